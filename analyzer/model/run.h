@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recording in memory: Run -> Rank -> columns. Everything that analyses or draws reads this and nothing else.
+//
+// Shape: one Rank per recorded process. Events are columns (structure of arrays), sorted by start; rows are addressed by dense
+// uint32 indices. Names are interned once per Rank (`Rank::strings`).
+//
+// Units and convention: int64 nanoseconds. Times are relative to `Run::base_ns`, the same base for all ranks, and intervals are
+// half-open, [start, end). `end == kOpen` means that the end was not seen; readers clip it to the end of the rank's window.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceinject {
+
+using TimeNs = std::int64_t;
+
+inline constexpr TimeNs kOpen = std::numeric_limits<TimeNs>::max();
+// "Does not apply" or "unknown" for every uint32 index below.
+inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+
+// What a GPU operation is. The values are stored in columns, keep them stable.
+enum class OpKind : std::uint8_t { kKernel, kMemcpy, kMemset };
+
+// What a kernel does, by its name (see kernel_class.h). Memcpy and memset operations have their own class so that one column
+// serves all operations.
+enum class KernelClass : std::uint8_t {
+  kComm, kMemcpy, kMemset, kAttentionBackward, kAttentionForward, kKvCache, kMoe, kEmbedding, kConv, kGemm, kNorm, kSoftmaxLoss,
+  kOptimizer, kQuant, kRope, kReduce, kSortTopk, kDropoutRng, kCopyCast, kElementwise, kTriton, kOther,
+};
+
+struct Stream {
+  int device = 0;              // CUDA ordinal in the process
+  std::uint32_t context = 0;   // CUPTI context id
+  std::uint32_t stream_id = 0; // CUPTI stream id, unique in the context
+};
+
+struct KernelShape {
+  std::uint32_t name = kNone;  // Rank::strings
+  KernelClass kernel_class = KernelClass::kOther;
+  std::int32_t grid[3] = {}, block[3] = {}, cluster[3] = {};  // cluster 0: none
+  std::int32_t registers = 0;
+  std::int64_t static_shared_bytes = 0, dynamic_shared_bytes = 0, local_bytes = 0;
+};
+
+// A copy or a memset: what a GPU operation has beside its interval.
+struct Transfer {
+  std::int64_t bytes = 0;
+  std::uint8_t kind = 0;       // CUpti_ActivityMemcpyKind; 0 for a memset
+  std::uint8_t src_kind = 0;   // CUpti_ActivityMemoryKind; 0 for a memset
+  std::uint8_t dst_kind = 0;
+  bool async = false;
+  int src_device = -1, dst_device = -1;  // CUDA ordinals of a peer copy, else -1
+};
+
+// Kernels, copies and memsets of one device, all streams, sorted by (start, end).
+struct GpuOps {
+  std::vector<TimeNs> start, end;
+  std::vector<OpKind> kind;
+  std::vector<KernelClass> kernel_class;
+  std::vector<std::uint32_t> stream;       // index into Rank::streams
+  std::vector<std::uint32_t> detail;       // kernel: index into Rank::shapes; else index into Rank::transfers
+  std::vector<std::uint64_t> correlation;  // 0: none
+  std::vector<std::uint32_t> launch;       // index into Rank::api of the call that launched it; kNone: not found
+  std::vector<std::uint32_t> graph_node;   // kNone: launched by itself
+  std::size_t size() const { return start.size(); }
+};
+
+struct Device {
+  int ordinal = 0;
+  std::string name, uuid, pci_bus_id;
+  std::optional<int> sm_count, cc_major, cc_minor, sm_clock_khz, memory_clock_khz, memory_bus_bits;
+  std::optional<std::int64_t> memory_bytes, l2_bytes;
+  GpuOps ops;
+};
+
+enum class ApiDomain : std::uint8_t { kRuntime = 1, kDriver = 2 };
+// As api_name.class in run_db.sql.
+enum class ApiClass : std::uint8_t {
+  kLaunch = 1, kCopy, kMemset, kSynchronise, kEvent, kAllocate, kGraphLaunch, kOther
+};
+
+struct ApiName {
+  ApiDomain domain = ApiDomain::kRuntime;
+  ApiClass api_class = ApiClass::kOther;
+  std::string name;
+};
+
+struct Thread {
+  std::int64_t tid = 0;
+  std::string name;  // empty: unknown
+};
+
+struct ApiCalls {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;  // index into Rank::threads
+  std::vector<std::uint32_t> name;    // index into Rank::api_names
+  std::vector<std::uint64_t> correlation;
+  std::vector<std::int32_t> result;
+  std::size_t size() const { return start.size(); }
+};
+
+enum class SyncKind : std::uint8_t { kEventRecord = 1, kStreamWaitsEvent, kHostWaitsEvent, kHostWaitsStream };
+
+struct Syncs {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;
+  std::vector<SyncKind> kind;
+  std::vector<std::uint32_t> event;   // dense number; kNone
+  std::vector<std::uint32_t> stream;  // index into Rank::streams; kNone
+  std::size_t size() const { return start.size(); }
+};
+
+enum class NvtxKind : std::uint8_t { kPushPop = 1, kStartEnd, kMark };
+
+struct NvtxRanges {
+  std::vector<TimeNs> start, end;  // end == start for marks
+  std::vector<std::uint32_t> thread;
+  std::vector<NvtxKind> kind;
+  std::vector<std::uint32_t> domain;    // index into Rank::nvtx_domains
+  std::vector<std::uint32_t> text;      // Rank::strings; kNone
+  std::vector<std::uint32_t> category;  // the program's number; kNone
+  std::size_t size() const { return start.size(); }
+};
+
+struct Communicator {
+  std::uint64_t handle = 0;
+  TimeNs created = std::numeric_limits<TimeNs>::min();
+  std::optional<int> size, rank, device;
+};
+
+struct Collectives {
+  std::vector<TimeNs> start, end;           // of the call on the host
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint32_t> function;      // Rank::strings: AllReduce, ...
+  std::vector<std::uint32_t> communicator;  // index into Rank::communicators; kNone: unknown
+  std::vector<std::int64_t> bytes;          // as collective.bytes in run_db.sql
+  std::vector<std::int32_t> reduction, peer, root;  // -1: none
+  std::size_t size() const { return start.size(); }
+};
+
+struct CaptureGap {
+  TimeNs start = 0, end = kOpen;
+  std::string reason;
+};
+
+struct HealthCounter {
+  std::string source, counter;
+  std::int64_t value = 0;
+  std::string detail;
+};
+
+struct SystemFact {
+  std::string kind, key, value;
+};
+
+struct ProcessFacts {
+  std::int64_t pid = 0;
+  std::string host, executable, command_line, launcher, cupti_path;
+  std::optional<int> local_rank, world_size, local_world_size, restart;
+  std::optional<int> driver_version, runtime_version, cupti_version, nccl_version;
+};
+
+// One recorded process.
+struct Rank {
+  std::string path;           // the file it came from
+  int schema_version = 0;
+  std::string run_id, tool_version;
+  std::optional<int> rank;    // global rank; empty: not a job of ranks
+  ProcessFacts process;
+  TimeNs start = 0;           // recording began
+  TimeNs end = 0;             // recording ended; without a clean end: the last thing seen
+  bool closed = false;        // false: killed, or still running
+
+  std::vector<std::string> strings;
+  std::vector<Thread> threads;
+  std::vector<Stream> streams;
+  std::vector<KernelShape> shapes;
+  std::vector<Transfer> transfers;
+  std::vector<ApiName> api_names;
+  std::vector<std::string> nvtx_domains;
+  std::vector<Communicator> communicators;
+
+  std::vector<Device> devices;  // those with operations and those the process could see, by ordinal
+  ApiCalls api;
+  Syncs syncs;
+  NvtxRanges nvtx;
+  Collectives collectives;
+  std::vector<CaptureGap> gaps;
+  std::vector<HealthCounter> health;
+  std::vector<SystemFact> facts;
+
+  std::string_view string(std::uint32_t id) const { return id == kNone ? std::string_view{} : strings[id]; }
+};
+
+struct Run {
+  std::int64_t base_ns = 0;  // CLOCK_REALTIME of time 0, ns since the epoch: the smallest base of the files
+  std::vector<Rank> ranks;   // by (rank, path)
+  std::vector<std::string> notes;  // what the reader left out or repaired, in words
+};
+
+}  // namespace traceinject

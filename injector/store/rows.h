@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the writer thread hands to the database in one transaction: rows of schemas/run_db.sql, already decoded and interned.
+// Times are ns relative to the base of the recording. Ids are those of the dictionary tables (dense, from 1; 0 stands for NULL).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traceinject {
+
+struct StringRow { std::uint32_t id; std::string text; };
+struct ThreadRow { std::uint32_t id; std::int64_t tid; std::uint32_t name; };
+struct StreamRow { std::uint32_t id; std::uint32_t device, context, stream_id; };
+struct KernelShapeRow {
+  std::uint32_t id, name;
+  std::int32_t grid[3], block[3], cluster[3];  // cluster 0: none
+  std::int32_t registers, static_shared_bytes, dynamic_shared_bytes;
+  std::uint32_t local_bytes;
+};
+struct GraphNodeRow { std::uint32_t id; std::uint32_t graph_id; std::uint64_t node_id; };
+struct ApiNameRow { std::uint32_t id; int domain; std::uint32_t cbid; std::string name; int api_class; };
+struct NvtxDomainRow { std::uint32_t id; std::string name; };
+struct NvtxCategoryRow { std::uint32_t domain, category; std::string name; };
+struct CommunicatorRow {
+  std::uint32_t id; std::uint64_t handle;
+  std::int64_t created; bool created_known;
+  int size, rank, device;    // -1: unknown
+  std::uint32_t parent;
+};
+
+struct KernelRow {
+  std::int64_t start, dur;
+  std::uint32_t stream, shape;
+  std::uint64_t correlation;
+  std::uint32_t graph_node;
+};
+struct MemcpyRow {
+  std::int64_t start, dur;
+  std::uint32_t stream;
+  std::uint8_t kind, src_kind, dst_kind;
+  bool async;
+  std::int64_t bytes;
+  std::uint64_t correlation;
+  std::uint32_t graph_node;
+  int src_device, dst_device;  // -1: not a peer copy
+};
+struct MemsetRow {
+  std::int64_t start, dur;
+  std::uint32_t stream, value;
+  std::uint16_t memory_kind;
+  std::int64_t bytes;
+  std::uint64_t correlation;
+  std::uint32_t graph_node;
+};
+struct ApiRow {
+  std::int64_t start, dur;
+  std::uint32_t thread, name;
+  std::uint64_t correlation;
+  std::int32_t result;
+};
+struct SyncRow {
+  std::int64_t start, dur;
+  std::uint32_t thread;
+  int kind;
+  std::uint32_t event, stream;
+};
+struct NvtxRow {
+  std::int64_t start, dur;     // dur -1: still open
+  std::uint32_t thread;
+  int kind;
+  std::uint32_t domain, text;
+  std::uint32_t category;      // 0: none
+  bool has_color;
+  std::uint32_t color;
+  enum class Payload : std::uint8_t { kNone, kInteger, kReal, kBlob } payload_type;
+  std::int64_t payload_integer;
+  double payload_real;
+  std::string payload_blob;
+  std::uint64_t row;           // != 0: the rowid to write. A range that was stored while open is written again with the same row
+};
+struct CollectiveRow {
+  std::int64_t start, dur;     // dur -1: still open
+  std::uint32_t thread, function, communicator;
+  std::int64_t bytes;
+  int reduction, peer, root;   // -1: none
+};
+struct ClockPairRow { std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti; bool has_cupti; };
+struct CaptureGapRow { std::int64_t start, dur; std::string reason; };  // dur -1: to the end
+struct HealthRow { std::string source, counter; std::int64_t value; std::string detail; };  // replaces the row of that name
+
+struct DeviceRow {
+  int device;
+  std::string name, uuid, pci_bus_id;
+  // -1: unknown
+  int sm_count, cc_major, cc_minor, sm_clock_khz, memory_clock_khz, memory_bus_bits;
+  std::int64_t memory_bytes, l2_bytes;
+};
+struct SystemFactRow { std::string kind, key, value; };
+
+struct ProcessRow {
+  std::int64_t pid = 0, parent_pid = 0;
+  std::string host;
+  int rank = -1, local_rank = -1, world_size = -1, local_world_size = -1;  // -1: unknown
+  std::string run_id;
+  int restart = -1;
+  std::int64_t start = 0;
+  std::string executable, command_line, working_directory, launcher;
+  int driver_version = -1, runtime_version = -1, cupti_version = -1, nccl_version = -1;
+  std::string cupti_path;
+};
+
+// Dictionary rows come first in a transaction, so that no committed row refers to an id that is not there.
+struct Batch {
+  std::vector<StringRow> strings;
+  std::vector<ThreadRow> threads;
+  std::vector<StreamRow> streams;
+  std::vector<KernelShapeRow> shapes;
+  std::vector<GraphNodeRow> graph_nodes;
+  std::vector<ApiNameRow> api_names;
+  std::vector<NvtxDomainRow> nvtx_domains;
+  std::vector<NvtxCategoryRow> nvtx_categories;
+  std::vector<CommunicatorRow> communicators;
+  std::vector<DeviceRow> devices;
+  std::vector<SystemFactRow> facts;
+
+  std::vector<KernelRow> kernels;
+  std::vector<MemcpyRow> memcpys;
+  std::vector<MemsetRow> memsets;
+  std::vector<ApiRow> apis;
+  std::vector<SyncRow> syncs;
+  std::vector<NvtxRow> nvtx;
+  std::vector<CollectiveRow> collectives;
+  std::vector<ClockPairRow> clock_pairs;
+  std::vector<CaptureGapRow> gaps;
+  std::vector<HealthRow> health;
+
+  // Present when facts about the process became known or changed: replaces the process row.
+  std::vector<ProcessRow> process;
+};
+
+}  // namespace traceinject

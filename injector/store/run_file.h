@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// run.db as the injector writes it: created under a claimed name, one transaction a batch, left as a single closed file.
+//
+// Used from one thread at a time (the writer thread). No call throws, prints, or touches a descriptor that is not ours, even after
+// the program closed all descriptors behind our back (see guarded_io.h).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "injector/store/rows.h"
+
+namespace traceinject {
+
+class RunFile {
+ public:
+  struct Header {
+    std::int64_t base_ns = 0;      // CLOCK_REALTIME of time 0
+    std::string tool_version;
+    ProcessRow process;
+  };
+
+  // Creates the database under `wanted_path`, following the naming rules (claim.h): a live owner makes us append `.p<pid>`, a dead
+  // one's file is moved aside. Null on failure, with the reason in *why (a sentence that names the path and the error).
+  static std::unique_ptr<RunFile> Create(const std::string& wanted_path, const Header& header, std::string* why);
+  ~RunFile();  // closes like Abandon()
+
+  // Writes everything in `batch` in one transaction. On failure (disk full, descriptors gone) nothing of it is stored, unless
+  // the file could be opened again and the batch written then, which counts in reopened(). O(rows).
+  bool Write(const Batch& batch);
+
+  // Records the end, checkpoints, switches to journal_mode=DELETE: one file remains. False if that failed; what was
+  // committed is safe in any case.
+  bool Finish(std::int64_t end);
+
+  // Lets go without touching the disk further: for a forked child and for exits without time.
+  void Abandon();
+
+  const std::string& path() const;
+  std::int64_t bytes() const;      // database plus write-ahead log, on disk
+  int reopened() const;            // times the descriptors had to be opened again
+  const std::string& last_error() const;
+
+ private:
+  struct State;
+  explicit RunFile(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace traceinject

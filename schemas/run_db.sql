@@ -1,0 +1,266 @@
+-- run.db: what one process recorded. The contract between the injector (writes) and every reader.
+--
+-- Conventions that hold for every table:
+--   * All times are int64 nanoseconds on CLOCK_REALTIME, relative to meta.base_ns (they may be negative: work that began
+--     before the file was opened). An interval is [start, start + dur).
+--   * `dur` NULL: the end was not seen (still open at the end of the file, or the process was killed).
+--   * Text is interned: a column that says "-> string" holds string.id.
+--   * Ids of the dictionary tables (string, thread, stream, ...) are dense and start at 1; a dictionary row is committed no later
+--     than the first row that refers to it. 0 is never an id, so a plain 0 costs no byte and NULL means "does not apply".
+--   * Event rows are narrow: what repeats stands in a dictionary, and the process follows from `thread` or `stream`.
+--   * Event tables are append-only and *not* sorted by time: CUPTI delivers buffers out of order. No index exists during capture.
+--
+-- PRAGMA application_id says that the file is ours ('TRJ1'), PRAGMA user_version is the version of this schema. Readers accept
+-- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
+
+PRAGMA application_id = 0x54524A31;
+PRAGMA user_version = 1;
+
+-- One fact a row about the file itself.
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,  -- base_ns: CLOCK_REALTIME of time 0, ns since the epoch. tool_version. run_id: the same for all ranks
+                           -- and restarts-in-place of one attempt of one job (job or rendezvous id, restart count, start time).
+                           -- closed: 1 once the process ended and everything was flushed; absent after a kill.
+  value                    -- integer or text, as the key says
+) WITHOUT ROWID;
+
+-- The recorded process: one row in a file as recorded, several in a merged one.
+CREATE TABLE process (
+  proc           INTEGER PRIMARY KEY,  -- dense id, 1 in a file as recorded
+  pid            INTEGER NOT NULL,     -- process id in its own pid namespace
+  parent_pid     INTEGER,
+  host           TEXT NOT NULL,        -- gethostname()
+  rank           INTEGER,              -- global rank (RANK, OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID); NULL: not a job of ranks
+  local_rank     INTEGER,              -- rank on the host; NULL: unknown
+  world_size     INTEGER,              -- ranks in the job; NULL: unknown
+  local_world_size INTEGER,            -- ranks on this host; NULL: unknown
+  run_id         TEXT NOT NULL,        -- as meta.run_id
+  restart        INTEGER,              -- restart count of the launcher (TORCHELASTIC_RESTART_COUNT, SLURM_RESTART_COUNT); NULL: unknown
+  start          INTEGER NOT NULL,     -- when recording began (ns, relative to base_ns)
+  end            INTEGER,              -- when recording ended; NULL: the process was killed or is still running
+  executable     TEXT,                 -- /proc/self/exe
+  command_line   TEXT,                 -- arguments, values of secrets replaced by ***
+  working_directory TEXT,
+  launcher       TEXT,                 -- torchrun, mpi, slurm; NULL: none recognised
+  driver_version INTEGER,              -- cuDriverGetVersion, e.g. 13000
+  runtime_version INTEGER,             -- cudaRuntimeGetVersion of the loaded libcudart; NULL: no shared libcudart
+  cupti_version  INTEGER,              -- cuptiGetVersion, e.g. 24 (12.6), 130001 (13.0 update 1); NULL: no CUPTI
+  cupti_path     TEXT,                 -- the libcupti that was bound
+  nccl_version   INTEGER               -- ncclGetVersion, e.g. 22809; NULL: no NCCL seen
+);
+
+-- GPUs that the process can see. Values that the driver does not tell are NULL.
+CREATE TABLE device (
+  proc            INTEGER NOT NULL,    -- -> process
+  device          INTEGER NOT NULL,    -- CUDA ordinal in this process, as in stream.device
+  name            TEXT NOT NULL,       -- e.g. NVIDIA H200
+  uuid            TEXT,                -- GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx: the same card in two processes has one uuid
+  pci_bus_id      TEXT,                -- dddd:bb:dd.f
+  sm_count        INTEGER,             -- streaming multiprocessors
+  cc_major        INTEGER,             -- compute capability
+  cc_minor        INTEGER,
+  sm_clock_khz    INTEGER,             -- peak SM clock, kHz
+  memory_clock_khz INTEGER,            -- peak memory clock, kHz
+  memory_bus_bits INTEGER,             -- width of the memory bus, bits
+  memory_bytes    INTEGER,             -- total global memory
+  l2_bytes        INTEGER,
+  PRIMARY KEY (proc, device)
+) WITHOUT ROWID;
+
+CREATE TABLE string (
+  id   INTEGER PRIMARY KEY,
+  text TEXT NOT NULL                   -- UTF-8; other bytes as recorded
+);
+
+CREATE TABLE thread (
+  id   INTEGER PRIMARY KEY,
+  proc INTEGER NOT NULL,               -- -> process
+  tid  INTEGER NOT NULL,               -- gettid(); of another namespace in CUPTI records of old versions, see health
+  name INTEGER                         -- -> string, /proc/self/task/<tid>/comm or nvtxNameOsThread; NULL: unknown
+);
+
+-- A CUDA stream as CUPTI numbers it.
+CREATE TABLE stream (
+  id        INTEGER PRIMARY KEY,
+  proc      INTEGER NOT NULL,          -- -> process
+  device    INTEGER NOT NULL,          -- -> device (with proc)
+  context   INTEGER NOT NULL,          -- CUPTI context id, unique in the process
+  stream_id INTEGER NOT NULL           -- CUPTI stream id, unique in the context
+);
+
+-- Everything about a kernel launch that repeats from step to step.
+CREATE TABLE kernel_shape (
+  id                   INTEGER PRIMARY KEY,
+  name                 INTEGER NOT NULL,  -- -> string, mangled as CUPTI gives it or demangled where CUPTI did
+  grid_x               INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,    -- blocks
+  block_x              INTEGER NOT NULL, block_y INTEGER NOT NULL, block_z INTEGER NOT NULL,  -- threads
+  cluster_x            INTEGER, cluster_y INTEGER, cluster_z INTEGER,  -- blocks; NULL: launched without clusters
+  registers            INTEGER NOT NULL,  -- per thread
+  static_shared_bytes  INTEGER NOT NULL,  -- per block
+  dynamic_shared_bytes INTEGER NOT NULL,  -- per block
+  local_bytes          INTEGER NOT NULL   -- local memory per thread
+);
+
+-- A node of a CUDA graph that ran.
+CREATE TABLE graph_node (
+  id         INTEGER PRIMARY KEY,
+  graph_id   INTEGER NOT NULL,         -- CUPTI graph id
+  node_id    INTEGER NOT NULL          -- CUPTI graph node id (64 bits)
+);
+
+CREATE TABLE kernel (
+  start       INTEGER NOT NULL,        -- on the GPU
+  dur         INTEGER NOT NULL,
+  stream      INTEGER NOT NULL,        -- -> stream
+  shape       INTEGER NOT NULL,        -- -> kernel_shape
+  correlation INTEGER NOT NULL,        -- joins api.correlation of the same process; all nodes of one graph launch share it
+  graph_node  INTEGER                  -- -> graph_node; NULL: launched by itself
+);
+
+CREATE TABLE memcpy (
+  start       INTEGER NOT NULL,
+  dur         INTEGER NOT NULL,
+  stream      INTEGER NOT NULL,        -- -> stream; for peer copies the stream that ran it
+  kind        INTEGER NOT NULL,        -- CUpti_ActivityMemcpyKind: 1 HtoD, 2 DtoH, 3 HtoA, 4 AtoH, 5 AtoA, 6 AtoD, 7 DtoA,
+                                       -- 8 DtoD, 9 HtoH, 10 PtoP
+  src_kind    INTEGER NOT NULL,        -- CUpti_ActivityMemoryKind: 0 unknown, 1 pageable, 2 pinned, 3 device, 4 array, 5 managed,
+                                       -- 6 device static, 7 managed static
+  dst_kind    INTEGER NOT NULL,        -- likewise
+  async       INTEGER NOT NULL,        -- 1: asynchronous for the host
+  bytes       INTEGER NOT NULL,
+  correlation INTEGER NOT NULL,        -- as in kernel
+  graph_node  INTEGER,                 -- as in kernel
+  src_device  INTEGER,                 -- CUDA ordinal; NULL: not a peer copy
+  dst_device  INTEGER                  -- likewise
+);
+
+CREATE TABLE memset (
+  start       INTEGER NOT NULL,
+  dur         INTEGER NOT NULL,
+  stream      INTEGER NOT NULL,        -- -> stream
+  value       INTEGER NOT NULL,        -- what was stored
+  memory_kind INTEGER NOT NULL,        -- as memcpy.src_kind
+  bytes       INTEGER NOT NULL,
+  correlation INTEGER NOT NULL,        -- as in kernel
+  graph_node  INTEGER                  -- as in kernel
+);
+
+-- A CUDA function of the allow-list.
+CREATE TABLE api_name (
+  id     INTEGER PRIMARY KEY,
+  domain INTEGER NOT NULL,             -- 1 runtime (cuda*), 2 driver (cu*)
+  cbid   INTEGER NOT NULL,             -- CUPTI callback id in that domain
+  name   TEXT NOT NULL,                -- without the _vNNNN suffix, e.g. cudaLaunchKernel
+  class  INTEGER NOT NULL              -- 1 launch, 2 copy, 3 memset, 4 synchronise, 5 event, 6 allocate, 7 graph launch, 8 other
+);
+
+-- A call of such a function on the host. A runtime call and the driver call nested in it share the correlation id; only the outer
+-- one is stored unless the driver function was called directly.
+CREATE TABLE api (
+  start       INTEGER NOT NULL,
+  dur         INTEGER NOT NULL,
+  thread      INTEGER NOT NULL,        -- -> thread
+  name        INTEGER NOT NULL,        -- -> api_name
+  correlation INTEGER NOT NULL,        -- unique per call in the process; 32 bits in CUPTI, widened when it wraps
+  result      INTEGER NOT NULL         -- 0 success, else cudaError_t or CUresult
+);
+
+-- Ordering on the device and waits for it, with the handles that API records lack: what a wrapper around the call saw.
+CREATE TABLE sync (
+  start  INTEGER NOT NULL,
+  dur    INTEGER NOT NULL,             -- the call's time on the host
+  thread INTEGER NOT NULL,             -- -> thread
+  kind   INTEGER NOT NULL,             -- 1 event record, 2 stream waits for event, 3 host waits for event, 4 host waits for stream
+  event  INTEGER,                      -- -> the event, a dense number per handle and creation; a wait refers to the last record of
+                                       -- that event that began before it. NULL for kind 4
+  stream INTEGER                       -- -> stream. NULL for kind 3, and where CUPTI could not name the stream
+);
+
+CREATE TABLE nvtx_domain (
+  id   INTEGER PRIMARY KEY,
+  proc INTEGER NOT NULL,               -- -> process
+  name TEXT NOT NULL                   -- '' is the default domain
+);
+
+CREATE TABLE nvtx_category (
+  domain   INTEGER NOT NULL,           -- -> nvtx_domain
+  category INTEGER NOT NULL,           -- the program's number
+  name     TEXT NOT NULL,
+  PRIMARY KEY (domain, category)
+) WITHOUT ROWID;
+
+CREATE TABLE nvtx (
+  start    INTEGER NOT NULL,
+  dur      INTEGER,                    -- NULL: still open, see top; 0 for marks
+  thread   INTEGER NOT NULL,           -- -> thread (that started it)
+  kind     INTEGER NOT NULL,           -- 1 push/pop (nests per thread and domain), 2 start/end, 3 mark
+  domain   INTEGER NOT NULL,           -- -> nvtx_domain
+  text     INTEGER,                    -- -> string; NULL: no message
+  category INTEGER,                    -- NULL: none
+  color    INTEGER,                    -- ARGB; NULL: none
+  payload                              -- integer or real as the program gave it, blob for an extended payload; NULL: none
+);
+
+CREATE TABLE communicator (
+  id     INTEGER PRIMARY KEY,
+  proc   INTEGER NOT NULL,             -- -> process
+  handle INTEGER NOT NULL,             -- ncclComm_t in the process, reused after destruction: the row created last before an
+                                       -- operation is the one it used
+  created INTEGER,                     -- time; NULL: it was there before recording began
+  size   INTEGER,                      -- ranks; NULL: unknown, so no bus bandwidth
+  rank   INTEGER,                      -- own rank in it; NULL: unknown
+  device INTEGER,                      -- CUDA ordinal; NULL: unknown
+  parent INTEGER                       -- -> communicator it was split from; NULL: none or unknown
+);
+
+-- An NCCL operation as the program issued it (the call on the host, not the kernel).
+CREATE TABLE collective (
+  start        INTEGER NOT NULL,
+  dur          INTEGER,                -- of the call on the host
+  thread       INTEGER NOT NULL,       -- -> thread. Its kernel is launched on this thread inside [start, start + dur), or, between
+                                       -- ncclGroupStart and ncclGroupEnd, inside the outermost ncclGroupEnd
+  function     INTEGER NOT NULL,       -- -> string: AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AlltoAll, Gather,
+                                       -- Scatter, Send, Recv
+  communicator INTEGER,                -- -> communicator; NULL: this NCCL does not tell (before 2.25)
+  bytes        INTEGER NOT NULL,       -- count x type size of the call's own count argument: per rank for AllGather,
+                                       -- ReduceScatter (received), AlltoAll, Gather, Scatter
+  reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none
+  peer         INTEGER,                -- rank in the communicator, Send and Recv; NULL otherwise
+  root         INTEGER                 -- rank in the communicator, rooted operations; NULL otherwise
+);
+
+-- Facts about the machine and the job that are not columns above.
+CREATE TABLE system_fact (
+  proc  INTEGER NOT NULL,              -- -> process
+  kind  TEXT NOT NULL,                 -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
+                                       -- (secrets masked); option: an option of ours that is not at its default
+  key   TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (proc, kind, key)
+) WITHOUT ROWID;
+
+-- The same moment on several clocks, once a second, to detect steps and drift and to line up hosts.
+CREATE TABLE clock_pair (
+  realtime  INTEGER NOT NULL,          -- CLOCK_REALTIME relative to base_ns
+  monotonic INTEGER NOT NULL,          -- CLOCK_MONOTONIC, ns
+  monotonic_raw INTEGER NOT NULL,      -- CLOCK_MONOTONIC_RAW, ns
+  boottime  INTEGER NOT NULL,          -- CLOCK_BOOTTIME, ns
+  cupti     INTEGER                    -- cuptiGetTimestamp relative to base_ns; NULL: no CUPTI
+);
+
+-- Time in which something was not recorded.
+CREATE TABLE capture_gap (
+  start  INTEGER NOT NULL,
+  dur    INTEGER,                      -- NULL: to the end
+  reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached
+);
+
+-- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.
+CREATE TABLE health (
+  proc    INTEGER NOT NULL,            -- -> process
+  source  TEXT NOT NULL,               -- kernel, memcpy, ..., buffers, writer, start
+  counter TEXT NOT NULL,               -- seen, stored, dropped, repaired, ...
+  value   INTEGER NOT NULL,
+  detail  TEXT,                        -- the reason in words, where there is one
+  PRIMARY KEY (proc, source, counter)
+) WITHOUT ROWID;

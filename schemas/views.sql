@@ -1,0 +1,57 @@
+-- Views for people: names instead of ids, absolute times (ns since the epoch), readable enumerations.
+-- They live in every run.db, so that `sqlite3 run.db "SELECT ... FROM kernels"` works with no tool of ours.
+
+CREATE VIEW kernels AS
+SELECT k.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, k.dur AS dur_ns,
+       s.proc, s.device, s.context, s.stream_id AS stream, n.text AS name,
+       h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, h.registers,
+       h.static_shared_bytes + h.dynamic_shared_bytes AS shared_bytes,
+       k.correlation, g.graph_id, g.node_id AS graph_node_id
+FROM kernel k JOIN stream s ON s.id = k.stream JOIN kernel_shape h ON h.id = k.shape JOIN string n ON n.id = h.name
+LEFT JOIN graph_node g ON g.id = k.graph_node;
+
+CREATE VIEW memcpys AS
+SELECT m.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, m.dur AS dur_ns,
+       s.proc, s.device, s.context, s.stream_id AS stream,
+       CASE m.kind WHEN 1 THEN 'HtoD' WHEN 2 THEN 'DtoH' WHEN 3 THEN 'HtoA' WHEN 4 THEN 'AtoH' WHEN 5 THEN 'AtoA'
+                   WHEN 6 THEN 'AtoD' WHEN 7 THEN 'DtoA' WHEN 8 THEN 'DtoD' WHEN 9 THEN 'HtoH' WHEN 10 THEN 'PtoP'
+                   ELSE 'unknown' END AS kind,
+       CASE m.src_kind WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'device' WHEN 4 THEN 'array'
+                       WHEN 5 THEN 'managed' WHEN 6 THEN 'device static' WHEN 7 THEN 'managed static'
+                       ELSE 'unknown' END AS src_kind,
+       CASE m.dst_kind WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'device' WHEN 4 THEN 'array'
+                       WHEN 5 THEN 'managed' WHEN 6 THEN 'device static' WHEN 7 THEN 'managed static'
+                       ELSE 'unknown' END AS dst_kind,
+       m.async, m.bytes, m.bytes * 1.0 / NULLIF(m.dur, 0) AS gb_per_s, m.correlation, m.src_device, m.dst_device
+FROM memcpy m JOIN stream s ON s.id = m.stream;
+
+CREATE VIEW memsets AS
+SELECT m.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, m.dur AS dur_ns,
+       s.proc, s.device, s.context, s.stream_id AS stream, m.value, m.bytes, m.correlation
+FROM memset m JOIN stream s ON s.id = m.stream;
+
+CREATE VIEW api_calls AS
+SELECT a.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, a.dur AS dur_ns,
+       t.proc, t.tid, n.name, a.correlation, a.result
+FROM api a JOIN thread t ON t.id = a.thread JOIN api_name n ON n.id = a.name;
+
+CREATE VIEW syncs AS
+SELECT y.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, y.dur AS dur_ns, t.proc, t.tid,
+       CASE y.kind WHEN 1 THEN 'event record' WHEN 2 THEN 'stream waits for event' WHEN 3 THEN 'host waits for event'
+                   WHEN 4 THEN 'host waits for stream' END AS kind,
+       y.event, s.device, s.stream_id AS stream
+FROM sync y JOIN thread t ON t.id = y.thread LEFT JOIN stream s ON s.id = y.stream;
+
+CREATE VIEW nvtx_ranges AS
+SELECT x.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, x.dur AS dur_ns, t.proc, t.tid,
+       CASE x.kind WHEN 1 THEN 'push/pop' WHEN 2 THEN 'start/end' WHEN 3 THEN 'mark' END AS kind,
+       d.name AS domain, s.text, c.name AS category, x.color, x.payload
+FROM nvtx x JOIN thread t ON t.id = x.thread JOIN nvtx_domain d ON d.id = x.domain LEFT JOIN string s ON s.id = x.text
+LEFT JOIN nvtx_category c ON c.domain = x.domain AND c.category = x.category;
+
+CREATE VIEW collectives AS
+SELECT c.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, c.dur AS dur_ns, t.proc, t.tid,
+       f.text AS function, c.bytes, m.size AS comm_size, m.rank AS comm_rank, printf('0x%x', m.handle) AS comm,
+       c.reduction, c.peer, c.root
+FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
+LEFT JOIN communicator m ON m.id = c.communicator;
