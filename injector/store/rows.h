@@ -77,7 +77,8 @@ struct NvtxRow {
   std::int64_t payload_integer;
   double payload_real;
   std::string payload_blob;
-  std::uint64_t row;           // != 0: the rowid to write. A range that was stored while open is written again with the same row
+  std::uint64_t row;           // != 0: the caller's number for this range: the row stored under it while open is replaced when
+                               // it is written again. Numbers of their own, see row_writer.h: never collides with rows without
 };
 struct CollectiveRow {
   std::int64_t start, dur;     // dur -1: still open

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/dictionary.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace traceinject {
+namespace {
+
+// Empty if the thread is gone or of another namespace.
+std::string ReadThreadName(std::int64_t tid) {
+  char path[64], name[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%lld/comm", static_cast<long long>(tid));
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  const ssize_t length = read(file, name, sizeof name);
+  close(file);
+  return length > 1 ? std::string(name, static_cast<std::size_t>(length - 1)) : std::string();
+}
+
+}  // namespace
+
+std::uint32_t Dictionary::Thread(std::int64_t tid) {
+  return threads_.Id({static_cast<std::uint64_t>(tid)}, [&](std::uint32_t id) {
+    const std::string name = ReadThreadName(tid);
+    batch_->threads.push_back({id, tid, name.empty() ? 0 : String(name)});
+  });
+}
+
+void Dictionary::NameThread(std::int64_t tid, std::string_view name) {
+  const std::uint32_t id = Thread(tid);
+  batch_->threads.push_back({id, tid, String(name)});  // replaces the row
+}
+
+std::uint32_t Dictionary::Shape(const char* name, KernelShapeRow shape) {
+  shape.name = StableString(name);
+  auto part = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return shapes_.Id({shape.name, part(shape.grid[0]), part(shape.grid[1]), part(shape.grid[2]), part(shape.block[0]),
+                     part(shape.block[1]), part(shape.block[2]), part(shape.cluster[0]), part(shape.cluster[1]),
+                     part(shape.cluster[2]), part(shape.registers), part(shape.static_shared_bytes),
+                     part(shape.dynamic_shared_bytes), shape.local_bytes},
+                    [&](std::uint32_t id) {
+                      shape.id = id;
+                      batch_->shapes.push_back(shape);
+                    });
+}
+
+}  // namespace traceinject

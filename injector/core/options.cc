@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "injector/cupti/activity_kinds.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::string_view kPrefix = "TRACEINJECT";
+
+bool ParseInteger(std::string_view text, std::int64_t* value) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool ParseSwitch(std::string_view text, bool* value) {
+  if (text == "1" || text == "on" || text == "true" || text == "yes") return *value = true, true;
+  if (text == "0" || text == "off" || text == "false" || text == "no") return *value = false, true;
+  return false;
+}
+
+bool ParseKinds(std::string_view text, std::vector<std::string>* kinds) {
+  std::vector<std::string> found;
+  while (!text.empty()) {
+    std::size_t comma = std::min(text.find(','), text.size());
+    std::string_view name = text.substr(0, comma);
+    if (!FindActivityKind(name)) return false;
+    found.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  *kinds = std::move(found);
+  return true;
+}
+
+// A parser returns false if the text is no value of the option; the member then keeps its default.
+struct OptionRow {
+  OptionInfo info;
+  std::string_view expected;
+  bool (*parse)(std::string_view text, Options* options);
+};
+
+template <bool Options::*member>
+bool Switch(std::string_view text, Options* options) {
+  return ParseSwitch(text, &(options->*member));
+}
+
+template <std::int64_t Options::*member, std::int64_t least>
+bool Integer(std::string_view text, Options* options) {
+  std::int64_t value = 0;
+  if (!ParseInteger(text, &value) || value < least) return false;
+  return options->*member = value, true;
+}
+
+template <std::int64_t Options::*member, std::int64_t least>
+bool Size(std::string_view text, Options* options) {
+  std::int64_t value = 0;
+  if (!ParseSize(text, &value) || value < least) return false;
+  return options->*member = value, true;
+}
+
+template <std::string Options::*member>
+bool Text(std::string_view text, Options* options) {
+  return options->*member = std::string(text), true;
+}
+
+bool Output(std::string_view text, Options* options) {
+  return !text.empty() && Text<&Options::output>(text, options);
+}
+
+bool Kinds(std::string_view text, Options* options) { return ParseKinds(text, &options->kinds); }
+
+constexpr OptionRow kOptions[] = {
+    {{"TRACEINJECT", "1", "0 turns the library off: nothing is recorded and nothing is changed"},
+     "0 or 1", Switch<&Options::enabled>},
+    {{"TRACEINJECT_OUTPUT", "run.db",
+      "where to record; %r rank, %h host, %p process id, %t start time. In a job of several ranks a name without %r or %p "
+      "gets .rank00000 before its extension"},
+     "a path", Output},
+    {{"TRACEINJECT_KINDS", kDefaultActivityKinds,
+      "what CUPTI records, a comma-separated list of: " TRACEINJECT_ACTIVITY_KIND_NAMES},
+     "a list of kinds", Kinds},
+    {{"TRACEINJECT_NVTX", "1", "0: no NVTX ranges and no NCCL operations"},
+     "0 or 1", Switch<&Options::nvtx>},
+    {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
+     "0 or 1", Switch<&Options::sync>},
+    {{"TRACEINJECT_MAX_SIZE", "4G", "recording stops when the file of a process reaches this size (K, M, G)"},
+     "a size such as 4G of at least 64K", Size<&Options::max_size_bytes, 65536>},
+    {{"TRACEINJECT_FLUSH_MS", "1000",
+      "how often what is complete is written and committed; what a killed process loses is at most about this"},
+     "milliseconds from 50", Integer<&Options::flush_ms, 50>},
+    {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},
+     "a size of at least 16M", Size<&Options::buffer_bytes, (16 << 20)>},
+    {{"TRACEINJECT_EXIT_MS", "10000", "longest wait for the last flush when the process ends"},
+     "milliseconds from 0", Integer<&Options::exit_ms, 0>},
+    {{"TRACEINJECT_CUPTI", "", "path of libcupti; empty: the one in the process, else beside libcudart, else the system's"},
+     "a path", Text<&Options::cupti>},
+    {{"TRACEINJECT_LOG", "", "file to which the library writes what it does (created when recording starts); empty: none"},
+     "a path", Text<&Options::log>},
+};
+
+const OptionRow* FindOption(std::string_view name) {
+  for (const OptionRow& row : kOptions) {
+    if (row.info.name == name) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool ParseSize(std::string_view text, std::int64_t* bytes) {
+  int shift = 0;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'k': case 'K': shift = 10; break;
+      case 'm': case 'M': shift = 20; break;
+      case 'g': case 'G': shift = 30; break;
+      case 't': case 'T': shift = 40; break;
+      default: break;
+    }
+  }
+  if (shift != 0) text.remove_suffix(1);
+  std::int64_t value = 0;
+  if (!ParseInteger(text, &value) || value < 0 || value > (INT64_MAX >> shift)) return false;
+  *bytes = value << shift;
+  return true;
+}
+
+std::vector<OptionInfo> ListOptions() {
+  std::vector<OptionInfo> infos;
+  for (const OptionRow& row : kOptions) infos.push_back(row.info);
+  return infos;
+}
+
+Options ParseOptions(const char* const* environment) {
+  Options options;
+  for (const OptionRow& row : kOptions) row.parse(row.info.default_value, &options);
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    std::string_view entry = *environment;
+    if (entry.substr(0, kPrefix.size()) != kPrefix) continue;
+    std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) continue;
+    std::string_view name = entry.substr(0, equals), value = entry.substr(equals + 1);
+    const OptionRow* row = FindOption(name);
+    if (row == nullptr) {
+      options.unknown.emplace_back(name);
+    } else if (value == row->info.default_value) {
+      continue;
+    } else if (!row->parse(value, &options)) {
+      options.invalid.push_back(std::string(name) + "=" + std::string(value) + ": expected " + std::string(row->expected) +
+                                ", the default " + std::string(row->info.default_value) + " is used");
+    } else {
+      options.changed.push_back({std::string(name), std::string(value)});
+    }
+  }
+  return options;
+}
+
+}  // namespace traceinject

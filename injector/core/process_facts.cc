@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/process_facts.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <climits>
+#include <cstring>
+
+namespace traceinject {
+namespace {
+
+std::string_view Lookup(const char* const* environment, std::string_view name) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    std::string_view entry = *environment;
+    if (entry.size() > name.size() && entry.compare(0, name.size(), name) == 0 && entry[name.size()] == '=') {
+      return entry.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
+
+int Integer(std::string_view text) {
+  int value = -1;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value >= 0 ? value : -1;
+}
+
+// How launchers tell a process its place in the job. The first whose rank variable is set is taken.
+struct Launcher {
+  std::string_view name, rank, size, local_rank, local_size, job, restart;
+};
+constexpr Launcher kLaunchers[] = {
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
+    {"mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "OMPI_MCA_ess_base_jobid", ""},
+    {"mpi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID", ""},
+    {"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID",
+     "SLURM_RESTART_COUNT"},
+};
+
+std::string ReadFile(const char* path) {
+  std::string text;
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return text;
+  char buffer[4096];
+  ssize_t length;
+  while ((length = read(file, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<std::size_t>(length));
+  close(file);
+  return text;
+}
+
+std::string ReadLink(const char* path) {
+  char buffer[PATH_MAX];
+  const ssize_t length = readlink(path, buffer, sizeof buffer);
+  return length > 0 ? std::string(buffer, static_cast<std::size_t>(length)) : std::string();
+}
+
+std::vector<std::string> ReadArguments() {
+  std::vector<std::string> arguments;
+  const std::string text = ReadFile("/proc/self/cmdline");
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\0', at), text.size());
+    arguments.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return arguments;
+}
+
+// Start time of the parent in clock ticks since boot (field 22 of /proc/<pid>/stat): the ranks of one launcher share it, and
+// two launches of the same script do not.
+std::string ParentStart() {
+  const std::string stat = ReadFile(("/proc/" + std::to_string(getppid()) + "/stat").c_str());
+  std::size_t at = stat.rfind(')');  // the name before it may hold anything
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return "0";
+  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
+// The same for all ranks of one attempt of one job. A launcher that gives a job id of its own is believed; otherwise the master's
+// address and port stand in, and on a single host the launcher's start time tells attempts apart.
+std::string RunId(const ProcessRow& facts, const Launcher* launcher, const char* const* environment) {
+  if (launcher == nullptr) {
+    return facts.host + ":" + std::to_string(facts.pid) + ":" + std::to_string(facts.start);
+  }
+  std::string id(launcher->name);
+  const std::string_view job = Lookup(environment, launcher->job);
+  const std::string_view slurm = Lookup(environment, "SLURM_JOB_ID");
+  if (!job.empty() && job != "none") id += ":" + std::string(job);
+  if (!slurm.empty() && launcher->name != "slurm") id += ":slurm" + std::string(slurm);
+  if (const std::string_view step = Lookup(environment, "SLURM_STEP_ID"); !step.empty()) id += "." + std::string(step);
+  if (const std::string_view address = Lookup(environment, "MASTER_ADDR"); !address.empty()) {
+    id += ":" + std::string(address) + ":" + std::string(Lookup(environment, "MASTER_PORT"));
+  }
+  if (facts.local_world_size == facts.world_size) id += ":" + facts.host + ":" + ParentStart();
+  return id + ":restart" + std::to_string(std::max(facts.restart, 0));
+}
+
+constexpr std::string_view kSecretWords[] = {"token", "secret", "passw", "apikey", "api_key", "api-key", "access_key",
+                                             "access-key", "credential", "auth", "private_key", "private-key"};
+// Beginnings of tokens of well-known services.
+constexpr std::string_view kTokenPrefixes[] = {"hf_", "ghp_", "github_pat_", "sk-", "AKIA", "glpat-", "xoxb-", "wandb_"};
+constexpr std::string_view kMask = "***";
+
+bool LooksLikeToken(std::string_view value) {
+  for (std::string_view prefix : kTokenPrefixes) {
+    if (value.size() >= prefix.size() + 12 && value.substr(0, prefix.size()) == prefix) return true;
+  }
+  return false;
+}
+
+// Variables by their beginning.
+constexpr std::string_view kEnvironmentOfInterest[] = {
+    "NCCL_", "CUDA_", "CUBLAS_", "CUDNN_", "TORCH_", "TORCHELASTIC_", "PYTORCH_", "NVIDIA_", "TRITON_", "TORCHINDUCTOR_",
+    "OMP_", "MKL_", "KMP_", "NVTE_", "XLA_", "JAX_", "SLURM_JOB_", "SLURM_NNODES", "UCX_", "FI_", "OMPI_MCA_", "WORLD_SIZE",
+    "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "CONDA_DEFAULT_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "KINETO_"};
+
+}  // namespace
+
+bool IsSecretName(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  if (lower == "key" || lower == "--key" || lower.ends_with("_key")) return true;
+  return std::any_of(std::begin(kSecretWords), std::end(kSecretWords),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+std::string MaskedCommandLine(const std::vector<std::string>& arguments) {
+  std::string line;
+  bool mask_next = false;
+  for (const std::string& argument : arguments) {
+    if (!line.empty()) line += ' ';
+    const std::size_t equals = argument.find('=');
+    const bool is_option = argument.starts_with("-");
+    if (mask_next && !is_option) {
+      line += kMask;
+      mask_next = false;
+      continue;
+    }
+    mask_next = false;
+    if (equals != std::string::npos && (IsSecretName(argument.substr(0, equals)) || LooksLikeToken(argument.substr(equals + 1)))) {
+      line += argument.substr(0, equals + 1) + std::string(kMask);
+    } else if (LooksLikeToken(argument)) {
+      line += kMask;
+    } else {
+      line += argument;
+      mask_next = is_option && equals == std::string::npos && IsSecretName(argument);
+    }
+  }
+  return line;
+}
+
+ProcessRow ReadProcessFacts(const char* const* environment) {
+  ProcessRow facts;
+  facts.pid = getpid();
+  facts.parent_pid = getppid();
+  char host[256] = {};
+  gethostname(host, sizeof host - 1);
+  facts.host = host;
+  const Launcher* launcher = nullptr;
+  for (const Launcher& row : kLaunchers) {
+    if (Integer(Lookup(environment, row.rank)) < 0) continue;
+    launcher = &row;
+    facts.launcher = row.name;
+    facts.rank = Integer(Lookup(environment, row.rank));
+    facts.world_size = Integer(Lookup(environment, row.size));
+    facts.local_rank = Integer(Lookup(environment, row.local_rank));
+    facts.local_world_size = Integer(Lookup(environment, row.local_size));
+    if (!row.restart.empty()) facts.restart = Integer(Lookup(environment, row.restart));
+    break;
+  }
+  facts.executable = ReadLink("/proc/self/exe");
+  facts.command_line = MaskedCommandLine(ReadArguments());
+  facts.working_directory = ReadLink("/proc/self/cwd");
+  facts.run_id = RunId(facts, launcher, environment);
+  return facts;
+}
+
+std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment) {
+  std::vector<SystemFactRow> facts;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string_view::npos || equals == 0) continue;
+    const std::string_view name = entry.substr(0, equals), value = entry.substr(equals + 1);
+    const bool wanted = std::any_of(std::begin(kEnvironmentOfInterest), std::end(kEnvironmentOfInterest),
+                                    [&](std::string_view prefix) { return name.starts_with(prefix); });
+    if (!wanted) continue;
+    const bool secret = IsSecretName(name) || LooksLikeToken(value);
+    facts.push_back({"env", std::string(name), std::string(secret ? kMask : value)});
+  }
+  return facts;
+}
+
+}  // namespace traceinject

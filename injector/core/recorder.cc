@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/recorder.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "injector/core/clock.h"
+#include "injector/core/log.h"
+#include "injector/core/options.h"
+#include "injector/core/state.h"
+#include "injector/core/writer.h"
+#include "injector/preload/environment.h"
+
+extern char** environ;
+
+namespace traceinject {
+namespace {
+
+// Never destroyed: producers and CUPTI's threads may outlive static destructors.
+struct Session {
+  Options options;
+  std::unique_ptr<Writer> writer;
+  pthread_t thread{};
+  pid_t owner = 0;
+  std::atomic<bool> finishing{false};
+};
+std::atomic<Session*> g_session{nullptr};
+constinit std::atomic<bool> g_sync{false};
+constinit std::atomic<bool> g_started{false};
+
+void* RunWriter(void* data) {
+  pthread_setname_np(pthread_self(), "traceinject");
+  static_cast<Session*>(data)->writer->Run();
+  return nullptr;
+}
+
+// The writer must not take the program's signals: they are for its own threads.
+bool StartThread(Session* session) {
+  sigset_t all, before;
+  sigfillset(&all);
+  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
+  const int error = pthread_create(&session->thread, nullptr, RunWriter, session);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return error == 0;
+}
+
+void AfterForkInChild() {
+  // CUDA and CUPTI do not survive a fork, and the writer thread is not here.
+  if (g_state.load(std::memory_order_relaxed) != State::kArmed) g_state.store(State::kDead, std::memory_order_relaxed);
+  g_sync.store(false, std::memory_order_relaxed);
+}
+
+void AtExit() { FinishRecording(ExitLimitMs()); }
+
+// `why` empty: start recording. Otherwise only the reason will be written, once the GPU is used.
+void Start(const std::string& why) {
+  bool first = false;
+  if (!g_started.compare_exchange_strong(first, true)) return;
+  auto* session = new Session;
+  session->options = ParseOptions(environ);
+  if (!session->options.enabled) return;
+  session->owner = getpid();
+  session->writer = std::make_unique<Writer>(session->options, NowNs());
+  const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
+  // Registered here, after libcuda was loaded, so that it runs before libcuda's own teardown.
+  if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 || !StartThread(session)) {
+    g_state.store(State::kDone, std::memory_order_release);
+    return;
+  }
+  g_session.store(session, std::memory_order_release);
+  atexit(AtExit);
+  g_sync.store(running && session->options.sync, std::memory_order_release);
+  g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);
+}
+
+}  // namespace
+
+void StartRecording() {
+  try {
+    Start({});
+  } catch (...) {  // out of memory: the program goes on without us
+    g_state.store(State::kDone, std::memory_order_release);
+  }
+}
+
+long ExitLimitMs() {
+  Session* session = g_session.load(std::memory_order_acquire);
+  return session == nullptr ? 0 : static_cast<long>(session->options.exit_ms);
+}
+
+void FinishRecording(long limit_ms) {
+  Session* session = g_session.load(std::memory_order_acquire);
+  if (session == nullptr || session->owner != getpid() || session->finishing.exchange(true)) return;
+  g_sync.store(false, std::memory_order_relaxed);
+  const State state = g_state.load(std::memory_order_relaxed);
+  if (state == State::kDead) return;
+  session->writer->RequestEnd();
+  timespec deadline{};
+  clock_gettime(CLOCK_REALTIME, &deadline);
+  deadline.tv_sec += limit_ms / 1000;
+  deadline.tv_nsec += limit_ms % 1000 * 1'000'000;
+  if (deadline.tv_nsec >= 1'000'000'000) deadline.tv_nsec -= 1'000'000'000, ++deadline.tv_sec;
+  pthread_timedjoin_np(session->thread, nullptr, &deadline);
+  g_state.store(State::kDone, std::memory_order_release);
+}
+
+bool SyncWanted() {
+  if (g_sync.load(std::memory_order_relaxed)) return true;
+  if (g_state.load(std::memory_order_relaxed) != State::kArmed || g_started.load(std::memory_order_relaxed)) return false;
+  // CUDA is in use, yet nobody called InitializeInjection: another tool holds the slot.
+  const std::string owner = ForeignInjection();
+  if (!owner.empty()) {
+    try {
+      Start("CUDA_INJECTION64_PATH was already set to " + owner + ": another tool records this process; unset it to record with traceinject");
+    } catch (...) {
+      g_state.store(State::kDone, std::memory_order_release);
+    }
+  }
+  return false;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/ring.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "injector/core/counters.h"
+
+namespace traceinject {
+
+constinit RingSet g_rings;
+constinit Wake g_wake;
+
+namespace {
+
+// The slot of this thread. `refused` remembers a failure, so that it is counted once and not tried again.
+thread_local constinit RingSet::Slot* t_slot = nullptr;
+thread_local constinit bool t_refused = false;
+
+pthread_key_t g_exit_key;
+pthread_once_t g_exit_key_once = PTHREAD_ONCE_INIT;
+
+}  // namespace
+
+void* Ring::Reserve(std::uint32_t size) {
+  const std::uint64_t written = written_.load(std::memory_order_relaxed);
+  const std::uint64_t read = read_.load(std::memory_order_acquire);
+  const std::size_t offset = written % kBytes;
+  const std::size_t padding = offset + size > kBytes ? kBytes - offset : 0;
+  if (written + padding + size - read > kBytes) return nullptr;
+  if (padding != 0) {
+    // Only the size and type of a padding event are read, and 8 bytes are always there: sizes are multiples of 8.
+    auto* pad = reinterpret_cast<EventHeader*>(data_ + offset);
+    pad->size = static_cast<std::uint32_t>(padding);
+    pad->type = 0;
+  }
+  reserved_ = written + padding + size;
+  return data_ + (written + padding) % kBytes;
+}
+
+void Ring::Publish(Wake* wake) {
+  const std::uint64_t before = written_.load(std::memory_order_relaxed);
+  written_.store(reserved_, std::memory_order_release);
+  const std::uint64_t read = read_.load(std::memory_order_relaxed);
+  if (before - read < kBytes / 2 && reserved_ - read >= kBytes / 2) wake->Post();
+}
+
+Ring* RingSet::OfThisThread() {
+  if (t_slot != nullptr) return &t_slot->ring;
+  if (t_refused) return nullptr;
+  Slot* slot = Take(static_cast<int>(syscall(SYS_gettid)));
+  if (slot == nullptr) {
+    t_refused = true;
+    g_counters.Add(Health::kRingsRefused);
+    return nullptr;
+  }
+  pthread_once(&g_exit_key_once, [] { pthread_key_create(&g_exit_key, &RingSet::OnThreadExit); });
+  pthread_setspecific(g_exit_key, slot);
+  g_counters.Add(Health::kRingsOpened);
+  t_slot = slot;
+  return &slot->ring;
+}
+
+RingSet::Slot* RingSet::Take(int tid) {
+  // A slot whose thread is gone, then a fresh one.
+  const int used = used_.load(std::memory_order_acquire);
+  for (int i = 0; i < used; ++i) {
+    int free = 0;
+    if (slots_[i].ring.data_ != nullptr &&
+        slots_[i].tid.compare_exchange_strong(free, tid, std::memory_order_acq_rel)) {
+      return &slots_[i];
+    }
+  }
+  void* memory = mmap(nullptr, Ring::kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  int index = used;
+  do {
+    if (index >= kMost) {
+      munmap(memory, Ring::kBytes);
+      return nullptr;
+    }
+  } while (!used_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+  Slot& slot = slots_[index];
+  slot.ring.data_ = static_cast<std::byte*>(memory);
+  slot.tid.store(tid, std::memory_order_release);  // from here on the writer looks at it
+  return &slot;
+}
+
+void RingSet::OnThreadExit(void* slot) {
+  t_slot = nullptr;
+  t_refused = true;  // destructors that run after this one may still emit events: they are dropped
+  static_cast<Slot*>(slot)->abandoned.store(true, std::memory_order_release);
+}
+
+}  // namespace traceinject

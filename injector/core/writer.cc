@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/writer.h"
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "injector/core/clock.h"
+#include "injector/core/counters.h"
+#include "injector/core/events.h"
+#include "injector/core/process_facts.h"
+#include "injector/core/ring.h"
+#include "injector/core/state.h"
+#include "injector/cuda/driver.h"
+#include "injector/cuda/stream_ids.h"
+#include "injector/store/output_name.h"
+
+extern char** environ;
+
+namespace traceinject {
+namespace {
+
+// Rows that wait in memory at most, while no GPU work has shown that a file is wanted.
+constexpr std::size_t kMostWaitingRows = 200'000;
+// A transaction between flushes when so many rows are decoded: memory stays bounded in bursts.
+constexpr std::size_t kRowsPerTransaction = 500'000;
+
+template <typename Visit>
+void ForEachEventTable(Batch* batch, Visit visit) {
+  visit(batch->kernels, Health::kKernelStored, Health::kKernelDropped);
+  visit(batch->memcpys, Health::kMemcpyStored, Health::kMemcpyDropped);
+  visit(batch->memsets, Health::kMemsetStored, Health::kMemsetDropped);
+  visit(batch->apis, Health::kApiStored, Health::kApiDropped);
+  visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
+  visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);
+  visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
+}
+
+std::size_t EventRows(Batch* batch) {
+  std::size_t rows = 0;
+  ForEachEventTable(batch, [&](auto& table, Health, Health) { rows += table.size(); });
+  return rows;
+}
+
+}  // namespace
+
+Writer::Writer(const Options& options, std::int64_t base_ns)
+    : options_(options), base_ns_(base_ns), dictionary_(&batch_), nvtx_decoder_(base_ns, &dictionary_, &batch_) {
+  log_.Open(options_);
+}
+
+bool Writer::Begin() {
+  std::string why;
+  cupti_ = BindCupti(options_.cupti, &why);
+  if (cupti_ == nullptr || !activity_.Start(cupti_, options_, &disabled_, &why)) {
+    Fail(why);
+    return false;
+  }
+  log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
+  for (const std::string& sentence : disabled_) log_.Line(sentence);
+  BindStreamIds(cupti_);
+  activity_decoder_ = std::make_unique<ActivityDecoder>(cupti_, base_ns_, &dictionary_, &batch_);
+  return true;
+}
+
+void Writer::Fail(const std::string& why) {
+  failure_ = why;
+  g_counters.Add(Health::kStartFailed);
+  log_.Line("not recording: " + why);
+}
+
+void Writer::RequestEnd() {
+  end_requested_.store(true, std::memory_order_release);
+  g_wake.Post();
+}
+
+void Writer::Run() {
+  if (!failure_.empty()) return RunFailed();
+  const std::int64_t interval_ns = options_.flush_ms * 1'000'000;
+  std::int64_t next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
+  while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
+    const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
+    if (now >= next_flush) {
+      Flush(false);
+      // From the end of this one: a slow disk must not make flushes back to back.
+      next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
+      continue;
+    }
+    g_wake.Wait(next_flush - now);
+    DrainQueues();  // woken early: a queue is filling
+    if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
+  }
+  if (gave_up_) return;
+  Flush(true);
+  if (file_ != nullptr) {
+    const std::int64_t end = NowNs() - base_ns_;
+    log_.Line(file_->Finish(end) ? "closed " + file_->path() : "could not close " + file_->path() + ": " + file_->last_error());
+    file_.reset();
+  }
+}
+
+// A process that only counts devices needs no message; one that uses a GPU gets a file with the reason.
+void Writer::RunFailed() {
+  bool used = false;
+  while (!used) {
+    const bool ending = end_requested_.load(std::memory_order_acquire);
+    used = HasActiveContext();
+    if (ending) break;
+    if (!used) g_wake.Wait(options_.flush_ms * 1'000'000);
+  }
+  if (!used || !CreateFile()) return;
+  AddHealth();
+  Store();
+  file_->Finish(NowNs() - base_ns_);
+  file_.reset();
+}
+
+void Writer::Flush(bool everything) {
+  const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
+  activity_.Flush(everything);
+  const int gpu_records = DrainQueues();
+  activity_decoder_->EndFlush(everything);
+  nvtx_decoder_.StoreOpenRanges();
+  if (file_ == nullptr) {
+    if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() && batch_.memsets.empty()) {
+      if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
+      return;
+    }
+    if (!CreateFile()) {
+      StopAtLimit("");
+      return;
+    }
+  }
+  AddClockPair();
+  AddHealth();
+  Store();
+  const std::int64_t microseconds = (ReadClockNs(CLOCK_MONOTONIC) - start) / 1000;
+  g_counters.Add(Health::kWriterFlushes);
+  g_counters.Add(Health::kWriterFlushTotalUs, microseconds);
+  g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
+  if (!everything && file_->bytes() >= options_.max_size_bytes) {
+    g_counters.Set(Health::kFileMaxSize, 1);
+    StopAtLimit("max_size");
+  }
+}
+
+int Writer::DrainQueues() {
+  int gpu_records = 0;
+  for (const CompletedBuffer& buffer : activity_.TakeCompleted()) {
+    gpu_records += activity_decoder_->Decode(buffer);
+    activity_.Recycle(buffer);
+  }
+  g_rings.DrainAll(
+      [&](int slot, int tid, const EventHeader& event) {
+        if (static_cast<EventType>(event.type) == EventType::kSync) {
+          DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
+        } else {
+          nvtx_decoder_.Decode(slot, tid, reinterpret_cast<const NvtxEvent&>(event));
+        }
+      },
+      [&](int slot) { nvtx_decoder_.ForgetThread(slot); });
+  return gpu_records;
+}
+
+void Writer::DecodeSync(int tid, const SyncEvent& event) {
+  batch_.syncs.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns, dictionary_.Thread(tid),
+                          event.header.flags, event.event == 0 ? 0 : dictionary_.Event(event.event),
+                          event.has_stream != 0 ? dictionary_.Stream(event.device, event.context, event.stream) : 0});
+}
+
+std::string Writer::OutputPath(const ProcessRow& facts) const {
+  OutputName name;
+  name.pattern = options_.output;
+  name.rank = facts.rank;
+  name.world_size = facts.world_size;
+  name.host = facts.host;
+  name.pid = facts.pid;
+  name.start = static_cast<std::time_t>(base_ns_ / 1'000'000'000);
+  return ExpandOutputName(name);
+}
+
+bool Writer::CreateFile() {
+  RunFile::Header header;
+  header.base_ns = base_ns_;
+  header.tool_version = TRACEINJECT_VERSION;
+  header.process = ReadProcessFacts(environ);
+  ReadVersions(&header.process);
+  if (cupti_ != nullptr) {
+    header.process.cupti_version = static_cast<int>(cupti_->version);
+    header.process.cupti_path = cupti_->path;
+  }
+  const std::string wanted = OutputPath(header.process);
+  std::string why;
+  file_ = RunFile::Create(wanted, header, &why);
+  if (file_ == nullptr) {
+    log_.Line("not recording: " + why);
+    // Where the reason can be left if not where the recording was wanted.
+    const char* folder = getenv("TMPDIR");
+    const std::string fallback =
+        std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") + wanted.substr(std::min(wanted.rfind('/'), wanted.size() - 1));
+    failure_ = why;
+    g_counters.Add(Health::kStartFailed);
+    std::string ignored;
+    file_ = RunFile::Create(fallback, header, &ignored);
+    if (file_ == nullptr) return false;
+    DropEvents();
+    AddHealth();
+    Store();
+    file_->Finish(NowNs() - base_ns_);
+    file_.reset();
+    return false;
+  }
+  log_.Line("recording into " + file_->path());
+  AddStartFacts();
+  return true;
+}
+
+void Writer::AddStartFacts() {
+  batch_.devices = ReadDevices();
+  batch_.facts = ReadEnvironmentFacts(environ);
+  for (const Options::Changed& option : options_.changed) batch_.facts.push_back({"option", option.name, option.value});
+  std::string text;
+  for (const std::string& name : options_.unknown) text += (text.empty() ? "" : ", ") + name;
+  if (!text.empty()) {
+    g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
+    batch_.health.push_back({"start", "unknown_option", static_cast<std::int64_t>(options_.unknown.size()), text});
+  }
+}
+
+void Writer::Store() {
+  const bool stored = file_->Write(batch_);
+  g_counters.Set(Health::kWriterReopened, file_->reopened());
+  ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health dropped_id) {
+    g_counters.Add(stored ? stored_id : dropped_id, static_cast<std::int64_t>(table.size()));
+  });
+  if (stored) {
+    batch_ = Batch();
+    return;
+  }
+  g_counters.Add(Health::kWriterErrors);
+  log_.Line("a transaction failed: " + file_->last_error());
+  DropEvents();  // the dictionary rows stay for the next transaction: later events refer to them
+}
+
+void Writer::DropEvents() {
+  ForEachEventTable(&batch_, [](auto& table, Health, Health) { table.clear(); });
+  batch_.clock_pairs.clear();
+}
+
+void Writer::AddClockPair() {
+  ClockPairRow row{};
+  row.realtime = NowNs() - base_ns_;
+  row.monotonic = ReadClockNs(CLOCK_MONOTONIC);
+  row.monotonic_raw = ReadClockNs(CLOCK_MONOTONIC_RAW);
+  row.boottime = ReadClockNs(CLOCK_BOOTTIME);
+  std::uint64_t cupti_now = 0;
+  if (cupti_->GetTimestamp != nullptr && cupti_->GetTimestamp(&cupti_now) == CUPTI_SUCCESS) {
+    row.has_cupti = true;
+    row.cupti = static_cast<std::int64_t>(cupti_now) - base_ns_;
+  }
+  batch_.clock_pairs.push_back(row);
+}
+
+// The counters of this moment; each row replaces the one before. Rows stored by the transaction that carries them are counted in it,
+// so that a file is consistent whenever the process dies.
+void Writer::AddHealth() {
+  g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(disabled_.size()));
+  if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
+  std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
+  ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
+    pending[static_cast<std::size_t>(stored_id)] = static_cast<std::int64_t>(table.size());
+  });
+  for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
+    const HealthCounterInfo& info = kHealthCounters[i];
+    const std::int64_t value = g_counters.Get(static_cast<Health>(i)) + pending[i];
+    const bool always = info.counter == "seen" || info.counter == "stored";
+    if (value == 0 && !always) continue;
+    std::string detail;
+    if (static_cast<Health>(i) == Health::kStartFailed) detail = failure_;
+    if (static_cast<Health>(i) == Health::kStartDisabledSource) {
+      for (const std::string& sentence : disabled_) detail += (detail.empty() ? "" : "; ") + sentence;
+    }
+    if (static_cast<Health>(i) == Health::kStartUnknownOption) continue;  // written once, with the names
+    batch_.health.push_back({std::string(info.source), std::string(info.counter), value, detail});
+  }
+}
+
+// Recording ends for good while the program goes on. Kinds are turned off, so that the program pays nothing more.
+void Writer::StopAtLimit(const std::string& reason) {
+  g_state.store(State::kDone, std::memory_order_release);
+  activity_.Stop();
+  gave_up_ = true;
+  if (file_ == nullptr) return;
+  const std::int64_t now = NowNs() - base_ns_;
+  activity_.Flush(true);
+  DrainQueues();
+  activity_decoder_->EndFlush(true);
+  if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
+  AddHealth();
+  Store();
+  log_.Line("recording stopped: " + reason);
+  file_->Finish(now);
+  file_.reset();
+}
+
+}  // namespace traceinject

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one thread that decodes and stores. Everything that producers and CUPTI leave in queues becomes rows here, once per flush interval or
+// when a queue fills, and goes to the file in one transaction.
+//
+// The file appears with the first GPU record, so that launchers and shells leave nothing behind. What came before it waits in memory,
+// bounded.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "injector/core/dictionary.h"
+#include "injector/core/log.h"
+#include "injector/core/options.h"
+#include "injector/cupti/activity.h"
+#include "injector/cupti/decoder.h"
+#include "injector/nvtx/decoder.h"
+#include "injector/store/run_file.h"
+
+namespace traceinject {
+
+class Writer {
+ public:
+  Writer(const Options& options, std::int64_t base_ns);
+
+  // On the thread that initialises CUDA, before Run(): binds CUPTI and enables the kinds. False after a failure, which is then handled
+  // like Fail().
+  bool Begin();
+  // Nothing can be recorded: leave the reason in a file once the process uses the GPU.
+  void Fail(const std::string& why);
+
+  // The writer thread. Returns after RequestEnd(), when the limit of the file was reached, or when the reason of a failure is written.
+  void Run();
+
+  // From any thread: flush everything, close the file, return from Run().
+  void RequestEnd();
+
+ private:
+  void RunFailed();
+  void Flush(bool everything);
+  // Decodes what is waiting. Returns the number of GPU records.
+  int DrainQueues();
+  void DecodeSync(int tid, const SyncEvent& event);
+  bool CreateFile();
+  std::string OutputPath(const ProcessRow& facts) const;
+  void Store();
+  void AddClockPair();
+  void AddHealth();
+  void DropEvents();
+  void StopAtLimit(const std::string& reason);
+  void AddStartFacts();
+
+  Options options_;
+  std::int64_t base_ns_;
+  Log log_;
+  CuptiLibrary* cupti_ = nullptr;
+  Activity activity_;
+  Batch batch_;
+  Dictionary dictionary_;
+  std::unique_ptr<ActivityDecoder> activity_decoder_;
+  NvtxDecoder nvtx_decoder_;
+  std::unique_ptr<RunFile> file_;
+  std::string failure_;                 // why nothing is recorded
+  std::vector<std::string> disabled_;   // sources that could not be turned on
+  std::int64_t communicators_seen_ = 0;
+  bool gave_up_ = false;                // the file could not be created, or its limit was reached
+  std::atomic<bool> end_requested_{false};
+};
+
+}  // namespace traceinject

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activity kinds that can be recorded, by the names used in TRACEINJECT_KINDS.
+//
+// Which of them are on by default is decided by measurement (tests/gpu/RESULTS.md): a kind that costs time on every launch is opt-in.
+#pragma once
+
+#include <cupti.h>
+
+#include <optional>
+#include <string_view>
+
+namespace traceinject {
+
+struct ActivityKind {
+  std::string_view name;
+  CUpti_ActivityKind kind;  // INVALID: the allow-listed calls (allow_list.h), which are enabled one by one
+};
+
+inline constexpr ActivityKind kActivityKinds[] = {
+    {"kernel", CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+    {"memcpy", CUPTI_ACTIVITY_KIND_MEMCPY},
+    {"memcpy2", CUPTI_ACTIVITY_KIND_MEMCPY2},
+    {"memset", CUPTI_ACTIVITY_KIND_MEMSET},
+    {"api", CUPTI_ACTIVITY_KIND_INVALID},
+    {"synchronization", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
+    {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
+    {"cuda_event", CUPTI_ACTIVITY_KIND_CUDA_EVENT},
+};
+
+// For the help text; a test compares it with the table.
+#define TRACEINJECT_ACTIVITY_KIND_NAMES \
+  "kernel, memcpy, memcpy2 (between devices), memset, api, synchronization, overhead, cuda_event"
+
+inline constexpr std::string_view kDefaultActivityKinds = "kernel,memcpy,memcpy2,memset,api";
+
+inline std::optional<ActivityKind> FindActivityKind(std::string_view name) {
+  for (const ActivityKind& kind : kActivityKinds) {
+    if (kind.name == name) return kind;
+  }
+  return std::nullopt;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CUDA calls that are recorded. Enabling them one by one (CUPTI 12.5+) is free over the cost of kernel records; enabling the
+// whole RUNTIME and DRIVER kinds costs 25-40 % on launch-bound programs. NCCL's and the allocator's event queries are polled
+// thousands of times a second and are never recorded.
+//
+// Callback ids are those of cupti_runtime_cbid.h and cupti_driver_cbid.h and do not change between versions.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace traceinject {
+
+enum class CudaDomain : int { kRuntime = 1, kDriver = 2 };  // api_name.domain in run_db.sql
+
+// api_name.class in run_db.sql
+enum class CallClass : int { kLaunch = 1, kCopy, kMemset, kSynchronise, kEvent, kAllocate, kGraphLaunch, kOther };
+
+struct AllowedCall {
+  CudaDomain domain;
+  std::uint32_t cbid;
+  std::string_view name;
+  CallClass call_class;
+};
+
+inline constexpr AllowedCall kAllowList[] = {
+    {CudaDomain::kRuntime, 20, "cudaMalloc", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 22, "cudaFree", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 26, "cudaFreeHost", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 27, "cudaHostAlloc", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 31, "cudaMemcpy", CallClass::kCopy},
+    {CudaDomain::kRuntime, 41, "cudaMemcpyAsync", CallClass::kCopy},
+    {CudaDomain::kRuntime, 225, "cudaMemcpyAsync", CallClass::kCopy},
+    {CudaDomain::kRuntime, 44, "cudaMemcpy2DAsync", CallClass::kCopy},
+    {CudaDomain::kRuntime, 160, "cudaMemcpyPeer", CallClass::kCopy},
+    {CudaDomain::kRuntime, 161, "cudaMemcpyPeerAsync", CallClass::kCopy},
+    {CudaDomain::kRuntime, 49, "cudaMemset", CallClass::kMemset},
+    {CudaDomain::kRuntime, 51, "cudaMemsetAsync", CallClass::kMemset},
+    {CudaDomain::kRuntime, 235, "cudaMemsetAsync", CallClass::kMemset},
+    {CudaDomain::kRuntime, 131, "cudaStreamSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kRuntime, 239, "cudaStreamSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kRuntime, 137, "cudaEventSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kRuntime, 165, "cudaDeviceSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kRuntime, 211, "cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 214, "cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 269, "cudaLaunchCooperativeKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 270, "cudaLaunchCooperativeKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 284, "cudaLaunchHostFunc", CallClass::kOther},
+    {CudaDomain::kRuntime, 311, "cudaGraphLaunch", CallClass::kGraphLaunch},
+    {CudaDomain::kRuntime, 312, "cudaGraphLaunch", CallClass::kGraphLaunch},
+    {CudaDomain::kRuntime, 373, "cudaMallocAsync", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 374, "cudaMallocAsync", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 375, "cudaFreeAsync", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 376, "cudaFreeAsync", CallClass::kAllocate},
+    {CudaDomain::kRuntime, 430, "cudaLaunchKernelExC", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 431, "cudaLaunchKernelExC", CallClass::kLaunch},
+    // What programs built by nvcc 13 import instead of cudaLaunchKernel.
+    {CudaDomain::kRuntime, 505, "__cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 506, "__cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kDriver, 17, "cuCtxSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kDriver, 121, "cuEventSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kDriver, 126, "cuStreamSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kDriver, 216, "cuMemsetD8Async", CallClass::kMemset},
+    {CudaDomain::kDriver, 428, "cuMemsetD8Async", CallClass::kMemset},
+    {CudaDomain::kDriver, 220, "cuMemsetD32Async", CallClass::kMemset},
+    {CudaDomain::kDriver, 430, "cuMemsetD32Async", CallClass::kMemset},
+    {CudaDomain::kDriver, 277, "cuMemcpyHtoDAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 279, "cuMemcpyDtoHAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 281, "cuMemcpyDtoDAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 306, "cuMemcpyAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 418, "cuMemcpyAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 318, "cuMemcpyPeer", CallClass::kCopy},
+    {CudaDomain::kDriver, 319, "cuMemcpyPeerAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 426, "cuMemcpyPeerAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 307, "cuLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kDriver, 442, "cuLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kDriver, 477, "cuLaunchCooperativeKernel", CallClass::kLaunch},
+    {CudaDomain::kDriver, 478, "cuLaunchCooperativeKernel", CallClass::kLaunch},
+    {CudaDomain::kDriver, 514, "cuGraphLaunch", CallClass::kGraphLaunch},
+    {CudaDomain::kDriver, 515, "cuGraphLaunch", CallClass::kGraphLaunch},
+    {CudaDomain::kDriver, 549, "cuMemCreate", CallClass::kAllocate},
+    {CudaDomain::kDriver, 551, "cuMemMap", CallClass::kAllocate},
+    {CudaDomain::kDriver, 552, "cuMemUnmap", CallClass::kAllocate},
+    {CudaDomain::kDriver, 652, "cuLaunchKernelEx", CallClass::kLaunch},
+    {CudaDomain::kDriver, 653, "cuLaunchKernelEx", CallClass::kLaunch},
+    {CudaDomain::kDriver, 776, "cuMemcpyBatchAsync", CallClass::kCopy},
+    {CudaDomain::kDriver, 777, "cuMemcpyBatchAsync", CallClass::kCopy},
+};
+
+constexpr const AllowedCall* FindAllowedCall(CudaDomain domain, std::uint32_t cbid) {
+  for (const AllowedCall& call : kAllowList) {
+    if (call.domain == domain && call.cbid == cbid) return &call;
+  }
+  return nullptr;
+}
+
+}  // namespace traceinject

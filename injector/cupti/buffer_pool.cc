@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/buffer_pool.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "injector/core/counters.h"
+
+namespace traceinject {
+
+void BufferPool::SetLimit(std::int64_t bytes) {
+  limit_ = static_cast<int>(std::clamp<std::int64_t>(bytes / static_cast<std::int64_t>(kBufferBytes), 1, kMost));
+}
+
+std::uint8_t* BufferPool::Take() {
+  std::uint8_t* buffer = nullptr;
+  std::uint64_t head = free_.load(std::memory_order_acquire);
+  while ((head & 0xFFFFFFFF) != 0) {
+    const auto index = static_cast<std::uint32_t>(head & 0xFFFFFFFF) - 1;
+    const std::uint64_t next = ((head >> 32) + 1) << 32 | next_[index].load(std::memory_order_relaxed);
+    if (free_.compare_exchange_weak(head, next, std::memory_order_acq_rel)) {
+      buffer = buffers_[index].load(std::memory_order_relaxed);
+      break;
+    }
+  }
+  if (buffer == nullptr) {
+    int index = mapped_.load(std::memory_order_relaxed);
+    do {
+      if (index >= limit_) return nullptr;
+    } while (!mapped_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+    void* memory = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    buffer = static_cast<std::uint8_t*>(memory);
+    buffers_[index].store(buffer, std::memory_order_release);
+  }
+  g_counters.Max(Health::kBuffersPeak, in_use_.fetch_add(1, std::memory_order_relaxed) + 1);
+  return buffer;
+}
+
+void BufferPool::Return(std::uint8_t* buffer) {
+  const int index = IndexOf(buffer);
+  if (index < 0) return;
+  in_use_.fetch_sub(1, std::memory_order_relaxed);
+  std::uint64_t head = free_.load(std::memory_order_acquire);
+  std::uint64_t mine;
+  do {
+    next_[index].store(static_cast<std::uint32_t>(head & 0xFFFFFFFF), std::memory_order_relaxed);
+    mine = ((head >> 32) + 1) << 32 | static_cast<std::uint32_t>(index + 1);
+  } while (!free_.compare_exchange_weak(head, mine, std::memory_order_acq_rel));
+}
+
+bool BufferPool::Owns(const std::uint8_t* buffer) const { return IndexOf(buffer) >= 0; }
+
+int BufferPool::IndexOf(const std::uint8_t* buffer) const {
+  const int count = std::min(mapped_.load(std::memory_order_acquire), kMost);
+  for (int i = 0; i < count; ++i) {
+    if (buffers_[i].load(std::memory_order_acquire) == buffer) return i;
+  }
+  return -1;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activity buffers that CUPTI fills. Taking and returning one is lock-free and O(1): CUPTI asks on the program's threads.
+//
+// Buffers are mapped on first need and recycled, so that after a warm-up no page is faulted in on a launching thread. When the pool has
+// reached its limit, Take() returns null and the records that would have gone there are lost and counted by the caller.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace traceinject {
+
+class BufferPool {
+ public:
+  static constexpr std::size_t kBufferBytes = 2 << 20;
+  static constexpr int kMost = 4096;
+
+  void SetLimit(std::int64_t bytes);
+  std::uint8_t* Take();
+  void Return(std::uint8_t* buffer);
+  // Whether `buffer` is one of ours.
+  bool Owns(const std::uint8_t* buffer) const;
+
+ private:
+  int IndexOf(const std::uint8_t* buffer) const;
+
+  // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half counts changes, so that a
+  // buffer that was taken and returned in between (ABA) is noticed.
+  std::atomic<std::uint64_t> free_{0};
+  std::atomic<std::uint32_t> next_[kMost] = {};
+  std::atomic<std::uint8_t*> buffers_[kMost] = {};
+  std::atomic<int> mapped_{0};
+  std::atomic<int> in_use_{0};
+  int limit_ = 128;
+};
+
+}  // namespace traceinject

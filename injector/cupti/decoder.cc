@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/decoder.h"
+
+#include <string>
+
+#include "injector/core/counters.h"
+#include "injector/cupti/allow_list.h"
+
+namespace traceinject {
+namespace {
+
+struct Interval {
+  std::int64_t start, dur;
+};
+
+// False for a record without times: the device had no room for them, or the end was not known at the last flush.
+bool TimesOf(std::uint64_t start, std::uint64_t end, std::int64_t base_ns, Interval* interval, bool* repaired) {
+  if (start == 0 || end == 0) return false;
+  *repaired = end < start;
+  interval->start = static_cast<std::int64_t>(start) - base_ns;
+  interval->dur = *repaired ? 0 : static_cast<std::int64_t>(end - start);
+  return true;
+}
+
+}  // namespace
+
+int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
+  int gpu_work = 0;
+  CUpti_Activity* record = nullptr;
+  // The walk ends at the limit of the buffer, or at a record that is not complete.
+  while (cupti_->ActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record) == CUPTI_SUCCESS) {
+    switch (record->kind) {
+      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+      case CUPTI_ACTIVITY_KIND_KERNEL:
+        ++gpu_work;
+        AddKernel(*reinterpret_cast<const KernelRecord*>(record));
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY:
+        ++gpu_work;
+        AddMemcpy(*reinterpret_cast<const MemcpyRecord*>(record), -1, -1);
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        ++gpu_work;
+        AddPeerMemcpy(*reinterpret_cast<const PeerMemcpyRecord*>(record));
+        break;
+      case CUPTI_ACTIVITY_KIND_MEMSET:
+        ++gpu_work;
+        AddMemset(*reinterpret_cast<const MemsetRecord*>(record));
+        break;
+      case CUPTI_ACTIVITY_KIND_RUNTIME:
+      case CUPTI_ACTIVITY_KIND_DRIVER:
+        AddApi(*reinterpret_cast<const ApiRecord*>(record));
+        break;
+      default:
+        g_counters.Add(Health::kCuptiUnknown);
+    }
+  }
+  return gpu_work;
+}
+
+std::uint32_t ActivityDecoder::Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
+  context_device_[context] = device;
+  return dictionary_->Stream(device, context, stream);
+}
+
+std::uint32_t ActivityDecoder::DeviceOfContext(std::uint32_t context) const {
+  auto known = context_device_.find(context);
+  return known == context_device_.end() ? 0 : known->second;
+}
+
+void ActivityDecoder::AddKernel(const KernelRecord& record) {
+  g_counters.Add(Health::kKernelSeen);
+  Interval interval{};
+  bool repaired = false;
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kKernelDropped);
+  if (repaired) g_counters.Add(Health::kKernelRepaired);
+  KernelShapeRow shape{};
+  shape.grid[0] = record.gridX, shape.grid[1] = record.gridY, shape.grid[2] = record.gridZ;
+  shape.block[0] = record.blockX, shape.block[1] = record.blockY, shape.block[2] = record.blockZ;
+  shape.cluster[0] = static_cast<std::int32_t>(record.clusterX);
+  shape.cluster[1] = static_cast<std::int32_t>(record.clusterY);
+  shape.cluster[2] = static_cast<std::int32_t>(record.clusterZ);
+  shape.registers = record.registersPerThread;
+  shape.static_shared_bytes = record.staticSharedMemory;
+  shape.dynamic_shared_bytes = record.dynamicSharedMemory;
+  shape.local_bytes = record.localMemoryPerThread;
+  batch_->kernels.push_back({interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+                             dictionary_->Shape(record.name, shape), correlation_.Widen(record.correlationId),
+                             dictionary_->GraphNode(record.graphId, record.graphNodeId)});
+}
+
+template <typename Record>
+void ActivityDecoder::AddMemcpy(const Record& record, int src_device, int dst_device) {
+  g_counters.Add(Health::kMemcpySeen);
+  Interval interval{};
+  bool repaired = false;
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kMemcpyDropped);
+  batch_->memcpys.push_back({interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+                             record.copyKind, record.srcKind, record.dstKind,
+                             (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0, static_cast<std::int64_t>(record.bytes),
+                             correlation_.Widen(record.correlationId),
+                             dictionary_->GraphNode(record.graphId, record.graphNodeId), src_device, dst_device});
+}
+
+void ActivityDecoder::AddPeerMemcpy(const PeerMemcpyRecord& record) {
+  AddMemcpy(record, static_cast<int>(record.srcDeviceId), static_cast<int>(record.dstDeviceId));
+}
+
+void ActivityDecoder::AddMemset(const MemsetRecord& record) {
+  g_counters.Add(Health::kMemsetSeen);
+  Interval interval{};
+  bool repaired = false;
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kMemsetDropped);
+  batch_->memsets.push_back({interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+                             record.value, record.memoryKind, static_cast<std::int64_t>(record.bytes),
+                             correlation_.Widen(record.correlationId),
+                             dictionary_->GraphNode(record.graphId, record.graphNodeId)});
+}
+
+std::uint32_t ActivityDecoder::ApiName(const ApiRecord& record, int domain) {
+  const AllowedCall* call = FindAllowedCall(static_cast<CudaDomain>(domain), record.cbid);
+  if (call == nullptr) return 0;
+  return dictionary_->ApiName(domain, record.cbid, call->name, static_cast<int>(call->call_class));
+}
+
+void ActivityDecoder::AddApi(const ApiRecord& record) {
+  const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
+  const std::uint32_t name = ApiName(record, static_cast<int>(driver ? CudaDomain::kDriver : CudaDomain::kRuntime));
+  if (name == 0) return;  // not on the list: whole kinds had to be enabled
+  g_counters.Add(Health::kApiSeen);
+  Interval interval{};
+  bool repaired = false;
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kApiDropped);
+  const std::uint64_t correlation = correlation_.Widen(record.correlationId);
+  const ApiRow row{interval.start, interval.dur, dictionary_->Thread(record.threadId), name, correlation,
+                   static_cast<std::int32_t>(record.returnValue)};
+  if (!driver) {
+    runtime_.insert(correlation);
+    const auto nested = waiting_driver_.erase(correlation) + older_driver_.erase(correlation);
+    if (nested != 0) g_counters.Add(Health::kApiNested, static_cast<std::int64_t>(nested));
+    batch_->apis.push_back(row);
+  } else if (runtime_.count(correlation) != 0 || older_runtime_.count(correlation) != 0) {
+    g_counters.Add(Health::kApiNested);
+  } else if (auto [known, fresh] = waiting_driver_.emplace(correlation, row); !fresh) {
+    if (known->second.dur < row.dur) known->second = row;  // one driver call inside another: the outer one stays
+    g_counters.Add(Health::kApiNested);
+  }
+}
+
+void ActivityDecoder::EndFlush(bool everything) {
+  for (auto& [correlation, row] : older_driver_) batch_->apis.push_back(row);
+  older_driver_ = std::move(waiting_driver_);
+  waiting_driver_.clear();
+  older_runtime_ = std::move(runtime_);
+  runtime_.clear();
+  if (everything && !older_driver_.empty()) EndFlush(false);
+}
+
+}  // namespace traceinject

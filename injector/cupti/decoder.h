@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activity records -> rows. Writer thread only.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "injector/core/dictionary.h"
+#include "injector/cupti/activity.h"
+#include "injector/cupti/records.h"
+
+namespace traceinject {
+
+// Widens CUPTI's 32-bit correlation ids, which wrap. Records arrive out of order, but never half the range apart.
+class CorrelationWidener {
+ public:
+  std::uint64_t Widen(std::uint32_t id) {
+    const auto distance = static_cast<std::int32_t>(id - static_cast<std::uint32_t>(last_));
+    const std::uint64_t wide = last_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
+    if (wide > last_ && static_cast<std::int64_t>(wide) >= 0) last_ = wide;
+    return static_cast<std::int64_t>(wide) < 0 ? id : wide;
+  }
+
+ private:
+  std::uint64_t last_ = 0;
+};
+
+class ActivityDecoder {
+ public:
+  ActivityDecoder(CuptiLibrary* cupti, std::int64_t base_ns, Dictionary* dictionary, Batch* batch)
+      : cupti_(cupti), base_ns_(base_ns), dictionary_(dictionary), batch_(batch) {}
+
+  // Decodes all records of a buffer into the batch. Returns how many of them were GPU work. O(records).
+  int Decode(const CompletedBuffer& buffer);
+
+  // Call once a flush, after the last Decode(): lets go of driver calls whose enclosing runtime call did not come. `everything`: at the
+  // end of the recording.
+  void EndFlush(bool everything);
+
+  // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
+  std::uint32_t DeviceOfContext(std::uint32_t context) const;
+
+ private:
+  void AddKernel(const KernelRecord& record);
+  // The devices of a peer copy, else -1.
+  template <typename Record>
+  void AddMemcpy(const Record& record, int src_device, int dst_device);
+  void AddPeerMemcpy(const PeerMemcpyRecord& record);
+  void AddMemset(const MemsetRecord& record);
+  void AddApi(const ApiRecord& record);
+  std::uint32_t ApiName(const ApiRecord& record, int domain);
+  std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
+
+  CuptiLibrary* cupti_;
+  std::int64_t base_ns_;
+  Dictionary* dictionary_;
+  Batch* batch_;
+  CorrelationWidener correlation_;
+  std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
+
+  // A driver call inside a runtime call has the runtime call's correlation id and is left out. Either of the two may come first, in
+  // another buffer, so driver calls wait for one flush.
+  std::unordered_map<std::uint64_t, ApiRow> waiting_driver_, older_driver_;
+  std::unordered_set<std::uint64_t> runtime_, older_runtime_;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/library.h"
+
+#include <dlfcn.h>
+
+#include <string_view>
+#include <vector>
+
+#include "injector/core/loaded_libraries.h"
+
+namespace traceinject {
+namespace {
+
+std::string Folder(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+// The major version of the loaded libcudart comes first: a libcupti of another major version would not see its calls.
+std::vector<std::string> Candidates(const std::string& configured) {
+  std::vector<std::string> paths;
+  if (!configured.empty()) paths.push_back(configured);
+  const std::string cudart = FindLoaded("libcudart.so");
+  const bool twelve = cudart.find("libcudart.so.12") != std::string::npos;
+  const std::string names[] = {twelve ? "libcupti.so.12" : "libcupti.so.13", twelve ? "libcupti.so.13" : "libcupti.so.12"};
+  if (!cudart.empty()) {
+    const std::string folder = Folder(cudart);
+    for (const std::string& name : names) {
+      paths.push_back(folder + "/" + name);
+      paths.push_back(folder + "/../../cuda_cupti/lib/" + name);
+      paths.push_back(folder + "/../extras/CUPTI/lib64/" + name);
+    }
+  }
+  for (const std::string& name : names) paths.push_back(name);
+  for (const std::string& name : names) {
+    paths.push_back("/usr/local/cuda/lib64/" + name);
+    paths.push_back("/usr/local/cuda/extras/CUPTI/lib64/" + name);
+  }
+  return paths;
+}
+
+void* OpenFirst(const std::vector<std::string>& paths, std::string* opened) {
+  for (const std::string& path : paths) {
+    if (void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+      *opened = path;
+      return handle;
+    }
+  }
+  return nullptr;
+}
+
+template <typename Function>
+bool Bind(void* handle, const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(handle, name));
+  return *function != nullptr;
+}
+
+// True if everything without which nothing can be recorded is there.
+bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
+  const struct {
+    const char* name;
+    bool found;
+  } required[] = {
+      {"cuptiGetVersion", Bind(handle, "cuptiGetVersion", &cupti->GetVersion)},
+      {"cuptiActivityRegisterCallbacks", Bind(handle, "cuptiActivityRegisterCallbacks", &cupti->ActivityRegisterCallbacks)},
+      {"cuptiActivityEnable", Bind(handle, "cuptiActivityEnable", &cupti->ActivityEnable)},
+      {"cuptiActivityDisable", Bind(handle, "cuptiActivityDisable", &cupti->ActivityDisable)},
+      {"cuptiActivityFlushAll", Bind(handle, "cuptiActivityFlushAll", &cupti->ActivityFlushAll)},
+      {"cuptiActivityGetNextRecord", Bind(handle, "cuptiActivityGetNextRecord", &cupti->ActivityGetNextRecord)},
+  };
+  Bind(handle, "cuptiGetResultString", &cupti->GetResultString);
+  Bind(handle, "cuptiActivityEnableRuntimeApi", &cupti->ActivityEnableRuntimeApi);
+  Bind(handle, "cuptiActivityEnableDriverApi", &cupti->ActivityEnableDriverApi);
+  Bind(handle, "cuptiActivityGetNumDroppedRecords", &cupti->ActivityGetNumDroppedRecords);
+  Bind(handle, "cuptiGetTimestamp", &cupti->GetTimestamp);
+  Bind(handle, "cuptiSetThreadIdType", &cupti->SetThreadIdType);
+  Bind(handle, "cuptiGetStreamIdEx", &cupti->GetStreamIdEx);
+  Bind(handle, "cuptiGetContextId", &cupti->GetContextId);
+  Bind(handle, "cuptiGetDeviceId", &cupti->GetDeviceId);
+  for (const auto& function : required) {
+    if (!function.found) return *missing = function.name, false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string CuptiLibrary::Describe(CUptiResult result) const {
+  const char* text = nullptr;
+  if (GetResultString == nullptr || GetResultString(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "error";
+  return std::string(text) + " (" + std::to_string(static_cast<int>(result)) + ")";
+}
+
+CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
+  static CuptiLibrary cupti;
+  void* handle = OpenLoaded("libcupti.so");
+  if (handle != nullptr) {
+    cupti.path = FindLoaded("libcupti.so");
+  } else {
+    const std::vector<std::string> paths = Candidates(configured);
+    handle = OpenFirst(paths, &cupti.path);
+    if (handle == nullptr) {
+      *why = "libcupti was not found; install it (pip install nvidia-cuda-cupti-cu12, or cuda-cupti of the CUDA toolkit) or set "
+             "TRACEINJECT_CUPTI to its path; looked for:";
+      for (const std::string& path : paths) *why += " " + path;
+      return nullptr;
+    }
+  }
+  const char* missing = nullptr;
+  if (!BindAll(handle, &cupti, &missing)) {
+    *why = cupti.path + " has no function " + missing + ": it is not a CUPTI that we know (12.0 or newer is needed)";
+    return nullptr;
+  }
+  if (cupti.GetVersion(&cupti.version) != CUPTI_SUCCESS) cupti.version = 0;
+  return &cupti;
+}
+
+}  // namespace traceinject

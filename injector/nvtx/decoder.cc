@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/nvtx/decoder.h"
+
+#include <cstring>
+
+#include "injector/core/counters.h"
+#include "injector/nvtx/nccl_payload.h"
+
+namespace traceinject {
+namespace {
+
+void SetPayload(const NvtxEvent& event, NvtxRow* row) {
+  switch (event.payload_type) {
+    case NvtxPayloadType::kNone:
+      break;
+    case NvtxPayloadType::kUnsigned:
+    case NvtxPayloadType::kSigned:
+      row->payload_type = NvtxRow::Payload::kInteger;
+      row->payload_integer = static_cast<std::int64_t>(event.payload);
+      break;
+    case NvtxPayloadType::kReal:
+      row->payload_type = NvtxRow::Payload::kReal;
+      std::memcpy(&row->payload_real, &event.payload, sizeof row->payload_real);
+      break;
+    case NvtxPayloadType::kExtended:
+      if (event.payload_bytes == 0) break;
+      row->payload_type = NvtxRow::Payload::kBlob;
+      row->payload_blob.assign(reinterpret_cast<const char*>(event.payload_data()), event.payload_bytes);
+      break;
+  }
+}
+
+}  // namespace
+
+std::uint32_t NvtxDecoder::Domain(const NvtxName* domain) {
+  const std::uint64_t key = domain == nullptr ? 0 : domain->id;
+  return domains_.Id({key}, [&](std::uint32_t id) {
+    batch_->nvtx_domains.push_back({id, domain == nullptr ? std::string() : std::string(domain->text)});
+  });
+}
+
+NvtxDecoder::Open NvtxDecoder::Begin(int tid, int kind, const NvtxEvent& event) {
+  Open open;
+  NvtxRow& row = open.row;
+  row = {};
+  row.start = event.header.time_ns - base_ns_;
+  row.thread = dictionary_->Thread(tid);
+  row.kind = kind;
+  row.domain = Domain(event.domain);
+  if (event.registered != nullptr) {
+    row.text = dictionary_->StableString(event.registered->text);
+  } else if (event.has_text != 0) {
+    row.text = dictionary_->String({event.text(), event.text_bytes});
+  }
+  row.category = event.category;
+  row.has_color = event.has_color != 0;
+  row.color = event.color;
+  SetPayload(event, &row);
+  if (event.domain != nullptr && event.domain->is_nccl) {
+    open.is_nccl = true;
+    open.schema = event.payload;
+    if (event.payload_type == NvtxPayloadType::kExtended) {
+      open.payload.assign(event.payload_data(), event.payload_data() + event.payload_bytes);
+    }
+  }
+  return open;
+}
+
+std::uint32_t NvtxDecoder::Communicator(std::uint64_t hash) {
+  auto [entry, fresh] = communicators_.try_emplace(hash, 0);
+  if (fresh) {  // it was made before recording began, or this NCCL does not announce it
+    entry->second = ++communicator_count_;
+    batch_->communicators.push_back({entry->second, hash, 0, false, -1, -1, -1, 0});
+  }
+  return entry->second;
+}
+
+// True if the range was an NCCL operation and is stored as one.
+bool NvtxDecoder::FinishNccl(const Open& open, const NvtxEvent& end) {
+  if (auto operation = ParseNcclOperation(open.schema, open.payload.data(), open.payload.size())) {
+    g_counters.Add(Health::kNcclSeen);
+    batch_->collectives.push_back({open.row.start, end.header.time_ns - base_ns_ - open.row.start, open.row.thread,
+                                   dictionary_->String(operation->function),
+                                   operation->communicator ? Communicator(*operation->communicator) : 0, operation->bytes,
+                                   operation->reduction, operation->peer, operation->root});
+    return true;
+  }
+  const bool at_end = end.payload_type == NvtxPayloadType::kExtended;
+  auto made = at_end ? ParseNcclCommunicator(end.payload, end.payload_data(), end.payload_bytes)
+                     : ParseNcclCommunicator(open.schema, open.payload.data(), open.payload.size());
+  if (made) {
+    const std::uint32_t parent = made->parent ? Communicator(*made->parent) : 0;
+    const std::uint32_t id = ++communicator_count_;
+    communicators_[made->communicator] = id;
+    batch_->communicators.push_back({id, made->communicator, end.header.time_ns - base_ns_, true, made->size, made->rank,
+                                     made->device, parent});
+  }
+  return false;  // a comm-init or group range: stored as a range, too
+}
+
+void NvtxDecoder::Finish(Open* open, const NvtxEvent& end) {
+  if (open->is_nccl && FinishNccl(*open, end)) return;
+  open->row.dur = end.header.time_ns - base_ns_ - open->row.start;
+  SetPayload(end, &open->row);
+  batch_->nvtx.push_back(std::move(open->row));
+}
+
+void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
+  switch (static_cast<EventType>(event.header.type)) {
+    case EventType::kNvtxPush:
+      stacks_[{slot, event.domain}].push_back(Begin(tid, 1, event));
+      break;
+    case EventType::kNvtxPop: {
+      Stack& stack = stacks_[{slot, event.domain}];
+      if (stack.empty()) return g_counters.Add(Health::kNvtxUnmatched);
+      Finish(&stack.back(), event);
+      stack.pop_back();
+      break;
+    }
+    case EventType::kNvtxStart:
+      started_.insert_or_assign(event.id, Begin(tid, 2, event));
+      break;
+    case EventType::kNvtxEnd: {
+      auto open = started_.find(event.id);
+      if (open == started_.end()) return g_counters.Add(Health::kNvtxUnmatched);
+      Finish(&open->second, event);
+      started_.erase(open);
+      break;
+    }
+    case EventType::kNvtxMark:
+      batch_->nvtx.push_back(std::move(Begin(tid, 3, event).row));
+      break;
+    case EventType::kNvtxNameCategory:
+      batch_->nvtx_categories.push_back({Domain(event.domain), static_cast<std::uint32_t>(event.id),
+                                         std::string(event.text(), event.text_bytes)});
+      break;
+    case EventType::kNvtxNameThread:
+      dictionary_->NameThread(static_cast<std::int64_t>(event.id), {event.text(), event.text_bytes});
+      break;
+    case EventType::kPadding:
+    case EventType::kSync:
+      break;
+  }
+}
+
+void NvtxDecoder::ForgetThread(int slot) {
+  auto first = stacks_.lower_bound({slot, nullptr});
+  while (first != stacks_.end() && first->first.first == slot) {
+    for (Open& open : first->second) StoreOpen(&open);
+    first = stacks_.erase(first);
+  }
+}
+
+void NvtxDecoder::StoreOpen(Open* open) {
+  if (open->stored) return;
+  open->stored = true;
+  open->row.row = next_open_row_++;
+  NvtxRow row = open->row;
+  row.dur = -1;
+  batch_->nvtx.push_back(std::move(row));
+}
+
+void NvtxDecoder::StoreOpenRanges() {
+  for (auto& [key, stack] : stacks_) {
+    for (Open& open : stack) StoreOpen(&open);
+  }
+  for (auto& [id, open] : started_) StoreOpen(&open);
+}
+
+}  // namespace traceinject

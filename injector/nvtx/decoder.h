@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVTX events -> rows: pairs of push and pop, start and end become ranges; NCCL's become collectives and communicators. Writer thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "injector/core/dictionary.h"
+#include "injector/core/events.h"
+
+namespace traceinject {
+
+class NvtxDecoder {
+ public:
+  NvtxDecoder(std::int64_t base_ns, Dictionary* dictionary, Batch* batch)
+      : base_ns_(base_ns), dictionary_(dictionary), batch_(batch) {}
+
+  // `slot` tells the thread's ring, `tid` the thread. Events of one slot come in order.
+  void Decode(int slot, int tid, const NvtxEvent& event);
+  // The thread of that slot ended: its open ranges stay open.
+  void ForgetThread(int slot);
+
+  // Call once a flush: ranges that stayed open since the last flush are stored as such, so that a killed process keeps them; they are
+  // written again when they end.
+  void StoreOpenRanges();
+
+ private:
+  struct Open {
+    NvtxRow row;
+    bool is_nccl = false;
+    std::uint64_t schema = 0;      // of the payload at the start
+    std::vector<std::uint8_t> payload;
+    bool stored = false;
+  };
+  using Stack = std::vector<Open>;
+
+  Open Begin(int tid, int kind, const NvtxEvent& event);
+  void Finish(Open* open, const NvtxEvent& end);
+  bool FinishNccl(const Open& open, const NvtxEvent& end);
+  std::uint32_t Domain(const NvtxName* domain);
+  std::uint32_t Communicator(std::uint64_t hash);
+  void StoreOpen(Open* open);
+
+  std::int64_t base_ns_;
+  Dictionary* dictionary_;
+  Batch* batch_;
+  std::map<std::pair<int, const NvtxName*>, Stack> stacks_;  // by slot and domain
+  std::unordered_map<std::uint64_t, Open> started_;          // start/end ranges by id
+  IntegerIdMap<1> domains_;
+  std::map<std::uint64_t, std::uint32_t> communicators_;     // hash -> the communicator of that hash created last
+  std::uint32_t communicator_count_ = 0;
+  // Row numbers of ranges that are stored while open lie above all that are given out automatically.
+  std::uint64_t next_open_row_ = std::uint64_t{1} << 40;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/store/file_system.h"
+
+#include <gtest/gtest.h>
+#include <linux/magic.h>
+
+namespace traceinject {
+namespace {
+
+TEST(FileSystemTest, KnowsNetworkFileSystems) {
+  for (const unsigned type : {NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, SMB2_SUPER_MAGIC, CIFS_SUPER_MAGIC,
+                              CEPH_SUPER_MAGIC, FUSE_SUPER_MAGIC, V9FS_MAGIC, AFS_SUPER_MAGIC,
+                              AFS_FS_MAGIC, CODA_SUPER_MAGIC, NCP_SUPER_MAGIC, OCFS2_SUPER_MAGIC}) {
+    EXPECT_TRUE(IsNetworkFileSystem(type)) << std::hex << type;
+  }
+}
+
+TEST(FileSystemTest, KnowsLocalFileSystems) {
+  for (const unsigned type : {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, TMPFS_MAGIC, OVERLAYFS_SUPER_MAGIC}) {
+    EXPECT_FALSE(IsNetworkFileSystem(type)) << std::hex << type;
+  }
+  EXPECT_FALSE(IsNetworkFileSystem(0x9123683E));  // Btrfs
+}
+
+TEST(FileSystemTest, AsksTheKernelAndDoubtsWhatItCannotSee) {
+  EXPECT_FALSE(OnNetworkFileSystem("/proc"));
+  EXPECT_TRUE(OnNetworkFileSystem("/no such folder"));
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/store/row_writer.h"
+
+#include <string>
+#include <string_view>
+
+namespace traceinject {
+namespace {
+
+// Indices of kInsertSql and of RowWriter's statements.
+enum Statement : std::size_t {
+  kString, kThread, kStream, kShape, kGraphNode, kApiName, kNvtxDomain, kNvtxCategory, kCommunicator, kDevice, kFact, kProcess,
+  kKernel, kMemcpy, kMemset, kApi, kSync, kNvtx, kCollective, kClockPair, kGap, kHealth, kStatementCount
+};
+
+constexpr const char* kInsertSql[] = {
+    "INSERT OR REPLACE INTO string(id, text) VALUES(?, ?)",
+    "INSERT OR REPLACE INTO thread(id, proc, tid, name) VALUES(?, 1, ?, ?)",
+    "INSERT OR REPLACE INTO stream(id, proc, device, context, stream_id) VALUES(?, 1, ?, ?, ?)",
+    "INSERT OR REPLACE INTO kernel_shape(id, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, "
+    "cluster_z, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO graph_node(id, graph_id, node_id) VALUES(?, ?, ?)",
+    "INSERT OR REPLACE INTO api_name(id, domain, cbid, name, class) VALUES(?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO nvtx_domain(id, proc, name) VALUES(?, 1, ?)",
+    "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
+    "INSERT OR REPLACE INTO communicator(id, proc, handle, created, size, rank, device, parent) VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, cc_minor, sm_clock_khz, "
+    "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO system_fact(proc, kind, key, value) VALUES(1, ?, ?, ?)",
+    "INSERT OR REPLACE INTO process(proc, pid, parent_pid, host, rank, local_rank, world_size, local_world_size, run_id, restart, "
+    "start, executable, command_line, working_directory, launcher, driver_version, runtime_version, cupti_version, cupti_path, "
+    "nccl_version) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO kernel(start, dur, stream, shape, correlation, graph_node) VALUES(?, ?, ?, ?, ?, ?)",
+    "INSERT INTO memcpy(start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, graph_node, src_device, "
+    "dst_device) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO memset(start, dur, stream, value, memory_kind, bytes, correlation, graph_node) VALUES(?,?,?,?,?,?,?,?)",
+    "INSERT INTO api(start, dur, thread, name, correlation, result) VALUES(?, ?, ?, ?, ?, ?)",
+    "INSERT INTO sync(start, dur, thread, kind, event, stream) VALUES(?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, payload) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
+    "INSERT OR REPLACE INTO health(proc, source, counter, value, detail) VALUES(1, ?, ?, ?, ?)",
+};
+static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
+
+// The tables that are only appended to, in the order of RowWriter::EventCounts.
+constexpr const char* kEventTableNames[] = {"kernel",     "memcpy",     "memset",
+                                            "api",        "sync",       "nvtx",
+                                            "collective", "clock_pair", "capture_gap"};
+constexpr std::size_t kNvtxTable = 5;
+
+// One execution of an insert statement: values from left to right, then Insert(). The caller's text stays alive until then, so
+// nothing is copied.
+class Values {
+ public:
+  explicit Values(sqlite3_stmt* statement) : statement_(statement) {}
+
+  Values& Int(std::int64_t value) { return Note(sqlite3_bind_int64(statement_, ++column_, value)); }
+  Values& Null() { return Note(sqlite3_bind_null(statement_, ++column_)); }
+  Values& Real(double value) { return Note(sqlite3_bind_double(statement_, ++column_, value)); }
+  // Numbers of 64 bits without sign keep their bits.
+  Values& Bits(std::uint64_t value) { return Int(static_cast<std::int64_t>(value)); }
+  Values& IntOrNull(bool known, std::int64_t value) { return known ? Int(value) : Null(); }
+  Values& Id(std::uint32_t id) { return IntOrNull(id != 0, id); }
+  Values& NotNegative(std::int64_t value) { return IntOrNull(value >= 0, value); }
+
+  Values& Text(std::string_view text) {
+    return Note(sqlite3_bind_text64(statement_, ++column_, text.data(), text.size(), SQLITE_STATIC,
+                                    SQLITE_UTF8));
+  }
+  Values& TextOrNull(std::string_view text) { return text.empty() ? Null() : Text(text); }
+  Values& Blob(std::string_view bytes) {
+    return Note(sqlite3_bind_blob64(statement_, ++column_, bytes.data(), bytes.size(), SQLITE_STATIC));
+  }
+
+  bool Insert() {
+    if (!bound_) return false;
+    const bool done = sqlite3_step(statement_) == SQLITE_DONE;
+    return sqlite3_reset(statement_) == SQLITE_OK && done;
+  }
+
+ private:
+  Values& Note(int result) {
+    bound_ &= result == SQLITE_OK;
+    return *this;
+  }
+
+  sqlite3_stmt* statement_;
+  int column_ = 0;
+  bool bound_ = true;
+};
+
+bool Add(Values to, const StringRow& row) { return to.Int(row.id).Text(row.text).Insert(); }
+
+bool Add(Values to, const ThreadRow& row) { return to.Int(row.id).Int(row.tid).Id(row.name).Insert(); }
+
+bool Add(Values to, const StreamRow& row) {
+  return to.Int(row.id).Int(row.device).Int(row.context).Int(row.stream_id).Insert();
+}
+
+bool Add(Values to, const KernelShapeRow& row) {
+  const bool clusters = row.cluster[0] != 0;
+  to.Int(row.id).Int(row.name);
+  for (const std::int32_t blocks : row.grid) to.Int(blocks);
+  for (const std::int32_t threads : row.block) to.Int(threads);
+  for (const std::int32_t blocks : row.cluster) to.IntOrNull(clusters, blocks);
+  to.Int(row.registers).Int(row.static_shared_bytes).Int(row.dynamic_shared_bytes);
+  return to.Int(row.local_bytes).Insert();
+}
+
+bool Add(Values to, const GraphNodeRow& row) {
+  return to.Int(row.id).Int(row.graph_id).Bits(row.node_id).Insert();
+}
+
+bool Add(Values to, const ApiNameRow& row) {
+  return to.Int(row.id).Int(row.domain).Int(row.cbid).Text(row.name).Int(row.api_class).Insert();
+}
+
+bool Add(Values to, const NvtxDomainRow& row) { return to.Int(row.id).Text(row.name).Insert(); }
+
+bool Add(Values to, const NvtxCategoryRow& row) {
+  return to.Int(row.domain).Int(row.category).Text(row.name).Insert();
+}
+
+bool Add(Values to, const CommunicatorRow& row) {
+  to.Int(row.id).Bits(row.handle).IntOrNull(row.created_known, row.created);
+  return to.NotNegative(row.size).NotNegative(row.rank).NotNegative(row.device).Id(row.parent).Insert();
+}
+
+bool Add(Values to, const DeviceRow& row) {
+  to.Int(row.device).Text(row.name).TextOrNull(row.uuid).TextOrNull(row.pci_bus_id);
+  to.NotNegative(row.sm_count).NotNegative(row.cc_major).NotNegative(row.cc_minor);
+  to.NotNegative(row.sm_clock_khz).NotNegative(row.memory_clock_khz);
+  return to.NotNegative(row.memory_bus_bits).NotNegative(row.memory_bytes).NotNegative(row.l2_bytes).Insert();
+}
+
+bool Add(Values to, const SystemFactRow& row) {
+  return to.Text(row.kind).Text(row.key).Text(row.value).Insert();
+}
+
+bool Add(Values to, const ProcessRow& row) {
+  // A parent outside our pid namespace has the number 0.
+  to.Int(row.pid).IntOrNull(row.parent_pid > 0, row.parent_pid).Text(row.host);
+  to.NotNegative(row.rank).NotNegative(row.local_rank);
+  to.NotNegative(row.world_size).NotNegative(row.local_world_size);
+  to.Text(row.run_id).NotNegative(row.restart).Int(row.start);
+  to.TextOrNull(row.executable).TextOrNull(row.command_line);
+  to.TextOrNull(row.working_directory).TextOrNull(row.launcher);
+  to.NotNegative(row.driver_version).NotNegative(row.runtime_version);
+  return to.NotNegative(row.cupti_version).TextOrNull(row.cupti_path).NotNegative(row.nccl_version).Insert();
+}
+
+bool Add(Values to, const KernelRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.stream).Int(row.shape);
+  return to.Bits(row.correlation).Id(row.graph_node).Insert();
+}
+
+bool Add(Values to, const MemcpyRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.stream).Int(row.kind).Int(row.src_kind).Int(row.dst_kind);
+  to.Int(row.async ? 1 : 0).Int(row.bytes).Bits(row.correlation).Id(row.graph_node);
+  return to.NotNegative(row.src_device).NotNegative(row.dst_device).Insert();
+}
+
+bool Add(Values to, const MemsetRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.stream).Int(row.value).Int(row.memory_kind).Int(row.bytes);
+  return to.Bits(row.correlation).Id(row.graph_node).Insert();
+}
+
+bool Add(Values to, const ApiRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.name);
+  return to.Bits(row.correlation).Int(row.result).Insert();
+}
+
+bool Add(Values to, const SyncRow& row) {
+  return to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.kind).Id(row.event).Id(row.stream).Insert();
+}
+
+bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
+  to.Int(rowid).Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.kind).Int(row.domain);
+  to.Id(row.text).Id(row.category).IntOrNull(row.has_color, row.color);
+  switch (row.payload_type) {
+    case NvtxRow::Payload::kInteger:
+      return to.Int(row.payload_integer).Insert();
+    case NvtxRow::Payload::kReal:
+      return to.Real(row.payload_real).Insert();
+    case NvtxRow::Payload::kBlob:
+      return to.Blob(row.payload_blob).Insert();
+    case NvtxRow::Payload::kNone:
+      break;
+  }
+  return to.Null().Insert();
+}
+
+bool Add(Values to, const CollectiveRow& row) {
+  to.Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.function).Id(row.communicator).Int(row.bytes);
+  return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
+}
+
+bool Add(Values to, const ClockPairRow& row) {
+  to.Int(row.realtime).Int(row.monotonic).Int(row.monotonic_raw).Int(row.boottime);
+  return to.IntOrNull(row.has_cupti, row.cupti).Insert();
+}
+
+bool Add(Values to, const CaptureGapRow& row) {
+  return to.Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
+}
+
+bool Add(Values to, const HealthRow& row) {
+  return to.Text(row.source).Text(row.counter).Int(row.value).TextOrNull(row.detail).Insert();
+}
+
+template <typename Row>
+bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    if (!Add(Values(statement), row)) return false;
+  }
+  return true;
+}
+
+bool AddAllNvtx(sqlite3_stmt* statement, const std::vector<NvtxRow>& rows, std::int64_t last_rowid) {
+  for (const NvtxRow& row : rows) {
+    const std::int64_t rowid = row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid;
+    if (!AddNvtx(Values(statement), rowid, row)) return false;
+  }
+  return true;
+}
+
+// -1 on an error.
+std::int64_t HighestRowid(sqlite3* db, const char* table) {
+  const std::string sql = std::string("SELECT ifnull(max(rowid), 0) FROM ") + table;
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) return -1;
+  const std::int64_t rowid =
+      sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
+  sqlite3_finalize(statement);
+  return rowid;
+}
+
+}  // namespace
+
+bool RowWriter::Prepare(sqlite3* db) {
+  static_assert(kStatements == kStatementCount);
+  Finalize();
+  for (std::size_t i = 0; i < kStatements; ++i) {
+    if (sqlite3_prepare_v3(db, kInsertSql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements_[i],
+                           nullptr) != SQLITE_OK) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void RowWriter::Finalize() {
+  for (sqlite3_stmt*& statement : statements_) {
+    sqlite3_finalize(statement);
+    statement = nullptr;
+  }
+}
+
+bool RowWriter::Insert(const Batch& batch) {
+  const auto& s = statements_;
+  return AddAll(s[kString], batch.strings) && AddAll(s[kThread], batch.threads) &&
+         AddAll(s[kStream], batch.streams) && AddAll(s[kShape], batch.shapes) &&
+         AddAll(s[kGraphNode], batch.graph_nodes) && AddAll(s[kApiName], batch.api_names) &&
+         AddAll(s[kNvtxDomain], batch.nvtx_domains) &&
+         AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
+         AddAll(s[kCommunicator], batch.communicators) && AddAll(s[kDevice], batch.devices) &&
+         AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
+         AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
+         AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
+         AddAll(s[kSync], batch.syncs) &&
+         AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
+         AddAll(s[kCollective], batch.collectives) && AddAll(s[kClockPair], batch.clock_pairs) &&
+         AddAll(s[kGap], batch.gaps) && AddAll(s[kHealth], batch.health);
+}
+
+RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
+  static_assert(sizeof kEventTableNames / sizeof *kEventTableNames == kEventTables);
+  std::int64_t numbered_nvtx = 0;
+  for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
+  const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
+  return {count(batch.kernels),     count(batch.memcpys),     count(batch.memsets),
+          count(batch.apis),        count(batch.syncs),       numbered_nvtx,
+          count(batch.collectives), count(batch.clock_pairs), count(batch.gaps)};
+}
+
+void RowWriter::Committed(const Batch& batch) {
+  const EventCounts added = CountEvents(batch);
+  for (std::size_t i = 0; i < kEventTables; ++i) committed_[i] += added[i];
+}
+
+bool RowWriter::Stored(sqlite3* db, const Batch& batch) const {
+  const EventCounts added = CountEvents(batch);
+  for (std::size_t i = 0; i < kEventTables; ++i) {
+    if (added[i] > 0) return HighestRowid(db, kEventTableNames[i]) == committed_[i] + added[i];
+  }
+  return false;
+}
+
+}  // namespace traceinject

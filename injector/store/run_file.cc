@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/store/run_file.h"
+
+#include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <utility>
+
+#include "injector/store/claim.h"
+#include "injector/store/file_system.h"
+#include "injector/store/guarded_io.h"
+#include "injector/store/row_writer.h"
+#include "schemas/run_db_sql.h"
+#include "schemas/views_sql.h"
+
+namespace traceinject {
+namespace {
+
+// A reader that follows a recording with a rollback journal holds us up for as long as its query runs.
+constexpr int kBusyTimeoutMs = 2000;
+// At the end of the process there is less time; a reader that is still there keeps the -wal, nothing is lost.
+constexpr int kFinishBusyTimeoutMs = 200;
+
+// synchronous = OFF: what is committed lies in the kernel's page cache and survives the death of the process in every mode. Only
+// a crash of the machine differs, and against that an fsync would hold up the writer thread for seconds whenever training
+// writes a checkpoint to the same disk, until its queues overflow.
+// wal_autocheckpoint: in pages. Few checkpoints write the pages at the ends of the tables less often.
+constexpr char kConnectionSetup[] =
+    "PRAGMA page_size = 4096;"
+    "PRAGMA synchronous = OFF;"
+    "PRAGMA temp_store = MEMORY;"
+    "PRAGMA wal_autocheckpoint = 4000;";
+
+// The first column of the first row as text; empty on an error.
+std::string QueryText(sqlite3* db, const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  std::string text;
+  if (sqlite3_prepare_v2(db, sql, -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0) != nullptr) {
+    text = reinterpret_cast<const char*>(sqlite3_column_text(statement, 0));
+  }
+  sqlite3_finalize(statement);
+  return text;
+}
+
+bool Execute(sqlite3* db, const char* sql) {
+  return sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+bool StepOnce(sqlite3_stmt* statement) {
+  const bool done = sqlite3_step(statement) == SQLITE_DONE;
+  return sqlite3_finalize(statement) == SQLITE_OK && done;
+}
+
+bool InsertMetaText(sqlite3* db, const char* key, const std::string& value) {
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(db, "INSERT INTO meta(key, value) VALUES(?, ?)", -1, &statement, nullptr);
+  sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
+  sqlite3_bind_text64(statement, 2, value.data(), value.size(), SQLITE_STATIC, SQLITE_UTF8);
+  return StepOnce(statement);
+}
+
+// `sql` has one parameter.
+bool ExecuteWith(sqlite3* db, const char* sql, std::int64_t value) {
+  sqlite3_stmt* statement = nullptr;
+  sqlite3_prepare_v2(db, sql, -1, &statement, nullptr);
+  sqlite3_bind_int64(statement, 1, value);
+  return StepOnce(statement);
+}
+
+std::int64_t FileBytes(const std::string& path) {
+  struct stat file;
+  return stat(path.c_str(), &file) == 0 ? static_cast<std::int64_t>(file.st_size) : 0;
+}
+
+}  // namespace
+
+struct RunFile::State {
+  std::string path;
+  Journal journal = Journal::kWriteAhead;
+  std::unique_ptr<Claim> claim;
+  sqlite3* db = nullptr;
+  RowWriter writer;
+  int reopened = 0;
+  bool over = false;  // finished or abandoned
+  std::string last_error;
+  int last_code = SQLITE_OK;        // primary result code of the last failure
+  State* next_abandoned = nullptr;
+
+  bool Fail(const char* what) {
+    last_code = db == nullptr ? SQLITE_CANTOPEN : sqlite3_errcode(db) & 0xff;
+    last_error = path + ": " + what + ": " + (db == nullptr ? "not open" : sqlite3_errmsg(db));
+    return false;
+  }
+
+  bool FailText(const char* sentence) {
+    last_code = SQLITE_ERROR;
+    last_error = path + ": " + sentence;
+    return false;
+  }
+
+  bool SetJournal();
+  bool Open();
+  void Close();
+  bool Reopen();
+  bool CreateSchema(const Header& header);
+  bool Prepare() { return writer.Prepare(db) || Fail("cannot prepare the recording"); }
+
+  template <typename Body>
+  bool RunTransaction(const Body& body);
+  template <typename Body, typename Stored>
+  bool Transact(const Body& body, const Stored& stored);
+};
+
+bool RunFile::State::SetJournal() {
+  if (journal == Journal::kWriteAhead && QueryText(db, "PRAGMA journal_mode = WAL") == "wal") return true;
+  // Also where the log's shared memory cannot be had.
+  return QueryText(db, "PRAGMA journal_mode = TRUNCATE") == "truncate" || Fail("cannot set the journal mode");
+}
+
+bool RunFile::State::Open() {
+  // One connection on one thread: no mutex. The file exists, its claim made it.
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  if (sqlite3_open_v2(path.c_str(), &db, kFlags, "unix") != SQLITE_OK) return Fail("cannot open the recording");
+  sqlite3_busy_timeout(db, kBusyTimeoutMs);
+  // Closing must not write: it is what we do when descriptors are lost.
+  sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  if (!Execute(db, kConnectionSetup)) return Fail("cannot set up the recording");
+  return SetJournal();
+}
+
+void RunFile::State::Close() {
+  writer.Finalize();
+  sqlite3_close(db);
+  db = nullptr;
+}
+
+// Close before the claim, open after it, and once more: SQLite's open may have dropped the lock (see guarded_io.h and claim.h).
+bool RunFile::State::Reopen() {
+  Close();
+  if (!claim->Retake()) return FailText("another process claimed this recording: it is not written to any more");
+  if (!Open() || !Prepare()) {
+    Close();
+    return false;
+  }
+  claim->Retake();
+  ++reopened;
+  return true;
+}
+
+bool RunFile::State::CreateSchema(const Header& header) {
+  const bool created = RunTransaction([&] {
+    return Execute(db, k_run_db_sql) && Execute(db, k_views_sql) &&
+           ExecuteWith(db, "INSERT INTO meta(key, value) VALUES('base_ns', ?)", header.base_ns) &&
+           InsertMetaText(db, "tool_version", header.tool_version) &&
+           InsertMetaText(db, "run_id", header.process.run_id);
+  });
+  if (!created || !Prepare()) return false;
+  Batch first;
+  first.process.push_back(header.process);
+  return RunTransaction([&] { return writer.Insert(first); });
+}
+
+template <typename Body>
+bool RunFile::State::RunTransaction(const Body& body) {
+  if (Execute(db, "BEGIN IMMEDIATE") && body() && Execute(db, "COMMIT")) return true;
+  Fail("cannot write to the recording");
+  if (sqlite3_get_autocommit(db) == 0) Execute(db, "ROLLBACK");
+  return false;
+}
+
+// Runs `body` in a transaction, on a new connection if the present one lost its descriptors or fails with an I/O error. The
+// outcome of a commit that failed so is unknown: `stored` then tells whether there is anything left to do.
+template <typename Body, typename Stored>
+bool RunFile::State::Transact(const Body& body, const Stored& stored) {
+  if (!claim->NameIsOurs()) {
+    return FailText("the recording was removed, renamed or replaced: it is not written to any more");
+  }
+  if (db == nullptr || DescriptorsLost()) {
+    if (!Reopen()) return false;
+  } else {
+    claim->Retake();  // the program may have read the file itself, which drops the lock
+  }
+  if (RunTransaction(body)) return true;
+  if (last_code != SQLITE_IOERR && !DescriptorsLost()) return false;
+  const std::string first_error = last_error;
+  if (!Reopen()) return false;
+  return stored() || RunTransaction(body);
+}
+
+RunFile::RunFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+std::unique_ptr<RunFile> RunFile::Create(const std::string& wanted_path, const Header& header, std::string* why) {
+  try {
+    if (!InstallGuardedIo()) {
+      *why = wanted_path + ": SQLite refused the guarded system calls";
+      return nullptr;
+    }
+    auto state = std::make_unique<State>();
+    state->claim = Claim::Take(wanted_path, why);
+    if (!state->claim) return nullptr;
+    state->path = state->claim->path();
+    state->journal = header.journal;
+    if (state->journal == Journal::kByFileSystem) {
+      state->journal = OnNetworkFileSystem(state->path) ? Journal::kTruncate : Journal::kWriteAhead;
+    }
+    if (!state->Open() || !state->CreateSchema(header)) {
+      *why = state->last_error;
+      state->Close();
+      state->claim->Discard();
+      return nullptr;
+    }
+    state->claim->Retake();
+    return std::unique_ptr<RunFile>(new RunFile(std::move(state)));
+  } catch (const std::exception&) {
+    *why = "out of memory";  // short enough to need none
+  }
+  return nullptr;
+}
+
+RunFile::~RunFile() {
+  if (state_->db == nullptr && !state_->over) Abandon();
+  if (!state_->over) Abandon();
+}
