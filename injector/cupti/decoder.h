@@ -2,6 +2,7 @@
 // Activity records -> rows. Writer thread only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <unordered_set>
@@ -17,13 +18,14 @@ class CorrelationWidener {
  public:
   std::uint64_t Widen(std::uint32_t id) {
     const auto distance = static_cast<std::int32_t>(id - static_cast<std::uint32_t>(last_));
-    const std::uint64_t wide = last_ + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
-    if (wide > last_ && static_cast<std::int64_t>(wide) >= 0) last_ = wide;
-    return static_cast<std::int64_t>(wide) < 0 ? id : wide;
+    std::int64_t wide = static_cast<std::int64_t>(last_) + distance;
+    if (wide < 0) wide += std::int64_t{1} << 32;  // before the first id there is nothing
+    last_ = std::max(last_, static_cast<std::uint64_t>(wide));
+    return static_cast<std::uint64_t>(wide);
   }
 
  private:
-  std::uint64_t last_ = 0;
+  std::uint64_t last_ = 0;  // the largest so far
 };
 
 class ActivityDecoder {

@@ -21,7 +21,8 @@
 namespace traceinject {
 namespace {
 
-// SQLite locks 512 bytes from 0x40000000 on (its file format, section 1.3.1 and os.h); a lock may lie beyond the end of a file.
+// SQLite locks 512 bytes from 0x40000000 on (its file format, section 1.3.1 and os.h); a lock may
+// lie beyond the end of a file.
 constexpr off_t kClaimByte = 0x4000000000000000;
 constexpr mode_t kFileMode = 0666;  // less the umask
 constexpr const char* kSidecars[] = {"-wal", "-shm", "-journal"};
@@ -37,8 +38,8 @@ struct Claimed {
   ino_t inode = 0;
 };
 
-// A process' own POSIX locks do not stop it, so what it holds is kept here. With the pid: a forked child has a copy of the list
-// but holds nothing.
+// A process' own POSIX locks do not stop it, so what it holds is kept here. With the pid: a forked
+// child has a copy of the list but holds nothing.
 struct Held {
   pid_t pid;
   dev_t device;
@@ -69,7 +70,7 @@ Outcome Fail(const std::string& path, const char* what, int error, std::string* 
 }
 
 bool Lock(int fd) {
-  struct flock lock{};
+  struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = kClaimByte;
@@ -112,11 +113,13 @@ bool MakeFolders(const std::string& folder, std::string* why) {
   return true;
 }
 
-// Where link(2) does not exist: the name is seen unlocked for a moment, in which a newcomer may take the empty file for a dead one.
+// Where link(2) does not exist: the name is seen unlocked for a moment, in which a newcomer may
+// take the empty file for a dead one.
 Outcome CreateUnlinked(const std::string& path, Claimed* claimed, std::string* why) {
   const int fd = GuardedOpen(path.c_str(), O_RDWR | O_CREAT | O_EXCL, kFileMode);
   if (fd < 0) {
-    return errno == EEXIST ? Outcome::kTaken : Fail(path, "cannot create the recording", errno, why);
+    return errno == EEXIST ? Outcome::kTaken
+                           : Fail(path, "cannot create the recording", errno, why);
   }
   if (!Lock(fd)) {
     const int error = errno;
@@ -150,13 +153,14 @@ std::string TemporaryName(const std::string& path) {
          std::to_string(random) + ".tmp";
 }
 
-// Creates the file under a temporary name, locks it, and only then gives it the wanted name. kTaken if that exists.
+// Creates the file under a temporary name, locks it, and only then gives it the wanted name. kTaken
+// if that exists.
 Outcome Create(const std::string& path, Claimed* claimed, std::string* why) {
   const std::string temporary = TemporaryName(path);
   const int fd = GuardedOpen(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL, kFileMode);
   if (fd < 0 && errno == EEXIST) return Outcome::kRetry;
   if (fd < 0) return Fail(path, "cannot create the recording", errno, why);
-  struct stat file{};
+  struct stat file {};
   const bool locked = fstat(fd, &file) == 0 && Lock(fd);
   const int lock_error = errno;
   const bool linked = locked && link(temporary.c_str(), path.c_str()) == 0;
@@ -173,8 +177,8 @@ Outcome Create(const std::string& path, Claimed* claimed, std::string* why) {
   return Fail(path, "cannot create the recording", link_error, why);
 }
 
-// True if `path`.`number` can take the dead file: nothing of that name stands there, but for a link to the very same file that
-// an interrupted move left, which is then completed.
+// True if `path`.`number` can take the dead file: nothing of that name stands there, but for a link
+// to the very same file that an interrupted move left, which is then completed.
 bool FreeAside(const std::string& aside, const std::string& path, const struct stat& dead) {
   if (Exists(aside) && !IsFile(aside, dead)) return false;
   const bool resumed = Exists(aside);
@@ -184,16 +188,17 @@ bool FreeAside(const std::string& aside, const std::string& path, const struct s
   return true;
 }
 
-// Renames without overwriting. The target was seen free, and movers of one dead file are serialised by its lock; where the file
-// system lacks RENAME_NOREPLACE that has to do.
+// Renames without overwriting. The target was seen free, and movers of one dead file are serialised
+// by its lock; where the file system lacks RENAME_NOREPLACE that has to do.
 bool MoveFile(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno != EINVAL && errno != ENOSYS) return false;
   return !Exists(to) && rename(from.c_str(), to.c_str()) == 0;
 }
 
-// Moves the dead file, which we hold locked, and its sidecars. The second name is given first and the old one removed last: a
-// move that is interrupted leaves both names on one file, and the next newcomer completes it.
+// Moves the dead file, which we hold locked, and its sidecars. The second name is given first and
+// the old one removed last: a move that is interrupted leaves both names on one file, and the next
+// newcomer completes it.
 Outcome MoveAside(const std::string& path, const struct stat& dead, std::string* why) {
   std::string aside;
   for (int number = 1; number <= kMaxAside && aside.empty(); ++number) {
@@ -214,7 +219,8 @@ Outcome MoveAside(const std::string& path, const struct stat& dead, std::string*
   return Fail(path, "cannot move this older file aside", errno, why);
 }
 
-// The name exists: is its owner alive? kRetry once the name was freed (or vanished), kTaken if it must be left alone.
+// The name exists: is its owner alive? kRetry once the name was freed (or vanished), kTaken if it
+// must be left alone.
 Outcome FreeName(const std::string& path, std::string* why) {
   struct stat named;
   if (lstat(path.c_str(), &named) != 0) return Outcome::kRetry;
@@ -227,7 +233,7 @@ Outcome FreeName(const std::string& path, std::string* why) {
   const int fd = GuardedOpen(path.c_str(), O_RDWR | O_NOFOLLOW, 0);
   if (fd < 0) return errno == ENOENT ? Outcome::kRetry : Outcome::kTaken;  // not ours to move
   Outcome outcome = Outcome::kRetry;
-  struct stat opened{};
+  struct stat opened {};
   if (!Lock(fd)) {
     outcome = HeldByAnother(errno) ? Outcome::kTaken
                                    : Fail(path, "cannot lock this older file", errno, why);
@@ -248,12 +254,14 @@ Outcome TakeName(const std::string& path, Claimed* claimed, std::string* why) {
   return Outcome::kFailed;
 }
 
-// The names to try in turn: as wanted, with the pid, and then numbered (several recordings of one process, or a pid that lives
-// twice: in two containers, or on two hosts of one network file system).
+// The names to try in turn: as wanted, with the pid, and then numbered (several recordings of one
+// process, or a pid that lives twice: in two containers, or on two hosts of one network file
+// system).
 std::string Candidate(const std::string& wanted, int attempt) {
   if (attempt == 0) return wanted;
-  std::string mark = ".p" + std::to_string(getpid());
-  if (attempt > 1) mark += "." + std::to_string(attempt);
+  std::string mark = ".p";
+  mark += std::to_string(getpid());
+  if (attempt > 1) mark.append(".").append(std::to_string(attempt));
   const std::size_t component = wanted.rfind('/') + 1;
   const std::size_t dot = wanted.rfind('.');
   const bool extension = dot != std::string::npos && dot > component;
@@ -299,8 +307,7 @@ std::unique_ptr<Claim> Claim::Take(const std::string& wanted_path, std::string* 
       if (outcome == Outcome::kFailed) return nullptr;
       if (outcome != Outcome::kDone) continue;
       OwnClaims().files.push_back({getpid(), claimed.device, claimed.inode});
-      return std::unique_ptr<Claim>(
-          new Claim(path, claimed.fd, claimed.device, claimed.inode));
+      return std::unique_ptr<Claim>(new Claim(path, claimed.fd, claimed.device, claimed.inode));
     }
     *why = wanted + ": this name and those derived from it are all in use";
   } catch (const std::exception&) {
@@ -310,7 +317,6 @@ std::unique_ptr<Claim> Claim::Take(const std::string& wanted_path, std::string* 
 }
 
 Claim::~Claim() {
-  if (abandoned_) return;
   GuardedClose(fd_);
   std::lock_guard lock(OwnClaims().mutex);
   std::erase_if(OwnClaims().files, [this](const Held& held) {
@@ -344,7 +350,5 @@ void Claim::Discard() {
   for (const char* sidecar : kSidecars) unlink((path_ + sidecar).c_str());
   unlink(path_.c_str());
 }
-
-void Claim::Abandon() { abandoned_ = true; }
 
 }  // namespace traceinject

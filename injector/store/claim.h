@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who writes to which file name. A process claims a name before it records to it, so that two never write to one database and
-// nothing recorded earlier is overwritten:
+// Who writes to which file name. A process claims a name before it records to it, so that two never
+// write to one database and nothing recorded earlier is overwritten:
 //
-//   * nobody has the name: the file is created, locked from the first moment at which the name exists
+//   * nobody has the name: the file is created, locked from the first moment at which the name
+//   exists
 //   * a live process has it: `.p<pid>` is put before the extension (run.p123.db)
-//   * its process is dead: the file moves aside with its -wal, -shm and -journal (run.db.1, run.db.1-wal, ...), then as above
+//   * its process is dead: the file moves aside with its -wal, -shm and -journal (run.db.1,
+//   run.db.1-wal, ...), then as above
 //
-// The claim is a POSIX record lock (fcntl, F_SETLK) on one byte: it ends with the process however that dies, and forked children
-// do not inherit it (flock and open-file-description locks live on in them). The price, see fcntl(2): it is dropped when the
-// process closes *any* descriptor of the file. So close the claim only after SQLite closed the file, and call Retake() after
-// SQLite closed or opened it, and regularly, since a program may read its own recording.
+// The claim is a POSIX record lock (fcntl, F_SETLK) on one byte: it ends with the process however
+// that dies, and forked children do not inherit it (flock and open-file-description locks live on
+// in them). The price, see fcntl(2): it is dropped when the process closes *any* descriptor of the
+// file. So close the claim only after SQLite closed the file, and call Retake() after SQLite closed
+// or opened it, and regularly, since a program may read its own recording.
 #pragma once
 
 #include <sys/types.h>
@@ -21,8 +24,9 @@ namespace traceinject {
 
 class Claim {
  public:
-  // Claims `wanted_path` or the name derived from it, and creates an empty file there; missing folders are created. Null on
-  // failure, with a sentence in *why. O(number of files moved aside earlier).
+  // Claims `wanted_path` or the name derived from it, and creates an empty file there; missing
+  // folders are created. Null on failure, with a sentence in *why. O(number of files moved aside
+  // earlier).
   static std::unique_ptr<Claim> Take(const std::string& wanted_path, std::string* why);
 
   ~Claim();
@@ -35,22 +39,18 @@ class Claim {
   // True while `path()` is the file that was claimed: nobody removed, renamed or replaced it.
   bool NameIsOurs() const;
 
-  // Locks again, through a new descriptor if ours was closed. False if the name is not ours any more or another process locked
-  // the file meanwhile.
+  // Locks again, through a new descriptor if ours was closed. False if the name is not ours any
+  // more or another process locked the file meanwhile.
   bool Retake();
 
   // Removes the file with its sidecars, if the name is ours: for a recording that could not begin.
   void Discard();
-
-  // Forgets the claim without any system call: for a forked child, whose parent goes on recording.
-  void Abandon();
 
  private:
   Claim(std::string path, int fd, dev_t device, ino_t inode);
 
   std::string path_;
   int fd_;
-  bool abandoned_ = false;
   dev_t device_;
   ino_t inode_;
 };

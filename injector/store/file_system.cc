@@ -9,7 +9,8 @@
 namespace traceinject {
 namespace {
 
-// From linux/magic.h and, where marked, from the file system's own client, since the kernel's headers do not list it.
+// From linux/magic.h and, where marked, from the file system's own client, since the kernel's
+// headers do not list it.
 constexpr std::uint32_t kNetworkTypes[] = {
     0x00006969,  // NFS
     0x0000517B,  // SMB

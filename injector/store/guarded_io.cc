@@ -24,7 +24,8 @@ struct OpenFile {
   ino_t inode = 0;
 };
 
-// One recording needs five (database, log, shared memory, claim, and a directory or random source for moments).
+// One recording needs five (database, log, shared memory, claim, and a directory or random source
+// for moments).
 class DescriptorTable {
  public:
   bool Add(const OpenFile& file) {
@@ -63,7 +64,8 @@ class DescriptorTable {
 };
 
 DescriptorTable& Table() {
-  static DescriptorTable* table = new DescriptorTable;  // never destroyed: exit handlers may still write
+  static DescriptorTable* table =
+      new DescriptorTable;  // never destroyed: exit handlers may still write
   return *table;
 }
 
@@ -84,8 +86,9 @@ bool Check(int fd) {
   return false;
 }
 
-// A number below 3, or one whose owner here still believes in it although it was lost, must not be used: it is exchanged for
-// another. Closing the first drops the process' POSIX locks on the file, so claims are taken again after an open.
+// A number below 3, or one whose owner here still believes in it although it was lost, must not be
+// used: it is exchanged for another. Closing the first drops the process' POSIX locks on the file,
+// so claims are taken again after an open.
 int MoveToAllowedNumber(int fd) {
   int lowest = kFirstAllowed;
   int current = fd;

@@ -18,7 +18,8 @@ struct Conversion {
   std::size_t length;  // characters, with the percent sign
 };
 
-// The conversion at the start of `text`, which begins with a percent sign; nothing if it is none of ours.
+// The conversion at the start of `text`, which begins with a percent sign; nothing if it is none of
+// ours.
 std::optional<Conversion> ParseConversion(std::string_view text) {
   std::size_t at = 1;
   int width = 0;
@@ -43,7 +44,8 @@ std::string Number(std::int64_t value, int width) {
 std::string StartTime(std::time_t start) {
   std::tm utc{};
   char text[32];
-  if (gmtime_r(&start, &utc) == nullptr || std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc) == 0) {
+  if (gmtime_r(&start, &utc) == nullptr ||
+      std::strftime(text, sizeof text, "%Y%m%d-%H%M%S", &utc) == 0) {
     return "unknown-time";
   }
   return text;
@@ -72,15 +74,15 @@ std::string Expand(const Conversion& conversion, const OutputName& name) {
 
 bool TellsProcessesApart(std::string_view pattern) {
   for (std::size_t at = 0; at < pattern.size();) {
-    const auto conversion =
-        pattern[at] == '%' ? ParseConversion(pattern.substr(at)) : std::nullopt;
+    const auto conversion = pattern[at] == '%' ? ParseConversion(pattern.substr(at)) : std::nullopt;
     if (conversion && (conversion->letter == 'r' || conversion->letter == 'p')) return true;
     at += conversion ? conversion->length : 1;
   }
   return false;
 }
 
-// Where the extension of the last component begins; the end if it has none. A leading dot hides a file, it is no extension.
+// Where the extension of the last component begins; the end if it has none. A leading dot hides a
+// file, it is no extension.
 std::size_t ExtensionAt(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   const std::size_t component = slash == std::string_view::npos ? 0 : slash + 1;
@@ -99,9 +101,8 @@ std::string ExpandOutputName(const OutputName& name) {
   }
   std::string path;
   for (std::size_t at = 0; at < pattern.size();) {
-    const auto conversion = pattern[at] == '%'
-                                ? ParseConversion(std::string_view(pattern).substr(at))
-                                : std::nullopt;
+    const auto conversion =
+        pattern[at] == '%' ? ParseConversion(std::string_view(pattern).substr(at)) : std::nullopt;
     if (conversion) {
       path += Expand(*conversion, name);
       at += conversion->length;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // From the pattern in TRACEINJECT_OUTPUT to a path.
 //
-//   %r rank (0 outside of a job)   %h host name   %p process id   %t start, UTC, YYYYmmdd-HHMMSS   %% a percent sign
+//   %r rank (0 outside of a job)   %h host name   %p process id   %t start, UTC, YYYYmmdd-HHMMSS %%
+//   a percent sign
 //
-// Numbers take a width padded with zeros: %05r. Anything else after % stays as it is written. In a job of more than one rank a
-// pattern without %r and %p gets .rank%05r before its extension, so that ranks do not meet on one name: run.rank00003.db.
+// Numbers take a width padded with zeros: %05r. Anything else after % stays as it is written. In a
+// job of more than one rank a pattern without %r and %p gets .rank%05r before its extension, so
+// that ranks do not meet on one name: run.rank00003.db.
 #pragma once
 
 #include <cstdint>

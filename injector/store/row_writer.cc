@@ -9,50 +9,82 @@ namespace {
 
 // Indices of kInsertSql and of RowWriter's statements.
 enum Statement : std::size_t {
-  kString, kThread, kStream, kShape, kGraphNode, kApiName, kNvtxDomain, kNvtxCategory, kCommunicator, kDevice, kFact, kProcess,
-  kKernel, kMemcpy, kMemset, kApi, kSync, kNvtx, kCollective, kClockPair, kGap, kHealth, kStatementCount
+  kString,
+  kThread,
+  kStream,
+  kShape,
+  kGraphNode,
+  kApiName,
+  kNvtxDomain,
+  kNvtxCategory,
+  kCommunicator,
+  kDevice,
+  kFact,
+  kProcess,
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kApi,
+  kSync,
+  kNvtx,
+  kCollective,
+  kClockPair,
+  kGap,
+  kHealth,
+  kStatementCount
 };
 
 constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO string(id, text) VALUES(?, ?)",
     "INSERT OR REPLACE INTO thread(id, proc, tid, name) VALUES(?, 1, ?, ?)",
     "INSERT OR REPLACE INTO stream(id, proc, device, context, stream_id) VALUES(?, 1, ?, ?, ?)",
-    "INSERT OR REPLACE INTO kernel_shape(id, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, cluster_y, "
-    "cluster_z, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO kernel_shape(id, name, grid_x, grid_y, grid_z, block_x, block_y, "
+    "block_z, cluster_x, cluster_y, "
+    "cluster_z, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes) "
+    "VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO graph_node(id, graph_id, node_id) VALUES(?, ?, ?)",
     "INSERT OR REPLACE INTO api_name(id, domain, cbid, name, class) VALUES(?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO nvtx_domain(id, proc, name) VALUES(?, 1, ?)",
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
-    "INSERT OR REPLACE INTO communicator(id, proc, handle, created, size, rank, device, parent) VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
-    "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, cc_minor, sm_clock_khz, "
+    "INSERT OR REPLACE INTO communicator(id, proc, handle, created, size, rank, device, parent) "
+    "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
+    "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO system_fact(proc, kind, key, value) VALUES(1, ?, ?, ?)",
-    "INSERT OR REPLACE INTO process(proc, pid, parent_pid, host, rank, local_rank, world_size, local_world_size, run_id, restart, "
-    "start, executable, command_line, working_directory, launcher, driver_version, runtime_version, cupti_version, cupti_path, "
+    "INSERT OR REPLACE INTO process(proc, pid, parent_pid, host, rank, local_rank, world_size, "
+    "local_world_size, run_id, restart, "
+    "start, executable, command_line, working_directory, launcher, driver_version, "
+    "runtime_version, cupti_version, cupti_path, "
     "nccl_version) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO kernel(start, dur, stream, shape, correlation, graph_node) VALUES(?, ?, ?, ?, ?, ?)",
-    "INSERT INTO memcpy(start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, graph_node, src_device, "
+    "INSERT INTO kernel(start, dur, stream, shape, correlation, graph_node) VALUES(?, ?, ?, ?, ?, "
+    "?)",
+    "INSERT INTO memcpy(start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
+    "graph_node, src_device, "
     "dst_device) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO memset(start, dur, stream, value, memory_kind, bytes, correlation, graph_node) VALUES(?,?,?,?,?,?,?,?)",
+    "INSERT INTO memset(start, dur, stream, value, memory_kind, bytes, correlation, graph_node) "
+    "VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO api(start, dur, thread, name, correlation, result) VALUES(?, ?, ?, ?, ?, ?)",
     "INSERT INTO sync(start, dur, thread, kind, event, stream) VALUES(?, ?, ?, ?, ?, ?)",
-    "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, payload) "
+    "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, "
+    "payload) "
     "VALUES(?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, root) VALUES(?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, "
+    "root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
+    "?, ?)",
     "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
     "INSERT OR REPLACE INTO health(proc, source, counter, value, detail) VALUES(1, ?, ?, ?, ?)",
 };
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {"kernel",     "memcpy",     "memset",
-                                            "api",        "sync",       "nvtx",
-                                            "collective", "clock_pair", "capture_gap"};
+constexpr const char* kEventTableNames[] = {
+    "kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "clock_pair", "capture_gap"};
 constexpr std::size_t kNvtxTable = 5;
 
-// One execution of an insert statement: values from left to right, then Insert(). The caller's text stays alive until then, so
-// nothing is copied.
+// One execution of an insert statement: values from left to right, then Insert(). The caller's text
+// stays alive until then, so nothing is copied.
 class Values {
  public:
   explicit Values(sqlite3_stmt* statement) : statement_(statement) {}
@@ -72,7 +104,8 @@ class Values {
   }
   Values& TextOrNull(std::string_view text) { return text.empty() ? Null() : Text(text); }
   Values& Blob(std::string_view bytes) {
-    return Note(sqlite3_bind_blob64(statement_, ++column_, bytes.data(), bytes.size(), SQLITE_STATIC));
+    return Note(
+        sqlite3_bind_blob64(statement_, ++column_, bytes.data(), bytes.size(), SQLITE_STATIC));
   }
 
   bool Insert() {
@@ -94,7 +127,9 @@ class Values {
 
 bool Add(Values to, const StringRow& row) { return to.Int(row.id).Text(row.text).Insert(); }
 
-bool Add(Values to, const ThreadRow& row) { return to.Int(row.id).Int(row.tid).Id(row.name).Insert(); }
+bool Add(Values to, const ThreadRow& row) {
+  return to.Int(row.id).Int(row.tid).Id(row.name).Insert();
+}
 
 bool Add(Values to, const StreamRow& row) {
   return to.Int(row.id).Int(row.device).Int(row.context).Int(row.stream_id).Insert();
@@ -126,14 +161,21 @@ bool Add(Values to, const NvtxCategoryRow& row) {
 
 bool Add(Values to, const CommunicatorRow& row) {
   to.Int(row.id).Bits(row.handle).IntOrNull(row.created_known, row.created);
-  return to.NotNegative(row.size).NotNegative(row.rank).NotNegative(row.device).Id(row.parent).Insert();
+  return to.NotNegative(row.size)
+      .NotNegative(row.rank)
+      .NotNegative(row.device)
+      .Id(row.parent)
+      .Insert();
 }
 
 bool Add(Values to, const DeviceRow& row) {
   to.Int(row.device).Text(row.name).TextOrNull(row.uuid).TextOrNull(row.pci_bus_id);
   to.NotNegative(row.sm_count).NotNegative(row.cc_major).NotNegative(row.cc_minor);
   to.NotNegative(row.sm_clock_khz).NotNegative(row.memory_clock_khz);
-  return to.NotNegative(row.memory_bus_bits).NotNegative(row.memory_bytes).NotNegative(row.l2_bytes).Insert();
+  return to.NotNegative(row.memory_bus_bits)
+      .NotNegative(row.memory_bytes)
+      .NotNegative(row.l2_bytes)
+      .Insert();
 }
 
 bool Add(Values to, const SystemFactRow& row) {
@@ -149,7 +191,10 @@ bool Add(Values to, const ProcessRow& row) {
   to.TextOrNull(row.executable).TextOrNull(row.command_line);
   to.TextOrNull(row.working_directory).TextOrNull(row.launcher);
   to.NotNegative(row.driver_version).NotNegative(row.runtime_version);
-  return to.NotNegative(row.cupti_version).TextOrNull(row.cupti_path).NotNegative(row.nccl_version).Insert();
+  return to.NotNegative(row.cupti_version)
+      .TextOrNull(row.cupti_path)
+      .NotNegative(row.nccl_version)
+      .Insert();
 }
 
 bool Add(Values to, const KernelRow& row) {
@@ -174,7 +219,13 @@ bool Add(Values to, const ApiRow& row) {
 }
 
 bool Add(Values to, const SyncRow& row) {
-  return to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.kind).Id(row.event).Id(row.stream).Insert();
+  return to.Int(row.start)
+      .Int(row.dur)
+      .Int(row.thread)
+      .Int(row.kind)
+      .Id(row.event)
+      .Id(row.stream)
+      .Insert();
 }
 
 bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
@@ -194,7 +245,12 @@ bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
 }
 
 bool Add(Values to, const CollectiveRow& row) {
-  to.Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.function).Id(row.communicator).Int(row.bytes);
+  to.Int(row.start)
+      .NotNegative(row.dur)
+      .Int(row.thread)
+      .Int(row.function)
+      .Id(row.communicator)
+      .Int(row.bytes);
   return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
 }
 
@@ -219,7 +275,8 @@ bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
   return true;
 }
 
-bool AddAllNvtx(sqlite3_stmt* statement, const std::vector<NvtxRow>& rows, std::int64_t last_rowid) {
+bool AddAllNvtx(sqlite3_stmt* statement, const std::vector<NvtxRow>& rows,
+                std::int64_t last_rowid) {
   for (const NvtxRow& row : rows) {
     const std::int64_t rowid = row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid;
     if (!AddNvtx(Values(statement), rowid, row)) return false;

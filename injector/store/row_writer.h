@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a batch into the tables of schemas/run_db.sql, through statements that stay prepared.
 //
-// Writing a batch twice is noticed: dictionary, process and health rows replace themselves, and event tables are only appended
-// to, with rowids from 1 without holes, so that the highest rowid tells whether a commit whose outcome is unknown took place.
+// Writing a batch twice is noticed: dictionary, process and health rows replace themselves, and
+// event tables are only appended to, with rowids from 1 without holes, so that the highest rowid
+// tells whether a commit whose outcome is unknown took place.
 //
-// NVTX rows get explicit rowids: ranges stored while open (NvtxRow::row) take -row, all others count up from 1. So the first can
-// be replaced when they close, never collide with the second, and the second always append at the end of the table, which keeps
-// its pages full.
+// NVTX rows get explicit rowids: ranges stored while open (NvtxRow::row) take -row, all others
+// count up from 1. So the first can be replaced when they close, never collide with the second, and
+// the second always append at the end of the table, which keeps its pages full.
 #pragma once
 
 #include <sqlite3.h>
@@ -32,17 +33,15 @@ class RowWriter {
   // Must run before the connection is closed.
   void Finalize();
 
-  // Lets go of the statements without a call to SQLite: for a forked child.
-  void Abandon() { statements_.fill(nullptr); }
-
-  // Inserts all rows, dictionaries first, inside the caller's transaction. False on an error of SQLite. O(rows).
+  // Inserts all rows, dictionaries first, inside the caller's transaction. False on an error of
+  // SQLite. O(rows).
   bool Insert(const Batch& batch);
 
   // The transaction of `batch` is known to be committed.
   void Committed(const Batch& batch);
 
-  // After a commit that failed: are the events of `batch` in the database? False also if the batch has no event: writing its
-  // other rows again changes nothing. O(log rows).
+  // After a commit that failed: are the events of `batch` in the database? False also if the batch
+  // has no event: writing its other rows again changes nothing. O(log rows).
   bool Stored(sqlite3* db, const Batch& batch) const;
 
  private:

@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include <cstring>
 #include <exception>
 #include <mutex>
 #include <utility>
@@ -19,15 +18,18 @@
 namespace traceinject {
 namespace {
 
-// A reader that follows a recording with a rollback journal holds us up for as long as its query runs.
+// A reader that follows a recording with a rollback journal holds us up for as long as its query
+// runs.
 constexpr int kBusyTimeoutMs = 2000;
-// At the end of the process there is less time; a reader that is still there keeps the -wal, nothing is lost.
+// At the end of the process there is less time; a reader that is still there keeps the -wal,
+// nothing is lost.
 constexpr int kFinishBusyTimeoutMs = 200;
 
-// synchronous = OFF: what is committed lies in the kernel's page cache and survives the death of the process in every mode. Only
-// a crash of the machine differs, and against that an fsync would hold up the writer thread for seconds whenever training
-// writes a checkpoint to the same disk, until its queues overflow.
-// wal_autocheckpoint: in pages. Few checkpoints write the pages at the ends of the tables less often.
+// synchronous = OFF: what is committed lies in the kernel's page cache and survives the death of
+// the process in every mode. Only a crash of the machine differs, and against that an fsync would
+// hold up the writer thread for seconds whenever training writes a checkpoint to the same disk,
+// until its queues overflow. wal_autocheckpoint: in pages. Few checkpoints write the pages at the
+// ends of the tables less often.
 constexpr char kConnectionSetup[] =
     "PRAGMA page_size = 4096;"
     "PRAGMA synchronous = OFF;"
@@ -85,9 +87,10 @@ struct RunFile::State {
   sqlite3* db = nullptr;
   RowWriter writer;
   int reopened = 0;
-  bool over = false;  // finished or abandoned
+  bool over = false;    // finished or abandoned: nothing more is written
+  bool closed = false;  // SQLite and the claim are let go
   std::string last_error;
-  int last_code = SQLITE_OK;        // primary result code of the last failure
+  int last_code = SQLITE_OK;  // primary result code of the last failure
   State* next_abandoned = nullptr;
 
   bool Fail(const char* what) {
@@ -107,6 +110,7 @@ struct RunFile::State {
   void Close();
   bool Reopen();
   bool CreateSchema(const Header& header);
+  bool LeaveOneFile();
   bool Prepare() { return writer.Prepare(db) || Fail("cannot prepare the recording"); }
 
   template <typename Body>
@@ -116,15 +120,18 @@ struct RunFile::State {
 };
 
 bool RunFile::State::SetJournal() {
-  if (journal == Journal::kWriteAhead && QueryText(db, "PRAGMA journal_mode = WAL") == "wal") return true;
+  if (journal == Journal::kWriteAhead && QueryText(db, "PRAGMA journal_mode = WAL") == "wal")
+    return true;
   // Also where the log's shared memory cannot be had.
-  return QueryText(db, "PRAGMA journal_mode = TRUNCATE") == "truncate" || Fail("cannot set the journal mode");
+  return QueryText(db, "PRAGMA journal_mode = TRUNCATE") == "truncate" ||
+         Fail("cannot set the journal mode");
 }
 
 bool RunFile::State::Open() {
   // One connection on one thread: no mutex. The file exists, its claim made it.
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-  if (sqlite3_open_v2(path.c_str(), &db, kFlags, "unix") != SQLITE_OK) return Fail("cannot open the recording");
+  if (sqlite3_open_v2(path.c_str(), &db, kFlags, "unix") != SQLITE_OK)
+    return Fail("cannot open the recording");
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
   // Closing must not write: it is what we do when descriptors are lost.
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
@@ -138,10 +145,12 @@ void RunFile::State::Close() {
   db = nullptr;
 }
 
-// Close before the claim, open after it, and once more: SQLite's open may have dropped the lock (see guarded_io.h and claim.h).
+// Closing drops the claim's lock, and opening can (see guarded_io.h): it is taken between them and
+// again afterwards.
 bool RunFile::State::Reopen() {
   Close();
-  if (!claim->Retake()) return FailText("another process claimed this recording: it is not written to any more");
+  if (!claim->Retake())
+    return FailText("another process claimed this recording: it is not written to any more");
   if (!Open() || !Prepare()) {
     Close();
     return false;
@@ -152,16 +161,15 @@ bool RunFile::State::Reopen() {
 }
 
 bool RunFile::State::CreateSchema(const Header& header) {
-  const bool created = RunTransaction([&] {
+  Batch first;
+  first.process.push_back(header.process);
+  return RunTransaction([&] {
     return Execute(db, k_run_db_sql) && Execute(db, k_views_sql) &&
            ExecuteWith(db, "INSERT INTO meta(key, value) VALUES('base_ns', ?)", header.base_ns) &&
            InsertMetaText(db, "tool_version", header.tool_version) &&
-           InsertMetaText(db, "run_id", header.process.run_id);
+           InsertMetaText(db, "run_id", header.process.run_id) && writer.Prepare(db) &&
+           writer.Insert(first);
   });
-  if (!created || !Prepare()) return false;
-  Batch first;
-  first.process.push_back(header.process);
-  return RunTransaction([&] { return writer.Insert(first); });
 }
 
 template <typename Body>
@@ -172,12 +180,14 @@ bool RunFile::State::RunTransaction(const Body& body) {
   return false;
 }
 
-// Runs `body` in a transaction, on a new connection if the present one lost its descriptors or fails with an I/O error. The
-// outcome of a commit that failed so is unknown: `stored` then tells whether there is anything left to do.
+// Runs `body` in a transaction, on a new connection if the present one lost its descriptors or
+// fails with an I/O error. The outcome of a commit that failed so is unknown: `stored` then tells
+// whether there is anything left to do.
 template <typename Body, typename Stored>
 bool RunFile::State::Transact(const Body& body, const Stored& stored) {
   if (!claim->NameIsOurs()) {
-    return FailText("the recording was removed, renamed or replaced: it is not written to any more");
+    return FailText(
+        "the recording was removed, renamed or replaced: it is not written to any more");
   }
   if (db == nullptr || DescriptorsLost()) {
     if (!Reopen()) return false;
@@ -186,14 +196,23 @@ bool RunFile::State::Transact(const Body& body, const Stored& stored) {
   }
   if (RunTransaction(body)) return true;
   if (last_code != SQLITE_IOERR && !DescriptorsLost()) return false;
-  const std::string first_error = last_error;
   if (!Reopen()) return false;
   return stored() || RunTransaction(body);
 }
 
+// journal_mode leaves WAL only after it copied the log into the database, and refuses while a
+// reader is there.
+bool RunFile::State::LeaveOneFile() {
+  sqlite3_busy_timeout(db, kFinishBusyTimeoutMs);
+  Execute(db, "PRAGMA wal_checkpoint(TRUNCATE)");
+  return QueryText(db, "PRAGMA journal_mode = DELETE") == "delete" ||
+         Fail("a reader has the recording open: a -wal file stays beside it");
+}
+
 RunFile::RunFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-std::unique_ptr<RunFile> RunFile::Create(const std::string& wanted_path, const Header& header, std::string* why) {
+std::unique_ptr<RunFile> RunFile::Create(const std::string& wanted_path, const Header& header,
+                                         std::string* why) {
   try {
     if (!InstallGuardedIo()) {
       *why = wanted_path + ": SQLite refused the guarded system calls";
@@ -221,7 +240,66 @@ std::unique_ptr<RunFile> RunFile::Create(const std::string& wanted_path, const H
   return nullptr;
 }
 
+// A recording that was not finished stays as it is until the process ends: kept in a list, so that
+// leak checkers see it is wanted.
 RunFile::~RunFile() {
-  if (state_->db == nullptr && !state_->over) Abandon();
-  if (!state_->over) Abandon();
+  if (state_->closed) return;
+  static std::mutex mutex;
+  static State* abandoned = nullptr;
+  std::lock_guard lock(mutex);
+  state_->next_abandoned = abandoned;
+  abandoned = state_.release();
 }
+
+bool RunFile::Write(const Batch& batch) {
+  State& state = *state_;
+  if (state.over) return false;
+  try {
+    const bool written = state.Transact([&] { return state.writer.Insert(batch); },
+                                        [&] { return state.writer.Stored(state.db, batch); });
+    if (written) state.writer.Committed(batch);
+    return written;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+bool RunFile::Finish(std::int64_t end) {
+  State& state = *state_;
+  if (state.over) return false;
+  state.over = true;
+  try {
+    const bool ended = state.Transact(
+        [&] {
+          return ExecuteWith(state.db, "UPDATE process SET end = ?", end) &&
+                 ExecuteWith(state.db,
+                             "INSERT OR REPLACE INTO meta(key, value) VALUES('closed', ?)", 1);
+        },
+        [] { return false; });
+    const bool single = ended && state.LeaveOneFile();
+    state.Close();
+    state.claim.reset();
+    state.closed = true;
+    return single;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void RunFile::Abandon() { state_->over = true; }
+
+const std::string& RunFile::path() const { return state_->path; }
+
+std::int64_t RunFile::bytes() const {
+  try {
+    return FileBytes(state_->path) + FileBytes(state_->path + "-wal");
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+int RunFile::reopened() const { return state_->reopened; }
+
+const std::string& RunFile::last_error() const { return state_->last_error; }
+
+}  // namespace traceinject

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// run.db as the injector writes it: created under a claimed name, one transaction a batch, left as a single closed file.
+// run.db as the injector writes it: created under a claimed name, one transaction a batch, left as
+// a single closed file.
 //
-// Used from one thread at a time (the writer thread). No call throws, prints, or touches a descriptor that is not ours, even after
-// the program closed all descriptors behind our back (see guarded_io.h).
+// Used from one thread at a time (the writer thread). No call throws, prints, or touches a
+// descriptor that is not ours, even after the program closed all descriptors behind our back (see
+// guarded_io.h).
 #pragma once
 
 #include <cstdint>
@@ -15,39 +17,46 @@ namespace traceinject {
 
 class RunFile {
  public:
-  // kByFileSystem: a write-ahead log, which readers can follow without delaying us, but on network file systems, where its shared
-  // memory is not safe, a rollback journal that is truncated after each transaction.
+  // kByFileSystem: a write-ahead log, which readers can follow without delaying us, but on network
+  // file systems, where its shared memory is not safe, a rollback journal that is truncated after
+  // each transaction.
   enum class Journal { kByFileSystem, kWriteAhead, kTruncate };
 
   struct Header {
-    std::int64_t base_ns = 0;      // CLOCK_REALTIME of time 0
+    std::int64_t base_ns = 0;  // CLOCK_REALTIME of time 0
     std::string tool_version;
-    ProcessRow process;            // its run_id is the file's, too
+    ProcessRow process;  // its run_id is the file's, too
     Journal journal = Journal::kByFileSystem;
   };
 
-  // Creates the database under `wanted_path`, following the naming rules (claim.h): a live owner makes us append `.p<pid>`, a dead
-  // one's file is moved aside. Null on failure, with the reason in *why (a sentence that names the path and the error).
-  static std::unique_ptr<RunFile> Create(const std::string& wanted_path, const Header& header, std::string* why);
+  // Creates the database under `wanted_path`, following the naming rules (claim.h): a live owner
+  // makes us append `.p<pid>`, a dead one's file is moved aside. Null on failure, with the reason
+  // in *why (a sentence that names the path and the error).
+  static std::unique_ptr<RunFile> Create(const std::string& wanted_path, const Header& header,
+                                         std::string* why);
   ~RunFile();  // closes like Abandon()
 
-  // Writes everything in `batch` in one transaction. On failure (disk full, file removed by somebody, descriptors gone) nothing of
-  // it is stored, and the same batch may be tried again later. Where opening the file again helps, that is done, the batch is
-  // written once more, and reopened() counts it. A removed file is not made anew. O(rows).
+  // Writes everything in `batch` in one transaction. On failure (disk full, file removed by
+  // somebody, descriptors gone) nothing of it is stored, and the same batch may be tried again
+  // later. Where opening the file again helps, that is done, the batch is written once more, and
+  // reopened() counts it. A removed file is not made anew. O(rows).
   bool Write(const Batch& batch);
 
-  // Records the end, checkpoints, switches to journal_mode=DELETE and closes: one file remains. False if that failed, for example
-  // because a reader has the file open; what was committed is safe in any case. Nothing can be written afterwards.
+  // Records the end, checkpoints, switches to journal_mode=DELETE and closes: one file remains.
+  // False if that failed, for example because a reader has the file open; what was committed is
+  // safe in any case. Nothing can be written afterwards.
   bool Finish(std::int64_t end);
 
-  // Lets go without touching the disk further: for a forked child and for exits without time. The memory and the descriptors
-  // stay: closing them would end the locks of this process, and in a forked child SQLite must not run at all.
+  // Lets go without touching the disk further: for a forked child and for exits without time. The
+  // memory and the descriptors stay: closing them would end the locks of this process, and in a
+  // forked child SQLite must not run at all.
   void Abandon();
 
   const std::string& path() const;  // absolute
-  std::int64_t bytes() const;      // database plus write-ahead log, on disk
-  int reopened() const;            // times the descriptors had to be opened again
-  const std::string& last_error() const;  // a sentence about the last failure; empty: there was none
+  std::int64_t bytes() const;       // database plus write-ahead log, on disk
+  int reopened() const;             // times the descriptors had to be opened again
+  const std::string& last_error()
+      const;  // a sentence about the last failure; empty: there was none
 
  private:
   struct State;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/options.h"
+
+#include <gtest/gtest.h>
+
+#include "injector/cupti/activity_kinds.h"
+
+namespace traceinject {
+namespace {
+
+Options Parse(std::vector<const char*> environment) {
+  environment.push_back(nullptr);
+  return ParseOptions(environment.data());
+}
+
+TEST(OptionsTest, DefaultsComeFromTheTable) {
+  const Options options = Parse({"PATH=/bin"});
+  EXPECT_TRUE(options.enabled);
+  EXPECT_EQ(options.output, "run.db");
+  EXPECT_EQ(options.max_size_bytes, std::int64_t{4} << 30);
+  EXPECT_EQ(options.flush_ms, 1000);
+  EXPECT_FALSE(options.kinds.empty());
+  EXPECT_TRUE(options.unknown.empty());
+  EXPECT_TRUE(options.invalid.empty());
+  EXPECT_TRUE(options.changed.empty());
+}
+
+TEST(OptionsTest, EveryDefaultIsAValueOfItsOption) {
+  for (const OptionInfo& info : ListOptions()) {
+    // A value other than the default goes through the parser; the default itself does too, at the start of every parse. Spelled with
+    // another letter case where there is one, so that it is not taken for "unchanged".
+    const std::string entry = std::string(info.name) + "=" + std::string(info.default_value);
+    EXPECT_TRUE(Parse({entry.c_str()}).invalid.empty()) << entry;
+  }
+}
+
+TEST(OptionsTest, TakesValues) {
+  const Options options = Parse({"TRACEINJECT=0", "TRACEINJECT_OUTPUT=/tmp/%r.db", "TRACEINJECT_KINDS=kernel,memset",
+                                 "TRACEINJECT_MAX_SIZE=512M", "TRACEINJECT_NVTX=off"});
+  EXPECT_FALSE(options.enabled);
+  EXPECT_EQ(options.output, "/tmp/%r.db");
+  EXPECT_EQ(options.kinds, (std::vector<std::string>{"kernel", "memset"}));
+  EXPECT_EQ(options.max_size_bytes, 512 << 20);
+  EXPECT_FALSE(options.nvtx);
+  EXPECT_EQ(options.changed.size(), 5U);
+}
+
+TEST(OptionsTest, ReportsUnknownNamesAndBadValuesAndKeepsTheDefault) {
+  const Options options = Parse({"TRACEINJECT_OUTPU=x", "TRACEINJECT_FLUSH_MS=soon", "TRACEINJECT_KINDS=kernel,coffee",
+                                 "TRACEINJECT_MAX_SIZE=-4"});
+  EXPECT_EQ(options.unknown, std::vector<std::string>{"TRACEINJECT_OUTPU"});
+  ASSERT_EQ(options.invalid.size(), 3U);
+  EXPECT_NE(options.invalid[0].find("TRACEINJECT_FLUSH_MS=soon"), std::string::npos);
+  EXPECT_EQ(options.flush_ms, 1000);
+  EXPECT_EQ(options.max_size_bytes, std::int64_t{4} << 30);
+}
+
+TEST(OptionsTest, Sizes) {
+  std::int64_t bytes = 0;
+  EXPECT_TRUE(ParseSize("12345", &bytes));
+  EXPECT_EQ(bytes, 12345);
+  EXPECT_TRUE(ParseSize("3k", &bytes));
+  EXPECT_EQ(bytes, 3072);
+  EXPECT_FALSE(ParseSize("", &bytes));
+  EXPECT_FALSE(ParseSize("G", &bytes));
+  EXPECT_FALSE(ParseSize("9999999999999G", &bytes));
+  EXPECT_FALSE(ParseSize("1.5G", &bytes));
+}
+
+TEST(OptionsTest, TheHelpNamesEveryKind) {
+  const std::string names = TRACEINJECT_ACTIVITY_KIND_NAMES;
+  for (const ActivityKind& kind : kActivityKinds) EXPECT_NE(names.find(kind.name), std::string::npos) << kind.name;
+}
+
+}  // namespace
+}  // namespace traceinject

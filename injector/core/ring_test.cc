@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/ring.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+#include <vector>
+
+namespace traceinject {
+namespace {
+
+struct Numbered {
+  EventHeader header;
+  std::uint64_t number;
+};
+
+bool Put(Ring* ring, std::uint64_t number, std::uint32_t extra_bytes = 0) {
+  const auto size = static_cast<std::uint32_t>(sizeof(Numbered) + extra_bytes);
+  auto* event = static_cast<Numbered*>(ring->Reserve(size));
+  if (event == nullptr) return false;
+  event->header = {size, 1, 0, 0};
+  event->number = number;
+  ring->Publish(&g_wake);
+  return true;
+}
+
+std::vector<std::uint64_t> Take(Ring* ring) {
+  std::vector<std::uint64_t> numbers;
+  ring->Drain([&](const EventHeader& event) { numbers.push_back(reinterpret_cast<const Numbered&>(event).number); });
+  return numbers;
+}
+
+TEST(RingTest, KeepsOrderAcrossTheEnd) {
+  Ring* ring = g_rings.OfThisThread();
+  ASSERT_NE(ring, nullptr);
+  Take(ring);
+  std::uint64_t put = 0, taken = 0;
+  // Sizes that do not divide the ring, so that padding is needed again and again.
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 0; i < 700; ++i) ASSERT_TRUE(Put(ring, put++, static_cast<std::uint32_t>(8 * (i % 60))));
+    for (std::uint64_t number : Take(ring)) ASSERT_EQ(number, taken++);
+  }
+  EXPECT_EQ(put, taken);
+  EXPECT_TRUE(ring->empty());
+}
+
+TEST(RingTest, RefusesWhenFullAndGoesOnAfterwards) {
+  Ring* ring = g_rings.OfThisThread();
+  Take(ring);
+  std::uint64_t put = 0;
+  while (Put(ring, put)) ++put;
+  EXPECT_GE(put, Ring::kBytes / sizeof(Numbered) - 1);
+  EXPECT_EQ(Take(ring).size(), put);
+  EXPECT_TRUE(Put(ring, 7));
+  EXPECT_EQ(Take(ring), std::vector<std::uint64_t>{7});
+}
+
+TEST(RingTest, ProducerAndConsumerInTwoThreads) {
+  constexpr std::uint64_t kEvents = 300'000;
+  std::atomic<Ring*> shared{nullptr};
+  std::thread producer([&] {
+    Ring* ring = g_rings.OfThisThread();
+    shared = ring;
+    for (std::uint64_t i = 0; i < kEvents;) {
+      if (Put(ring, i, static_cast<std::uint32_t>(8 * (i % 7)))) ++i;
+      else std::this_thread::yield();
+    }
+  });
+  while (shared == nullptr) std::this_thread::yield();
+  std::uint64_t expected = 0;
+  while (expected < kEvents) {
+    for (std::uint64_t number : Take(shared)) ASSERT_EQ(number, expected++);
+  }
+  producer.join();
+}
+
+TEST(RingSetTest, HandsTheRingOfAnEndedThreadToTheNext) {
+  Ring *first = nullptr, *second = nullptr;
+  int ended = 0;
+  auto drain = [&] { g_rings.DrainAll([](int, int, const EventHeader&) {}, [&](int) { ++ended; }); };
+  drain();  // of threads of other tests
+  ended = 0;
+  std::thread([&] { Put(first = g_rings.OfThisThread(), 1); }).join();
+  drain();
+  EXPECT_EQ(ended, 1);
+  std::thread([&] { second = g_rings.OfThisThread(); }).join();
+  EXPECT_EQ(first, second);
+  drain();
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/buffer_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace traceinject {
+namespace {
+
+TEST(BufferPoolTest, GivesDistinctBuffersUpToItsLimit) {
+  auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(3 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
+  std::set<std::uint8_t*> taken;
+  for (int i = 0; i < 3; ++i) taken.insert(pool->Take());
+  EXPECT_EQ(taken.size(), 3U);
+  EXPECT_EQ(taken.count(nullptr), 0U);
+  EXPECT_EQ(pool->Take(), nullptr);
+  pool->Return(*taken.begin());
+  EXPECT_EQ(pool->Take(), *taken.begin());
+  std::uint8_t foreign = 0;
+  EXPECT_FALSE(pool->Owns(&foreign));
+  EXPECT_TRUE(pool->Owns(*taken.begin()));
+}
+
+TEST(BufferPoolTest, NeverGivesOneBufferTwice) {
+  auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(8 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
+  std::vector<std::thread> threads;
+  std::atomic<int> clashes{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20'000; ++i) {
+        std::uint8_t* buffer = pool->Take();
+        if (buffer == nullptr) continue;
+        buffer[0] = static_cast<std::uint8_t>(t);
+        std::atomic_thread_fence(std::memory_order_seq_cst);
+        if (buffer[0] != t) ++clashes;
+        pool->Return(buffer);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(clashes, 0);
+}
+
+}  // namespace
+}  // namespace traceinject

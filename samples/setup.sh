@@ -1,0 +1,61 @@
+# shellcheck shell=bash disable=SC2034
+# SPDX-License-Identifier: Apache-2.0
+# What samples/demo.sh and tests/run.sh share; sourced, not run.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# Debian 12 packages. This is the only list of them.
+build_packages=(
+  cmake ninja-build g++ python3 binutils
+  libsqlite3-dev libfmt-dev libcli11-dev libsimdjson-dev protobuf-compiler libprotobuf-dev libzstd-dev zlib1g-dev
+  libimgui-dev libglfw3-dev libegl-dev libgl-dev libegl1 libgl1-mesa-dri
+  sqlite3 zstd
+)
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-format ccache)
+
+say() { echo "== $*"; }
+
+die() {
+  echo "$(basename "$0"): $*" >&2
+  exit 1
+}
+
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    die "this needs root and sudo is not here; run as root: $*"
+  fi
+}
+
+# install_packages NAME...: those that are not installed yet, with apt-get. Elsewhere than on Debian it only says what is needed.
+install_packages() {
+  local name missing=()
+  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    say "no apt-get here: nothing is installed. Needed are the equivalents of Debian's: $*"
+    return
+  fi
+  for name in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null) == installed ]] || missing+=("$name")
+  done
+  if ((${#missing[@]} == 0)); then
+    say "packages: all ${#} are installed"
+    return
+  fi
+  say "installing packages: ${missing[*]}"
+  as_root apt-get update -q
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
+}
+
+# configure_and_build PRESET [cmake options]: incremental, through ccache where it is installed.
+configure_and_build() {
+  local preset=$1 launcher=()
+  shift
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  say "building preset $preset in build/$preset"
+  (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset")
+}

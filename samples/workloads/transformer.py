@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Trains a small decoder-only transformer on synthetic tokens and prints one line of JSON with the step times.
+
+Two presets: `compute` keeps the GPU busy (about 700 kernels and 30-40 ms a step on an H100 or H200), `launch-bound` gives it
+thousands of kernels of a few microseconds, so that the host cannot launch them fast enough. The program is deterministic: two
+runs with the same options launch the same kernels, copies and collectives in every step, which makes it a yardstick for
+anything that counts them.
+
+  one GPU          python3 transformer.py
+  data parallel    torchrun --nproc-per-node 2 transformer.py --ddp
+  two GPUs at once python3 transformer.py --devices 2
+
+Step times are wall-clock times around blocks of steps, with a synchronisation before and after each block and none in between.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.nn.functional as functional
+from torch import nn
+
+# Sizes, and how the optimizer walks the parameters: `fused` updates many in one kernel, `single` takes about eight kernels each.
+PRESETS = {
+    "compute": dict(layers=16, width=1536, heads=12, sequence=1024, batch=4, vocabulary=32768, optimizer="fused"),
+    "launch-bound": dict(layers=24, width=256, heads=4, sequence=128, batch=2, vocabulary=1024, optimizer="single"),
+}
+PEER_COPY_BYTES = 16 << 20
+# Steps between warm-up and measurement that settle a profiler; run without a profiler too, so that all runs do the same work.
+SETTLE_STEPS = 2
+
+
+class Block(nn.Module):
+    """Pre-norm attention and feed-forward layer."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.norm_attention = nn.LayerNorm(width)
+        self.qkv = nn.Linear(width, 3 * width)
+        self.project = nn.Linear(width, width)
+        self.norm_mlp = nn.LayerNorm(width)
+        self.up = nn.Linear(width, 4 * width)
+        self.down = nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, sequence, width = x.shape
+        qkv = self.qkv(self.norm_attention(x)).view(batch, sequence, 3, self.heads, width // self.heads)
+        query, key, value = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        x = x + self.project(attended.transpose(1, 2).reshape(batch, sequence, width))
+        return x + self.down(functional.gelu(self.up(self.norm_mlp(x))))
+
+
+class Transformer(nn.Module):
+    def __init__(self, layers, width, heads, sequence, vocabulary):
+        super().__init__()
+        self.tokens = nn.Embedding(vocabulary, width)
+        self.positions = nn.Parameter(torch.randn(sequence, width) * 0.02)
+        self.blocks = nn.ModuleList(Block(width, heads) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens, targets):
+        x = self.tokens(tokens) + self.positions
+        for block in self.blocks:
+            x = block(x)
+        logits = self.head(self.norm(x)).float()
+        return functional.cross_entropy(logits.view(-1, logits.size(-1)), targets.reshape(-1))
+
+
+class SyntheticTokens(torch.utils.data.Dataset):
+    """Sample i is a function of the seed and i alone, whatever worker makes it."""
+
+    def __init__(self, samples, sequence, vocabulary, seed):
+        self.samples, self.sequence, self.vocabulary, self.seed = samples, sequence, vocabulary, seed
+
+    def __len__(self):
+        return self.samples
+
+    def __getitem__(self, index):
+        generator = torch.Generator().manual_seed(self.seed + index)
+        return torch.randint(0, self.vocabulary, (self.sequence + 1,), generator=generator)
+
+
+class IssuedCollectives:
+    """What this rank asked NCCL to do in each measured step: a log to hold a recording against."""
+
+    def __init__(self):
+        self.steps = {}
+        self.current = None
+
+    def begin_step(self, index):
+        self.current = self.steps.setdefault(index, [])
+
+    def end_step(self):
+        self.current = None
+
+    def add(self, function, tensor):
+        if self.current is not None:
+            self.current.append({"function": function, "bytes": tensor.numel() * tensor.element_size()})
+
+    def write(self, path, rank):
+        steps = [{"step": index, "collectives": issued} for index, issued in sorted(self.steps.items())]
+        with open(path, "w") as file:
+            json.dump({"rank": rank, "steps": steps}, file)
+
+
+class Replica:
+    """A model with its optimizer on one device."""
+
+    def __init__(self, options, device):
+        self.device = device
+        self.autocast = options.precision == "autocast"
+        torch.manual_seed(options.seed)
+        with device:  # weights made on the GPU: half a billion random numbers take seconds on one CPU core
+            model = Transformer(options.layers, options.width, options.heads, options.sequence, options.vocabulary)
+        self.model = model if self.autocast else model.to(torch.bfloat16)
+        how = {"fused": dict(fused=True), "foreach": dict(foreach=True), "single": dict(foreach=False)}
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, **how[options.optimizer])
+        self.module = self.model
+        self.loss = None
+
+    def distribute(self, issued):
+        # Parameters only, no buffers, so that the hook sees every collective of a step.
+        self.module = nn.parallel.DistributedDataParallel(self.model, device_ids=[self.device.index], broadcast_buffers=False)
+        from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+        def count_then_all_reduce(group, bucket):
+            issued.add("AllReduce", bucket.buffer())
+            return default_hooks.allreduce_hook(group, bucket)
+
+        self.module.register_comm_hook(dist.group.WORLD, count_then_all_reduce)
+
+    def forward(self, batch):
+        batch = batch.to(self.device, non_blocking=True)
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.autocast):
+            self.loss = self.module(batch[:, :-1], batch[:, 1:])
+
+    def backward(self):
+        self.loss.backward()
+
+    def update(self):
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+
+class Trainer:
+    def __init__(self, options):
+        self.options = options
+        self.issued = IssuedCollectives()
+        self.rank = int(os.environ.get("RANK", "0")) if options.ddp else 0
+        first = int(os.environ.get("LOCAL_RANK", "0")) if options.ddp else 0
+        torch.cuda.set_device(first)
+        if options.ddp:
+            dist.init_process_group("nccl", device_id=torch.device("cuda", first))
+        self.replicas = [Replica(options, torch.device("cuda", first + i)) for i in range(options.devices)]
+        if options.ddp:
+            self.replicas[0].distribute(self.issued)
+        self.peer = self.make_peer_buffers()
+        self.batches = iter(self.make_loader())
+
+    def make_loader(self):
+        options = self.options
+        steps = options.warmup + SETTLE_STEPS + options.steps
+        samples = steps * options.batch * options.devices
+        data = SyntheticTokens(samples, options.sequence, options.vocabulary, options.seed + self.rank * samples)
+        workers = dict(num_workers=options.workers, persistent_workers=True) if options.workers else {}
+        return torch.utils.data.DataLoader(data, batch_size=options.batch, pin_memory=True, **workers)
+
+    def make_peer_buffers(self):
+        if self.options.devices < 2:
+            return None
+        return [torch.ones(PEER_COPY_BYTES, dtype=torch.uint8, device=replica.device) for replica in self.replicas]
+
+    def step(self):
+        # Phase by phase over the replicas, so that one thread keeps launching on alternate devices.
+        for replica in self.replicas:
+            replica.forward(next(self.batches))
+        for replica in self.replicas:
+            replica.backward()
+        for replica in self.replicas:
+            replica.update()
+        if self.peer:
+            self.peer[1].copy_(self.peer[0], non_blocking=True)
+
+    def marked_step(self, name):
+        options = self.options
+        if options.nvtx:
+            torch.cuda.nvtx.range_push(name)
+        if options.profiler:
+            with torch.profiler.record_function(name):
+                self.step()
+        else:
+            self.step()
+        if options.nvtx:
+            torch.cuda.nvtx.range_pop()
+
+    def synchronise(self):
+        for replica in self.replicas:
+            torch.cuda.synchronize(replica.device)
+
+    def measure(self):
+        """Milliseconds a step, one value a block."""
+        options, step_ms = self.options, []
+        self.synchronise()
+        for begin in range(0, options.steps, options.block):
+            count = min(options.block, options.steps - begin)
+            started = time.perf_counter()
+            for index in range(begin, begin + count):
+                self.issued.begin_step(index)
+                self.marked_step(f"step {index}")
+                self.issued.end_step()
+            self.synchronise()
+            step_ms.append((time.perf_counter() - started) * 1e3 / count)
+        return step_ms
+
+    def run(self):
+        for index in range(self.options.warmup):
+            self.marked_step(f"warmup {index}")
+        self.synchronise()
+        profiler = start_profiler(self.options)
+        for index in range(SETTLE_STEPS):
+            self.marked_step(f"settle {index}")
+        return self.measure(), profiler
+
+    def losses(self):
+        return [replica.loss.item() for replica in self.replicas]
+
+
+def start_profiler(options):
+    if not options.profiler:
+        return None
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    if options.profiler_activities == "cpu,cuda":
+        activities.insert(0, torch.profiler.ProfilerActivity.CPU)
+    profiler = torch.profiler.profile(activities=activities)
+    profiler.start()
+    return profiler
+
+
+def with_rank(path, options, rank):
+    """out.json -> out.rank1.json in a job of several processes."""
+    if not options.ddp:
+        return path
+    stem, extension = os.path.splitext(path)
+    return f"{stem}.rank{rank}{extension}"
+
+
+def result_of(options, trainer, step_ms):
+    model = trainer.replicas[0].model
+    return {
+        "workload": "transformer", "preset": options.preset, "steps": options.steps,
+        "median_step_ms": statistics.median(step_ms), "step_ms": step_ms, "block": options.block,
+        "parameters": sum(p.numel() for p in model.parameters()),
+        "tokens_per_step": options.batch * options.sequence * options.devices * (dist.get_world_size() if options.ddp else 1),
+        "rank": trainer.rank, "devices": options.devices, "loss": trainer.losses(),
+        "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
+    }
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", choices=PRESETS, default="compute", help="sizes to start from (default: compute)")
+    parser.add_argument("--steps", type=int, default=100, help="measured steps (default: 100)")
+    parser.add_argument("--warmup", type=int, default=10, help="steps before them (default: 10)")
+    parser.add_argument("--block", type=int, default=20, help="steps timed together (default: 20)")
+    parser.add_argument("--seed", type=int, default=1234, help="for weights and data (default: 1234)")
+    parser.add_argument("--precision", choices=["autocast", "bf16"], default="autocast",
+                        help="bfloat16 by autocast over float32 weights, or in the weights themselves (default: autocast)")
+    parser.add_argument("--workers", type=int, default=2, help="processes that make data; 0: the training process (default: 2)")
+    for name in ("layers", "width", "heads", "sequence", "batch", "vocabulary"):
+        parser.add_argument(f"--{name}", type=int, help="overrides the preset")
+    parser.add_argument("--optimizer", choices=["fused", "foreach", "single"], help="AdamW variant, overrides the preset")
+    parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel over NCCL; start with torchrun")
+    parser.add_argument("--devices", type=int, default=1, choices=[1, 2],
+                        help="GPUs driven by this one process, a replica each, with a copy between them a step (default: 1)")
+    parser.add_argument("--nvtx", action="store_true", help='push an NVTX range "step N" around every step')
+    parser.add_argument("--issued", metavar="OUT.json", help="write the collectives that the measured steps issued")
+    parser.add_argument("--profiler", metavar="OUT.json",
+                        help='run under torch.profiler and export a Chrome trace; "-": collect, but leave without exporting')
+    parser.add_argument("--profiler-activities", choices=["cuda", "cpu,cuda"], default="cpu,cuda",
+                        help="what torch.profiler records; the steps are marked only with cpu (default: cpu,cuda)")
+    options = parser.parse_args()
+    for name, value in PRESETS[options.preset].items():
+        if getattr(options, name) is None:
+            setattr(options, name, value)
+    if options.ddp and options.devices > 1:
+        parser.error("--ddp drives one GPU a process: leave out --devices")
+    if options.ddp and "RANK" not in os.environ:
+        parser.error("--ddp needs the variables that torchrun sets: torchrun --nproc-per-node 2 transformer.py --ddp")
+    if options.steps < 1 or options.warmup < 1 or options.block < 1:
+        parser.error("--steps, --warmup and --block must be at least 1")
+    return options
+
+
+def main():
+    options = parse_options()
+    if torch.cuda.device_count() < options.devices:
+        sys.exit(f"transformer.py: {options.devices} CUDA devices are needed, {torch.cuda.device_count()} can be seen")
+    trainer = Trainer(options)
+    step_ms, profiler = trainer.run()
+    if trainer.rank == 0:
+        print(json.dumps(result_of(options, trainer, step_ms)), flush=True)
+    if options.profiler == "-":
+        os._exit(0)  # collecting the trace takes far longer than the steps, and the measurement is over
+    if profiler:
+        profiler.stop()
+        profiler.export_chrome_trace(with_rank(options.profiler, options, trainer.rank))
+    if options.issued:
+        trainer.issued.write(with_rank(options.issued, options, trainer.rank), trainer.rank)
+    if options.ddp:
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The checkers of this folder on made-up recordings: they must pass what agrees and fail what does not. Needs no GPU."""
+
+import contextlib
+import io
+import json
+import pathlib
+import sqlite3
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_recording
+import checks
+import compare_with_profiler
+import overhead
+import run_db
+
+SCHEMA = (pathlib.Path(__file__).parents[2] / "schemas" / "run_db.sql").read_text()
+MANGLED = "_Z4gemmILi128EEvPf"
+DEMANGLED = "void gemm<128>(float*)"
+ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+STEP_NS = 1_000_000
+
+
+class Program:
+    """Three steps of two kernels, one copy and one collective: writes the recording and the profile of it."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        # (name, nanoseconds, start within the step); the launch comes 1 us earlier
+        self.kernels = [(MANGLED, 100_000, 10_000), (ALL_REDUCE, 40_000, 120_000)]
+        self.bytes = 4096
+        self.issued_bytes = 1 << 20
+
+    def operations(self):
+        """(step, correlation, kernel or copy index, start_ns)"""
+        correlation = 0
+        for step in range(3):
+            for index, (_, _, start) in enumerate(self.kernels):
+                correlation += 1
+                yield step, correlation, index, step * STEP_NS + start
+            correlation += 1
+            yield step, correlation, "copy", step * STEP_NS + 5_000
+
+    def write_run_db(self, name="run.db"):
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        db = sqlite3.connect(path)
+        db.executescript(SCHEMA)
+        db.execute("INSERT INTO meta VALUES ('closed', 1)")
+        db.execute("INSERT INTO thread VALUES (1, 1, 100, NULL)")
+        db.execute("INSERT INTO stream VALUES (1, 1, 0, 1, 7)")
+        db.execute("INSERT INTO nvtx_domain VALUES (1, 1, '')")
+        db.execute("INSERT INTO api_name VALUES (1, 1, 211, 'cudaLaunchKernel', 1), (2, 1, 41, 'cudaMemcpyAsync', 2), "
+                   "(3, 1, 131, 'cudaStreamSynchronize', 4)")
+        texts = [kernel[0] for kernel in self.kernels] + ["AllReduce"] + [f"step {i}" for i in range(3)]
+        db.executemany("INSERT INTO string VALUES (?, ?)", enumerate(texts, 1))
+        for index in range(len(self.kernels)):
+            db.execute("INSERT INTO kernel_shape VALUES (?, ?, 1,1,1, 1,1,1, NULL,NULL,NULL, 32, 0, 0, 0)", (index + 1, index + 1))
+        function = len(self.kernels) + 1
+        for step in range(3):
+            db.execute("INSERT INTO nvtx VALUES (?, ?, 1, 1, 1, ?, NULL, NULL, NULL)", (step * STEP_NS, STEP_NS // 2, function + 1 + step))
+            db.execute("INSERT INTO collective VALUES (?, 10, 1, ?, NULL, ?, 0, NULL, NULL)",
+                       (step * STEP_NS + 100_000, function, self.issued_bytes))
+        for _, correlation, index, start in self.operations():
+            api_name = 2 if index == "copy" else 1
+            db.execute("INSERT INTO api VALUES (?, 500, 1, ?, ?, 0)", (start - 1000, api_name, correlation))
+            if index == "copy":
+                db.execute("INSERT INTO memcpy VALUES (?, 1000, 1, 1, 2, 3, 1, ?, ?, NULL, NULL, NULL)", (start, self.bytes, correlation))
+            else:
+                db.execute("INSERT INTO kernel VALUES (?, ?, 1, ?, ?, NULL)", (start, self.kernels[index][1], index + 1, correlation))
+        # a call of the same id that launches nothing must not count as a second launch
+        db.execute("INSERT INTO api VALUES (0, 1, 1, 3, 1, 0)")
+        kernels = db.execute("SELECT count(*) FROM kernel").fetchone()[0]
+        db.executemany("INSERT INTO health VALUES (1, 'kernel', ?, ?, NULL)", [("seen", kernels), ("stored", kernels)])
+        db.commit()
+        db.close()
+        return path
+
+    def write_profile(self, name="profile.json"):
+        events = [{"ph": "M", "name": "process_name"}]
+
+        def add(category, text, start_ns, dur_ns, **arguments):
+            events.append({"ph": "X", "cat": category, "name": text, "ts": 5e6 + start_ns / 1e3, "dur": dur_ns / 1e3, "args": arguments})
+
+        for step in range(3):
+            add("user_annotation", f"step {step}", step * STEP_NS, STEP_NS // 2)
+        for _, correlation, index, start in self.operations():
+            add("cuda_runtime", "launch", start - 1000, 500, correlation=correlation)
+            if index == "copy":
+                add("gpu_memcpy", "Memcpy HtoD (Pinned -> Device)", start, 1000, correlation=correlation, bytes=self.bytes)
+            else:
+                text = DEMANGLED if self.kernels[index][0] == MANGLED else self.kernels[index][0]
+                add("kernel", text, start, self.kernels[index][1], correlation=correlation)
+        path = self.folder / name
+        path.write_text(json.dumps({"traceEvents": events}))
+        return path
+
+    def write_issued(self, name="issued.json"):
+        path = self.folder / name
+        steps = [{"step": i, "collectives": [{"function": "AllReduce", "bytes": self.issued_bytes}]} for i in range(3)]
+        path.write_text(json.dumps({"rank": 0, "steps": steps}))
+        return path
+
+    def write_report(self, idle_error=0):
+        parts = check_recording.sweep(run_db.RunDb(self.folder / "run.db").intervals_by_device()[0])
+        partition = {name: str(value) for name, value in parts.items()} | {"wall_ns": str(sum(parts.values()))}
+        partition["idle_ns"] = str(parts["idle_ns"] + idle_error)
+        path = self.folder / "report.json"
+        path.write_text(json.dumps({"sources": [{}], "devices": [{"label": "GPU 0", "source": 0, "ordinal": 0, "partition": partition}]}))
+        return path
+
+
+class CheckersTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
+        self.folder = pathlib.Path(self.directory.name)
+        self.program = Program(self.folder)
+        self.outcomes = self.folder / "outcomes.jsonl"
+
+    def run_main(self, module, *arguments):
+        """{check name: outcome} of a checker."""
+        self.outcomes.unlink(missing_ok=True)
+        command = [module.__name__, *map(str, arguments), "--checks", str(self.outcomes), "--part", "(x)"]
+        with mock.patch.object(sys, "argv", command), contextlib.redirect_stdout(io.StringIO()):
+            module.main()
+        rows = [json.loads(line) for line in self.outcomes.read_text().splitlines()]
+        return {row["check"]: row["outcome"] for row in rows if row["outcome"] != "NOTE"}
+
+    def compare(self, recorded=None, witness=None):
+        recorded, witness = recorded or self.program, witness or self.program
+        return self.run_main(compare_with_profiler, "--run-db", recorded.write_run_db(), "--profile", witness.write_profile(),
+                             "--issued", witness.write_issued(), "--steps", 3)
+
+    def failed(self, outcomes):
+        return sorted(name for name, outcome in outcomes.items() if outcome == "FAIL")
+
+    def test_agreement_passes(self):
+        outcomes = self.compare()
+        self.assertEqual(self.failed(outcomes), [])
+        self.assertEqual(len(outcomes), 7)
+
+    def test_missing_step_fails(self):
+        outcomes = self.run_main(compare_with_profiler, "--run-db", self.program.write_run_db(),
+                                 "--profile", self.program.write_profile(), "--steps", 4)
+        self.assertEqual(self.failed(outcomes), ["steps found"])
+
+    def test_missing_kernel_fails(self):
+        other = Program(self.folder)
+        other.kernels = self.program.kernels + [("extra", 5, 200_000)]
+        self.assertEqual(self.failed(self.compare(witness=other)), ["kernels per step", "kernels per step and name"])
+
+    def test_other_name_fails_by_name_only(self):
+        other = Program(self.folder)
+        other.kernels = [("other", 100_000, 10_000), self.program.kernels[1]]
+        self.assertEqual(self.failed(self.compare(witness=other)), ["kernels per step and name", "time per kernel name"])
+
+    def test_time_beyond_tolerance_fails(self):
+        other = Program(self.folder)
+        for factor, expected in ((1.04, []), (1.08, ["time per kernel name"])):
+            other.kernels = [(MANGLED, round(100_000 * factor), 10_000), self.program.kernels[1]]
+            self.assertEqual(self.failed(self.compare(witness=other)), expected, factor)
+
+    def test_other_copy_size_fails(self):
+        other = Program(self.folder)
+        other.bytes = 8192
+        self.assertEqual(self.failed(self.compare(witness=other)), ["copies per step, direction and size"])
+
+    def test_other_collective_bytes_fail(self):
+        other = Program(self.folder)
+        other.issued_bytes = 5
+        self.assertEqual(self.failed(self.compare(witness=other)), ["NCCL calls and bytes in every step"])
+
+    def test_nccl_waiting_is_left_out(self):
+        """One rank waits long in the recording only: raw times differ, the shortest over ranks does not."""
+        late = Program(self.folder)
+        late.kernels = [self.program.kernels[0], (ALL_REDUCE, 300_000, 120_000)]
+        outcomes = self.run_main(
+            compare_with_profiler, "--run-db", self.program.write_run_db("a.db"), late.write_run_db("b.db"),
+            "--profile", self.program.write_profile("a.json"), self.program.write_profile("b.json"), "--steps", 3)
+        self.assertEqual(self.failed(outcomes), [])
+        self.assertEqual(outcomes["NCCL time, shortest over ranks"], "PASS")
+
+    def check(self, report):
+        return self.run_main(check_recording, "--run-db", self.folder / "run.db", "--report", report, "--partitions", 1)
+
+    def test_good_recording_passes(self):
+        self.program.write_run_db()
+        outcomes = self.check(self.program.write_report())
+        self.assertEqual(self.failed(outcomes), [])
+        self.assertIn("kernel rows join exactly one launch", outcomes)
+
+    def test_partition_error_of_a_nanosecond_fails(self):
+        self.program.write_run_db()
+        self.assertEqual(self.failed(self.check(self.program.write_report(idle_error=1))),
+                         ["partition of GPU 0 agrees with a second computation", "partition of GPU 0 sums exactly"])
+
+    def test_second_launch_row_fails(self):
+        path = self.program.write_run_db()
+        with sqlite3.connect(path) as db:
+            db.execute("INSERT INTO api VALUES (0, 1, 1, 1, 1, 0)")
+        self.assertEqual(self.failed(self.check(self.program.write_report())), ["kernel rows join exactly one launch"])
+
+    def test_loss_fails(self):
+        path = self.program.write_run_db()
+        with sqlite3.connect(path) as db:
+            db.execute("INSERT INTO health VALUES (1, 'buffers', 'exhausted', 3, NULL)")
+        self.assertEqual(self.failed(self.check(self.program.write_report())), ["nothing lost"])
+
+    def test_sweep_gives_compute_precedence(self):
+        intervals = [(0, 10, False, True), (5, 20, True, True), (15, 30, False, False), (40, 50, False, True), (2, 4, False, True)]
+        self.assertEqual(check_recording.sweep(intervals),
+                         {"compute_ns": 20, "exposed_communication_ns": 10, "exposed_copy_ns": 10, "idle_ns": 10})
+
+    def test_summary_fails_without_checks_or_with_a_failed_one(self):
+        results = self.folder / "results.json"
+        with contextlib.redirect_stdout(io.StringIO()):
+            self.outcomes.write_text("")
+            self.assertEqual(checks.summary(self.outcomes, results), 1)
+            recorder = checks.Checks(self.outcomes, "(x)")
+            recorder.add("one", True, "")
+            self.assertEqual(checks.summary(self.outcomes, results), 0)
+            recorder.add("two", False, "")
+            self.assertEqual(checks.summary(self.outcomes, results), 1)
+        self.assertEqual(json.loads(results.read_text())["failed"], 1)
+
+    def test_overhead_is_paired_by_round(self):
+        results = {("compute", "untraced"): [{"median_step_ms": ms, "recorded": None} for ms in (10, 20, 40)],
+                   ("compute", "kinds:kernel"): [{"median_step_ms": ms, "recorded": None} for ms in (10.5, 21, 42)],
+                   ("compute", "default"): [{"median_step_ms": ms, "recorded": None} for ms in (11, 22, 44)]}
+        summary = overhead.summarise(results, "compute", "default")
+        for key, expected in (("change_percent", 10), ("points_over_floor", 5)):
+            for bound in ("median", "low", "high"):
+                self.assertAlmostEqual(summary[key][bound], expected)
+
+    def test_overhead_interval_covers_the_rounds(self):
+        found = overhead.interval([1, 2, 3, 4, 5], overhead.statistics.median)
+        self.assertEqual(found["median"], 3)
+        self.assertTrue(1 <= found["low"] < 3 < found["high"] <= 5)
+
+    def test_tracing_variables_reach_only_traced_runs(self):
+        with mock.patch.dict(overhead.os.environ, {"TRACEINJECT_KINDS": "left over"}):
+            self.assertNotIn("LD_PRELOAD", overhead.environment("profiler-cuda", "l.so", "x.db"))
+            self.assertNotIn("TRACEINJECT_KINDS", overhead.environment("default", "l.so", "x.db"))
+            self.assertEqual(overhead.environment("kinds:kernel,api", "l.so", "x.db")["TRACEINJECT_KINDS"], "kernel,api")
+
+
+if __name__ == "__main__":
+    unittest.main()

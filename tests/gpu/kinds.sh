@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Which CUPTI activity kind costs what on a launch-bound step: kernels, copies, memsets and calls alone, then with one further kind
+# at a time, and with all of them. About six minutes on one GPU.
+#
+# usage: kinds.sh OUT [options of overhead.py]    writes OUT/overhead.json and OUT/overhead.md, prints the table
+set -euo pipefail
+
+base=kernel,memcpy,memset,api
+extras=(memcpy2 synchronization overhead cuda_event)
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -lt 1 || $1 == -* ]]; then
+  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+out=$1
+shift
+configurations=(--configuration untraced --configuration "kinds:kernel" --configuration "kinds:$base")
+all=$base
+for kind in "${extras[@]}"; do
+  configurations+=(--configuration "kinds:$base,$kind")
+  all+=,$kind
+done
+exec "$here/overhead.sh" "$out" --workloads launch-bound "${configurations[@]}" --configuration "kinds:$all" "$@"

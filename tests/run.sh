@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds in Release with tests and runs all of them. The last line is "N passed, N failed", with ", N skipped" where tests were skipped.
+set -uo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: run.sh [--no-install] [--sanitizers]
+
+Installs the distribution's packages that build and tests need (with sudo when not root), builds in Release, and runs the unit and
+end-to-end tests, the checks of scripts, and the formatting check. Exit code 0 only if nothing failed.
+
+  --no-install   leave packages alone
+  --sanitizers   also build and test with AddressSanitizer and UndefinedBehaviorSanitizer, and with ThreadSanitizer
+TEXT
+}
+
+install=yes presets=(release)
+for argument in "$@"; do
+  case $argument in
+    --no-install) install=no ;;
+    --sanitizers) presets+=(asan tsan) ;;
+    -h | --help) usage && exit 0 ;;
+    *) usage >&2 && exit 2 ;;
+  esac
+done
+
+# shellcheck source=samples/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../samples/setup.sh"
+cd "$root" || exit 1
+passed=0 failed=0 skipped=0
+
+# Whatever ends this script, its last line tells the count; an early end is a failure.
+finished=no
+finish() {
+  [[ $finished == yes ]] || failed=$((failed + 1))
+  local line="$passed passed, $failed failed"
+  ((skipped == 0)) || line+=", $skipped skipped"
+  echo "$line"
+  exit $((failed > 0))
+}
+trap finish EXIT
+
+# check NAME COMMAND...: one test.
+check() {
+  local name=$1
+  shift
+  if "$@"; then
+    passed=$((passed + 1))
+    say "$name: passed"
+  else
+    failed=$((failed + 1))
+    say "$name: FAILED"
+  fi
+}
+
+skip() {
+  skipped=$((skipped + 1))
+  say "$1: skipped, $2"
+}
+
+# "passed failed skipped" of a JUnit file as ctest writes it; fails if there is none or no test ran.
+count_junit() {
+  python3 - "$1" <<'PY'
+import sys
+import xml.etree.ElementTree as tree
+
+cases = list(tree.parse(sys.argv[1]).getroot().iter("testcase"))
+skipped = sum(case.find("skipped") is not None or case.get("status") in ("notrun", "disabled") for case in cases)
+failed = sum(case.find("failure") is not None or case.get("status") == "fail" for case in cases)
+print(len(cases) - failed - skipped, failed, skipped)
+sys.exit(len(cases) == 0)
+PY
+}
+
+run_preset() {
+  local preset=$1 junit=$root/build/$1/ctest.xml counts rc
+  if ! configure_and_build "$preset" -DTRACEINJECT_TESTS=ON; then
+    failed=$((failed + 1))
+    say "build of preset $preset: FAILED"
+    return
+  fi
+  rm -f "$junit"
+  say "testing preset $preset"
+  ctest --preset "$preset" -j "$(nproc)" --output-junit "$junit"
+  rc=$?
+  if counts=$(count_junit "$junit"); then
+    local p f s
+    read -r p f s <<<"$counts"
+    passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    # ctest knows failures that its file words differently, such as a test program that could not be listed.
+    ((rc == 0 || f > 0)) || failed=$((failed + 1))
+  else
+    failed=$((failed + 1))
+    say "ctest of preset $preset ran no test: FAILED"
+  fi
+  if grep -q 'TRACEINJECT_CUPTI_INCLUDE:PATH=.*NOTFOUND' "build/$preset/CMakeCache.txt"; then
+    skip "tests of libtraceinject.so ($preset)" "the CUDA headers are not on this machine; install the CUDA toolkit or set CUDA_HOME"
+  fi
+}
+
+# tracked PATTERN...: our files of these names, in a checkout or in an unpacked archive.
+tracked() {
+  local pattern
+  git ls-files --cached --others --exclude-standard -- "$@" 2>/dev/null && return
+  for pattern in "$@"; do
+    find . -path ./build -prune -o -path "./$pattern" -type f -print
+  done
+}
+
+shell_scripts_parse() {
+  local path result=0
+  while read -r path; do
+    bash -n "$path" || result=1
+  done < <(tracked '*.sh' .ci/run)
+  return $result
+}
+
+python_compiles() {
+  tracked '*.py' | python3 -c '
+import ast, sys
+for path in sys.stdin.read().splitlines():
+    ast.parse(open(path, encoding="utf-8").read(), path)'
+}
+
+cpp_is_formatted() {
+  local complaints
+  complaints=$(tracked '*.cc' '*.h' '*.c' '*.cpp' | xargs -r clang-format --dry-run -Werror 2>&1) && return
+  echo "to be formatted with clang-format -i (file, places):"
+  grep -o '^[^ ]*: error:' <<<"$complaints" | cut -d: -f1 | sort | uniq -c | awk '{ print "  " $2, $1 }'
+  return 1
+}
+
+if [[ $install == yes ]]; then
+  if ! (install_packages "${build_packages[@]}" "${test_packages[@]}"); then
+    say "installing packages failed; trying with what is here"
+  fi
+fi
+
+for preset in "${presets[@]}"; do
+  run_preset "$preset"
+done
+check "shell scripts parse" shell_scripts_parse
+check "Python scripts parse" python_compiles
+check "checkers of the hardware scripts" python3 tests/gpu/checkers_test.py
+if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
+  check "C++ is formatted as .clang-format says" cpp_is_formatted
+else
+  skip "formatting of C++" "clang-format 14 is not here, and other versions format differently"
+fi
+finished=yes
