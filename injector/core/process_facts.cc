@@ -69,10 +69,9 @@ std::vector<std::string> ReadArguments() {
   return arguments;
 }
 
-// Start time of the parent in clock ticks since boot (field 22 of /proc/<pid>/stat): the ranks of one launcher share it, and
-// two launches of the same script do not.
-std::string ParentStart() {
-  const std::string stat = ReadFile(("/proc/" + std::to_string(getppid()) + "/stat").c_str());
+// Start time of a process in clock ticks since boot (field 22 of /proc/<pid>/stat).
+std::string StartTicks(const std::string& pid) {
+  const std::string stat = ReadFile(("/proc/" + pid + "/stat").c_str());
   std::size_t at = stat.rfind(')');  // the name before it may hold anything
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
   if (at == std::string::npos) return "0";
@@ -83,7 +82,7 @@ std::string ParentStart() {
 // address and port stand in, and on a single host the launcher's start time tells attempts apart.
 std::string RunId(const ProcessRow& facts, const Launcher* launcher, const char* const* environment) {
   if (launcher == nullptr) {
-    return facts.host + ":" + std::to_string(facts.pid) + ":" + std::to_string(facts.start);
+    return facts.host + ":" + std::to_string(facts.pid) + ":" + StartTicks("self");
   }
   std::string id(launcher->name);
   const std::string_view job = Lookup(environment, launcher->job);
@@ -94,7 +93,9 @@ std::string RunId(const ProcessRow& facts, const Launcher* launcher, const char*
   if (const std::string_view address = Lookup(environment, "MASTER_ADDR"); !address.empty()) {
     id += ":" + std::string(address) + ":" + std::string(Lookup(environment, "MASTER_PORT"));
   }
-  if (facts.local_world_size == facts.world_size) id += ":" + facts.host + ":" + ParentStart();
+  if (facts.world_size > 0 && facts.local_world_size == facts.world_size) {  // one host: all ranks are children of one launcher
+    id += ":" + facts.host + ":" + StartTicks(std::to_string(facts.parent_pid));
+  }
   return id + ":restart" + std::to_string(std::max(facts.restart, 0));
 }
 

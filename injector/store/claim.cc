@@ -21,9 +21,6 @@
 namespace traceinject {
 namespace {
 
-// SQLite locks 512 bytes from 0x40000000 on (its file format, section 1.3.1 and os.h); a lock may
-// lie beyond the end of a file.
-constexpr off_t kClaimByte = 0x4000000000000000;
 constexpr mode_t kFileMode = 0666;  // less the umask
 constexpr const char* kSidecars[] = {"-wal", "-shm", "-journal"};
 // Newcomers that race for one name need a few rounds; more means that the file system plays tricks.

@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 
@@ -18,10 +21,31 @@ namespace {
 
 constexpr int kFirstAllowed = 3;
 
+// Device and inode name a file only while it exists: once ours is removed and its descriptors are
+// closed, the next file that the program creates often gets the very inode number. The time of
+// birth tells them apart.
+struct Identity {
+  std::uint64_t device = 0, inode = 0;
+  std::int64_t birth_ns = 0;  // 0: the file system does not tell
+
+  bool operator==(const Identity&) const = default;
+};
+
+std::optional<Identity> Identify(int fd) {
+  struct statx file;
+  if (statx(fd, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &file) == 0) {
+    const bool born = (file.stx_mask & STATX_BTIME) != 0;
+    return Identity{makedev(file.stx_dev_major, file.stx_dev_minor), file.stx_ino,
+                    born ? file.stx_btime.tv_sec * 1'000'000'000 + file.stx_btime.tv_nsec : 0};
+  }
+  struct stat old;  // where statx is not allowed (containers of old versions) it never is
+  if (fstat(fd, &old) != 0) return std::nullopt;
+  return Identity{old.st_dev, old.st_ino, 0};
+}
+
 struct OpenFile {
   int fd = -1;  // -1: free entry
-  dev_t device = 0;
-  ino_t inode = 0;
+  Identity identity;
 };
 
 // One recording needs five (database, log, shared memory, claim, and a directory or random source
@@ -69,10 +93,7 @@ DescriptorTable& Table() {
   return *table;
 }
 
-bool StillSame(const OpenFile& file) {
-  struct stat now;
-  return fstat(file.fd, &now) == 0 && now.st_dev == file.device && now.st_ino == file.inode;
-}
+bool StillSame(const OpenFile& file) { return Identify(file.fd) == file.identity; }
 
 // True if the call may go ahead; else errno is EBADF.
 bool Check(int fd) {
@@ -106,13 +127,32 @@ int MoveToAllowedNumber(int fd) {
   return current;
 }
 
+// Growing a file beyond the process' limit raises SIGXFSZ, which ends the program.
+bool CheckSize(off_t end) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      static_cast<rlim_t>(end) <= limit.rlim_cur) {
+    return true;
+  }
+  errno = EFBIG;
+  return false;
+}
+
 int OpenCall(const char* path, int flags, int mode) {
   return GuardedOpen(path, flags, static_cast<mode_t>(mode));
 }
 
 int FstatCall(int fd, struct stat* out) { return Check(fd) ? fstat(fd, out) : -1; }
 
-int FtruncateCall(int fd, off_t size) { return Check(fd) ? ftruncate(fd, size) : -1; }
+int FtruncateCall(int fd, off_t size) {
+  return Check(fd) && CheckSize(size) ? ftruncate(fd, size) : -1;
+}
+
+bool SetLock(int fd, int command, struct flock lock) {
+  const bool whole_file = lock.l_start == 0 && lock.l_len == 0;
+  if (lock.l_type == F_UNLCK && whole_file) lock.l_len = kClaimByte;
+  return fcntl(fd, command, &lock) == 0;
+}
 
 // SQLite's commands take a struct flock pointer (locks), an int (F_SETFD) or nothing (F_GETFD).
 int FcntlCall(int fd, int command, ...) {
@@ -120,7 +160,9 @@ int FcntlCall(int fd, int command, ...) {
   va_list arguments;
   va_start(arguments, command);
   int result;
-  if (command == F_SETLK || command == F_SETLKW || command == F_GETLK) {
+  if (command == F_SETLK || command == F_SETLKW) {
+    result = SetLock(fd, command, *va_arg(arguments, struct flock*)) ? 0 : -1;
+  } else if (command == F_GETLK) {
     result = fcntl(fd, command, va_arg(arguments, struct flock*));
   } else if (command == F_GETFD || command == F_GETFL) {
     result = fcntl(fd, command);
@@ -144,7 +186,9 @@ ssize_t WriteCall(int fd, const void* data, size_t bytes) {
 }
 
 ssize_t PwriteCall(int fd, const void* data, size_t bytes, off_t offset) {
-  return Check(fd) ? pwrite(fd, data, bytes, offset) : -1;
+  return Check(fd) && CheckSize(offset + static_cast<off_t>(bytes))
+             ? pwrite(fd, data, bytes, offset)
+             : -1;
 }
 
 int FchmodCall(int fd, mode_t mode) { return Check(fd) ? fchmod(fd, mode) : -1; }
@@ -192,8 +236,8 @@ int GuardedOpen(const char* path, int flags, mode_t mode) noexcept {
   if (opened < 0) return -1;
   const int fd = MoveToAllowedNumber(opened);
   if (fd < 0) return -1;
-  struct stat file;
-  if (fstat(fd, &file) != 0 || !Table().Add({fd, file.st_dev, file.st_ino})) {
+  const std::optional<Identity> identity = Identify(fd);
+  if (!identity || !Table().Add({fd, *identity})) {
     close(fd);
     errno = EMFILE;
     return -1;

@@ -3,11 +3,13 @@
 // (Python's os.closerange, daemons) and then get our numbers for files of their own: whoever goes
 // on writing to "his" descriptor corrupts a training checkpoint.
 //
-// So every descriptor of ours is remembered with the file (device, inode) it was opened for, and
-// before each use fstat tells whether it still is that file. If not, the call fails with EBADF, and
-// closing is a no-op that reports success: a SQLite connection that lost its descriptors can be
-// closed properly without touching the program's files. A descriptor taken between check and use
-// cannot be noticed: the kernel has no such call.
+// So every descriptor of ours is remembered with the file (device, inode, time of birth) it was
+// opened for, and before each use statx tells whether it still is that file. If not, the call fails
+// with EBADF, and closing is a no-op that reports success: a SQLite connection that lost its
+// descriptors can be closed properly without touching the program's files. A descriptor taken
+// between check and use cannot be noticed: the kernel has no such call.
+//
+// Writing and truncating beyond RLIMIT_FSIZE fails with EFBIG instead of raising SIGXFSZ.
 //
 // Used by the private SQLite through xSetSystemCall (https://sqlite.org/c3ref/vfs.html), and by
 // claim.h. fsync cannot be replaced there; on a foreign descriptor it changes nothing. All
@@ -17,6 +19,11 @@
 #include <sys/types.h>
 
 namespace traceinject {
+
+// The byte that a claim locks (claim.h). SQLite locks 512 bytes from 0x40000000 on (os.h in its
+// source), but ends its locks by unlocking the whole file: the guarded fcntl spares what begins
+// here. A lock may lie beyond the end of a file.
+inline constexpr off_t kClaimByte = 0x4000000000000000;
 
 // Puts the guarded calls into SQLite's "unix" file system, once; later calls only repeat the
 // answer. Must run before the first database is opened: descriptors from before are not known and

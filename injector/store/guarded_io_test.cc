@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cerrno>
 #include <cstring>
@@ -26,6 +27,17 @@ std::vector<int> CloseAllAndReuse(const std::string& victim) {
     if (write(victims.back(), "weights", 7) != 7) return {};
   }
   return victims;
+}
+
+// A new file often has the inode number of one that was just removed; its time of birth differs
+// once the kernel's coarse clock ticked.
+void WaitForAnotherTimestamp() {
+  timespec begin, now;
+  clock_gettime(CLOCK_REALTIME_COARSE, &begin);
+  do {
+    usleep(1000);
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  } while (now.tv_sec == begin.tv_sec && now.tv_nsec == begin.tv_nsec);
 }
 
 // The victims still are open and have their content.
@@ -69,6 +81,20 @@ TEST(GuardedIoTest, TellsAForeignFileUnderOurNumber) {
   EXPECT_FALSE(DescriptorsLost());
   close(fd);
   close(foreign);
+}
+
+TEST(GuardedIoTest, ANewFileWithTheInodeOfARemovedOneIsForeign) {
+  TempFolder folder;
+  const int fd = GuardedOpen((folder / "ours").c_str(), O_RDWR | O_CREAT, 0600);
+  ASSERT_GE(fd, 0);
+  WaitForAnotherTimestamp();
+  close(fd);
+  std::filesystem::remove(folder / "ours");
+  const int foreign = open((folder / "theirs").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(foreign, fd);
+  EXPECT_FALSE(GuardedIsOurs(fd));
+  EXPECT_EQ(GuardedClose(fd), 0);
+  EXPECT_EQ(close(foreign), 0);
 }
 
 TEST(GuardedIoTest, ANumberThatWasLostIsNotHandedOutAgainWhileItsOwnerBelievesInIt) {
@@ -193,6 +219,7 @@ TEST_P(ClosedDescriptorsTest, ARecordingThatWasRemovedIsNotMadeAnew) {
     std::string why;
     auto file = RunFile::Create(path, TestHeader(GetParam()), &why);
     if (!file || !file->Write(NumberedBatch(1, 10))) return 1;
+    WaitForAnotherTimestamp();
     std::filesystem::remove(path);
     const std::vector<int> victims = CloseAllAndReuse(folder / "checkpoint");
     if (file->Write(NumberedBatch(2, 10)) || file->Write(NumberedBatch(2, 10))) return 2;

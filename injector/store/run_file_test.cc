@@ -3,8 +3,6 @@
 
 #include <sys/resource.h>
 
-#include <csignal>
-
 #include "injector/store/test_support.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
@@ -19,6 +17,8 @@ class RunFileTest : public testing::Test {
     file_ = RunFile::Create(folder_ / "run.db", TestHeader(), &why);
     ASSERT_TRUE(file_) << why;
   }
+  // One that is not finished keeps its descriptors.
+  void TearDown() override { file_->Finish(0); }
 
   // The result of the query after the batch was written.
   std::string Stored(const Batch& batch, const std::string& sql) {
@@ -232,19 +232,18 @@ TEST_F(RunFileTest, AReaderCanFollow) {
 
 TEST_F(RunFileTest, ABatchThatFailsStoresNothing) {
   ASSERT_TRUE(file_->Write(NumberedBatch(1, 10)));
-  // The disk is full: the process may not let the file grow.
+  // The process may not let the file grow, and must not be ended by SIGXFSZ.
   rlimit before;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit full = before;
   full.rlim_cur = static_cast<rlim_t>(file_->bytes());
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
   EXPECT_FALSE(file_->Write(NumberedBatch(2, 100'000)));
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  std::signal(SIGXFSZ, handler);
   EXPECT_NE(file_->last_error().find(file_->path()), std::string::npos) << file_->last_error();
   EXPECT_EQ(Query(file_->path(), "SELECT count(*) FROM kernel"), "10");
   EXPECT_TRUE(file_->Write(NumberedBatch(2, 100'000))) << file_->last_error();
+  EXPECT_EQ(file_->reopened(), 0);
   EXPECT_EQ(Query(file_->path(), "SELECT count(*) FROM kernel"), "100010");
 }
 
@@ -293,6 +292,7 @@ TEST(RunFileCreateTest, MovesADeadRecordingAsideWithItsLog) {
   EXPECT_EQ(file->path(), folder / "run.db");
   EXPECT_EQ(Query(folder / "run.db.1", "SELECT correlation, count(*) FROM kernel"), "7|10");
   EXPECT_EQ(Query(folder / "run.db", "SELECT count(*) FROM kernel"), "0");
+  EXPECT_TRUE(file->Finish(1)) << file->last_error();
 }
 
 TEST(RunFileCreateTest, LeavesNothingBehindWhenItFails) {
