@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected failures are values: Result<T> holds a T or a sentence that names the file, what was expected and what to do.
+// Expected failures are values: Result<T> holds a T or a sentence that names the file, what was
+// expected and what to do.
 #pragma once
 
 #include <string>
@@ -15,8 +16,10 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   bool ok() const { return state_.index() == 0; }
   // Deleted so that `if (result)` cannot be misread when T is itself convertible to bool.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The recording in memory: Run -> Rank -> columns. Everything that analyses or draws reads this and nothing else.
+// The recording in memory: Run -> Rank -> columns. Everything that analyses or draws reads this and
+// nothing else.
 //
-// Shape: one Rank per recorded process. Events are columns (structure of arrays), sorted by start; rows are addressed by dense
-// uint32 indices. Names are interned once per Rank (`Rank::strings`).
+// Shape: one Rank per recorded process. Events are columns (structure of arrays), sorted by start;
+// rows are addressed by dense uint32 indices. Names are interned once per Rank (`Rank::strings`).
 //
-// Units and convention: int64 nanoseconds. Times are relative to `Run::base_ns`, the same base for all ranks, and intervals are
-// half-open, [start, end). `end == kOpen` means that the end was not seen; readers clip it to the end of the rank's window.
+// Units and convention: int64 nanoseconds. Times are relative to `Run::base_ns`, the same base for
+// all ranks, and intervals are half-open, [start, end). `end == kOpen` means that the end was not
+// seen; readers clip it to the end of the rank's window.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +28,37 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 // What a GPU operation is. The values are stored in columns, keep them stable.
 enum class OpKind : std::uint8_t { kKernel, kMemcpy, kMemset };
 
-// What a kernel does, by its name (see kernel_class.h). Memcpy and memset operations have their own class so that one column
-// serves all operations.
+// What a kernel does, by its name (see kernel_class.h). Memcpy and memset operations have their own
+// class so that one column serves all operations.
 enum class KernelClass : std::uint8_t {
-  kComm, kMemcpy, kMemset, kAttentionBackward, kAttentionForward, kKvCache, kMoe, kEmbedding, kConv, kGemm, kNorm, kSoftmaxLoss,
-  kOptimizer, kQuant, kRope, kReduce, kSortTopk, kDropoutRng, kCopyCast, kElementwise, kTriton, kOther,
+  kComm,
+  kMemcpy,
+  kMemset,
+  kAttentionBackward,
+  kAttentionForward,
+  kKvCache,
+  kMoe,
+  kEmbedding,
+  kConv,
+  kGemm,
+  kNorm,
+  kSoftmaxLoss,
+  kOptimizer,
+  kQuant,
+  kRope,
+  kReduce,
+  kSortTopk,
+  kDropoutRng,
+  kCopyCast,
+  kElementwise,
+  kTriton,
+  kOther,
 };
 
 struct Stream {
-  int device = 0;              // CUDA ordinal in the process
-  std::uint32_t context = 0;   // CUPTI context id
-  std::uint32_t stream_id = 0; // CUPTI stream id, unique in the context
+  int device = 0;               // CUDA ordinal in the process
+  std::uint32_t context = 0;    // CUPTI context id
+  std::uint32_t stream_id = 0;  // CUPTI stream id, unique in the context
 };
 
 struct KernelShape {
@@ -50,11 +72,17 @@ struct KernelShape {
 // A copy or a memset: what a GPU operation has beside its interval.
 struct Transfer {
   std::int64_t bytes = 0;
-  std::uint8_t kind = 0;       // CUpti_ActivityMemcpyKind; 0 for a memset
-  std::uint8_t src_kind = 0;   // CUpti_ActivityMemoryKind; 0 for a memset
+  std::uint8_t kind = 0;      // CUpti_ActivityMemcpyKind; 0 for a memset
+  std::uint8_t src_kind = 0;  // CUpti_ActivityMemoryKind; 0 for a memset
   std::uint8_t dst_kind = 0;
   bool async = false;
   int src_device = -1, dst_device = -1;  // CUDA ordinals of a peer copy, else -1
+};
+
+// A node of a CUDA graph that ran.
+struct GraphNode {
+  std::uint32_t graph_id = 0;  // CUPTI graph id
+  std::uint64_t node_id = 0;   // CUPTI graph node id
 };
 
 // Kernels, copies and memsets of one device, all streams, sorted by (start, end).
@@ -62,11 +90,13 @@ struct GpuOps {
   std::vector<TimeNs> start, end;
   std::vector<OpKind> kind;
   std::vector<KernelClass> kernel_class;
-  std::vector<std::uint32_t> stream;       // index into Rank::streams
-  std::vector<std::uint32_t> detail;       // kernel: index into Rank::shapes; else index into Rank::transfers
+  std::vector<std::uint32_t> stream;  // index into Rank::streams
+  std::vector<std::uint32_t>
+      detail;  // kernel: index into Rank::shapes; else index into Rank::transfers
   std::vector<std::uint64_t> correlation;  // 0: none
-  std::vector<std::uint32_t> launch;       // index into Rank::api of the call that launched it; kNone: not found
-  std::vector<std::uint32_t> graph_node;   // kNone: launched by itself
+  std::vector<std::uint32_t>
+      launch;  // index into Rank::api of the call that launched it; kNone: not found
+  std::vector<std::uint32_t> graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
   std::size_t size() const { return start.size(); }
 };
 
@@ -81,7 +111,14 @@ struct Device {
 enum class ApiDomain : std::uint8_t { kRuntime = 1, kDriver = 2 };
 // As api_name.class in run_db.sql.
 enum class ApiClass : std::uint8_t {
-  kLaunch = 1, kCopy, kMemset, kSynchronise, kEvent, kAllocate, kGraphLaunch, kOther
+  kLaunch = 1,
+  kCopy,
+  kMemset,
+  kSynchronise,
+  kEvent,
+  kAllocate,
+  kGraphLaunch,
+  kOther
 };
 
 struct ApiName {
@@ -104,7 +141,12 @@ struct ApiCalls {
   std::size_t size() const { return start.size(); }
 };
 
-enum class SyncKind : std::uint8_t { kEventRecord = 1, kStreamWaitsEvent, kHostWaitsEvent, kHostWaitsStream };
+enum class SyncKind : std::uint8_t {
+  kEventRecord = 1,
+  kStreamWaitsEvent,
+  kHostWaitsEvent,
+  kHostWaitsStream
+};
 
 struct Syncs {
   std::vector<TimeNs> start, end;
@@ -134,7 +176,7 @@ struct Communicator {
 };
 
 struct Collectives {
-  std::vector<TimeNs> start, end;           // of the call on the host
+  std::vector<TimeNs> start, end;  // of the call on the host
   std::vector<std::uint32_t> thread;
   std::vector<std::uint32_t> function;      // Rank::strings: AllReduce, ...
   std::vector<std::uint32_t> communicator;  // index into Rank::communicators; kNone: unknown
@@ -167,20 +209,21 @@ struct ProcessFacts {
 
 // One recorded process.
 struct Rank {
-  std::string path;           // the file it came from
+  std::string path;  // the file it came from
   int schema_version = 0;
   std::string run_id, tool_version;
-  std::optional<int> rank;    // global rank; empty: not a job of ranks
+  std::optional<int> rank;  // global rank; empty: not a job of ranks
   ProcessFacts process;
-  TimeNs start = 0;           // recording began
-  TimeNs end = 0;             // recording ended; without a clean end: the last thing seen
-  bool closed = false;        // false: killed, or still running
+  TimeNs start = 0;     // recording began
+  TimeNs end = 0;       // recording ended; without a clean end: the last thing seen
+  bool closed = false;  // false: killed, or still running
 
   std::vector<std::string> strings;
   std::vector<Thread> threads;
   std::vector<Stream> streams;
   std::vector<KernelShape> shapes;
   std::vector<Transfer> transfers;
+  std::vector<GraphNode> graph_nodes;
   std::vector<ApiName> api_names;
   std::vector<std::string> nvtx_domains;
   std::vector<Communicator> communicators;
@@ -194,12 +237,15 @@ struct Rank {
   std::vector<HealthCounter> health;
   std::vector<SystemFact> facts;
 
-  std::string_view string(std::uint32_t id) const { return id == kNone ? std::string_view{} : strings[id]; }
+  std::string_view string(std::uint32_t id) const {
+    return id == kNone ? std::string_view{} : strings[id];
+  }
 };
 
 struct Run {
-  std::int64_t base_ns = 0;  // CLOCK_REALTIME of time 0, ns since the epoch: the smallest base of the files
-  std::vector<Rank> ranks;   // by (rank, path)
+  std::int64_t base_ns =
+      0;  // CLOCK_REALTIME of time 0, ns since the epoch: the smallest base of the files
+  std::vector<Rank> ranks;         // by (rank, path)
   std::vector<std::string> notes;  // what the reader left out or repaired, in words
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of the recording: CLOCK_REALTIME in ns, which is also the base of CUPTI's timestamps on Linux
-// (cupti_activity.h, cuptiActivityRegisterTimestampCallback), so that no conversion is needed.
+// The clock of the recording: CLOCK_REALTIME in ns, which is also the base of CUPTI's timestamps on
+// Linux (cupti_activity.h, cuptiActivityRegisterTimestampCallback), so that no conversion is
+// needed.
 #pragma once
 
 #include <time.h>

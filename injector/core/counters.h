@@ -28,7 +28,8 @@ class Counters {
   std::atomic<std::int64_t> cells_[static_cast<std::size_t>(Health::kCount)] = {};
 };
 
-// One set a process. Constant-initialised, so that any thread may count at any time, also before constructors ran.
+// One set a process. Constant-initialised, so that any thread may count at any time, also before
+// constructors ran.
 inline constinit Counters g_counters;
 
 }  // namespace traceinject

@@ -37,14 +37,15 @@ void Dictionary::NameThread(std::int64_t tid, std::string_view name) {
 std::uint32_t Dictionary::Shape(const char* name, KernelShapeRow shape) {
   shape.name = StableString(name);
   auto part = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
-  return shapes_.Id({shape.name, part(shape.grid[0]), part(shape.grid[1]), part(shape.grid[2]), part(shape.block[0]),
-                     part(shape.block[1]), part(shape.block[2]), part(shape.cluster[0]), part(shape.cluster[1]),
-                     part(shape.cluster[2]), part(shape.registers), part(shape.static_shared_bytes),
-                     part(shape.dynamic_shared_bytes), shape.local_bytes},
-                    [&](std::uint32_t id) {
-                      shape.id = id;
-                      batch_->shapes.push_back(shape);
-                    });
+  return shapes_.Id(
+      {shape.name, part(shape.grid[0]), part(shape.grid[1]), part(shape.grid[2]),
+       part(shape.block[0]), part(shape.block[1]), part(shape.block[2]), part(shape.cluster[0]),
+       part(shape.cluster[1]), part(shape.cluster[2]), part(shape.registers),
+       part(shape.static_shared_bytes), part(shape.dynamic_shared_bytes), shape.local_bytes},
+      [&](std::uint32_t id) {
+        shape.id = id;
+        batch_->shapes.push_back(shape);
+      });
 }
 
 }  // namespace traceinject

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What repeats in events gets a small id, and its row goes into the batch once: the dictionary tables of run_db.sql. Ids are dense, from 1.
+// What repeats in events gets a small id, and its row goes into the batch once: the dictionary
+// tables of run_db.sql. Ids are dense, from 1.
 #pragma once
 
 #include <array>
@@ -73,12 +74,15 @@ class Dictionary {
   void NameThread(std::int64_t tid, std::string_view name);
 
   std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
-    return streams_.Id({device, context, stream},
-                       [&](std::uint32_t id) { batch_->streams.push_back({id, device, context, stream}); });
+    return streams_.Id({device, context, stream}, [&](std::uint32_t id) {
+      batch_->streams.push_back({id, device, context, stream});
+    });
   }
   std::uint32_t GraphNode(std::uint32_t graph, std::uint64_t node) {
     if (node == 0) return 0;
-    return graph_nodes_.Id({graph, node}, [&](std::uint32_t id) { batch_->graph_nodes.push_back({id, graph, node}); });
+    return graph_nodes_.Id({graph, node}, [&](std::uint32_t id) {
+      batch_->graph_nodes.push_back({id, graph, node});
+    });
   }
   // `shape.id` and `shape.name` are filled in; `name` must be stable (NameTable).
   std::uint32_t Shape(const char* name, KernelShapeRow shape);
@@ -96,7 +100,9 @@ class Dictionary {
  private:
   struct StringHash {
     using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+    std::size_t operator()(std::string_view text) const {
+      return std::hash<std::string_view>()(text);
+    }
   };
 
   Batch* batch_;

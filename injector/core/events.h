@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events in the rings, as the producers write them and the writer thread reads them. Sizes are multiples of 8; variable-length
-// text and payload bytes follow the fixed part.
+// The events in the rings, as the producers write them and the writer thread reads them. Sizes are
+// multiples of 8; variable-length text and payload bytes follow the fixed part.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +11,34 @@ namespace traceinject {
 
 enum class EventType : std::uint16_t {
   kPadding = 0,
-  kNvtxPush, kNvtxPop, kNvtxStart, kNvtxEnd, kNvtxMark, kNvtxNameCategory, kNvtxNameThread,
+  kNvtxPush,
+  kNvtxPop,
+  kNvtxStart,
+  kNvtxEnd,
+  kNvtxMark,
+  kNvtxNameCategory,
+  kNvtxNameThread,
   kSync,
 };
 
-// An NVTX domain or registered string: what the handles given to programs point to. Never freed; domains of one name are one.
+// An NVTX domain or registered string: what the handles given to programs point to. Never freed;
+// domains of one name are one.
 struct NvtxName {
-  std::uint32_t id;     // dense, from 1, within its kind
-  bool is_nccl;         // a domain named NCCL
-  const char* text;     // UTF-8
+  std::uint32_t id;  // dense, from 1, within its kind
+  bool is_nccl;      // a domain named NCCL
+  const char* text;  // UTF-8
 };
 
 enum class NvtxPayloadType : std::uint8_t { kNone, kUnsigned, kSigned, kReal, kExtended };
 
-// Followed by text_bytes of text (only when `registered` is null) and payload_bytes of the first extended payload.
+// Followed by text_bytes of text (only when `registered` is null) and payload_bytes of the first
+// extended payload.
 struct NvtxEvent {
   EventHeader header;
-  const NvtxName* domain;       // null: the default domain
-  const NvtxName* registered;   // message as a registered string; null: inline text, or none
-  std::uint64_t id;             // range id of start and end; thread id or category number of the naming events
-  std::uint64_t payload;        // bits of an integer or double; schema id of an extended payload
+  const NvtxName* domain;      // null: the default domain
+  const NvtxName* registered;  // message as a registered string; null: inline text, or none
+  std::uint64_t id;  // range id of start and end; thread id or category number of the naming events
+  std::uint64_t payload;  // bits of an integer or double; schema id of an extended payload
   std::uint32_t color;
   std::uint32_t category;
   std::uint16_t text_bytes;
@@ -41,22 +49,30 @@ struct NvtxEvent {
   std::uint8_t reserved;
 
   const char* text() const { return reinterpret_cast<const char*>(this + 1); }
-  const std::uint8_t* payload_data() const { return reinterpret_cast<const std::uint8_t*>(this + 1) + (text_bytes + 7) / 8 * 8; }
+  const std::uint8_t* payload_data() const {
+    return reinterpret_cast<const std::uint8_t*>(this + 1) + (text_bytes + 7) / 8 * 8;
+  }
 };
 static_assert(sizeof(NvtxEvent) % 8 == 0);
 
-enum class SyncKind : std::uint16_t { kEventRecord = 1, kStreamWaitsEvent, kHostWaitsEvent, kHostWaitsStream };  // sync.kind
+enum class SyncKind : std::uint16_t {
+  kEventRecord = 1,
+  kStreamWaitsEvent,
+  kHostWaitsEvent,
+  kHostWaitsStream
+};  // sync.kind
 
 struct SyncEvent {
-  EventHeader header;     // flags: SyncKind
+  EventHeader header;  // flags: SyncKind
   std::int64_t end_ns;
-  std::uint64_t event;    // handle; 0: none
+  std::uint64_t event;                    // handle; 0: none
   std::uint32_t device, context, stream;  // as CUPTI numbers them
   std::uint32_t has_stream;
 };
 static_assert(sizeof(SyncEvent) % 8 == 0);
 
-inline constexpr std::size_t kMostNvtxText = 1024;     // bytes of a message; longer ones are clipped and counted
-inline constexpr std::size_t kMostNvtxPayload = 256;   // bytes of an extended payload, likewise
+inline constexpr std::size_t kMostNvtxText =
+    1024;  // bytes of a message; longer ones are clipped and counted
+inline constexpr std::size_t kMostNvtxPayload = 256;  // bytes of an extended payload, likewise
 
 }  // namespace traceinject

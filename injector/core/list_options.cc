@@ -8,8 +8,10 @@
 int main() {
   std::puts("| variable | default | meaning |\n|---|---|---|");
   for (const traceinject::OptionInfo& option : traceinject::ListOptions()) {
-    const std::string default_value = option.default_value.empty() ? "" : "`" + std::string(option.default_value) + "`";
-    std::printf("| `%s` | %s | %s |\n", std::string(option.name).c_str(), default_value.c_str(), std::string(option.help).c_str());
+    const std::string default_value =
+        option.default_value.empty() ? "" : "`" + std::string(option.default_value) + "`";
+    std::printf("| `%s` | %s | %s |\n", std::string(option.name).c_str(), default_value.c_str(),
+                std::string(option.help).c_str());
   }
   return 0;
 }

@@ -74,31 +74,47 @@ bool Kinds(std::string_view text, Options* options) { return ParseKinds(text, &o
 
 constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT", "1", "0 turns the library off: nothing is recorded and nothing is changed"},
-     "0 or 1", Switch<&Options::enabled>},
+     "0 or 1",
+     Switch<&Options::enabled>},
     {{"TRACEINJECT_OUTPUT", "run.db",
-      "where to record; %r rank, %h host, %p process id, %t start time. In a job of several ranks a name without %r or %p "
+      "where to record; %r rank, %h host, %p process id, %t start time. In a job of several ranks "
+      "a name without %r or %p "
       "gets .rank00000 before its extension"},
-     "a path", Output},
+     "a path",
+     Output},
     {{"TRACEINJECT_KINDS", kDefaultActivityKinds,
       "what CUPTI records, a comma-separated list of: " TRACEINJECT_ACTIVITY_KIND_NAMES},
-     "a list of kinds", Kinds},
+     "a list of kinds",
+     Kinds},
     {{"TRACEINJECT_NVTX", "1", "0: no NVTX ranges and no NCCL operations"},
-     "0 or 1", Switch<&Options::nvtx>},
+     "0 or 1",
+     Switch<&Options::nvtx>},
     {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
-     "0 or 1", Switch<&Options::sync>},
-    {{"TRACEINJECT_MAX_SIZE", "4G", "recording stops when the file of a process reaches this size (K, M, G)"},
-     "a size such as 4G of at least 64K", Size<&Options::max_size_bytes, 65536>},
+     "0 or 1",
+     Switch<&Options::sync>},
+    {{"TRACEINJECT_MAX_SIZE", "4G",
+      "recording stops when the file of a process reaches this size (K, M, G)"},
+     "a size such as 4G of at least 64K",
+     Size<&Options::max_size_bytes, 65536>},
     {{"TRACEINJECT_FLUSH_MS", "1000",
-      "how often what is complete is written and committed; what a killed process loses is at most about this"},
-     "milliseconds from 50", Integer<&Options::flush_ms, 50>},
+      "how often what is complete is written and committed; what a killed process loses is at most "
+      "about this"},
+     "milliseconds from 50",
+     Integer<&Options::flush_ms, 50>},
     {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},
-     "a size of at least 16M", Size<&Options::buffer_bytes, (16 << 20)>},
+     "a size of at least 16M",
+     Size<&Options::buffer_bytes, (16 << 20)>},
     {{"TRACEINJECT_EXIT_MS", "10000", "longest wait for the last flush when the process ends"},
-     "milliseconds from 0", Integer<&Options::exit_ms, 0>},
-    {{"TRACEINJECT_CUPTI", "", "path of libcupti; empty: the one in the process, else beside libcudart, else the system's"},
-     "a path", Text<&Options::cupti>},
-    {{"TRACEINJECT_LOG", "", "file to which the library writes what it does (created when recording starts); empty: none"},
-     "a path", Text<&Options::log>},
+     "milliseconds from 0",
+     Integer<&Options::exit_ms, 0>},
+    {{"TRACEINJECT_CUPTI", "",
+      "path of libcupti; empty: the one in the process, else beside libcudart, else the system's"},
+     "a path",
+     Text<&Options::cupti>},
+    {{"TRACEINJECT_LOG", "",
+      "file to which the library writes what it does (created when recording starts); empty: none"},
+     "a path",
+     Text<&Options::log>},
 };
 
 const OptionRow* FindOption(std::string_view name) {
@@ -114,11 +130,24 @@ bool ParseSize(std::string_view text, std::int64_t* bytes) {
   int shift = 0;
   if (!text.empty()) {
     switch (text.back()) {
-      case 'k': case 'K': shift = 10; break;
-      case 'm': case 'M': shift = 20; break;
-      case 'g': case 'G': shift = 30; break;
-      case 't': case 'T': shift = 40; break;
-      default: break;
+      case 'k':
+      case 'K':
+        shift = 10;
+        break;
+      case 'm':
+      case 'M':
+        shift = 20;
+        break;
+      case 'g':
+      case 'G':
+        shift = 30;
+        break;
+      case 't':
+      case 'T':
+        shift = 40;
+        break;
+      default:
+        break;
     }
   }
   if (shift != 0) text.remove_suffix(1);
@@ -149,8 +178,9 @@ Options ParseOptions(const char* const* environment) {
     } else if (value == row->info.default_value) {
       continue;
     } else if (!row->parse(value, &options)) {
-      options.invalid.push_back(std::string(name) + "=" + std::string(value) + ": expected " + std::string(row->expected) +
-                                ", the default " + std::string(row->info.default_value) + " is used");
+      options.invalid.push_back(std::string(name) + "=" + std::string(value) + ": expected " +
+                                std::string(row->expected) + ", the default " +
+                                std::string(row->info.default_value) + " is used");
     } else {
       options.changed.push_back({std::string(name), std::string(value)});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of the injector: environment variables, all in one table (kOptions in options.cc) from which parsing, validation, the
-// listing in the log and the table in README.md are made.
+// The options of the injector: environment variables, all in one table (kOptions in options.cc)
+// from which parsing, validation, the listing in the log and the table in README.md are made.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,29 @@ namespace traceinject {
 struct Options {
   bool enabled = true;
   std::string output = "run.db";
-  std::vector<std::string> kinds;       // activity kinds by name, see cupti/activity_kinds.h
+  std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
   bool sync = true;
   std::int64_t max_size_bytes = 0;
   std::int64_t flush_ms = 0;
-  std::int64_t buffer_bytes = 0;        // all CUPTI buffers together
-  std::int64_t exit_ms = 0;             // longest wait for the last flush at exit
-  std::string cupti;                    // path of libcupti; empty: search
-  std::string log;                      // path; empty: no log
+  std::int64_t buffer_bytes = 0;  // all CUPTI buffers together
+  std::int64_t exit_ms = 0;       // longest wait for the last flush at exit
+  std::string cupti;              // path of libcupti; empty: search
+  std::string log;                // path; empty: no log
 
   // Filled while parsing.
-  std::vector<std::string> unknown;     // TRACEINJECT_ variables that are no options
-  std::vector<std::string> invalid;     // sentences about values that were not understood: the default is used
-  struct Changed { std::string name, value; };
-  std::vector<Changed> changed;         // options that are not at their default
+  std::vector<std::string> unknown;  // TRACEINJECT_ variables that are no options
+  std::vector<std::string>
+      invalid;  // sentences about values that were not understood: the default is used
+  struct Changed {
+    std::string name, value;
+  };
+  std::vector<Changed> changed;  // options that are not at their default
 };
 
 // What a table row says about an option.
 struct OptionInfo {
-  std::string_view name;                // with the prefix TRACEINJECT
+  std::string_view name;  // with the prefix TRACEINJECT
   std::string_view default_value;
   std::string_view help;
 };
@@ -40,7 +43,8 @@ struct OptionInfo {
 // All options, in the order of the table.
 std::vector<OptionInfo> ListOptions();
 
-// Reads the options from an environment block (as `environ`). Never fails: a bad value is reported and replaced by the default.
+// Reads the options from an environment block (as `environ`). Never fails: a bad value is reported
+// and replaced by the default.
 Options ParseOptions(const char* const* environment);
 
 // Bytes of "4G", "512K", "100M", "12345" (powers of 1024). False if the text is no size.

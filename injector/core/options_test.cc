@@ -27,16 +27,18 @@ TEST(OptionsTest, DefaultsComeFromTheTable) {
 
 TEST(OptionsTest, EveryDefaultIsAValueOfItsOption) {
   for (const OptionInfo& info : ListOptions()) {
-    // A value other than the default goes through the parser; the default itself does too, at the start of every parse. Spelled with
-    // another letter case where there is one, so that it is not taken for "unchanged".
+    // A value other than the default goes through the parser; the default itself does too, at the
+    // start of every parse. Spelled with another letter case where there is one, so that it is not
+    // taken for "unchanged".
     const std::string entry = std::string(info.name) + "=" + std::string(info.default_value);
     EXPECT_TRUE(Parse({entry.c_str()}).invalid.empty()) << entry;
   }
 }
 
 TEST(OptionsTest, TakesValues) {
-  const Options options = Parse({"TRACEINJECT=0", "TRACEINJECT_OUTPUT=/tmp/%r.db", "TRACEINJECT_KINDS=kernel,memset",
-                                 "TRACEINJECT_MAX_SIZE=512M", "TRACEINJECT_NVTX=off"});
+  const Options options =
+      Parse({"TRACEINJECT=0", "TRACEINJECT_OUTPUT=/tmp/%r.db", "TRACEINJECT_KINDS=kernel,memset",
+             "TRACEINJECT_MAX_SIZE=512M", "TRACEINJECT_NVTX=off"});
   EXPECT_FALSE(options.enabled);
   EXPECT_EQ(options.output, "/tmp/%r.db");
   EXPECT_EQ(options.kinds, (std::vector<std::string>{"kernel", "memset"}));
@@ -46,8 +48,8 @@ TEST(OptionsTest, TakesValues) {
 }
 
 TEST(OptionsTest, ReportsUnknownNamesAndBadValuesAndKeepsTheDefault) {
-  const Options options = Parse({"TRACEINJECT_OUTPU=x", "TRACEINJECT_FLUSH_MS=soon", "TRACEINJECT_KINDS=kernel,coffee",
-                                 "TRACEINJECT_MAX_SIZE=-4"});
+  const Options options = Parse({"TRACEINJECT_OUTPU=x", "TRACEINJECT_FLUSH_MS=soon",
+                                 "TRACEINJECT_KINDS=kernel,coffee", "TRACEINJECT_MAX_SIZE=-4"});
   EXPECT_EQ(options.unknown, std::vector<std::string>{"TRACEINJECT_OUTPU"});
   ASSERT_EQ(options.invalid.size(), 3U);
   EXPECT_NE(options.invalid[0].find("TRACEINJECT_FLUSH_MS=soon"), std::string::npos);
@@ -69,7 +71,8 @@ TEST(OptionsTest, Sizes) {
 
 TEST(OptionsTest, TheHelpNamesEveryKind) {
   const std::string names = TRACEINJECT_ACTIVITY_KIND_NAMES;
-  for (const ActivityKind& kind : kActivityKinds) EXPECT_NE(names.find(kind.name), std::string::npos) << kind.name;
+  for (const ActivityKind& kind : kActivityKinds)
+    EXPECT_NE(names.find(kind.name), std::string::npos) << kind.name;
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ namespace {
 std::string_view Lookup(const char* const* environment, std::string_view name) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     std::string_view entry = *environment;
-    if (entry.size() > name.size() && entry.compare(0, name.size(), name) == 0 && entry[name.size()] == '=') {
+    if (entry.size() > name.size() && entry.compare(0, name.size(), name) == 0 &&
+        entry[name.size()] == '=') {
       return entry.substr(name.size() + 1);
     }
   }
@@ -33,12 +34,13 @@ struct Launcher {
   std::string_view name, rank, size, local_rank, local_size, job, restart;
 };
 constexpr Launcher kLaunchers[] = {
-    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"},
-    {"mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
-     "OMPI_MCA_ess_base_jobid", ""},
+    {"torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID",
+     "TORCHELASTIC_RESTART_COUNT"},
+    {"mpi", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_MCA_ess_base_jobid", ""},
     {"mpi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_JOBID", ""},
-    {"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID",
-     "SLURM_RESTART_COUNT"},
+    {"slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE",
+     "SLURM_JOB_ID", "SLURM_RESTART_COUNT"},
 };
 
 std::string ReadFile(const char* path) {
@@ -47,7 +49,8 @@ std::string ReadFile(const char* path) {
   if (file < 0) return text;
   char buffer[4096];
   ssize_t length;
-  while ((length = read(file, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<std::size_t>(length));
+  while ((length = read(file, buffer, sizeof buffer)) > 0)
+    text.append(buffer, static_cast<std::size_t>(length));
   close(file);
   return text;
 }
@@ -78,9 +81,11 @@ std::string StartTicks(const std::string& pid) {
   return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
 }
 
-// The same for all ranks of one attempt of one job. A launcher that gives a job id of its own is believed; otherwise the master's
-// address and port stand in, and on a single host the launcher's start time tells attempts apart.
-std::string RunId(const ProcessRow& facts, const Launcher* launcher, const char* const* environment) {
+// The same for all ranks of one attempt of one job. A launcher that gives a job id of its own is
+// believed; otherwise the master's address and port stand in, and on a single host the launcher's
+// start time tells attempts apart.
+std::string RunId(const ProcessRow& facts, const Launcher* launcher,
+                  const char* const* environment) {
   if (launcher == nullptr) {
     return facts.host + ":" + std::to_string(facts.pid) + ":" + StartTicks("self");
   }
@@ -89,20 +94,25 @@ std::string RunId(const ProcessRow& facts, const Launcher* launcher, const char*
   const std::string_view slurm = Lookup(environment, "SLURM_JOB_ID");
   if (!job.empty() && job != "none") id += ":" + std::string(job);
   if (!slurm.empty() && launcher->name != "slurm") id += ":slurm" + std::string(slurm);
-  if (const std::string_view step = Lookup(environment, "SLURM_STEP_ID"); !step.empty()) id += "." + std::string(step);
+  if (const std::string_view step = Lookup(environment, "SLURM_STEP_ID"); !step.empty())
+    id += "." + std::string(step);
   if (const std::string_view address = Lookup(environment, "MASTER_ADDR"); !address.empty()) {
     id += ":" + std::string(address) + ":" + std::string(Lookup(environment, "MASTER_PORT"));
   }
-  if (facts.world_size > 0 && facts.local_world_size == facts.world_size) {  // one host: all ranks are children of one launcher
+  if (facts.world_size > 0 &&
+      facts.local_world_size ==
+          facts.world_size) {  // one host: all ranks are children of one launcher
     id += ":" + facts.host + ":" + StartTicks(std::to_string(facts.parent_pid));
   }
   return id + ":restart" + std::to_string(std::max(facts.restart, 0));
 }
 
-constexpr std::string_view kSecretWords[] = {"token", "secret", "passw", "apikey", "api_key", "api-key", "access_key",
-                                             "access-key", "credential", "auth", "private_key", "private-key"};
+constexpr std::string_view kSecretWords[] = {"token",      "secret",  "passw",       "apikey",
+                                             "api_key",    "api-key", "access_key",  "access-key",
+                                             "credential", "auth",    "private_key", "private-key"};
 // Beginnings of tokens of well-known services.
-constexpr std::string_view kTokenPrefixes[] = {"hf_", "ghp_", "github_pat_", "sk-", "AKIA", "glpat-", "xoxb-", "wandb_"};
+constexpr std::string_view kTokenPrefixes[] = {"hf_",  "ghp_",   "github_pat_", "sk-",
+                                               "AKIA", "glpat-", "xoxb-",       "wandb_"};
 constexpr std::string_view kMask = "***";
 
 bool LooksLikeToken(std::string_view value) {
@@ -113,10 +123,36 @@ bool LooksLikeToken(std::string_view value) {
 }
 
 // Variables by their beginning.
-constexpr std::string_view kEnvironmentOfInterest[] = {
-    "NCCL_", "CUDA_", "CUBLAS_", "CUDNN_", "TORCH_", "TORCHELASTIC_", "PYTORCH_", "NVIDIA_", "TRITON_", "TORCHINDUCTOR_",
-    "OMP_", "MKL_", "KMP_", "NVTE_", "XLA_", "JAX_", "SLURM_JOB_", "SLURM_NNODES", "UCX_", "FI_", "OMPI_MCA_", "WORLD_SIZE",
-    "RANK", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT", "CONDA_DEFAULT_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "KINETO_"};
+constexpr std::string_view kEnvironmentOfInterest[] = {"NCCL_",
+                                                       "CUDA_",
+                                                       "CUBLAS_",
+                                                       "CUDNN_",
+                                                       "TORCH_",
+                                                       "TORCHELASTIC_",
+                                                       "PYTORCH_",
+                                                       "NVIDIA_",
+                                                       "TRITON_",
+                                                       "TORCHINDUCTOR_",
+                                                       "OMP_",
+                                                       "MKL_",
+                                                       "KMP_",
+                                                       "NVTE_",
+                                                       "XLA_",
+                                                       "JAX_",
+                                                       "SLURM_JOB_",
+                                                       "SLURM_NNODES",
+                                                       "UCX_",
+                                                       "FI_",
+                                                       "OMPI_MCA_",
+                                                       "WORLD_SIZE",
+                                                       "RANK",
+                                                       "LOCAL_RANK",
+                                                       "MASTER_ADDR",
+                                                       "MASTER_PORT",
+                                                       "CONDA_DEFAULT_ENV",
+                                                       "LD_PRELOAD",
+                                                       "LD_LIBRARY_PATH",
+                                                       "KINETO_"};
 
 }  // namespace
 
@@ -142,7 +178,8 @@ std::string MaskedCommandLine(const std::vector<std::string>& arguments) {
       continue;
     }
     mask_next = false;
-    if (equals != std::string::npos && (IsSecretName(argument.substr(0, equals)) || LooksLikeToken(argument.substr(equals + 1)))) {
+    if (equals != std::string::npos &&
+        (IsSecretName(argument.substr(0, equals)) || LooksLikeToken(argument.substr(equals + 1)))) {
       line += argument.substr(0, equals + 1) + std::string(kMask);
     } else if (LooksLikeToken(argument)) {
       line += kMask;
@@ -187,8 +224,9 @@ std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment) 
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos || equals == 0) continue;
     const std::string_view name = entry.substr(0, equals), value = entry.substr(equals + 1);
-    const bool wanted = std::any_of(std::begin(kEnvironmentOfInterest), std::end(kEnvironmentOfInterest),
-                                    [&](std::string_view prefix) { return name.starts_with(prefix); });
+    const bool wanted =
+        std::any_of(std::begin(kEnvironmentOfInterest), std::end(kEnvironmentOfInterest),
+                    [&](std::string_view prefix) { return name.starts_with(prefix); });
     if (!wanted) continue;
     const bool secret = IsSecretName(name) || LooksLikeToken(value);
     facts.push_back({"env", std::string(name), std::string(secret ? kMask : value)});

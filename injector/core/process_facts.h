@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about the process and its job before any GPU work: ranks, run id, command line with secrets masked.
+// What is known about the process and its job before any GPU work: ranks, run id, command line with
+// secrets masked.
 #pragma once
 
 #include <string>
@@ -16,8 +17,8 @@ ProcessRow ReadProcessFacts(const char* const* environment);
 // Environment variables that change how GPUs, NCCL or PyTorch behave, secrets masked.
 std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment);
 
-// The arguments joined by spaces; values of arguments and variables whose name says that they are secret, and tokens of well-known
-// forms, are replaced by ***.
+// The arguments joined by spaces; values of arguments and variables whose name says that they are
+// secret, and tokens of well-known forms, are replaced by ***.
 std::string MaskedCommandLine(const std::vector<std::string>& arguments);
 
 // Whether the name of an option or variable says that its value is a secret.

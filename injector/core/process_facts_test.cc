@@ -20,8 +20,9 @@ TEST(ProcessFactsTest, WithoutALauncherThereIsNoRank) {
 }
 
 TEST(ProcessFactsTest, Torchrun) {
-  const ProcessRow facts = Read({"RANK=3", "WORLD_SIZE=16", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=node0",
-                                 "MASTER_PORT=29500", "TORCHELASTIC_RUN_ID=job7", "TORCHELASTIC_RESTART_COUNT=2"});
+  const ProcessRow facts =
+      Read({"RANK=3", "WORLD_SIZE=16", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=node0",
+            "MASTER_PORT=29500", "TORCHELASTIC_RUN_ID=job7", "TORCHELASTIC_RESTART_COUNT=2"});
   EXPECT_EQ(facts.launcher, "torchrun");
   EXPECT_EQ(facts.rank, 3);
   EXPECT_EQ(facts.world_size, 16);
@@ -32,8 +33,8 @@ TEST(ProcessFactsTest, Torchrun) {
 }
 
 TEST(ProcessFactsTest, RanksOfOneLauncherShareTheRunId) {
-  const char* common[] = {"WORLD_SIZE=2", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=localhost", "MASTER_PORT=29500",
-                          "TORCHELASTIC_RUN_ID=none"};
+  const char* common[] = {"WORLD_SIZE=2", "LOCAL_WORLD_SIZE=2", "MASTER_ADDR=localhost",
+                          "MASTER_PORT=29500", "TORCHELASTIC_RUN_ID=none"};
   std::vector<const char*> first(std::begin(common), std::end(common)), second = first;
   first.push_back("RANK=0");
   second.push_back("RANK=1");
@@ -42,23 +43,27 @@ TEST(ProcessFactsTest, RanksOfOneLauncherShareTheRunId) {
 
 TEST(ProcessFactsTest, MpiAndSlurm) {
   EXPECT_EQ(Read({"OMPI_COMM_WORLD_RANK=5", "OMPI_COMM_WORLD_SIZE=8"}).launcher, "mpi");
-  const ProcessRow slurm = Read({"SLURM_PROCID=2", "SLURM_NTASKS=4", "SLURM_LOCALID=0", "SLURM_JOB_ID=99"});
+  const ProcessRow slurm =
+      Read({"SLURM_PROCID=2", "SLURM_NTASKS=4", "SLURM_LOCALID=0", "SLURM_JOB_ID=99"});
   EXPECT_EQ(slurm.launcher, "slurm");
   EXPECT_EQ(slurm.rank, 2);
   EXPECT_NE(slurm.run_id.find("99"), std::string::npos);
 }
 
 TEST(ProcessFactsTest, MasksSecrets) {
-  EXPECT_EQ(MaskedCommandLine({"train.py", "--lr=0.1", "--wandb-api-key=abc", "--hf_token", "xyz", "--steps", "5"}),
+  EXPECT_EQ(MaskedCommandLine({"train.py", "--lr=0.1", "--wandb-api-key=abc", "--hf_token", "xyz",
+                               "--steps", "5"}),
             "train.py --lr=0.1 --wandb-api-key=*** --hf_token *** --steps 5");
   EXPECT_EQ(MaskedCommandLine({"x", "hf_abcdefghijklmnopqrstuv"}), "x ***");
   EXPECT_EQ(MaskedCommandLine({"x", "data=hf_abcdefghijklmnopqrstuv"}), "x data=***");
   EXPECT_EQ(MaskedCommandLine({"x", "--password", "--verbose"}), "x --password --verbose");
-  EXPECT_EQ(MaskedCommandLine({"x", "--tokens-per-batch=4096"}), "x --tokens-per-batch=***") << "better too much than too little";
+  EXPECT_EQ(MaskedCommandLine({"x", "--tokens-per-batch=4096"}), "x --tokens-per-batch=***")
+      << "better too much than too little";
 }
 
 TEST(ProcessFactsTest, EnvironmentFactsAreChosenAndMasked) {
-  const char* environment[] = {"NCCL_DEBUG=INFO", "HOME=/root", "TORCH_HUB_TOKEN=abc", "CUDA_VISIBLE_DEVICES=0,1", nullptr};
+  const char* environment[] = {"NCCL_DEBUG=INFO", "HOME=/root", "TORCH_HUB_TOKEN=abc",
+                               "CUDA_VISIBLE_DEVICES=0,1", nullptr};
   const std::vector<SystemFactRow> facts = ReadEnvironmentFacts(environment);
   ASSERT_EQ(facts.size(), 3U);
   EXPECT_EQ(facts[0].value, "INFO");

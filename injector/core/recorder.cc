@@ -54,7 +54,8 @@ bool StartThread(Session* session) {
 
 void AfterForkInChild() {
   // CUDA and CUPTI do not survive a fork, and the writer thread is not here.
-  if (g_state.load(std::memory_order_relaxed) != State::kArmed) g_state.store(State::kDead, std::memory_order_relaxed);
+  if (g_state.load(std::memory_order_relaxed) != State::kArmed)
+    g_state.store(State::kDead, std::memory_order_relaxed);
   g_sync.store(false, std::memory_order_relaxed);
 }
 
@@ -114,12 +115,15 @@ void FinishRecording(long limit_ms) {
 
 bool SyncWanted() {
   if (g_sync.load(std::memory_order_relaxed)) return true;
-  if (g_state.load(std::memory_order_relaxed) != State::kArmed || g_started.load(std::memory_order_relaxed)) return false;
+  if (g_state.load(std::memory_order_relaxed) != State::kArmed ||
+      g_started.load(std::memory_order_relaxed))
+    return false;
   // CUDA is in use, yet nobody called InitializeInjection: another tool holds the slot.
   const std::string owner = ForeignInjection();
   if (!owner.empty()) {
     try {
-      Start("CUDA_INJECTION64_PATH was already set to " + owner + ": another tool records this process; unset it to record with traceinject");
+      Start("CUDA_INJECTION64_PATH was already set to " + owner +
+            ": another tool records this process; unset it to record with traceinject");
     } catch (...) {
       g_state.store(State::kDone, std::memory_order_release);
     }

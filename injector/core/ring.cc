@@ -15,7 +15,8 @@ constinit Wake g_wake;
 
 namespace {
 
-// The slot of this thread. `refused` remembers a failure, so that it is counted once and not tried again.
+// The slot of this thread. `refused` remembers a failure, so that it is counted once and not tried
+// again.
 thread_local constinit RingSet::Slot* t_slot = nullptr;
 thread_local constinit bool t_refused = false;
 
@@ -31,7 +32,8 @@ void* Ring::Reserve(std::uint32_t size) {
   const std::size_t padding = offset + size > kBytes ? kBytes - offset : 0;
   if (written + padding + size - read > kBytes) return nullptr;
   if (padding != 0) {
-    // Only the size and type of a padding event are read, and 8 bytes are always there: sizes are multiples of 8.
+    // Only the size and type of a padding event are read, and 8 bytes are always there: sizes are
+    // multiples of 8.
     auto* pad = reinterpret_cast<EventHeader*>(data_ + offset);
     pad->size = static_cast<std::uint32_t>(padding);
     pad->type = 0;
@@ -73,7 +75,8 @@ RingSet::Slot* RingSet::Take(int tid) {
       return &slots_[i];
     }
   }
-  void* memory = mmap(nullptr, Ring::kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, Ring::kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return nullptr;
   int index = used;
   do {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Event queues from the program's threads to the writer thread: one single-producer, single-consumer byte ring a thread.
+// Event queues from the program's threads to the writer thread: one single-producer,
+// single-consumer byte ring a thread.
 //
-// A producer never blocks, locks or allocates from the heap: a thread's ring is mapped at its first event, an event that does not
-// fit is dropped and counted. When a thread ends, its ring is drained and handed to the next new thread.
+// A producer never blocks, locks or allocates from the heap: a thread's ring is mapped at its first
+// event, an event that does not fit is dropped and counted. When a thread ends, its ring is drained
+// and handed to the next new thread.
 #pragma once
 
 #include <atomic>
@@ -14,7 +16,8 @@
 
 namespace traceinject {
 
-// In front of every event. `size` covers the header and is a multiple of 8; type 0 is padding up to the end of the ring.
+// In front of every event. `size` covers the header and is a multiple of 8; type 0 is padding up to
+// the end of the ring.
 struct EventHeader {
   std::uint32_t size;
   std::uint16_t type;
@@ -27,13 +30,14 @@ class Ring {
  public:
   static constexpr std::size_t kBytes = 1 << 20;
 
-  // Producer: room for an event of `size` bytes (a multiple of 8, header included), or null when the ring is full. The event becomes
-  // visible by Publish(). O(1).
+  // Producer: room for an event of `size` bytes (a multiple of 8, header included), or null when
+  // the ring is full. The event becomes visible by Publish(). O(1).
   void* Reserve(std::uint32_t size);
   // Wakes the writer when the ring got half full, so that bursts need not wait for the next flush.
   void Publish(Wake* wake);
 
-  // Consumer: calls visit(const EventHeader&) for each event that was published before the call. O(events).
+  // Consumer: calls visit(const EventHeader&) for each event that was published before the call.
+  // O(events).
   template <typename Visit>
   void Drain(Visit visit) {
     std::uint64_t read = read_.load(std::memory_order_relaxed);
@@ -47,7 +51,9 @@ class Ring {
     read_.store(read, std::memory_order_release);
   }
 
-  bool empty() const { return read_.load(std::memory_order_relaxed) == written_.load(std::memory_order_acquire); }
+  bool empty() const {
+    return read_.load(std::memory_order_relaxed) == written_.load(std::memory_order_acquire);
+  }
 
  private:
   friend class RingSet;
@@ -64,15 +70,18 @@ class RingSet {
 
   struct Slot {
     Ring ring;
-    // Who writes: the thread's id, from the moment it took the slot until the writer found it gone and the ring empty.
+    // Who writes: the thread's id, from the moment it took the slot until the writer found it gone
+    // and the ring empty.
     std::atomic<int> tid{0};
     std::atomic<bool> abandoned{false};  // the thread ended
   };
 
-  // The calling thread's ring; null when it cannot have one. The first call of a thread maps memory.
+  // The calling thread's ring; null when it cannot have one. The first call of a thread maps
+  // memory.
   Ring* OfThisThread();
 
-  // Writer: visit(slot_index, tid, EventHeader) for everything published; done(slot_index) when a thread's last event was seen.
+  // Writer: visit(slot_index, tid, EventHeader) for everything published; done(slot_index) when a
+  // thread's last event was seen.
   template <typename Visit, typename Done>
   void DrainAll(Visit visit, Done done) {
     const int count = used_.load(std::memory_order_acquire);

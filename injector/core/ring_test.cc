@@ -26,7 +26,9 @@ bool Put(Ring* ring, std::uint64_t number, std::uint32_t extra_bytes = 0) {
 
 std::vector<std::uint64_t> Take(Ring* ring) {
   std::vector<std::uint64_t> numbers;
-  ring->Drain([&](const EventHeader& event) { numbers.push_back(reinterpret_cast<const Numbered&>(event).number); });
+  ring->Drain([&](const EventHeader& event) {
+    numbers.push_back(reinterpret_cast<const Numbered&>(event).number);
+  });
   return numbers;
 }
 
@@ -37,7 +39,8 @@ TEST(RingTest, KeepsOrderAcrossTheEnd) {
   std::uint64_t put = 0, taken = 0;
   // Sizes that do not divide the ring, so that padding is needed again and again.
   for (int round = 0; round < 50; ++round) {
-    for (int i = 0; i < 700; ++i) ASSERT_TRUE(Put(ring, put++, static_cast<std::uint32_t>(8 * (i % 60))));
+    for (int i = 0; i < 700; ++i)
+      ASSERT_TRUE(Put(ring, put++, static_cast<std::uint32_t>(8 * (i % 60))));
     for (std::uint64_t number : Take(ring)) ASSERT_EQ(number, taken++);
   }
   EXPECT_EQ(put, taken);
@@ -62,8 +65,10 @@ TEST(RingTest, ProducerAndConsumerInTwoThreads) {
     Ring* ring = g_rings.OfThisThread();
     shared = ring;
     for (std::uint64_t i = 0; i < kEvents;) {
-      if (Put(ring, i, static_cast<std::uint32_t>(8 * (i % 7)))) ++i;
-      else std::this_thread::yield();
+      if (Put(ring, i, static_cast<std::uint32_t>(8 * (i % 7))))
+        ++i;
+      else
+        std::this_thread::yield();
     }
   });
   while (shared == nullptr) std::this_thread::yield();
@@ -77,7 +82,9 @@ TEST(RingTest, ProducerAndConsumerInTwoThreads) {
 TEST(RingSetTest, HandsTheRingOfAnEndedThreadToTheNext) {
   Ring *first = nullptr, *second = nullptr;
   int ended = 0;
-  auto drain = [&] { g_rings.DrainAll([](int, int, const EventHeader&) {}, [&](int) { ++ended; }); };
+  auto drain = [&] {
+    g_rings.DrainAll([](int, int, const EventHeader&) {}, [&](int) { ++ended; });
+  };
   drain();  // of threads of other tests
   ended = 0;
   std::thread([&] { Put(first = g_rings.OfThisThread(), 1); }).join();

@@ -9,7 +9,8 @@ namespace traceinject {
 enum class State : int {
   kArmed,    // loaded; nothing started. A process that never uses CUDA stays here
   kRunning,  // InitializeInjection ran in this process
-  kFailed,   // it ran, but nothing can be recorded: a file with the reason follows once the GPU is used
+  kFailed,   // it ran, but nothing can be recorded: a file with the reason follows once the GPU is
+             // used
   kDone,     // the recording ended, or stopped at its limits
   kDead,     // a forked child: nothing of ours may run
 };

@@ -47,7 +47,10 @@ std::size_t EventRows(Batch* batch) {
 }  // namespace
 
 Writer::Writer(const Options& options, std::int64_t base_ns)
-    : options_(options), base_ns_(base_ns), dictionary_(&batch_), nvtx_decoder_(base_ns, &dictionary_, &batch_) {
+    : options_(options),
+      base_ns_(base_ns),
+      dictionary_(&batch_),
+      nvtx_decoder_(base_ns, &dictionary_, &batch_) {
   log_.Open(options_);
 }
 
@@ -96,12 +99,14 @@ void Writer::Run() {
   Flush(true);
   if (file_ != nullptr) {
     const std::int64_t end = NowNs() - base_ns_;
-    log_.Line(file_->Finish(end) ? "closed " + file_->path() : "could not close " + file_->path() + ": " + file_->last_error());
+    log_.Line(file_->Finish(end) ? "closed " + file_->path()
+                                 : "could not close " + file_->path() + ": " + file_->last_error());
     file_.reset();
   }
 }
 
-// A process that only counts devices needs no message; one that uses a GPU gets a file with the reason.
+// A process that only counts devices needs no message; one that uses a GPU gets a file with the
+// reason.
 void Writer::RunFailed() {
   bool used = false;
   while (!used) {
@@ -124,7 +129,8 @@ void Writer::Flush(bool everything) {
   activity_decoder_->EndFlush(everything);
   nvtx_decoder_.StoreOpenRanges();
   if (file_ == nullptr) {
-    if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() && batch_.memsets.empty()) {
+    if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
+        batch_.memsets.empty()) {
       if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
       return;
     }
@@ -165,9 +171,11 @@ int Writer::DrainQueues() {
 }
 
 void Writer::DecodeSync(int tid, const SyncEvent& event) {
-  batch_.syncs.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns, dictionary_.Thread(tid),
-                          event.header.flags, event.event == 0 ? 0 : dictionary_.Event(event.event),
-                          event.has_stream != 0 ? dictionary_.Stream(event.device, event.context, event.stream) : 0});
+  batch_.syncs.push_back(
+      {event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
+       dictionary_.Thread(tid), event.header.flags,
+       event.event == 0 ? 0 : dictionary_.Event(event.event),
+       event.has_stream != 0 ? dictionary_.Stream(event.device, event.context, event.stream) : 0});
 }
 
 std::string Writer::OutputPath(const ProcessRow& facts) const {
@@ -199,7 +207,8 @@ bool Writer::CreateFile() {
     // Where the reason can be left if not where the recording was wanted.
     const char* folder = getenv("TMPDIR");
     const std::string fallback =
-        std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") + wanted.substr(std::min(wanted.rfind('/'), wanted.size() - 1));
+        std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") +
+        wanted.substr(std::min(wanted.rfind('/'), wanted.size() - 1));
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
     std::string ignored;
@@ -220,13 +229,8 @@ bool Writer::CreateFile() {
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
   batch_.facts = ReadEnvironmentFacts(environ);
-  for (const Options::Changed& option : options_.changed) batch_.facts.push_back({"option", option.name, option.value});
-  std::string text;
-  for (const std::string& name : options_.unknown) text += (text.empty() ? "" : ", ") + name;
-  if (!text.empty()) {
-    g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
-    batch_.health.push_back({"start", "unknown_option", static_cast<std::int64_t>(options_.unknown.size()), text});
-  }
+  for (const Options::Changed& option : options_.changed)
+    batch_.facts.push_back({"option", option.name, option.value});
 }
 
 void Writer::Store() {
@@ -263,31 +267,53 @@ void Writer::AddClockPair() {
   batch_.clock_pairs.push_back(row);
 }
 
-// The counters of this moment; each row replaces the one before. Rows stored by the transaction that carries them are counted in it,
-// so that a file is consistent whenever the process dies.
+// What a counter is about, in words, where there are some.
+std::string Writer::HealthDetail(Health id) const {
+  const std::vector<std::string>* sentences = nullptr;
+  switch (id) {
+    case Health::kStartFailed:
+      return failure_;
+    case Health::kStartDisabledSource:
+      sentences = &disabled_;
+      break;
+    case Health::kStartUnknownOption:
+      sentences = &options_.unknown;
+      break;
+    case Health::kStartInvalidOption:
+      sentences = &options_.invalid;
+      break;
+    default:
+      return {};
+  }
+  std::string joined;
+  for (const std::string& sentence : *sentences) joined += (joined.empty() ? "" : "; ") + sentence;
+  return joined;
+}
+
+// The counters of this moment; each row replaces the one before. Rows stored by the transaction
+// that carries them are counted in it, so that a file is consistent whenever the process dies.
 void Writer::AddHealth() {
   g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(disabled_.size()));
+  g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
+  g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
   if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
     pending[static_cast<std::size_t>(stored_id)] = static_cast<std::int64_t>(table.size());
   });
   for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
+    const auto id = static_cast<Health>(i);
     const HealthCounterInfo& info = kHealthCounters[i];
-    const std::int64_t value = g_counters.Get(static_cast<Health>(i)) + pending[i];
+    const std::int64_t value = g_counters.Get(id) + pending[i];
     const bool always = info.counter == "seen" || info.counter == "stored";
     if (value == 0 && !always) continue;
-    std::string detail;
-    if (static_cast<Health>(i) == Health::kStartFailed) detail = failure_;
-    if (static_cast<Health>(i) == Health::kStartDisabledSource) {
-      for (const std::string& sentence : disabled_) detail += (detail.empty() ? "" : "; ") + sentence;
-    }
-    if (static_cast<Health>(i) == Health::kStartUnknownOption) continue;  // written once, with the names
-    batch_.health.push_back({std::string(info.source), std::string(info.counter), value, detail});
+    batch_.health.push_back(
+        {std::string(info.source), std::string(info.counter), value, HealthDetail(id)});
   }
 }
 
-// Recording ends for good while the program goes on. Kinds are turned off, so that the program pays nothing more.
+// Recording ends for good while the program goes on. Kinds are turned off, so that the program pays
+// nothing more.
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
   activity_.Stop();

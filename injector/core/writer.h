@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one thread that decodes and stores. Everything that producers and CUPTI leave in queues becomes rows here, once per flush interval or
-// when a queue fills, and goes to the file in one transaction.
+// The one thread that decodes and stores. Everything that producers and CUPTI leave in queues
+// becomes rows here, once per flush interval or when a queue fills, and goes to the file in one
+// transaction.
 //
-// The file appears with the first GPU record, so that launchers and shells leave nothing behind. What came before it waits in memory,
-// bounded.
+// The file appears with the first GPU record, so that launchers and shells leave nothing behind.
+// What came before it waits in memory, bounded.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "injector/core/counters.h"
 #include "injector/core/dictionary.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
@@ -26,13 +28,14 @@ class Writer {
  public:
   Writer(const Options& options, std::int64_t base_ns);
 
-  // On the thread that initialises CUDA, before Run(): binds CUPTI and enables the kinds. False after a failure, which is then handled
-  // like Fail().
+  // On the thread that initialises CUDA, before Run(): binds CUPTI and enables the kinds. False
+  // after a failure, which is then handled like Fail().
   bool Begin();
   // Nothing can be recorded: leave the reason in a file once the process uses the GPU.
   void Fail(const std::string& why);
 
-  // The writer thread. Returns after RequestEnd(), when the limit of the file was reached, or when the reason of a failure is written.
+  // The writer thread. Returns after RequestEnd(), when the limit of the file was reached, or when
+  // the reason of a failure is written.
   void Run();
 
   // From any thread: flush everything, close the file, return from Run().
@@ -49,6 +52,7 @@ class Writer {
   void Store();
   void AddClockPair();
   void AddHealth();
+  std::string HealthDetail(Health id) const;
   void DropEvents();
   void StopAtLimit(const std::string& reason);
   void AddStartFacts();
@@ -63,10 +67,9 @@ class Writer {
   std::unique_ptr<ActivityDecoder> activity_decoder_;
   NvtxDecoder nvtx_decoder_;
   std::unique_ptr<RunFile> file_;
-  std::string failure_;                 // why nothing is recorded
-  std::vector<std::string> disabled_;   // sources that could not be turned on
-  std::int64_t communicators_seen_ = 0;
-  bool gave_up_ = false;                // the file could not be created, or its limit was reached
+  std::string failure_;                // why nothing is recorded
+  std::vector<std::string> disabled_;  // sources that could not be turned on
+  bool gave_up_ = false;               // the file could not be created, or its limit was reached
   std::atomic<bool> end_requested_{false};
 };
 

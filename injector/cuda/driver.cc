@@ -9,7 +9,8 @@
 
 #include "injector/core/loaded_libraries.h"
 
-// cuda.h renames some functions to their newest version; symbols are looked up by the names spelled here.
+// cuda.h renames some functions to their newest version; symbols are looked up by the names spelled
+// here.
 #undef cuDeviceTotalMem
 #undef cuDeviceGetUuid
 
@@ -24,11 +25,16 @@ Function Find(void* library, const char* name) {
 struct Driver {
   void* library = OpenLoaded("libcuda.so");
   CUresult (*DeviceGetCount)(int*) = Find<CUresult (*)(int*)>(library, "cuDeviceGetCount");
-  CUresult (*DeviceGet)(CUdevice*, int) = Find<CUresult (*)(CUdevice*, int)>(library, "cuDeviceGet");
-  CUresult (*DeviceGetName)(char*, int, CUdevice) = Find<CUresult (*)(char*, int, CUdevice)>(library, "cuDeviceGetName");
+  CUresult (*DeviceGet)(CUdevice*, int) = Find<CUresult (*)(CUdevice*, int)>(library,
+                                                                             "cuDeviceGet");
+  CUresult (*DeviceGetName)(char*, int,
+                            CUdevice) = Find<CUresult (*)(char*, int, CUdevice)>(library,
+                                                                                 "cuDeviceGetName");
   CUresult (*DeviceGetAttribute)(int*, CUdevice_attribute, CUdevice) =
       Find<CUresult (*)(int*, CUdevice_attribute, CUdevice)>(library, "cuDeviceGetAttribute");
-  CUresult (*DeviceGetUuid)(CUuuid*, CUdevice) = Find<CUresult (*)(CUuuid*, CUdevice)>(library, "cuDeviceGetUuid_v2");
+  CUresult (*DeviceGetUuid)(CUuuid*,
+                            CUdevice) = Find<CUresult (*)(CUuuid*, CUdevice)>(library,
+                                                                              "cuDeviceGetUuid_v2");
   CUresult (*DeviceGetPCIBusId)(char*, int, CUdevice) =
       Find<CUresult (*)(char*, int, CUdevice)>(library, "cuDeviceGetPCIBusId");
   CUresult (*DeviceTotalMem)(std::size_t*, CUdevice) =
@@ -40,7 +46,8 @@ struct Driver {
   std::vector<CUdevice> Devices() const {
     std::vector<CUdevice> devices;
     int count = 0;
-    if (DeviceGetCount == nullptr || DeviceGet == nullptr || DeviceGetCount(&count) != CUDA_SUCCESS) return devices;
+    if (DeviceGetCount == nullptr || DeviceGet == nullptr || DeviceGetCount(&count) != CUDA_SUCCESS)
+      return devices;
     for (int i = 0; i < count; ++i) {
       CUdevice device;
       if (DeviceGet(&device, i) == CUDA_SUCCESS) devices.push_back(device);
@@ -50,12 +57,15 @@ struct Driver {
 
   int Attribute(CUdevice_attribute attribute, CUdevice device) const {
     int value = -1;
-    if (DeviceGetAttribute == nullptr || DeviceGetAttribute(&value, attribute, device) != CUDA_SUCCESS) return -1;
+    if (DeviceGetAttribute == nullptr ||
+        DeviceGetAttribute(&value, attribute, device) != CUDA_SUCCESS)
+      return -1;
     return value;
   }
 };
 
-// MIG instances print as MIG-, which only the driver's own tools know; the bytes identify the card either way.
+// MIG instances print as MIG-, which only the driver's own tools know; the bytes identify the card
+// either way.
 std::string UuidText(const CUuuid& uuid) {
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
@@ -71,10 +81,14 @@ DeviceRow ReadDevice(const Driver& driver, int ordinal, CUdevice device) {
   DeviceRow row{};
   row.device = ordinal;
   char text[256] = {};
-  if (driver.DeviceGetName != nullptr && driver.DeviceGetName(text, sizeof text - 1, device) == CUDA_SUCCESS) row.name = text;
+  if (driver.DeviceGetName != nullptr &&
+      driver.DeviceGetName(text, sizeof text - 1, device) == CUDA_SUCCESS)
+    row.name = text;
   CUuuid uuid{};
-  if (driver.DeviceGetUuid != nullptr && driver.DeviceGetUuid(&uuid, device) == CUDA_SUCCESS) row.uuid = UuidText(uuid);
-  if (driver.DeviceGetPCIBusId != nullptr && driver.DeviceGetPCIBusId(text, sizeof text - 1, device) == CUDA_SUCCESS) {
+  if (driver.DeviceGetUuid != nullptr && driver.DeviceGetUuid(&uuid, device) == CUDA_SUCCESS)
+    row.uuid = UuidText(uuid);
+  if (driver.DeviceGetPCIBusId != nullptr &&
+      driver.DeviceGetPCIBusId(text, sizeof text - 1, device) == CUDA_SUCCESS) {
     row.pci_bus_id = text;
   }
   row.sm_count = driver.Attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);
@@ -103,7 +117,8 @@ int VersionBy(void* library, const char* function) {
 std::vector<DeviceRow> ReadDevices() {
   const Driver driver;
   std::vector<DeviceRow> rows;
-  for (CUdevice device : driver.Devices()) rows.push_back(ReadDevice(driver, static_cast<int>(rows.size()), device));
+  for (CUdevice device : driver.Devices())
+    rows.push_back(ReadDevice(driver, static_cast<int>(rows.size()), device));
   return rows;
 }
 
@@ -119,7 +134,8 @@ bool HasActiveContext() {
   for (CUdevice device : driver.Devices()) {
     unsigned int flags = 0;
     int active = 0;
-    if (driver.DevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active != 0) return true;
+    if (driver.DevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS && active != 0)
+      return true;
   }
   return false;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loaded libcuda, libcudart and libnccl: facts that need no context, and whether the GPU is in use.
+// The loaded libcuda, libcudart and libnccl: facts that need no context, and whether the GPU is in
+// use.
 #pragma once
 
 #include <vector>
@@ -14,8 +15,8 @@ std::vector<DeviceRow> ReadDevices();
 // driver_version, runtime_version and nccl_version of `facts`.
 void ReadVersions(ProcessRow* facts);
 
-// Whether a primary context is active on some device: the process does, or is about to do, GPU work. A process that only counted devices,
-// like a launcher, has none.
+// Whether a primary context is active on some device: the process does, or is about to do, GPU
+// work. A process that only counted devices, like a launcher, has none.
 bool HasActiveContext();
 
 }  // namespace traceinject

@@ -12,8 +12,9 @@
 namespace traceinject {
 namespace {
 
-// A direct-mapped cache. An entry is one 64-bit key check and one 64-bit value, each read and written atomically; the value repeats
-// part of the key, so that a torn pair is noticed and asked for again.
+// A direct-mapped cache. An entry is one 64-bit key check and one 64-bit value, each read and
+// written atomically; the value repeats part of the key, so that a torn pair is noticed and asked
+// for again.
 struct Entry {
   std::atomic<std::uint64_t> key{0};
   std::atomic<std::uint64_t> value{0};
@@ -34,9 +35,12 @@ std::uint64_t Mix(std::uint64_t value) {
 std::uint64_t KeyOf(CUcontext context, void* stream, bool per_thread) {
   // Handle 0 per thread is another stream in each thread.
   static thread_local constinit char t_here = 0;
-  const auto thread = per_thread && stream == nullptr ? reinterpret_cast<std::uint64_t>(&t_here) : 0;
-  return Mix(Mix(Mix(reinterpret_cast<std::uint64_t>(context)) ^ reinterpret_cast<std::uint64_t>(stream)) ^ thread ^
-             g_generation.load(std::memory_order_relaxed)) | 1;
+  const auto thread =
+      per_thread && stream == nullptr ? reinterpret_cast<std::uint64_t>(&t_here) : 0;
+  return Mix(Mix(Mix(reinterpret_cast<std::uint64_t>(context)) ^
+                 reinterpret_cast<std::uint64_t>(stream)) ^
+             thread ^ g_generation.load(std::memory_order_relaxed)) |
+         1;
 }
 
 // Device 8 bits, context 20, stream 24, tag 12.
@@ -46,7 +50,9 @@ constexpr std::uint32_t kMostDevice = 1 << 8, kMostContext = 1 << 20, kMostStrea
 
 void BindStreamIds(CuptiLibrary* cupti) {
   void* library = OpenLoaded("libcuda.so");
-  if (library == nullptr || cupti->GetStreamIdEx == nullptr || cupti->GetContextId == nullptr || cupti->GetDeviceId == nullptr) return;
+  if (library == nullptr || cupti->GetStreamIdEx == nullptr || cupti->GetContextId == nullptr ||
+      cupti->GetDeviceId == nullptr)
+    return;
   g_current_context = reinterpret_cast<CUresult (*)(CUcontext*)>(dlsym(library, "cuCtxGetCurrent"));
   if (g_current_context != nullptr) g_cupti.store(cupti, std::memory_order_release);
 }
@@ -54,23 +60,27 @@ void BindStreamIds(CuptiLibrary* cupti) {
 StreamId LookUpStream(void* handle, bool per_thread) {
   CuptiLibrary* cupti = g_cupti.load(std::memory_order_acquire);
   CUcontext context = nullptr;
-  if (cupti == nullptr || g_current_context(&context) != CUDA_SUCCESS || context == nullptr) return {};
+  if (cupti == nullptr || g_current_context(&context) != CUDA_SUCCESS || context == nullptr)
+    return {};
   const std::uint64_t key = KeyOf(context, handle, per_thread);
   Entry& entry = g_entries[key / 2 % kEntries];
   if (entry.key.load(std::memory_order_acquire) == key) {
     const std::uint64_t value = entry.value.load(std::memory_order_acquire);
     if ((value & kTagMask) == (key >> 52)) {
-      return {static_cast<std::uint32_t>(value >> 56), static_cast<std::uint32_t>(value >> 36 & (kMostContext - 1)),
+      return {static_cast<std::uint32_t>(value >> 56),
+              static_cast<std::uint32_t>(value >> 36 & (kMostContext - 1)),
               static_cast<std::uint32_t>(value >> 12 & (kMostStream - 1)), true};
     }
   }
   StreamId id;
   id.known = cupti->GetContextId(context, &id.context) == CUPTI_SUCCESS &&
              cupti->GetDeviceId(context, &id.device) == CUPTI_SUCCESS &&
-             cupti->GetStreamIdEx(context, static_cast<CUstream>(handle), per_thread ? 1 : 0, &id.stream) == CUPTI_SUCCESS;
+             cupti->GetStreamIdEx(context, static_cast<CUstream>(handle), per_thread ? 1 : 0,
+                                  &id.stream) == CUPTI_SUCCESS;
   if (id.known && id.device < kMostDevice && id.context < kMostContext && id.stream < kMostStream) {
     entry.key.store(0, std::memory_order_release);
-    entry.value.store(std::uint64_t{id.device} << 56 | std::uint64_t{id.context} << 36 | std::uint64_t{id.stream} << 12 | key >> 52,
+    entry.value.store(std::uint64_t{id.device} << 56 | std::uint64_t{id.context} << 36 |
+                          std::uint64_t{id.stream} << 12 | key >> 52,
                       std::memory_order_release);
     entry.key.store(key, std::memory_order_release);
   }

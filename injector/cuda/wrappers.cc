@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrappers of the calls that order work on the device, exported so that the dynamic linker binds the program's calls to them. API
-// records have no event or stream handle; these have. CUPTI's SYNCHRONIZATION and CUDA_EVENT kinds would give the same at a cost on every
-// launch.
+// Wrappers of the calls that order work on the device, exported so that the dynamic linker binds
+// the program's calls to them. API records have no event or stream handle; these have. CUPTI's
+// SYNCHRONIZATION and CUDA_EVENT kinds would give the same at a cost on every launch.
 //
-// A wrapper forwards the call whatever happens. Real functions are looked up in the loaded libcudart or libcuda by handle, never by
-// RTLD_NEXT, which does not see libraries opened with RTLD_LOCAL. libcudart's own calls into libcuda do not come by here.
+// A wrapper forwards the call whatever happens. Real functions are looked up in the loaded
+// libcudart or libcuda by handle, never by RTLD_NEXT, which does not see libraries opened with
+// RTLD_LOCAL. libcudart's own calls into libcuda do not come by here.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -22,7 +23,8 @@
 namespace traceinject {
 namespace {
 
-// What a program gets when the library that it calls is not loaded: cudaErrorSharedObjectInitFailed and CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
+// What a program gets when the library that it calls is not loaded: cudaErrorSharedObjectInitFailed
+// and CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 constexpr int kNotLoaded = 303;
 
 // A function of the real library, looked up at its first call.
@@ -33,7 +35,8 @@ class Real {
   Function* Get() {
     Function* function = function_.load(std::memory_order_acquire);
     if (function == nullptr) {
-      if (void* library = OpenLoaded(library_)) function = reinterpret_cast<Function*>(dlsym(library, name_));
+      if (void* library = OpenLoaded(library_))
+        function = reinterpret_cast<Function*>(dlsym(library, name_));
       function_.store(function, std::memory_order_release);
     }
     return function;
@@ -61,9 +64,11 @@ void Emit(const Target& target, std::int64_t start, std::int64_t end) {
   StreamId stream;
   if (target.has_stream) stream = LookUpStream(target.stream, target.per_thread);
   Ring* ring = g_rings.OfThisThread();
-  auto* event = ring == nullptr ? nullptr : static_cast<SyncEvent*>(ring->Reserve(sizeof(SyncEvent)));
+  auto* event =
+      ring == nullptr ? nullptr : static_cast<SyncEvent*>(ring->Reserve(sizeof(SyncEvent)));
   if (event == nullptr) return g_counters.Add(Health::kSyncDropped);
-  event->header = {sizeof(SyncEvent), static_cast<std::uint16_t>(EventType::kSync), static_cast<std::uint16_t>(target.kind), start};
+  event->header = {sizeof(SyncEvent), static_cast<std::uint16_t>(EventType::kSync),
+                   static_cast<std::uint16_t>(target.kind), start};
   event->end_ns = end;
   event->event = reinterpret_cast<std::uint64_t>(target.event);
   event->device = stream.device;
@@ -87,54 +92,68 @@ int Timed(const Target& target, Call call) {
 
 using traceinject::SyncKind;
 
-// One wrapper: its exported name, the library, the parameters, the arguments, and what the call means.
-#define TRACEINJECT_WRAP(library, name, parameters, arguments, ...)                        \
-  extern "C" TRACEINJECT_EXPORT int name parameters {                                      \
-    static constinit traceinject::Real<int parameters> real(traceinject::library, #name);  \
-    auto* function = real.Get();                                                           \
-    if (function == nullptr) return traceinject::kNotLoaded;                               \
-    return traceinject::Timed(__VA_ARGS__, [&] { return function arguments; });            \
+// One wrapper: its exported name, the library, the parameters, the arguments, and what the call
+// means.
+#define TRACEINJECT_WRAP(library, name, parameters, arguments, ...)                       \
+  extern "C" TRACEINJECT_EXPORT int name parameters {                                     \
+    static constinit traceinject::Real<int parameters> real(traceinject::library, #name); \
+    auto* function = real.Get();                                                          \
+    if (function == nullptr) return traceinject::kNotLoaded;                              \
+    return traceinject::Timed(__VA_ARGS__, [&] { return function arguments; });           \
   }
 
-#define TRACEINJECT_RECORD(per_thread) {SyncKind::kEventRecord, event, true, stream, per_thread}
-#define TRACEINJECT_STREAM_WAIT(per_thread) {SyncKind::kStreamWaitsEvent, event, true, stream, per_thread}
-#define TRACEINJECT_STREAM_SYNC(per_thread) {SyncKind::kHostWaitsStream, nullptr, true, stream, per_thread}
-#define TRACEINJECT_EVENT_SYNC {SyncKind::kHostWaitsEvent, event, false, nullptr, false}
+#define TRACEINJECT_RECORD(per_thread) \
+  { SyncKind::kEventRecord, event, true, stream, per_thread }
+#define TRACEINJECT_STREAM_WAIT(per_thread) \
+  { SyncKind::kStreamWaitsEvent, event, true, stream, per_thread }
+#define TRACEINJECT_STREAM_SYNC(per_thread) \
+  { SyncKind::kHostWaitsStream, nullptr, true, stream, per_thread }
+#define TRACEINJECT_EVENT_SYNC \
+  { SyncKind::kHostWaitsEvent, event, false, nullptr, false }
 
-TRACEINJECT_WRAP(kRuntime, cudaEventRecord, (void* event, void* stream), (event, stream), TRACEINJECT_RECORD(false))
-TRACEINJECT_WRAP(kRuntime, cudaEventRecord_ptsz, (void* event, void* stream), (event, stream), TRACEINJECT_RECORD(true))
-TRACEINJECT_WRAP(kRuntime, cudaEventRecordWithFlags, (void* event, void* stream, unsigned flags), (event, stream, flags),
+TRACEINJECT_WRAP(kRuntime, cudaEventRecord, (void* event, void* stream), (event, stream),
                  TRACEINJECT_RECORD(false))
-TRACEINJECT_WRAP(kRuntime, cudaEventRecordWithFlags_ptsz, (void* event, void* stream, unsigned flags), (event, stream, flags),
+TRACEINJECT_WRAP(kRuntime, cudaEventRecord_ptsz, (void* event, void* stream), (event, stream),
                  TRACEINJECT_RECORD(true))
-TRACEINJECT_WRAP(kRuntime, cudaStreamWaitEvent, (void* stream, void* event, unsigned flags), (stream, event, flags),
-                 TRACEINJECT_STREAM_WAIT(false))
-TRACEINJECT_WRAP(kRuntime, cudaStreamWaitEvent_ptsz, (void* stream, void* event, unsigned flags), (stream, event, flags),
-                 TRACEINJECT_STREAM_WAIT(true))
+TRACEINJECT_WRAP(kRuntime, cudaEventRecordWithFlags, (void* event, void* stream, unsigned flags),
+                 (event, stream, flags), TRACEINJECT_RECORD(false))
+TRACEINJECT_WRAP(kRuntime, cudaEventRecordWithFlags_ptsz,
+                 (void* event, void* stream, unsigned flags), (event, stream, flags),
+                 TRACEINJECT_RECORD(true))
+TRACEINJECT_WRAP(kRuntime, cudaStreamWaitEvent, (void* stream, void* event, unsigned flags),
+                 (stream, event, flags), TRACEINJECT_STREAM_WAIT(false))
+TRACEINJECT_WRAP(kRuntime, cudaStreamWaitEvent_ptsz, (void* stream, void* event, unsigned flags),
+                 (stream, event, flags), TRACEINJECT_STREAM_WAIT(true))
 TRACEINJECT_WRAP(kRuntime, cudaEventSynchronize, (void* event), (event), TRACEINJECT_EVENT_SYNC)
-TRACEINJECT_WRAP(kRuntime, cudaStreamSynchronize, (void* stream), (stream), TRACEINJECT_STREAM_SYNC(false))
-TRACEINJECT_WRAP(kRuntime, cudaStreamSynchronize_ptsz, (void* stream), (stream), TRACEINJECT_STREAM_SYNC(true))
-TRACEINJECT_WRAP(kDriver, cuEventRecord, (void* event, void* stream), (event, stream), TRACEINJECT_RECORD(false))
-TRACEINJECT_WRAP(kDriver, cuEventRecord_ptsz, (void* event, void* stream), (event, stream), TRACEINJECT_RECORD(true))
-TRACEINJECT_WRAP(kDriver, cuEventRecordWithFlags, (void* event, void* stream, unsigned flags), (event, stream, flags),
+TRACEINJECT_WRAP(kRuntime, cudaStreamSynchronize, (void* stream), (stream),
+                 TRACEINJECT_STREAM_SYNC(false))
+TRACEINJECT_WRAP(kRuntime, cudaStreamSynchronize_ptsz, (void* stream), (stream),
+                 TRACEINJECT_STREAM_SYNC(true))
+TRACEINJECT_WRAP(kDriver, cuEventRecord, (void* event, void* stream), (event, stream),
                  TRACEINJECT_RECORD(false))
-TRACEINJECT_WRAP(kDriver, cuEventRecordWithFlags_ptsz, (void* event, void* stream, unsigned flags), (event, stream, flags),
+TRACEINJECT_WRAP(kDriver, cuEventRecord_ptsz, (void* event, void* stream), (event, stream),
                  TRACEINJECT_RECORD(true))
-TRACEINJECT_WRAP(kDriver, cuStreamWaitEvent, (void* stream, void* event, unsigned flags), (stream, event, flags),
-                 TRACEINJECT_STREAM_WAIT(false))
-TRACEINJECT_WRAP(kDriver, cuStreamWaitEvent_ptsz, (void* stream, void* event, unsigned flags), (stream, event, flags),
-                 TRACEINJECT_STREAM_WAIT(true))
+TRACEINJECT_WRAP(kDriver, cuEventRecordWithFlags, (void* event, void* stream, unsigned flags),
+                 (event, stream, flags), TRACEINJECT_RECORD(false))
+TRACEINJECT_WRAP(kDriver, cuEventRecordWithFlags_ptsz, (void* event, void* stream, unsigned flags),
+                 (event, stream, flags), TRACEINJECT_RECORD(true))
+TRACEINJECT_WRAP(kDriver, cuStreamWaitEvent, (void* stream, void* event, unsigned flags),
+                 (stream, event, flags), TRACEINJECT_STREAM_WAIT(false))
+TRACEINJECT_WRAP(kDriver, cuStreamWaitEvent_ptsz, (void* stream, void* event, unsigned flags),
+                 (stream, event, flags), TRACEINJECT_STREAM_WAIT(true))
 TRACEINJECT_WRAP(kDriver, cuEventSynchronize, (void* event), (event), TRACEINJECT_EVENT_SYNC)
-TRACEINJECT_WRAP(kDriver, cuStreamSynchronize, (void* stream), (stream), TRACEINJECT_STREAM_SYNC(false))
-TRACEINJECT_WRAP(kDriver, cuStreamSynchronize_ptsz, (void* stream), (stream), TRACEINJECT_STREAM_SYNC(true))
+TRACEINJECT_WRAP(kDriver, cuStreamSynchronize, (void* stream), (stream),
+                 TRACEINJECT_STREAM_SYNC(false))
+TRACEINJECT_WRAP(kDriver, cuStreamSynchronize_ptsz, (void* stream), (stream),
+                 TRACEINJECT_STREAM_SYNC(true))
 
 // A destroyed stream's handle may come back for another stream.
-#define TRACEINJECT_WRAP_DESTROY(library, name)                                            \
-  extern "C" TRACEINJECT_EXPORT int name(void* stream) {                                   \
-    static constinit traceinject::Real<int(void*)> real(traceinject::library, #name);      \
-    auto* function = real.Get();                                                           \
-    traceinject::ForgetStreams();                                                          \
-    return function == nullptr ? traceinject::kNotLoaded : function(stream);               \
+#define TRACEINJECT_WRAP_DESTROY(library, name)                                       \
+  extern "C" TRACEINJECT_EXPORT int name(void* stream) {                              \
+    static constinit traceinject::Real<int(void*)> real(traceinject::library, #name); \
+    auto* function = real.Get();                                                      \
+    traceinject::ForgetStreams();                                                     \
+    return function == nullptr ? traceinject::kNotLoaded : function(stream);          \
   }
 TRACEINJECT_WRAP_DESTROY(kRuntime, cudaStreamDestroy)
 TRACEINJECT_WRAP_DESTROY(kDriver, cuStreamDestroy_v2)

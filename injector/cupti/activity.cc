@@ -15,12 +15,14 @@
 namespace traceinject {
 namespace {
 
-// cuptiGetVersion from which a null buffer is a legal answer; older versions crash on it (release notes of 12.9).
+// cuptiGetVersion from which a null buffer is a legal answer; older versions crash on it (release
+// notes of 12.9).
 constexpr std::uint32_t kNullBufferAllowed = 27;
 // So many buffers waiting wake the writer before its time.
 constexpr int kWakeAt = 4;
 
-// A buffer on its way from CUPTI's thread to the writer. CUPTI's callbacks have no user pointer, so this state is the file's.
+// A buffer on its way from CUPTI's thread to the writer. CUPTI's callbacks have no user pointer, so
+// this state is the file's.
 struct Node {
   CompletedBuffer buffer;
   Node* next = nullptr;
@@ -28,7 +30,8 @@ struct Node {
 
 BufferPool g_pool;
 NameTable& Names() {
-  static auto* names = new NameTable;  // never destroyed: CUPTI's thread may outlive static destructors
+  static auto* names =
+      new NameTable;  // never destroyed: CUPTI's thread may outlive static destructors
   return *names;
 }
 CuptiLibrary* g_cupti = nullptr;
@@ -37,7 +40,8 @@ std::atomic<int> g_waiting{0};
 // Where the records go that CUPTI must not refuse while the pool is empty.
 alignas(8) std::uint8_t g_scratch[BufferPool::kBufferBytes];
 
-void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
+                                std::size_t* max_records) {
   *max_records = 0;
   *size = BufferPool::kBufferBytes;
   *buffer = g_pool.Take();
@@ -58,7 +62,8 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size, std::s
 void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
   CUpti_Activity* record = nullptr;
   while (g_cupti->ActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
-    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+        record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
       auto* kernel = reinterpret_cast<KernelRecord*>(record);
       kernel->name = Names().Intern(kernel->name);
     }
@@ -68,14 +73,16 @@ void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
 void CountDropped(CUcontext context, std::uint32_t stream) {
   std::size_t dropped = 0;
   if (g_cupti->ActivityGetNumDroppedRecords != nullptr &&
-      g_cupti->ActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped != 0) {
+      g_cupti->ActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
+      dropped != 0) {
     g_counters.Add(Health::kCuptiDropped, static_cast<std::int64_t>(dropped));
   }
 }
 
-void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
-                                std::size_t valid_bytes) {
-  if (buffer == nullptr || !g_pool.Owns(buffer)) return;  // the scratch buffer: its records are lost and counted
+void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                std::size_t, std::size_t valid_bytes) {
+  if (buffer == nullptr || !g_pool.Owns(buffer))
+    return;  // the scratch buffer: its records are lost and counted
   g_counters.Add(Health::kBuffersCompleted);
   CountDropped(context, stream);
   if (valid_bytes == 0) {
@@ -84,22 +91,26 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
   }
   InternNames(buffer, valid_bytes);
   auto* node = new Node{{buffer, valid_bytes}, g_completed.load(std::memory_order_relaxed)};
-  while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release, std::memory_order_relaxed)) {
+  while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
+                                            std::memory_order_relaxed)) {
   }
   if (g_waiting.fetch_add(1, std::memory_order_relaxed) + 1 >= kWakeAt) g_wake.Post();
 }
 
 }  // namespace
 
-bool Activity::Start(CuptiLibrary* cupti, const Options& options, std::vector<std::string>* disabled, std::string* why) {
+bool Activity::Start(CuptiLibrary* cupti, const Options& options,
+                     std::vector<std::string>* disabled, std::string* why) {
   cupti_ = g_cupti = cupti;
   g_pool.SetLimit(options.buffer_bytes);
   // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
-  if (cupti->SetThreadIdType != nullptr) cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  if (cupti->SetThreadIdType != nullptr)
+    cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   CUptiResult result = cupti->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
   if (result != CUPTI_SUCCESS) {
     *why = "CUPTI refused our callbacks: " + cupti->Describe(result) +
-           (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti->path : "");
+           (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti->path
+                                                  : "");
     return false;
   }
   bool anything = false;
@@ -126,8 +137,9 @@ bool Activity::Start(CuptiLibrary* cupti, const Options& options, std::vector<st
 bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   if (cupti_->ActivityEnableRuntimeApi == nullptr || cupti_->ActivityEnableDriverApi == nullptr) {
     // Before 12.5 there are only whole kinds; the decoder drops the calls that are not on the list.
-    disabled->push_back("api: this CUPTI (version " + std::to_string(cupti_->version) +
-                        ") cannot select single calls: all CUDA calls are traced, which costs more");
+    disabled->push_back(
+        "api: this CUPTI (version " + std::to_string(cupti_->version) +
+        ") cannot select single calls: all CUDA calls are traced, which costs more");
     const bool runtime = cupti_->ActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME) == CUPTI_SUCCESS;
     const bool driver = cupti_->ActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER) == CUPTI_SUCCESS;
     if (runtime) enabled_.push_back(CUPTI_ACTIVITY_KIND_RUNTIME);
@@ -136,7 +148,8 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   }
   bool anything = false;
   for (const AllowedCall& call : kAllowList) {
-    auto enable = call.domain == CudaDomain::kRuntime ? cupti_->ActivityEnableRuntimeApi : cupti_->ActivityEnableDriverApi;
+    auto enable = call.domain == CudaDomain::kRuntime ? cupti_->ActivityEnableRuntimeApi
+                                                      : cupti_->ActivityEnableDriverApi;
     // A version that does not know a newer call refuses it: nothing is lost.
     anything |= enable(call.cbid, 1) == CUPTI_SUCCESS;
   }
@@ -153,7 +166,8 @@ void Activity::Stop() {
   enabled_.clear();
   if (!calls_enabled_ || cupti_->ActivityEnableRuntimeApi == nullptr) return;
   for (const AllowedCall& call : kAllowList) {
-    auto enable = call.domain == CudaDomain::kRuntime ? cupti_->ActivityEnableRuntimeApi : cupti_->ActivityEnableDriverApi;
+    auto enable = call.domain == CudaDomain::kRuntime ? cupti_->ActivityEnableRuntimeApi
+                                                      : cupti_->ActivityEnableDriverApi;
     enable(call.cbid, 0);
   }
   calls_enabled_ = false;

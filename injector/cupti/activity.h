@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUPTI activity session: buffers go out empty, come back full, and wait in a queue for the writer thread.
+// The CUPTI activity session: buffers go out empty, come back full, and wait in a queue for the
+// writer thread.
 //
-// No subscriber is used: cuptiSubscribe would take the one slot that torch.profiler needs. Flushes come from the writer thread only: two
-// concurrent cuptiActivityFlushAll calls deadlock, as does one from a CUPTI callback.
+// No subscriber is used: cuptiSubscribe would take the one slot that torch.profiler needs. Flushes
+// come from the writer thread only: two concurrent cuptiActivityFlushAll calls deadlock, as does
+// one from a CUPTI callback.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +23,22 @@ struct CompletedBuffer {
 
 class Activity {
  public:
-  // Registers the callbacks and enables what `options.kinds` names. Kinds and calls that this CUPTI refuses are listed in `disabled` (as
-  // sentences) and left off. False if nothing can be recorded at all, with the reason in *why.
-  bool Start(CuptiLibrary* cupti, const Options& options, std::vector<std::string>* disabled, std::string* why);
+  // Registers the callbacks and enables what `options.kinds` names. Kinds and calls that this CUPTI
+  // refuses are listed in `disabled` (as sentences) and left off. False if nothing can be recorded
+  // at all, with the reason in *why.
+  bool Start(CuptiLibrary* cupti, const Options& options, std::vector<std::string>* disabled,
+             std::string* why);
 
-  // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known yet. Blocks, without
-  // synchronising with the GPU. Writer thread only.
+  // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known
+  // yet. Blocks, without synchronising with the GPU. Writer thread only.
   void Flush(bool everything);
 
   // Turns all kinds off; what is in flight still comes back by Flush().
   void Stop();
 
-  // The buffers that came back since the last call, oldest first. The caller walks them with cuptiActivityGetNextRecord and returns each
-  // by Recycle(). Names in kernel records point to copies that live as long as the process.
+  // The buffers that came back since the last call, oldest first. The caller walks them with
+  // cuptiActivityGetNextRecord and returns each by Recycle(). Names in kernel records point to
+  // copies that live as long as the process.
   std::vector<CompletedBuffer> TakeCompleted();
   void Recycle(const CompletedBuffer& buffer);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activity kinds that can be recorded, by the names used in TRACEINJECT_KINDS.
 //
-// Which of them are on by default is decided by measurement (tests/gpu/RESULTS.md): a kind that costs time on every launch is opt-in.
+// Which of them are on by default is decided by measurement (tests/gpu/RESULTS.md): a kind that
+// costs time on every launch is opt-in.
 #pragma once
 
 #include <cupti.h>
@@ -13,7 +14,8 @@ namespace traceinject {
 
 struct ActivityKind {
   std::string_view name;
-  CUpti_ActivityKind kind;  // INVALID: the allow-listed calls (allow_list.h), which are enabled one by one
+  CUpti_ActivityKind
+      kind;  // INVALID: the allow-listed calls (allow_list.h), which are enabled one by one
 };
 
 inline constexpr ActivityKind kActivityKinds[] = {

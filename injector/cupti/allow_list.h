@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA calls that are recorded. Enabling them one by one (CUPTI 12.5+) is free over the cost of kernel records; enabling the
-// whole RUNTIME and DRIVER kinds costs 25-40 % on launch-bound programs. NCCL's and the allocator's event queries are polled
-// thousands of times a second and are never recorded.
+// The CUDA calls that are recorded. Enabling them one by one (CUPTI 12.5+) is free over the cost of
+// kernel records; enabling the whole RUNTIME and DRIVER kinds costs 25-40 % on launch-bound
+// programs. NCCL's and the allocator's event queries are polled thousands of times a second and are
+// never recorded.
 //
-// Callback ids are those of cupti_runtime_cbid.h and cupti_driver_cbid.h and do not change between versions.
+// Callback ids are those of cupti_runtime_cbid.h and cupti_driver_cbid.h and do not change between
+// versions.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +16,16 @@ namespace traceinject {
 enum class CudaDomain : int { kRuntime = 1, kDriver = 2 };  // api_name.domain in run_db.sql
 
 // api_name.class in run_db.sql
-enum class CallClass : int { kLaunch = 1, kCopy, kMemset, kSynchronise, kEvent, kAllocate, kGraphLaunch, kOther };
+enum class CallClass : int {
+  kLaunch = 1,
+  kCopy,
+  kMemset,
+  kSynchronise,
+  kEvent,
+  kAllocate,
+  kGraphLaunch,
+  kOther
+};
 
 struct AllowedCall {
   CudaDomain domain;

@@ -10,7 +10,8 @@
 namespace traceinject {
 
 void BufferPool::SetLimit(std::int64_t bytes) {
-  limit_ = static_cast<int>(std::clamp<std::int64_t>(bytes / static_cast<std::int64_t>(kBufferBytes), 1, kMost));
+  limit_ = static_cast<int>(
+      std::clamp<std::int64_t>(bytes / static_cast<std::int64_t>(kBufferBytes), 1, kMost));
 }
 
 std::uint8_t* BufferPool::Take() {
@@ -18,7 +19,8 @@ std::uint8_t* BufferPool::Take() {
   std::uint64_t head = free_.load(std::memory_order_acquire);
   while ((head & 0xFFFFFFFF) != 0) {
     const auto index = static_cast<std::uint32_t>(head & 0xFFFFFFFF) - 1;
-    const std::uint64_t next = ((head >> 32) + 1) << 32 | next_[index].load(std::memory_order_relaxed);
+    const std::uint64_t next =
+        ((head >> 32) + 1) << 32 | next_[index].load(std::memory_order_relaxed);
     if (free_.compare_exchange_weak(head, next, std::memory_order_acq_rel)) {
       buffer = buffers_[index].load(std::memory_order_relaxed);
       break;
@@ -29,7 +31,8 @@ std::uint8_t* BufferPool::Take() {
     do {
       if (index >= limit_) return nullptr;
     } while (!mapped_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
-    void* memory = mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* memory =
+        mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
     buffer = static_cast<std::uint8_t*>(memory);
     buffers_[index].store(buffer, std::memory_order_release);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activity buffers that CUPTI fills. Taking and returning one is lock-free and O(1): CUPTI asks on the program's threads.
+// The activity buffers that CUPTI fills. Taking and returning one is lock-free and O(1): CUPTI asks
+// on the program's threads.
 //
-// Buffers are mapped on first need and recycled, so that after a warm-up no page is faulted in on a launching thread. When the pool has
-// reached its limit, Take() returns null and the records that would have gone there are lost and counted by the caller.
+// Buffers are mapped on first need and recycled, so that after a warm-up no page is faulted in on a
+// launching thread. When the pool has reached its limit, Take() returns null and the records that
+// would have gone there are lost and counted by the caller.
 #pragma once
 
 #include <atomic>
@@ -25,8 +27,8 @@ class BufferPool {
  private:
   int IndexOf(const std::uint8_t* buffer) const;
 
-  // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half counts changes, so that a
-  // buffer that was taken and returned in between (ABA) is noticed.
+  // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half
+  // counts changes, so that a buffer that was taken and returned in between (ABA) is noticed.
   std::atomic<std::uint64_t> free_{0};
   std::atomic<std::uint32_t> next_[kMost] = {};
   std::atomic<std::uint8_t*> buffers_[kMost] = {};

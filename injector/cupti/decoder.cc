@@ -13,8 +13,10 @@ struct Interval {
   std::int64_t start, dur;
 };
 
-// False for a record without times: the device had no room for them, or the end was not known at the last flush.
-bool TimesOf(std::uint64_t start, std::uint64_t end, std::int64_t base_ns, Interval* interval, bool* repaired) {
+// False for a record without times: the device had no room for them, or the end was not known at
+// the last flush.
+bool TimesOf(std::uint64_t start, std::uint64_t end, std::int64_t base_ns, Interval* interval,
+             bool* repaired) {
   if (start == 0 || end == 0) return false;
   *repaired = end < start;
   interval->start = static_cast<std::int64_t>(start) - base_ns;
@@ -58,7 +60,8 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
   return gpu_work;
 }
 
-std::uint32_t ActivityDecoder::Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
+std::uint32_t ActivityDecoder::Stream(std::uint32_t device, std::uint32_t context,
+                                      std::uint32_t stream) {
   context_device_[context] = device;
   return dictionary_->Stream(device, context, stream);
 }
@@ -72,7 +75,8 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
   g_counters.Add(Health::kKernelSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kKernelDropped);
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+    return g_counters.Add(Health::kKernelDropped);
   if (repaired) g_counters.Add(Health::kKernelRepaired);
   KernelShapeRow shape{};
   shape.grid[0] = record.gridX, shape.grid[1] = record.gridY, shape.grid[2] = record.gridZ;
@@ -84,9 +88,10 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
   shape.static_shared_bytes = record.staticSharedMemory;
   shape.dynamic_shared_bytes = record.dynamicSharedMemory;
   shape.local_bytes = record.localMemoryPerThread;
-  batch_->kernels.push_back({interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
-                             dictionary_->Shape(record.name, shape), correlation_.Widen(record.correlationId),
-                             dictionary_->GraphNode(record.graphId, record.graphNodeId)});
+  batch_->kernels.push_back(
+      {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+       dictionary_->Shape(record.name, shape), correlation_.Widen(record.correlationId),
+       dictionary_->GraphNode(record.graphId, record.graphNodeId)});
 }
 
 template <typename Record>
@@ -94,12 +99,14 @@ void ActivityDecoder::AddMemcpy(const Record& record, int src_device, int dst_de
   g_counters.Add(Health::kMemcpySeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kMemcpyDropped);
-  batch_->memcpys.push_back({interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
-                             record.copyKind, record.srcKind, record.dstKind,
-                             (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0, static_cast<std::int64_t>(record.bytes),
-                             correlation_.Widen(record.correlationId),
-                             dictionary_->GraphNode(record.graphId, record.graphNodeId), src_device, dst_device});
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+    return g_counters.Add(Health::kMemcpyDropped);
+  batch_->memcpys.push_back(
+      {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+       record.copyKind, record.srcKind, record.dstKind,
+       (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+       static_cast<std::int64_t>(record.bytes), correlation_.Widen(record.correlationId),
+       dictionary_->GraphNode(record.graphId, record.graphNodeId), src_device, dst_device});
 }
 
 void ActivityDecoder::AddPeerMemcpy(const PeerMemcpyRecord& record) {
@@ -110,11 +117,13 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   g_counters.Add(Health::kMemsetSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kMemsetDropped);
-  batch_->memsets.push_back({interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
-                             record.value, record.memoryKind, static_cast<std::int64_t>(record.bytes),
-                             correlation_.Widen(record.correlationId),
-                             dictionary_->GraphNode(record.graphId, record.graphNodeId)});
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+    return g_counters.Add(Health::kMemsetDropped);
+  batch_->memsets.push_back(
+      {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+       record.value, record.memoryKind, static_cast<std::int64_t>(record.bytes),
+       correlation_.Widen(record.correlationId),
+       dictionary_->GraphNode(record.graphId, record.graphNodeId)});
 }
 
 std::uint32_t ActivityDecoder::ApiName(const ApiRecord& record, int domain) {
@@ -125,15 +134,17 @@ std::uint32_t ActivityDecoder::ApiName(const ApiRecord& record, int domain) {
 
 void ActivityDecoder::AddApi(const ApiRecord& record) {
   const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
-  const std::uint32_t name = ApiName(record, static_cast<int>(driver ? CudaDomain::kDriver : CudaDomain::kRuntime));
+  const std::uint32_t name =
+      ApiName(record, static_cast<int>(driver ? CudaDomain::kDriver : CudaDomain::kRuntime));
   if (name == 0) return;  // not on the list: whole kinds had to be enabled
   g_counters.Add(Health::kApiSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired)) return g_counters.Add(Health::kApiDropped);
+  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+    return g_counters.Add(Health::kApiDropped);
   const std::uint64_t correlation = correlation_.Widen(record.correlationId);
-  const ApiRow row{interval.start, interval.dur, dictionary_->Thread(record.threadId), name, correlation,
-                   static_cast<std::int32_t>(record.returnValue)};
+  const ApiRow row{interval.start, interval.dur, dictionary_->Thread(record.threadId),
+                   name,           correlation,  static_cast<std::int32_t>(record.returnValue)};
   if (!driver) {
     runtime_.insert(correlation);
     const auto nested = waiting_driver_.erase(correlation) + older_driver_.erase(correlation);
@@ -142,7 +153,8 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
   } else if (runtime_.count(correlation) != 0 || older_runtime_.count(correlation) != 0) {
     g_counters.Add(Health::kApiNested);
   } else if (auto [known, fresh] = waiting_driver_.emplace(correlation, row); !fresh) {
-    if (known->second.dur < row.dur) known->second = row;  // one driver call inside another: the outer one stays
+    if (known->second.dur < row.dur)
+      known->second = row;  // one driver call inside another: the outer one stays
     g_counters.Add(Health::kApiNested);
   }
 }

@@ -13,7 +13,8 @@
 
 namespace traceinject {
 
-// Widens CUPTI's 32-bit correlation ids, which wrap. Records arrive out of order, but never half the range apart.
+// Widens CUPTI's 32-bit correlation ids, which wrap. Records arrive out of order, but never half
+// the range apart.
 class CorrelationWidener {
  public:
   std::uint64_t Widen(std::uint32_t id) {
@@ -33,11 +34,12 @@ class ActivityDecoder {
   ActivityDecoder(CuptiLibrary* cupti, std::int64_t base_ns, Dictionary* dictionary, Batch* batch)
       : cupti_(cupti), base_ns_(base_ns), dictionary_(dictionary), batch_(batch) {}
 
-  // Decodes all records of a buffer into the batch. Returns how many of them were GPU work. O(records).
+  // Decodes all records of a buffer into the batch. Returns how many of them were GPU work.
+  // O(records).
   int Decode(const CompletedBuffer& buffer);
 
-  // Call once a flush, after the last Decode(): lets go of driver calls whose enclosing runtime call did not come. `everything`: at the
-  // end of the recording.
+  // Call once a flush, after the last Decode(): lets go of driver calls whose enclosing runtime
+  // call did not come. `everything`: at the end of the recording.
   void EndFlush(bool everything);
 
   // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
@@ -61,8 +63,8 @@ class ActivityDecoder {
   CorrelationWidener correlation_;
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
-  // A driver call inside a runtime call has the runtime call's correlation id and is left out. Either of the two may come first, in
-  // another buffer, so driver calls wait for one flush.
+  // A driver call inside a runtime call has the runtime call's correlation id and is left out.
+  // Either of the two may come first, in another buffer, so driver calls wait for one flush.
   std::unordered_map<std::uint64_t, ApiRow> waiting_driver_, older_driver_;
   std::unordered_set<std::uint64_t> runtime_, older_runtime_;
 };

@@ -11,9 +11,11 @@
 namespace traceinject {
 namespace {
 
-// A buffer with records of known sizes, and a stand-in for cuptiActivityGetNextRecord that walks it.
+// A buffer with records of known sizes, and a stand-in for cuptiActivityGetNextRecord that walks
+// it.
 std::vector<std::size_t> g_sizes;
-CUptiResult CUPTIAPI NextRecord(std::uint8_t* buffer, std::size_t valid_bytes, CUpti_Activity** record) {
+CUptiResult CUPTIAPI NextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
+                                CUpti_Activity** record) {
   std::size_t offset = 0, index = 0;
   if (*record != nullptr) {
     const auto at = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(*record) - buffer);
@@ -37,7 +39,8 @@ class DecoderTest : public ::testing::Test {
     bytes_.insert(bytes_.end(), extra, 0xEE);  // a tail field of a newer version
     g_sizes.push_back(sizeof record + extra);
   }
-  void AddCall(CUpti_ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation, std::uint64_t start, std::uint64_t end) {
+  void AddCall(CUpti_ActivityKind kind, std::uint32_t cbid, std::uint32_t correlation,
+               std::uint64_t start, std::uint64_t end) {
     ApiRecord record{};
     record.kind = kind;
     record.cbid = cbid;
@@ -66,7 +69,8 @@ TEST_F(DecoderTest, KernelsOfLongerRecords) {
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.start = 5000, kernel.end = 7500;
   kernel.deviceId = 1, kernel.contextId = 2, kernel.streamId = 7;
-  kernel.gridX = 10, kernel.gridY = 1, kernel.gridZ = 1, kernel.blockX = 256, kernel.blockY = 1, kernel.blockZ = 1;
+  kernel.gridX = 10, kernel.gridY = 1, kernel.gridZ = 1, kernel.blockX = 256, kernel.blockY = 1,
+  kernel.blockZ = 1;
   kernel.correlationId = 99;
   kernel.name = "gemm";
   Add(kernel, 8);
@@ -82,7 +86,8 @@ TEST_F(DecoderTest, KernelsOfLongerRecords) {
 }
 
 TEST_F(DecoderTest, KernelsWithoutTimesAreDroppedAndReversedOnesRepaired) {
-  const std::int64_t dropped = g_counters.Get(Health::kKernelDropped), repaired = g_counters.Get(Health::kKernelRepaired);
+  const std::int64_t dropped = g_counters.Get(Health::kKernelDropped),
+                     repaired = g_counters.Get(Health::kKernelRepaired);
   KernelRecord kernel{};
   kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   kernel.name = "k";
@@ -134,12 +139,14 @@ TEST(CorrelationWidenerTest, WrapsAndTakesStragglers) {
   EXPECT_EQ(widener.Widen(0x7FFFFFF0), 0x7FFFFFF0U);
   EXPECT_EQ(widener.Widen(0xFFFFFFE0), 0xFFFFFFE0U);
   EXPECT_EQ(widener.Widen(5), 0x100000005U);
-  EXPECT_EQ(widener.Widen(0xFFFFFFF5), 0xFFFFFFF5U) << "a record from before the wrap, delivered late";
+  EXPECT_EQ(widener.Widen(0xFFFFFFF5), 0xFFFFFFF5U)
+      << "a record from before the wrap, delivered late";
   EXPECT_EQ(widener.Widen(6), 0x100000006U);
 }
 
 TEST(AllowListTest, HasNoDoubles) {
-  for (const AllowedCall& call : kAllowList) EXPECT_EQ(FindAllowedCall(call.domain, call.cbid), &call) << call.name;
+  for (const AllowedCall& call : kAllowList)
+    EXPECT_EQ(FindAllowedCall(call.domain, call.cbid), &call) << call.name;
 }
 
 }  // namespace

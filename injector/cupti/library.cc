@@ -16,13 +16,15 @@ std::string Folder(const std::string& path) {
   return slash == std::string::npos ? "." : path.substr(0, slash);
 }
 
-// The major version of the loaded libcudart comes first: a libcupti of another major version would not see its calls.
+// The major version of the loaded libcudart comes first: a libcupti of another major version would
+// not see its calls.
 std::vector<std::string> Candidates(const std::string& configured) {
   std::vector<std::string> paths;
   if (!configured.empty()) paths.push_back(configured);
   const std::string cudart = FindLoaded("libcudart.so");
   const bool twelve = cudart.find("libcudart.so.12") != std::string::npos;
-  const std::string names[] = {twelve ? "libcupti.so.12" : "libcupti.so.13", twelve ? "libcupti.so.13" : "libcupti.so.12"};
+  const std::string names[] = {twelve ? "libcupti.so.12" : "libcupti.so.13",
+                               twelve ? "libcupti.so.13" : "libcupti.so.12"};
   if (!cudart.empty()) {
     const std::string folder = Folder(cudart);
     for (const std::string& name : names) {
@@ -62,11 +64,13 @@ bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
     bool found;
   } required[] = {
       {"cuptiGetVersion", Bind(handle, "cuptiGetVersion", &cupti->GetVersion)},
-      {"cuptiActivityRegisterCallbacks", Bind(handle, "cuptiActivityRegisterCallbacks", &cupti->ActivityRegisterCallbacks)},
+      {"cuptiActivityRegisterCallbacks",
+       Bind(handle, "cuptiActivityRegisterCallbacks", &cupti->ActivityRegisterCallbacks)},
       {"cuptiActivityEnable", Bind(handle, "cuptiActivityEnable", &cupti->ActivityEnable)},
       {"cuptiActivityDisable", Bind(handle, "cuptiActivityDisable", &cupti->ActivityDisable)},
       {"cuptiActivityFlushAll", Bind(handle, "cuptiActivityFlushAll", &cupti->ActivityFlushAll)},
-      {"cuptiActivityGetNextRecord", Bind(handle, "cuptiActivityGetNextRecord", &cupti->ActivityGetNextRecord)},
+      {"cuptiActivityGetNextRecord",
+       Bind(handle, "cuptiActivityGetNextRecord", &cupti->ActivityGetNextRecord)},
   };
   Bind(handle, "cuptiGetResultString", &cupti->GetResultString);
   Bind(handle, "cuptiActivityEnableRuntimeApi", &cupti->ActivityEnableRuntimeApi);
@@ -87,7 +91,9 @@ bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
 
 std::string CuptiLibrary::Describe(CUptiResult result) const {
   const char* text = nullptr;
-  if (GetResultString == nullptr || GetResultString(result, &text) != CUPTI_SUCCESS || text == nullptr) text = "error";
+  if (GetResultString == nullptr || GetResultString(result, &text) != CUPTI_SUCCESS ||
+      text == nullptr)
+    text = "error";
   return std::string(text) + " (" + std::to_string(static_cast<int>(result)) + ")";
 }
 
@@ -100,15 +106,18 @@ CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
     const std::vector<std::string> paths = Candidates(configured);
     handle = OpenFirst(paths, &cupti.path);
     if (handle == nullptr) {
-      *why = "libcupti was not found; install it (pip install nvidia-cuda-cupti-cu12, or cuda-cupti of the CUDA toolkit) or set "
-             "TRACEINJECT_CUPTI to its path; looked for:";
+      *why =
+          "libcupti was not found; install it (pip install nvidia-cuda-cupti-cu12, or cuda-cupti "
+          "of the CUDA toolkit) or set "
+          "TRACEINJECT_CUPTI to its path; looked for:";
       for (const std::string& path : paths) *why += " " + path;
       return nullptr;
     }
   }
   const char* missing = nullptr;
   if (!BindAll(handle, &cupti, &missing)) {
-    *why = cupti.path + " has no function " + missing + ": it is not a CUPTI that we know (12.0 or newer is needed)";
+    *why = cupti.path + " has no function " + missing +
+           ": it is not a CUPTI that we know (12.0 or newer is needed)";
     return nullptr;
   }
   if (cupti.GetVersion(&cupti.version) != CUPTI_SUCCESS) cupti.version = 0;

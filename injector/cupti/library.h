@@ -34,9 +34,10 @@ struct CuptiLibrary {
   std::string Describe(CUptiResult result) const;
 };
 
-// Looks where capture needs it to be found, in this order: loaded already (the copy that PyTorch uses), `configured` (TRACEINJECT_CUPTI),
-// beside the loaded libcudart (toolkit and wheel layouts), by name, the usual toolkit folders. Null on failure, with a sentence in *why
-// that says where it looked and what to do.
+// Looks where capture needs it to be found, in this order: loaded already (the copy that PyTorch
+// uses), `configured` (TRACEINJECT_CUPTI), beside the loaded libcudart (toolkit and wheel layouts),
+// by name, the usual toolkit folders. Null on failure, with a sentence in *why that says where it
+// looked and what to do.
 CuptiLibrary* BindCupti(const std::string& configured, std::string* why);
 
 }  // namespace traceinject

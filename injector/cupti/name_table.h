@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stable copies of the kernel names in activity records. CUPTI owns the names and may free them once the buffer-completed callback
-// has returned, so they are copied there, by content; the copy's address then identifies the name.
+// Stable copies of the kernel names in activity records. CUPTI owns the names and may free them
+// once the buffer-completed callback has returned, so they are copied there, by content; the copy's
+// address then identifies the name.
 #pragma once
 
 #include <mutex>
@@ -12,8 +13,8 @@ namespace traceinject {
 
 class NameTable {
  public:
-  // An equal string that lives as long as the process. Equal contents give equal pointers. Amortised O(length); cheap when the same
-  // pointer with the same contents comes again.
+  // An equal string that lives as long as the process. Equal contents give equal pointers.
+  // Amortised O(length); cheap when the same pointer with the same contents comes again.
   const char* Intern(const char* name);
 
  private:

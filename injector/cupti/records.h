@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activity records that are read, for CUPTI 12.0 to 13.x.
 //
-// Each newer layout only appends fields to the one before it, and a library always emits its newest. So records are read through the
-// newest structure that the fields we need occur in, which is the oldest one that every supported library emits; cuptiActivityGetNextRecord
-// of the loaded library knows the true sizes. The offsets below are the ABI; they are the same in the 12.0, 12.6 and 13.0 headers.
+// Each newer layout only appends fields to the one before it, and a library always emits its
+// newest. So records are read through the newest structure that the fields we need occur in, which
+// is the oldest one that every supported library emits; cuptiActivityGetNextRecord of the loaded
+// library knows the true sizes. The offsets below are the ABI; they are the same in the 12.0, 12.6
+// and 13.0 headers.
 #pragma once
 
 #include <cupti.h>
@@ -12,13 +14,15 @@
 
 namespace traceinject {
 
-using KernelRecord = CUpti_ActivityKernel9;      // emitted since 12.0; 13.0 emits Kernel10, a longer one
-using MemcpyRecord = CUpti_ActivityMemcpy5;      // 12.8 emits Memcpy6
+using KernelRecord =
+    CUpti_ActivityKernel9;  // emitted since 12.0; 13.0 emits Kernel10, a longer one
+using MemcpyRecord = CUpti_ActivityMemcpy5;  // 12.8 emits Memcpy6
 using PeerMemcpyRecord = CUpti_ActivityMemcpyPtoP4;
 using MemsetRecord = CUpti_ActivityMemset4;
 using ApiRecord = CUpti_ActivityAPI;
 
-#define TRACEINJECT_OFFSET(type, field, offset) static_assert(offsetof(type, field) == (offset), #type "." #field)
+#define TRACEINJECT_OFFSET(type, field, offset) \
+  static_assert(offsetof(type, field) == (offset), #type "." #field)
 TRACEINJECT_OFFSET(KernelRecord, registersPerThread, 6);
 TRACEINJECT_OFFSET(KernelRecord, start, 16);
 TRACEINJECT_OFFSET(KernelRecord, end, 24);
@@ -66,7 +70,8 @@ TRACEINJECT_OFFSET(ApiRecord, threadId, 28);
 TRACEINJECT_OFFSET(ApiRecord, correlationId, 32);
 TRACEINJECT_OFFSET(ApiRecord, returnValue, 36);
 #undef TRACEINJECT_OFFSET
-static_assert(sizeof(KernelRecord) == 208 && sizeof(MemcpyRecord) == 88 && sizeof(PeerMemcpyRecord) == 96 &&
-              sizeof(MemsetRecord) == 88 && sizeof(ApiRecord) == 40);
+static_assert(sizeof(KernelRecord) == 208 && sizeof(MemcpyRecord) == 88 &&
+              sizeof(PeerMemcpyRecord) == 96 && sizeof(MemsetRecord) == 88 &&
+              sizeof(ApiRecord) == 40);
 
 }  // namespace traceinject

@@ -25,7 +25,8 @@ void SetPayload(const NvtxEvent& event, NvtxRow* row) {
     case NvtxPayloadType::kExtended:
       if (event.payload_bytes == 0) break;
       row->payload_type = NvtxRow::Payload::kBlob;
-      row->payload_blob.assign(reinterpret_cast<const char*>(event.payload_data()), event.payload_bytes);
+      row->payload_blob.assign(reinterpret_cast<const char*>(event.payload_data()),
+                               event.payload_bytes);
       break;
   }
 }
@@ -35,7 +36,8 @@ void SetPayload(const NvtxEvent& event, NvtxRow* row) {
 std::uint32_t NvtxDecoder::Domain(const NvtxName* domain) {
   const std::uint64_t key = domain == nullptr ? 0 : domain->id;
   return domains_.Id({key}, [&](std::uint32_t id) {
-    batch_->nvtx_domains.push_back({id, domain == nullptr ? std::string() : std::string(domain->text)});
+    batch_->nvtx_domains.push_back(
+        {id, domain == nullptr ? std::string() : std::string(domain->text)});
   });
 }
 
@@ -79,10 +81,11 @@ std::uint32_t NvtxDecoder::Communicator(std::uint64_t hash) {
 bool NvtxDecoder::FinishNccl(const Open& open, const NvtxEvent& end) {
   if (auto operation = ParseNcclOperation(open.schema, open.payload.data(), open.payload.size())) {
     g_counters.Add(Health::kNcclSeen);
-    batch_->collectives.push_back({open.row.start, end.header.time_ns - base_ns_ - open.row.start, open.row.thread,
-                                   dictionary_->String(operation->function),
-                                   operation->communicator ? Communicator(*operation->communicator) : 0, operation->bytes,
-                                   operation->reduction, operation->peer, operation->root});
+    batch_->collectives.push_back(
+        {open.row.start, end.header.time_ns - base_ns_ - open.row.start, open.row.thread,
+         dictionary_->String(operation->function),
+         operation->communicator ? Communicator(*operation->communicator) : 0, operation->bytes,
+         operation->reduction, operation->peer, operation->root});
     return true;
   }
   const bool at_end = end.payload_type == NvtxPayloadType::kExtended;
@@ -92,8 +95,8 @@ bool NvtxDecoder::FinishNccl(const Open& open, const NvtxEvent& end) {
     const std::uint32_t parent = made->parent ? Communicator(*made->parent) : 0;
     const std::uint32_t id = ++communicator_count_;
     communicators_[made->communicator] = id;
-    batch_->communicators.push_back({id, made->communicator, end.header.time_ns - base_ns_, true, made->size, made->rank,
-                                     made->device, parent});
+    batch_->communicators.push_back({id, made->communicator, end.header.time_ns - base_ns_, true,
+                                     made->size, made->rank, made->device, parent});
   }
   return false;  // a comm-init or group range: stored as a range, too
 }
@@ -135,7 +138,8 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
                                          std::string(event.text(), event.text_bytes)});
       break;
     case EventType::kNvtxNameThread:
-      dictionary_->NameThread(static_cast<std::int64_t>(event.id), {event.text(), event.text_bytes});
+      dictionary_->NameThread(static_cast<std::int64_t>(event.id),
+                              {event.text(), event.text_bytes});
       break;
     case EventType::kPadding:
     case EventType::kSync:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVTX events -> rows: pairs of push and pop, start and end become ranges; NCCL's become collectives and communicators. Writer thread only.
+// NVTX events -> rows: pairs of push and pop, start and end become ranges; NCCL's become
+// collectives and communicators. Writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@ class NvtxDecoder {
   // The thread of that slot ended: its open ranges stay open.
   void ForgetThread(int slot);
 
-  // Call once a flush: ranges that stayed open since the last flush are stored as such, so that a killed process keeps them; they are
-  // written again when they end.
+  // Call once a flush: ranges that stayed open since the last flush are stored as such, so that a
+  // killed process keeps them; they are written again when they end.
   void StoreOpenRanges();
 
  private:
   struct Open {
     NvtxRow row;
     bool is_nccl = false;
-    std::uint64_t schema = 0;      // of the payload at the start
+    std::uint64_t schema = 0;  // of the payload at the start
     std::vector<std::uint8_t> payload;
     bool stored = false;
   };
@@ -51,9 +52,11 @@ class NvtxDecoder {
   std::map<std::pair<int, const NvtxName*>, Stack> stacks_;  // by slot and domain
   std::unordered_map<std::uint64_t, Open> started_;          // start/end ranges by id
   IntegerIdMap<1> domains_;
-  std::map<std::uint64_t, std::uint32_t> communicators_;     // hash -> the communicator of that hash created last
+  std::map<std::uint64_t, std::uint32_t>
+      communicators_;  // hash -> the communicator of that hash created last
   std::uint32_t communicator_count_ = 0;
-  // Row numbers of ranges that are stored while open lie above all that are given out automatically.
+  // Row numbers of ranges that are stored while open lie above all that are given out
+  // automatically.
   std::uint64_t next_open_row_ = std::uint64_t{1} << 40;
 };
 

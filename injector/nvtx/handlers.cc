@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVTX injection: handlers for the functions that modules with embedded NVTX call, and the two entry points by which they find us.
+// The NVTX injection: handlers for the functions that modules with embedded NVTX call, and the two
+// entry points by which they find us.
 //
-// ABI: nvtx3/nvtxDetail/nvtxTypes.h (callback ids, function types) and nvtxExtTypes.h (extension modules) of the CUDA toolkit. Each module
-// that embeds NVTX calls the entry points once, possibly on several threads at once: nothing here depends on the order.
+// ABI: nvtx3/nvtxDetail/nvtxTypes.h (callback ids, function types) and nvtxExtTypes.h (extension
+// modules) of the CUDA toolkit. Each module that embeds NVTX calls the entry points once, possibly
+// on several threads at once: nothing here depends on the order.
 //
 // Handlers run on the program's threads: they copy the event into the thread's ring and return.
 #include <nvtx3/nvToolsExt.h>
@@ -27,8 +29,8 @@ namespace {
 
 std::atomic<std::uint64_t> g_next_range{1};
 
-// Names that programs registered, found again by content so that every module's "NCCL" is one domain. Registration is rare and may
-// lock and allocate; events never come here.
+// Names that programs registered, found again by content so that every module's "NCCL" is one
+// domain. Registration is rare and may lock and allocate; events never come here.
 struct NameList {
   struct Entry {
     NvtxName name;
@@ -77,7 +79,8 @@ std::string Utf8(const wchar_t* wide) {
   return text;
 }
 
-// What an event carries beside its time, gathered from the attributes before room in the ring is asked for.
+// What an event carries beside its time, gathered from the attributes before room in the ring is
+// asked for.
 struct Content {
   std::string_view text;
   bool has_text = false;
@@ -113,7 +116,8 @@ void TakePayload(const nvtxEventAttributes_t& event, Content* content) {
       content->payload_type = NvtxPayloadType::kUnsigned, content->payload = event.payload.ullValue;
       break;
     case NVTX_PAYLOAD_TYPE_INT64:
-      content->payload_type = NvtxPayloadType::kSigned, content->payload = Bits(event.payload.llValue);
+      content->payload_type = NvtxPayloadType::kSigned,
+      content->payload = Bits(event.payload.llValue);
       break;
     case NVTX_PAYLOAD_TYPE_DOUBLE:
       content->payload_type = NvtxPayloadType::kReal, content->payload = Bits(event.payload.dValue);
@@ -122,10 +126,12 @@ void TakePayload(const nvtxEventAttributes_t& event, Content* content) {
       content->payload_type = NvtxPayloadType::kUnsigned, content->payload = event.payload.uiValue;
       break;
     case NVTX_PAYLOAD_TYPE_INT32:
-      content->payload_type = NvtxPayloadType::kSigned, content->payload = Bits(std::int64_t{event.payload.iValue});
+      content->payload_type = NvtxPayloadType::kSigned,
+      content->payload = Bits(std::int64_t{event.payload.iValue});
       break;
     case NVTX_PAYLOAD_TYPE_FLOAT:
-      content->payload_type = NvtxPayloadType::kReal, content->payload = Bits(static_cast<double>(event.payload.fValue));
+      content->payload_type = NvtxPayloadType::kReal,
+      content->payload = Bits(static_cast<double>(event.payload.fValue));
       break;
     case static_cast<std::uint32_t>(NVTX_PAYLOAD_TYPE_EXT):
       TakeExtendedPayload(reinterpret_cast<const nvtxPayloadData_t*>(event.payload.ullValue),
@@ -136,7 +142,8 @@ void TakePayload(const nvtxEventAttributes_t& event, Content* content) {
   }
 }
 
-// Attributes of older versions of NVTX are shorter but have all that is read here. `wide` keeps converted text alive.
+// Attributes of older versions of NVTX are shorter but have all that is read here. `wide` keeps
+// converted text alive.
 Content ContentOf(const nvtxEventAttributes_t* event, std::string* wide) {
   Content content;
   if (event == nullptr) return content;
@@ -144,7 +151,8 @@ Content ContentOf(const nvtxEventAttributes_t* event, std::string* wide) {
   if (event->colorType == NVTX_COLOR_ARGB) content.has_color = true, content.color = event->color;
   switch (event->messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
-      if (event->message.ascii != nullptr) content.has_text = true, content.text = event->message.ascii;
+      if (event->message.ascii != nullptr)
+        content.has_text = true, content.text = event->message.ascii;
       break;
     case NVTX_MESSAGE_TYPE_UNICODE:
       content.has_text = true, *wide = Utf8(event->message.unicode), content.text = *wide;
@@ -170,7 +178,8 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
     text_bytes = std::min(text_bytes, kMostNvtxText);
     payload_bytes = std::min(payload_bytes, kMostNvtxPayload);
   }
-  const auto size = static_cast<std::uint32_t>(sizeof(NvtxEvent) + (text_bytes + 7) / 8 * 8 + (payload_bytes + 7) / 8 * 8);
+  const auto size = static_cast<std::uint32_t>(sizeof(NvtxEvent) + (text_bytes + 7) / 8 * 8 +
+                                               (payload_bytes + 7) / 8 * 8);
   Ring* ring = g_rings.OfThisThread();
   auto* event = ring == nullptr ? nullptr : static_cast<NvtxEvent*>(ring->Reserve(size));
   if (event == nullptr) {
@@ -192,11 +201,13 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   event->reserved = 0;
   auto* bytes = reinterpret_cast<std::uint8_t*>(event + 1);
   if (text_bytes != 0) std::memcpy(bytes, content.text.data(), text_bytes);
-  if (payload_bytes != 0) std::memcpy(bytes + (text_bytes + 7) / 8 * 8, content.payload_data, payload_bytes);
+  if (payload_bytes != 0)
+    std::memcpy(bytes + (text_bytes + 7) / 8 * 8, content.payload_data, payload_bytes);
   ring->Publish(&g_wake);
 }
 
-void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event, std::uint64_t id = 0) {
+void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event,
+                    std::uint64_t id = 0) {
   if (!Recording()) return;
   std::string wide;
   Content content = ContentOf(event, &wide);
@@ -204,7 +215,8 @@ void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAt
   Emit(type, domain, content);
 }
 
-void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text, std::uint64_t id = 0) {
+void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text,
+              std::uint64_t id = 0) {
   if (!Recording()) return;
   Content content;
   content.text = text;
@@ -213,8 +225,8 @@ void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text, 
   Emit(type, domain, content);
 }
 
-void EmitPayload(EventType type, nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count,
-                 std::uint64_t id = 0) {
+void EmitPayload(EventType type, nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads,
+                 std::size_t count, std::uint64_t id = 0) {
   if (!Recording()) return;
   Content content;
   TakeExtendedPayload(payloads, count, &content);
@@ -229,7 +241,9 @@ std::uint64_t NewRange() { return g_next_range.fetch_add(1, std::memory_order_re
 constexpr int kLevel = 0;
 
 // Core functions, without a domain.
-void NVTX_API MarkEx(const nvtxEventAttributes_t* event) { EmitAttributes(EventType::kNvtxMark, nullptr, event); }
+void NVTX_API MarkEx(const nvtxEventAttributes_t* event) {
+  EmitAttributes(EventType::kNvtxMark, nullptr, event);
+}
 void NVTX_API MarkA(const char* text) { EmitText(EventType::kNvtxMark, nullptr, View(text)); }
 void NVTX_API MarkW(const wchar_t* text) { EmitText(EventType::kNvtxMark, nullptr, Utf8(text)); }
 nvtxRangeId_t NVTX_API RangeStartEx(const nvtxEventAttributes_t* event) {
@@ -244,12 +258,18 @@ nvtxRangeId_t NVTX_API RangeStartW(const wchar_t* text) {
   const std::uint64_t id = NewRange();
   return EmitText(EventType::kNvtxStart, nullptr, Utf8(text), id), id;
 }
-void NVTX_API RangeEnd(nvtxRangeId_t id) { EmitAttributes(EventType::kNvtxEnd, nullptr, nullptr, id); }
+void NVTX_API RangeEnd(nvtxRangeId_t id) {
+  EmitAttributes(EventType::kNvtxEnd, nullptr, nullptr, id);
+}
 int NVTX_API RangePushEx(const nvtxEventAttributes_t* event) {
   return EmitAttributes(EventType::kNvtxPush, nullptr, event), kLevel;
 }
-int NVTX_API RangePushA(const char* text) { return EmitText(EventType::kNvtxPush, nullptr, View(text)), kLevel; }
-int NVTX_API RangePushW(const wchar_t* text) { return EmitText(EventType::kNvtxPush, nullptr, Utf8(text)), kLevel; }
+int NVTX_API RangePushA(const char* text) {
+  return EmitText(EventType::kNvtxPush, nullptr, View(text)), kLevel;
+}
+int NVTX_API RangePushW(const wchar_t* text) {
+  return EmitText(EventType::kNvtxPush, nullptr, Utf8(text)), kLevel;
+}
 int NVTX_API RangePop() { return EmitAttributes(EventType::kNvtxPop, nullptr, nullptr), kLevel; }
 void NVTX_API NameCategoryA(std::uint32_t category, const char* text) {
   EmitText(EventType::kNvtxNameCategory, nullptr, View(text), category);
@@ -268,7 +288,8 @@ void NVTX_API NameOsThreadW(std::uint32_t tid, const wchar_t* text) {
 void NVTX_API DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   EmitAttributes(EventType::kNvtxMark, domain, event);
 }
-nvtxRangeId_t NVTX_API DomainRangeStartEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
+nvtxRangeId_t NVTX_API DomainRangeStartEx(nvtxDomainHandle_t domain,
+                                          const nvtxEventAttributes_t* event) {
   const std::uint64_t id = NewRange();
   return EmitAttributes(EventType::kNvtxStart, domain, event, id), id;
 }
@@ -281,10 +302,12 @@ int NVTX_API DomainRangePushEx(nvtxDomainHandle_t domain, const nvtxEventAttribu
 int NVTX_API DomainRangePop(nvtxDomainHandle_t domain) {
   return EmitAttributes(EventType::kNvtxPop, domain, nullptr), kLevel;
 }
-void NVTX_API DomainNameCategoryA(nvtxDomainHandle_t domain, std::uint32_t category, const char* text) {
+void NVTX_API DomainNameCategoryA(nvtxDomainHandle_t domain, std::uint32_t category,
+                                  const char* text) {
   EmitText(EventType::kNvtxNameCategory, domain, View(text), category);
 }
-void NVTX_API DomainNameCategoryW(nvtxDomainHandle_t domain, std::uint32_t category, const wchar_t* text) {
+void NVTX_API DomainNameCategoryW(nvtxDomainHandle_t domain, std::uint32_t category,
+                                  const wchar_t* text) {
   EmitText(EventType::kNvtxNameCategory, domain, Utf8(text), category);
 }
 nvtxStringHandle_t NVTX_API DomainRegisterStringA(nvtxDomainHandle_t, const char* text) {
@@ -302,31 +325,40 @@ nvtxDomainHandle_t NVTX_API DomainCreateW(const wchar_t* name) {
 void NVTX_API DomainDestroy(nvtxDomainHandle_t) {}
 
 // The payload extension.
-int NVTX_API RangePushPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
+int NVTX_API RangePushPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads,
+                              std::size_t count) {
   return EmitPayload(EventType::kNvtxPush, domain, payloads, count), kLevel;
 }
-int NVTX_API RangePopPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
+int NVTX_API RangePopPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads,
+                             std::size_t count) {
   return EmitPayload(EventType::kNvtxPop, domain, payloads, count), kLevel;
 }
-nvtxRangeId_t NVTX_API RangeStartPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
+nvtxRangeId_t NVTX_API RangeStartPayload(nvtxDomainHandle_t domain,
+                                         const nvtxPayloadData_t* payloads, std::size_t count) {
   const std::uint64_t id = NewRange();
   return EmitPayload(EventType::kNvtxStart, domain, payloads, count, id), id;
 }
-void NVTX_API RangeEndPayload(nvtxDomainHandle_t domain, nvtxRangeId_t id, const nvtxPayloadData_t* payloads, std::size_t count) {
+void NVTX_API RangeEndPayload(nvtxDomainHandle_t domain, nvtxRangeId_t id,
+                              const nvtxPayloadData_t* payloads, std::size_t count) {
   EmitPayload(EventType::kNvtxEnd, domain, payloads, count, id);
 }
-void NVTX_API MarkPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads, std::size_t count) {
+void NVTX_API MarkPayload(nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads,
+                          std::size_t count) {
   EmitPayload(EventType::kNvtxMark, domain, payloads, count);
 }
 // Programs choose static ids below 2^32 for their schemas (NCCL does); others get one above.
-std::uint64_t NVTX_API PayloadSchemaRegister(nvtxDomainHandle_t, const nvtxPayloadSchemaAttr_t* schema) {
+std::uint64_t NVTX_API PayloadSchemaRegister(nvtxDomainHandle_t,
+                                             const nvtxPayloadSchemaAttr_t* schema) {
   static std::atomic<std::uint64_t> next{NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START};
-  const bool has_id = schema != nullptr && (schema->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) != 0;
+  const bool has_id =
+      schema != nullptr && (schema->fieldMask & NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID) != 0;
   return has_id && schema->schemaId != 0 ? schema->schemaId : next.fetch_add(1);
 }
-std::uint64_t NVTX_API PayloadEnumRegister(nvtxDomainHandle_t, const nvtxPayloadEnumAttr_t* values) {
+std::uint64_t NVTX_API PayloadEnumRegister(nvtxDomainHandle_t,
+                                           const nvtxPayloadEnumAttr_t* values) {
   static std::atomic<std::uint64_t> next{NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START};
-  const bool has_id = values != nullptr && (values->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) != 0;
+  const bool has_id =
+      values != nullptr && (values->fieldMask & NVTX_PAYLOAD_ENUM_ATTR_FIELD_SCHEMA_ID) != 0;
   return has_id && values->schemaId != 0 ? values->schemaId : next.fetch_add(1);
 }
 
@@ -340,17 +372,20 @@ NvtxFunctionPointer Erase(Function* function) {
   return reinterpret_cast<NvtxFunctionPointer>(function);
 }
 
-void Fill(const NvtxExportTableCallbacks* table, NvtxCallbackModule module, const Slot* slots, std::size_t count) {
+void Fill(const NvtxExportTableCallbacks* table, NvtxCallbackModule module, const Slot* slots,
+          std::size_t count) {
   NvtxFunctionTable functions = nullptr;
   unsigned int size = 0;
   if (table->GetModuleFunctionTable(module, &functions, &size) == 0 || functions == nullptr) return;
   for (std::size_t i = 0; i < count; ++i) {
-    if (slots[i].id < size && functions[slots[i].id] != nullptr) *functions[slots[i].id] = slots[i].function;
+    if (slots[i].id < size && functions[slots[i].id] != nullptr)
+      *functions[slots[i].id] = slots[i].function;
   }
 }
 
 bool FillCallbacks(NvtxGetExportTableFunc_t get_export_table) {
-  const auto* table = static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
+  const auto* table =
+      static_cast<const NvtxExportTableCallbacks*>(get_export_table(NVTX_ETID_CALLBACKS));
   if (table == nullptr || table->GetModuleFunctionTable == nullptr) return false;
   const Slot core[] = {
       {NVTX_CBID_CORE_MarkEx, Erase(MarkEx)},
@@ -419,7 +454,8 @@ using traceinject::FillCallbacks;
 using traceinject::FillPayloadExtension;
 
 // A result of 0 makes the module go on without NVTX.
-extern "C" TRACEINJECT_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_export_table) {
+extern "C" TRACEINJECT_EXPORT int InitializeInjectionNvtx2(
+    NvtxGetExportTableFunc_t get_export_table) {
   return get_export_table != nullptr && FillCallbacks(get_export_table) ? 1 : 0;
 }
 

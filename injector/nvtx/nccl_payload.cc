@@ -17,9 +17,15 @@ struct Operation {
 };
 
 constexpr Operation kOperations[] = {
-    {4, "AllGather", Third::kNone},       {5, "AllReduce", Third::kReduction},      {6, "Broadcast", Third::kRoot},
-    {7, "ReduceScatter", Third::kReduction}, {8, "Reduce", Third::kRootAndReduction}, {9, "Send", Third::kPeer},
-    {10, "Recv", Third::kPeer},           {16, "AlltoAll", Third::kNone},           {17, "Gather", Third::kRoot},
+    {4, "AllGather", Third::kNone},
+    {5, "AllReduce", Third::kReduction},
+    {6, "Broadcast", Third::kRoot},
+    {7, "ReduceScatter", Third::kReduction},
+    {8, "Reduce", Third::kRootAndReduction},
+    {9, "Send", Third::kPeer},
+    {10, "Recv", Third::kPeer},
+    {16, "AlltoAll", Third::kNone},
+    {17, "Gather", Third::kRoot},
     {18, "Scatter", Third::kRoot},
 };
 
@@ -35,7 +41,8 @@ constexpr std::size_t SizeWithout(Third third) { return third == Third::kNone ? 
 
 }  // namespace
 
-std::optional<NcclOperation> ParseNcclOperation(std::uint64_t schema, const std::uint8_t* payload, std::size_t bytes) {
+std::optional<NcclOperation> ParseNcclOperation(std::uint64_t schema, const std::uint8_t* payload,
+                                                std::size_t bytes) {
   for (const Operation& row : kOperations) {
     if (schema != kSchemaBase + row.schema) continue;
     const std::size_t old_size = SizeWithout(row.third), new_size = old_size + 8;
@@ -52,21 +59,30 @@ std::optional<NcclOperation> ParseNcclOperation(std::uint64_t schema, const std:
     if (row.third == Third::kNone) return operation;
     const int first = Read<std::int32_t>(payload, at + 8);
     switch (row.third) {
-      case Third::kReduction: operation.reduction = first; break;
-      case Third::kRoot: operation.root = first; break;
-      case Third::kPeer: operation.peer = first; break;
+      case Third::kReduction:
+        operation.reduction = first;
+        break;
+      case Third::kRoot:
+        operation.root = first;
+        break;
+      case Third::kPeer:
+        operation.peer = first;
+        break;
       case Third::kRootAndReduction:
         operation.root = first;
         operation.reduction = Read<std::int32_t>(payload, at + 12);
         break;
-      case Third::kNone: break;
+      case Third::kNone:
+        break;
     }
     return operation;
   }
   return std::nullopt;
 }
 
-std::optional<NcclCommunicator> ParseNcclCommunicator(std::uint64_t schema, const std::uint8_t* payload, std::size_t bytes) {
+std::optional<NcclCommunicator> ParseNcclCommunicator(std::uint64_t schema,
+                                                      const std::uint8_t* payload,
+                                                      std::size_t bytes) {
   constexpr std::uint64_t kInitRank = 0, kInitRankConfig = 11, kInitRankScalable = 12, kSplit = 13;
   const std::uint64_t id = schema - kSchemaBase;
   NcclCommunicator made;

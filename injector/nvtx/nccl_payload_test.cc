@@ -9,13 +9,28 @@ namespace {
 constexpr std::uint64_t kBase = 1 << 24;
 
 // As NCCL 2.25+ lays the fields out.
-struct CommBytesInt { std::uint64_t comm; std::size_t bytes; int value; };
-struct BytesInt { std::size_t bytes; int value; };
-struct InitRank { std::uint64_t comm; int size, rank, device; };
-struct Split { std::uint64_t comm, parent; int size, rank, device, color, key; };
+struct CommBytesInt {
+  std::uint64_t comm;
+  std::size_t bytes;
+  int value;
+};
+struct BytesInt {
+  std::size_t bytes;
+  int value;
+};
+struct InitRank {
+  std::uint64_t comm;
+  int size, rank, device;
+};
+struct Split {
+  std::uint64_t comm, parent;
+  int size, rank, device, color, key;
+};
 
 template <typename Payload>
-const std::uint8_t* Bytes(const Payload& payload) { return reinterpret_cast<const std::uint8_t*>(&payload); }
+const std::uint8_t* Bytes(const Payload& payload) {
+  return reinterpret_cast<const std::uint8_t*>(&payload);
+}
 
 TEST(NcclPayloadTest, AllReduceWithAndWithoutCommunicator) {
   const CommBytesInt now{0xABCD, 24690, 4};

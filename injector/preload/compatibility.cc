@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hidden definitions of two functions that the static libstdc++ and libgcc of newer systems take from glibc 2.35 and 2.36, so that the
-// library loads with glibc 2.34.
+// Hidden definitions of two functions that the static libstdc++ and libgcc of newer systems take
+// from glibc 2.35 and 2.36, so that the library loads with glibc 2.34.
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/syscall.h>
@@ -17,9 +17,10 @@ extern "C" __attribute__((visibility("hidden"))) std::uint32_t arc4random() {
   return value;
 }
 
-// <dlfcn.h>, glibc 2.35: the object that holds `pc`, for libgcc's unwinder. A constant -1 would end the host at the first throw, so
-// the answer is found with dl_iterate_phdr, as older unwinders did.
-extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(void* pc, struct dl_find_object* result) {
+// <dlfcn.h>, glibc 2.35: the object that holds `pc`, for libgcc's unwinder. A constant -1 would end
+// the host at the first throw, so the answer is found with dl_iterate_phdr, as older unwinders did.
+extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(
+    void* pc, struct dl_find_object* result) {
   struct Search {
     std::uintptr_t pc;
     struct dl_find_object* result;
@@ -32,7 +33,8 @@ extern "C" __attribute__((visibility("hidden"))) int _dl_find_object(void* pc, s
         bool inside = false;
         for (int i = 0; i < info->dlpi_phnum; ++i) {
           const ElfW(Phdr)& header = info->dlpi_phdr[i];
-          const std::uintptr_t start = info->dlpi_addr + header.p_vaddr, end = start + header.p_memsz;
+          const std::uintptr_t start = info->dlpi_addr + header.p_vaddr,
+                               end = start + header.p_memsz;
           if (header.p_type == PT_GNU_EH_FRAME) frames = &header;
           if (header.p_type != PT_LOAD) continue;
           if (start < low) low = start;

@@ -16,15 +16,20 @@ namespace {
 constexpr char kCudaSlot[] = "CUDA_INJECTION64_PATH";
 constexpr char kNvtxSlot[] = "NVTX_INJECTION64_PATH";
 
-// The absolute path of this library. LD_PRELOAD may have a relative one, and the program may change its folder.
+// The absolute path of this library. LD_PRELOAD may have a relative one, and the program may change
+// its folder.
 const char* OwnPath(char* buffer) {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&InitializeInjection), &info) == 0 || info.dli_fname == nullptr) return nullptr;
+  if (dladdr(reinterpret_cast<void*>(&InitializeInjection), &info) == 0 ||
+      info.dli_fname == nullptr)
+    return nullptr;
   return realpath(info.dli_fname, buffer);
 }
 
 // "none" is a common way to say that the slot is free.
-bool IsFree(const char* value) { return value == nullptr || value[0] == '\0' || strcmp(value, "none") == 0; }
+bool IsFree(const char* value) {
+  return value == nullptr || value[0] == '\0' || strcmp(value, "none") == 0;
+}
 
 bool IsOff(const char* option) {
   const char* value = getenv(option);
@@ -38,7 +43,8 @@ void PublishLibrary() {
   char buffer[PATH_MAX];
   const char* path = OwnPath(buffer);
   if (path == nullptr) return;
-  if (!IsFree(getenv(kCudaSlot)) && strcmp(getenv(kCudaSlot), path) != 0) return;  // another tool's process: stay off
+  if (!IsFree(getenv(kCudaSlot)) && strcmp(getenv(kCudaSlot), path) != 0)
+    return;  // another tool's process: stay off
   if (IsFree(getenv(kCudaSlot))) setenv(kCudaSlot, path, 1);
   if (!IsOff("TRACEINJECT_NVTX") && IsFree(getenv(kNvtxSlot))) setenv(kNvtxSlot, path, 1);
 }

@@ -6,7 +6,8 @@
 
 namespace traceinject {
 
-// Names our own file in them, without overwriting what another tool set. All that the constructor does.
+// Names our own file in them, without overwriting what another tool set. All that the constructor
+// does.
 void PublishLibrary();
 
 // The library that CUDA loads instead of us; empty when it is ours or none.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linked with the library's objects into a twin of it, for a test: throws through several frames when the program loads it and says what
-// it caught. The unwinder and its _dl_find_object (compatibility.cc) are the library's own; a broken one ends the program here.
+// Linked with the library's objects into a twin of it, for a test: throws through several frames
+// when the program loads it and says what it caught. The unwinder and its _dl_find_object
+// (compatibility.cc) are the library's own; a broken one ends the program here.
 #include <cstdio>
 #include <stdexcept>
 #include <string>

@@ -284,17 +284,6 @@ bool AddAllNvtx(sqlite3_stmt* statement, const std::vector<NvtxRow>& rows,
   return true;
 }
 
-// -1 on an error.
-std::int64_t HighestRowid(sqlite3* db, const char* table) {
-  const std::string sql = std::string("SELECT ifnull(max(rowid), 0) FROM ") + table;
-  sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) return -1;
-  const std::int64_t rowid =
-      sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
-  sqlite3_finalize(statement);
-  return rowid;
-}
-
 }  // namespace
 
 bool RowWriter::Prepare(sqlite3* db) {
@@ -348,12 +337,14 @@ void RowWriter::Committed(const Batch& batch) {
   for (std::size_t i = 0; i < kEventTables; ++i) committed_[i] += added[i];
 }
 
-bool RowWriter::Stored(sqlite3* db, const Batch& batch) const {
-  const EventCounts added = CountEvents(batch);
+bool RowWriter::RemoveUnknown(sqlite3* db) const {
   for (std::size_t i = 0; i < kEventTables; ++i) {
-    if (added[i] > 0) return HighestRowid(db, kEventTableNames[i]) == committed_[i] + added[i];
+    std::string sql = "DELETE FROM ";
+    sql.append(kEventTableNames[i]).append(" WHERE rowid > ");
+    sql.append(std::to_string(committed_[i]));
+    if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace traceinject

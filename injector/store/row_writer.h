@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a batch into the tables of schemas/run_db.sql, through statements that stay prepared.
 //
-// Writing a batch twice is noticed: dictionary, process and health rows replace themselves, and
-// event tables are only appended to, with rowids from 1 without holes, so that the highest rowid
-// tells whether a commit whose outcome is unknown took place.
+// A commit whose outcome is unknown can be undone: event tables are only appended to, with rowids
+// from 1 without holes, so that rows above the known number are those of that commit. All other
+// rows replace themselves when they are written again.
 //
 // NVTX rows get explicit rowids: ranges stored while open (NvtxRow::row) take -row, all others
 // count up from 1. So the first can be replaced when they close, never collide with the second, and
@@ -40,9 +40,10 @@ class RowWriter {
   // The transaction of `batch` is known to be committed.
   void Committed(const Batch& batch);
 
-  // After a commit that failed: are the events of `batch` in the database? False also if the batch
-  // has no event: writing its other rows again changes nothing. O(log rows).
-  bool Stored(sqlite3* db, const Batch& batch) const;
+  // Deletes the events of transactions that are in the database although Committed() was not told
+  // of them. Inside the caller's transaction, after Prepare. False on an error of SQLite.
+  // O(log rows + events deleted).
+  bool RemoveUnknown(sqlite3* db) const;
 
  private:
   static constexpr std::size_t kStatements = 22;

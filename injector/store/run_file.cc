@@ -118,8 +118,8 @@ struct RunFile::State {
 
   template <typename Body>
   bool RunTransaction(const Body& body);
-  template <typename Body, typename Stored>
-  bool Transact(const Body& body, const Stored& stored);
+  template <typename Body>
+  bool Transact(const Body& body);
 };
 
 bool RunFile::State::SetJournal() {
@@ -155,7 +155,8 @@ bool RunFile::State::Reopen() {
   Close();
   if (!claim->Retake())
     return FailText("another process claimed this recording: it is not written to any more");
-  if (!Open() || !Prepare()) {
+  // A commit that failed on the old connection may have taken place all the same.
+  if (!Open() || !Prepare() || !RunTransaction([&] { return writer.RemoveUnknown(db); })) {
     Close();
     return false;
   }
@@ -186,10 +187,9 @@ bool RunFile::State::RunTransaction(const Body& body) {
 }
 
 // Runs `body` in a transaction, on a new connection if the present one lost its descriptors or
-// fails with an I/O error. The outcome of a commit that failed so is unknown: `stored` then tells
-// whether there is anything left to do.
-template <typename Body, typename Stored>
-bool RunFile::State::Transact(const Body& body, const Stored& stored) {
+// fails with an I/O error.
+template <typename Body>
+bool RunFile::State::Transact(const Body& body) {
   if (!claim->NameIsOurs()) {
     return FailText(
         "the recording was removed, renamed or replaced: it is not written to any more");
@@ -201,8 +201,7 @@ bool RunFile::State::Transact(const Body& body, const Stored& stored) {
   }
   if (RunTransaction(body)) return true;
   if (last_code != SQLITE_IOERR && !DescriptorsLost()) return false;
-  if (!Reopen()) return false;
-  return stored() || RunTransaction(body);
+  return Reopen() && RunTransaction(body);
 }
 
 // journal_mode leaves WAL only after it copied the log into the database, and refuses while a
@@ -260,8 +259,7 @@ bool RunFile::Write(const Batch& batch) {
   State& state = *state_;
   if (state.over) return false;
   try {
-    const bool written = state.Transact([&] { return state.writer.Insert(batch); },
-                                        [&] { return state.writer.Stored(state.db, batch); });
+    const bool written = state.Transact([&] { return state.writer.Insert(batch); });
     if (written) state.writer.Committed(batch);
     return written;
   } catch (const std::exception&) {
@@ -274,13 +272,11 @@ bool RunFile::Finish(std::int64_t end) {
   if (state.over) return false;
   state.over = true;
   try {
-    const bool ended = state.Transact(
-        [&] {
-          return ExecuteWith(state.db, "UPDATE process SET end = ?", end) &&
-                 ExecuteWith(state.db,
-                             "INSERT OR REPLACE INTO meta(key, value) VALUES('closed', ?)", 1);
-        },
-        [] { return false; });
+    const bool ended = state.Transact([&] {
+      return ExecuteWith(state.db, "UPDATE process SET end = ?", end) &&
+             ExecuteWith(state.db, "INSERT OR REPLACE INTO meta(key, value) VALUES('closed', ?)",
+                         1);
+    });
     const bool single = ended && state.LeaveOneFile();
     state.Close();
     state.claim.reset();

@@ -38,8 +38,8 @@ class RunFile {
 
   // Writes everything in `batch` in one transaction. On failure (disk full, file removed by
   // somebody, descriptors gone) nothing of it is stored, and the same batch may be tried again
-  // later. Where opening the file again helps, that is done, the batch is written once more, and
-  // reopened() counts it. A removed file is not made anew. O(rows).
+  // later. Where opening the file again helps, that is done and the batch written once more. A
+  // removed file is not made anew. O(rows).
   bool Write(const Batch& batch);
 
   // Records the end, checkpoints, switches to journal_mode=DELETE and closes: one file remains.
@@ -54,9 +54,9 @@ class RunFile {
 
   const std::string& path() const;  // absolute
   std::int64_t bytes() const;       // database plus write-ahead log, on disk
-  int reopened() const;             // times the descriptors had to be opened again
-  const std::string& last_error()
-      const;  // a sentence about the last failure; empty: there was none
+  int reopened() const;             // times lost descriptors had to be opened again
+  // A sentence about the last failure; empty: there was none.
+  const std::string& last_error() const;
 
  private:
   struct State;

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/analyze.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+
+#include "analyzer/common/text.h"
+#include "analyzer/import/open_recording.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::array<Command, 4> kCommands = {{
+    {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
+    {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
+    {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
+    {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
+}};
+
+std::string Help() {
+  TableText table;
+  for (const Command& command : kCommands)
+    table.rows.push_back({std::string(command.name), std::string(command.help)});
+  return "Says what limits a training run that libtraceinject.so recorded.\n\n"
+         "usage: analyze RUN...                 report on a run\n"
+         "       analyze COMMAND [OPTIONS] ...  see analyze COMMAND --help\n\n"
+         "RUN is a recording (run.db, run.db.zst), the name that a job of many ranks recorded to "
+         "(run.db stands for\n"
+         "run.rank*.db), or a folder of recordings.\n\n"
+         "commands:\n" +
+         FormatTable(table, "  ") +
+         "\nexamples:\n"
+         "  LD_PRELOAD=$(analyze preload) python train.py   record; the file is run.db\n"
+         "  analyze run.db                                  report\n"
+         "  analyze run.db --from 1.5s --to 2s              only this part; times count from the "
+         "first GPU operation\n"
+         "  analyze run.db --format json -o report.json     the same for programs\n"
+         "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n\n"
+         "exit codes: 0 report, 1 failed gate, 2 bad usage, 3 unreadable input\n";
+}
+
+int ShowVersion() {
+  fmt::print("analyze {} (reads run.db up to schema version {})\n", TRACEINJECT_VERSION,
+             kSchemaVersion);
+  return kReported;
+}
+
+bool LooksLikePath(const std::string& word) {
+  std::error_code ignored;
+  return word.find_first_of("/.") != std::string::npos || std::filesystem::exists(word, ignored);
+}
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+
+int Analyze(const std::vector<std::string>& arguments) {
+  if (arguments.empty()) {
+    fmt::print(stderr, "{}", Help());
+    return kBadUsage;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    fmt::print("{}", Help());
+    return kReported;
+  }
+  if (first == "--version") return ShowVersion();
+  const auto command = std::find_if(kCommands.begin(), kCommands.end(),
+                                    [&](const Command& c) { return c.name == first; });
+  if (command != kCommands.end()) return command->run({arguments.begin() + 1, arguments.end()});
+  if (!first.starts_with("-") && !LooksLikePath(first)) {
+    std::vector<std::string_view> names;
+    for (const Command& known : kCommands) names.push_back(known.name);
+    if (const auto nearest = NearestWord(first, names)) {
+      fmt::print(stderr,
+                 "analyze: there is no command '{}'; did you mean '{}'? See analyze --help.\n",
+                 first, *nearest);
+      return kBadUsage;
+    }
+  }
+  return RunReport(arguments);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program `analyze`: finds the subcommand and runs it. Data goes to stdout, talk to stderr.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceinject {
+
+enum ExitCode : int {
+  kReported = 0,
+  kGateFailed = 1,
+  kBadUsage = 2,
+  kUnreadable = 3,
+};
+
+struct Command {
+  std::string_view name;
+  std::string_view help;  // one line
+  int (*run)(const std::vector<std::string>&
+                 arguments);  // without the command's name; returns an ExitCode
+};
+
+std::span<const Command> Commands();
+
+// `arguments`: without the name of the program. Returns the exit code.
+int Analyze(const std::vector<std::string>& arguments);
+
+// The subcommands, one file each.
+int RunReport(const std::vector<std::string>& arguments);
+int RunInfo(const std::vector<std::string>& arguments);
+int RunSql(const std::vector<std::string>& arguments);
+int RunPreload(const std::vector<std::string>& arguments);
+
+}  // namespace traceinject

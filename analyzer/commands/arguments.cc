@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "analyzer/commands/analyze.h"
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+
+namespace traceinject {
+namespace {
+
+// "; did you mean --format?" for the first argument that looks like an option and is none.
+std::string Suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  for (const std::string& argument : arguments) {
+    const std::string word = argument.substr(0, argument.find('='));
+    if (!word.starts_with("--") || std::find(names.begin(), names.end(), word) != names.end())
+      continue;
+    if (const auto nearest = NearestWord(word, candidates))
+      return fmt::format("; did you mean {}?", *nearest);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>& arguments) {
+  try {
+    // CLI11 takes the list from its end.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kReported;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {}{}\nSee {} --help.\n", app.get_name(), error.what(),
+               Suggestion(app, arguments), app.get_name());
+    return kBadUsage;
+  }
+}
+
+CLI::Option* AddTime(CLI::App& app, const std::string& name, std::optional<std::int64_t>& time_ns,
+                     const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&time_ns, name](const std::string& text) {
+            const auto parsed = ParseTime(text);
+            if (!parsed.ok()) throw CLI::ValidationError(name, parsed.error());
+            time_ns = parsed.value();
+          },
+          help)
+      ->type_name("TIME");
+}
+
+Result<double> ParseAmount(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  double factor = 0;
+  if (suffix.empty()) factor = 1;
+  if (suffix == "k" || suffix == "K") factor = 1e3;
+  if (suffix == "M") factor = 1e6;
+  if (suffix == "G" || suffix == "B") factor = 1e9;
+  if (suffix == "T") factor = 1e12;
+  if (suffix == "P") factor = 1e15;
+  const double amount = value * factor;
+  if (code != std::errc() || !std::isfinite(amount) || amount <= 0) {
+    return Error{fmt::format(
+        "'{}' is not an amount: write a positive number, as in 6.7e9, 6.7B or 350M", text)};
+  }
+  return amount;
+}
+
+CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<double>& amount,
+                       const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&amount, name](const std::string& text) {
+            const auto parsed = ParseAmount(text);
+            if (!parsed.ok()) throw CLI::ValidationError(name, parsed.error());
+            amount = parsed.value();
+          },
+          help)
+      ->type_name("AMOUNT");
+}
+
+CLI::Option* AddOutput(CLI::App& app, std::string& path) {
+  return app.add_option("-o,--output", path, "write to FILE; - is stdout")->type_name("FILE");
+}
+
+}  // namespace traceinject

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands share in reading their command lines.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/result.h"
+
+namespace traceinject {
+
+// Reads `arguments` into the variables bound to `app`. Empty: go on. Otherwise the exit code: help
+// was printed to stdout, or what is wrong to stderr, with the nearest option for a misspelt one.
+std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>& arguments);
+
+// A time option such as --from; the text is checked while parsing. `time_ns` must outlive the
+// parsing.
+CLI::Option* AddTime(CLI::App& app, const std::string& name, std::optional<std::int64_t>& time_ns,
+                     const std::string& help);
+
+// An amount that may be written with an exponent or with k, M, G, T, P (powers of 1000): "6.7e9",
+// "350M".
+CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<double>& amount,
+                       const std::string& help);
+Result<double> ParseAmount(std::string_view text);
+
+// -o FILE.
+CLI::Option* AddOutput(CLI::App& app, std::string& path);
+
+}  // namespace traceinject

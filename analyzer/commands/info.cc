@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analyzer/commands/analyze.h"
+#include "analyzer/commands/arguments.h"
+#include "analyzer/commands/missing_run.h"
+#include "analyzer/commands/output.h"
+#include "analyzer/commands/sql_rows.h"
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+#include "analyzer/import/open_recording.h"
+#include "analyzer/import/run_paths.h"
+#include "schemas/health_counters.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze info";
+
+// What one file tells about itself. Rows keep the names of the columns in run_db.sql.
+struct FileInfo {
+  std::string path;
+  std::int64_t bytes = 0;
+  SqlRows meta, processes, devices, tables, health, facts;
+};
+
+constexpr std::array<std::string_view, 20> kTables = {
+    "kernel",      "memcpy",     "memset",       "api",          "sync",
+    "nvtx",        "collective", "communicator", "kernel_shape", "graph_node",
+    "string",      "thread",     "stream",       "device",       "api_name",
+    "nvtx_domain", "clock_pair", "capture_gap",  "system_fact",  "health"};
+
+std::string CountTables() {
+  std::string sql;
+  for (const std::string_view table : kTables) {
+    if (!sql.empty()) sql += " UNION ALL ";
+    sql += fmt::format("SELECT '{0}' AS name, count(*) AS rows FROM {0}", table);
+  }
+  return sql;
+}
+
+Result<FileInfo> Look(const std::string& path) {
+  const auto database = OpenRecording(path);
+  if (!database.ok()) return Error{database.error()};
+  FileInfo info;
+  info.path = path;
+  std::error_code ignored;
+  info.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, ignored));
+  struct Part {
+    SqlRows FileInfo::*rows;
+    std::string sql;
+  };
+  const Part parts[] = {
+      {&FileInfo::meta,
+       "SELECT 'schema_version' AS key, (SELECT user_version FROM pragma_user_version) AS value "
+       "UNION ALL SELECT key, value FROM meta"},
+      {&FileInfo::processes, "SELECT * FROM process ORDER BY proc"},
+      {&FileInfo::devices, "SELECT * FROM device ORDER BY proc, device"},
+      {&FileInfo::tables, CountTables()},
+      {&FileInfo::health,
+       "SELECT source, counter, value, detail FROM health ORDER BY proc, source, counter"},
+      {&FileInfo::facts, "SELECT kind, key, value FROM system_fact ORDER BY proc, kind, key"},
+  };
+  for (const Part& part : parts) {
+    auto rows = Query(database.value(), part.sql);
+    if (!rows.ok()) return Error{rows.error()};
+    info.*part.rows = std::move(rows).value();
+  }
+  return info;
+}
+
+// A row written downwards, without its NULLs.
+std::string Upright(const SqlRows& rows, std::size_t row) {
+  TableText table;
+  for (std::size_t column = 0; column < rows.columns.size(); ++column) {
+    const SqlCell& cell = rows.rows[row][column];
+    if (cell.kind != SqlCell::Kind::kNull) table.rows.push_back({rows.columns[column], cell.text});
+  }
+  return FormatTable(table, "    ");
+}
+
+std::string TableSizes(const SqlRows& tables) {
+  TableText table;
+  table.align_right = {false, true};
+  for (const auto& row : tables.rows) {
+    const std::int64_t count = std::strtoll(row[1].text.c_str(), nullptr, 10);
+    if (count > 0) table.rows.push_back({row[0].text, FormatCount(count)});
+  }
+  return table.rows.empty() ? "    none has rows\n" : FormatTable(table, "    ");
+}
+
+std::string_view SeverityName(HealthSeverity severity) {
+  switch (severity) {
+    case HealthSeverity::kInfo:
+      return "";
+    case HealthSeverity::kNotice:
+      return "notice";
+    case HealthSeverity::kDataLoss:
+      return "data loss";
+    case HealthSeverity::kError:
+      return "error";
+  }
+  return "";
+}
+
+// Severity and meaning of a counter, from the list that the recorder counts by.
+std::pair<std::string_view, std::string_view> Meaning(const std::string& source,
+                                                      const std::string& counter) {
+  for (const HealthCounterInfo& info : kHealthCounters) {
+    if (info.source == source && info.counter == counter)
+      return {SeverityName(info.severity), info.description};
+  }
+  return {"", ""};
+}
+
+std::string HealthText(const SqlRows& health) {
+  TableText table;
+  table.align_right = {false, true};
+  for (const auto& row : health.rows) {
+    const auto [severity, meaning] = Meaning(row[0].text, row[1].text);
+    const bool counts = row[2].text != "0";
+    std::string words(meaning);
+    if (!row[3].text.empty()) words += (words.empty() ? "" : ": ") + row[3].text;
+    table.rows.push_back({row[0].text + "." + row[1].text, row[2].text,
+                          std::string(counts ? severity : ""), std::move(words)});
+  }
+  return table.rows.empty() ? "    no counters: recording did not come that far\n"
+                            : FormatTable(table, "    ");
+}
+
+std::string FactsText(const SqlRows& facts) {
+  TableText table;
+  for (const auto& row : facts.rows) table.rows.push_back({row[0].text, row[1].text, row[2].text});
+  return FormatTable(table, "    ");
+}
+
+std::string AsText(const FileInfo& info) {
+  std::string text = fmt::format("{}  ({})\n", info.path, FormatBytes(info.bytes));
+  TableText meta;
+  bool closed = false;
+  for (const auto& row : info.meta.rows) {
+    meta.rows.push_back({row[0].text, row[1].text});
+    if (row[0].text == "base_ns")
+      meta.rows.back()[1] += "  " + FormatDate(std::strtoll(row[1].text.c_str(), nullptr, 10));
+    closed = closed || (row[0].text == "closed" && row[1].text == "1");
+  }
+  text += FormatTable(meta, "    ");
+  if (!closed)
+    text +=
+        "    not closed: the process was killed or is still running; the last second or two may be "
+        "missing\n";
+  for (std::size_t i = 0; i < info.processes.rows.size(); ++i)
+    text += "  process\n" + Upright(info.processes, i);
+  for (std::size_t i = 0; i < info.devices.rows.size(); ++i)
+    text += "  device\n" + Upright(info.devices, i);
+  text += "  rows of the tables\n" + TableSizes(info.tables);
+  text += "  health\n" + HealthText(info.health);
+  if (!info.facts.rows.empty()) text += "  facts\n" + FactsText(info.facts);
+  return text;
+}
+
+std::string AsJson(const std::vector<FileInfo>& files) {
+  std::string text = "[";
+  for (const FileInfo& info : files) {
+    text += fmt::format("{}\n{{\"path\": {}, \"bytes\": {}", text.size() > 1 ? "," : "",
+                        JsonString(info.path), info.bytes);
+    const std::pair<const char*, const SqlRows*> parts[] = {
+        {"meta", &info.meta},     {"processes", &info.processes}, {"devices", &info.devices},
+        {"tables", &info.tables}, {"health", &info.health},       {"facts", &info.facts}};
+    for (const auto& [name, rows] : parts)
+      text += fmt::format(",\n\"{}\": {}", name, FormatRowsAsJson(*rows));
+    text += "}";
+  }
+  return text + "\n]\n";
+}
+
+}  // namespace
+
+int RunInfo(const std::vector<std::string>& arguments) {
+  std::vector<std::string> words;
+  std::string format = "text", output = "-";
+  CLI::App app("Says what is in recordings, without reading the events.", kProgram);
+  app.footer(
+      "Examples:\n"
+      "  analyze info run.db                  one file, or run.rank*.db\n"
+      "  analyze info results/ --format json  all recordings in a folder, for programs\n");
+  app.add_option("run", words, "recordings, as for analyze report")->required();
+  app.add_option("--format", format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  AddOutput(app, output);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  const auto paths = ResolveRunPaths(words);
+  if (!paths.ok()) {
+    fmt::print(stderr, "{}\n\n{}", paths.error(), MissingRunChecklist(words));
+    return kUnreadable;
+  }
+  std::vector<FileInfo> files;
+  bool all_read = true;
+  for (const std::string& path : paths.value().files) {
+    auto info = Look(path);
+    if (info.ok()) {
+      files.push_back(std::move(info).value());
+    } else {
+      fmt::print(stderr, "{}\n", info.error());
+      all_read = false;
+    }
+  }
+  std::string text;
+  for (const FileInfo& info : files) text += (text.empty() ? "" : "\n") + AsText(info);
+  const int written = WriteOrExplain(kProgram, output, format == "json" ? AsJson(files) : text);
+  return all_read ? written : kUnreadable;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+
+#include "analyzer/commands/analyze.h"
+#include "analyzer/commands/arguments.h"
+#include "analyzer/commands/missing_run.h"
+#include "analyzer/commands/output.h"
+#include "analyzer/commands/sql_rows.h"
+#include "analyzer/import/open_recording.h"
+#include "analyzer/import/run_paths.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze sql";
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  analyze sql run.db \"SELECT name, count(*) AS calls, sum(dur_ns) AS ns FROM kernels GROUP "
+    "BY name ORDER BY ns DESC LIMIT 10\"\n"
+    "  analyze sql run.db \"SELECT name, sql FROM sqlite_schema\"      the tables, with a comment "
+    "on every column\n"
+    "  analyze sql run.db - < query.sql                               the query from stdin\n"
+    "  analyze sql run.db \"SELECT * FROM memcpys\" --format csv -o copies.csv\n"
+    "Over several files the query runs in each, and a column 'rank' comes first.\n";
+
+struct Options {
+  std::vector<std::string> words;  // paths, then the query
+  std::string format = "table", output = "-";
+};
+
+// How rows of a file are told apart: its rank, else its name.
+SqlCell RankCell(const Database& database) {
+  const auto rank = Query(database, "SELECT rank FROM process LIMIT 1");
+  if (rank.ok() && rank.value().rows.size() == 1 &&
+      rank.value().rows[0][0].kind == SqlCell::Kind::kNumber) {
+    return rank.value().rows[0][0];
+  }
+  return {SqlCell::Kind::kText, std::filesystem::path(database.path()).filename().string()};
+}
+
+Result<SqlRows> QueryFiles(const std::vector<std::string>& files, std::string_view sql) {
+  SqlRows all;
+  for (const std::string& file : files) {
+    const auto database = OpenRecording(file);
+    if (!database.ok()) return Error{database.error()};
+    auto rows = Query(database.value(), sql);
+    if (!rows.ok()) return rows;
+    if (files.size() == 1) return rows;
+    if (all.columns.empty()) {
+      all.columns = rows.value().columns;
+      all.columns.insert(all.columns.begin(), "rank");
+    }
+    if (rows.value().columns.size() + 1 != all.columns.size()) {
+      return Error{
+          fmt::format("{}: the query gives other columns here than in {}", file, files.front())};
+    }
+    const SqlCell rank = RankCell(database.value());
+    for (auto& row : rows.value().rows) {
+      row.insert(row.begin(), rank);
+      all.rows.push_back(std::move(row));
+    }
+  }
+  return all;
+}
+
+std::string Format(const SqlRows& rows, const std::string& format) {
+  if (format == "csv") return FormatRowsAsCsv(rows);
+  if (format == "json") return FormatRowsAsJson(rows);
+  return FormatRowsAsTable(rows);
+}
+
+}  // namespace
+
+int RunSql(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app("Runs one SQL query on a recording, which stays as it is.", kProgram);
+  app.footer(kExamples);
+  app.add_option("run query", options.words,
+                 "the recordings, then the query (- reads it from stdin)")
+      ->required();
+  app.add_option("--format", options.format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  AddOutput(app, options.output);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  if (options.words.size() < 2) {
+    fmt::print(stderr,
+               "{}: expected a recording and a query, as in: analyze sql run.db \"SELECT count(*) "
+               "FROM kernel\"\n",
+               kProgram);
+    return kBadUsage;
+  }
+  std::string sql = options.words.back();
+  if (sql == "-") sql.assign(std::istreambuf_iterator<char>(std::cin), {});
+  options.words.pop_back();
+
+  const auto paths = ResolveRunPaths(options.words);
+  if (!paths.ok()) {
+    fmt::print(stderr, "{}\n\n{}", paths.error(), MissingRunChecklist(options.words));
+    return kUnreadable;
+  }
+  for (const std::string& note : paths.value().notes) fmt::print(stderr, "note: {}\n", note);
+  const auto rows = QueryFiles(paths.value().files, sql);
+  if (!rows.ok()) {
+    fmt::print(stderr, "{}\n", rows.error());
+    return kUnreadable;
+  }
+  return WriteOrExplain(kProgram, options.output, Format(rows.value(), options.format));
+}
+
+}  // namespace traceinject

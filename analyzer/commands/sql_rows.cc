@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/sql_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/common/text.h"
+
+namespace traceinject {
+namespace {
+
+SqlCell Cell(const Statement& row, int column) {
+  switch (row.type(column)) {
+    case SQLITE_NULL:
+      return {};
+    case SQLITE_INTEGER:
+      return {SqlCell::Kind::kNumber, std::string(row.text(column))};
+    case SQLITE_FLOAT: {
+      // JSON knows no infinity, and SQLite has no NaN.
+      std::string text(row.text(column));
+      const bool finite = text.find("nf") == std::string::npos;
+      return {finite ? SqlCell::Kind::kNumber : SqlCell::Kind::kText, std::move(text)};
+    }
+    case SQLITE_BLOB: {
+      std::string digits;
+      for (const char byte : row.text(column))
+        digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+      return {SqlCell::Kind::kBlob, std::move(digits)};
+    }
+    default:
+      return {SqlCell::Kind::kText, std::string(row.text(column))};
+  }
+}
+
+// Whether nothing but space, semicolons and line comments is left.
+bool IsBlank(std::string_view text) {
+  for (;;) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n;");
+    if (first == std::string_view::npos) return true;
+    text.remove_prefix(first);
+    if (!text.starts_with("--")) return false;
+    const std::size_t line = text.find('\n');
+    if (line == std::string_view::npos) return true;
+    text.remove_prefix(line);
+  }
+}
+
+std::string Printable(std::string text) {
+  for (char& letter : text) {
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  }
+  return text;
+}
+
+std::string CsvField(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string field = "\"";
+  for (const char letter : text) {
+    if (letter == '"') field += '"';
+    field += letter;
+  }
+  return field + "\"";
+}
+
+// Length of the valid UTF-8 character at `at`; 0 if there is none (RFC 3629).
+std::size_t Utf8Length(std::string_view text, std::size_t at) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char first = byte(at);
+  const std::size_t length = first < 0x80   ? 1
+                             : first < 0xC2 ? 0
+                             : first < 0xE0 ? 2
+                             : first < 0xF0 ? 3
+                             : first < 0xF5 ? 4
+                                            : 0;
+  if (length == 0 || at + length > text.size()) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(at + i) & 0xC0) != 0x80) return 0;
+  }
+  if (length < 3) return length;
+  const unsigned char second = byte(at + 1);
+  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
+  const bool surrogate = first == 0xED && second > 0x9F;
+  const bool too_high = first == 0xF4 && second > 0x8F;
+  return overlong || surrogate || too_high ? 0 : length;
+}
+
+std::string JsonValue(const SqlCell& cell) {
+  if (cell.kind == SqlCell::Kind::kNull) return "null";
+  return cell.kind == SqlCell::Kind::kNumber ? cell.text : JsonString(cell.text);
+}
+
+}  // namespace
+
+Result<SqlRows> Query(const Database& database, std::string_view sql) {
+  std::string_view rest;
+  auto statement = database.Prepare(sql, &rest);
+  if (!statement.ok()) return Error{statement.error()};
+  Statement& row = statement.value();
+  if (!IsBlank(rest))
+    return Error{fmt::format("{}: one statement at a time; this follows the first: {}",
+                             database.path(), rest)};
+  if (!row.read_only())
+    return Error{fmt::format("{}: recordings are only read; use SELECT", database.path())};
+  SqlRows result;
+  for (int column = 0; column < row.columns(); ++column)
+    result.columns.emplace_back(row.column_name(column));
+  for (;;) {
+    const auto more = row.Step();
+    if (!more.ok()) return Error{more.error()};
+    if (!more.value()) return result;
+    auto& cells = result.rows.emplace_back();
+    for (int column = 0; column < row.columns(); ++column) cells.push_back(Cell(row, column));
+  }
+}
+
+std::string FormatRowsAsTable(const SqlRows& rows) {
+  TableText table;
+  table.rows.push_back(rows.columns);
+  table.align_right.assign(rows.columns.size(), true);
+  for (const auto& row : rows.rows) {
+    auto& cells = table.rows.emplace_back();
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const SqlCell& cell = row[column];
+      const bool is_null = cell.kind == SqlCell::Kind::kNull;
+      if (!is_null && cell.kind != SqlCell::Kind::kNumber) table.align_right[column] = false;
+      cells.push_back(is_null ? "NULL" : Printable(cell.text));
+    }
+  }
+  return FormatTable(table);
+}
+
+std::string FormatRowsAsCsv(const SqlRows& rows) {
+  std::string text;
+  for (std::size_t column = 0; column < rows.columns.size(); ++column) {
+    if (column > 0) text += ',';
+    text += CsvField(rows.columns[column]);
+  }
+  text += "\r\n";
+  for (const auto& row : rows.rows) {
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      if (column > 0) text += ',';
+      text += CsvField(row[column].text);
+    }
+    text += "\r\n";
+  }
+  return text;
+}
+
+std::string FormatRowsAsJson(const SqlRows& rows) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < rows.rows.size(); ++i) {
+    text += i > 0 ? ",\n {" : "\n {";
+    for (std::size_t column = 0; column < rows.columns.size(); ++column) {
+      if (column > 0) text += ", ";
+      text += JsonString(rows.columns[column]) + ": " + JsonValue(rows.rows[i][column]);
+    }
+    text += "}";
+  }
+  return text + (rows.rows.empty() ? "]\n" : "\n]\n");
+}
+
+std::string JsonString(std::string_view text) {
+  std::string out = "\"";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = Utf8Length(text, at);
+    const char letter = text[at];
+    if (length == 0) {
+      out += "\xEF\xBF\xBD";
+    } else if (letter == '"' || letter == '\\') {
+      out += '\\';
+      out += letter;
+    } else if (static_cast<unsigned char>(letter) < 0x20) {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
+    } else {
+      out += text.substr(at, length);
+    }
+    at += std::max<std::size_t>(1, length);
+  }
+  return out + "\"";
+}
+
+}  // namespace traceinject

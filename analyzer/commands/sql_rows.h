@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Query results, and how they are written down.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/common/result.h"
+#include "analyzer/common/sqlite.h"
+
+namespace traceinject {
+
+struct SqlCell {
+  enum class Kind { kNull, kNumber, kText, kBlob } kind = Kind::kNull;
+  std::string text;  // numbers in SQLite's notation, blobs as hexadecimal digits; empty for NULL
+};
+
+struct SqlRows {
+  std::vector<std::string> columns;
+  std::vector<std::vector<SqlCell>> rows;
+};
+
+// Runs the one statement in `sql`, which may only read.
+Result<SqlRows> Query(const Database& database, std::string_view sql);
+
+// Columns padded with spaces; numbers to the right. Control characters are shown as '?'.
+std::string FormatRowsAsTable(const SqlRows& rows);
+// RFC 4180, with a header; NULL is an empty field.
+std::string FormatRowsAsCsv(const SqlRows& rows);
+// A list of objects, one a row, keyed by column.
+std::string FormatRowsAsJson(const SqlRows& rows);
+
+// With quotes; bytes that are not UTF-8 become U+FFFD.
+std::string JsonString(std::string_view text);
+
+}  // namespace traceinject

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/common/sqlite.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace traceinject {
+
+std::string SqliteError(const std::string& path, int extended_code, std::string_view message) {
+  switch (extended_code & 0xff) {
+    case SQLITE_NOTADB:
+      return fmt::format(
+          "{}: this is not an SQLite database. Expected a run.db written by libtraceinject.so.",
+          path);
+    case SQLITE_CORRUPT:
+      return fmt::format(
+          "{}: the database is damaged ({}). Was the copy of it interrupted? Copy it again from "
+          "where it was "
+          "recorded, together with its -wal file if there is one.",
+          path, message);
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return fmt::format(
+          "{}: cannot be opened ({}). Check that the file exists and that you may read it.", path,
+          message);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return fmt::format(
+          "{}: another process holds a lock on it ({}). Try again when that process has ended.",
+          path, message);
+    case SQLITE_IOERR:
+      return fmt::format(
+          "{}: reading failed ({}). Check the disk or network file system it lies on.", path,
+          message);
+    case SQLITE_NOMEM:
+      return fmt::format("{}: there is not enough memory to read it.", path);
+    default:
+      return fmt::format("{}: {}", path, message);
+  }
+}
+
+Result<bool> Statement::Step() {
+  const int code = sqlite3_step(statement_.get());
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  sqlite3* handle = sqlite3_db_handle(statement_.get());
+  return Error{SqliteError(path_, sqlite3_extended_errcode(handle), sqlite3_errmsg(handle))};
+}
+
+void Statement::Reset() { sqlite3_reset(statement_.get()); }
+
+std::string_view Statement::column_name(int column) const {
+  const char* name = sqlite3_column_name(statement_.get(), column);
+  return name != nullptr ? std::string_view(name) : std::string_view();
+}
+
+std::string_view Statement::text(int column) const {
+  const auto* bytes = sqlite3_column_text(statement_.get(), column);
+  if (bytes == nullptr) return {};
+  return {reinterpret_cast<const char*>(bytes),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::optional<int> Statement::optional_int(int column) const {
+  if (is_null(column)) return std::nullopt;
+  const std::int64_t value = int64(column);
+  if (value > std::numeric_limits<int>::max()) return std::numeric_limits<int>::max();
+  if (value < std::numeric_limits<int>::min()) return std::numeric_limits<int>::min();
+  return static_cast<int>(value);
+}
+
+std::optional<std::int64_t> Statement::optional_int64(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return int64(column);
+}
+
+void Statement::Bind(int parameter, std::string_view value) {
+  sqlite3_bind_text64(statement_.get(), parameter, value.data(), value.size(), SQLITE_TRANSIENT,
+                      SQLITE_UTF8);
+}
+
+Result<Database> Database::Open(const std::string& uri_or_path, int flags, const char* vfs,
+                                std::string path) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(uri_or_path.c_str(), &handle, flags, vfs);
+  Database database(handle, std::move(path));
+  if (code != SQLITE_OK) {
+    const char* message = handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code);
+    return Error{SqliteError(database.path_, code, message)};
+  }
+  sqlite3_extended_result_codes(handle, 1);
+  return database;
+}
+
+Result<Statement> Database::Prepare(std::string_view sql, std::string_view* tail) const {
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  const int code = sqlite3_prepare_v2(handle_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      &statement, &rest);
+  if (code != SQLITE_OK) {
+    return Error{
+        SqliteError(path_, sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get()))};
+  }
+  if (tail != nullptr) *tail = sql.substr(static_cast<std::size_t>(rest - sql.data()));
+  if (statement == nullptr) return Error{fmt::format("{}: the SQL text holds no statement", path_)};
+  return Statement(statement, path_);
+}
+
+Status Database::Execute(const std::string& sql) const {
+  if (sqlite3_exec(handle_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return Error{
+        SqliteError(path_, sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get()))};
+  }
+  return Done{};
+}
+
+}  // namespace traceinject

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite with owners and with errors that are sentences. Connections are used from one thread at a
+// time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/common/result.h"
+
+namespace traceinject {
+
+// A prepared statement. Columns count from 0, parameters from 1 as in SQLite. Must not outlive its
+// Database.
+class Statement {
+ public:
+  // True: a row is there. False: done. Error: a sentence with the path.
+  Result<bool> Step();
+  void Reset();
+
+  int columns() const { return sqlite3_column_count(statement_.get()); }
+  std::string_view column_name(int column) const;
+  // SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB or SQLITE_NULL.
+  int type(int column) const { return sqlite3_column_type(statement_.get(), column); }
+  bool is_null(int column) const { return type(column) == SQLITE_NULL; }
+  // Conversions are SQLite's: NULL and text without digits are 0.
+  std::int64_t int64(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+  double real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+  // Valid until the next Step(). NULL is empty.
+  std::string_view text(int column) const;
+  // Empty for NULL; saturates where the column does not fit.
+  std::optional<int> optional_int(int column) const;
+  std::optional<std::int64_t> optional_int64(int column) const;
+
+  void Bind(int parameter, std::int64_t value) {
+    sqlite3_bind_int64(statement_.get(), parameter, value);
+  }
+  void Bind(int parameter, std::string_view value);
+  void BindNull(int parameter) { sqlite3_bind_null(statement_.get(), parameter); }
+
+  bool read_only() const { return sqlite3_stmt_readonly(statement_.get()) != 0; }
+
+ private:
+  friend class Database;
+  struct Finalizer {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  Statement(sqlite3_stmt* statement, std::string path)
+      : statement_(statement), path_(std::move(path)) {}
+  std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+  std::string path_;
+};
+
+class Database {
+ public:
+  // `uri_or_path` goes to sqlite3_open_v2 with `flags` (SQLITE_OPEN_...); `path` is what errors
+  // call the file.
+  static Result<Database> Open(const std::string& uri_or_path, int flags, const char* vfs,
+                               std::string path);
+
+  // `tail`, if given, receives what follows the first statement of `sql`.
+  Result<Statement> Prepare(std::string_view sql, std::string_view* tail = nullptr) const;
+  // Runs statements that return nothing of interest.
+  Status Execute(const std::string& sql) const;
+
+  sqlite3* handle() const { return handle_.get(); }
+  const std::string& path() const { return path_; }
+
+ private:
+  struct Closer {
+    void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
+  };
+  Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  std::unique_ptr<sqlite3, Closer> handle_;
+  std::string path_;
+};
+
+// The sentence for an error code of SQLite on the file `path`: what happened and what to do.
+std::string SqliteError(const std::string& path, int extended_code, std::string_view message);
+
+}  // namespace traceinject

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything the user named, as one Run.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/result.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct LoadProgress {
+  double share = 0;  // 0..1 of the work
+  std::size_t files_done = 0, files = 0;
+  std::uint64_t rows = 0;  // event rows read
+};
+
+struct LoadOptions {
+  unsigned threads = 0;  // 0: one a CPU
+  // Called from the calling thread, about ten times a second; may be empty.
+  std::function<void(const LoadProgress&)> on_progress;
+};
+
+// Resolves `paths` (see run_paths.h), reads the files in parallel, and puts them on the smallest
+// base. Files of another attempt (run_id) than the newest one's are left out, as are files that
+// cannot be read when others can; Run::notes says so. Error: nothing could be read; the sentence
+// says why.
+Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& options);
+
+}  // namespace traceinject

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a run.db for reading and never changes it, its folder or its -wal, whatever state the
+// recording process left it in.
+#pragma once
+
+#include <string>
+
+#include "analyzer/common/result.h"
+#include "analyzer/common/sqlite.h"
+
+namespace traceinject {
+
+// The newest version of schemas/run_db.sql that can be read, and the file's mark ('TRJ1').
+inline constexpr int kSchemaVersion = 1;
+inline constexpr int kApplicationId = 0x54524A31;
+
+// A connection inside one read transaction, so that all reads see the same moment.
+//
+//   - A finished file is opened as immutable: no lock, no side file, so it works in a read-only
+//   folder.
+//   - One with a -wal whose process is gone is read with the write-ahead index in memory: no -shm
+//   is made, nothing is checkpointed.
+//   - One that is being written is followed through SQLite's own locks.
+//   - One with a rollback journal (network file systems) is rolled back in a private copy.
+//   - A .zst is unpacked into a private temporary file that is unlinked at once.
+//
+// Errors, each a sentence: missing, a folder, not a plain file, empty, truncated, not a database,
+// not a recording, written by a newer version, damaged.
+Result<Database> OpenRecording(const std::string& path);
+
+}  // namespace traceinject

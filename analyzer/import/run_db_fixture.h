@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds small run.db files for tests: rows by name instead of by id. For tests only: a failure
+// throws std::runtime_error.
+//
+//   RunDbFixture file(path, {.rank = 0, .world_size = 2});
+//   auto call = file.AddApi({.start_ns = 0, .dur_ns = 5'000, .name = "cudaLaunchKernel", .api_class
+//   = ApiClass::kLaunch}); file.AddKernel({.start_ns = 10'000, .dur_ns = 50'000, .name = "gemm",
+//   .correlation = call}); file.Close();
+//
+// Times are ns relative to base_ns, as in run_db.sql; rows are stored in the order of the calls.
+// Dictionaries fill themselves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/sqlite.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+class RunDbFixture {
+ public:
+  struct Options {
+    std::int64_t base_ns = 1'700'000'000'000'000'000;
+    std::string run_id = "job-1";
+    std::string host = "node-a";
+    std::int64_t pid = 4242;
+    std::optional<int> rank = std::nullopt, local_rank = std::nullopt, world_size = std::nullopt;
+    std::int64_t start_ns = 0;
+    std::optional<std::int64_t> end_ns = std::nullopt;  // empty: as if the process had been killed
+    bool closed = true;                                 // meta.closed
+    std::string command_line = "python train.py";
+    bool views = false;  // also create schemas/views.sql
+    bool write_ahead =
+        false;  // journal_mode=WAL, as during capture; else the file is as after a clean exit
+  };
+  struct DeviceFacts {
+    int device = 0;
+    std::string name = "NVIDIA H200";
+    std::string uuid = "GPU-00000000-0000-0000-0000-000000000000";
+    int sm_count = 132, cc_major = 9, cc_minor = 0, sm_clock_khz = 1'980'000,
+        memory_clock_khz = 3'201'000, memory_bus_bits = 6144;
+    std::int64_t memory_bytes = 150'000'000'000, l2_bytes = 62'914'560;
+  };
+  struct Kernel {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::string name = "kernel";
+    int device = 0;
+    std::uint32_t stream = 7;
+    std::uint64_t correlation = 0;
+    std::uint32_t graph_node = 0;  // row of graph_node to point at, made when needed; 0: none
+    std::int32_t grid[3] = {1, 1, 1}, block[3] = {128, 1, 1};
+  };
+  struct Memcpy {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::int64_t bytes = 0;
+    int kind = 1;                    // HtoD
+    int src_kind = 2, dst_kind = 3;  // pinned, device
+    bool async = true;
+    int device = 0;
+    std::uint32_t stream = 7;
+    std::uint64_t correlation = 0;
+    int src_device = -1, dst_device = -1;
+  };
+  struct Memset {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::int64_t bytes = 0;
+    int device = 0;
+    std::uint32_t stream = 7;
+    std::uint64_t correlation = 0;
+  };
+  struct Api {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::string name = "cudaLaunchKernel";
+    ApiClass api_class = ApiClass::kLaunch;
+    ApiDomain domain = ApiDomain::kRuntime;
+    std::int64_t tid = 4242;
+    std::uint64_t correlation = 0;  // 0: the next unused one
+    int result = 0;
+  };
+  struct Sync {
+    TimeNs start_ns = 0, dur_ns = 0;
+    SyncKind kind = SyncKind::kEventRecord;
+    std::int64_t tid = 4242;
+    std::optional<std::int64_t> event = std::nullopt;
+    std::optional<std::uint32_t> stream = std::nullopt;  // on `device`
+    int device = 0;
+  };
+  struct Nvtx {
+    TimeNs start_ns = 0;
+    std::optional<TimeNs> dur_ns = 0;  // empty: still open
+    std::string text = "range";
+    NvtxKind kind = NvtxKind::kPushPop;
+    std::string domain = "";
+    std::int64_t tid = 4242;
+    std::optional<std::int64_t> category = std::nullopt;
+  };
+  struct Collective {
+    TimeNs start_ns = 0;
+    std::optional<TimeNs> dur_ns = 0;
+    std::string function = "AllReduce";
+    std::int64_t bytes = 0;
+    std::uint32_t communicator = 0;  // from AddCommunicator; 0: unknown
+    std::int64_t tid = 4242;
+    std::optional<int> reduction = 0, peer = std::nullopt, root = std::nullopt;
+  };
+  struct CommunicatorFacts {
+    std::uint64_t handle = 0x1000;
+    std::optional<TimeNs> created_ns = 0;
+    std::optional<int> size = std::nullopt, rank = std::nullopt, device = std::nullopt;
+  };
+
+  // Creates `path`, replacing what is there.
+  explicit RunDbFixture(std::string path);
+  RunDbFixture(std::string path, const Options& options);
+  ~RunDbFixture();
+  RunDbFixture(RunDbFixture&&) noexcept;
+
+  void AddDevice(const DeviceFacts& device);
+  void AddKernel(const Kernel& kernel);
+  void AddMemcpy(const Memcpy& copy);
+  void AddMemset(const Memset& memset);
+  // Returns the correlation id.
+  std::uint64_t AddApi(const Api& api);
+  void AddSync(const Sync& sync);
+  void AddNvtx(const Nvtx& nvtx);
+  void AddCollective(const Collective& collective);
+  // Returns the id for Collective::communicator.
+  std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
+  void AddGap(TimeNs start_ns, std::optional<TimeNs> dur_ns, const std::string& reason);
+  void AddHealth(const std::string& source, const std::string& counter, std::int64_t value,
+                 const std::string& detail = "");
+  void AddFact(const std::string& kind, const std::string& key, const std::string& value);
+
+  // A launch call of `launch_ns` and the kernel it launched. Returns the correlation id.
+  std::uint64_t AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,
+                                  std::int64_t tid = 4242);
+
+  // Any SQL, to damage the file on purpose.
+  void Execute(const std::string& sql);
+
+  // Commits and closes; called by the destructor. No call may follow.
+  void Close();
+  // Commits and lets go as a killed process does: with write_ahead the -wal stays behind.
+  void Kill();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  struct State;
+  std::string path_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "analyzer/common/text.h"
+
+namespace traceinject {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kCompressed = ".zst";
+
+bool RemoveSuffix(std::string& text, std::string_view suffix) {
+  if (!text.ends_with(suffix)) return false;
+  text.resize(text.size() - suffix.size());
+  return true;
+}
+
+std::string Uncompressed(std::string name) {
+  RemoveSuffix(name, kCompressed);
+  return name;
+}
+
+// Whether `name` is stem + ".p<pid>" + extension, as a second process with the same output name
+// makes it.
+bool HasPid(std::string_view name, const fs::path& plain) {
+  const std::size_t first = plain.stem().native().size() + 2;
+  const std::size_t last = name.find_first_not_of("0123456789", first);
+  return last != first && last != std::string_view::npos &&
+         name.substr(last) == plain.extension().native();
+}
+
+// Files directly in `folder` whose name, without .zst, matches, by name. Of x.db and x.db.zst only
+// x.db is taken.
+std::vector<std::string> FilesMatching(const fs::path& folder, std::string_view pattern) {
+  std::error_code error;
+  std::set<std::string> names;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code ignored;
+    if (MatchesGlob(Uncompressed(name), pattern) && !entry->is_directory(ignored))
+      names.insert(name);
+  }
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    std::string plain = name;
+    if (RemoveSuffix(plain, kCompressed) && names.contains(plain)) continue;
+    files.push_back((folder / name).string());
+  }
+  return files;
+}
+
+// run.rank*.db for run.db.
+std::vector<std::string> RankSiblings(const fs::path& path) {
+  const fs::path plain(Uncompressed(path.filename().string()));
+  if (plain.stem().empty()) return {};
+  return FilesMatching(path.parent_path(),
+                       plain.stem().string() + ".rank*" + plain.extension().string());
+}
+
+// run.p123.db for run.db.
+std::vector<std::string> PidSiblings(const fs::path& path) {
+  const fs::path plain(Uncompressed(path.filename().string()));
+  if (plain.stem().empty()) return {};
+  auto files =
+      FilesMatching(path.parent_path(), plain.stem().string() + ".p*" + plain.extension().string());
+  std::erase_if(files, [&](const std::string& file) {
+    return !HasPid(Uncompressed(fs::path(file).filename().string()), plain);
+  });
+  return files;
+}
+
+// The sentence for a file that was named while others of the same job lie beside it; empty if there
+// are none.
+std::string NoteOnOthers(const std::string& path) {
+  auto others = RankSiblings(path);
+  for (std::string& other : PidSiblings(path)) others.push_back(std::move(other));
+  if (others.empty()) return "";
+  const std::string first = fs::path(others.front()).filename().string();
+  if (others.size() == 1)
+    return fmt::format(
+        "{} was read alone; {} beside it is of another process. Name the folder to read both", path,
+        first);
+  return fmt::format(
+      "{} was read alone; {} files beside it ({}, ...) are of other processes. Name the folder to "
+      "read all",
+      path, others.size(), first);
+}
+
+Result<std::vector<std::string>> ResolveOne(const std::string& path,
+                                            std::vector<std::string>& notes) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    auto files = RecordingsInFolder(path);
+    if (files.empty())
+      return Error{
+          fmt::format("{}: this folder holds no recording (no file named *.db or *.db.zst)", path)};
+    return files;
+  }
+  if (fs::exists(path, error)) {
+    if (std::string note = NoteOnOthers(path); !note.empty()) notes.push_back(std::move(note));
+    return std::vector{path};
+  }
+  auto siblings = RankSiblings(path);
+  if (!siblings.empty()) return siblings;
+  const std::string compressed = path + std::string(kCompressed);
+  if (fs::exists(compressed, error)) return std::vector{compressed};
+  return Error{fmt::format("{}: there is no such file, and no per-rank files of that name", path)};
+}
+
+}  // namespace
+
+std::vector<std::string> RecordingsInFolder(const std::string& folder) {
+  return FilesMatching(folder, "*.db");
+}
+
+Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths) {
+  RunPaths run;
+  std::set<std::string> seen;
+  for (const std::string& path : paths) {
+    auto files = ResolveOne(path, run.notes);
+    if (!files.ok()) return Error{files.error()};
+    for (std::string& file : files.value()) {
+      std::error_code error;
+      const fs::path canonical = fs::weakly_canonical(file, error);
+      if (seen.insert(error ? file : canonical.string()).second)
+        run.files.push_back(std::move(file));
+    }
+  }
+  if (run.files.empty()) return Error{"no recording was named"};
+  return run;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what the user names to the files that are meant.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/common/result.h"
+
+namespace traceinject {
+
+struct RunPaths {
+  std::vector<std::string>
+      files;  // at least one, each once, in the order named, those of one folder by name
+  std::vector<std::string> notes;  // what lies there and was not taken, in words
+};
+
+// Each path may be
+//   - a file, as recorded (run.db) or compressed (run.db.zst);
+//   - a name that does not exist but whose .zst or per-rank siblings do: run.db stands for
+//   run.rank*.db;
+//   - a folder: every recording directly in it (*.db, *.db.zst; moved-aside run.db.1 are older runs
+//   and not taken).
+// Errors: a sentence if a path stands for no file. Whether the files are recordings is not looked
+// at.
+Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths);
+
+// Recordings in a folder, sorted by name; empty if it cannot be listed. Also for "did you mean"
+// lists.
+std::vector<std::string> RecordingsInFolder(const std::string& folder);
+
+}  // namespace traceinject

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_paths.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "analyzer/import/temporary_folder.h"
+
+namespace traceinject {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunPathsTest : public testing::Test {
+ protected:
+  void Touch(const std::string& name) { std::ofstream(folder_ / name) << "x"; }
+  // Names of the files found, without their folder; the error in angle brackets.
+  std::vector<std::string> Resolve(const std::vector<std::string>& names) {
+    std::vector<std::string> paths;
+    for (const std::string& name : names) paths.push_back(folder_ / name);
+    auto found = ResolveRunPaths(paths);
+    if (!found.ok()) return {"<" + found.error() + ">"};
+    notes_ = found.value().notes;
+    std::vector<std::string> result;
+    for (const std::string& file : found.value().files)
+      result.push_back(fs::path(file).filename().string());
+    return result;
+  }
+  using Names = std::vector<std::string>;
+  TemporaryFolder folder_;
+  Names notes_;
+};
+
+TEST_F(RunPathsTest, OneFile) {
+  Touch("run.db");
+  EXPECT_EQ(Resolve({"run.db"}), Names{"run.db"});
+  EXPECT_EQ(Resolve({"run.db", "run.db"}), Names{"run.db"});
+  EXPECT_TRUE(notes_.empty());
+}
+
+TEST_F(RunPathsTest, SiblingsStandForTheName) {
+  for (const char* name : {"run.rank00001.db", "run.rank00000.db", "run.rank00002.db.zst",
+                           "run.rank00000.db.1", "run.rank00003.p77.db", "run.rank00000.db-wal",
+                           "other.rank00000.db", "run.rank00001.db.zst"}) {
+    Touch(name);
+  }
+  const Names expected = {"run.rank00000.db", "run.rank00001.db", "run.rank00002.db.zst",
+                          "run.rank00003.p77.db"};
+  EXPECT_EQ(Resolve({"run.db"}), expected);
+  EXPECT_EQ(Resolve({"run.db.zst"}), expected);
+  EXPECT_EQ(Resolve({"run.rank00001.db"}), Names{"run.rank00001.db"});
+}
+
+TEST_F(RunPathsTest, AFileHidesOthersOfItsNameAndSaysSo) {
+  Touch("run.db");
+  Touch("run.prod.db");
+  Touch("run.p.db");
+  EXPECT_EQ(Resolve({"run.db"}), Names{"run.db"});
+  EXPECT_TRUE(notes_.empty());
+  Touch("run.p123.db");
+  EXPECT_EQ(Resolve({"run.db"}), Names{"run.db"});
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("run.p123.db beside it"), std::string::npos) << notes_[0];
+  Touch("run.rank00000.db");
+  EXPECT_EQ(Resolve({"run.db"}), Names{"run.db"});
+  ASSERT_EQ(notes_.size(), 1u);
+  EXPECT_NE(notes_[0].find("2 files beside it (run.rank00000.db, ...)"), std::string::npos)
+      << notes_[0];
+}
+
+TEST_F(RunPathsTest, CompressedFileStandsForTheName) {
+  Touch("run.db.zst");
+  EXPECT_EQ(Resolve({"run.db"}), Names{"run.db.zst"});
+}
+
+TEST_F(RunPathsTest, FoldersAndSeveralPaths) {
+  fs::create_directory(folder_ / "a");
+  fs::create_directory(folder_ / "a/folder.db");
+  Touch("a/run.db");
+  Touch("a/b.db.zst");
+  Touch("a/notes.txt");
+  Touch("z.db");
+  EXPECT_EQ(Resolve({"a"}), (Names{"b.db.zst", "run.db"}));
+  EXPECT_EQ(Resolve({"z.db", "a"}), (Names{"z.db", "b.db.zst", "run.db"}));
+}
+
+TEST_F(RunPathsTest, NothingThere) {
+  fs::create_directory(folder_ / "empty");
+  EXPECT_NE(Resolve({"empty"})[0].find("holds no recording"), std::string::npos);
+  EXPECT_NE(Resolve({"run.db"})[0].find("no such file"), std::string::npos);
+  EXPECT_NE(Resolve({""})[0].find("holds no recording"), std::string::npos);
+  EXPECT_FALSE(ResolveRunPaths({}).ok());
+  EXPECT_TRUE(RecordingsInFolder(folder_ / "nowhere").empty());
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/build_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/gaps.h"
+#include "analyzer/metrics/gpu_specs.h"
+#include "analyzer/metrics/health.h"
+#include "analyzer/metrics/host_activity.h"
+#include "analyzer/metrics/kernels.h"
+#include "analyzer/metrics/nccl_summary.h"
+#include "analyzer/metrics/partition.h"
+#include "analyzer/metrics/printable.h"
+#include "analyzer/model/kernel_class.h"
+
+namespace traceinject {
+namespace {
+
+constexpr int kReportVersion = 1;
+
+// Everything found out about one device, kept until the run's sums are made.
+struct Analysis {
+  std::size_t rank_index = 0;
+  const Rank* rank = nullptr;
+  const Device* device = nullptr;
+  std::string label;
+  Window window;
+  OpRange range;
+  Partition partition;
+  Gaps gaps;
+  std::vector<CopyStats> copies;
+  NcclLinks nccl;
+  CommKernels comm_kernels;
+  JoinRate join;
+};
+
+std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
+  if (rank.rank) return fmt::format("rank {} GPU {}", *rank.rank, device.ordinal);
+  if (run.ranks.size() > 1) return fmt::format("pid {} GPU {}", rank.process.pid, device.ordinal);
+  return fmt::format("GPU {}", device.ordinal);
+}
+
+Analysis Analyse(const Rank& rank, const Device& device, const Window& window,
+                 std::size_t longest_gaps) {
+  Analysis found;
+  found.rank = &rank;
+  found.device = &device;
+  found.window = window;
+  found.range = StartingIn(device.ops, window.time);
+  found.partition = PartitionOf(device.ops, window.time);
+  found.gaps = FindGaps(device.ops, rank.api, window.time, longest_gaps);
+  found.copies = CountCopies(rank, device.ops, found.range, window.time);
+  found.nccl = LinkNccl(rank, device);
+  found.comm_kernels = CountCommKernels(rank, device.ops, found.range);
+  found.join = CountJoins(rank, device.ops, found.range);
+  return found;
+}
+
+// Turns the structures of the metrics into messages. Times become relative to the origin.
+class Writer {
+ public:
+  Writer(const Run& run, const ReportOptions& options, TimeNs origin)
+      : run_(run), options_(options), origin_(origin) {}
+
+  void Sources(Report& report) const;
+  void Device(const Analysis& found, const HostActivities& activities,
+              proto::DeviceReport& to) const;
+  void RunSums(const std::deque<Analysis>& devices, proto::Run& to) const;
+  void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
+  void HealthBlock(const RecordingHealth& health, proto::Health& to) const;
+
+ private:
+  void WindowOf(const Window& window, proto::Window& to) const;
+  void PartitionOf(const Partition& partition, proto::Partition& to) const;
+  void Causes(const IdleCauses& causes, proto::IdleCauses& to) const;
+  void GapOf(const Analysis& found, const Gap& gap, const HostActivities& activities,
+             proto::Gap& to) const;
+  void CaptureGaps(const Analysis& found, proto::DeviceReport& to) const;
+  void Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const;
+  // Kernels, copies and NCCL work: the same fields in a device and in the run.
+  template <typename To>
+  void Kernels(const KernelTable& table, To& to) const;
+  template <typename To>
+  void Copies(const std::vector<CopyStats>& copies, To& to) const;
+  void NcclOf(const std::vector<const Analysis*>& devices, proto::Nccl& to) const;
+  void JoinOf(const JoinRate& join, proto::Join& to) const;
+  std::string NcclCaveat(const std::vector<NcclRow>& rows) const;
+
+  const Run& run_;
+  const ReportOptions& options_;
+  TimeNs origin_;
+};
+
+template <typename T, typename Set>
+void SetIf(const std::optional<T>& value, Set set) {
+  if (value) set(*value);
+}
+
+void Writer::Sources(Report& report) const {
+  for (const Rank& rank : run_.ranks) {
+    proto::Source& to = *report.add_sources();
+    to.set_path(rank.path);
+    SetIf(rank.rank, [&](int v) { to.set_rank(v); });
+    to.set_host(rank.process.host);
+    to.set_pid(rank.process.pid);
+    to.set_run_id(rank.run_id);
+    to.set_tool_version(rank.tool_version);
+    to.set_schema_version(rank.schema_version);
+    to.set_closed(rank.closed);
+    SetIf(rank.process.world_size, [&](int v) { to.set_world_size(v); });
+    to.set_command_line(rank.process.command_line);
+    SetIf(rank.process.driver_version, [&](int v) { to.set_driver_version(v); });
+    SetIf(rank.process.cupti_version, [&](int v) { to.set_cupti_version(v); });
+    SetIf(rank.process.nccl_version, [&](int v) { to.set_nccl_version(v); });
+  }
+}
+
+void Writer::WindowOf(const Window& window, proto::Window& to) const {
+  to.set_start_ns(window.time.start - origin_);
+  to.set_end_ns(window.time.end - origin_);
+  to.set_restricted(window.restricted);
+}
+
+void Writer::PartitionOf(const Partition& partition, proto::Partition& to) const {
+  to.set_wall_ns(partition.wall_ns);
+  to.set_compute_ns(partition.compute_ns);
+  to.set_exposed_communication_ns(partition.exposed_communication_ns);
+  to.set_exposed_copy_ns(partition.exposed_copy_ns);
+  to.set_idle_ns(partition.idle_ns);
+  const auto [compute, communication, copy, idle] = RoundedPercentages(partition);
+  to.set_compute_percent(compute);
+  to.set_exposed_communication_percent(communication);
+  to.set_exposed_copy_percent(copy);
+  to.set_idle_percent(idle);
+  to.set_busy_ns(partition.busy_ns());
+  to.set_communication_ns(partition.communication_ns);
+  to.set_copy_ns(partition.copy_ns);
+  SetIf(partition.communication_to_compute(),
+        [&](double v) { to.set_communication_to_compute(v); });
+  SetIf(partition.overlap_share(), [&](double v) { to.set_overlap_share(v); });
+  to.set_busy_share(partition.share(partition.busy_ns()));
+  to.set_exposed_communication_share(partition.share(partition.exposed_communication_ns));
+}
+
+void Writer::Causes(const IdleCauses& causes, proto::IdleCauses& to) const {
+  to.set_gap_count(causes.gap_count);
+  to.set_host_late_ns(causes.host_late_ns);
+  to.set_launch_latency_ns(causes.launch_latency_ns);
+  to.set_queued_ns(causes.queued_ns);
+  to.set_unknown_ns(causes.unknown_ns);
+}
+
+proto::Gap::Cause CauseOf(GapCause cause) {
+  switch (cause) {
+    case GapCause::kHostLate:
+      return proto::Gap::CAUSE_HOST_LATE;
+    case GapCause::kLaunchLatency:
+      return proto::Gap::CAUSE_LAUNCH_LATENCY;
+    case GapCause::kQueued:
+      return proto::Gap::CAUSE_QUEUED;
+    case GapCause::kUnknown:
+      break;
+  }
+  return proto::Gap::CAUSE_UNKNOWN;
+}
+
+proto::HostActivity::Kind KindOf(HostActivity::Kind kind) {
+  switch (kind) {
+    case HostActivity::Kind::kApi:
+      return proto::HostActivity::KIND_API;
+    case HostActivity::Kind::kRange:
+      return proto::HostActivity::KIND_RANGE;
+    case HostActivity::Kind::kCollective:
+      return proto::HostActivity::KIND_COLLECTIVE;
+  }
+  return proto::HostActivity::KIND_UNKNOWN;
+}
+
+std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op) {
+  if (ops.kind[op] == OpKind::kKernel)
+    return std::string(rank.string(rank.shapes[ops.detail[op]].name));
+  const Transfer& transfer = rank.transfers[ops.detail[op]];
+  if (ops.kind[op] == OpKind::kMemset) return "memset";
+  return fmt::format("memcpy {} ({} to {})", CopyKindName(transfer.kind),
+                     MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
+}
+
+void Writer::GapOf(const Analysis& found, const Gap& gap, const HostActivities& activities,
+                   proto::Gap& to) const {
+  const Rank& rank = *found.rank;
+  to.set_start_ns(gap.time.start - origin_);
+  to.set_duration_ns(gap.length_ns());
+  to.set_cause(CauseOf(gap.cause));
+  to.set_host_late_ns(gap.host_late_ns);
+  to.set_launch_latency_ns(gap.launch_latency_ns);
+  if (gap.op != kNone) to.set_ended_by(OperationName(rank, found.device->ops, gap.op));
+  if (gap.launch != kNone) {
+    to.set_launch_api(rank.api_names[rank.api.name[gap.launch]].name);
+    to.set_launch_start_ns(rank.api.start[gap.launch] - origin_);
+    const traceinject::Thread& thread = rank.threads[rank.api.thread[gap.launch]];
+    to.set_thread(thread.tid);
+    to.set_thread_name(thread.name);
+  }
+  const std::vector<HostActivity> done = activities.During(gap);
+  for (const HostActivity& activity : done) {
+    proto::HostActivity& one = *to.add_activities();
+    one.set_kind(KindOf(activity.kind));
+    one.set_name(activity.name);
+    one.set_count(activity.count);
+    one.set_overlap_ns(activity.overlap_ns);
+    one.set_thread(rank.threads[activity.thread].tid);
+  }
+  to.set_text(DescribeGap(rank, gap, done));
+}
+
+void Writer::CaptureGaps(const Analysis& found, proto::DeviceReport& to) const {
+  for (const CaptureGap& gap : found.rank->gaps) {
+    const TimeNs start = std::max(gap.start, found.window.time.start),
+                 end = std::min(gap.end, found.window.time.end);
+    if (end <= start) continue;
+    proto::CaptureGap& one = *to.add_capture_gaps();
+    one.set_start_ns(start - origin_);
+    one.set_end_ns(end - origin_);
+    one.set_reason(gap.reason);
+  }
+}
+
+void Writer::Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const {
+  to.set_title(std::string(spec.title));
+  SetIf(PeakTflops(spec, PeakDtype::kBf16), [&](double v) { to.set_bf16_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kFp16), [&](double v) { to.set_fp16_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kTf32), [&](double v) { to.set_tf32_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kFp8), [&](double v) { to.set_fp8_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kFp32), [&](double v) { to.set_fp32_tflops(v); });
+  if (spec.memory_gb_per_s > 0) to.set_memory_gb_per_s(spec.memory_gb_per_s);
+  if (spec.nvlink_gb_per_s > 0) to.set_nvlink_gb_per_s(spec.nvlink_gb_per_s);
+  to.set_source(std::string(spec.source));
+}
+
+double Share(TimeNs part, TimeNs whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
+  for (const std::int32_t v : shape.grid) to.add_grid(v);
+  for (const std::int32_t v : shape.block) to.add_block(v);
+  if (shape.cluster[0] != 0) {
+    for (const std::int32_t v : shape.cluster) to.add_cluster(v);
+  }
+  to.set_registers(shape.registers);
+  to.set_shared_bytes(shape.static_shared_bytes + shape.dynamic_shared_bytes);
+}
+
+template <typename To>
+void Writer::Kernels(const KernelTable& table, To& to) const {
+  proto::KernelTotals& totals = *to.mutable_kernels();
+  totals.set_count(table.count);
+  totals.set_total_ns(table.total_ns);
+  totals.set_distinct_names(static_cast<std::int64_t>(table.kernels.size()));
+  totals.set_unclassified_share(Share(table.unclassified_ns, table.total_ns));
+  for (std::size_t i = 0; i < std::min(table.kernels.size(), options_.top_kernels); ++i) {
+    const KernelStats& stats = table.kernels[i];
+    proto::Kernel& one = *to.add_top_kernels();
+    one.set_name(stats.name);
+    one.set_kernel_class(std::string(KernelClassName(stats.kernel_class)));
+    one.set_count(stats.count);
+    one.set_total_ns(stats.total_ns);
+    one.set_mean_ns(static_cast<double>(stats.total_ns) / static_cast<double>(stats.count));
+    one.set_min_ns(stats.min_ns);
+    one.set_max_ns(stats.max_ns);
+    one.set_share(Share(stats.total_ns, table.total_ns));
+    ShapeOf(stats.shape, *one.mutable_shape());
+    one.set_shape_count(stats.shape_count);
+  }
+  for (const KernelClassStats& stats : table.classes) {
+    proto::KernelClass& one = *to.add_classes();
+    one.set_name(std::string(KernelClassName(stats.kernel_class)));
+    one.set_count(stats.count);
+    one.set_total_ns(stats.total_ns);
+    one.set_share(Share(stats.total_ns, table.total_ns));
+  }
+}
+
+template <typename To>
+void Writer::Copies(const std::vector<CopyStats>& copies, To& to) const {
+  for (const CopyStats& stats : copies) {
+    proto::Copy& one = *to.add_copies();
+    one.set_kind(std::string(CopyKindName(stats.kind)));
+    if (stats.kind != 0) {
+      one.set_source_memory(std::string(MemoryKindName(stats.src_kind)));
+      one.set_target_memory(std::string(MemoryKindName(stats.dst_kind)));
+    }
+    one.set_count(stats.count);
+    one.set_async_count(stats.async_count);
+    one.set_bytes(stats.bytes);
+    one.set_total_ns(stats.total_ns);
+    SetIf(stats.gb_per_s(), [&](double v) { one.set_gb_per_s(v); });
+    one.set_exposed_ns(stats.exposed_ns);
+  }
+}
+
+std::string Writer::NcclCaveat(const std::vector<NcclRow>& rows) const {
+  if (rows.empty()) return "";
+  const auto split = [](const NcclRow& row) { return row.transfer_ns.has_value(); };
+  std::string text =
+      "Kernel time contains waiting for other ranks, so algbw and busbw are lower bounds.";
+  if (std::any_of(rows.begin(), rows.end(), split)) {
+    text +=
+        " Transfer is the shortest kernel time over the ranks of each operation: what is left when "
+        "nobody waits.";
+  } else if (run_.ranks.size() == 1) {
+    text += " With one recorded process, waiting and transfer cannot be told apart.";
+  } else {
+    text +=
+        " Waiting and transfer could not be told apart: not all ranks of a communicator are known.";
+  }
+  return text;
+}
+
+void Writer::NcclOf(const std::vector<const Analysis*>& devices, proto::Nccl& to) const {
+  std::vector<NcclSource> sources;
+  CommKernels kernels;
+  for (const Analysis* found : devices) {
+    sources.push_back({&found->nccl, found->window.time});
+    kernels.nccl += found->comm_kernels.nccl;
+    kernels.other += found->comm_kernels.other;
+  }
+  const std::vector<NcclRow> rows = SummariseNccl(sources);
+  std::int64_t linked = 0, calls = 0;
+  for (const NcclRow& row : rows) {
+    if (row.calls > 0) linked += row.kernels;
+    calls += row.calls;
+    proto::NcclRow& one = *to.add_rows();
+    one.set_function(row.function);
+    SetIf(row.communicator_size, [&](int v) { one.set_communicator_size(v); });
+    SetIf(row.bucket_low_bytes, [&](std::int64_t v) { one.set_bucket_low_bytes(v); });
+    SetIf(row.bucket_high_bytes, [&](std::int64_t v) { one.set_bucket_high_bytes(v); });
+    one.set_count(row.count);
+    one.set_calls(row.calls);
+    SetIf(row.bytes, [&](std::int64_t v) { one.set_bytes(v); });
+    one.set_kernel_ns(row.kernel_ns);
+    SetIf(row.algbw_gb_per_s(), [&](double v) { one.set_algbw_gb_per_s(v); });
+    SetIf(row.busbw_gb_per_s(), [&](double v) { one.set_busbw_gb_per_s(v); });
+    one.set_busbw_reason(row.busbw_reason());
+    one.set_latency_bound(row.latency_bound());
+    SetIf(row.transfer_ns, [&](TimeNs v) { one.set_transfer_ns(v); });
+    SetIf(row.transfer_busbw_gb_per_s(), [&](double v) { one.set_transfer_busbw_gb_per_s(v); });
+  }
+  to.set_kernels(kernels.nccl + kernels.other);
+  to.set_linked_kernels(linked);
+  to.set_other_kernels(kernels.other);
+  to.set_calls(calls);
+  to.set_caveat(NcclCaveat(rows));
+}
+
+void Writer::JoinOf(const JoinRate& join, proto::Join& to) const {
+  to.set_operations(join.operations);
+  to.set_joined(join.joined);
+  if (join.share()) {
+    to.set_share(*join.share());
+  } else {
+    to.set_reason(join.operations == 0 ? "no GPU operations" : "no CUDA calls were recorded");
+  }
+}
+
+void Writer::Device(const Analysis& found, const HostActivities& activities,
+                    proto::DeviceReport& to) const {
+  to.set_source(static_cast<int>(found.rank_index));
+  SetIf(found.rank->rank, [&](int v) { to.set_rank(v); });
+  to.set_ordinal(found.device->ordinal);
+  to.set_label(found.label);
+  to.set_name(found.device->name);
+  if (const GpuSpec* spec = FindGpuSpec(found.device->name)) Peaks(*spec, *to.mutable_peaks());
+  WindowOf(found.window, *to.mutable_window());
+  PartitionOf(found.partition, *to.mutable_partition());
+  CaptureGaps(found, to);
+  Causes(found.gaps.causes, *to.mutable_idle_causes());
+  for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());
+  KernelCounter kernels;
+  kernels.Add(*found.rank, found.device->ops, found.range);
+  Kernels(kernels.Finish(), to);
+  Copies(found.copies, to);
+  NcclOf({&found}, *to.mutable_nccl());
+  JoinOf(found.join, *to.mutable_join());
+}
+
+void SetSpread(const std::deque<Analysis>& devices, TimeNs Partition::*part, proto::Spread& to) {
+  std::vector<std::pair<double, const Analysis*>> values;
+  for (const Analysis& found : devices)
+    values.emplace_back(found.partition.share(found.partition.*part), &found);
+  std::stable_sort(values.begin(), values.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::size_t middle = values.size() / 2;
+  to.set_min(values.front().first);
+  to.set_median(values.size() % 2 == 1 ? values[middle].first
+                                       : (values[middle - 1].first + values[middle].first) / 2);
+  to.set_max(values.back().first);
+  to.set_min_at(values.front().second->label);
+  to.set_max_at(values.back().second->label);
+}
+
+// Busy is all that is not idle, so its spread is that of idle turned round.
+void SetBusySpread(const proto::Spread& idle, proto::Spread& to) {
+  to.set_min(1 - idle.max());
+  to.set_median(1 - idle.median());
+  to.set_max(1 - idle.min());
+  to.set_min_at(idle.max_at());
+  to.set_max_at(idle.min_at());
+}
+
+void Writer::RunSums(const std::deque<Analysis>& devices, proto::Run& to) const {
+  to.set_origin_unix_ns(run_.base_ns + origin_);
+  to.set_process_count(static_cast<int>(run_.ranks.size()));
+  to.set_device_count(static_cast<int>(devices.size()));
+  if (devices.empty()) return;
+
+  Window window = devices.front().window;
+  Partition partition;
+  IdleCauses causes;
+  KernelCounter kernels;
+  std::vector<std::vector<CopyStats>> copies;
+  std::vector<const Analysis*> all;
+  JoinRate join;
+  for (const Analysis& found : devices) {
+    window.time.start = std::min(window.time.start, found.window.time.start);
+    window.time.end = std::max(window.time.end, found.window.time.end);
+    window.restricted |= found.window.restricted;
+    partition += found.partition;
+    causes += found.gaps.causes;
+    kernels.Add(*found.rank, found.device->ops, found.range);
+    copies.push_back(found.copies);
+    all.push_back(&found);
+    join += found.join;
+  }
+  WindowOf(window, *to.mutable_window());
+  PartitionOf(partition, *to.mutable_partition());
+  SetSpread(devices, &Partition::compute_ns, *to.mutable_compute_share());
+  SetSpread(devices, &Partition::exposed_communication_ns,
+            *to.mutable_exposed_communication_share());
+  SetSpread(devices, &Partition::exposed_copy_ns, *to.mutable_exposed_copy_share());
+  SetSpread(devices, &Partition::idle_ns, *to.mutable_idle_share());
+  SetBusySpread(to.idle_share(), *to.mutable_busy_share());
+  Causes(causes, *to.mutable_idle_causes());
+  Kernels(kernels.Finish(), to);
+  Copies(MergeCopies(copies), to);
+  NcclOf(all, *to.mutable_nccl());
+  JoinOf(join, *to.mutable_join());
+}
+
+void Writer::MfuBlock(const Mfu& mfu, proto::Mfu& to) const {
+  to.set_requested(options_.mfu.requested());
+  SetIf(mfu.percent, [&](double v) { to.set_mfu_percent(v); });
+  to.set_reason(mfu.reason);
+  to.set_convention(mfu.convention);
+  SetIf(mfu.flops_per_step, [&](double v) { to.set_flops_per_step(v); });
+  SetIf(mfu.steps, [&](std::int64_t v) { to.set_steps(v); });
+  to.set_steps_source(mfu.steps_source);
+  to.set_window_ns(mfu.window_ns);
+  to.set_devices(mfu.devices);
+  to.set_peak_dtype(std::string(PeakDtypeName(options_.mfu.peak_dtype)));
+  SetIf(mfu.peak_tflops_per_device, [&](double v) { to.set_peak_tflops_per_device(v); });
+  to.set_peak_source(mfu.peak_source);
+  SetIf(mfu.achieved_tflops_per_device, [&](double v) { to.set_achieved_tflops_per_device(v); });
+}
+
+proto::Health::Grade GradeOf(HealthGrade grade) {
+  switch (grade) {
+    case HealthGrade::kGood:
+      return proto::Health::GRADE_GOOD;
+    case HealthGrade::kLossy:
+      return proto::Health::GRADE_LOSSY;
+    case HealthGrade::kBad:
+      return proto::Health::GRADE_BAD;
+    case HealthGrade::kUnknown:
+      break;
+  }
+  return proto::Health::GRADE_UNKNOWN;
+}
+
+proto::HealthLine::Severity SeverityOf(HealthSeverity severity) {
+  switch (severity) {
+    case HealthSeverity::kError:
+      return proto::HealthLine::SEVERITY_ERROR;
+    case HealthSeverity::kDataLoss:
+      return proto::HealthLine::SEVERITY_DATA_LOSS;
+    case HealthSeverity::kNotice:
+      return proto::HealthLine::SEVERITY_NOTICE;
+    case HealthSeverity::kInfo:
+      break;
+  }
+  return proto::HealthLine::SEVERITY_INFO;
+}
+
+void Writer::HealthBlock(const RecordingHealth& health, proto::Health& to) const {
+  to.set_grade(GradeOf(health.grade));
+  for (const std::string& reason : health.reasons) to.add_reasons(reason);
+  to.set_records_seen(health.records_seen);
+  to.set_records_lost(health.records_lost);
+  SetIf(health.lost_share, [&](double v) { to.set_lost_share(v); });
+  for (const HealthLine& line : health.lines) {
+    proto::HealthLine& one = *to.add_lines();
+    one.set_severity(SeverityOf(line.severity));
+    one.set_source(static_cast<int>(line.rank));
+    one.set_name(line.name);
+    one.set_value(line.value);
+    one.set_text(line.text);
+    one.set_detail(line.detail);
+  }
+}
+
+std::deque<Analysis> AnalyseDevices(const Run& run, TimeNs origin, const ReportOptions& options,
+                                    Report& report) {
+  std::deque<Analysis> devices;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    for (const Device& device : run.ranks[i].devices) {
+      if (device.ops.size() == 0) continue;
+      const std::string label = LabelOf(run, run.ranks[i], device);
+      const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+      if (!window) {
+        report.add_notes(
+            fmt::format("{} ({}) did no GPU work in the chosen time.", label, device.name));
+        continue;
+      }
+      devices.push_back(Analyse(run.ranks[i], device, *window, options.longest_gaps));
+      devices.back().rank_index = i;
+      devices.back().label = label;
+    }
+  }
+  return devices;
+}
+
+void MatchRanks(std::deque<Analysis>& devices, Report& report) {
+  std::vector<NcclMember> members;
+  for (Analysis& found : devices) members.push_back({found.rank, &found.nccl});
+  for (std::string& note : EstimateTransfers(members)) report.add_notes(std::move(note));
+}
+
+void WriteDevices(const std::deque<Analysis>& devices, const Writer& writer, Report& report) {
+  std::optional<HostActivities> activities;
+  const Rank* indexed = nullptr;
+  for (const Analysis& found : devices) {
+    // Devices of one process follow each other and share its index.
+    if (found.rank != indexed) activities.emplace(*found.rank);
+    indexed = found.rank;
+    writer.Device(found, *activities, *report.add_devices());
+  }
+}
+
+Mfu MfuOf(const Run& run, const std::deque<Analysis>& devices, const MfuOptions& options) {
+  std::vector<MfuDevice> used;
+  Interval window, span;
+  for (const Analysis& found : devices) {
+    const Interval all = *GpuSpan(found.device->ops);
+    if (used.empty()) {
+      window = found.window.time;
+      span = all;
+    }
+    used.push_back({found.rank, found.device});
+    window = {std::min(window.start, found.window.time.start),
+              std::max(window.end, found.window.time.end)};
+    span = {std::min(span.start, all.start), std::max(span.end, all.end)};
+  }
+  return ComputeMfu(run, used, span, window, options);
+}
+
+}  // namespace
+
+Report BuildReport(const Run& run, const ReportOptions& options) {
+  Report report;
+  report.set_tool_version(TRACEINJECT_VERSION);
+  report.set_report_version(kReportVersion);
+  for (const std::string& note : run.notes) report.add_notes(note);
+  const std::optional<TimeNs> origin = RunOrigin(run);
+  if (!origin) report.add_notes("The run holds no GPU operation.");
+
+  std::deque<Analysis> devices = AnalyseDevices(run, origin.value_or(0), options, report);
+  MatchRanks(devices, report);
+  const Writer writer(run, options, origin.value_or(0));
+  writer.Sources(report);
+  WriteDevices(devices, writer, report);
+  writer.RunSums(devices, *report.mutable_run());
+  writer.MfuBlock(MfuOf(run, devices, options.mfu), *report.mutable_mfu());
+  JoinRate join;
+  for (const Analysis& found : devices) join += found.join;
+  writer.HealthBlock(JudgeHealth(run, join), *report.mutable_health());
+  MakePrintable(report);
+  return report;
+}
+
+}  // namespace traceinject

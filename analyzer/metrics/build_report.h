@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// All figures about a run as one message, which every output format renders.
+#pragma once
+
+#include <cstddef>
+
+#include "analyzer/metrics/mfu.h"
+#include "analyzer/metrics/window.h"
+#include "analyzer/model/run.h"
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+using Report = proto::Report;
+
+struct ReportOptions {
+  TimeLimits limits;              // --from and --to, ns relative to the run's first GPU operation
+  std::size_t top_kernels = 15;   // rows of each kernel table
+  std::size_t longest_gaps = 10;  // per device
+  MfuOptions mfu;
+};
+
+// Never fails: what cannot be known is absent, with the reason in Report.notes or beside the field.
+// A run without GPU work in the window has no devices. O(events log events).
+Report BuildReport(const Run& run, const ReportOptions& options);
+
+}  // namespace traceinject

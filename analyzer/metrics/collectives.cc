@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/collectives.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "analyzer/metrics/thread_rows.h"
+#include "analyzer/model/intervals.h"
+
+namespace traceinject {
+namespace {
+
+bool IsNcclKernelName(std::string_view name) { return name.find("nccl") != std::string_view::npos; }
+
+bool IsNcclKernel(const Rank& rank, const GpuOps& ops, std::size_t row) {
+  return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] == KernelClass::kComm &&
+         IsNcclKernelName(rank.string(rank.shapes[ops.detail[row]].name));
+}
+
+// "AllReduce" of ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...) and of
+// ncclKernel_AllReduce_RING_LL_Sum_float(...).
+std::string FunctionOfKernel(std::string_view name) {
+  for (const std::string_view prefix : {"ncclDevKernel_", "ncclKernel_"}) {
+    const std::size_t at = name.find(prefix);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = name.substr(at + prefix.size());
+    return std::string(rest.substr(0, rest.find_first_of("_(<")));
+  }
+  return "unknown";
+}
+
+// The calls between an outermost ncclGroupStart and its ncclGroupEnd, launched inside the range of
+// the latter.
+struct NcclGroup {
+  Interval end_range;
+  std::uint32_t thread = 0;
+  std::vector<std::uint32_t> calls;
+};
+
+class GroupFinder {
+ public:
+  explicit GroupFinder(const Rank& rank, const ThreadRows& calls)
+      : rank_(rank), calls_(calls), open_(rank.threads.size()) {}
+
+  // In order of their ncclGroupEnd.
+  std::vector<NcclGroup> Find() {
+    const NvtxRanges& nvtx = rank_.nvtx;
+    const std::uint32_t start = TextId("ncclGroupStart"), end = TextId("ncclGroupEnd");
+    for (std::uint32_t row = 0; row < nvtx.size(); ++row) {
+      const std::uint32_t thread = nvtx.thread[row];
+      if (thread >= open_.size() || nvtx.text[row] == kNone) continue;
+      if (nvtx.text[row] != start && nvtx.text[row] != end) continue;
+      if (nvtx.domain[row] >= rank_.nvtx_domains.size() ||
+          rank_.nvtx_domains[nvtx.domain[row]] != "NCCL")
+        continue;
+      nvtx.text[row] == start ? Enter(thread, nvtx.start[row])
+                              : Leave(thread, {nvtx.start[row], nvtx.end[row]});
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  struct Open {
+    int depth = 0;
+    TimeNs start = 0;
+  };
+
+  std::uint32_t TextId(std::string_view text) const {
+    const auto found = std::find(rank_.strings.begin(), rank_.strings.end(), text);
+    return found == rank_.strings.end() ? kNone
+                                        : static_cast<std::uint32_t>(found - rank_.strings.begin());
+  }
+  void Enter(std::uint32_t thread, TimeNs time) {
+    if (open_[thread].depth++ == 0) open_[thread].start = time;
+  }
+  void Leave(std::uint32_t thread, Interval range) {
+    Open& open = open_[thread];
+    // An end whose start came before the recording.
+    if (open.depth == 0 || --open.depth > 0) return;
+    NcclGroup group{range, thread, {}};
+    calls_.ForEachOverlapping(thread, {open.start, range.start}, [&](std::uint32_t row) {
+      if (rank_.collectives.start[row] >= open.start) group.calls.push_back(row);
+    });
+    groups_.push_back(std::move(group));
+  }
+
+  const Rank& rank_;
+  const ThreadRows& calls_;
+  std::vector<Open> open_;
+  std::vector<NcclGroup> groups_;
+};
+
+// Looks up the calls behind a launch at a time on a thread.
+class Issuers {
+ public:
+  explicit Issuers(const Rank& rank)
+      : calls_(rank.collectives.start, rank.collectives.end, rank.collectives.thread,
+               rank.threads.size()),
+        groups_(GroupFinder(rank, calls_).Find()) {
+    for (const NcclGroup& group : groups_) {
+      start_.push_back(group.end_range.start);
+      end_.push_back(group.end_range.end);
+      thread_.push_back(group.thread);
+    }
+    group_rows_.emplace(start_, end_, thread_, rank.threads.size());
+    first_group_ = static_cast<std::uint32_t>(rank.collectives.size());
+  }
+
+  // A number that is the same for kernels of the same issue; kNone: no call found.
+  std::uint32_t Find(std::uint32_t thread, TimeNs time) const {
+    const std::uint32_t call = calls_.Innermost(thread, time);
+    if (call != kNone) return call;
+    const std::uint32_t group = group_rows_->Innermost(thread, time);
+    return group == kNone ? kNone : first_group_ + group;
+  }
+  std::vector<std::uint32_t> CallsOf(std::uint32_t issue) const {
+    if (issue < first_group_) return {issue};
+    return groups_[issue - first_group_].calls;
+  }
+
+ private:
+  ThreadRows calls_;
+  std::vector<NcclGroup> groups_;
+  std::vector<TimeNs> start_, end_;
+  std::vector<std::uint32_t> thread_;
+  std::optional<ThreadRows> group_rows_;
+  std::uint32_t first_group_ = 0;
+};
+
+std::string JoinNames(const std::set<std::string_view>& names) {
+  if (names.count("Send") + names.count("Recv") == names.size() && !names.empty()) {
+    return names.size() == 2 ? "Send+Recv" : std::string(*names.begin());
+  }
+  std::string text;
+  for (const std::string_view name : names) text += (text.empty() ? "" : "+") + std::string(name);
+  return text;
+}
+
+// Fills in what the calls say: function, communicator, size. A group may span devices: of its calls
+// those count whose communicator is on this device, or does not tell.
+void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& calls,
+              NcclLaunch& launch) {
+  const Collectives& all = rank.collectives;
+  std::set<std::string_view> functions;
+  std::set<std::uint32_t> communicators;
+  std::set<std::optional<int>> sizes;
+  std::int64_t sent = 0, received = 0, rest = 0;
+  bool known = true;
+  for (const std::uint32_t row : calls) {
+    const std::uint32_t id = all.communicator[row];
+    const Communicator* communicator =
+        id < rank.communicators.size() ? &rank.communicators[id] : nullptr;
+    if (communicator != nullptr && communicator->device.value_or(ordinal) != ordinal) continue;
+    const std::optional<int> size = communicator != nullptr ? communicator->size : std::nullopt;
+    const std::string_view function = rank.string(all.function[row]);
+    const std::optional<std::int64_t> bytes = MessageBytes(function, all.bytes[row], size);
+    known &= bytes.has_value();
+    (function == "Send" ? sent : function == "Recv" ? received : rest) += bytes.value_or(0);
+    functions.insert(function);
+    communicators.insert(id);
+    sizes.insert(size);
+    ++launch.calls;
+  }
+  if (launch.calls == 0) return;
+  launch.function = JoinNames(functions);
+  if (communicators.size() == 1) launch.communicator = *communicators.begin();
+  if (sizes.size() == 1) launch.communicator_size = *sizes.begin();
+  if (known) launch.bytes = std::max(sent, received) + rest;
+}
+
+// Collects the kernels of one launch; their union is its time.
+struct Building {
+  NcclLaunch launch;
+  Interval open;  // the merged kernel that the next one may continue
+};
+
+void AddKernel(Building& building, std::uint32_t row, Interval time) {
+  NcclLaunch& launch = building.launch;
+  if (launch.kernels++ == 0) {
+    launch.first_kernel = row;
+    launch.start = time.start;
+    building.open = {time.start, time.start};
+  }
+  launch.kernel_ns += std::max<TimeNs>(0, time.end - std::max(time.start, building.open.end));
+  building.open.end = std::max(building.open.end, time.end);
+}
+
+// One communicator as the recorded ranks know it.
+struct CommunicatorView {
+  const NcclMember* member = nullptr;
+  std::uint32_t id = kNone;
+  std::vector<NcclLaunch*> launches;  // those that wait for all ranks, in order
+};
+
+// The members of one communicator, by rank in it.
+using CommunicatorMembers = std::vector<CommunicatorView>;
+
+bool SameSequence(const CommunicatorMembers& members) {
+  const std::vector<NcclLaunch*>& first = members.front().launches;
+  return std::all_of(members.begin(), members.end(), [&](const CommunicatorView& view) {
+    return std::equal(first.begin(), first.end(), view.launches.begin(), view.launches.end(),
+                      [](const NcclLaunch* a, const NcclLaunch* b) {
+                        return a->function == b->function && a->bytes == b->bytes;
+                      });
+  });
+}
+
+void SetTransfers(const CommunicatorMembers& members) {
+  for (std::size_t k = 0; k < members.front().launches.size(); ++k) {
+    TimeNs shortest = std::numeric_limits<TimeNs>::max();
+    for (const CommunicatorView& view : members)
+      shortest = std::min(shortest, view.launches[k]->kernel_ns);
+    for (const CommunicatorView& view : members) view.launches[k]->transfer_ns = shortest;
+  }
+}
+
+// Views of the communicators of one device that saw work, by (size, own rank), in order of
+// creation.
+using ViewsByPlace = std::map<int, std::map<int, std::vector<CommunicatorView>>>;
+
+void CollectViews(const NcclMember& member, ViewsByPlace& views) {
+  std::map<std::uint32_t, CommunicatorView> by_id;
+  for (NcclLaunch& launch : member.links->launches) {
+    if (launch.communicator == kNone || !WaitsForAllRanks(launch.function)) continue;
+    CommunicatorView& view = by_id[launch.communicator];
+    view.member = &member;
+    view.id = launch.communicator;
+    view.launches.push_back(&launch);
+  }
+  for (auto& [id, view] : by_id) {
+    const Communicator& communicator = member.rank->communicators[id];
+    if (communicator.size.value_or(0) < 2 || !communicator.rank) continue;
+    views[*communicator.size][*communicator.rank].push_back(std::move(view));
+  }
+}
+
+// Two processes with the same place in communicators of the same size belong to different groups of
+// ranks (a grid of parallel groups, say): which of them belongs with which other rank is not
+// recorded.
+bool OneProcessPerPlace(const std::map<int, std::vector<CommunicatorView>>& places) {
+  return std::all_of(places.begin(), places.end(), [](const auto& place) {
+    return std::all_of(place.second.begin(), place.second.end(), [&](const CommunicatorView& view) {
+      return view.member->rank == place.second.front().member->rank;
+    });
+  });
+}
+
+bool SameCount(const std::map<int, std::vector<CommunicatorView>>& places) {
+  return std::all_of(places.begin(), places.end(), [&](const auto& place) {
+    return place.second.size() == places.begin()->second.size();
+  });
+}
+
+}  // namespace
+
+NcclLinks LinkNccl(const Rank& rank, const Device& device) {
+  const GpuOps& ops = device.ops;
+  const Issuers issuers(rank);
+  std::vector<Building> building;
+  std::unordered_map<std::uint32_t, std::size_t> by_issue;
+  std::vector<std::uint32_t> issues;  // per launch
+  for (std::uint32_t row = 0; row < ops.size(); ++row) {
+    if (!IsNcclKernel(rank, ops, row)) continue;
+    std::uint32_t issue = kNone;
+    if (const std::uint32_t launch = ops.launch[row]; launch != kNone) {
+      issue = issuers.Find(rank.api.thread[launch], rank.api.start[launch]);
+    }
+    std::size_t at = building.size();
+    if (issue != kNone) at = by_issue.try_emplace(issue, at).first->second;
+    if (at == building.size()) {
+      building.emplace_back();
+      issues.push_back(issue);
+    }
+    AddKernel(building[at], row, {ops.start[row], ops.end[row]});
+  }
+
+  NcclLinks links;
+  for (std::size_t i = 0; i < building.size(); ++i) {
+    NcclLaunch& launch = building[i].launch;
+    if (issues[i] != kNone) Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch);
+    if (launch.calls == 0) {
+      launch.function =
+          FunctionOfKernel(rank.string(rank.shapes[ops.detail[launch.first_kernel]].name));
+    }
+    links.launches.push_back(std::move(launch));
+  }
+  return links;
+}
+
+std::optional<std::int64_t> MessageBytes(std::string_view function, std::int64_t bytes,
+                                         std::optional<int> n) {
+  static constexpr std::string_view kPerRank[] = {"AllGather", "ReduceScatter", "AlltoAll",
+                                                  "Gather", "Scatter"};
+  if (std::find(std::begin(kPerRank), std::end(kPerRank), function) == std::end(kPerRank))
+    return bytes;
+  if (!n) return std::nullopt;
+  return bytes * *n;
+}
+
+std::optional<double> BusFactor(std::string_view function, std::optional<int> n) {
+  static constexpr std::string_view kUnity[] = {"Broadcast", "Reduce", "Send", "Recv", "Send+Recv"};
+  if (std::find(std::begin(kUnity), std::end(kUnity), function) != std::end(kUnity)) return 1.0;
+  if (!n || *n < 2) return std::nullopt;
+  const double others = static_cast<double>(*n - 1) / *n;
+  if (function == "AllReduce") return 2 * others;
+  static constexpr std::string_view kOthers[] = {"AllGather", "ReduceScatter", "AlltoAll", "Gather",
+                                                 "Scatter"};
+  if (std::find(std::begin(kOthers), std::end(kOthers), function) != std::end(kOthers))
+    return others;
+  return std::nullopt;
+}
+
+bool WaitsForAllRanks(std::string_view function) {
+  return function == "AllReduce" || function == "AllGather" || function == "ReduceScatter" ||
+         function == "AlltoAll";
+}
+
+CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range) {
+  CommKernels count;
+  for (std::size_t row = range.begin; row < range.end; ++row) {
+    if (ops.kind[row] != OpKind::kKernel || ops.kernel_class[row] != KernelClass::kComm) continue;
+    ++(IsNcclKernel(rank, ops, row) ? count.nccl : count.other);
+  }
+  return count;
+}
+
+std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& members) {
+  std::vector<std::string> notes;
+  ViewsByPlace views;
+  for (const NcclMember& member : members) CollectViews(member, views);
+  for (auto& [size, places] : views) {
+    // Some ranks were not recorded: their kernels may have been the shortest.
+    if (places.size() != static_cast<std::size_t>(size) || !SameCount(places)) continue;
+    if (!OneProcessPerPlace(places)) continue;
+    for (std::size_t i = 0; i < places.begin()->second.size(); ++i) {
+      CommunicatorMembers same;
+      for (auto& [own_rank, list] : places) same.push_back(list[i]);
+      if (SameSequence(same)) {
+        SetTransfers(same);
+      } else {
+        notes.push_back(
+            fmt::format("The ranks of a communicator of {} recorded different sequences of NCCL "
+                        "operations on it, so waiting and "
+                        "transfer are not told apart there.",
+                        size));
+      }
+    }
+  }
+  return notes;
+}
+
+}  // namespace traceinject

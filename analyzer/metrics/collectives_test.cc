@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/collectives.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/metrics/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+constexpr const char* kAllReduce =
+    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
+constexpr const char* kSendRecv = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+
+TEST(CollectivesTest, KernelIsLinkedToTheCallAroundItsLaunch) {
+  RankBuilder builder;
+  const std::uint32_t communicator = builder.AddCommunicator(4, 0, 0);
+  builder.AddCall({100, 200, "AllReduce", 1'000'000, communicator});
+  builder.AddCall({300, 400, "AllGather", 1'000, communicator});
+  const std::uint32_t first = builder.AddApi(150, 160, "cudaLaunchKernelExC");
+  const std::uint32_t second = builder.AddApi(350, 360, "cudaLaunchKernelExC");
+  builder.AddKernel(500, 600, kAllReduce, first);
+  builder.AddKernel(700, 750, "ncclDevKernel_AllGather_RING_LL", second);
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 2u);
+  EXPECT_EQ(links.launches[0].function, "AllReduce");
+  EXPECT_EQ(links.launches[0].bytes, 1'000'000);
+  EXPECT_EQ(links.launches[0].communicator_size, 4);
+  EXPECT_EQ(links.launches[0].kernel_ns, 100);
+  EXPECT_EQ(links.launches[0].calls, 1);
+  EXPECT_EQ(links.launches[1].bytes, 4'000);  // per rank x ranks
+}
+
+TEST(CollectivesTest, CallsOfAnotherThreadDoNotCount) {
+  RankBuilder builder;
+  builder.AddCall({100, 200, "AllReduce", 1'000, kNone, 1});
+  const std::uint32_t launch = builder.AddApi(150, 160, "cudaLaunchKernelExC", 0);
+  builder.AddKernel(500, 600, kAllReduce, launch);
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].calls, 0);
+  EXPECT_FALSE(links.launches[0].bytes);
+  EXPECT_EQ(links.launches[0].function, "AllReduce");  // from the name of the kernel
+}
+
+// Two grouped calls, a nested group, one kernel in the outermost ncclGroupEnd.
+RankBuilder Grouped(const std::string& first, const std::string& second, const char* kernel) {
+  RankBuilder builder;
+  const std::uint32_t communicator = builder.AddCommunicator(2, 1, 0);
+  builder.AddRange({0, 5, "ncclGroupStart", "NCCL"});
+  builder.AddRange({10, 12, "ncclGroupStart", "NCCL"});
+  builder.AddCall({20, 30, first, 600, communicator});
+  builder.AddCall({40, 50, second, 400, communicator});
+  builder.AddRange({60, 70, "ncclGroupEnd", "NCCL"});
+  builder.AddRange({80, 200, "ncclGroupEnd", "NCCL"});
+  builder.AddKernel(300, 400, kernel, builder.AddApi(100, 110, "cudaLaunchKernelExC"));
+  return builder;
+}
+
+TEST(CollectivesTest, GroupedCallsAddUp) {
+  RankBuilder builder = Grouped("AllReduce", "AllReduce", kAllReduce);
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].function, "AllReduce");
+  EXPECT_EQ(links.launches[0].calls, 2);
+  EXPECT_EQ(links.launches[0].bytes, 1000);
+  EXPECT_EQ(links.launches[0].kernel_ns, 100);
+}
+
+TEST(CollectivesTest, SendAndRecvOfOneGroupAreOneExchange) {
+  RankBuilder builder = Grouped("Send", "Recv", kSendRecv);
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].function, "Send+Recv");
+  EXPECT_EQ(links.launches[0].bytes, 600);
+}
+
+TEST(CollectivesTest, MixedGroupIsNamedSo) {
+  RankBuilder builder = Grouped("Reduce", "AllReduce", kAllReduce);
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches[0].function,
+            "AllReduce+Reduce");
+}
+
+TEST(CollectivesTest, RangesOfOtherDomainsAreNoGroups) {
+  RankBuilder builder;
+  builder.AddRange({0, 5, "ncclGroupStart", "mine"});
+  builder.AddCall({20, 30, "AllReduce", 600});
+  builder.AddRange({80, 200, "ncclGroupEnd", "mine"});
+  builder.AddKernel(300, 400, kAllReduce, builder.AddApi(100, 110, "cudaLaunchKernelExC"));
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches[0].calls, 0);
+}
+
+TEST(CollectivesTest, GroupWhoseStartWasNotRecordedIsLeftOut) {
+  RankBuilder builder;
+  builder.AddRange({80, 200, "ncclGroupEnd", "NCCL"});
+  builder.AddKernel(300, 400, kAllReduce, builder.AddApi(100, 110, "cudaLaunchKernelExC"));
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches[0].calls, 0);
+}
+
+TEST(CollectivesTest, SeveralKernelsOfOneGroupAreOneLaunch) {
+  RankBuilder builder = Grouped("AllReduce", "AllReduce", kAllReduce);
+  builder.AddKernel(350, 450, kAllReduce, builder.AddApi(120, 130, "cudaLaunchKernelExC"));
+  builder.AddKernel(500, 510, kAllReduce, builder.AddApi(140, 150, "cudaLaunchKernelExC"));
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].kernels, 3);
+  EXPECT_EQ(links.launches[0].kernel_ns, 160);  // [300, 450) and [500, 510)
+}
+
+TEST(CollectivesTest, GroupOverTwoDevicesIsSplitByCommunicator) {
+  RankBuilder builder;
+  builder.AddDevice("NVIDIA H200");
+  const std::uint32_t zero = builder.AddCommunicator(2, 0, 0),
+                      one = builder.AddCommunicator(2, 1, 1);
+  builder.AddRange({0, 5, "ncclGroupStart", "NCCL"});
+  builder.AddCall({20, 30, "AllReduce", 600, zero});
+  builder.AddCall({40, 50, "AllReduce", 700, one});
+  builder.AddRange({80, 200, "ncclGroupEnd", "NCCL"});
+  builder.AddKernel(300, 400, kAllReduce, builder.AddApi(100, 110, "cudaLaunchKernelExC"), 0);
+  builder.AddKernel(310, 410, kAllReduce, builder.AddApi(120, 130, "cudaLaunchKernelExC"), 1);
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches[0].bytes, 600);
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[1]).launches[0].bytes, 700);
+}
+
+TEST(CollectivesTest, KernelsOfOtherLibrariesAreCountedApart) {
+  RankBuilder builder;
+  builder.AddKernel(0, 10, kAllReduce);
+  builder.AddKernel(20, 30, "void multimem_all_reduce_kernel<float>(float*)");
+  builder.AddKernel(40, 50, "gemm");
+  const CommKernels count = CountCommKernels(builder.rank(), builder.ops(), {0, 3});
+  EXPECT_EQ(count.nccl, 1);
+  EXPECT_EQ(count.other, 1);
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches.size(), 1u);
+}
+
+// Sizes and factors of nccl-tests, doc/PERFORMANCE.md, for n = 4.
+TEST(CollectivesTest, SizesAndFactors) {
+  EXPECT_EQ(MessageBytes("AllReduce", 100, std::nullopt), 100);
+  EXPECT_EQ(MessageBytes("AllGather", 100, 4), 400);
+  EXPECT_EQ(MessageBytes("ReduceScatter", 100, 4), 400);
+  EXPECT_EQ(MessageBytes("AlltoAll", 100, 4), 400);
+  EXPECT_EQ(MessageBytes("Broadcast", 100, 4), 100);
+  EXPECT_FALSE(MessageBytes("AllGather", 100, std::nullopt));
+  EXPECT_DOUBLE_EQ(*BusFactor("AllReduce", 4), 1.5);
+  EXPECT_DOUBLE_EQ(*BusFactor("AllGather", 4), 0.75);
+  EXPECT_DOUBLE_EQ(*BusFactor("ReduceScatter", 4), 0.75);
+  EXPECT_DOUBLE_EQ(*BusFactor("AlltoAll", 4), 0.75);
+  EXPECT_DOUBLE_EQ(*BusFactor("Gather", 4), 0.75);
+  EXPECT_DOUBLE_EQ(*BusFactor("Broadcast", std::nullopt), 1);
+  EXPECT_DOUBLE_EQ(*BusFactor("Send+Recv", std::nullopt), 1);
+  EXPECT_FALSE(BusFactor("AllReduce", std::nullopt));
+  EXPECT_FALSE(BusFactor("AllReduce", 1));
+  EXPECT_FALSE(BusFactor("AllGather+AllReduce", 4));
+}
+
+// A rank of a communicator of two; kernels as long as given.
+RankBuilder Member(int own_rank, const std::vector<TimeNs>& lengths, std::int64_t bytes = 4096) {
+  RankBuilder builder;
+  const std::uint32_t communicator = builder.AddCommunicator(2, own_rank, 0);
+  TimeNs time = 0;
+  for (const TimeNs length : lengths) {
+    builder.AddCall({time, time + 50, "AllReduce", bytes, communicator});
+    const std::uint32_t launch = builder.AddApi(time + 10, time + 20, "cudaLaunchKernelExC");
+    builder.AddKernel(time + 100, time + 100 + length, kAllReduce, launch);
+    time += 10'000;
+  }
+  return builder;
+}
+
+TEST(CollectivesTest, TransferIsTheShortestKernelOverTheRanks) {
+  RankBuilder a = Member(0, {500, 90}), b = Member(1, {100, 80});
+  NcclLinks links_a = LinkNccl(a.rank(), a.rank().devices[0]),
+            links_b = LinkNccl(b.rank(), b.rank().devices[0]);
+  EXPECT_TRUE(EstimateTransfers({{&a.rank(), &links_a}, {&b.rank(), &links_b}}).empty());
+  EXPECT_EQ(links_a.launches[0].transfer_ns, 100);
+  EXPECT_EQ(links_b.launches[0].transfer_ns, 100);
+  EXPECT_EQ(links_a.launches[1].transfer_ns, 80);
+}
+
+TEST(CollectivesTest, OneRankAloneGivesNoTransfer) {
+  RankBuilder a = Member(0, {500});
+  NcclLinks links = LinkNccl(a.rank(), a.rank().devices[0]);
+  EXPECT_TRUE(EstimateTransfers({{&a.rank(), &links}}).empty());
+  EXPECT_FALSE(links.launches[0].transfer_ns);
+}
+
+TEST(CollectivesTest, DifferentSequencesAreNotMatched) {
+  RankBuilder a = Member(0, {500, 90}), b = Member(1, {100}), c = Member(1, {100, 80}, 8192);
+  NcclLinks links_a = LinkNccl(a.rank(), a.rank().devices[0]);
+  for (RankBuilder* other : {&b, &c}) {
+    NcclLinks links = LinkNccl(other->rank(), other->rank().devices[0]);
+    EXPECT_EQ(EstimateTransfers({{&a.rank(), &links_a}, {&other->rank(), &links}}).size(), 1u);
+    EXPECT_FALSE(links_a.launches[0].transfer_ns);
+  }
+}
+
+TEST(CollectivesTest, ParallelGroupsOfEqualSizeAreNotGuessed) {
+  RankBuilder a = Member(0, {500}), b = Member(1, {100}), c = Member(0, {50}), d = Member(1, {60});
+  std::vector<NcclLinks> links;
+  std::vector<NcclMember> members;
+  for (RankBuilder* one : {&a, &b, &c, &d})
+    links.push_back(LinkNccl(one->rank(), one->rank().devices[0]));
+  std::size_t i = 0;
+  for (RankBuilder* one : {&a, &b, &c, &d}) members.push_back({&one->rank(), &links[i++]});
+  EXPECT_TRUE(EstimateTransfers(members).empty());
+  for (const NcclLinks& one : links) EXPECT_FALSE(one.launches[0].transfer_ns);
+}
+
+}  // namespace
+}  // namespace traceinject

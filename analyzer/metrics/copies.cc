@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/copies.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "analyzer/model/intervals.h"
+
+namespace traceinject {
+namespace {
+
+// Names of CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, cupti_activity.h.
+constexpr std::array<std::string_view, 11> kCopyKinds = {
+    "memset", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+constexpr std::array<std::string_view, 8> kMemoryKinds = {
+    "unknown", "pageable", "pinned",        "device",
+    "array",   "managed",  "device static", "managed static"};
+
+using Key = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>;
+
+Key KeyOf(const CopyStats& stats) { return {stats.kind, stats.src_kind, stats.dst_kind}; }
+
+struct Group {
+  CopyStats stats;
+  Intervals times;
+};
+
+Intervals MergedKernels(const GpuOps& ops, Interval window) {
+  Intervals times;
+  for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
+    if (ops.kind[row] == OpKind::kKernel && ops.end[row] > window.start) {
+      times.push_back({ops.start[row], ops.end[row]});
+    }
+  }
+  return Merge(std::move(times));
+}
+
+void SortByTime(std::vector<CopyStats>& list) {
+  std::sort(list.begin(), list.end(), [](const CopyStats& a, const CopyStats& b) {
+    return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : KeyOf(a) < KeyOf(b);
+  });
+}
+
+}  // namespace
+
+std::optional<double> CopyStats::gb_per_s() const {
+  if (total_ns <= 0) return std::nullopt;
+  return static_cast<double>(bytes) / static_cast<double>(total_ns);
+}
+
+std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange range,
+                                   Interval window) {
+  std::map<Key, Group> groups;
+  for (std::size_t row = range.begin; row < range.end; ++row) {
+    if (ops.kind[row] == OpKind::kKernel) continue;
+    const Transfer& transfer = rank.transfers[ops.detail[row]];
+    const bool copy = ops.kind[row] == OpKind::kMemcpy;
+    const Key key = copy ? Key{transfer.kind, transfer.src_kind, transfer.dst_kind} : Key{};
+    Group& group = groups[key];
+    std::tie(group.stats.kind, group.stats.src_kind, group.stats.dst_kind) = key;
+    ++group.stats.count;
+    group.stats.async_count += transfer.async ? 1 : 0;
+    group.stats.bytes += transfer.bytes;
+    group.stats.total_ns += ops.end[row] - ops.start[row];
+    group.times.push_back({ops.start[row], ops.end[row]});
+  }
+  std::vector<CopyStats> list;
+  if (groups.empty()) return list;
+  const Intervals kernels = MergedKernels(ops, window);
+  for (auto& [key, group] : groups) {
+    const Intervals merged = Clip(Merge(std::move(group.times)), window);
+    group.stats.exposed_ns = Length(merged) - OverlapLength(merged, kernels);
+    list.push_back(group.stats);
+  }
+  SortByTime(list);
+  return list;
+}
+
+std::vector<CopyStats> MergeCopies(const std::vector<std::vector<CopyStats>>& devices) {
+  std::map<Key, CopyStats> groups;
+  for (const std::vector<CopyStats>& device : devices) {
+    for (const CopyStats& stats : device) {
+      CopyStats& sum = groups[KeyOf(stats)];
+      std::tie(sum.kind, sum.src_kind, sum.dst_kind) = KeyOf(stats);
+      sum.count += stats.count;
+      sum.async_count += stats.async_count;
+      sum.bytes += stats.bytes;
+      sum.total_ns += stats.total_ns;
+      sum.exposed_ns += stats.exposed_ns;
+    }
+  }
+  std::vector<CopyStats> list;
+  for (const auto& [key, stats] : groups) list.push_back(stats);
+  SortByTime(list);
+  return list;
+}
+
+std::string_view CopyKindName(std::uint8_t kind) {
+  return kind < kCopyKinds.size() ? kCopyKinds[kind] : std::string_view("unknown");
+}
+
+std::string_view MemoryKindName(std::uint8_t kind) {
+  return kind < kMemoryKinds.size() ? kMemoryKinds[kind] : std::string_view("unknown");
+}
+
+}  // namespace traceinject

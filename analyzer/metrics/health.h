@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far a recording can be trusted, from its counters, its end and the joins between its tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/metrics/window.h"
+#include "analyzer/model/run.h"
+#include "schemas/health_counters.h"
+
+namespace traceinject {
+
+// GPU operations joined to the call that launched them. Adds up over devices.
+struct JoinRate {
+  std::int64_t operations = 0, joined = 0;
+  bool calls_recorded = false;  // false: there was nothing to join to
+
+  // Empty without operations or recorded calls.
+  std::optional<double> share() const;
+  JoinRate& operator+=(const JoinRate& other);
+};
+
+JoinRate CountJoins(const Rank& rank, const GpuOps& ops, OpRange range);
+
+struct HealthLine {
+  HealthSeverity severity = HealthSeverity::kInfo;
+  std::size_t rank = 0;  // index into Run::ranks
+  std::string name;      // source.counter
+  std::int64_t value = 0;
+  std::string text;    // what it counts
+  std::string detail;  // the recorder's reason; may be empty
+};
+
+enum class HealthGrade : std::uint8_t { kUnknown, kGood, kLossy, kBad };
+
+// Lossy: anything was lost, a recording is cut off, or fewer than 99.9 % of the operations join a
+// launch. Bad: an error, 1 % lost, or fewer than 99 % joined.
+struct RecordingHealth {
+  HealthGrade grade = HealthGrade::kUnknown;
+  std::vector<std::string> reasons;  // worst first; empty when good
+  std::int64_t records_seen = 0;
+  std::int64_t records_lost =
+      0;  // known number; events of unknown size (an empty buffer pool) are reasons, not counts
+  std::optional<double> lost_share;
+  std::vector<HealthLine> lines;  // worst first, then by rank and name
+};
+
+// O(counters log counters).
+RecordingHealth JudgeHealth(const Run& run, const JoinRate& join);
+
+std::string_view HealthGradeName(HealthGrade grade);
+
+}  // namespace traceinject

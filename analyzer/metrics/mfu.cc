@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/mfu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analyzer/metrics/nvtx_steps.h"
+
+namespace traceinject {
+namespace {
+
+bool Positive(std::optional<double> value) { return value && std::isfinite(*value) && *value > 0; }
+
+// Each of these fills its part of the result, or gives the reason why it cannot.
+using Reason = std::optional<std::string>;
+
+Reason SetFlops(const MfuOptions& options, Mfu& mfu) {
+  if (options.flops_per_step) {
+    if (!Positive(options.flops_per_step)) return "the FLOPs per step must be a positive number";
+    mfu.flops_per_step = options.flops_per_step;
+    mfu.convention = "FLOPs per step as given";
+    return std::nullopt;
+  }
+  if (!options.params) return "tokens per step also need the number of parameters (--params)";
+  if (!options.tokens_per_step)
+    return "the number of parameters also needs tokens per step (--tokens-per-step)";
+  if (!Positive(options.params) || !Positive(options.tokens_per_step)) {
+    return "parameters and tokens per step must be positive numbers";
+  }
+  mfu.flops_per_step = 6 * *options.params * *options.tokens_per_step;
+  mfu.convention = "6ND (6 x parameters x tokens), no attention term, no recomputation";
+  return std::nullopt;
+}
+
+Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOptions& options,
+                Mfu& mfu) {
+  if (options.steps) {
+    if (*options.steps <= 0) return "the number of steps must be positive";
+    mfu.steps = options.steps;
+    mfu.steps_source = "as given";
+    return std::nullopt;
+  }
+  std::optional<StepCount> fewest;
+  std::int64_t most = 0;
+  for (const Rank& rank : run.ranks) {
+    std::optional<StepCount> count = CountSteps(rank, gpu_span, window);
+    if (!count) continue;
+    most = std::max(most, count->steps);
+    if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
+  }
+  if (!fewest)
+    return "the number of steps is unknown: no NVTX range is named like a step; give it (--steps)";
+  if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
+  mfu.steps = fewest->steps;
+  mfu.steps_source = fmt::format("NVTX ranges {}", fewest->pattern);
+  if (most != fewest->steps)
+    mfu.steps_source += fmt::format(" ({} to {} on the ranks: fewest taken)", fewest->steps, most);
+  return std::nullopt;
+}
+
+// A recording of some ranks of a job still knows how many there are; each is taken to drive as many
+// GPUs as the recorded ones.
+int DevicesOfJob(const Run& run, int recorded) {
+  int world = 0;
+  for (const Rank& rank : run.ranks) world = std::max(world, rank.process.world_size.value_or(0));
+  const int processes = static_cast<int>(run.ranks.size());
+  if (processes == 0 || world <= processes) return recorded;
+  return static_cast<int>(std::llround(static_cast<double>(recorded) * world / processes));
+}
+
+Reason SetPeak(const std::vector<MfuDevice>& devices, PeakDtype dtype, Mfu& mfu) {
+  double sum = 0;
+  std::set<std::string> sources;
+  for (const MfuDevice& at : devices) {
+    const std::string& name = at.device->name;
+    const GpuSpec* spec = FindGpuSpec(name);
+    if (spec == nullptr)
+      return fmt::format("the peak rate of '{}' is not in the table of GPUs", name);
+    const std::optional<double> peak = PeakTflops(*spec, dtype);
+    if (!peak) {
+      return fmt::format("no {} peak rate is established for {} ({})", PeakDtypeName(dtype),
+                         spec->title, spec->source);
+    }
+    sum += *peak;
+    sources.insert(
+        fmt::format("{}, {} dense ({})", spec->title, PeakDtypeName(dtype), spec->source));
+  }
+  mfu.peak_tflops_per_device = sum / static_cast<double>(devices.size());
+  for (const std::string& source : sources)
+    mfu.peak_source += (mfu.peak_source.empty() ? "" : "; ") + source;
+  return std::nullopt;
+}
+
+Reason SetPercent(Mfu& mfu) {
+  const double flops = *mfu.flops_per_step * static_cast<double>(*mfu.steps);
+  const double seconds = static_cast<double>(mfu.window_ns) * 1e-9;
+  mfu.achieved_tflops_per_device = flops / seconds / mfu.devices * 1e-12;
+  const double percent = 100 * *mfu.achieved_tflops_per_device / *mfu.peak_tflops_per_device;
+  if (percent > 100) {
+    return fmt::format(
+        "{:.1f} % of the peak is impossible: check the FLOPs per step, the number of steps ({}) "
+        "and the type "
+        "of the peak",
+        percent, *mfu.steps);
+  }
+  mfu.percent = percent;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
+               Interval window, const MfuOptions& options) {
+  Mfu mfu;
+  mfu.window_ns = window.end - window.start;
+  mfu.devices = DevicesOfJob(run, static_cast<int>(devices.size()));
+  Reason reason;
+  if (!options.requested()) reason = "give --flops-per-step, or --params and --tokens-per-step";
+  if (!reason && (devices.empty() || mfu.window_ns <= 0)) reason = "no GPU work in the window";
+  if (!reason) reason = SetFlops(options, mfu);
+  if (!reason) reason = SetSteps(run, gpu_span, window, options, mfu);
+  if (!reason) reason = SetPeak(devices, options.peak_dtype, mfu);
+  if (!reason) reason = SetPercent(mfu);
+  mfu.reason = reason.value_or("");
+  return mfu;
+}
+
+}  // namespace traceinject

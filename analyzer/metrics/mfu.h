@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Model FLOPs utilisation: flops_per_step x steps / (window x sum of the GPUs' peaks).
+//
+// FLOPs per step are given by the user, for the whole job, or follow from parameters and tokens by
+// the 6ND rule (PaLM, appendix B, without its attention term). Whatever cannot be known stays
+// unknown, with a reason.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/metrics/gpu_specs.h"
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct MfuOptions {
+  std::optional<double> flops_per_step = std::nullopt;   // of the whole job
+  std::optional<double> params = std::nullopt;           // of the model
+  std::optional<double> tokens_per_step = std::nullopt;  // of the whole job
+  std::optional<std::int64_t> steps = std::nullopt;      // in the window; empty: from NVTX ranges
+  PeakDtype peak_dtype = PeakDtype::kBf16;
+
+  bool requested() const { return flops_per_step || params || tokens_per_step; }
+};
+
+struct Mfu {
+  std::optional<double> percent;
+  std::string reason;  // why there is none
+  std::string convention;
+  std::optional<double> flops_per_step = std::nullopt;
+  std::optional<std::int64_t> steps = std::nullopt;
+  std::string steps_source;
+  TimeNs window_ns = 0;
+  int devices = 0;  // GPUs of the job
+  std::optional<double> peak_tflops_per_device;
+  std::string peak_source;
+  std::optional<double> achieved_tflops_per_device;
+};
+
+// A device with work in the window.
+struct MfuDevice {
+  const Rank* rank = nullptr;
+  const Device* device = nullptr;
+};
+
+// `gpu_span`: all GPU work of the run; `window`: the part reported on. O(NVTX ranges).
+Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
+               Interval window, const MfuOptions& options);
+
+}  // namespace traceinject

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/mfu.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/metrics/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+constexpr Interval kSecond{0, 1'000'000'000};
+
+Run OneGpu(const std::string& name = "NVIDIA H200") {
+  RankBuilder builder;
+  builder.rank().devices[0].name = name;
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  return run;
+}
+
+Mfu Compute(const traceinject::Run& run, const MfuOptions& options) {
+  std::vector<MfuDevice> devices;
+  for (const Rank& rank : run.ranks) {
+    for (const Device& device : rank.devices) devices.push_back({&rank, &device});
+  }
+  return ComputeMfu(run, devices, kSecond, kSecond, options);
+}
+
+TEST(MfuTest, FlopsPerStepTimesStepsOverPeak) {
+  const Mfu mfu = Compute(OneGpu(), {.flops_per_step = 98.9e12, .steps = 5});
+  ASSERT_TRUE(mfu.percent) << mfu.reason;
+  EXPECT_NEAR(*mfu.percent, 50, 1e-9);
+  EXPECT_NEAR(*mfu.achieved_tflops_per_device, 494.5, 1e-9);
+  EXPECT_EQ(mfu.steps_source, "as given");
+}
+
+TEST(MfuTest, ParametersAndTokens) {
+  const Mfu mfu = Compute(OneGpu(), {.params = 1e9, .tokens_per_step = 1e4, .steps = 1});
+  EXPECT_EQ(mfu.flops_per_step, 6e13);
+  EXPECT_NEAR(*mfu.percent, 100 * 60 / 989.0, 1e-9);
+  EXPECT_NE(mfu.convention.find("6ND"), std::string::npos);
+}
+
+TEST(MfuTest, StepsFromNvtx) {
+  RankBuilder builder;
+  builder.AddRange({0, 400'000'000, "step 0"});
+  builder.AddRange({400'000'000, 900'000'000, "step 1"});
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const Mfu mfu = Compute(run, {.flops_per_step = 98.9e12});
+  EXPECT_EQ(mfu.steps, 2);
+  EXPECT_EQ(mfu.steps_source, "NVTX ranges step N");
+  EXPECT_NEAR(*mfu.percent, 20, 1e-9);
+}
+
+TEST(MfuTest, RanksThatDisagreeOnTheStepsAreNamed) {
+  RankBuilder a, b;
+  a.AddRange({0, 400'000'000, "step 0"});
+  b.AddRange({0, 400'000'000, "step 0"});
+  b.AddRange({400'000'000, 900'000'000, "step 1"});
+  traceinject::Run run;
+  run.ranks = {a.rank(), b.rank()};
+  EXPECT_EQ(Compute(run, {.flops_per_step = 1e12}).steps_source,
+            "NVTX ranges step N (1 to 2 on the ranks: fewest taken)");
+}
+
+TEST(MfuTest, RanksThatWereNotRecordedCountAsDevices) {
+  traceinject::Run run = OneGpu();
+  run.ranks[0].process.world_size = 8;
+  const Mfu mfu = Compute(run, {.flops_per_step = 989e12, .steps = 1});
+  EXPECT_EQ(mfu.devices, 8);
+  EXPECT_NEAR(*mfu.percent, 12.5, 1e-9);
+}
+
+TEST(MfuTest, ReasonsInsteadOfNumbers) {
+  const auto reason = [](const traceinject::Run& run, const MfuOptions& options) {
+    const Mfu mfu = Compute(run, options);
+    EXPECT_FALSE(mfu.percent);
+    return mfu.reason;
+  };
+  EXPECT_NE(reason(OneGpu(), {}).find("--flops-per-step"), std::string::npos);
+  EXPECT_NE(reason(OneGpu(), {.flops_per_step = 1e12}).find("--steps"), std::string::npos);
+  EXPECT_NE(reason(OneGpu(), {.flops_per_step = -1, .steps = 1}).find("positive"),
+            std::string::npos);
+  EXPECT_NE(reason(OneGpu(), {.flops_per_step = 1e12, .steps = 0}).find("positive"),
+            std::string::npos);
+  EXPECT_NE(reason(OneGpu(), {.params = 1e9, .steps = 1}).find("--tokens-per-step"),
+            std::string::npos);
+  EXPECT_NE(reason(OneGpu(), {.tokens_per_step = 1e4, .steps = 1}).find("--params"),
+            std::string::npos);
+  EXPECT_NE(reason(OneGpu("Some GPU"), {.flops_per_step = 1e12, .steps = 1})
+                .find("'Some GPU' is not in the table"),
+            std::string::npos);
+  EXPECT_NE(reason(OneGpu("Tesla V100-SXM2-16GB"), {.flops_per_step = 1e12, .steps = 1})
+                .find("no bf16 peak"),
+            std::string::npos);
+  EXPECT_NE(reason(traceinject::Run{}, {.flops_per_step = 1e12, .steps = 1}).find("no GPU work"),
+            std::string::npos);
+}
+
+TEST(MfuTest, MoreThanThePeakIsRefused) {
+  const Mfu mfu = Compute(OneGpu(), {.flops_per_step = 2e15, .steps = 1});
+  EXPECT_FALSE(mfu.percent);
+  EXPECT_NE(mfu.reason.find("202.2 % of the peak is impossible"), std::string::npos) << mfu.reason;
+}
+
+}  // namespace
+}  // namespace traceinject

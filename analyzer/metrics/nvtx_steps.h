@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training steps that the program itself marked with NVTX ranges.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct StepCount {
+  std::int64_t steps = 0;
+  std::string pattern;  // text of the ranges with the number left out: "ProfilerStep#N"
+};
+
+// The text before the number if this names a step: "ProfilerStep#12" -> "ProfilerStep#",
+// "train_step 3" -> "train_step ". Matches ProfilerStep#<n> and texts that end in the word step,
+// iteration or iter (any case), [ _#:]* and a number; else empty.
+std::string_view StepPrefix(std::string_view text);
+
+// Steps of one process that belong to the window: each range is cut to `gpu_span` (the first one
+// begins on the host before any GPU work) and belongs where the middle of what remains lies. Among
+// several kinds of step ranges ProfilerStep wins, else the kind that covers most time, which is the
+// outermost; of one kind, the thread with most of them. Empty if there are none at all. O(ranges).
+std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interval window);
+
+}  // namespace traceinject

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/partition.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <numeric>
+
+namespace traceinject {
+namespace {
+
+enum Lane : std::size_t { kCompute, kCommunication, kCopy, kLaneCount };
+
+Lane LaneOf(OpKind kind, KernelClass kernel_class) {
+  if (kind != OpKind::kKernel) return kCopy;
+  return kernel_class == KernelClass::kComm ? kCommunication : kCompute;
+}
+
+// Walks forward in time and books every stretch under the set of lanes that were active in it.
+// Since operations come sorted by start, one end a lane is all the state that merging needs.
+class Sweep {
+ public:
+  explicit Sweep(Interval window) : now_(window.start) { ends_.fill(window.start); }
+
+  void AdvanceTo(TimeNs time) {
+    while (now_ < time) {
+      TimeNs next = time;
+      std::size_t active = 0;
+      for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
+        if (ends_[lane] <= now_) continue;
+        active |= std::size_t{1} << lane;
+        next = std::min(next, ends_[lane]);
+      }
+      booked_[active] += next - now_;
+      now_ = next;
+    }
+  }
+  void Occupy(Lane lane, TimeNs end) { ends_[lane] = std::max(ends_[lane], end); }
+
+  // Time in which, of the lanes in `mask`, exactly those in `active` were.
+  TimeNs Booked(std::size_t mask, std::size_t active) const {
+    TimeNs total = 0;
+    for (std::size_t set = 0; set < booked_.size(); ++set) {
+      if ((set & mask) == active) total += booked_[set];
+    }
+    return total;
+  }
+
+ private:
+  TimeNs now_;
+  std::array<TimeNs, kLaneCount> ends_;
+  std::array<TimeNs, std::size_t{1} << kLaneCount> booked_{};
+};
+
+double Ratio(TimeNs part, TimeNs whole) {
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+}  // namespace
+
+std::optional<double> Partition::communication_to_compute() const {
+  if (compute_ns == 0) return std::nullopt;
+  return Ratio(communication_ns, compute_ns);
+}
+
+std::optional<double> Partition::overlap_share() const {
+  if (communication_ns == 0) return std::nullopt;
+  return Ratio(overlapped_communication_ns, communication_ns);
+}
+
+double Partition::share(TimeNs part_ns) const {
+  return wall_ns == 0 ? 0.0 : Ratio(part_ns, wall_ns);
+}
+
+Partition& Partition::operator+=(const Partition& other) {
+  wall_ns += other.wall_ns;
+  compute_ns += other.compute_ns;
+  exposed_communication_ns += other.exposed_communication_ns;
+  exposed_copy_ns += other.exposed_copy_ns;
+  idle_ns += other.idle_ns;
+  communication_ns += other.communication_ns;
+  overlapped_communication_ns += other.overlapped_communication_ns;
+  copy_ns += other.copy_ns;
+  return *this;
+}
+
+Partition PartitionOf(const GpuOps& ops, Interval window) {
+  Sweep sweep(window);
+  for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
+    if (ops.end[row] <= window.start) continue;
+    sweep.AdvanceTo(ops.start[row]);
+    sweep.Occupy(LaneOf(ops.kind[row], ops.kernel_class[row]), std::min(ops.end[row], window.end));
+  }
+  sweep.AdvanceTo(window.end);
+
+  constexpr std::size_t kC = 1U << kCompute, kN = 1U << kCommunication, kM = 1U << kCopy;
+  Partition partition;
+  partition.wall_ns = window.end - window.start;
+  partition.compute_ns = sweep.Booked(kC, kC);
+  partition.exposed_communication_ns = sweep.Booked(kC | kN, kN);
+  partition.exposed_copy_ns = sweep.Booked(kC | kN | kM, kM);
+  partition.idle_ns = sweep.Booked(kC | kN | kM, 0);
+  partition.communication_ns = sweep.Booked(kN, kN);
+  partition.overlapped_communication_ns = sweep.Booked(kC | kN, kC | kN);
+  partition.copy_ns = sweep.Booked(kM, kM);
+  assert(partition.compute_ns + partition.exposed_communication_ns + partition.exposed_copy_ns +
+             partition.idle_ns ==
+         partition.wall_ns);
+  return partition;
+}
+
+std::array<double, 4> RoundedPercentages(const Partition& partition) {
+  constexpr std::int64_t kUnits = 100'000;  // of 0.001 %
+  const std::array<TimeNs, 4> parts = {partition.compute_ns, partition.exposed_communication_ns,
+                                       partition.exposed_copy_ns, partition.idle_ns};
+  const TimeNs whole = std::accumulate(parts.begin(), parts.end(), TimeNs{0});
+  if (whole == 0) return {};
+
+  std::array<std::int64_t, 4> units{}, remainder{};
+  std::int64_t given = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    // 128 bits: a month of nanoseconds times 10^5 does not fit in 64.
+    const __int128 scaled = static_cast<__int128>(parts[i]) * kUnits;
+    units[i] = static_cast<std::int64_t>(scaled / whole);
+    remainder[i] = static_cast<std::int64_t>(scaled % whole);
+    given += units[i];
+  }
+  std::array<std::size_t, 4> order = {0, 1, 2, 3};
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+  for (std::size_t i = 0; given < kUnits; ++i, ++given) ++units[order[i]];
+
+  std::array<double, 4> percentages{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    percentages[i] = static_cast<double>(units[i]) / 1000.0;
+  }
+  return percentages;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds a Rank by hand for tests. Rows of each kind are added in order of their start, as the
+// model holds them.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "analyzer/model/kernel_class.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+class RankBuilder {
+ public:
+  struct Range {
+    TimeNs start, end;
+    std::string text;
+    std::string domain = "";
+    std::uint32_t thread = 0;
+    NvtxKind kind = NvtxKind::kPushPop;
+  };
+  struct Call {
+    TimeNs start, end;
+    std::string function;
+    std::int64_t bytes;
+    std::uint32_t communicator = kNone;
+    std::uint32_t thread = 0;
+  };
+
+  RankBuilder() {
+    rank_.path = "run.db";
+    rank_.closed = true;
+    rank_.threads = {{100, "python"}, {101, "autograd"}};
+    rank_.streams = {{0, 1, 7}};
+    AddDevice("NVIDIA H200");
+  }
+
+  // Ordinals count up; the constructor has added device 0.
+  std::size_t AddDevice(const std::string& name) {
+    Device device;
+    device.ordinal = static_cast<int>(rank_.devices.size());
+    device.name = name;
+    rank_.devices.push_back(device);
+    return rank_.devices.size() - 1;
+  }
+  std::uint32_t AddApi(TimeNs start, TimeNs end, const std::string& name,
+                       std::uint32_t thread = 0) {
+    auto known = std::find_if(rank_.api_names.begin(), rank_.api_names.end(),
+                              [&](const ApiName& api) { return api.name == name; });
+    if (known == rank_.api_names.end()) {
+      known = rank_.api_names.insert(known, {ApiDomain::kRuntime, ApiClass::kOther, name});
+    }
+    ApiCalls& api = rank_.api;
+    api.start.push_back(start);
+    api.end.push_back(end);
+    api.thread.push_back(thread);
+    api.name.push_back(static_cast<std::uint32_t>(known - rank_.api_names.begin()));
+    api.correlation.push_back(api.size());
+    api.result.push_back(0);
+    return static_cast<std::uint32_t>(api.size() - 1);
+  }
+  void AddKernel(TimeNs start, TimeNs end, const std::string& name, std::uint32_t launch = kNone,
+                 std::size_t device = 0, std::int32_t grid_x = 1) {
+    KernelShape shape;
+    shape.name = String(name);
+    shape.kernel_class = ClassifyKernel(name);
+    shape.grid[0] = grid_x;
+    shape.grid[1] = shape.grid[2] = shape.block[1] = shape.block[2] = 1;
+    shape.block[0] = 128;
+    auto known =
+        std::find_if(rank_.shapes.begin(), rank_.shapes.end(), [&](const KernelShape& other) {
+          return other.name == shape.name && other.grid[0] == grid_x;
+        });
+    if (known == rank_.shapes.end()) known = rank_.shapes.insert(known, shape);
+    AddOp(device, start, end, OpKind::kKernel, shape.kernel_class,
+          static_cast<std::uint32_t>(known - rank_.shapes.begin()), launch);
+  }
+  void AddCopy(TimeNs start, TimeNs end, const Transfer& transfer, std::uint32_t launch = kNone,
+               std::size_t device = 0) {
+    rank_.transfers.push_back(transfer);
+    AddOp(device, start, end, OpKind::kMemcpy, KernelClass::kMemcpy,
+          static_cast<std::uint32_t>(rank_.transfers.size() - 1), launch);
+  }
+  void AddMemset(TimeNs start, TimeNs end, std::int64_t bytes, std::uint32_t launch = kNone,
+                 std::size_t device = 0) {
+    Transfer transfer;
+    transfer.bytes = bytes;
+    rank_.transfers.push_back(transfer);
+    AddOp(device, start, end, OpKind::kMemset, KernelClass::kMemset,
+          static_cast<std::uint32_t>(rank_.transfers.size() - 1), launch);
+  }
+  void AddRange(const Range& range) {
+    auto known = std::find(rank_.nvtx_domains.begin(), rank_.nvtx_domains.end(), range.domain);
+    if (known == rank_.nvtx_domains.end()) known = rank_.nvtx_domains.insert(known, range.domain);
+    NvtxRanges& nvtx = rank_.nvtx;
+    nvtx.start.push_back(range.start);
+    nvtx.end.push_back(range.end);
+    nvtx.thread.push_back(range.thread);
+    nvtx.kind.push_back(range.kind);
+    nvtx.domain.push_back(static_cast<std::uint32_t>(known - rank_.nvtx_domains.begin()));
+    nvtx.text.push_back(String(range.text));
+    nvtx.category.push_back(kNone);
+  }
+  std::uint32_t AddCommunicator(std::optional<int> size, std::optional<int> own_rank = std::nullopt,
+                                std::optional<int> device = std::nullopt) {
+    Communicator communicator;
+    communicator.size = size;
+    communicator.rank = own_rank;
+    communicator.device = device;
+    rank_.communicators.push_back(communicator);
+    return static_cast<std::uint32_t>(rank_.communicators.size() - 1);
+  }
+  void AddCall(const Call& call) {
+    Collectives& calls = rank_.collectives;
+    calls.start.push_back(call.start);
+    calls.end.push_back(call.end);
+    calls.thread.push_back(call.thread);
+    calls.function.push_back(String(call.function));
+    calls.communicator.push_back(call.communicator);
+    calls.bytes.push_back(call.bytes);
+    calls.reduction.push_back(-1);
+    calls.peer.push_back(-1);
+    calls.root.push_back(-1);
+  }
+
+  Rank& rank() { return rank_; }
+  GpuOps& ops(std::size_t device = 0) { return rank_.devices[device].ops; }
+
+ private:
+  std::uint32_t String(const std::string& text) {
+    auto known = std::find(rank_.strings.begin(), rank_.strings.end(), text);
+    if (known == rank_.strings.end()) known = rank_.strings.insert(known, text);
+    return static_cast<std::uint32_t>(known - rank_.strings.begin());
+  }
+  void AddOp(std::size_t device, TimeNs start, TimeNs end, OpKind kind, KernelClass kernel_class,
+             std::uint32_t detail, std::uint32_t launch) {
+    GpuOps& to = ops(device);
+    to.start.push_back(start);
+    to.end.push_back(end);
+    to.kind.push_back(kind);
+    to.kernel_class.push_back(kernel_class);
+    to.stream.push_back(0);
+    to.detail.push_back(detail);
+    to.correlation.push_back(launch == kNone ? 0 : launch + 1);
+    to.launch.push_back(launch);
+    to.graph_node.push_back(kNone);
+  }
+
+  Rank rank_;
+};
+
+}  // namespace traceinject

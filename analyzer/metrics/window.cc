@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/window.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace traceinject {
+namespace {
+
+// A limit far outside the representable time is as good as the last representable moment.
+TimeNs SaturatingAdd(TimeNs a, TimeNs b) {
+  TimeNs sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? std::numeric_limits<TimeNs>::max() : std::numeric_limits<TimeNs>::min();
+}
+
+}  // namespace
+
+std::optional<TimeNs> RunOrigin(const Run& run) {
+  std::optional<TimeNs> origin;
+  for (const Rank& rank : run.ranks) {
+    for (const Device& device : rank.devices) {
+      if (device.ops.size() == 0) continue;
+      const TimeNs first = device.ops.start.front();
+      origin = origin ? std::min(*origin, first) : first;
+    }
+  }
+  return origin;
+}
+
+std::optional<Interval> GpuSpan(const GpuOps& ops) {
+  if (ops.size() == 0) return std::nullopt;
+  return Interval{ops.start.front(), *std::max_element(ops.end.begin(), ops.end.end())};
+}
+
+std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits) {
+  const std::optional<Interval> span = GpuSpan(ops);
+  if (!span) return std::nullopt;
+  Window window{*span, false};
+  if (limits.from_ns) {
+    window.time.start = std::max(window.time.start, SaturatingAdd(origin, *limits.from_ns));
+  }
+  if (limits.to_ns) {
+    window.time.end = std::min(window.time.end, SaturatingAdd(origin, *limits.to_ns));
+  }
+  if (window.time.end <= window.time.start) return std::nullopt;
+  window.restricted = !(window.time == *span);
+  return window;
+}
+
+OpRange StartingIn(const GpuOps& ops, Interval window) {
+  const auto first = std::lower_bound(ops.start.begin(), ops.start.end(), window.start);
+  auto last = std::lower_bound(first, ops.start.end(), window.end);
+  const auto row = [&ops](auto at) { return static_cast<std::size_t>(at - ops.start.begin()); };
+  // Rows are sorted by (start, end), so if the last row starts and ends with the window, all the
+  // rows left do.
+  if (last != ops.start.end() && *last == window.end && ops.start.back() == window.end &&
+      ops.end.back() == window.end) {
+    last = ops.start.end();
+  }
+  return {row(first), row(last)};
+}
+
+}  // namespace traceinject

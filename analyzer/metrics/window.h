@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time that a report is about.
+//
+// Units and convention: int64 nanoseconds on the clock of the run, half-open [start, end). The
+// origin is the start of the run's first GPU operation: what --from and --to are relative to,
+// because GPU work is what a run has in common on all ranks.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct TimeLimits {
+  std::optional<TimeNs> from_ns = std::nullopt,
+                        to_ns = std::nullopt;  // relative to the origin; empty: no limit
+};
+
+struct Window {
+  Interval time;
+  bool restricted = false;  // a limit cut something off
+};
+
+// Rows [begin, end) of a GpuOps.
+struct OpRange {
+  std::size_t begin = 0, end = 0;
+};
+
+// Start of the run's first GPU operation; empty if there is none. O(devices).
+std::optional<TimeNs> RunOrigin(const Run& run);
+
+// From the start of the first to the end of the last operation; empty without operations. O(n).
+std::optional<Interval> GpuSpan(const GpuOps& ops);
+
+// The span of the device, cut by the limits. Empty if nothing of it remains, or if all operations
+// have length 0. O(n).
+std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits);
+
+// The operations that belong to the window: those that start in it. An operation without length at
+// the very end of the device's span belongs to the window that ends there. O(log n).
+OpRange StartingIn(const GpuOps& ops, Interval window);
+
+}  // namespace traceinject

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/window.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "analyzer/metrics/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+RankBuilder TwoKernels() {
+  RankBuilder builder;
+  builder.AddKernel(100, 200, "a");
+  builder.AddKernel(150, 400, "b");
+  builder.AddKernel(160, 180, "c");
+  return builder;
+}
+
+TEST(WindowTest, OriginIsTheFirstOperationOfAnyDevice) {
+  traceinject::Run run;
+  EXPECT_FALSE(RunOrigin(run));
+  run.ranks.push_back(TwoKernels().rank());
+  RankBuilder other;
+  other.AddDevice("NVIDIA H200");
+  other.AddKernel(70, 90, "x", kNone, 1);
+  run.ranks.push_back(other.rank());
+  EXPECT_EQ(RunOrigin(run), 70);
+}
+
+TEST(WindowTest, DefaultIsFirstStartToLastEnd) {
+  RankBuilder builder = TwoKernels();
+  const auto window = DeviceWindow(builder.ops(), 100, {});
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->time, (Interval{100, 400}));
+  EXPECT_FALSE(window->restricted);
+  EXPECT_FALSE(DeviceWindow(GpuOps{}, 100, {}));
+}
+
+TEST(WindowTest, LimitsAreRelativeToTheOriginAndOnlyCut) {
+  RankBuilder builder = TwoKernels();
+  auto window = DeviceWindow(builder.ops(), 90, {.from_ns = 20, .to_ns = 1000});
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->time, (Interval{110, 400}));
+  EXPECT_TRUE(window->restricted);
+  EXPECT_FALSE(DeviceWindow(builder.ops(), 90, {.from_ns = 310}));
+  EXPECT_FALSE(DeviceWindow(builder.ops(), 90, {.from_ns = 50, .to_ns = 40}));
+}
+
+TEST(WindowTest, ExtremeLimitsDoNotWrapAround) {
+  RankBuilder builder = TwoKernels();
+  constexpr TimeNs kMax = std::numeric_limits<TimeNs>::max();
+  EXPECT_EQ(DeviceWindow(builder.ops(), 90, {.from_ns = -kMax, .to_ns = kMax})->time,
+            (Interval{100, 400}));
+  EXPECT_FALSE(DeviceWindow(builder.ops(), 90, {.from_ns = kMax}));
+}
+
+TEST(WindowTest, OperationsBelongWhereTheyStart) {
+  RankBuilder builder = TwoKernels();
+  const OpRange range = StartingIn(builder.ops(), {150, 160});
+  EXPECT_EQ(range.begin, 1u);
+  EXPECT_EQ(range.end, 2u);
+}
+
+TEST(WindowTest, OperationWithoutLengthAtTheVeryEndCounts) {
+  RankBuilder builder;
+  builder.AddKernel(0, 10, "a");
+  builder.AddKernel(10, 10, "b");
+  EXPECT_EQ(StartingIn(builder.ops(), {0, 10}).end, 2u);
+  builder.AddKernel(10, 20, "c");
+  EXPECT_EQ(StartingIn(builder.ops(), {0, 10}).end, 1u);
+  EXPECT_EQ(StartingIn(builder.ops(), {0, 20}).end, 3u);
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "analyzer/common/result.h"
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+// The message as JSON, fields named as in report.proto, those that are 0 included; optional ones
+// that are unknown are left out. 64-bit integers are strings, as the Protocol Buffers mapping to
+// JSON prescribes. Fails only on text that is not UTF-8.
+Result<std::string> WriteJson(const proto::Report& report);
+
+}  // namespace traceinject

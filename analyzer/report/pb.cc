@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/pb.h"
+
+namespace traceinject {
+
+// No field is a map, so the serialisation is deterministic.
+std::string WritePb(const proto::Report& report) { return report.SerializeAsString(); }
+
+}  // namespace traceinject

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+#include "analyzer/model/kernel_class.h"
+#include "analyzer/report/kernel_names.h"
+#include "analyzer/report/text_layout.h"
+
+namespace traceinject {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr const char* kUnknown = "unknown";
+constexpr std::size_t kNameColumn = 19;  // where names and details of two-line rows begin
+
+std::string Percent(double share, int decimals = 1) {
+  return fmt::format("{:.{}f} %", 100 * share, decimals);
+}
+
+std::string Rounded(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
+
+std::string Plural(std::int64_t count, std::string_view noun, std::string_view ending = "s") {
+  return fmt::format("{} {}{}", FormatCount(count), noun, count == 1 ? "" : ending);
+}
+
+// A whole power of two, as message sizes are: "64 KiB".
+std::string BinaryBytes(std::int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+// Writes the sections in order.
+class TextWriter {
+ public:
+  TextWriter(const proto::Report& report, const TextOptions& options)
+      : report_(report), options_(options), page_(options.color) {}
+
+  std::string Write();
+
+ private:
+  void Title();
+  void Notes();
+  void Time();
+  void Ratios(const proto::Partition& partition);
+  void Spreads();
+  void Devices();
+  void DeviceSection(const proto::DeviceReport& device);
+  void Causes(const proto::IdleCauses& causes, std::int64_t idle_ns);
+  void CaptureGaps(const proto::DeviceReport& device);
+  void Gaps(const proto::DeviceReport& device);
+  template <typename From>
+  void Kernels(const From& from, std::size_t rows);
+  template <typename From>
+  void Classes(const From& from);
+  template <typename From>
+  void Copies(const From& from, std::size_t rows);
+  void Nccl(const proto::Nccl& nccl, std::size_t rows);
+  void Mfu();
+  void Health();
+  void Join();
+
+  const proto::Report& report_;
+  const TextOptions& options_;
+  TextPage page_;
+};
+
+// "NVIDIA H200", or "2 x NVIDIA H200, NVIDIA A10".
+std::string GpuNames(const proto::Report& report) {
+  std::map<std::string, int> count;
+  for (const proto::DeviceReport& device : report.devices()) ++count[device.name()];
+  std::string text;
+  for (const auto& [name, n] : count) {
+    text += text.empty() ? "" : ", ";
+    text += n == 1 ? name : fmt::format("{} x {}", n, name);
+  }
+  return text;
+}
+
+std::string SourceLabel(const proto::Source& source) {
+  return source.has_rank() ? fmt::format("rank {}", source.rank())
+                           : fmt::format("pid {}", source.pid());
+}
+
+void TextWriter::Title() {
+  const proto::Run& run = report_.run();
+  std::string files;
+  for (const proto::Source& source : report_.sources())
+    files += (files.empty() ? "" : ", ") + source.path();
+  page_.Sentence(files.empty() ? "no files" : files, 0);
+  if (report_.devices().empty()) return;
+  page_.Sentence(fmt::format(
+      "{}, {} ({}), recorded {}", Plural(run.process_count(), "process", "es"),
+      Plural(run.device_count(), "GPU"), GpuNames(report_), FormatDate(run.origin_unix_ns())));
+  const proto::Window& window = run.window();
+  page_.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
+                             FormatTime(window.end_ns() - window.start_ns()),
+                             FormatTime(window.start_ns()), FormatTime(window.end_ns()),
+                             window.restricted() ? "; restricted by --from or --to" : ""));
+  const proto::Health& health = report_.health();
+  if (health.grade() != proto::Health::GRADE_GOOD) {
+    page_.Sentence(
+        page_.Colored(health.grade() == proto::Health::GRADE_BAD
+                          ? "Trace health is bad: do not rely on these figures, see below."
+                      : health.grade() == proto::Health::GRADE_LOSSY
+                          ? "Trace health: something is missing, see below."
+                          : "Trace health is unknown: the recording holds no health counters.",
+                      33));
+  }
+}
+
+void TextWriter::Notes() {
+  for (const std::string& note : report_.notes()) page_.Sentence("note: " + note);
+}
+
+std::string Bar(double percent) {
+  constexpr int kWidth = 40;
+  const int filled = static_cast<int>(std::lround(percent / 100 * kWidth));
+  return std::string(filled, '#') + std::string(kWidth - filled, '.');
+}
+
+void TextWriter::Time() {
+  const proto::Partition& p = report_.run().partition();
+  page_.Heading(report_.devices().size() == 1
+                    ? "GPU time"
+                    : fmt::format("GPU time of all {} GPUs", report_.devices().size()));
+  const auto row = [](const char* name, double percent, std::int64_t ns) {
+    return std::vector<std::string>{name, Bar(percent), fmt::format("{:.3f} %", percent),
+                                    FormatTime(ns)};
+  };
+  page_.Table({row("compute", p.compute_percent(), p.compute_ns()),
+               row("exposed communication", p.exposed_communication_percent(),
+                   p.exposed_communication_ns()),
+               row("exposed copies", p.exposed_copy_percent(), p.exposed_copy_ns()),
+               row("idle", p.idle_percent(), p.idle_ns()),
+               {"sum", "", "100.000 %", FormatTime(p.wall_ns())}},
+              2, 3);
+  Ratios(p);
+}
+
+void TextWriter::Ratios(const proto::Partition& p) {
+  std::string text = fmt::format("busy {}", Percent(p.busy_share()));
+  if (p.communication_ns() == 0) {
+    text += "; no communication";
+  } else {
+    text += fmt::format("; communication {}, of which {} overlaps compute",
+                        FormatTime(p.communication_ns()), Percent(p.overlap_share()));
+    text += p.has_communication_to_compute()
+                ? fmt::format(
+                      "; communication / compute {:.3f} (raw: contains waiting for other ranks)",
+                      p.communication_to_compute())
+                : "; communication / compute unknown: no compute";
+  }
+  page_.Sentence(text);
+}
+
+void TextWriter::Spreads() {
+  const proto::Run& run = report_.run();
+  const auto row = [](const char* name, const proto::Spread& s) {
+    return std::vector<std::string>{
+        name, Percent(s.min()), Percent(s.median()), Percent(s.max()), s.min_at(), s.max_at()};
+  };
+  page_.Heading("Spread over the GPUs");
+  page_.Table({{"share of the window", "min", "median", "max", "min at", "max at"},
+               row("busy", run.busy_share()),
+               row("compute", run.compute_share()),
+               row("exposed communication", run.exposed_communication_share()),
+               row("exposed copies", run.exposed_copy_share()),
+               row("idle", run.idle_share())},
+              1, 3);
+}
+
+void TextWriter::Devices() {
+  page_.Heading("Each GPU");
+  Rows rows = {{"", "window", "busy", "compute", "exp. comm", "exp. copy", "idle", "comm/compute",
+                "overlap"}};
+  for (const proto::DeviceReport& device : report_.devices()) {
+    const proto::Partition& p = device.partition();
+    const bool communicates = p.communication_ns() > 0;
+    rows.push_back({device.label(), FormatTime(p.wall_ns()), Percent(p.busy_share()),
+                    fmt::format("{:.3f} %", p.compute_percent()),
+                    fmt::format("{:.3f} %", p.exposed_communication_percent()),
+                    fmt::format("{:.3f} %", p.exposed_copy_percent()),
+                    fmt::format("{:.3f} %", p.idle_percent()),
+                    p.has_communication_to_compute()
+                        ? fmt::format("{:.3f}", p.communication_to_compute())
+                        : kUnknown,
+                    communicates ? Percent(p.overlap_share()) : "none"});
+  }
+  page_.Table(rows, 1, 8);
+}
+
+void TextWriter::Causes(const proto::IdleCauses& causes, std::int64_t idle_ns) {
+  if (idle_ns == 0) return page_.Sentence("never idle");
+  const auto part = [&](const char* name, std::int64_t ns) {
+    return fmt::format("{} {} ({})", name, FormatTime(ns), FormatShare(ns, idle_ns));
+  };
+  page_.Sentence(fmt::format(
+      "idle {} in {}: {}, {}, {}, {}", FormatTime(idle_ns), Plural(causes.gap_count(), "gap"),
+      part("host late", causes.host_late_ns()), part("launch latency", causes.launch_latency_ns()),
+      part("queued", causes.queued_ns()), part("unknown", causes.unknown_ns())));
+}
+
+void TextWriter::CaptureGaps(const proto::DeviceReport& device) {
+  for (const proto::CaptureGap& gap : device.capture_gaps()) {
+    page_.Sentence(
+        fmt::format("not recorded: {} to {} ({}): what is shown as idle there may not have been",
+                    FormatTime(gap.start_ns()), FormatTime(gap.end_ns()), gap.reason()));
+  }
+}
+
+void TextWriter::Gaps(const proto::DeviceReport& device) {
+  const std::size_t count =
+      std::min(options_.gaps, static_cast<std::size_t>(device.longest_gaps_size()));
+  std::vector<std::string> enders;
+  for (std::size_t i = 0; i < count; ++i)
+    enders.push_back(device.longest_gaps(static_cast<int>(i)).ended_by());
+  enders = ShortKernelNames(enders, 60);
+  for (std::size_t i = 0; i < count; ++i) {
+    const proto::Gap& gap = device.longest_gaps(static_cast<int>(i));
+    page_.Line(fmt::format("  {:>9} at {}{}", FormatTime(gap.duration_ns()),
+                           FormatTime(gap.start_ns()),
+                           gap.has_ended_by() ? ", ended by " + enders[i] : ""));
+    page_.Sentence(gap.text(), 12);
+  }
+}
+
+std::string ShapeText(const proto::LaunchShape& shape) {
+  const auto dims = [](const auto& v) {
+    return v.size() == 3 ? fmt::format("{}x{}x{}", v[0], v[1], v[2]) : std::string(kUnknown);
+  };
+  std::string text = fmt::format("grid {} block {}", dims(shape.grid()), dims(shape.block()));
+  if (shape.cluster_size() == 3) text += fmt::format(" cluster {}", dims(shape.cluster()));
+  return text;
+}
+
+template <typename From>
+void TextWriter::Kernels(const From& from, std::size_t rows) {
+  const proto::KernelTotals& totals = from.kernels();
+  if (totals.count() == 0) return page_.Sentence("no kernels");
+  page_.Sentence(fmt::format("{} of {} in {}; unclassified {}", Plural(totals.count(), "kernel"),
+                             Plural(totals.distinct_names(), "name"), FormatTime(totals.total_ns()),
+                             Percent(totals.unclassified_share())));
+  std::vector<std::string> names;
+  for (const proto::Kernel& kernel : from.top_kernels()) names.push_back(kernel.name());
+  names = ShortKernelNames(names, kTextWidth - kNameColumn - 2);
+  for (std::size_t i = 0; i < std::min(rows, names.size()); ++i) {
+    const proto::Kernel& kernel = from.top_kernels(static_cast<int>(i));
+    page_.Line(fmt::format("{:>8}  {:>9}  {}", Percent(kernel.share()),
+                           FormatTime(kernel.total_ns()), names[i]));
+    page_.Line(fmt::format("{:>21}{}: {} x {} ({} to {}), {}", "", kernel.kernel_class(),
+                           FormatCount(kernel.count()), Rounded(kernel.mean_ns()),
+                           FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
+                           ShapeText(kernel.shape())));
+  }
+}
+
+template <typename From>
+void TextWriter::Classes(const From& from) {
+  Rows rows = {{"class", "share", "time", "count"}};
+  for (const proto::KernelClass& one : from.classes()) {
+    const std::optional<KernelClass> known = KernelClassFromName(one.name());
+    const std::string title = known == KernelClass::kOther || !known
+                                  ? "other (unclassified)"
+                                  : std::string(KernelClassTitle(*known));
+    rows.push_back(
+        {title, Percent(one.share()), FormatTime(one.total_ns()), FormatCount(one.count())});
+  }
+  page_.Table(rows, 1, 3);
+}
+
+template <typename From>
+void TextWriter::Copies(const From& from, std::size_t rows) {
+  if (from.copies().empty()) return page_.Sentence("no copies");
+  Rows table = {{"copies", "memory", "count", "bytes", "time", "rate", "exposed"}};
+  for (const proto::Copy& copy : from.copies()) {
+    if (table.size() > rows) break;
+    const std::string memory =
+        copy.source_memory().empty() ? "" : copy.source_memory() + " to " + copy.target_memory();
+    table.push_back({copy.kind(), memory, FormatCount(copy.count()), FormatBytes(copy.bytes()),
+                     FormatTime(copy.total_ns()),
+                     copy.has_gb_per_s() ? FormatRate(copy.bytes(), copy.total_ns()) : kUnknown,
+                     FormatTime(copy.exposed_ns())});
+  }
+  page_.Table(table, 2, 6);
+}
+
+std::string MessageSize(const proto::NcclRow& row) {
+  if (!row.has_bucket_low_bytes()) return kUnknown;
+  if (row.bucket_high_bytes() <= 1) return "empty";
+  return fmt::format("{} .. {}{}", BinaryBytes(row.bucket_low_bytes()),
+                     BinaryBytes(row.bucket_high_bytes()), row.latency_bound() ? " *" : "");
+}
+
+std::string GbPerS(bool known, double rate) {
+  return known ? fmt::format("{:.2f}", rate) : kUnknown;
+}
+
+void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
+  if (nccl.kernels() == 0) return page_.Sentence("no communication kernels");
+  page_.Sentence(
+      fmt::format("{}, {} of them joined to {}{}", Plural(nccl.kernels(), "communication kernel"),
+                  FormatCount(nccl.linked_kernels()), Plural(nccl.calls(), "NCCL call"),
+                  nccl.other_kernels() > 0
+                      ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
+                      : ""));
+  Rows table = {{"function", "ranks", "message size", "count", "bytes", "kernel time", "algbw",
+                 "busbw", "transfer busbw"}};
+  bool latency = false;
+  std::vector<std::string> reasons;
+  for (const proto::NcclRow& row : nccl.rows()) {
+    if (table.size() > rows) break;
+    latency |= row.latency_bound();
+    if (!row.busbw_reason().empty() &&
+        std::find(reasons.begin(), reasons.end(), row.busbw_reason()) == reasons.end()) {
+      reasons.push_back(row.busbw_reason());
+    }
+    table.push_back(
+        {row.function(),
+         row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknown,
+         MessageSize(row), FormatCount(row.count()),
+         row.has_bytes() ? FormatBytes(row.bytes()) : kUnknown, FormatTime(row.kernel_ns()),
+         GbPerS(row.has_algbw_gb_per_s(), row.algbw_gb_per_s()),
+         GbPerS(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()),
+         GbPerS(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s())});
+  }
+  if (table.size() > 1) page_.Table(table, 3, 8);
+  page_.Sentence("Bandwidths in GB/s (10^9 bytes per second), as nccl-tests defines them." +
+                 std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
+  if (latency)
+    page_.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
+  for (const std::string& reason : reasons) page_.Sentence("busbw unknown: " + reason);
+}
+
+void TextWriter::DeviceSection(const proto::DeviceReport& device) {
+  const bool only = report_.devices().size() == 1;
+  const std::size_t rows = only ? options_.kernels : options_.device_rows;
+  page_.Heading(fmt::format("{} ({})", device.label(), device.name()));
+  page_.Sentence(fmt::format("{} to {}", FormatTime(device.window().start_ns()),
+                             FormatTime(device.window().end_ns())));
+  if (!only) Ratios(device.partition());
+  CaptureGaps(device);
+  Causes(device.idle_causes(), device.partition().idle_ns());
+  if (device.longest_gaps_size() > 0) page_.Line("  longest gaps:");
+  Gaps(device);
+  if (only) return;
+  Kernels(device, rows);
+  Copies(device, rows);
+  Nccl(device.nccl(), rows);
+}
+
+void TextWriter::Mfu() {
+  const proto::Mfu& mfu = report_.mfu();
+  page_.Heading("Model FLOPs utilisation (MFU)");
+  if (mfu.has_mfu_percent()) {
+    page_.Sentence(fmt::format("{:.2f} %: {:.1f} of {:.1f} TFLOPS on each of {}", mfu.mfu_percent(),
+                               mfu.achieved_tflops_per_device(), mfu.peak_tflops_per_device(),
+                               Plural(mfu.devices(), "GPU")));
+  } else {
+    page_.Sentence("unknown: " + mfu.reason());
+  }
+  if (!mfu.requested()) return;
+  if (mfu.has_flops_per_step())
+    page_.Sentence(
+        fmt::format("FLOPs per step: {:.4g} ({})", mfu.flops_per_step(), mfu.convention()));
+  if (mfu.has_steps())
+    page_.Sentence(fmt::format("steps: {} ({}) in {}", FormatCount(mfu.steps()), mfu.steps_source(),
+                               FormatTime(mfu.window_ns())));
+  if (!mfu.peak_source().empty()) page_.Sentence("peak: " + mfu.peak_source());
+}
+
+const char* GradeText(proto::Health::Grade grade) {
+  switch (grade) {
+    case proto::Health::GRADE_GOOD:
+      return "good";
+    case proto::Health::GRADE_LOSSY:
+      return "lossy";
+    case proto::Health::GRADE_BAD:
+      return "bad";
+    default:
+      return kUnknown;
+  }
+}
+
+int GradeColor(proto::Health::Grade grade) {
+  return grade == proto::Health::GRADE_GOOD ? 32 : grade == proto::Health::GRADE_BAD ? 31 : 33;
+}
+
+void TextWriter::Join() {
+  const proto::Join& join = report_.run().join();
+  if (join.has_share()) {
+    page_.Sentence(fmt::format("{} of {} GPU operations ({}) joined to the call that launched them",
+                               FormatCount(join.joined()), FormatCount(join.operations()),
+                               Percent(join.share(), 3)));
+  } else {
+    page_.Sentence("join of GPU operations to launch calls: unknown, " + join.reason());
+  }
+}
+
+void TextWriter::Health() {
+  const proto::Health& health = report_.health();
+  page_.Heading("Trace health");
+  page_.Sentence(fmt::format("trace health: {}",
+                             page_.Colored(GradeText(health.grade()), GradeColor(health.grade()))));
+  for (const std::string& reason : health.reasons()) page_.Sentence("- " + reason);
+  Join();
+  page_.Sentence(health.has_lost_share()
+                     ? fmt::format("{} of {} records lost ({})", FormatCount(health.records_lost()),
+                                   FormatCount(health.records_seen()),
+                                   Percent(health.lost_share(), 3))
+                     : "share of lost records: unknown, no counters");
+  static constexpr const char* kSeverities[] = {"info", "notice", "data loss", "error"};
+  Rows rows = {{"severity", "process", "counter", "value", "meaning"}};
+  for (const proto::HealthLine& line : health.lines()) {
+    if (line.severity() == proto::HealthLine::SEVERITY_INFO) continue;
+    rows.push_back({kSeverities[line.severity()], SourceLabel(report_.sources(line.source())),
+                    line.name(), FormatCount(line.value()),
+                    ShortenMiddle(line.detail().empty() ? line.text() : line.detail(), 50)});
+  }
+  if (rows.size() > 1) page_.Table(rows, 3, 3);
+}
+
+std::string TextWriter::Write() {
+  const bool several = report_.devices().size() > 1;
+  Title();
+  Notes();
+  if (!report_.devices().empty()) {
+    Time();
+    if (several) {
+      Devices();
+      Spreads();
+      Causes(report_.run().idle_causes(), report_.run().partition().idle_ns());
+    }
+    for (const proto::DeviceReport& device : report_.devices()) {
+      if (!several) DeviceSection(device);
+    }
+    const proto::Run& run = report_.run();
+    page_.Heading(several ? "Kernels of all GPUs, by time" : "Kernels, by time");
+    Kernels(run, options_.kernels);
+    page_.Heading("Kernel classes");
+    Classes(run);
+    page_.Heading(several ? "Copies of all GPUs" : "Copies");
+    Copies(run, options_.kernels);
+    page_.Heading(several ? "Communication of all GPUs" : "Communication");
+    Nccl(run.nccl(), options_.kernels);
+    if (several) {
+      for (const proto::DeviceReport& device : report_.devices()) DeviceSection(device);
+    }
+    Mfu();
+  }
+  Health();
+  return page_.text();
+}
+
+}  // namespace
+
+std::string WriteText(const proto::Report& report, const TextOptions& options) {
+  return TextWriter(report, options).Write();
+}
+
+}  // namespace traceinject

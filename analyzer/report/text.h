@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Report for people: plain text that fits 100 columns. Every number comes from the message;
+// nothing is computed here but its notation.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+struct TextOptions {
+  bool color = false;        // bold headings and a coloured grade, as ANSI sequences: for terminals
+  std::size_t kernels = 15;  // rows of the run's kernel table
+  std::size_t gaps = 5;      // gaps of each GPU
+  std::size_t device_rows = 5;  // rows of the other tables of each GPU, where there are several
+};
+
+std::string WriteText(const proto::Report& report, const TextOptions& options);
+
+}  // namespace traceinject

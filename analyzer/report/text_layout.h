@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the text report is laid out: headings, wrapped sentences, tables.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traceinject {
+
+inline constexpr std::size_t kTextWidth = 100;
+
+class TextPage {
+ public:
+  explicit TextPage(bool color) : color_(color) {}
+
+  // An empty line and a title.
+  void Heading(std::string_view title);
+  // As it is, with a line end.
+  void Line(std::string_view line);
+  // Broken at spaces; following lines are indented by two more than the first. Words longer than
+  // the line stay whole.
+  void Sentence(std::string_view text, std::size_t indent = 2);
+  // The first row is the header; columns from `first_right` to `last_right` are aligned right.
+  void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
+             std::size_t last_right);
+  // Coloured where colours are on. color: an ANSI number, such as 31 for red.
+  std::string Colored(std::string_view text, int color) const;
+
+  const std::string& text() const { return text_; }
+
+ private:
+  bool color_;
+  std::string text_;
+};
+
+}  // namespace traceinject

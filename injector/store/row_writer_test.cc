@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/store/row_writer.h"
+
+#include "injector/store/test_support.h"
+#include "schemas/run_db_sql.h"
+
+namespace traceinject {
+namespace {
+
+class RowWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(InstallGuardedIo());
+    ASSERT_EQ(sqlite3_open((folder_ / "run.db").c_str(), &db_), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(db_, k_run_db_sql, nullptr, nullptr, nullptr), SQLITE_OK);
+    ASSERT_TRUE(writer_.Prepare(db_)) << sqlite3_errmsg(db_);
+  }
+  void TearDown() override {
+    writer_.Finalize();
+    EXPECT_EQ(sqlite3_close(db_), SQLITE_OK);
+  }
+
+  std::string Rows(const std::string& sql) { return Query(folder_ / "run.db", sql); }
+
+  TempFolder folder_;
+  sqlite3* db_ = nullptr;
+  RowWriter writer_;
+};
+
+// One row of every kind.
+Batch OneOfEach() {
+  Batch batch;
+  batch.strings.resize(1);
+  batch.threads.resize(1);
+  batch.streams.resize(1);
+  batch.shapes.resize(1);
+  batch.graph_nodes.resize(1);
+  batch.api_names.resize(1);
+  batch.nvtx_domains.resize(1);
+  batch.nvtx_categories.resize(1);
+  batch.communicators.resize(1);
+  batch.devices.resize(1);
+  batch.facts.resize(1);
+  batch.kernels.resize(1);
+  batch.memcpys.resize(1);
+  batch.memsets.resize(1);
+  batch.apis.resize(1);
+  batch.syncs.resize(1);
+  batch.nvtx.resize(2);
+  batch.nvtx[1].row = 1;
+  batch.collectives.resize(1);
+  batch.clock_pairs.resize(1);
+  batch.gaps.resize(1);
+  batch.health.resize(1);
+  batch.process.resize(1);
+  return batch;
+}
+
+constexpr char kAllCounts[] =
+    "SELECT (SELECT count(*) FROM string), (SELECT count(*) FROM thread), (SELECT count(*) FROM "
+    "stream), (SELECT count(*) FROM kernel_shape), (SELECT count(*) FROM graph_node), (SELECT "
+    "count(*) FROM api_name), (SELECT count(*) FROM nvtx_domain), (SELECT count(*) FROM "
+    "nvtx_category), (SELECT count(*) FROM communicator), (SELECT count(*) FROM device), (SELECT "
+    "count(*) FROM system_fact), (SELECT count(*) FROM process), (SELECT count(*) FROM health), "
+    "'events', (SELECT count(*) FROM kernel), (SELECT count(*) FROM memcpy), (SELECT count(*) FROM "
+    "memset), (SELECT count(*) FROM api), (SELECT count(*) FROM sync), (SELECT count(*) FROM "
+    "nvtx), (SELECT count(*) FROM collective), (SELECT count(*) FROM clock_pair), (SELECT "
+    "count(*) FROM capture_gap)";
+
+TEST_F(RowWriterTest, ACommitThatNobodyHeardOfCanBeUndoneAndWrittenAgain) {
+  ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
+  writer_.Committed(OneOfEach());
+  const std::string once = Rows(kAllCounts);
+  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|2|1|1|1");
+
+  ASSERT_TRUE(writer_.RemoveUnknown(db_));
+  EXPECT_EQ(Rows(kAllCounts), once);
+
+  ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
+  const std::string twice = Rows(kAllCounts);
+  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|3|2|2|2");
+  ASSERT_TRUE(writer_.RemoveUnknown(db_)) << sqlite3_errmsg(db_);
+  EXPECT_EQ(Rows(kAllCounts), once);
+
+  ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
+  writer_.Committed(OneOfEach());
+  EXPECT_EQ(Rows(kAllCounts), twice);
+}
+
+TEST_F(RowWriterTest, AnErrorOfSqliteIsReported) {
+  ASSERT_EQ(sqlite3_exec(db_, "DROP TABLE kernel", nullptr, nullptr, nullptr), SQLITE_OK);
+  EXPECT_FALSE(writer_.Insert(OneOfEach()));
+  EXPECT_FALSE(writer_.RemoveUnknown(db_));
+  EXPECT_FALSE(writer_.Prepare(db_));
+}
+
+}  // namespace
+}  // namespace traceinject
