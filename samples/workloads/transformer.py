@@ -127,9 +127,10 @@ class Replica:
         self.module = self.model
         self.loss = None
 
-    def distribute(self, issued):
+    def distribute(self, issued, bucket_mb):
         # Parameters only, no buffers, so that the hook sees every collective of a step.
-        self.module = nn.parallel.DistributedDataParallel(self.model, device_ids=[self.device.index], broadcast_buffers=False)
+        self.module = nn.parallel.DistributedDataParallel(self.model, device_ids=[self.device.index], broadcast_buffers=False,
+                                                          **({"bucket_cap_mb": bucket_mb} if bucket_mb else {}))
         from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 
         def count_then_all_reduce(group, bucket):
@@ -162,7 +163,7 @@ class Trainer:
             dist.init_process_group("nccl", device_id=torch.device("cuda", first))
         self.replicas = [Replica(options, torch.device("cuda", first + i)) for i in range(options.devices)]
         if options.ddp:
-            self.replicas[0].distribute(self.issued)
+            self.replicas[0].distribute(self.issued, options.bucket_mb)
         self.peer = self.make_peer_buffers()
         self.batches = iter(self.make_loader())
 
@@ -279,6 +280,9 @@ def parse_options():
         parser.add_argument(f"--{name}", type=int, help="overrides the preset")
     parser.add_argument("--optimizer", choices=["fused", "foreach", "single"], help="AdamW variant, overrides the preset")
     parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel over NCCL; start with torchrun")
+    parser.add_argument("--bucket-mb", type=int, metavar="MB",
+                        help="size of a gradient bucket under --ddp; one that holds all gradients leaves no communication "
+                             "beside the backward pass (default: PyTorch's)")
     parser.add_argument("--devices", type=int, default=1, choices=[1, 2],
                         help="GPUs driven by this one process, a replica each, with a copy between them a step (default: 1)")
     parser.add_argument("--nvtx", action="store_true", help='push an NVTX range "step N" around every step')

@@ -11,7 +11,9 @@ usage: record.sh OUT
   (a) a transformer, eager, bfloat16            (b) the same on two GPUs under DistributedDataParallel
   (c) the same with thousands of tiny kernels   (d) one process that drives two GPUs
 
-(a) and (b) are run once more under torch.profiler, without the library, and compared with the recording.
+(a) and (b) are run once more under torch.profiler, without the library, and compared with the recording. (b) runs twice: as
+DistributedDataParallel does it, with communication beside the backward pass, and with one bucket for all gradients. Kernels that
+run beside others slow each other down as they happen to meet, so kernel times are compared in the second only.
 
 Writes under OUT: recordings/, reports/, logs/, results.json, summary.txt. Exit code 0: all checks passed; 1: one failed;
 2: the run could not start.
@@ -37,7 +39,7 @@ mkdir -p "$1" || stop "cannot write to $1"
 out=$(realpath "$1")
 recordings=$out/recordings reports=$out/reports logs=$out/logs scratch=$out/scratch
 rm -rf "$recordings" "$reports" "$logs" "$scratch" "$out/results.json" "$out/summary.txt"
-mkdir -p "$recordings/ddp" "$reports" "$logs" "$scratch"
+mkdir -p "$recordings" "$reports" "$logs" "$scratch"
 outcomes=$scratch/outcomes.jsonl
 : >"$outcomes"
 steps=${STEPS:-40}
@@ -91,21 +93,29 @@ eager() {
   check 300 compare_with_profiler.py "$part" --steps "$steps" --run-db "$recordings/transformer.db" --profile "$scratch/transformer.json"
 }
 
+# data_parallel PART NAME [--overlapping] OPTIONS...: recorded and profiled with two ranks; OPTIONS go to the program.
 data_parallel() {
-  local part="(b)" program=("${torchrun[@]}" "$workload" --preset compute --ddp --steps "$steps")
-  record "$part" "$recordings/ddp/run.db" "${program[@]}" --nvtx --issued "$scratch/issued.json" || return
-  run "$part" "profiled run" 400 "${program[@]}" --profiler "$scratch/ddp.json" || return
-  local found=("$recordings"/ddp/*)
-  if [[ ${found[*]} == "$recordings/ddp/run.rank00000.db $recordings/ddp/run.rank00001.db" ]]; then
+  local part=$1 name=$2 overlapping=()
+  shift 2
+  if [[ ${1:-} == --overlapping ]]; then
+    overlapping=(--overlapping)
+    shift
+  fi
+  local program=("${torchrun[@]}" "$workload" --preset compute --ddp --steps "$steps" "$@")
+  mkdir -p "$recordings/$name"
+  record "$part" "$recordings/$name/run.db" "${program[@]}" --nvtx --issued "$scratch/$name.issued.json" || return
+  run "$part" "profiled run" 400 "${program[@]}" --profiler "$scratch/$name.json" || return
+  local found=("$recordings/$name"/*)
+  if [[ ${found[*]} == "$recordings/$name/run.rank00000.db $recordings/$name/run.rank00001.db" ]]; then
     "$python" "$here/checks.py" pass "$outcomes" "$part" "two ranks give two files" "run.rank00000.db run.rank00001.db"
   else
     "$python" "$here/checks.py" fail "$outcomes" "$part" "two ranks give two files" "found: ${found[*]##*/}"
     return
   fi
-  report "$part" "$recordings/ddp/run.db" ddp
-  check 120 check_recording.py "$part" --run-db "${found[@]}" --report "$reports/ddp.json" --partitions 2
-  check 300 compare_with_profiler.py "$part" --steps "$steps" --run-db "${found[@]}" --profile "$scratch"/ddp.rank{0,1}.json \
-    --issued "$scratch"/issued.rank{0,1}.json
+  report "$part" "$recordings/$name/run.db" "$name"
+  check 120 check_recording.py "$part" --run-db "${found[@]}" --report "$reports/$name.json" --partitions 2
+  check 300 compare_with_profiler.py "$part" --steps "$steps" --run-db "${found[@]}" --profile "$scratch/$name".rank{0,1}.json \
+    --issued "$scratch/$name".issued.rank{0,1}.json "${overlapping[@]}"
 }
 
 launch_bound() {
@@ -129,7 +139,8 @@ main() {
   eager
   launch_bound
   if ((gpus >= 2)); then
-    data_parallel
+    data_parallel "(b) overlapping" ddp --overlapping
+    data_parallel "(b) one bucket" ddp_one_bucket --bucket-mb 100000
     two_devices
   else
     for part in "(b)" "(d)"; do
