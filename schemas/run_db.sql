@@ -171,8 +171,9 @@ CREATE TABLE sync (
   dur    INTEGER NOT NULL,             -- the call's time on the host
   thread INTEGER NOT NULL,             -- -> thread
   kind   INTEGER NOT NULL,             -- 1 event record, 2 stream waits for event, 3 host waits for event, 4 host waits for stream
-  event  INTEGER,                      -- -> the event, a dense number per handle and creation; a wait refers to the last record of
-                                       -- that event that began before it. NULL for kind 4
+  event  INTEGER,                      -- -> the event, a dense number per handle (which may come back for another event after
+                                       -- it was destroyed); a wait refers to the last record of that number that began before
+                                       -- it. NULL for kind 4
   stream INTEGER                       -- -> stream. NULL for kind 3, and where CUPTI could not name the stream
 );
 
@@ -204,8 +205,8 @@ CREATE TABLE nvtx (
 CREATE TABLE communicator (
   id     INTEGER PRIMARY KEY,
   proc   INTEGER NOT NULL,             -- -> process
-  handle INTEGER NOT NULL,             -- ncclComm_t in the process, reused after destruction: the row created last before an
-                                       -- operation is the one it used
+  hash   INTEGER NOT NULL,             -- ncclComm's commHash, the same on all ranks of the communicator. Of two rows with one
+                                       -- hash, an operation used the one created last before it
   created INTEGER,                     -- time; NULL: it was there before recording began
   size   INTEGER,                      -- ranks; NULL: unknown, so no bus bandwidth
   rank   INTEGER,                      -- own rank in it; NULL: unknown

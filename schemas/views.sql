@@ -51,7 +51,7 @@ LEFT JOIN nvtx_category c ON c.domain = x.domain AND c.category = x.category;
 
 CREATE VIEW collectives AS
 SELECT c.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, c.dur AS dur_ns, t.proc, t.tid,
-       f.text AS function, c.bytes, m.size AS comm_size, m.rank AS comm_rank, printf('0x%x', m.handle) AS comm,
+       f.text AS function, c.bytes, m.size AS comm_size, m.rank AS comm_rank, printf('0x%x', m.hash) AS comm,
        c.reduction, c.peer, c.root
 FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
 LEFT JOIN communicator m ON m.id = c.communicator;

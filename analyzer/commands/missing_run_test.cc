@@ -51,6 +51,20 @@ TEST_F(EmptyRun, GetsTheChecklist) {
   EXPECT_NE(error.find("Likely reasons"), std::string::npos) << error;
 }
 
+TEST_F(EmptyRun, SoDoesAFolderWithoutRecordings) {
+  path_ = folder_.path().string();
+  const std::string error = ReportErrors();
+  EXPECT_NE(error.find("holds no recording"), std::string::npos) << error;
+  EXPECT_NE(error.find("Likely reasons"), std::string::npos) << error;
+}
+
+TEST_F(EmptyRun, AFileThatIsNoRecordingGetsItsOwnSentence) {
+  std::ofstream(path_) << "text";
+  const std::string error = ReportErrors();
+  EXPECT_NE(error.find("not an SQLite database"), std::string::npos) << error;
+  EXPECT_EQ(error.find("Likely reasons"), std::string::npos) << error;
+}
+
 TEST_F(EmptyRun, ARecordedReasonReplacesTheChecklist) {
   RunDbFixture file(path_);
   file.AddHealth("start", "failed", 1, "libcupti was not found");

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
@@ -11,6 +10,7 @@
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/progress_bar.h"
 #include "analyzer/import/load_run.h"
+#include "analyzer/import/run_paths.h"
 #include "analyzer/metrics/build_report.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/pb.h"
@@ -71,14 +71,6 @@ void Describe(CLI::App& app, Options& options) {
   app.add_flag("--no-progress", options.no_progress, "draw no progress bar");
 }
 
-bool AnyExists(const std::vector<std::string>& paths) {
-  std::error_code ignored;
-  for (const std::string& path : paths) {
-    if (std::filesystem::exists(path, ignored)) return true;
-  }
-  return false;
-}
-
 Result<Run> Load(const Options& options) {
   ProgressBar bar(!options.no_progress);
   return LoadRun(options.paths,
@@ -121,13 +113,13 @@ int RunReport(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "{}: --from has to lie before --to\n", kProgram);
     return kBadUsage;
   }
-  options.text.kernels = options.report.top_kernels;
   options.text.color = WantsColor(options);
 
   const auto run = Load(options);
   if (!run.ok()) {
     fmt::print(stderr, "{}\n", run.error());
-    if (!AnyExists(options.paths)) fmt::print(stderr, "\n{}", MissingRunChecklist(options.paths));
+    if (!ResolveRunPaths(options.paths).ok())
+      fmt::print(stderr, "\n{}", MissingRunChecklist(options.paths));
     return kUnreadable;
   }
   if (!HasGpuWork(run.value())) return ExplainEmptyRun(run.value(), options);

@@ -23,8 +23,8 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  analyze sql run.db \"SELECT name, count(*) AS calls, sum(dur_ns) AS ns FROM kernels GROUP "
     "BY name ORDER BY ns DESC LIMIT 10\"\n"
-    "  analyze sql run.db \"SELECT name, sql FROM sqlite_schema\"      the tables, with a comment "
-    "on every column\n"
+    "  analyze sql run.db \"SELECT sql FROM sqlite_schema\" --format csv    the tables, with a "
+    "comment on every column\n"
     "  analyze sql run.db - < query.sql                               the query from stdin\n"
     "  analyze sql run.db \"SELECT * FROM memcpys\" --format csv -o copies.csv\n"
     "Over several files the query runs in each, and a column 'rank' comes first.\n";

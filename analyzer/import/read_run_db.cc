@@ -397,14 +397,14 @@ class Reader {
 
   Status ReadCommunicators() {
     return ForEachRow(
-        "communicator", "id, proc, handle, created, size, rank, device", [&](const Statement& row) {
+        "communicator", "id, proc, hash, created, size, rank, device", [&](const Statement& row) {
           const std::uint32_t process = processes_.Find(row.int64(1));
           if (process == kNone) return Count("communicator", Problem::kNoProcess);
           auto& communicators = file_.ranks[process].communicators;
           communicators_.Add(row.int64(0),
                              {process, static_cast<std::uint32_t>(communicators.size())});
           Communicator communicator;
-          communicator.handle = static_cast<std::uint64_t>(row.int64(2));
+          communicator.hash = static_cast<std::uint64_t>(row.int64(2));
           if (!row.is_null(3) && IsPlausible(row.int64(3))) communicator.created = row.int64(3);
           communicator.size = row.optional_int(4);
           communicator.rank = row.optional_int(5);

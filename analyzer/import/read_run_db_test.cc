@@ -79,7 +79,7 @@ TEST_F(ReadRunDbTest, EveryColumn) {
       {.start_ns = 40, .dur_ns = std::nullopt, .text = "open", .domain = "d", .category = 6});
   file.AddNvtx({.start_ns = 50, .dur_ns = 0, .text = "mark", .kind = NvtxKind::kMark});
   const auto communicator =
-      file.AddCommunicator({.handle = 0xabc, .created_ns = 1, .size = 8, .rank = 3, .device = 1});
+      file.AddCommunicator({.hash = 0xabc, .created_ns = 1, .size = 8, .rank = 3, .device = 1});
   file.AddCollective({.start_ns = 60,
                       .dur_ns = 3,
                       .function = "Send",

@@ -208,7 +208,7 @@ void RunDbFixture::AddCollective(const Collective& collective) {
 std::uint32_t RunDbFixture::AddCommunicator(const CommunicatorFacts& communicator) {
   const std::int64_t id = ++state_->communicators;
   state_->Insert("communicator VALUES (?, 1, ?, ?, ?, ?, ?, NULL)", id,
-                 static_cast<std::int64_t>(communicator.handle), communicator.created_ns,
+                 static_cast<std::int64_t>(communicator.hash), communicator.created_ns,
                  communicator.size, communicator.rank, communicator.device);
   return static_cast<std::uint32_t>(id);
 }

@@ -109,7 +109,7 @@ class RunDbFixture {
     std::optional<int> reduction = 0, peer = std::nullopt, root = std::nullopt;
   };
   struct CommunicatorFacts {
-    std::uint64_t handle = 0x1000;
+    std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
     std::optional<int> size = std::nullopt, rank = std::nullopt, device = std::nullopt;
   };

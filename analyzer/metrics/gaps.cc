@@ -80,8 +80,6 @@ Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size
   TimeNs busy_until = window.start;
   std::uint32_t row = 0;
   for (; row < ops.size() && busy_until < window.end; ++row) {
-    // An operation without length does not make the device busy, so it does not end a gap either.
-    if (ops.end[row] <= ops.start[row]) continue;
     if (ops.start[row] > busy_until) {
       collector.Add(Classify(ops, api, {busy_until, std::min(ops.start[row], window.end)}, row));
     }

@@ -170,7 +170,7 @@ struct NvtxRanges {
 };
 
 struct Communicator {
-  std::uint64_t handle = 0;
+  std::uint64_t hash = 0;  // the same on all its ranks
   TimeNs created = std::numeric_limits<TimeNs>::min();
   std::optional<int> size, rank, device;
 };

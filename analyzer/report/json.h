@@ -10,7 +10,7 @@ namespace traceinject {
 
 // The message as JSON, fields named as in report.proto, those that are 0 included; optional ones
 // that are unknown are left out. 64-bit integers are strings, as the Protocol Buffers mapping to
-// JSON prescribes. Fails only on text that is not UTF-8.
+// JSON prescribes. An error says why Protocol Buffers could not print it.
 Result<std::string> WriteJson(const proto::Report& report);
 
 }  // namespace traceinject

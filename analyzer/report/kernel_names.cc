@@ -19,9 +19,14 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// "at::native::f" -> "f" at the end of what has been written so far. Scopes end where a new token
-// began.
+// What ends the text so far turned out to be a scope ("at::native::"): it goes, back to where its
+// token began. A scope may be a member function: "f::operator() const::{lambda".
 void DropScope(std::string& text) {
+  static constexpr std::string_view kConst = " const";
+  if (text.size() >= kConst.size() &&
+      text.compare(text.size() - kConst.size(), kConst.size(), kConst) == 0) {
+    text.erase(text.size() - kConst.size());
+  }
   const std::size_t token = text.find_last_of(" <,(*&");
   text.erase(token == std::string::npos ? 0 : token + 1);
 }
@@ -42,6 +47,7 @@ std::string Strip(std::string_view name, int level) {
     if (c == '(') ++round;
     if (c == '<' && round == 0) ++angle;
     if (round == 0 && angle <= level) {
+      if (c == '>' && !text.empty() && text.back() == ' ') text.pop_back();
       if (StartsWith(name.substr(at), "::")) {
         DropScope(text);
         ++at;
@@ -56,10 +62,9 @@ std::string Strip(std::string_view name, int level) {
   return text.empty() ? std::string(name) : text;
 }
 
-// Whether any other name of the list has the same text.
-std::map<std::string, int> CountTexts(const std::vector<std::string>& texts) {
+std::map<std::string, int> CountTexts(const std::map<std::string, std::string>& texts) {
   std::map<std::string, int> count;
-  for (const std::string& text : texts) ++count[text];
+  for (const auto& [name, text] : texts) ++count[text];
   return count;
 }
 
@@ -67,25 +72,27 @@ std::map<std::string, int> CountTexts(const std::vector<std::string>& texts) {
 
 std::vector<std::string> ShortKernelNames(const std::vector<std::string>& names,
                                           std::size_t width) {
-  std::vector<std::string> texts;
-  for (const std::string& name : names) texts.push_back(Strip(name, 0));
+  std::map<std::string, std::string> texts;  // equal names stay equal
+  for (const std::string& name : names) texts[name] = Strip(name, 0);
   for (int level = 1; level <= kMaxLevel; ++level) {
     const std::map<std::string, int> count = CountTexts(texts);
-    std::vector<std::string> next = texts;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      if (count.at(texts[i]) > 1) next[i] = Strip(names[i], level);
+    for (auto& [name, text] : texts) {
+      if (count.at(text) > 1) text = Strip(name, level);
     }
-    texts = std::move(next);
   }
   // The mark of the last resort needs room too.
   constexpr std::size_t kMark = 4;
-  for (std::string& text : texts) text = ShortenMiddle(text, width - kMark);
   std::map<std::string, int> seen;
-  for (std::string& text : texts) {
-    const int number = ++seen[text];
-    if (number > 1) text += fmt::format("#{}", number);
+  std::map<std::string, std::string> shortened;
+  std::vector<std::string> result;
+  for (const std::string& name : names) {
+    const auto [at, is_new] =
+        shortened.try_emplace(name, ShortenMiddle(texts[name], width - kMark));
+    const int number = is_new ? ++seen[at->second] : 1;
+    if (number > 1) at->second += fmt::format("#{}", number);
+    result.push_back(at->second);
   }
-  return texts;
+  return result;
 }
 
 }  // namespace traceinject

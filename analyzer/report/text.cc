@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 #include <vector>
@@ -21,6 +22,7 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr const char* kUnknown = "unknown";
+constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kNameColumn = 19;  // where names and details of two-line rows begin
 
 std::string Percent(double share, int decimals = 1) {
@@ -62,6 +64,8 @@ class TextWriter {
   void DeviceSection(const proto::DeviceReport& device);
   void Causes(const proto::IdleCauses& causes, std::int64_t idle_ns);
   void CaptureGaps(const proto::DeviceReport& device);
+  void Peaks(const proto::DeviceReport& device);
+  void More(std::size_t shown, int all);
   void Gaps(const proto::DeviceReport& device);
   template <typename From>
   void Kernels(const From& from, std::size_t rows);
@@ -137,7 +141,7 @@ void TextWriter::Time() {
   const proto::Partition& p = report_.run().partition();
   page_.Heading(report_.devices().size() == 1
                     ? "GPU time"
-                    : fmt::format("GPU time of all {} GPUs", report_.devices().size()));
+                    : fmt::format("GPU time, sum of {} GPUs", report_.devices().size()));
   const auto row = [](const char* name, double percent, std::int64_t ns) {
     return std::vector<std::string>{name, Bar(percent), fmt::format("{:.3f} %", percent),
                                     FormatTime(ns)};
@@ -223,6 +227,27 @@ void TextWriter::CaptureGaps(const proto::DeviceReport& device) {
   }
 }
 
+void TextWriter::Peaks(const proto::DeviceReport& device) {
+  if (!device.has_peaks()) return page_.Sentence("published rates: this GPU is not in the table");
+  const proto::GpuPeaks& peaks = device.peaks();
+  std::string text = fmt::format("published rates of {}:", peaks.title());
+  if (peaks.has_bf16_tflops()) text += fmt::format(" bf16 {:g} TFLOPS dense,", peaks.bf16_tflops());
+  if (peaks.has_fp16_tflops()) text += fmt::format(" fp16 {:g} TFLOPS dense,", peaks.fp16_tflops());
+  if (peaks.has_memory_gb_per_s())
+    text += fmt::format(" memory {:g} GB/s,", peaks.memory_gb_per_s());
+  if (peaks.has_nvlink_gb_per_s())
+    text += fmt::format(" NVLink {:g} GB/s in one direction,", peaks.nvlink_gb_per_s());
+  text.pop_back();
+  page_.Sentence(text);
+}
+
+// What a table leaves out is said.
+void TextWriter::More(std::size_t shown, int all) {
+  const std::size_t left =
+      static_cast<std::size_t>(all) - std::min(shown, static_cast<std::size_t>(all));
+  if (left > 0) page_.Sentence(fmt::format("({} more in --format json)", left));
+}
+
 void TextWriter::Gaps(const proto::DeviceReport& device) {
   const std::size_t count =
       std::min(options_.gaps, static_cast<std::size_t>(device.longest_gaps_size()));
@@ -237,6 +262,7 @@ void TextWriter::Gaps(const proto::DeviceReport& device) {
                            gap.has_ended_by() ? ", ended by " + enders[i] : ""));
     page_.Sentence(gap.text(), 12);
   }
+  More(count, device.longest_gaps_size());
 }
 
 std::string ShapeText(const proto::LaunchShape& shape) {
@@ -297,6 +323,7 @@ void TextWriter::Copies(const From& from, std::size_t rows) {
                      FormatTime(copy.exposed_ns())});
   }
   page_.Table(table, 2, 6);
+  More(rows, from.copies_size());
 }
 
 std::string MessageSize(const proto::NcclRow& row) {
@@ -339,6 +366,7 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
          GbPerS(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s())});
   }
   if (table.size() > 1) page_.Table(table, 3, 8);
+  More(rows, nccl.rows_size());
   page_.Sentence("Bandwidths in GB/s (10^9 bytes per second), as nccl-tests defines them." +
                  std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
   if (latency)
@@ -348,19 +376,19 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
 
 void TextWriter::DeviceSection(const proto::DeviceReport& device) {
   const bool only = report_.devices().size() == 1;
-  const std::size_t rows = only ? options_.kernels : options_.device_rows;
   page_.Heading(fmt::format("{} ({})", device.label(), device.name()));
   page_.Sentence(fmt::format("{} to {}", FormatTime(device.window().start_ns()),
                              FormatTime(device.window().end_ns())));
   if (!only) Ratios(device.partition());
+  Peaks(device);
   CaptureGaps(device);
   Causes(device.idle_causes(), device.partition().idle_ns());
   if (device.longest_gaps_size() > 0) page_.Line("  longest gaps:");
   Gaps(device);
   if (only) return;
-  Kernels(device, rows);
-  Copies(device, rows);
-  Nccl(device.nccl(), rows);
+  Kernels(device, options_.device_rows);
+  Copies(device, options_.device_rows);
+  Nccl(device.nccl(), options_.device_rows);
 }
 
 void TextWriter::Mfu() {
@@ -450,13 +478,13 @@ std::string TextWriter::Write() {
     }
     const proto::Run& run = report_.run();
     page_.Heading(several ? "Kernels of all GPUs, by time" : "Kernels, by time");
-    Kernels(run, options_.kernels);
+    Kernels(run, kAllRows);
     page_.Heading("Kernel classes");
     Classes(run);
     page_.Heading(several ? "Copies of all GPUs" : "Copies");
-    Copies(run, options_.kernels);
+    Copies(run, kAllRows);
     page_.Heading(several ? "Communication of all GPUs" : "Communication");
-    Nccl(run.nccl(), options_.kernels);
+    Nccl(run.nccl(), kAllRows);
     if (several) {
       for (const proto::DeviceReport& device : report_.devices()) DeviceSection(device);
     }

@@ -11,10 +11,9 @@
 namespace traceinject {
 
 struct TextOptions {
-  bool color = false;        // bold headings and a coloured grade, as ANSI sequences: for terminals
-  std::size_t kernels = 15;  // rows of the run's kernel table
-  std::size_t gaps = 5;      // gaps of each GPU
-  std::size_t device_rows = 5;  // rows of the other tables of each GPU, where there are several
+  bool color = false;    // bold headings and a coloured grade, as ANSI sequences: for terminals
+  std::size_t gaps = 5;  // gaps of each GPU
+  std::size_t device_rows = 5;  // rows of each table of a GPU, where there are several
 };
 
 std::string WriteText(const proto::Report& report, const TextOptions& options);

@@ -55,9 +55,8 @@ class NvtxDecoder {
   std::map<std::uint64_t, std::uint32_t>
       communicators_;  // hash -> the communicator of that hash created last
   std::uint32_t communicator_count_ = 0;
-  // Row numbers of ranges that are stored while open lie above all that are given out
-  // automatically.
-  std::uint64_t next_open_row_ = std::uint64_t{1} << 40;
+  // Ranges stored while open are numbered, to be replaced when they end (NvtxRow::row).
+  std::uint64_t next_open_row_ = 1;
 };
 
 }  // namespace traceinject

@@ -258,7 +258,9 @@ int GuardedClose(int fd) noexcept {
 
 bool DescriptorsLost() noexcept {
   for (const OpenFile& file : Table().Copy()) {
-    if (file.fd != -1 && !StillSame(file)) return true;
+    struct stat now;
+    if (file.fd == -1) continue;
+    if (!StillSame(file) || fstat(file.fd, &now) != 0 || now.st_nlink == 0) return true;
   }
   return false;
 }

@@ -42,7 +42,9 @@ bool GuardedIsOurs(int fd) noexcept;
 // that is not ours.
 int GuardedClose(int fd) noexcept;
 
-// True if a descriptor that SQLite or a claim believes to hold is closed or somebody else's now.
+// True if a descriptor that SQLite or a claim believes to hold is closed or somebody else's now, or
+// is of a file that was removed: when our locks were dropped (see claim.h), another process that
+// closes the database takes itself for the last user and deletes the -wal and -shm.
 bool DescriptorsLost() noexcept;
 
 }  // namespace traceinject

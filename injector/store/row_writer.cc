@@ -46,7 +46,7 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO api_name(id, domain, cbid, name, class) VALUES(?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO nvtx_domain(id, proc, name) VALUES(?, 1, ?)",
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
-    "INSERT OR REPLACE INTO communicator(id, proc, handle, created, size, rank, device, parent) "
+    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent) "
     "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
@@ -160,7 +160,7 @@ bool Add(Values to, const NvtxCategoryRow& row) {
 }
 
 bool Add(Values to, const CommunicatorRow& row) {
-  to.Int(row.id).Bits(row.handle).IntOrNull(row.created_known, row.created);
+  to.Int(row.id).Bits(row.hash).IntOrNull(row.created_known, row.created);
   return to.NotNegative(row.size)
       .NotNegative(row.rank)
       .NotNegative(row.device)

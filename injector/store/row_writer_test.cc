@@ -12,6 +12,7 @@ class RowWriterTest : public testing::Test {
   void SetUp() override {
     ASSERT_TRUE(InstallGuardedIo());
     ASSERT_EQ(sqlite3_open((folder_ / "run.db").c_str(), &db_), SQLITE_OK);
+    ASSERT_EQ(sqlite3_exec(db_, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr), SQLITE_OK);
     ASSERT_EQ(sqlite3_exec(db_, k_run_db_sql, nullptr, nullptr, nullptr), SQLITE_OK);
     ASSERT_TRUE(writer_.Prepare(db_)) << sqlite3_errmsg(db_);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the writer thread hands to the database in one transaction: rows of schemas/run_db.sql, already decoded and interned.
-// Times are ns relative to the base of the recording. Ids are those of the dictionary tables (dense, from 1; 0 stands for NULL).
+// What the writer thread hands to the database in one transaction: rows of schemas/run_db.sql,
+// already decoded and interned. Times are ns relative to the base of the recording. Ids are those
+// of the dictionary tables (dense, from 1; 0 stands for NULL).
 #pragma once
 
 #include <cstdint>
@@ -9,23 +10,51 @@
 
 namespace traceinject {
 
-struct StringRow { std::uint32_t id; std::string text; };
-struct ThreadRow { std::uint32_t id; std::int64_t tid; std::uint32_t name; };
-struct StreamRow { std::uint32_t id; std::uint32_t device, context, stream_id; };
+struct StringRow {
+  std::uint32_t id;
+  std::string text;
+};
+struct ThreadRow {
+  std::uint32_t id;
+  std::int64_t tid;
+  std::uint32_t name;
+};
+struct StreamRow {
+  std::uint32_t id;
+  std::uint32_t device, context, stream_id;
+};
 struct KernelShapeRow {
   std::uint32_t id, name;
   std::int32_t grid[3], block[3], cluster[3];  // cluster 0: none
   std::int32_t registers, static_shared_bytes, dynamic_shared_bytes;
   std::uint32_t local_bytes;
 };
-struct GraphNodeRow { std::uint32_t id; std::uint32_t graph_id; std::uint64_t node_id; };
-struct ApiNameRow { std::uint32_t id; int domain; std::uint32_t cbid; std::string name; int api_class; };
-struct NvtxDomainRow { std::uint32_t id; std::string name; };
-struct NvtxCategoryRow { std::uint32_t domain, category; std::string name; };
+struct GraphNodeRow {
+  std::uint32_t id;
+  std::uint32_t graph_id;
+  std::uint64_t node_id;
+};
+struct ApiNameRow {
+  std::uint32_t id;
+  int domain;
+  std::uint32_t cbid;
+  std::string name;
+  int api_class;
+};
+struct NvtxDomainRow {
+  std::uint32_t id;
+  std::string name;
+};
+struct NvtxCategoryRow {
+  std::uint32_t domain, category;
+  std::string name;
+};
 struct CommunicatorRow {
-  std::uint32_t id; std::uint64_t handle;
-  std::int64_t created; bool created_known;
-  int size, rank, device;    // -1: unknown
+  std::uint32_t id;
+  std::uint64_t hash;
+  std::int64_t created;
+  bool created_known;
+  int size, rank, device;  // -1: unknown
   std::uint32_t parent;
 };
 
@@ -66,29 +95,40 @@ struct SyncRow {
   std::uint32_t event, stream;
 };
 struct NvtxRow {
-  std::int64_t start, dur;     // dur -1: still open
+  std::int64_t start, dur;  // dur -1: still open
   std::uint32_t thread;
   int kind;
   std::uint32_t domain, text;
-  std::uint32_t category;      // 0: none
+  std::uint32_t category;  // 0: none
   bool has_color;
   std::uint32_t color;
   enum class Payload : std::uint8_t { kNone, kInteger, kReal, kBlob } payload_type;
   std::int64_t payload_integer;
   double payload_real;
   std::string payload_blob;
-  std::uint64_t row;           // != 0: the caller's number for this range: the row stored under it while open is replaced when
-                               // it is written again. Numbers of their own, see row_writer.h: never collides with rows without
+  std::uint64_t row;  // != 0: the caller's number for this range: the row stored under it while
+                      // open is replaced when it is written again. Numbers of their own, see
+                      // row_writer.h: never collides with rows without
 };
 struct CollectiveRow {
-  std::int64_t start, dur;     // dur -1: still open
+  std::int64_t start, dur;  // dur -1: still open
   std::uint32_t thread, function, communicator;
   std::int64_t bytes;
-  int reduction, peer, root;   // -1: none
+  int reduction, peer, root;  // -1: none
 };
-struct ClockPairRow { std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti; bool has_cupti; };
-struct CaptureGapRow { std::int64_t start, dur; std::string reason; };  // dur -1: to the end
-struct HealthRow { std::string source, counter; std::int64_t value; std::string detail; };  // replaces the row of that name
+struct ClockPairRow {
+  std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti;
+  bool has_cupti;
+};
+struct CaptureGapRow {
+  std::int64_t start, dur;
+  std::string reason;
+};  // dur -1: to the end
+struct HealthRow {
+  std::string source, counter;
+  std::int64_t value;
+  std::string detail;
+};  // replaces the row of that name
 
 struct DeviceRow {
   int device;
@@ -97,7 +137,9 @@ struct DeviceRow {
   int sm_count, cc_major, cc_minor, sm_clock_khz, memory_clock_khz, memory_bus_bits;
   std::int64_t memory_bytes, l2_bytes;
 };
-struct SystemFactRow { std::string kind, key, value; };
+struct SystemFactRow {
+  std::string kind, key, value;
+};
 
 struct ProcessRow {
   std::int64_t pid = 0, parent_pid = 0;
@@ -111,7 +153,8 @@ struct ProcessRow {
   std::string cupti_path;
 };
 
-// Dictionary rows come first in a transaction, so that no committed row refers to an id that is not there.
+// Dictionary rows come first in a transaction, so that no committed row refers to an id that is not
+// there.
 struct Batch {
   std::vector<StringRow> strings;
   std::vector<ThreadRow> threads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/store/run_file.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include "injector/store/test_support.h"
@@ -220,7 +221,8 @@ TEST_F(RunFileTest, AReaderCanFollow) {
   EXPECT_EQ(Query(file_->path(), "SELECT count(*) FROM kernel"), "10");
   ASSERT_TRUE(file_->Write(NumberedBatch(2, 10)));
   EXPECT_EQ(Query(file_->path(), "SELECT count(*) FROM kernel"), "20");
-  // Reading in the same process drops our locks: the claim must be back.
+  // A program that looks at its own recording drops our locks: the claim must be back.
+  close(open(file_->path().c_str(), O_RDONLY | O_CLOEXEC));
   ASSERT_TRUE(file_->Write(NumberedBatch(3, 10)));
   EXPECT_EQ(Wait(Fork([&] {
               std::string why;
@@ -228,6 +230,19 @@ TEST_F(RunFileTest, AReaderCanFollow) {
               return other && other->path() != folder_ / "run.db" ? 0 : 1;
             })),
             0);
+}
+
+TEST_F(RunFileTest, GoesOnAfterAnotherProcessDeletedTheLog) {
+  ASSERT_TRUE(file_->Write(NumberedBatch(1, 10)));
+  // What the last user of a database does when it closes it, for which we must have lost our locks.
+  EXPECT_EQ(Query(file_->path(), "PRAGMA wal_checkpoint(TRUNCATE)"), "0|0|0");
+  std::filesystem::remove(file_->path() + "-wal");
+  std::filesystem::remove(file_->path() + "-shm");
+  ASSERT_TRUE(file_->Write(NumberedBatch(2, 10))) << file_->last_error();
+  EXPECT_EQ(file_->reopened(), 1);
+  EXPECT_TRUE(file_->Finish(1)) << file_->last_error();
+  EXPECT_EQ(Query(file_->path(), "SELECT correlation, count(*) FROM kernel GROUP BY 1"),
+            "1|10\n2|10");
 }
 
 TEST_F(RunFileTest, ABatchThatFailsStoresNothing) {

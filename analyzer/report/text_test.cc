@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Golden tests: the whole text of a report. After a wanted change, run with
+// TRACEINJECT_UPDATE_GOLDEN=1 and read the difference.
+#include "analyzer/report/text.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "analyzer/metrics/build_report.h"
+#include "analyzer/report/sample_runs.h"
+#include "analyzer/report/text_layout.h"
+
+namespace traceinject {
+namespace {
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(TRACEINJECT_TESTDATA) + "/" + name;
+  if (std::getenv("TRACEINJECT_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  std::ifstream file(path);
+  ASSERT_TRUE(file) << path;
+  std::stringstream golden;
+  golden << file.rdbuf();
+  EXPECT_EQ(text, golden.str()) << path;
+}
+
+void ExpectFits(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), kTextWidth) << line;
+    EXPECT_TRUE(line.empty() || line.back() != ' ') << line;
+  }
+}
+
+TEST(TextTest, TwoRanks) {
+  ReportOptions options;
+  options.mfu.flops_per_step = 4e12;
+  const std::string text = WriteText(BuildReport(SampleRun(), options), {});
+  ExpectFits(text);
+  ExpectGolden("two_ranks.txt", text);
+}
+
+TEST(TextTest, OneProcess) {
+  traceinject::Run run = SampleRun();
+  run.ranks.pop_back();
+  const std::string text = WriteText(BuildReport(run, {}), {});
+  ExpectFits(text);
+  ExpectGolden("one_process.txt", text);
+}
+
+TEST(TextTest, DamagedRecording) {
+  ReportOptions options;
+  options.mfu = {.params = 1e9, .tokens_per_step = 1e4, .steps = 2};
+  const std::string text = WriteText(BuildReport(DamagedRun(), options), {});
+  ExpectFits(text);
+  ExpectGolden("damaged.txt", text);
+}
+
+TEST(TextTest, NothingRecorded) {
+  const std::string text = WriteText(BuildReport(traceinject::Run{}, {}), {});
+  ExpectGolden("nothing.txt", text);
+}
+
+TEST(TextTest, ColorsAreAddedAndNothingElse) {
+  const Report report = BuildReport(SampleRun(), {});
+  TextOptions colors;
+  colors.color = true;
+  std::string text = WriteText(report, colors);
+  EXPECT_NE(text, WriteText(report, {}));
+  for (std::size_t at; (at = text.find('\033')) != std::string::npos;)
+    text.erase(at, text.find('m', at) - at + 1);
+  EXPECT_EQ(text, WriteText(report, {}));
+}
+
+TEST(TextTest, WhatIsLeftOutIsSaid) {
+  TextOptions options;
+  options.gaps = 1;
+  const std::string text = WriteText(BuildReport(SampleRun(), {}), options);
+  EXPECT_NE(text.find("(1 more in --format json)"), std::string::npos) << text;
+}
+
+}  // namespace
+}  // namespace traceinject
