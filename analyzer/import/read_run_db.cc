@@ -94,6 +94,7 @@ class Reader {
   template <typename Visit>
   Status ForEachRow(std::string_view table, std::string_view columns, Visit visit,
                     std::string_view order = "") {
+    if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
     auto rows = database_.Prepare(fmt::format("SELECT {} FROM {} {}", columns, table, order));
     if (!rows.ok()) {
       return Error{
@@ -113,6 +114,22 @@ class Reader {
     }
     progress_.rows += count % kReportEvery;
     return Done{};
+  }
+
+  // A view or virtual table in its place could go on for ever.
+  Status ExpectStored(std::string_view table) {
+    auto found = database_.Prepare(
+        "SELECT count(*) FROM sqlite_schema "
+        "WHERE name = ? AND type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'");
+    if (!found.ok()) return Error{found.error()};
+    found.value().Bind(1, table);
+    const auto row = found.value().Step();
+    if (!row.ok()) return Error{row.error()};
+    if (found.value().int64(0) == 1) return Done{};
+    return Error{fmt::format(
+        "{}: the table '{}' of a recording is missing: the file is damaged, or its process ended "
+        "while it was being created",
+        database_.path(), table)};
   }
 
   enum class Problem {
@@ -176,8 +193,9 @@ class Reader {
     std::uint64_t total = 0;
     for (const char* table :
          {"kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "string"}) {
+      if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
       auto most = database_.Prepare(fmt::format("SELECT max(rowid) FROM {}", table));
-      if (!most.ok()) continue;  // the table's own reader says what is wrong
+      if (!most.ok()) return Error{most.error()};
       const auto row = most.value().Step();
       if (!row.ok()) return Error{row.error()};
       const std::int64_t count = most.value().int64(0);

@@ -188,7 +188,7 @@ std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op)
     return std::string(rank.string(rank.shapes[ops.detail[op]].name));
   const Transfer& transfer = rank.transfers[ops.detail[op]];
   if (ops.kind[op] == OpKind::kMemset) return "memset";
-  return fmt::format("memcpy {} ({} to {})", CopyKindName(transfer.kind),
+  return fmt::format("memcpy {}, {} to {}", CopyKindName(transfer.kind),
                      MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
 }
 
@@ -313,8 +313,8 @@ std::string Writer::NcclCaveat(const std::vector<NcclRow>& rows) const {
       "Kernel time contains waiting for other ranks, so algbw and busbw are lower bounds.";
   if (std::any_of(rows.begin(), rows.end(), split)) {
     text +=
-        " Transfer is the shortest kernel time over the ranks of each operation: what is left when "
-        "nobody waits.";
+        " Transfer is busbw over the shortest kernel time of each operation on any rank: what is "
+        "left when nobody waits.";
   } else if (run_.ranks.size() == 1) {
     text += " With one recorded process, waiting and transfer cannot be told apart.";
   } else {
@@ -419,7 +419,7 @@ void Writer::RunSums(const std::deque<Analysis>& devices, proto::Run& to) const 
   to.set_origin_unix_ns(run_.base_ns + origin_);
   to.set_process_count(static_cast<int>(run_.ranks.size()));
   to.set_device_count(static_cast<int>(devices.size()));
-  if (devices.empty()) return;
+  if (devices.empty()) return JoinOf(JoinRate{}, *to.mutable_join());
 
   Window window = devices.front().window;
   Partition partition;

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "analyzer/metrics/thread_rows.h"
 #include "analyzer/model/intervals.h"
@@ -192,8 +193,6 @@ void AddKernel(Building& building, std::uint32_t row, Interval time) {
 
 // One communicator as the recorded ranks know it.
 struct CommunicatorView {
-  const NcclMember* member = nullptr;
-  std::uint32_t id = kNone;
   std::vector<NcclLaunch*> launches;  // those that wait for all ranks, in order
 };
 
@@ -219,41 +218,32 @@ void SetTransfers(const CommunicatorMembers& members) {
   }
 }
 
-// Views of the communicators of one device that saw work, by (size, own rank), in order of
-// creation.
-using ViewsByPlace = std::map<int, std::map<int, std::vector<CommunicatorView>>>;
+// Views of the communicators that saw work: by hash and size, then by own rank, in order of
+// creation (a hash may come again after its communicator was destroyed).
+using Places = std::map<int, std::vector<CommunicatorView>>;
+using ViewsByHash = std::map<std::pair<std::uint64_t, int>, Places>;
 
-void CollectViews(const NcclMember& member, ViewsByPlace& views) {
+void CollectViews(const NcclMember& member, ViewsByHash& views) {
   std::map<std::uint32_t, CommunicatorView> by_id;
   for (NcclLaunch& launch : member.links->launches) {
-    if (launch.communicator == kNone || !WaitsForAllRanks(launch.function)) continue;
-    CommunicatorView& view = by_id[launch.communicator];
-    view.member = &member;
-    view.id = launch.communicator;
-    view.launches.push_back(&launch);
+    if (launch.communicator >= member.rank->communicators.size() ||
+        !WaitsForAllRanks(launch.function))
+      continue;
+    by_id[launch.communicator].launches.push_back(&launch);
   }
   for (auto& [id, view] : by_id) {
     const Communicator& communicator = member.rank->communicators[id];
-    if (communicator.size.value_or(0) < 2 || !communicator.rank) continue;
-    views[*communicator.size][*communicator.rank].push_back(std::move(view));
+    if (communicator.hash == 0 || communicator.size.value_or(0) < 2 || !communicator.rank) continue;
+    views[{communicator.hash, *communicator.size}][*communicator.rank].push_back(std::move(view));
   }
 }
 
-// Two processes with the same place in communicators of the same size belong to different groups of
-// ranks (a grid of parallel groups, say): which of them belongs with which other rank is not
-// recorded.
-bool OneProcessPerPlace(const std::map<int, std::vector<CommunicatorView>>& places) {
-  return std::all_of(places.begin(), places.end(), [](const auto& place) {
-    return std::all_of(place.second.begin(), place.second.end(), [&](const CommunicatorView& view) {
-      return view.member->rank == place.second.front().member->rank;
-    });
-  });
-}
-
-bool SameCount(const std::map<int, std::vector<CommunicatorView>>& places) {
-  return std::all_of(places.begin(), places.end(), [&](const auto& place) {
-    return place.second.size() == places.begin()->second.size();
-  });
+// Whether every rank was recorded: that of one that was not may have been the shortest kernel.
+bool Complete(const Places& places, int size) {
+  return places.size() == static_cast<std::size_t>(size) &&
+         std::all_of(places.begin(), places.end(), [&](const auto& place) {
+           return place.second.size() == places.begin()->second.size();
+         });
 }
 
 }  // namespace
@@ -331,12 +321,11 @@ CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range)
 
 std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& members) {
   std::vector<std::string> notes;
-  ViewsByPlace views;
+  ViewsByHash views;
   for (const NcclMember& member : members) CollectViews(member, views);
-  for (auto& [size, places] : views) {
-    // Some ranks were not recorded: their kernels may have been the shortest.
-    if (places.size() != static_cast<std::size_t>(size) || !SameCount(places)) continue;
-    if (!OneProcessPerPlace(places)) continue;
+  for (auto& [key, places] : views) {
+    const int size = key.second;
+    if (!Complete(places, size)) continue;
     for (std::size_t i = 0; i < places.begin()->second.size(); ++i) {
       CommunicatorMembers same;
       for (auto& [own_rank, list] : places) same.push_back(list[i]);

@@ -76,11 +76,11 @@ struct NcclMember {
   NcclLinks* links = nullptr;
 };
 
-// Sets transfer_ns where every rank of a communicator was recorded: communicators of equal size are
-// told apart by the order of their creation, operations on one by their order, and only if function
-// and size agree throughout on all ranks. The estimate is the shortest kernel time over the ranks:
-// the rank that came last waited for nobody. Needs no common clock. Returns sentences on
-// communicators that could not be matched. O(launches).
+// Sets transfer_ns where every rank of a communicator was recorded: communicators are told apart by
+// their hash, operations on one by their order, and only if function and size agree throughout on
+// all ranks. The estimate is the shortest kernel time over the ranks: the rank that came last
+// waited for nobody. Needs no common clock. Returns sentences on communicators that could not be
+// matched. O(launches log communicators).
 std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& members);
 
 }  // namespace traceinject

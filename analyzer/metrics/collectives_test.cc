@@ -154,9 +154,10 @@ TEST(CollectivesTest, SizesAndFactors) {
 }
 
 // A rank of a communicator of two; kernels as long as given.
-RankBuilder Member(int own_rank, const std::vector<TimeNs>& lengths, std::int64_t bytes = 4096) {
+RankBuilder Member(int own_rank, const std::vector<TimeNs>& lengths, std::int64_t bytes = 4096,
+                   std::uint64_t hash = 1) {
   RankBuilder builder;
-  const std::uint32_t communicator = builder.AddCommunicator(2, own_rank, 0);
+  const std::uint32_t communicator = builder.AddCommunicator(2, own_rank, 0, hash);
   TimeNs time = 0;
   for (const TimeNs length : lengths) {
     builder.AddCall({time, time + 50, "AllReduce", bytes, communicator});
@@ -194,16 +195,27 @@ TEST(CollectivesTest, DifferentSequencesAreNotMatched) {
   }
 }
 
-TEST(CollectivesTest, ParallelGroupsOfEqualSizeAreNotGuessed) {
-  RankBuilder a = Member(0, {500}), b = Member(1, {100}), c = Member(0, {50}), d = Member(1, {60});
+TEST(CollectivesTest, ParallelGroupsOfEqualSizeAreToldApartByTheirHash) {
+  RankBuilder builders[] = {Member(0, {500}, 4096, 1), Member(1, {100}, 4096, 1),
+                            Member(0, {50}, 4096, 2), Member(1, {60}, 4096, 2)};
   std::vector<NcclLinks> links;
+  for (RankBuilder& one : builders) links.push_back(LinkNccl(one.rank(), one.rank().devices[0]));
   std::vector<NcclMember> members;
-  for (RankBuilder* one : {&a, &b, &c, &d})
-    links.push_back(LinkNccl(one->rank(), one->rank().devices[0]));
-  std::size_t i = 0;
-  for (RankBuilder* one : {&a, &b, &c, &d}) members.push_back({&one->rank(), &links[i++]});
+  for (std::size_t i = 0; i < links.size(); ++i)
+    members.push_back({&builders[i].rank(), &links[i]});
   EXPECT_TRUE(EstimateTransfers(members).empty());
-  for (const NcclLinks& one : links) EXPECT_FALSE(one.launches[0].transfer_ns);
+  EXPECT_EQ(links[0].launches[0].transfer_ns, 100);
+  EXPECT_EQ(links[1].launches[0].transfer_ns, 100);
+  EXPECT_EQ(links[2].launches[0].transfer_ns, 50);
+  EXPECT_EQ(links[3].launches[0].transfer_ns, 50);
+}
+
+TEST(CollectivesTest, CommunicatorsWithoutAHashAreNotMatched) {
+  RankBuilder a = Member(0, {500}, 4096, 0), b = Member(1, {100}, 4096, 0);
+  NcclLinks links_a = LinkNccl(a.rank(), a.rank().devices[0]),
+            links_b = LinkNccl(b.rank(), b.rank().devices[0]);
+  EXPECT_TRUE(EstimateTransfers({{&a.rank(), &links_a}, {&b.rank(), &links_b}}).empty());
+  EXPECT_FALSE(links_a.launches[0].transfer_ns);
 }
 
 }  // namespace

@@ -104,8 +104,10 @@ class RankBuilder {
     nvtx.category.push_back(kNone);
   }
   std::uint32_t AddCommunicator(std::optional<int> size, std::optional<int> own_rank = std::nullopt,
-                                std::optional<int> device = std::nullopt) {
+                                std::optional<int> device = std::nullopt,
+                                std::uint64_t hash = 0xC0FFEE) {
     Communicator communicator;
+    communicator.hash = hash;
     communicator.size = size;
     communicator.rank = own_rank;
     communicator.device = device;

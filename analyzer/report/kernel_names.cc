@@ -27,8 +27,15 @@ void DropScope(std::string& text) {
       text.compare(text.size() - kConst.size(), kConst.size(), kConst) == 0) {
     text.erase(text.size() - kConst.size());
   }
-  const std::size_t token = text.find_last_of(" <,(*&");
-  text.erase(token == std::string::npos ? 0 : token + 1);
+  int angle = 0;  // of template arguments that belong to the scope
+  std::size_t token = text.size();
+  for (; token > 0; --token) {
+    const char c = text[token - 1];
+    if (c == '<' && angle-- == 0) break;
+    if (c == '>') ++angle;
+    if (angle == 0 && std::string_view(" ,(*&").find(c) != std::string_view::npos) break;
+  }
+  text.erase(token);
 }
 
 // Template arguments nested deeper than `level` and all parameter lists left out; no scopes.

@@ -38,6 +38,13 @@ TEST(KernelNamesTest, KeepsArgumentsThatTellNamesApart) {
   EXPECT_EQ(texts[2], "gemm");
 }
 
+TEST(KernelNamesTest, ScopesMayHaveTemplateArguments) {
+  const auto texts = ShortKernelNames(
+      {"void k<2, n::impl<n::add<float> >(n::It&)::{lambda(int)#1}>(int)", "k<3>"}, 80);
+  EXPECT_EQ(texts[0], "k<2, {lambda#1}>");
+  EXPECT_EQ(Short("std::vector<std::pair<int, n::x> >::push_back(int)"), "push_back");
+}
+
 TEST(KernelNamesTest, LongNamesLoseTheirMiddle) {
   const std::string text = Short(std::string(60, 'a') + std::string(60, 'b'), 30);
   EXPECT_LE(text.size(), 30u);

@@ -190,22 +190,20 @@ void TextWriter::Spreads() {
 
 void TextWriter::Devices() {
   page_.Heading("Each GPU");
-  Rows rows = {{"", "window", "busy", "compute", "exp. comm", "exp. copy", "idle", "comm/compute",
-                "overlap"}};
+  Rows rows = {{"", "window", "compute", "exp. comm", "exp. copy", "idle", "comm/comp", "overlap"}};
   for (const proto::DeviceReport& device : report_.devices()) {
     const proto::Partition& p = device.partition();
     const bool communicates = p.communication_ns() > 0;
-    rows.push_back({device.label(), FormatTime(p.wall_ns()), Percent(p.busy_share()),
-                    fmt::format("{:.3f} %", p.compute_percent()),
-                    fmt::format("{:.3f} %", p.exposed_communication_percent()),
-                    fmt::format("{:.3f} %", p.exposed_copy_percent()),
-                    fmt::format("{:.3f} %", p.idle_percent()),
-                    p.has_communication_to_compute()
-                        ? fmt::format("{:.3f}", p.communication_to_compute())
-                        : kUnknown,
-                    communicates ? Percent(p.overlap_share()) : "none"});
+    rows.push_back(
+        {device.label(), FormatTime(p.wall_ns()), fmt::format("{:.3f} %", p.compute_percent()),
+         fmt::format("{:.3f} %", p.exposed_communication_percent()),
+         fmt::format("{:.3f} %", p.exposed_copy_percent()),
+         fmt::format("{:.3f} %", p.idle_percent()),
+         p.has_communication_to_compute() ? fmt::format("{:.3f}", p.communication_to_compute())
+                                          : kUnknown,
+         communicates ? Percent(p.overlap_share()) : "none"});
   }
-  page_.Table(rows, 1, 8);
+  page_.Table(rows, 1, 7);
 }
 
 void TextWriter::Causes(const proto::IdleCauses& causes, std::int64_t idle_ns) {
@@ -265,12 +263,20 @@ void TextWriter::Gaps(const proto::DeviceReport& device) {
   More(count, device.longest_gaps_size());
 }
 
+// "512x4" of 512 x 4 x 1.
+template <typename Dims>
+std::string DimsText(const Dims& dims) {
+  std::string text;
+  int last = dims.size();
+  while (last > 1 && dims[last - 1] == 1) --last;
+  for (int i = 0; i < last; ++i) text += fmt::format("{}{}", i > 0 ? "x" : "", dims[i]);
+  return text.empty() ? kUnknown : text;
+}
+
 std::string ShapeText(const proto::LaunchShape& shape) {
-  const auto dims = [](const auto& v) {
-    return v.size() == 3 ? fmt::format("{}x{}x{}", v[0], v[1], v[2]) : std::string(kUnknown);
-  };
-  std::string text = fmt::format("grid {} block {}", dims(shape.grid()), dims(shape.block()));
-  if (shape.cluster_size() == 3) text += fmt::format(" cluster {}", dims(shape.cluster()));
+  std::string text =
+      fmt::format("grid {} block {}", DimsText(shape.grid()), DimsText(shape.block()));
+  if (shape.cluster_size() == 3) text += fmt::format(" cluster {}", DimsText(shape.cluster()));
   return text;
 }
 
@@ -288,10 +294,11 @@ void TextWriter::Kernels(const From& from, std::size_t rows) {
     const proto::Kernel& kernel = from.top_kernels(static_cast<int>(i));
     page_.Line(fmt::format("{:>8}  {:>9}  {}", Percent(kernel.share()),
                            FormatTime(kernel.total_ns()), names[i]));
-    page_.Line(fmt::format("{:>21}{}: {} x {} ({} to {}), {}", "", kernel.kernel_class(),
-                           FormatCount(kernel.count()), Rounded(kernel.mean_ns()),
-                           FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
-                           ShapeText(kernel.shape())));
+    page_.Sentence(fmt::format("{}: {} x {} ({} to {}), {}", kernel.kernel_class(),
+                               FormatCount(kernel.count()), Rounded(kernel.mean_ns()),
+                               FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
+                               ShapeText(kernel.shape())),
+                   kNameColumn + 2);
   }
 }
 
@@ -329,8 +336,7 @@ void TextWriter::Copies(const From& from, std::size_t rows) {
 std::string MessageSize(const proto::NcclRow& row) {
   if (!row.has_bucket_low_bytes()) return kUnknown;
   if (row.bucket_high_bytes() <= 1) return "empty";
-  return fmt::format("{} .. {}{}", BinaryBytes(row.bucket_low_bytes()),
-                     BinaryBytes(row.bucket_high_bytes()), row.latency_bound() ? " *" : "");
+  return fmt::format("{}+{}", BinaryBytes(row.bucket_low_bytes()), row.latency_bound() ? " *" : "");
 }
 
 std::string GbPerS(bool known, double rate) {
@@ -345,8 +351,8 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
                   nccl.other_kernels() > 0
                       ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
                       : ""));
-  Rows table = {{"function", "ranks", "message size", "count", "bytes", "kernel time", "algbw",
-                 "busbw", "transfer busbw"}};
+  Rows table = {{"function", "ranks", "message", "count", "bytes", "kernel time", "algbw", "busbw",
+                 "transfer"}};
   bool latency = false;
   std::vector<std::string> reasons;
   for (const proto::NcclRow& row : nccl.rows()) {
@@ -357,7 +363,7 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
       reasons.push_back(row.busbw_reason());
     }
     table.push_back(
-        {row.function(),
+        {ShortenMiddle(row.function(), 16),
          row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknown,
          MessageSize(row), FormatCount(row.count()),
          row.has_bytes() ? FormatBytes(row.bytes()) : kUnknown, FormatTime(row.kernel_ns()),
@@ -367,8 +373,10 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
   }
   if (table.size() > 1) page_.Table(table, 3, 8);
   More(rows, nccl.rows_size());
-  page_.Sentence("Bandwidths in GB/s (10^9 bytes per second), as nccl-tests defines them." +
-                 std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
+  page_.Sentence(
+      "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "
+      "second), as nccl-tests defines them." +
+      std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
   if (latency)
     page_.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
   for (const std::string& reason : reasons) page_.Sentence("busbw unknown: " + reason);
@@ -446,11 +454,11 @@ void TextWriter::Health() {
                              page_.Colored(GradeText(health.grade()), GradeColor(health.grade()))));
   for (const std::string& reason : health.reasons()) page_.Sentence("- " + reason);
   Join();
-  page_.Sentence(health.has_lost_share()
-                     ? fmt::format("{} of {} records lost ({})", FormatCount(health.records_lost()),
-                                   FormatCount(health.records_seen()),
-                                   Percent(health.lost_share(), 3))
-                     : "share of lost records: unknown, no counters");
+  page_.Sentence(health.has_lost_share() ? fmt::format("known to be lost: {} of {} records ({})",
+                                                       FormatCount(health.records_lost()),
+                                                       FormatCount(health.records_seen()),
+                                                       Percent(health.lost_share(), 3))
+                                         : "share of lost records: unknown, no counters");
   static constexpr const char* kSeverities[] = {"info", "notice", "data loss", "error"};
   Rows rows = {{"severity", "process", "counter", "value", "meaning"}};
   for (const proto::HealthLine& line : health.lines()) {

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays training runs on the fake GPU under LD_PRELOAD and reads what was recorded and what really happened.
+
+Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout).
+All times are nanoseconds on CLOCK_REALTIME; those read from a database are made absolute here.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TRACEINJECT_BUILD", ROOT / "build" / "release")).resolve()
+LIBRARY = BUILD / "lib" / "libtraceinject.so"
+FAKE_GPU = BUILD / "fake_gpu"
+CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
+# Everything that the player can do, short of special endings.
+EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset", "--peer", "--events", "--graph", "4",
+              "--cluster", "--alloc", "--data-wait-us", "300", "--failing-call"]
+
+# The calls that are recorded, by domain: 1 runtime, 2 driver. Only those that the player makes.
+RECORDED_CALLS = {
+    1: {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost", "cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpyPeerAsync", "cudaMemsetAsync",
+        "cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize", "cudaLaunchKernel", "__cudaLaunchKernel",
+        "cudaGraphLaunch"},
+    2: {"cuLaunchKernel", "cuLaunchKernelEx", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync",
+        "cuMemcpyPeerAsync", "cuMemsetD8Async", "cuGraphLaunch", "cuStreamSynchronize", "cuEventSynchronize",
+        "cuCtxSynchronize"},
+}
+
+Kernel = collections.namedtuple(
+    "Kernel", "start end device context stream correlation graph name grid block cluster registers static_shared "
+    "dynamic_shared local")
+Memcpy = collections.namedtuple(
+    "Memcpy", "start end device context stream correlation graph kind src_kind dst_kind is_async bytes src_device dst_device")
+Memset = collections.namedtuple("Memset", "start end device context stream correlation graph value memory_kind bytes")
+Api = collections.namedtuple("Api", "start end tid domain cbid name correlation result")
+Sync = collections.namedtuple("Sync", "start end tid kind event stream")
+Nvtx = collections.namedtuple("Nvtx", "start end tid kind domain text category color payload")
+Collective = collections.namedtuple("Collective", "start end tid function communicator bytes reduction peer root")
+Communicator = collections.namedtuple("Communicator", "hash size rank device")
+
+
+class Truth:
+    """What the fake GPU and the player say they did."""
+
+    def __init__(self, lines):
+        self.lines = lines
+
+    @classmethod
+    def read(cls, path):
+        # A killed process may leave half a last line.
+        lines = []
+        for line in pathlib.Path(path).read_text().split("\n"):
+            with contextlib.suppress(json.JSONDecodeError):
+                lines.append(json.loads(line))
+        return cls(lines)
+
+    def of(self, line_type):
+        return [line for line in self.lines if line["t"] == line_type]
+
+    def operations(self, kind):
+        return [line for line in self.of("op") if line["kind"] == kind]
+
+    def kernels(self):
+        return [Kernel(o["start"], o["end"], o["device"], o["context"], o["stream"], o["correlation"], _graph(o), o["name"],
+                       tuple(o["grid"]), tuple(o["block"]), tuple(o["cluster"]) if any(o["cluster"]) else None, o["registers"],
+                       o["static_shared"], o["dynamic_shared"], o["local"])
+                for o in self.operations("kernel")]
+
+    def memcpys(self):
+        def one(o, peer):
+            return Memcpy(o["start"], o["end"], o["device"], o["context"], o["stream"], o["correlation"], _graph(o),
+                          o["copy_kind"], o["src_kind"], o["dst_kind"], int(o["async"]), o["bytes"],
+                          o["src_device"] if peer else None, o["dst_device"] if peer else None)
+        return ([one(o, False) for o in self.operations("memcpy")] + [one(o, True) for o in self.operations("peer_memcpy")])
+
+    def memsets(self):
+        return [Memset(o["start"], o["end"], o["device"], o["context"], o["stream"], o["correlation"], _graph(o), o["value"],
+                       o["dst_kind"], o["bytes"]) for o in self.operations("memset")]
+
+    def recorded_calls(self):
+        """The calls that must be in the database: those on the list, except driver calls made by a recorded runtime call."""
+        recorded, outer = [], set()
+        for call in self.of("api"):
+            if not call["nested"] and call["name"] in RECORDED_CALLS[call["domain"]]:
+                outer.add(call["correlation"])
+        for call in self.of("api"):
+            listed = call["name"] in RECORDED_CALLS[call["domain"]]
+            if listed and not (call["nested"] and call["correlation"] in outer):
+                recorded.append(Api(call["start"], call["end"], call["tid"], call["domain"], call["cbid"], call["name"],
+                                    call["correlation"], call["result"]))
+        return recorded
+
+
+def _graph(operation):
+    return (operation["graph_id"], operation["graph_node"]) if operation["graph_id"] else None
+
+
+class Recording:
+    """A run.db, with dictionary ids replaced by what they stand for."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        self.database = sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)
+        self.meta = dict(self.rows("SELECT key, value FROM meta"))
+        self.base = self.meta["base_ns"]
+
+    @classmethod
+    def open_killed(cls, path):
+        """Of a process that was killed; None if that was before its first commit, when there are no tables yet."""
+        database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        tables = database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        database.close()
+        return cls(path) if tables else None
+
+    def close(self):
+        self.database.close()
+
+    def rows(self, sql, *arguments):
+        return self.database.execute(sql, arguments).fetchall()
+
+    def health(self):
+        return {(source, counter): (value, detail)
+                for source, counter, value, detail in self.rows("SELECT source, counter, value, detail FROM health")}
+
+    def count(self, source, counter):
+        return self.health().get((source, counter), (0, None))[0]
+
+    def integrity(self):
+        return self.rows("PRAGMA integrity_check")[0][0]
+
+    def kernels(self):
+        sql = """SELECT k.start, k.dur, s.device, s.context, s.stream_id, k.correlation, g.graph_id, g.node_id, n.text,
+                   h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, h.cluster_x, h.cluster_y, h.cluster_z,
+                   h.registers, h.static_shared_bytes, h.dynamic_shared_bytes, h.local_bytes
+                 FROM kernel k JOIN stream s ON s.id = k.stream JOIN kernel_shape h ON h.id = k.shape
+                   JOIN string n ON n.id = h.name LEFT JOIN graph_node g ON g.id = k.graph_node"""
+        return [Kernel(self.base + r[0], self.base + r[0] + r[1], r[2], r[3], r[4], r[5], (r[6], r[7]) if r[6] else None, r[8],
+                       r[9:12], r[12:15], None if r[15] is None else r[15:18], *r[18:22]) for r in self.rows(sql)]
+
+    def memcpys(self):
+        sql = """SELECT m.start, m.dur, s.device, s.context, s.stream_id, m.correlation, g.graph_id, g.node_id, m.kind,
+                   m.src_kind, m.dst_kind, m.async, m.bytes, m.src_device, m.dst_device
+                 FROM memcpy m JOIN stream s ON s.id = m.stream LEFT JOIN graph_node g ON g.id = m.graph_node"""
+        return [Memcpy(self.base + r[0], self.base + r[0] + r[1], *r[2:6], (r[6], r[7]) if r[6] else None, *r[8:])
+                for r in self.rows(sql)]
+
+    def memsets(self):
+        sql = """SELECT m.start, m.dur, s.device, s.context, s.stream_id, m.correlation, g.graph_id, g.node_id, m.value,
+                   m.memory_kind, m.bytes
+                 FROM memset m JOIN stream s ON s.id = m.stream LEFT JOIN graph_node g ON g.id = m.graph_node"""
+        return [Memset(self.base + r[0], self.base + r[0] + r[1], *r[2:6], (r[6], r[7]) if r[6] else None, *r[8:])
+                for r in self.rows(sql)]
+
+    def calls(self):
+        sql = """SELECT a.start, a.dur, t.tid, n.domain, n.cbid, n.name, a.correlation, a.result
+                 FROM api a JOIN thread t ON t.id = a.thread JOIN api_name n ON n.id = a.name"""
+        return [Api(self.base + r[0], self.base + r[0] + r[1], *r[2:]) for r in self.rows(sql)]
+
+    def syncs(self):
+        sql = """SELECT y.start, y.dur, t.tid, y.kind, y.event, s.device, s.context, s.stream_id
+                 FROM sync y JOIN thread t ON t.id = y.thread LEFT JOIN stream s ON s.id = y.stream ORDER BY y.start"""
+        return [Sync(self.base + r[0], self.base + r[0] + r[1], r[2], r[3], r[4], r[5:8] if r[5] is not None else None)
+                for r in self.rows(sql)]
+
+    def nvtx(self):
+        sql = """SELECT n.start, n.dur, t.tid, n.kind, d.name, s.text, n.category, n.color, n.payload
+                 FROM nvtx n JOIN thread t ON t.id = n.thread JOIN nvtx_domain d ON d.id = n.domain
+                   LEFT JOIN string s ON s.id = n.text ORDER BY n.start"""
+        return [Nvtx(self.base + r[0], None if r[1] is None else self.base + r[0] + r[1], *r[2:]) for r in self.rows(sql)]
+
+    def collectives(self):
+        sql = """SELECT c.start, c.dur, t.tid, f.text, m.hash, c.bytes, c.reduction, c.peer, c.root
+                 FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
+                   LEFT JOIN communicator m ON m.id = c.communicator ORDER BY c.start"""
+        return [Collective(self.base + r[0], None if r[1] is None else self.base + r[0] + r[1], *r[2:])
+                for r in self.rows(sql)]
+
+    def communicators(self):
+        return [Communicator(*r) for r in self.rows("SELECT hash, size, rank, device FROM communicator")]
+
+
+Ended = collections.namedtuple("Ended", "code stdout stderr pid truth_path")
+
+
+class TestCase(unittest.TestCase):
+    """A test with a folder of its own, in which the played programs run."""
+
+    maxDiff = 4000
+
+    def setUp(self):
+        for needed in (LIBRARY, FAKE_GPU / "cuda13" / "fake_train"):
+            if not needed.exists():
+                raise unittest.SkipTest(f"{needed} is not built; set TRACEINJECT_BUILD to the build folder")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def environment(self, cuda, preload, extra):
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8",
+                       "FAKE_GPU_COUNT": "2", "FAKE_GPU_TRUTH": str(self.folder / "truth.%p"),
+                       "LD_LIBRARY_PATH": str(FAKE_GPU / cuda)}
+        if preload:
+            environment["LD_PRELOAD"] = str(LIBRARY)
+        environment.update(extra)
+        return environment
+
+    def start(self, *flags, cuda="cuda13", preload=True, env=(), command=None):
+        """Starts the player, or `command`, in the folder. The caller waits for it."""
+        process = subprocess.Popen(
+            command or [FAKE_GPU / cuda / "fake_train", *flags], cwd=self.folder,
+            env=self.environment(cuda, preload, dict(env)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process):
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+    def finish(self, process):
+        # The limit turns a deadlock into a failure; nothing here takes long.
+        stdout, stderr = process.communicate(timeout=60)
+        return Ended(process.returncode, stdout, stderr, process.pid, self.folder / f"truth.{process.pid}")
+
+    def play(self, *flags, **how):
+        return self.finish(self.start(*flags, **how))
+
+    def truth(self, ended):
+        return Truth.read(ended.truth_path)
+
+    def open(self, name="run.db"):
+        path = self.folder / name
+        self.assertTrue(path.exists(), f"{name} was not written; the folder has {self.files()}")
+        recording = Recording(path)
+        self.addCleanup(recording.close)
+        return recording
+
+    def wait_for_kernels(self, process, count, name="run.db"):
+        """Follows the live file, as a viewer does, until it has so many kernels."""
+        for _ in range(1000):
+            with contextlib.suppress(sqlite3.OperationalError, KeyError):  # the tables come with the first commit
+                recording = Recording(self.folder / name)
+                self.addCleanup(recording.close)
+                if recording.rows("SELECT count(*) FROM kernel")[0][0] >= count:
+                    return
+            if process.poll() is not None:
+                break
+            time.sleep(0.02)
+        self.fail(f"{name} never had {count} kernels; the folder has {self.files()}")
+
+    def files(self):
+        """What the run left in its folder, without the truth."""
+        return sorted(p.name for p in self.folder.iterdir() if not p.name.startswith("truth."))
+
+    def assert_same(self, recorded, expected):
+        """Equal as multisets; shows a few of the differences."""
+        recorded, expected = collections.Counter(recorded), collections.Counter(expected)
+        missing, extra = expected - recorded, recorded - expected
+        if missing or extra:
+            self.fail(f"of {sum(expected.values())}: {sum(missing.values())} missing, e.g. {list(missing)[:2]}; "
+                      f"{sum(extra.values())} too many, e.g. {list(extra)[:2]}")
+
+    def assert_gpu_work(self, recording, truth):
+        self.assert_same(recording.kernels(), truth.kernels())
+        self.assert_same(recording.memcpys(), truth.memcpys())
+        self.assert_same(recording.memsets(), truth.memsets())
+
+    def assert_nothing_lost(self, recording):
+        for source in ("kernel", "memcpy", "memset", "sync", "nccl"):
+            self.assertEqual(recording.count(source, "seen"), recording.count(source, "stored"), source)
+        for source, counter in recording.health():
+            self.assertNotIn(counter, ("dropped", "errors", "exhausted", "refused", "failed", "unflushed"),
+                             f"{source}.{counter} = {recording.health()[source, counter]}")
+
+
+def killed_by(number):
+    """The return code that subprocess gives for a death by this signal."""
+    return -int(signal.Signals(number))
+
+
+def main():
+    unittest.main(verbosity=2)

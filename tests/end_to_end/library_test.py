@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What libtraceinject.so asks of a process and gives to it: needed libraries, versions, exported names, environment."""
+
+import re
+import subprocess
+import unittest
+
+import harness
+
+# The C library, its parts, and the loader: nothing that could clash with what the program brings.
+ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
+ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
+ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
+                             r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?)$")
+NEWEST_GLIBC = (2, 34)
+
+
+def output_of(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+class Library(harness.TestCase):
+    def test_needed_libraries(self):
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of("readelf", "-d", "-W", str(harness.LIBRARY)))
+        self.assertIn("libc.so.6", needed)
+        self.assertEqual([name for name in needed if not ALLOWED_LIBRARIES.match(name)], [])
+
+    def test_exported_names(self):
+        exported = {line.split()[-1].split("@")[0]
+                    for line in output_of("nm", "-D", "--defined-only", str(harness.LIBRARY)).splitlines()}
+        self.assertLessEqual(ENTRY_POINTS, exported)
+        self.assertEqual({name for name in exported - ENTRY_POINTS if not ALLOWED_EXPORTS.match(name)}, set())
+
+    def test_glibc_version(self):
+        versions = [tuple(map(int, version.split(".")))
+                    for version in re.findall(r"GLIBC_([0-9.]+)", output_of("readelf", "-V", "-W", str(harness.LIBRARY)))]
+        self.assertNotEqual(versions, [])
+        self.assertLessEqual(max(versions), NEWEST_GLIBC)
+
+    def environment_seen(self, **env):
+        ended = self.finish(self.start(command=["env"], env=env))
+        return dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
+
+    def test_slots_are_filled_with_the_own_path(self):
+        seen = self.environment_seen()
+        self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(harness.LIBRARY.resolve()))
+        self.assertEqual(seen["NVTX_INJECTION64_PATH"], str(harness.LIBRARY.resolve()))
+
+    def test_slots_of_other_tools_are_kept(self):
+        seen = self.environment_seen(CUDA_INJECTION64_PATH="/other.so")
+        self.assertEqual(seen["CUDA_INJECTION64_PATH"], "/other.so")
+        self.assertNotIn("NVTX_INJECTION64_PATH", seen)
+        seen = self.environment_seen(NVTX_INJECTION64_PATH="/other.so")
+        self.assertEqual(seen["NVTX_INJECTION64_PATH"], "/other.so")
+
+    def test_switched_off_changes_nothing(self):
+        seen = self.environment_seen(TRACEINJECT="0")
+        self.assertNotIn("CUDA_INJECTION64_PATH", seen)
+        self.assertNotIn("NVTX_INJECTION64_PATH", seen)
+
+
+if __name__ == "__main__":
+    harness.main()

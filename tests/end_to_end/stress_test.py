@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs and surroundings that are hard on a guest: it must neither harm them nor be harmed more than it says."""
+
+import signal
+import time
+import unittest
+
+import harness
+
+WORK = ["--steps", "5", "--memcpy", "--nvtx", "--events"]
+FAST_FLUSH = {"TRACEINJECT_FLUSH_MS": "50"}
+
+
+class HardPrograms(harness.TestCase):
+    def play_well(self, *flags, code=0, **how):
+        ended = self.play(*flags, **how)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (code, "trained\n", ""))
+        return ended
+
+    def assert_complete(self, ended, name="run.db"):
+        recording = self.open(name)
+        self.assert_gpu_work(recording, self.truth(ended))
+        self.assertEqual(recording.meta.get("closed"), 1)
+        self.assertEqual(recording.integrity(), "ok")
+        return recording
+
+    def test_work_launched_after_our_exit_handler(self):
+        ended = self.play_well(*WORK, "--late-launch")
+        recording, truth = self.open(), self.truth(ended)
+        self.assertEqual(recording.meta.get("closed"), 1)
+        self.assertEqual(recording.integrity(), "ok")
+        # All but the one launch that came after the end of the recording.
+        self.assert_same(recording.kernels(), sorted(truth.kernels())[:-1])
+
+    def test_exit_beside_a_thread_that_plays_on(self):
+        for _ in range(10):
+            ended = self.play(*WORK, "--exit", "thread:6", env={"FAKE_CUPTI_DELAY_MS": "5"})
+            self.assertEqual((ended.code, ended.stdout.split("\n")[0], ended.stderr), (6, "trained", ""))
+            recording = self.open()
+            self.assertEqual(recording.integrity(), "ok")
+            self.assertEqual(set(recording.kernels()) - set(self.truth(ended).kernels()), set())
+            recording.close()
+            (self.folder / "run.db").unlink()
+
+    def test_program_that_becomes_another(self):
+        ended = self.play(*WORK, "--step-us", "30000", "--exit", "exec", env=FAST_FLUSH)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\ntrained\n", ""))
+        names = [name for name in self.files() if not name.endswith(("-wal", "-shm"))]
+        self.assertEqual(names, ["run.db", "run.db.1"])
+        first, second = self.open("run.db.1"), self.open("run.db")
+        self.assertEqual((first.integrity(), second.integrity()), ("ok", "ok"))
+        self.assertEqual(second.meta.get("closed"), 1)
+        truth = set(self.truth(ended).kernels())
+        self.assertNotEqual(first.kernels(), [])
+        self.assertEqual(len(second.kernels()), 20)
+        self.assertEqual(set(first.kernels() + second.kernels()) - truth, set())
+
+    def test_vfork_child_that_cannot_run(self):
+        ended = self.play_well(*WORK, "--step-us", "30000", "--vfork-child", env=FAST_FLUSH)
+        self.assertEqual(self.files(), ["run.db"])
+        self.assert_complete(ended)
+
+    def test_forks_while_other_threads_record(self):
+        ended = self.play_well(*WORK, "--steps", "100", "--threads", "3", "--fork-loop", "100",
+                               env={**FAST_FLUSH, "FAKE_CUPTI_SHUFFLE": "3"})
+        self.assertEqual(self.files(), ["run.db"])
+        self.assert_complete(ended)
+
+    def test_more_threads_than_queues_one_after_the_other(self):
+        ended = self.play_well(*WORK, "--churn", "3000", "--kernel-us", "1")
+        recording = self.assert_complete(ended)
+        events = [event for event in recording.nvtx() if event.text == "one launch"]
+        self.assertEqual(len(events) + recording.count("nvtx", "dropped"), 3000)
+        self.assertGreaterEqual(len(events), 1000)
+
+    def test_long_message_is_clipped_and_counted(self):
+        self.play_well("--nvtx", "--long-text", "100000")
+        recording = self.open()
+        self.assertEqual(recording.count("nvtx", "clipped"), 1)
+        (text,) = [event.text for event in recording.nvtx() if event.text.startswith("xxx")]
+        self.assertEqual(text, "x" * len(text))
+        self.assertGreaterEqual(len(text), 256)
+
+
+class HardSurroundings(harness.TestCase):
+    def test_flush_that_never_returns(self):
+        begin = time.monotonic()
+        ended = self.play(*WORK, "--exit", "exit:3", env={"FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_EXIT_MS": "300"})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+        self.assertLess(time.monotonic() - begin, 30, "the end was not bounded by TRACEINJECT_EXIT_MS")
+
+    def test_file_is_taken_away(self):
+        process = self.start("--steps", "100", "--step-us", "10000", "--exit", "exit:3", env=FAST_FLUSH)
+        self.wait_for_kernels(process, 10)
+        for path in self.folder.glob("run.db*"):
+            path.unlink()
+        ended = self.finish(process)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+
+    def test_file_size_limit_of_the_process(self):
+        player = harness.FAKE_GPU / "cuda13" / "fake_train"
+        # 200 blocks of 1024 bytes. No truth: it would meet the limit first.
+        ended = self.finish(self.start(
+            command=["bash", "-c", f"ulimit -f 200; exec {player} --steps 200 --kernels 100 --kernel-us 5 --step-us 1000 --exit exit:3"],
+            env={**FAST_FLUSH, "FAKE_GPU_TRUTH": ""}))
+        self.assertNotEqual(ended.code, harness.killed_by(signal.SIGXFSZ), "our writing killed the program")
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+
+
+if __name__ == "__main__":
+    harness.main()

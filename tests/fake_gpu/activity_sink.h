@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the fake libcupti, which may be loaded late or never, learns what the driver does. All calls
+// come on the program's threads.
+#pragma once
+
+#include <cstdint>
+
+#include "tests/fake_gpu/simulator.h"
+
+namespace traceinject::fake {
+
+enum class Domain { kRuntime = 1, kDriver = 2 };
+
+struct ApiRecord {
+  Domain domain = Domain::kRuntime;
+  std::uint32_t cbid = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::uint32_t correlation = 0;
+  int result = 0;
+};
+
+// CUpti_ActivitySynchronizationType.
+enum class SynchronizationType { kEvent = 1, kStreamWaitsEvent = 2, kStream = 3, kContext = 4 };
+
+struct SynchronizationRecord {
+  SynchronizationType type = SynchronizationType::kStream;
+  std::int64_t start_ns = 0, end_ns = 0;
+  std::uint32_t correlation = 0;
+  std::uint32_t context = 0;
+  std::uint32_t stream = ~0u;  // ~0: does not apply
+  std::uint32_t event = ~0u;
+};
+
+class ActivitySink {
+ public:
+  virtual void OnOperation(const Operation& operation) = 0;
+  virtual void OnApi(const ApiRecord& record) = 0;
+  virtual void OnSynchronization(const SynchronizationRecord& record) = 0;
+
+ protected:
+  ~ActivitySink() = default;
+};
+
+void SetActivitySink(ActivitySink* sink);
+ActivitySink* GetActivitySink();  // null: none
+
+}  // namespace traceinject::fake

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fake_gpu/api_call.h"
+
+#include <unistd.h>
+
+#include <atomic>
+
+#include "tests/fake_gpu/clock.h"
+#include "tests/fake_gpu/truth.h"
+
+namespace traceinject::fake {
+namespace {
+
+thread_local ApiCall* current_call = nullptr;
+std::atomic<std::uint32_t> last_correlation{0};
+std::atomic<ActivitySink*> activity_sink{nullptr};
+
+}  // namespace
+
+void SetActivitySink(ActivitySink* sink) { activity_sink = sink; }
+ActivitySink* GetActivitySink() { return activity_sink; }
+
+ApiCall* ApiCall::Current() { return current_call; }
+
+ApiCall::ApiCall(Domain domain, std::uint32_t cbid, const char* name)
+    : domain_(domain),
+      cbid_(cbid),
+      name_(name),
+      outer_(current_call),
+      correlation_(outer_ != nullptr ? outer_->correlation_ : ++last_correlation),
+      start_ns_(NowNs()) {
+  current_call = this;
+}
+
+ApiCall::~ApiCall() {
+  const std::int64_t end_ns = NowNs();
+  current_call = outer_;
+  if (ActivitySink* sink = GetActivitySink()) {
+    sink->OnApi({domain_, cbid_, start_ns_, end_ns, correlation_, result_});
+  }
+  if (!TruthWanted()) return;
+  TruthLine("api")
+      .Text("name", name_)
+      .Number("domain", static_cast<int>(domain_))
+      .Number("cbid", cbid_)
+      .Number("start", start_ns_)
+      .Number("end", end_ns)
+      .Number("correlation", correlation_)
+      .Number("tid", gettid())
+      .Number("result", result_)
+      .Bool("nested", outer_ != nullptr)
+      .Write();
+}
+
+}  // namespace traceinject::fake

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fake_gpu/cupti_session.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "tests/fake_gpu/clock.h"
+#include "tests/fake_gpu/cupti_records.h"
+#include "tests/fake_gpu/settings.h"
+
+namespace traceinject::fake {
+namespace {
+
+// From API version 27 (12.9) a client may refuse to lend a buffer.
+constexpr std::uint32_t kBufferRefusalVersion = 27;
+constexpr std::uint32_t kPerThreadDefaultVersion = 130000;
+
+thread_local bool inside_callback = false;
+
+[[noreturn]] void Misused(const char* what) {
+  std::fprintf(stderr, "fake CUPTI: %s\n", what);
+  std::abort();
+}
+
+// Tells the session when a thread that has a buffer ends.
+struct ThreadEnd {
+  bool armed = false;
+  ~ThreadEnd() {
+    if (armed) CuptiSession::Get().EndThread();
+  }
+};
+thread_local ThreadEnd thread_end;
+
+std::uint32_t ThreadId(bool system) {
+  return system ? static_cast<std::uint32_t>(gettid()) : static_cast<std::uint32_t>(pthread_self());
+}
+
+}  // namespace
+
+CuptiSession& CuptiSession::Get() {
+  static auto* session = new CuptiSession;
+  return *session;
+}
+
+CuptiSession::CuptiSession()
+    : version_(FAKE_CUPTI_MAJOR >= 13 ? FAKE_CUPTI_DEFAULT_VERSION
+                                      : static_cast<std::uint32_t>(SettingNumber(
+                                            "FAKE_CUPTI_VERSION", FAKE_CUPTI_DEFAULT_VERSION))),
+      delay_ns_(SettingNumber("FAKE_CUPTI_DELAY_MS", 0) * 1'000'000),
+      shuffle_(SettingNumber("FAKE_CUPTI_SHUFFLE", 0) != 0),
+      stale_names_(SettingNumber("FAKE_CUPTI_STALE_NAMES", 0) != 0),
+      random_(static_cast<std::uint32_t>(SettingNumber("FAKE_CUPTI_SHUFFLE", 1))),
+      left_to_drop_(SettingNumber("FAKE_CUPTI_DROP", 0)),
+      per_thread_buffers_(version_ >= kPerThreadDefaultVersion) {
+  SetActivitySink(this);
+}
+
+void CuptiSession::CheckCaller(const char* function) const {
+  if (inside_callback) {
+    std::fprintf(stderr, "fake CUPTI: %s called from a buffer callback: the real one deadlocks\n",
+                 function);
+    std::abort();
+  }
+  if (worker_owner_ != 0 && worker_owner_ != getpid()) {
+    std::fprintf(stderr, "fake CUPTI: %s called in a forked child\n", function);
+    std::abort();
+  }
+}
+
+// FAKE_CUPTI_ENABLE_ERROR: the code with which every attempt to record fails (another tool holds
+// the GPU, driver too old, ...).
+bool CuptiSession::Refused(CUptiResult* result) const {
+  *result = static_cast<CUptiResult>(SettingNumber("FAKE_CUPTI_ENABLE_ERROR", CUPTI_SUCCESS));
+  return *result != CUPTI_SUCCESS;
+}
+
+CUptiResult CuptiSession::RegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                            CUpti_BuffersCallbackCompleteFunc complete) {
+  CUptiResult refusal;
+  if (Refused(&refusal)) return refusal;
+  if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  CheckCaller("cuptiActivityRegisterCallbacks");
+  Lock lock(mutex_);
+  request_ = request;
+  complete_ = complete;
+  StartWorker();
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
+  CUptiResult refusal;
+  if (enabled && Refused(&refusal)) return refusal;
+  // FAKE_CUPTI_REFUSED_KIND: one kind that this library cannot record.
+  if (kind <= 0 || kind >= CUPTI_ACTIVITY_KIND_COUNT ||
+      kind == SettingNumber("FAKE_CUPTI_REFUSED_KIND", -1)) {
+    return CUPTI_ERROR_INVALID_KIND;
+  }
+  kinds_[static_cast<std::size_t>(kind)] = enabled;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult CuptiSession::SetCall(Domain domain, CUpti_CallbackId id, bool enabled) {
+  CUptiResult refusal;
+  if (enabled && Refused(&refusal)) return refusal;
+  auto& calls = domain == Domain::kRuntime ? runtime_calls_ : driver_calls_;
+  if (id == 0 || id >= calls.size()) return CUPTI_ERROR_INVALID_PARAMETER;
+  calls[id] = enabled;
+  return CUPTI_SUCCESS;
+}
+
+CUpti_ActivityKind CuptiSession::WantedKind(const Operation& operation) const {
+  const auto pick = [this](std::initializer_list<CUpti_ActivityKind> kinds) {
+    for (CUpti_ActivityKind kind : kinds) {
+      if (kinds_[static_cast<std::size_t>(kind)]) return kind;
+    }
+    return CUPTI_ACTIVITY_KIND_INVALID;
+  };
+  switch (operation.kind) {
+    case OperationKind::kKernel:
+      return pick({CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_KERNEL});
+    case OperationKind::kMemcpy:
+      return pick({CUPTI_ACTIVITY_KIND_MEMCPY});
+    case OperationKind::kPeerMemcpy:
+      return pick({CUPTI_ACTIVITY_KIND_MEMCPY2});
+    case OperationKind::kMemset:
+      return pick({CUPTI_ACTIVITY_KIND_MEMSET});
+  }
+  return CUPTI_ACTIVITY_KIND_INVALID;
+}
+
+void CuptiSession::OnOperation(const Operation& operation) {
+  const CUpti_ActivityKind kind = WantedKind(operation);
+  if (kind != CUPTI_ACTIVITY_KIND_INVALID) Append(&operation, kind, nullptr);
+}
+
+void CuptiSession::OnApi(const ApiRecord& record) {
+  const bool runtime = record.domain == Domain::kRuntime;
+  const auto kind =
+      static_cast<std::size_t>(runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
+  const auto& calls = runtime ? runtime_calls_ : driver_calls_;
+  if (!kinds_[kind] && !(record.cbid < calls.size() && calls[record.cbid])) return;
+  const auto encoded = EncodeApi(record, ThreadId(system_thread_ids_));
+  Append(nullptr, static_cast<CUpti_ActivityKind>(kind), &encoded);
+}
+
+void CuptiSession::OnSynchronization(const SynchronizationRecord& record) {
+  if (!kinds_[CUPTI_ACTIVITY_KIND_SYNCHRONIZATION]) return;
+  const auto encoded = EncodeSynchronization(record, version_);
+  Append(nullptr, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, &encoded);
+}
+
+void CuptiSession::Append(const Operation* operation, CUpti_ActivityKind kind,
+                          const std::vector<std::uint8_t>* encoded) {
+  Lock lock(mutex_);
+  if (request_ == nullptr || worker_owner_ != getpid()) return;
+  if (operation != nullptr && left_to_drop_ > 0) {
+    --left_to_drop_;
+    ++dropped_;
+    return;
+  }
+  Buffer* buffer = BufferWithRoom(RecordSize(kind, version_));
+  if (buffer == nullptr) {
+    ++dropped_;
+    return;
+  }
+  Slot slot{buffer->used, RecordSize(kind, version_)};
+  std::vector<std::uint8_t> bytes;
+  if (operation != nullptr) {
+    const char* name = operation->name;
+    if (name != nullptr && stale_names_) {
+      buffer->names.push_back(new std::string(name));
+      name = buffer->names.back()->c_str();
+    }
+    bytes = EncodeOperation(*operation, kind, name, version_);
+    slot.start_ns = operation->start_ns;
+    slot.end_ns = operation->end_ns;
+    slot.gpu_work = true;
+  } else {
+    bytes = *encoded;
+  }
+  std::memcpy(buffer->data + slot.offset, bytes.data(), slot.size);
+  buffer->used += slot.size;
+  buffer->complete_ns = std::max(buffer->complete_ns, slot.end_ns);
+  buffer->slots.push_back(slot);
+}
+
+CuptiSession::Buffer* CuptiSession::BufferWithRoom(std::size_t bytes) {
+  BufferPtr& current = current_[per_thread_buffers_ ? gettid() : 0];
+  if (current != nullptr &&
+      (current->used + bytes > current->limit ||
+       (current->most_records != 0 && current->slots.size() >= current->most_records))) {
+    Retire(std::move(current));
+  }
+  if (current == nullptr) {
+    thread_end.armed = per_thread_buffers_;
+    current = RequestBuffer();
+  }
+  return current.get();
+}
+
+CuptiSession::BufferPtr CuptiSession::RequestBuffer() {
+  auto buffer = std::make_unique<Buffer>();
+  inside_callback = true;
+  request_(&buffer->data, &buffer->bytes, &buffer->most_records);
+  inside_callback = false;
+  if (buffer->data == nullptr) {
+    if (version_ < kBufferRefusalVersion) {
+      Misused("the client lent no buffer: the real library crashes before API version 27");
+    }
+    return nullptr;
+  }
+  if (reinterpret_cast<std::uintptr_t>(buffer->data) % 8 != 0 || buffer->bytes < 1024) {
+    Misused("the client lent a buffer that is not aligned to 8 bytes or is too small");
+  }
+  buffer->limit = buffer->bytes;
+  if (shuffle_) {
+    std::uniform_int_distribution<std::size_t> share(buffer->bytes / 512, buffer->bytes / 64);
+    buffer->limit = std::max<std::size_t>(share(random_), 1024);
+  }
+  return buffer;
+}
+
+void CuptiSession::Retire(BufferPtr buffer) {
+  buffer->ready_ns = NowNs();
+  if (delay_ns_ > 0) {
+    buffer->ready_ns += std::uniform_int_distribution<std::int64_t>(0, delay_ns_)(random_);
+  }
+  retired_.push_back(std::move(buffer));
+  work_.notify_all();
+}
+
+// A forced flush returns empty buffers too.
+void CuptiSession::RetireAll(bool forced) {
+  for (auto& [thread, buffer] : current_) {
+    if (buffer != nullptr && (forced || !buffer->slots.empty())) Retire(std::move(buffer));
+  }
+}
+
+void CuptiSession::EndThread() {
+  if (worker_owner_ != getpid()) return;  // in a forked child the lock may be held for ever
+  Lock lock(mutex_);
+  const auto found = current_.find(gettid());
+  if (found == current_.end()) return;
+  if (found->second != nullptr) Retire(std::move(found->second));
+  current_.erase(found);
+}
+
+void CuptiSession::StartWorker() {
+  if (worker_owner_ == getpid()) return;
+  worker_owner_ = getpid();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  std::thread([this] { Work(); }).detach();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+std::vector<CuptiSession::BufferPtr> CuptiSession::TakeDeliverable(bool forced) {
+  const std::int64_t now = NowNs();
+  const auto first =
+      std::stable_partition(retired_.begin(), retired_.end(), [&](const BufferPtr& buffer) {
+        return !forced && (buffer->complete_ns > now || buffer->ready_ns > now);
+      });
+  std::vector<BufferPtr> taken(std::make_move_iterator(first),
+                               std::make_move_iterator(retired_.end()));
+  retired_.erase(first, retired_.end());
+  if (shuffle_) std::shuffle(taken.begin(), taken.end(), random_);
+  return taken;
+}
+
+void CuptiSession::Work() {
+  Lock lock(mutex_);
+  for (;;) {
+    const bool flush = flush_wanted_, forced = flush && flush_forced_;
+    flush_wanted_ = false;
+    std::vector<BufferPtr> buffers = TakeDeliverable(forced);
+    if (!buffers.empty()) {
+      lock.unlock();
+      for (BufferPtr& buffer : buffers) Deliver(*buffer, forced);
+      lock.lock();
+    }
+    if (flush) {
+      ++flushes_done_;
+      flushed_.notify_all();
+    }
+    if (flush_wanted_) continue;
+    if (retired_.empty()) {
+      work_.wait(lock);
+    } else {
+      work_.wait_for(lock, std::chrono::milliseconds(2));
+    }
+  }
+}
+
+void CuptiSession::Shuffle(Buffer& buffer) {
+  std::shuffle(buffer.slots.begin(), buffer.slots.end(), random_);
+  std::vector<std::uint8_t> shuffled;
+  shuffled.reserve(buffer.used);
+  for (Slot& slot : buffer.slots) {
+    const std::uint8_t* record = buffer.data + slot.offset;
+    slot.offset = shuffled.size();
+    shuffled.insert(shuffled.end(), record, record + slot.size);
+  }
+  std::memcpy(buffer.data, shuffled.data(), shuffled.size());
+}
+
+void CuptiSession::Deliver(Buffer& buffer, bool forced) {
+  if (shuffle_) Shuffle(buffer);
+  const std::int64_t now = NowNs();
+  if (forced) {
+    for (const Slot& slot : buffer.slots) {
+      if (slot.gpu_work && slot.end_ns > now) {
+        MarkIncomplete(buffer.data + slot.offset, slot.start_ns <= now);
+      }
+    }
+  }
+  inside_callback = true;
+  complete_(nullptr, 0, buffer.data, buffer.bytes, buffer.used);
+  inside_callback = false;
+  for (std::string* name : buffer.names) {
+    std::fill(name->begin(), name->end(), '?');
+    delete name;
+  }
+}
+
+CUptiResult CuptiSession::FlushAll(bool forced) {
+  CheckCaller("cuptiActivityFlushAll");
+  if (flushing_.exchange(true))
+    Misused("two cuptiActivityFlushAll at once: the real one deadlocks");
+  while (SettingNumber("FAKE_CUPTI_FLUSH_HANG", 0) != 0) pause();
+  CUptiResult result = CUPTI_ERROR_INVALID_OPERATION;
+  {
+    Lock lock(mutex_);
+    if (complete_ != nullptr) {
+      RetireAll(forced);
+      flush_wanted_ = true;
+      flush_forced_ = forced;
+      const std::uint64_t before = flushes_done_;
+      work_.notify_all();
+      flushed_.wait(lock, [&] { return flushes_done_ != before; });
+      result = CUPTI_SUCCESS;
+    }
+  }
+  flushing_ = false;
+  return result;
+}
+
+void CuptiSession::Finalize() {
+  for (auto& kind : kinds_) kind = false;
+  for (auto& call : runtime_calls_) call = false;
+  for (auto& call : driver_calls_) call = false;
+  FlushAll(true);
+  Lock lock(mutex_);
+  request_ = nullptr;
+  complete_ = nullptr;
+}
+
+}  // namespace traceinject::fake

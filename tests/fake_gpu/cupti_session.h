@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activity side of the fake libcupti: which records are wanted, the buffers that the client
+// lends, and the worker thread that gives them back.
+//
+// It behaves as badly as the real library may:
+//   * buffers are asked for on the program's threads, with our lock held, and come back on a worker
+//   thread, late
+//     (FAKE_CUPTI_DELAY_MS: up to that long after they were full or asked back), out of order and
+//     partly filled (FAKE_CUPTI_SHUFFLE: a seed; records inside a buffer are shuffled too);
+//   * a forced flush returns records of running work with end 0, and of work that has not begun
+//   with start 0 too;
+//   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
+//   * FAKE_CUPTI_STALE_NAMES=1: kernel names are overwritten and freed as soon as the completed
+//   callback has returned;
+//   * FAKE_CUPTI_FLUSH_HANG=1: a flush never returns, as with several known faults of the real
+//   library;
+//   * where the real one crashes or hangs (a null buffer before API version 27, a flush from a
+//   callback, two flushes at once, a
+//     flush in a forked child), the process is aborted with a message that names the mistake.
+#pragma once
+
+#include <cupti.h>
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/fake_gpu/activity_sink.h"
+
+namespace traceinject::fake {
+
+class CuptiSession final : public ActivitySink {
+ public:
+  // The session of this process; never destroyed.
+  static CuptiSession& Get();
+
+  std::uint32_t version() const { return version_; }
+
+  CUptiResult RegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                CUpti_BuffersCallbackCompleteFunc complete);
+  CUptiResult SetKind(CUpti_ActivityKind kind, bool enabled);
+  CUptiResult SetCall(Domain domain, CUpti_CallbackId id, bool enabled);
+  CUptiResult FlushAll(bool forced);
+  void SetPerThreadBuffers(bool on) { per_thread_buffers_ = on; }
+  bool per_thread_buffers() const { return per_thread_buffers_; }
+  void SetSystemThreadIds(bool on) { system_thread_ids_ = on; }
+  bool system_thread_ids() const { return system_thread_ids_; }
+  std::size_t TakeDropped() { return dropped_.exchange(0); }
+  void Finalize();
+  // The calling thread ends: what it recorded into its own buffer goes back.
+  void EndThread();
+
+  void OnOperation(const Operation& operation) override;
+  void OnApi(const ApiRecord& record) override;
+  void OnSynchronization(const SynchronizationRecord& record) override;
+
+ private:
+  // A record in a buffer; work that runs until `end_ns` is incomplete before.
+  struct Slot {
+    std::size_t offset = 0, size = 0;
+    std::int64_t start_ns = 0, end_ns = 0;
+    bool gpu_work = false;
+  };
+  struct Buffer {
+    std::uint8_t* data = nullptr;
+    std::size_t bytes = 0;
+    std::size_t limit = 0;  // filled up to here
+    std::size_t used = 0;
+    std::size_t most_records = 0;  // 0: as many as fit
+    std::vector<Slot> slots;
+    std::vector<std::string*> names;
+    std::int64_t complete_ns = 0;  // when all its work has ended
+    std::int64_t ready_ns = 0;     // not given back before, unless forced
+  };
+  using BufferPtr = std::unique_ptr<Buffer>;
+  using Lock = std::unique_lock<std::mutex>;
+
+  CuptiSession();
+  bool Refused(CUptiResult* result) const;
+  CUpti_ActivityKind WantedKind(const Operation& operation) const;
+  void Append(const Operation* operation, CUpti_ActivityKind kind,
+              const std::vector<std::uint8_t>* encoded);
+  Buffer* BufferWithRoom(std::size_t bytes);
+  BufferPtr RequestBuffer();
+  void Retire(BufferPtr buffer);
+  void RetireAll(bool forced);
+  void StartWorker();
+  void Work();
+  std::vector<BufferPtr> TakeDeliverable(bool forced);
+  void Deliver(Buffer& buffer, bool forced);
+  void Shuffle(Buffer& buffer);
+  void CheckCaller(const char* function) const;
+
+  const std::uint32_t version_;
+  const std::int64_t delay_ns_;
+  const bool shuffle_;
+  const bool stale_names_;
+
+  std::mutex mutex_;
+  std::condition_variable work_, flushed_;
+  CUpti_BuffersCallbackRequestFunc request_ = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
+  std::map<int, BufferPtr> current_;  // by thread id; 0: the one that all threads share
+  std::vector<BufferPtr> retired_;
+  std::minstd_rand random_;
+  bool flush_wanted_ = false, flush_forced_ = false;
+  std::uint64_t flushes_done_ = 0;
+  pid_t worker_owner_ = 0;
+  std::int64_t left_to_drop_;
+
+  std::atomic<bool> flushing_{false};
+  std::atomic<std::size_t> dropped_{0};
+  std::atomic<bool> per_thread_buffers_;
+  std::atomic<bool> system_thread_ids_{false};
+  std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> kinds_{};
+  std::array<std::atomic<bool>, 1024> runtime_calls_{}, driver_calls_{};
+};
+
+}  // namespace traceinject::fake

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// libcupti.so.{12,13}: the functions that a client of the activity API uses, with the signatures of
+// the CUPTI headers.
+#include <cupti.h>
+
+#include <atomic>
+#include <string>
+
+#include "tests/fake_gpu/callback_names.h"
+#include "tests/fake_gpu/clock.h"
+#include "tests/fake_gpu/cupti_records.h"
+#include "tests/fake_gpu/cupti_session.h"
+#include "tests/fake_gpu/settings.h"
+#include "tests/fake_gpu/simulator.h"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+namespace fake = traceinject::fake;
+using fake::CuptiSession;
+
+std::atomic<bool> subscribed{false};
+
+const fake::Context* ContextOf(CUcontext context) {
+  return reinterpret_cast<const fake::Context*>(context);
+}
+
+CUptiResult StreamId(CUcontext context, CUstream stream, std::uint32_t* id) {
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  const fake::Context* owner = ContextOf(context);
+  const bool is_default = reinterpret_cast<std::uintptr_t>(stream) <= 2;
+  if (is_default && owner != nullptr) {
+    *id = owner->default_stream.id;
+    return CUPTI_SUCCESS;
+  }
+  const fake::Stream* resolved = fake::ResolveStream(stream);
+  if (resolved == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
+  if (owner != nullptr && owner->id != resolved->context) return CUPTI_ERROR_INVALID_STREAM;
+  *id = resolved->id;
+  return CUPTI_SUCCESS;
+}
+
+}  // namespace
+
+EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
+  *version = CuptiSession::Get().version();
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
+  *timestamp = static_cast<std::uint64_t>(fake::NowNs());
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                                                  CUpti_BuffersCallbackCompleteFunc complete) {
+  return CuptiSession::Get().RegisterCallbacks(request, complete);
+}
+
+EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  return CuptiSession::Get().SetKind(kind, true);
+}
+
+EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
+  return CuptiSession::Get().SetKind(kind, false);
+}
+
+#ifdef FAKE_CUPTI_HAS_CALL_SELECTION
+EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enable) {
+  return CuptiSession::Get().SetCall(fake::Domain::kRuntime, id, enable != 0);
+}
+
+EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t enable) {
+  return CuptiSession::Get().SetCall(fake::Domain::kDriver, id, enable != 0);
+}
+#endif
+
+EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
+  return CuptiSession::Get().FlushAll((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
+}
+
+// Full buffers whose work is complete always come back by themselves; there is no period to set.
+EXPORT CUptiResult cuptiActivityFlushPeriod(std::uint32_t) { return CUPTI_SUCCESS; }
+
+EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
+                                              CUpti_Activity** record) {
+  if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  const std::uint32_t version = CuptiSession::Get().version();
+  std::size_t offset = 0;
+  if (*record != nullptr) {
+    offset = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(*record) - buffer) +
+             fake::RecordSize((*record)->kind, version);
+  }
+  if (offset + sizeof(CUpti_Activity) > valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  auto* next = reinterpret_cast<CUpti_Activity*>(buffer + offset);
+  if (fake::RecordSize(next->kind, version) == 0) return CUPTI_ERROR_INVALID_KIND;
+  *record = next;
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t,
+                                                     std::size_t* dropped) {
+  if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *dropped = CuptiSession::Get().TakeDropped();
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
+                                             void* value) {
+  if (size == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER) {
+    CuptiSession::Get().SetPerThreadBuffers(*static_cast<std::uint8_t*>(value) != 0);
+  }
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
+                                             void* value) {
+  if (size == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (attribute != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || *size < 1) {
+    return CUPTI_ERROR_INVALID_PARAMETER;
+  }
+  *static_cast<std::uint8_t*>(value) = CuptiSession::Get().per_thread_buffers() ? 1 : 0;
+  *size = 1;
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
+  CuptiSession::Get().SetSystemThreadIds(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
+  *type = CuptiSession::Get().system_thread_ids() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+                                                  : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id,
+                                        const char** name) {
+  *name = fake::CallbackName(domain, id);
+  return *name != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+EXPORT CUptiResult cuptiGetContextId(CUcontext context, std::uint32_t* id) {
+  if (context == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  *id = ContextOf(context)->id;
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* id) {
+  const fake::Context* asked = context != nullptr ? ContextOf(context) : fake::CurrentContext();
+  if (asked == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
+  *id = asked->device;
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, std::uint32_t* id) {
+  return StreamId(context, stream, id);
+}
+
+EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, std::uint8_t,
+                                      std::uint32_t* id) {
+  return StreamId(context, stream, id);
+}
+
+EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
+  switch (result) {
+    case CUPTI_SUCCESS:
+      *text = "CUPTI_SUCCESS";
+      break;
+    case CUPTI_ERROR_INVALID_PARAMETER:
+      *text = "CUPTI_ERROR_INVALID_PARAMETER";
+      break;
+    case CUPTI_ERROR_INVALID_KIND:
+      *text = "CUPTI_ERROR_INVALID_KIND";
+      break;
+    case CUPTI_ERROR_NOT_INITIALIZED:
+      *text = "CUPTI_ERROR_NOT_INITIALIZED";
+      break;
+    case CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED:
+      *text = "CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED";
+      break;
+    default:
+      *text = "CUPTI_ERROR_UNKNOWN";
+  }
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc, void*) {
+  if (fake::SettingNumber("FAKE_CUPTI_SUBSCRIBER_TAKEN", 0) != 0 || subscribed.exchange(true)) {
+    return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  }
+  *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&subscribed);
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
+  subscribed = false;
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiFinalize() {
+  CuptiSession::Get().Finalize();
+  return CUPTI_SUCCESS;
+}

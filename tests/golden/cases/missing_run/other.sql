@@ -1,0 +1,1 @@
+INSERT INTO meta VALUES ('base_ns', 1);
