@@ -9,11 +9,11 @@
 // Handlers run on the program's threads: they copy the event into the thread's ring and return.
 #include <nvtx3/nvToolsExt.h>
 #include <nvtx3/nvToolsExtPayload.h>
-#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -30,31 +30,43 @@ namespace {
 std::atomic<std::uint64_t> g_next_range{1};
 
 // Names that programs registered, found again by content so that every module's "NCCL" is one
-// domain. Registration is rare and may lock and allocate; events never come here.
-struct NameList {
+// domain. A hash table of lists that only grow, without a lock: a child forked in the middle of a
+// registration must be able to register, too. Registration is rare and may allocate; events never
+// come here.
+class RegisteredNames {
+ public:
+  const NvtxName* Find(std::string_view text) {
+    std::atomic<Entry*>& bucket =
+        buckets_[std::hash<std::string_view>()(text) % (sizeof buckets_ / sizeof buckets_[0])];
+    Entry* first = bucket.load(std::memory_order_acquire);
+    if (const Entry* known = Search(first, nullptr, text)) return &known->name;
+    auto* mine = new Entry{{0, text == "NCCL", strndup(text.data(), text.size())}, first};
+    mine->name.id = count_.fetch_add(1, std::memory_order_relaxed) + 1;
+    while (!bucket.compare_exchange_weak(mine->next, mine, std::memory_order_acq_rel)) {
+      // Somebody else added to the list: the same name, perhaps. Ours then stays unused.
+      if (const Entry* known = Search(mine->next, first, text)) return &known->name;
+      first = mine->next;
+    }
+    return &mine->name;
+  }
+
+ private:
   struct Entry {
     NvtxName name;
     Entry* next;
   };
-  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  Entry* first = nullptr;
-  std::uint32_t count = 0;
 
-  NvtxName* Find(std::string_view text) {
-    pthread_mutex_lock(&mutex);
-    Entry* entry = first;
-    while (entry != nullptr && text != entry->name.text) entry = entry->next;
-    if (entry == nullptr) {
-      entry = new Entry{{++count, text == "NCCL", strndup(text.data(), text.size())}, first};
-      first = entry;
-    }
-    pthread_mutex_unlock(&mutex);
-    return &entry->name;
+  static const Entry* Search(const Entry* entry, const Entry* end, std::string_view text) {
+    while (entry != end && text != entry->name.text) entry = entry->next;
+    return entry == end ? nullptr : entry;
   }
+
+  std::atomic<Entry*> buckets_[1024] = {};
+  std::atomic<std::uint32_t> count_{0};
 };
 
-NameList g_domains;
-NameList g_strings;
+constinit RegisteredNames g_domains;
+constinit RegisteredNames g_strings;
 
 std::string Utf8(const wchar_t* wide) {
   std::string text;
@@ -237,6 +249,12 @@ void EmitPayload(EventType type, nvtxDomainHandle_t domain, const nvtxPayloadDat
 std::string_view View(const char* text) { return text == nullptr ? std::string_view() : text; }
 std::uint64_t NewRange() { return g_next_range.fetch_add(1, std::memory_order_relaxed); }
 
+// Programs get the address of the name as an opaque handle.
+template <typename Opaque>
+Opaque Handle(const NvtxName* name) {
+  return reinterpret_cast<Opaque>(const_cast<NvtxName*>(name));
+}
+
 // The level of a push or pop: we keep none on the program's thread. 0 is a legal level.
 constexpr int kLevel = 0;
 
@@ -311,16 +329,16 @@ void NVTX_API DomainNameCategoryW(nvtxDomainHandle_t domain, std::uint32_t categ
   EmitText(EventType::kNvtxNameCategory, domain, Utf8(text), category);
 }
 nvtxStringHandle_t NVTX_API DomainRegisterStringA(nvtxDomainHandle_t, const char* text) {
-  return reinterpret_cast<nvtxStringHandle_t>(g_strings.Find(View(text)));
+  return Handle<nvtxStringHandle_t>(g_strings.Find(View(text)));
 }
 nvtxStringHandle_t NVTX_API DomainRegisterStringW(nvtxDomainHandle_t, const wchar_t* text) {
-  return reinterpret_cast<nvtxStringHandle_t>(g_strings.Find(Utf8(text)));
+  return Handle<nvtxStringHandle_t>(g_strings.Find(Utf8(text)));
 }
 nvtxDomainHandle_t NVTX_API DomainCreateA(const char* name) {
-  return reinterpret_cast<nvtxDomainHandle_t>(g_domains.Find(View(name)));
+  return Handle<nvtxDomainHandle_t>(g_domains.Find(View(name)));
 }
 nvtxDomainHandle_t NVTX_API DomainCreateW(const wchar_t* name) {
-  return reinterpret_cast<nvtxDomainHandle_t>(g_domains.Find(Utf8(name)));
+  return Handle<nvtxDomainHandle_t>(g_domains.Find(Utf8(name)));
 }
 void NVTX_API DomainDestroy(nvtxDomainHandle_t) {}
 
