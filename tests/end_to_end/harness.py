@@ -218,14 +218,16 @@ class TestCase(unittest.TestCase):
         """Starts the player, or `command`, in the folder. The caller waits for it."""
         process = subprocess.Popen(
             command or [FAKE_GPU / cuda / "fake_train", *flags], cwd=self.folder,
-            env=self.environment(cuda, preload, dict(env)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            env=self.environment(cuda, preload, dict(env)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True)
         self.addCleanup(self._end, process)
         return process
 
     @staticmethod
     def _end(process):
-        if process.poll() is None:
-            process.kill()
+        # The whole group: a forked child that hangs keeps the pipes open.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
 
     def finish(self, process):

@@ -140,8 +140,8 @@ class Lifecycle(harness.TestCase):
         self.assert_complete(ended)
 
     def test_two_processes_with_one_name(self):
-        # Both record for a third of a second, and open their files at the first flush.
-        processes = [self.start(*WORK, "--step-us", "70000", env={"TRACEINJECT_FLUSH_MS": "50"}) for _ in range(2)]
+        # Both record for three quarters of a second, and open their files at the first flush.
+        processes = [self.start(*WORK, "--step-us", "150000", env={"TRACEINJECT_FLUSH_MS": "50"}) for _ in range(2)]
         ends = [self.finish(process) for process in processes]
         self.assertEqual([ended.code for ended in ends], [0, 0])
         files = self.files()

@@ -68,7 +68,7 @@ class Options(harness.TestCase):
         self.assertEqual((dur, reason), (None, "max_size"))
         self.assertEqual(recording.count("file", "max_size"), 1)
         # What one flush brings may exceed the limit: 50 ms of this run are about 200 KiB, more on a busy machine.
-        self.assertLess(os.path.getsize(recording.path), 4 * limit)
+        self.assertLess(os.path.getsize(recording.path), 8 * limit)
         recorded = set(recording.kernels())
         self.assertLess(len(recorded), len(truth.kernels()))
         self.assertEqual(recorded - set(truth.kernels()), set())
