@@ -81,6 +81,16 @@ TEST(CollectivesTest, MixedGroupIsNamedSo) {
             "AllReduce+Reduce");
 }
 
+TEST(CollectivesTest, OnlyTheOutermostGroupEndLaunches) {
+  RankBuilder builder;
+  builder.AddRange({0, 5, "ncclGroupStart", "NCCL"});
+  builder.AddRange({10, 12, "ncclGroupStart", "NCCL"});
+  builder.AddCall({20, 30, "AllReduce", 600});
+  builder.AddRange({60, 70, "ncclGroupEnd", "NCCL"});
+  builder.AddKernel(300, 400, kAllReduce, builder.AddApi(65, 66, "cudaLaunchKernelExC"));
+  EXPECT_EQ(LinkNccl(builder.rank(), builder.rank().devices[0]).launches[0].calls, 0);
+}
+
 TEST(CollectivesTest, RangesOfOtherDomainsAreNoGroups) {
   RankBuilder builder;
   builder.AddRange({0, 5, "ncclGroupStart", "mine"});

@@ -35,7 +35,8 @@ constexpr std::array<Rule, 21> kRules = {{
     {KernelClass::kMemset, "^Memset|^memset|^CUDA Memset|^CUDA memset|__amd_rocclr_fill"},
     {KernelClass::kAttentionBackward,
      "flash_bwd|flash_bprop|fmha*bwd|fmha*backward|fmha_cutlassB|sdpa*bprop|mha*bprop|"
-     "AttentionBackwardKernel"},
+     "AttentionBackwardKernel|"
+     "compute_dot_do_o|convert_dq"},
     {KernelClass::kAttentionForward,
      "flash_fwd|flash_fprop|fmha|AttentionKernel|sdpa*fprop|mha_fprop|paged_attention|unified_"
      "attention|BatchPrefill|"
@@ -46,9 +47,10 @@ constexpr std::array<Rule, 21> kRules = {{
     {KernelClass::kEmbedding,
      "fbgemm|split_embedding|embedding|indexSelect|index_select|index_kernel|index_put|index_"
      "elementwise|"
-     "indexing_backward|gather|scatter|bounds_check|linearize_index"},
+     "indexing_backward|gather|scatter|bounds_check|linearize_index|"
+     "compute_grad_weight|partial_segment|partials_per_segment"},
     {KernelClass::kConv,
-     "fprop|dgrad|wgrad|implicit_gemm|convolve|winograd|scudnn|cudnn*conv|conv1d|conv2d|conv3d|"
+     "fprop|dgrad|wgrad|implicit_gemm|convolve|winograd|scudnn|cudnn*conv!e|conv1d|conv2d|conv3d|"
      "depthwise|"
      "ImplicitGemmConvolution|flip_filter|igemm_fwd|igemm_bwd|igemm_wrw|im2col|grouped_conv|"
      "nchwToNhwc|nhwcToNchw|"
@@ -103,13 +105,15 @@ bool Matches(std::string_view name, std::string_view pattern) {
     forbidden_next = pattern.back();
     pattern.remove_suffix(2);
   }
+  std::size_t from = 0;
   if (const std::size_t star = pattern.find('*'); star != std::string_view::npos) {
     const std::size_t head = name.find(pattern.substr(0, star));
     if (head == std::string_view::npos) return false;
-    return name.find(pattern.substr(star + 1), head + star) != std::string_view::npos;
+    from = head + star;
+    pattern.remove_prefix(star + 1);
   }
   if (anchored) return name.starts_with(pattern);
-  for (std::size_t at = name.find(pattern); at != std::string_view::npos;
+  for (std::size_t at = name.find(pattern, from); at != std::string_view::npos;
        at = name.find(pattern, at + 1)) {
     const std::size_t next = at + pattern.size();
     if (word && at > 0 && IsLower(name[at - 1])) continue;

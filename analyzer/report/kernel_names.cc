@@ -19,14 +19,8 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-// What ends the text so far turned out to be a scope ("at::native::"): it goes, back to where its
-// token began. A scope may be a member function: "f::operator() const::{lambda".
+// "at::native::" at the end of the text so far is a scope: it goes, back to where its token began.
 void DropScope(std::string& text) {
-  static constexpr std::string_view kConst = " const";
-  if (text.size() >= kConst.size() &&
-      text.compare(text.size() - kConst.size(), kConst.size(), kConst) == 0) {
-    text.erase(text.size() - kConst.size());
-  }
   int angle = 0;  // of template arguments that belong to the scope
   std::size_t token = text.size();
   for (; token > 0; --token) {
@@ -36,6 +30,29 @@ void DropScope(std::string& text) {
     if (angle == 0 && std::string_view(" ,(*&").find(c) != std::string_view::npos) break;
   }
   text.erase(token);
+}
+
+void DropEnding(std::string& text, std::string_view ending) {
+  if (text.size() >= ending.size() &&
+      text.compare(text.size() - ending.size(), ending.size(), ending) == 0) {
+    text.erase(text.size() - ending.size());
+  }
+}
+
+// Handles "::" at the front of `rest`; returns how much of it is done with. A lambda says nothing
+// without the function that it is in, so that scope stays; the call operators between nested
+// lambdas do not.
+std::size_t EnterScope(std::string_view rest, std::string& text) {
+  static constexpr std::string_view kCall = "::operator()";
+  DropEnding(text, " const");
+  if (StartsWith(rest, "::{")) {
+    text += "::";
+  } else if (!text.empty() && text.back() == '}' && StartsWith(rest, kCall)) {
+    return kCall.size();
+  } else {
+    DropScope(text);
+  }
+  return 2;
 }
 
 // Template arguments nested deeper than `level` and all parameter lists left out; no scopes.
@@ -56,8 +73,7 @@ std::string Strip(std::string_view name, int level) {
     if (round == 0 && angle <= level) {
       if (c == '>' && !text.empty() && text.back() == ' ') text.pop_back();
       if (StartsWith(name.substr(at), "::")) {
-        DropScope(text);
-        ++at;
+        at += EnterScope(name.substr(at), text) - 1;
         continue;
       }
       text += c;

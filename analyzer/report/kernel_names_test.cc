@@ -32,16 +32,17 @@ constexpr const char* kLambda =
     "operator()() const::{lambda(float)#2}, at::detail::Array<char*, 2> >(int)";
 
 TEST(KernelNamesTest, KeepsArgumentsThatTellNamesApart) {
-  const auto texts = ShortKernelNames({kAdd, kLambda, "gemm<int>"}, 80);
+  const auto texts = ShortKernelNames({kAdd, kLambda, "gemm<int>"}, 100);
   EXPECT_EQ(texts[0], "vectorized_elementwise_kernel<4, AddFunctor, Array>");
-  EXPECT_EQ(texts[1], "vectorized_elementwise_kernel<4, {lambda#2}, Array>");
+  EXPECT_EQ(texts[1],
+            "vectorized_elementwise_kernel<4, sqrt_kernel_cuda::{lambda#1}::{lambda#2}, Array>");
   EXPECT_EQ(texts[2], "gemm");
 }
 
 TEST(KernelNamesTest, ScopesMayHaveTemplateArguments) {
   const auto texts = ShortKernelNames(
       {"void k<2, n::impl<n::add<float> >(n::It&)::{lambda(int)#1}>(int)", "k<3>"}, 80);
-  EXPECT_EQ(texts[0], "k<2, {lambda#1}>");
+  EXPECT_EQ(texts[0], "k<2, impl::{lambda#1}>");
   EXPECT_EQ(Short("std::vector<std::pair<int, n::x> >::push_back(int)"), "push_back");
 }
 

@@ -29,17 +29,20 @@ SETTINGS = {
     "off": set(),
     "kernel": {"kernel"},
     "kernel,memcpy,memset": {"kernel", "memcpy", "memset"},
-    "default": {"kernel", "memcpy", "memcpy2", "memset", "api"},
-    "default+overhead": {"kernel", "memcpy", "memcpy2", "memset", "api", "overhead"},
-    "default+synchronization": {"kernel", "memcpy", "memcpy2", "memset", "api", "synchronization"},
-    "default+cuda_event": {"kernel", "memcpy", "memcpy2", "memset", "api", "cuda_event"},
+    "kernel,runtime calls": {"kernel", "runtime"},
+    "kernel,driver calls": {"kernel", "driver"},
+    "default": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver"},
+    "default+overhead": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "overhead"},
+    "default+synchronization": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "synchronization"},
+    "default+cuda_event": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "cuda_event"},
 }
 
 
 def allowed_calls():
-    """(is driver, cbid) of the calls that the library records."""
+    """Callback ids of the calls that the library records, by domain."""
     text = (ROOT / "injector" / "cupti" / "allow_list.h").read_text()
-    return [(domain == "Driver", int(cbid)) for domain, cbid in re.findall(r"CudaDomain::k(Runtime|Driver), (\d+),", text)]
+    return {domain: [int(cbid) for cbid in re.findall(rf"CudaDomain::k{domain.title()}, (\d+),", text)]
+            for domain in ("runtime", "driver")}
 
 
 class Switch:
@@ -54,10 +57,10 @@ class Switch:
     def to(self, setting):
         wanted = SETTINGS[setting]
         for kind in self.on ^ wanted:
-            if kind == "api":
-                for driver, cbid in self.calls:
-                    name = "cuptiActivityEnableDriverApi" if driver else "cuptiActivityEnableRuntimeApi"
-                    getattr(self.cupti, name)(ctypes.c_uint32(cbid), ctypes.c_uint8("api" in wanted))
+            if kind in ("runtime", "driver"):
+                enable = getattr(self.cupti, f"cuptiActivityEnable{kind.title()}Api")
+                for cbid in self.calls[kind]:
+                    enable(ctypes.c_uint32(cbid), ctypes.c_uint8(kind in wanted))
             elif kind in wanted:
                 self.cupti.cuptiActivityEnable(KINDS[kind])
             else:

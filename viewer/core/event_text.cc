@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/event_text.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "analyzer/common/units.h"
+#include "analyzer/model/kernel_class.h"
+
+namespace traceinject {
+namespace {
+
+// The operations that one call launched: one for a kernel, many for a graph.
+struct Launched {
+  std::size_t count = 0;
+  std::uint32_t device = kNone, op = kNone;  // the first to start
+};
+
+Launched LaunchedBy(const Rank& rank, std::uint32_t call) {
+  Launched launched;
+  for (std::uint32_t device = 0; device < rank.devices.size(); ++device) {
+    const GpuOps& ops = rank.devices[device].ops;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      if (ops.launch[op] != call) continue;
+      const bool first = launched.count++ == 0;
+      if (first || ops.start[op] < rank.devices[launched.device].ops.start[launched.op]) {
+        launched.device = device;
+        launched.op = op;
+      }
+    }
+  }
+  return launched;
+}
+
+// From CUpti_ActivityMemcpyKind, cupti_activity.h.
+std::string_view CopyKindName(std::uint8_t kind) {
+  constexpr std::string_view kNames[] = {"unknown",         "host to device",  "device to host",
+                                         "host to array",   "array to host",   "array to array",
+                                         "array to device", "device to array", "device to device",
+                                         "host to host",    "peer to peer"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
+
+// From CUpti_ActivityMemoryKind, cupti_activity.h.
+std::string_view MemoryKindName(std::uint8_t kind) {
+  constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
+                                         "array",   "managed",  "device static", "managed static"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
+
+std::string_view ReductionName(std::int32_t reduction) {
+  constexpr std::string_view kNames[] = {"sum", "product", "max", "min", "average"};
+  return reduction < static_cast<std::int32_t>(std::size(kNames)) ? kNames[reduction]
+                                                                  : "user-defined";
+}
+
+std::string_view OpLabel(const Rank& rank, const std::vector<std::string>& kernel_labels,
+                         const GpuOps& ops, std::uint32_t op) {
+  switch (ops.kind[op]) {
+    case OpKind::kKernel:
+      return kernel_labels[ops.detail[op]];
+    case OpKind::kMemcpy:
+      return CopyKindName(rank.transfers[ops.detail[op]].kind);
+    case OpKind::kMemset:
+      return "memset";
+  }
+  return "";
+}
+
+std::string Dimensions(const std::int32_t (&values)[3]) {
+  return fmt::format("{} x {} x {}", values[0], values[1], values[2]);
+}
+
+// Signed, because a kernel may seem to start before its launch where clocks disagree.
+std::string FormatDelay(TimeNs delay_ns) {
+  return delay_ns < 0 ? "-" + FormatTime(-delay_ns) : FormatTime(delay_ns);
+}
+
+class Details {
+ public:
+  Details(const Run& run, const RowModel& model, const EventRef& ref)
+      : model_(model),
+        row_(model.rows[ref.row]),
+        rank_(run.ranks[row_.rank]),
+        source_(model.lane(ref).source(ref.event)) {}
+
+  std::vector<Detail> All(std::pair<TimeNs, TimeNs> times) {
+    start_ = times.first;
+    end_ = times.second;
+    switch (row_.kind) {
+      case RowKind::kDevice:
+      case RowKind::kStream:
+        AddOperation(rank_.devices[row_.device].ops);
+        break;
+      case RowKind::kCalls:
+        AddCall();
+        break;
+      case RowKind::kNvtx:
+        AddRange();
+        break;
+      case RowKind::kCollectives:
+        AddCollective();
+        break;
+      case RowKind::kRank:
+        break;
+    }
+    return std::move(lines_);
+  }
+
+ private:
+  void Add(std::string what, std::string value) {
+    lines_.emplace_back(std::move(what), std::move(value));
+  }
+
+  void AddTimes(TimeNs recorded_end) {
+    Add("start", FormatMoment(model_, start_));
+    Add("duration", recorded_end == kOpen
+                        ? FormatTime(end_ - start_) + " or more: its end was not seen"
+                        : FormatTime(end_ - start_));
+  }
+
+  void AddThread(std::uint32_t thread) {
+    const Thread& facts = rank_.threads[thread];
+    Add("thread", facts.name.empty() ? fmt::format("{}", facts.tid)
+                                     : fmt::format("{} ({})", facts.tid, facts.name));
+  }
+
+  void AddOperation(const GpuOps& ops) {
+    const std::uint32_t op = source_;
+    if (ops.kind[op] == OpKind::kKernel) {
+      Add("kernel", std::string(rank_.string(rank_.shapes[ops.detail[op]].name)));
+      Add("class", std::string(KernelClassTitle(ops.kernel_class[op])));
+    } else {
+      Add("operation", ops.kind[op] == OpKind::kMemcpy ? "copy" : "memset");
+    }
+    AddTimes(ops.end[op]);
+    if (ops.kind[op] == OpKind::kKernel) {
+      AddShape(rank_.shapes[ops.detail[op]]);
+    } else {
+      AddTransfer(rank_.transfers[ops.detail[op]], ops.kind[op]);
+    }
+    const Stream& stream = rank_.streams[ops.stream[op]];
+    Add("stream",
+        fmt::format("{} of context {}, GPU {}", stream.stream_id, stream.context, stream.device));
+    if (ops.graph_node[op] != kNone) {
+      const GraphNode& node = rank_.graph_nodes[ops.graph_node[op]];
+      Add("CUDA graph", fmt::format("{}, node {}", node.graph_id, node.node_id));
+    }
+    if (ops.correlation[op] != 0) Add("correlation", fmt::format("{}", ops.correlation[op]));
+    AddLaunch(ops.launch[op]);
+  }
+
+  void AddShape(const KernelShape& shape) {
+    Add("grid", Dimensions(shape.grid));
+    Add("block", Dimensions(shape.block));
+    if (shape.cluster[0] > 0) Add("cluster", Dimensions(shape.cluster));
+    Add("registers", fmt::format("{} a thread", shape.registers));
+    Add("shared memory",
+        fmt::format("{} static, {} dynamic", FormatBytes(shape.static_shared_bytes),
+                    FormatBytes(shape.dynamic_shared_bytes)));
+    if (shape.local_bytes > 0) Add("local memory", FormatBytes(shape.local_bytes) + " a thread");
+  }
+
+  void AddTransfer(const Transfer& transfer, OpKind kind) {
+    Add("bytes", FormatBytes(transfer.bytes));
+    Add("rate", FormatRate(transfer.bytes, end_ - start_));
+    if (kind != OpKind::kMemcpy) return;
+    Add("direction", std::string(CopyKindName(transfer.kind)));
+    Add("memory", fmt::format("{} to {}, {}", MemoryKindName(transfer.src_kind),
+                              MemoryKindName(transfer.dst_kind),
+                              transfer.async ? "asynchronous" : "synchronous"));
+    if (transfer.src_device >= 0) {
+      Add("devices", fmt::format("GPU {} to GPU {}", transfer.src_device, transfer.dst_device));
+    }
+  }
+
+  void AddLaunch(std::uint32_t call) {
+    if (call == kNone) {
+      Add("launched by", "not recorded");
+      return;
+    }
+    const ApiCalls& calls = rank_.api;
+    Add("launched by", rank_.api_names[calls.name[call]].name);
+    AddThread(calls.thread[call]);
+    Add("launch began", FormatMoment(model_, calls.start[call]));
+    if (calls.end[call] != kOpen) {
+      Add("launch took", FormatTime(calls.end[call] - calls.start[call]));
+    }
+    Add("launch to start", FormatDelay(start_ - calls.start[call]));
+  }
+
+  void AddCall() {
+    const ApiCalls& calls = rank_.api;
+    const ApiName& name = rank_.api_names[calls.name[source_]];
+    Add("call", name.name);
+    AddTimes(calls.end[source_]);
+    AddThread(calls.thread[source_]);
+    const std::int32_t result = calls.result[source_];
+    Add("result",
+        result == 0 ? "success"
+                    : fmt::format("error {} ({})", result,
+                                  name.domain == ApiDomain::kRuntime ? "cudaError_t" : "CUresult"));
+    Add("correlation", fmt::format("{}", calls.correlation[source_]));
+    const Launched launched = LaunchedBy(rank_, source_);
+    if (launched.count == 0) return;
+    const GpuOps& ops = rank_.devices[launched.device].ops;
+    Add("launched",
+        launched.count == 1
+            ? std::string(OpLabel(rank_, model_.kernel_labels[row_.rank], ops, launched.op))
+            : FormatCount(static_cast<std::int64_t>(launched.count)) + " operations");
+    Add("launch to start", FormatDelay(ops.start[launched.op] - start_));
+  }
+
+  void AddRange() {
+    const NvtxRanges& nvtx = rank_.nvtx;
+    const bool has_text = nvtx.text[source_] != kNone;
+    Add("range", has_text ? std::string(rank_.string(nvtx.text[source_])) : "without text");
+    AddTimes(nvtx.end[source_]);
+    AddThread(nvtx.thread[source_]);
+    const std::string& domain = rank_.nvtx_domains[nvtx.domain[source_]];
+    Add("domain", domain.empty() ? "default" : domain);
+    constexpr std::string_view kKinds[] = {"push and pop", "start and end", "mark"};
+    Add("kind", std::string(kKinds[static_cast<std::size_t>(nvtx.kind[source_]) - 1]));
+    if (nvtx.category[source_] != kNone) Add("category", fmt::format("{}", nvtx.category[source_]));
+  }
+
+  void AddCollective() {
+    const Collectives& all = rank_.collectives;
+    Add("operation", std::string(rank_.string(all.function[source_])));
+    AddTimes(all.end[source_]);
+    AddThread(all.thread[source_]);
+    Add("bytes", FormatBytes(all.bytes[source_]));
+    if (all.reduction[source_] >= 0) {
+      Add("reduction", std::string(ReductionName(all.reduction[source_])));
+    }
+    if (all.peer[source_] >= 0) Add("peer", fmt::format("rank {}", all.peer[source_]));
+    if (all.root[source_] >= 0) Add("root", fmt::format("rank {}", all.root[source_]));
+    if (all.communicator[source_] == kNone) {
+      Add("communicator", "unknown");
+      return;
+    }
+    const Communicator& group = rank_.communicators[all.communicator[source_]];
+    Add("communicator", fmt::format("{:#x}", group.hash));
+    Add("ranks in it", group.size ? fmt::format("{}", *group.size) : "unknown");
+    if (group.rank) Add("own rank in it", fmt::format("{}", *group.rank));
+  }
+
+  const RowModel& model_;
+  const Row& row_;
+  const Rank& rank_;
+  std::uint32_t source_;
+  TimeNs start_ = 0, end_ = 0;
+  std::vector<Detail> lines_;
+};
+
+// The event of one row that starts at a time and comes from a row of the model.
+std::optional<EventRef> FindInRow(const RowModel& model, std::uint32_t row, TimeNs start_ns,
+                                  std::uint32_t source) {
+  const std::vector<Lane>& lanes = model.rows[row].lanes;
+  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+    for (std::size_t event = lanes[lane].FirstEndingAfter(start_ns);
+         event < lanes[lane].size() && lanes[lane].start(event) <= start_ns; ++event) {
+      if (lanes[lane].source(event) == source && lanes[lane].start(event) == start_ns) {
+        return EventRef{row, lane, static_cast<std::uint32_t>(event)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+template <typename Predicate>
+std::optional<EventRef> FindEvent(const RowModel& model, TimeNs start_ns, std::uint32_t source,
+                                  Predicate is_its_row) {
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    if (is_its_row(model.rows[row])) return FindInRow(model, row, start_ns, source);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string FormatMoment(const RowModel& model, TimeNs time_ns) {
+  constexpr TimeNs kSecond = 1'000'000'000;
+  const TimeNs relative = time_ns - model.origin;
+  const auto magnitude = static_cast<std::uint64_t>(std::llabs(relative));
+  return fmt::format("{}{}.{:09} s", relative < 0 ? "-" : "", magnitude / kSecond,
+                     magnitude % kSecond);
+}
+
+std::string_view EventLabel(const Run& run, const RowModel& model, const EventRef& ref) {
+  const Row& row = model.rows[ref.row];
+  const Rank& rank = run.ranks[row.rank];
+  const std::uint32_t source = model.lane(ref).source(ref.event);
+  switch (row.kind) {
+    case RowKind::kDevice:
+    case RowKind::kStream:
+      return OpLabel(rank, model.kernel_labels[row.rank], rank.devices[row.device].ops, source);
+    case RowKind::kCalls:
+      return rank.api_names[rank.api.name[source]].name;
+    case RowKind::kNvtx:
+      return rank.string(rank.nvtx.text[source]);
+    case RowKind::kCollectives:
+      return rank.string(rank.collectives.function[source]);
+    case RowKind::kRank:
+      break;
+  }
+  return "";
+}
+
+std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, const EventRef& ref) {
+  const Row& row = model.rows[ref.row];
+  const Lane& lane = model.lane(ref);
+  if (row.kind != RowKind::kDevice) return {lane.start(ref.event), lane.end(ref.event)};
+  const GpuOps& ops = run.ranks[row.rank].devices[row.device].ops;
+  const std::uint32_t op = lane.source(ref.event);
+  return {ops.start[op], ops.end[op] == kOpen ? lane.end(ref.event) : ops.end[op]};
+}
+
+std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref) {
+  return Details(run, model, ref).All(EventTimes(run, model, ref));
+}
+
+std::optional<EventRef> LaunchPartner(const Run& run, const RowModel& model, const EventRef& ref) {
+  const Row& row = model.rows[ref.row];
+  const Rank& rank = run.ranks[row.rank];
+  const std::uint32_t source = model.lane(ref).source(ref.event);
+  if (row.kind == RowKind::kDevice || row.kind == RowKind::kStream) {
+    const std::uint32_t call = rank.devices[row.device].ops.launch[source];
+    if (call == kNone) return std::nullopt;
+    return FindEvent(model, rank.api.start[call], call, [&](const Row& candidate) {
+      return candidate.kind == RowKind::kCalls && candidate.rank == row.rank &&
+             candidate.thread == rank.api.thread[call];
+    });
+  }
+  if (row.kind != RowKind::kCalls) return std::nullopt;
+  const Launched launched = LaunchedBy(rank, source);
+  if (launched.count == 0) return std::nullopt;
+  const GpuOps& ops = rank.devices[launched.device].ops;
+  return FindEvent(model, ops.start[launched.op], launched.op, [&](const Row& candidate) {
+    return candidate.kind == RowKind::kStream && candidate.rank == row.rank &&
+           candidate.device == launched.device && candidate.stream == ops.stream[launched.op];
+  });
+}
+
+}  // namespace traceinject

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an event is called, and what is known of it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "viewer/core/rows.h"
+
+namespace traceinject {
+
+// One line of the details panel: what, value.
+using Detail = std::pair<std::string, std::string>;
+
+// Name of the event, without arguments for kernels. The view lives as long as `run` and `model`.
+std::string_view EventLabel(const Run& run, const RowModel& model, const EventRef& ref);
+
+// The event's own times: those of a summary row are of a piece of it. [start, end), ns.
+std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, const EventRef& ref);
+
+// All that is recorded of the event, with its launch or with what it launched. O(operations of the
+// rank) for a CUDA call, else O(1).
+std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref);
+
+// From a GPU operation to the call that launched it; from a call to the first operation that it
+// launched, in its stream's row. Empty if there is none or it is not known. O(operations of the
+// rank).
+std::optional<EventRef> LaunchPartner(const Run& run, const RowModel& model, const EventRef& ref);
+
+// A moment on the ruler's clock, in seconds with all nanoseconds: "1.234567890 s".
+std::string FormatMoment(const RowModel& model, TimeNs time_ns);
+
+}  // namespace traceinject

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/event_text.h"
+
+#include <gtest/gtest.h>
+
+#include "viewer/core/sample_run.h"
+
+namespace traceinject {
+namespace {
+
+class EventText : public testing::Test {
+ protected:
+  // The first event of the first row of a kind whose label contains a text.
+  EventRef First(RowKind kind, const std::string& part) const {
+    for (std::uint32_t row = 0; row < rows_.rows.size(); ++row) {
+      if (rows_.rows[row].kind != kind) continue;
+      const auto& lanes = rows_.rows[row].lanes;
+      for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+        for (std::uint32_t event = 0; event < lanes[lane].size(); ++event) {
+          const EventRef ref{row, lane, event};
+          if (EventLabel(run_, rows_, ref).find(part) != std::string_view::npos) return ref;
+        }
+      }
+    }
+    ADD_FAILURE() << "no event " << part;
+    return {};
+  }
+
+  std::string Value(const EventRef& ref, const std::string& what) const {
+    for (const auto& [key, value] : EventDetails(run_, rows_, ref)) {
+      if (key == what) return value;
+    }
+    return "(missing)";
+  }
+
+  std::unique_ptr<const LoadedRun> loaded_ = LoadSampleRun();
+  const traceinject::Run& run_ = loaded_->run;
+  const RowModel& rows_ = loaded_->rows;
+};
+
+TEST_F(EventText, KernelsHaveNameShapeAndLaunch) {
+  const EventRef kernel = First(RowKind::kStream, "sgemm");
+  EXPECT_EQ(EventLabel(run_, rows_, kernel), "ns::sgemm_kernel");
+  EXPECT_EQ(Value(kernel, "kernel"), "void ns::sgemm_kernel<float>(float*)");
+  EXPECT_EQ(Value(kernel, "class"), "matrix multiply");
+  EXPECT_EQ(Value(kernel, "start"), "0.000100000 s");
+  EXPECT_EQ(Value(kernel, "duration"), "50.00 us");
+  EXPECT_EQ(Value(kernel, "grid"), "64 x 2 x 1");
+  EXPECT_EQ(Value(kernel, "launched by"), "cudaLaunchKernel");
+  EXPECT_EQ(Value(kernel, "launch took"), "5.000 us");
+  EXPECT_EQ(Value(kernel, "launch to start"), "90.00 us");
+}
+
+TEST_F(EventText, CopiesHaveBytesAndRate) {
+  const EventRef copy = First(RowKind::kStream, "host to device");
+  EXPECT_EQ(Value(copy, "bytes"), "1.000 MB");
+  EXPECT_EQ(Value(copy, "rate"), "20.00 GB/s");
+  EXPECT_EQ(Value(copy, "launched by"), "not recorded");
+}
+
+TEST_F(EventText, CallsSayWhatTheyLaunched) {
+  const EventRef call = First(RowKind::kCalls, "cudaLaunchKernel");
+  EXPECT_EQ(Value(call, "result"), "success");
+  EXPECT_EQ(Value(call, "launched"), "ns::sgemm_kernel");
+  EXPECT_EQ(Value(call, "launch to start"), "90.00 us");
+}
+
+TEST_F(EventText, RangesAndCollectivesAreDescribed) {
+  const EventRef range = First(RowKind::kNvtx, "forward");
+  EXPECT_EQ(Value(range, "range"), "forward");
+  EXPECT_EQ(Value(range, "domain"), "default");
+  EXPECT_EQ(Value(range, "kind"), "push and pop");
+  const EventRef collective = First(RowKind::kCollectives, "AllReduce");
+  EXPECT_EQ(Value(collective, "bytes"), "4.096 kB");
+  EXPECT_EQ(Value(collective, "reduction"), "sum");
+  EXPECT_EQ(Value(collective, "ranks in it"), "2");
+}
+
+TEST_F(EventText, PiecesOfTheGpuRowHaveTheTimesOfTheOperation) {
+  // The collective's kernel begins under a kernel: its first piece is shorter than itself.
+  const EventRef piece = First(RowKind::kDevice, "nccl");
+  const auto [start, end] = EventTimes(run_, rows_, piece);
+  EXPECT_EQ(end - start, 400'000);
+  EXPECT_LT(rows_.lane(piece).end(piece.event) - rows_.lane(piece).start(piece.event), 400'000);
+  EXPECT_EQ(Value(piece, "duration"), "400.0 us");
+}
+
+TEST_F(EventText, LaunchAndLaunchedFindEachOther) {
+  for (const char* name : {"sgemm", "layer_norm"}) {
+    const EventRef kernel = First(RowKind::kStream, name);
+    const auto call = LaunchPartner(run_, rows_, kernel);
+    ASSERT_TRUE(call.has_value());
+    EXPECT_EQ(rows_.rows[call->row].kind, RowKind::kCalls);
+    EXPECT_EQ(LaunchPartner(run_, rows_, *call), kernel);
+  }
+  EXPECT_EQ(LaunchPartner(run_, rows_, First(RowKind::kStream, "host to device")), std::nullopt);
+  EXPECT_EQ(LaunchPartner(run_, rows_, First(RowKind::kNvtx, "step")), std::nullopt);
+}
+
+TEST_F(EventText, MomentsBeforeTheFirstOperationAreNegative) {
+  EXPECT_EQ(FormatMoment(rows_, rows_.origin - 1'500'000'000), "-1.500000000 s");
+}
+
+TEST_F(EventText, AGraphLaunchNamesTheNumberOfItsOperations) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "run.db").string();
+  {
+    RunDbFixture file(path, {.end_ns = 1'000'000});
+    const auto id = file.AddApi({.start_ns = 0,
+                                 .dur_ns = 5'000,
+                                 .name = "cudaGraphLaunch",
+                                 .api_class = ApiClass::kGraphLaunch});
+    for (std::uint32_t node = 1; node <= 3; ++node) {
+      file.AddKernel(
+          {.start_ns = node * 10'000, .dur_ns = 5'000, .correlation = id, .graph_node = node});
+    }
+    file.Close();
+  }
+  const LoadResult loaded = LoadWithRows({path}, {});
+  ASSERT_TRUE(loaded.ok()) << loaded.error();
+  const LoadedRun& graph = *loaded.value();
+  const EventRef call{3, 0, 0};
+  ASSERT_EQ(EventLabel(graph.run, graph.rows, call), "cudaGraphLaunch");
+  const auto details = EventDetails(graph.run, graph.rows, call);
+  EXPECT_NE(std::find(details.begin(), details.end(), Detail("launched", "3 operations")),
+            details.end());
+  const auto first = LaunchPartner(graph.run, graph.rows, call);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(graph.rows.lane(*first).start(first->event), 10'000);
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/lane.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kEventsPerCell = 16;
+constexpr std::size_t kBlockEvents = 64;
+constexpr int kMaxShift = 60;
+constexpr double kShareSteps = 65535;
+
+std::uint16_t RoundedUpShare(TimeNs part, TimeNs whole) {
+  const double steps =
+      std::ceil(static_cast<double>(part) / static_cast<double>(whole) * kShareSteps);
+  return static_cast<std::uint16_t>(std::min(steps, kShareSteps));
+}
+
+float Share(TimeNs part, TimeNs whole) {
+  return static_cast<float>(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+int CellShift(double ns_per_px) {
+  int shift = 0;
+  while (shift < kMaxShift && static_cast<double>(TimeNs{1} << shift) < ns_per_px) ++shift;
+  return shift;
+}
+
+}  // namespace
+
+void LaneEvents::Add(TimeNs start_ns, TimeNs end_ns, std::uint32_t source_row, Ink ink_of_event) {
+  start.push_back(start_ns);
+  end.push_back(end_ns);
+  source.push_back(source_row);
+  ink.push_back(ink_of_event);
+}
+
+// A cell with what is needed to join two of them exactly: the only event that can lie in both is
+// the last of the left and the first of the right one.
+struct Lane::CellSum {
+  struct Part {
+    std::uint32_t event = kNone;
+    TimeNs length = 0;
+  };
+  TimeNs busy = 0;
+  std::array<TimeNs, kCategories> mix = {};
+  std::size_t count = 0;
+  Part first, last, longest;
+
+  void Add(std::uint32_t event, TimeNs length, Category category, bool starts) {
+    busy += length;
+    if (category != Category::kHost) mix[static_cast<std::size_t>(category)] += length;
+    count += starts ? 1 : 0;
+    if (first.event == kNone) first = {event, length};
+    last = {event, length};
+    if (longest.event == kNone || length > longest.length) longest = {event, length};
+  }
+};
+
+Lane::Lane(LaneEvents events) : events_(std::move(events)) {
+  if (size() == 0) return;
+  BuildBlocks();
+  BuildPyramid();
+}
+
+void Lane::BuildBlocks() {
+  blocks_.reserve(size() / kBlockEvents + 2);
+  Block next;
+  for (std::size_t event = 0; event < size(); ++event) {
+    if (event % kBlockEvents == 0) {
+      next.longest = static_cast<std::uint32_t>(event);
+      blocks_.push_back(next);
+    }
+    Block& block = blocks_.back();
+    if (Duration(event) > Duration(block.longest)) {
+      block.longest = static_cast<std::uint32_t>(event);
+    }
+    next.busy_before += Duration(event);
+    const Category category = CategoryOf(ink(event));
+    if (category != Category::kHost) {
+      next.mix_before[static_cast<std::size_t>(category)] += Duration(event);
+    }
+  }
+  blocks_.push_back(next);
+}
+
+// The last moment that belongs to a cell: the end of the lane, and the start of a last event
+// without length.
+TimeNs Lane::LastTime() const {
+  return std::max(events_.end.back() - 1, events_.start.back()) - events_.start.front();
+}
+
+void Lane::BuildPyramid() {
+  const std::size_t most_cells = size() / kEventsPerCell;
+  if (most_cells == 0) return;
+  int shift = 0;
+  while (static_cast<std::size_t>(LastTime() >> shift) + 1 > most_cells) ++shift;
+  std::vector<CellSum> sums = SumFinestCells(shift);
+  levels_.push_back(Quantise(shift, sums));
+  while (sums.size() > 1) {
+    std::vector<CellSum> wider((sums.size() + 1) / 2);
+    for (std::size_t i = 0; i < wider.size(); ++i) {
+      wider[i] = 2 * i + 1 < sums.size() ? Join(sums[2 * i], sums[2 * i + 1]) : sums[2 * i];
+    }
+    sums = std::move(wider);
+    levels_.push_back(Quantise(++shift, sums));
+  }
+}
+
+std::vector<Lane::CellSum> Lane::SumFinestCells(int shift) const {
+  const TimeNs origin = events_.start.front();
+  std::vector<CellSum> sums(static_cast<std::size_t>(LastTime() >> shift) + 1);
+  for (std::size_t event = 0; event < size(); ++event) {
+    const TimeNs from = start(event) - origin, to = end(event) - origin;
+    const TimeNs last_cell = std::max(to - 1, from) >> shift;
+    for (TimeNs cell = from >> shift; cell <= last_cell; ++cell) {
+      const TimeNs cell_start = cell << shift, cell_end = (cell + 1) << shift;
+      sums[static_cast<std::size_t>(cell)].Add(static_cast<std::uint32_t>(event),
+                                               std::min(to, cell_end) - std::max(from, cell_start),
+                                               CategoryOf(ink(event)), from >= cell_start);
+    }
+  }
+  return sums;
+}
+
+Lane::CellSum Lane::Join(const CellSum& left, const CellSum& right) {
+  if (left.first.event == kNone) return right;
+  if (right.first.event == kNone) return left;
+  CellSum sum = left;
+  sum.busy += right.busy;
+  for (std::size_t i = 0; i < kCategories; ++i) sum.mix[i] += right.mix[i];
+  sum.count += right.count;
+  sum.last = right.last;
+  const auto prefer = [&sum](CellSum::Part part) {
+    const bool longer = part.length > sum.longest.length;
+    const bool earlier = part.length == sum.longest.length && part.event < sum.longest.event;
+    if (longer || earlier) sum.longest = part;
+  };
+  if (left.last.event == right.first.event) {
+    const TimeNs joined = left.last.length + right.first.length;
+    prefer({left.last.event, joined});
+    if (left.first.event == right.first.event) sum.first.length = joined;
+    if (right.last.event == left.last.event) sum.last.length = joined;
+  }
+  prefer(right.longest);
+  return sum;
+}
+
+Lane::Level Lane::Quantise(int shift, const std::vector<CellSum>& sums) const {
+  const TimeNs width = TimeNs{1} << shift;
+  Level level{shift, std::vector<Cell>(sums.size())};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    Cell& cell = level.cells[i];
+    cell.event = sums[i].longest.event;
+    cell.busy = RoundedUpShare(sums[i].busy, width);
+    cell.count = static_cast<std::uint16_t>(
+        std::min<std::size_t>(sums[i].count, std::numeric_limits<std::uint16_t>::max()));
+    for (std::size_t category = 0; category < kCategories; ++category) {
+      cell.mix[category] = RoundedUpShare(sums[i].mix[category], width);
+    }
+  }
+  return level;
+}
+
+std::size_t Lane::FirstEndingAfter(TimeNs time_ns) const {
+  std::size_t low = 0, high = size();
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (end(middle) > time_ns || start(middle) >= time_ns) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+// Gallops: what is looked for lies near `from` in most calls. O(log distance).
+std::size_t Lane::FirstStartingAt(TimeNs time_ns, std::size_t from) const {
+  std::size_t step = 1, low = from;
+  while (low + step < size() && start(low + step) < time_ns) {
+    low += step;
+    step *= 2;
+  }
+  const auto begin = events_.start.begin();
+  const auto last = begin + static_cast<std::ptrdiff_t>(std::min(low + step + 1, size()));
+  return static_cast<std::size_t>(
+      std::lower_bound(begin + static_cast<std::ptrdiff_t>(low), last, time_ns) - begin);
+}
+
+TimeNs Lane::Busy(TimeNs start_ns, TimeNs end_ns) const {
+  if (size() == 0 || end_ns <= start_ns) return 0;
+  const auto before = [this](TimeNs time_ns) {
+    const std::size_t event = FirstEndingAfter(time_ns);
+    TimeNs busy = blocks_[event / kBlockEvents].busy_before;
+    for (std::size_t i = event / kBlockEvents * kBlockEvents; i < event; ++i) busy += Duration(i);
+    if (event < size()) busy += std::max<TimeNs>(time_ns - start(event), 0);
+    return busy;
+  };
+  return before(end_ns) - before(start_ns);
+}
+
+std::size_t Lane::Count(TimeNs start_ns, TimeNs end_ns) const {
+  const auto first_at = [this](TimeNs time_ns) {
+    return std::lower_bound(events_.start.begin(), events_.start.end(), time_ns);
+  };
+  return end_ns > start_ns ? static_cast<std::size_t>(first_at(end_ns) - first_at(start_ns)) : 0;
+}
+
+LaneSummary Lane::Summarise(TimeNs start_ns, TimeNs end_ns) const {
+  const std::size_t first = FirstEndingAfter(start_ns);
+  if (first == size()) return {};
+  return SummariseRange(first, FirstStartingAt(end_ns, first), start_ns, end_ns);
+}
+
+// Events [first, last) are all that lie in or reach into the stretch.
+LaneSummary Lane::SummariseRange(std::size_t first, std::size_t last, TimeNs start_ns,
+                                 TimeNs end_ns) const {
+  if (first >= last) return {};
+  CellSum sum;
+  std::size_t event = first;
+  const auto add_events = [&](std::size_t until) {
+    for (; event < until; ++event) {
+      sum.Add(static_cast<std::uint32_t>(event),
+              std::min(end(event), end_ns) - std::max(start(event), start_ns),
+              CategoryOf(ink(event)), start(event) >= start_ns);
+    }
+  };
+  // Only the first and the last event can reach out of the stretch: the blocks between lie inside.
+  const std::size_t first_block = first / kBlockEvents + 1, last_block = (last - 1) / kBlockEvents;
+  if (first_block < last_block) {
+    add_events(first_block * kBlockEvents);
+    const Block &from = blocks_[first_block], &to = blocks_[last_block];
+    sum.busy += to.busy_before - from.busy_before;
+    for (std::size_t i = 0; i < kCategories; ++i)
+      sum.mix[i] += to.mix_before[i] - from.mix_before[i];
+    sum.count += (last_block - first_block) * kBlockEvents;
+    for (std::size_t block = first_block; block < last_block; ++block) {
+      const std::uint32_t longest = blocks_[block].longest;
+      if (Duration(longest) > sum.longest.length) sum.longest = {longest, Duration(longest)};
+    }
+    event = last_block * kBlockEvents;
+  }
+  add_events(last);
+
+  const TimeNs width = end_ns - start_ns;
+  LaneSummary summary{
+      sum.longest.event, static_cast<std::uint32_t>(sum.count), Share(sum.busy, width), {}};
+  for (std::size_t i = 0; i < kCategories; ++i) summary.mix[i] = Share(sum.mix[i], width);
+  return summary;
+}
+
+LaneSpan Lane::ExactSpan(std::size_t event) const {
+  LaneSpan span{start(event), end(event), true, {}};
+  span.summary.event = static_cast<std::uint32_t>(event);
+  span.summary.count = 1;
+  span.summary.busy = 1;
+  const Category category = CategoryOf(ink(event));
+  if (category != Category::kHost) span.summary.mix[static_cast<std::size_t>(category)] = 1;
+  return span;
+}
+
+void Lane::AddPart(TimeNs start_ns, TimeNs end_ns, std::vector<LaneSpan>& spans) const {
+  if (end_ns <= start_ns) return;
+  const LaneSummary summary = Summarise(start_ns, end_ns);
+  if (!summary.empty()) spans.push_back({start_ns, end_ns, false, summary});
+}
+
+void Lane::Query(TimeNs start_ns, TimeNs end_ns, double ns_per_px,
+                 std::vector<LaneSpan>& spans) const {
+  spans.clear();
+  if (size() == 0 || end_ns <= start_ns) return;
+  const int shift = CellShift(ns_per_px);
+  if (levels_.empty() || shift < levels_.front().shift) {
+    QueryEvents(shift, start_ns, end_ns, spans);
+    return;
+  }
+  const auto level = static_cast<std::size_t>(shift - levels_.front().shift);
+  QueryCells(levels_[std::min(level, levels_.size() - 1)], start_ns, end_ns, spans);
+}
+
+// An event of two cells or more covers one of them wholly and is that cell's longest: that is how
+// it is found. One cell more on either side, so that this holds at the edges of the view too.
+void Lane::QueryCells(const Level& level, TimeNs start_ns, TimeNs end_ns,
+                      std::vector<LaneSpan>& spans) const {
+  const TimeNs origin = events_.start.front(), width = TimeNs{1} << level.shift;
+  if (end_ns <= origin) return;
+  const auto last_index = static_cast<TimeNs>(level.cells.size()) - 1;
+  const TimeNs last = std::min(((end_ns - 1 - origin) >> level.shift) + 1, last_index);
+  TimeNs covered = std::numeric_limits<TimeNs>::min();  // end of the last event drawn as it is
+  TimeNs index = std::max<TimeNs>((std::max(start_ns, origin) - origin) >> level.shift, 1) - 1;
+  for (; index <= last; ++index) {
+    const Cell& cell = level.cells[static_cast<std::size_t>(index)];
+    if (cell.event == kNone) continue;
+    const TimeNs from = origin + index * width, to = from + width;
+    if (Duration(cell.event) >= 2 * width && end(cell.event) > covered) {
+      const TimeNs event_start = start(cell.event);
+      if (!spans.empty() && !spans.back().exact && spans.back().end > event_start) {
+        const TimeNs part_start = spans.back().start;
+        spans.pop_back();
+        AddPart(part_start, event_start, spans);
+      }
+      AddPart(std::max(from, covered), event_start, spans);
+      spans.push_back(ExactSpan(cell.event));
+      covered = end(cell.event);
+      const TimeNs ends_in = (covered - origin) >> level.shift;
+      if (ends_in > index) {
+        index = ends_in - 1;
+        continue;
+      }
+    }
+    if (covered > from) {
+      AddPart(covered, to, spans);
+      continue;
+    }
+    const auto share = [](std::uint16_t steps) { return static_cast<float>(steps / kShareSteps); };
+    LaneSpan span{from, to, false, {cell.event, cell.count, share(cell.busy), {}}};
+    for (std::size_t i = 0; i < kCategories; ++i) span.summary.mix[i] = share(cell.mix[i]);
+    spans.push_back(span);
+  }
+}
+
+// The same rule as QueryCells, for cells that no level holds.
+void Lane::QueryEvents(int shift, TimeNs start_ns, TimeNs end_ns,
+                       std::vector<LaneSpan>& spans) const {
+  const TimeNs origin = events_.start.front(), width = TimeNs{1} << shift;
+  const auto cell_start = [&](TimeNs time_ns) {
+    return origin + (((time_ns - origin) >> shift) << shift);
+  };
+  if (end_ns <= origin) return;
+  // Whole cells: what a cell shows must not depend on how much of it is in view.
+  const TimeNs end_cell = cell_start(end_ns - 1) + width;
+  TimeNs done = cell_start(std::max(start_ns, origin)) - width, covered = done;
+  std::size_t event = FirstEndingAfter(done);
+  while (event < size() && std::max(start(event), done) < end_cell) {
+    if (Duration(event) >= 2 * width) {
+      spans.push_back(ExactSpan(event));
+      covered = end(event++);
+      continue;
+    }
+    const TimeNs cell = cell_start(std::max(start(event), done));
+    const TimeNs from = std::max(cell, covered);
+    done = cell + width;
+    std::size_t next = FirstStartingAt(done, event);
+    // Only the last event of the cell can be one to draw as it is: it ends outside.
+    if (Duration(next - 1) >= 2 * width) done = start(--next);
+    spans.push_back({from, done, false, SummariseRange(event, next, from, done)});
+    event = end(next - 1) > done ? next - 1 : next;
+  }
+}
+
+std::size_t Lane::memory_bytes() const {
+  std::size_t bytes = size() * (2 * sizeof(TimeNs) + sizeof(std::uint32_t) + sizeof(Ink)) +
+                      blocks_.size() * sizeof(Block);
+  for (const Level& level : levels_) bytes += level.cells.size() * sizeof(Cell);
+  return bytes;
+}
+
+}  // namespace traceinject

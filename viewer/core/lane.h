@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events that do not overlap, and what of them to draw at any zoom.
+//
+// Units and convention: int64 nanoseconds, half-open [start, end). Times are divided into cells of
+// a power-of-two width that start at the lane's first event; cells do not move when the view does,
+// so nothing flickers while panning.
+//
+// Level of detail: a pyramid holds one summary per cell (share of busy time, the event that takes
+// most of it, number of events), each level from the one below. The finest cells are the narrowest
+// of which there are at most one per 16 events; what is drawn finer than that is summed up from
+// the events themselves, blocks of 64 at a time. Memory: about 3 bytes per event.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "viewer/core/palette.h"
+
+namespace traceinject {
+
+// Columns of equal length, sorted by start. An event must not start before the one before it ends;
+// one without length counts as 1 ns long here, so that nothing can lie on top of it.
+struct LaneEvents {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> source;  // row in the columns of the model
+  std::vector<Ink> ink;
+
+  std::size_t size() const { return start.size(); }
+  void Add(TimeNs start_ns, TimeNs end_ns, std::uint32_t source_row, Ink ink_of_event);
+};
+
+// What happened in a stretch of time.
+struct LaneSummary {
+  std::uint32_t event = kNone;  // the one with the longest time inside, the first of equals
+  std::uint32_t count = 0;      // events that start inside; saturates at 65535 when from a cell
+  float busy = 0;               // share of the stretch, 0..1; at least 1/65535 if not idle
+  std::array<float, kCategories> mix = {};  // busy by category, shares of the stretch
+
+  bool empty() const { return event == kNone; }
+};
+
+// One thing to draw.
+struct LaneSpan {
+  TimeNs start = 0, end = 0;
+  bool exact = false;  // an event as it is; else the summary of a cell or of a part of one
+  LaneSummary summary;
+};
+
+class Lane {
+ public:
+  Lane() = default;
+  // O(n).
+  explicit Lane(LaneEvents events);
+
+  std::size_t size() const { return events_.size(); }
+  TimeNs start(std::size_t event) const { return events_.start[event]; }
+  TimeNs end(std::size_t event) const { return events_.end[event]; }
+  std::uint32_t source(std::size_t event) const { return events_.source[event]; }
+  Ink ink(std::size_t event) const { return events_.ink[event]; }
+
+  // Busy time inside [start_ns, end_ns). O(log n).
+  TimeNs Busy(TimeNs start_ns, TimeNs end_ns) const;
+  // Events that start inside. O(log n).
+  std::size_t Count(TimeNs start_ns, TimeNs end_ns) const;
+  // Exact, from the events. O(log n + events inside / 64).
+  LaneSummary Summarise(TimeNs start_ns, TimeNs end_ns) const;
+  // First event that ends after `time_ns` or starts at or after it; size() if there is none. O(log
+  // n).
+  std::size_t FirstEndingAfter(TimeNs time_ns) const;
+
+  // What to draw of [start_ns, end_ns), by time: events of at least two cells as they are, all
+  // others as one summary a cell. A cell is the smallest power of two that is no shorter than a
+  // pixel. No event is left out, however short. O(pixels) where cells come from the pyramid, else
+  // O(pixels x log n + events / 64). Replaces `spans`.
+  void Query(TimeNs start_ns, TimeNs end_ns, double ns_per_px, std::vector<LaneSpan>& spans) const;
+
+  std::size_t memory_bytes() const;
+
+ private:
+  struct Cell {
+    std::uint32_t event = kNone;
+    std::uint16_t busy = 0;  // of 65535, rounded up: 0 only if idle
+    std::uint16_t count = 0;
+    std::array<std::uint16_t, kCategories> mix = {};
+  };
+  struct Level {
+    int shift = 0;  // width of a cell is 1 << shift
+    std::vector<Cell> cells;
+  };
+  // 64 events.
+  struct Block {
+    TimeNs busy_before = 0;  // sum of all blocks before
+    std::array<TimeNs, kCategories> mix_before = {};
+    std::uint32_t longest = 0;
+  };
+  struct CellSum;
+
+  void BuildBlocks();
+  void BuildPyramid();
+  std::vector<CellSum> SumFinestCells(int shift) const;
+  static CellSum Join(const CellSum& left, const CellSum& right);
+  Level Quantise(int shift, const std::vector<CellSum>& sums) const;
+
+  TimeNs Duration(std::size_t event) const { return end(event) - start(event); }
+  TimeNs LastTime() const;
+  std::size_t FirstStartingAt(TimeNs time_ns, std::size_t from) const;
+  LaneSummary SummariseRange(std::size_t first, std::size_t last, TimeNs start_ns,
+                             TimeNs end_ns) const;
+  void QueryCells(const Level& level, TimeNs start_ns, TimeNs end_ns,
+                  std::vector<LaneSpan>& spans) const;
+  void QueryEvents(int shift, TimeNs start_ns, TimeNs end_ns, std::vector<LaneSpan>& spans) const;
+  LaneSpan ExactSpan(std::size_t event) const;
+  void AddPart(TimeNs start_ns, TimeNs end_ns, std::vector<LaneSpan>& spans) const;
+
+  LaneEvents events_;
+  std::vector<Block> blocks_;  // and one past the last, for the sums
+  std::vector<Level> levels_;  // finest first
+};
+
+}  // namespace traceinject

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events that may overlap, put into lanes in which none do.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "viewer/core/lane.h"
+
+namespace traceinject {
+
+struct PackedLanes {
+  std::vector<LaneEvents> lanes;
+  std::size_t hidden = 0;  // events that did not fit into kMostLanes: shown as a number
+};
+
+inline constexpr std::size_t kMostLanes = 256;
+
+// Every event goes into the first lane that is free when it starts. Of events that start together
+// the longest comes first, so that ranges that nest stand one lane lower a level. O(n log n +
+// n x lanes).
+PackedLanes PackLanes(LaneEvents events);
+
+// Union of all lanes as one, for figures only: its ink and source mean nothing. O(n log n).
+LaneEvents UnionOf(const PackedLanes& packed);
+
+// Pieces of the operations such that every busy moment belongs to exactly one: compute before
+// communication before copies, and among equals the one that started first. Their lengths add up to
+// the partition of busy time into compute, exposed communication and exposed copies. `events` may
+// overlap; they must be sorted by start. O(n).
+LaneEvents FlattenByCategory(const LaneEvents& events);
+
+}  // namespace traceinject

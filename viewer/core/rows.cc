@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/model/kernel_class.h"
+#include "viewer/core/pack_lanes.h"
+
+namespace traceinject {
+namespace {
+
+// Where time ends for events whose end was not seen: the end of the recording, or the last time
+// seen.
+TimeNs LastTime(const Rank& rank) {
+  TimeNs last = std::max(rank.start, rank.end);
+  const auto consider = [&last](const std::vector<TimeNs>& start, const std::vector<TimeNs>& end) {
+    for (std::size_t i = 0; i < start.size(); ++i) {
+      last = std::max(last, end[i] == kOpen ? start[i] : end[i]);
+    }
+  };
+  for (const Device& device : rank.devices) consider(device.ops.start, device.ops.end);
+  consider(rank.api.start, rank.api.end);
+  consider(rank.nvtx.start, rank.nvtx.end);
+  consider(rank.collectives.start, rank.collectives.end);
+  return last;
+}
+
+TimeNs FirstTime(const Rank& rank) {
+  TimeNs first = std::numeric_limits<TimeNs>::max();
+  const auto consider = [&first](const std::vector<TimeNs>& start) {
+    if (!start.empty()) first = std::min(first, start.front());
+  };
+  for (const Device& device : rank.devices) consider(device.ops.start);
+  consider(rank.api.start);
+  consider(rank.nvtx.start);
+  consider(rank.collectives.start);
+  return first == std::numeric_limits<TimeNs>::max() ? rank.start : first;
+}
+
+TimeNs Origin(const Run& run, TimeNs without_gpu_work) {
+  TimeNs origin = std::numeric_limits<TimeNs>::max();
+  for (const Rank& rank : run.ranks) {
+    for (const Device& device : rank.devices) {
+      if (device.ops.size() > 0) origin = std::min(origin, device.ops.start.front());
+    }
+  }
+  return origin == std::numeric_limits<TimeNs>::max() ? without_gpu_work : origin;
+}
+
+void SetLanes(Row& row, LaneEvents events) {
+  PackedLanes packed = PackLanes(std::move(events));
+  if (packed.lanes.size() > 1) row.any_lane.emplace(UnionOf(packed));
+  row.hidden = packed.hidden;
+  for (LaneEvents& lane : packed.lanes) row.lanes.emplace_back(std::move(lane));
+}
+
+class RankRows {
+ public:
+  RankRows(const Run& run, std::uint32_t index, std::vector<Row>& rows)
+      : rank_(run.ranks[index]), index_(index), last_(LastTime(rank_)), rows_(rows) {}
+
+  void Build() {
+    AddHeading();
+    for (std::uint32_t device = 0; device < rank_.devices.size(); ++device) AddDevice(device);
+    AddThreads();
+  }
+
+ private:
+  TimeNs End(TimeNs start, TimeNs end) const {
+    return end == kOpen ? std::max(start, last_) : std::max(start, end);
+  }
+
+  Row& AddRow(RowKind kind, std::string label, std::string note) {
+    Row& row = rows_.emplace_back();
+    row.kind = kind;
+    row.rank = index_;
+    row.label = std::move(label);
+    row.note = std::move(note);
+    return row;
+  }
+
+  void AddHeading() {
+    const ProcessFacts& process = rank_.process;
+    std::string label =
+        rank_.rank ? fmt::format("rank {}", *rank_.rank) : fmt::format("process {}", process.pid);
+    if (!process.host.empty()) label += " on " + process.host;
+    std::string note = fmt::format("pid {}", process.pid);
+    if (!process.command_line.empty()) note += "   " + process.command_line;
+    if (!rank_.closed) note += "   (did not end cleanly: the last moments may be missing)";
+    AddRow(RowKind::kRank, std::move(label), std::move(note));
+  }
+
+  void AddDevice(std::uint32_t index) {
+    const GpuOps& ops = rank_.devices[index].ops;
+    if (ops.size() == 0) return;
+    LaneEvents all;
+    // By what is told of a stream, not by when it was first used: ranks then look alike.
+    const auto before = [this](std::uint32_t a, std::uint32_t b) {
+      const Stream &left = rank_.streams[a], &right = rank_.streams[b];
+      return std::tie(left.context, left.stream_id, a) <
+             std::tie(right.context, right.stream_id, b);
+    };
+    std::map<std::uint32_t, LaneEvents, decltype(before)> streams(before);
+    for (std::uint32_t op = 0; op < ops.size(); ++op) {
+      const TimeNs start = ops.start[op], end = End(start, ops.end[op]);
+      const Ink ink = InkOf(ops.kernel_class[op]);
+      all.Add(start, end, op, ink);
+      streams[ops.stream[op]].Add(start, end, op, ink);
+    }
+    Row& summary = AddRow(RowKind::kDevice, fmt::format("GPU {}", rank_.devices[index].ordinal),
+                          rank_.devices[index].name);
+    summary.device = index;
+    summary.lanes.emplace_back(FlattenByCategory(all));
+    const bool many_contexts = rank_.streams[streams.begin()->first].context !=
+                               rank_.streams[streams.rbegin()->first].context;
+    for (auto& [stream, events] : streams) {
+      AddStream(index, stream, many_contexts, std::move(events));
+    }
+  }
+
+  void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, LaneEvents events) {
+    const Stream& facts = rank_.streams[stream];
+    Row& row = AddRow(RowKind::kStream, fmt::format("stream {}", facts.stream_id),
+                      name_context ? fmt::format("context {}", facts.context) : "");
+    row.device = device;
+    row.stream = stream;
+    SetLanes(row, std::move(events));
+  }
+
+  struct ThreadEvents {
+    LaneEvents nvtx, collectives, calls;
+  };
+
+  void AddThreads() {
+    std::map<std::uint32_t, ThreadEvents> threads;
+    const NvtxRanges& nvtx = rank_.nvtx;
+    for (std::uint32_t i = 0; i < nvtx.size(); ++i) {
+      threads[nvtx.thread[i]].nvtx.Add(nvtx.start[i], End(nvtx.start[i], nvtx.end[i]), i,
+                                       NvtxInk(rank_.string(nvtx.text[i])));
+    }
+    const Collectives& collectives = rank_.collectives;
+    for (std::uint32_t i = 0; i < collectives.size(); ++i) {
+      threads[collectives.thread[i]].collectives.Add(
+          collectives.start[i], End(collectives.start[i], collectives.end[i]), i, Ink::kCollective);
+    }
+    const ApiCalls& calls = rank_.api;
+    for (std::uint32_t i = 0; i < calls.size(); ++i) {
+      threads[calls.thread[i]].calls.Add(calls.start[i], End(calls.start[i], calls.end[i]), i,
+                                         InkOf(rank_.api_names[calls.name[i]].api_class));
+    }
+    for (auto& [thread, events] : threads) {
+      AddThreadRow(RowKind::kNvtx, "NVTX", thread, std::move(events.nvtx));
+      AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, std::move(events.collectives));
+      AddThreadRow(RowKind::kCalls, "CUDA calls", thread, std::move(events.calls));
+    }
+  }
+
+  void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, LaneEvents events) {
+    if (events.size() == 0) return;
+    const Thread& facts = rank_.threads[thread];
+    Row& row = AddRow(kind, fmt::format("thread {}: {}", facts.tid, what), facts.name);
+    row.thread = thread;
+    SetLanes(row, std::move(events));
+  }
+
+  const Rank& rank_;
+  std::uint32_t index_;
+  TimeNs last_;
+  std::vector<Row>& rows_;
+};
+
+std::vector<KernelClass> OccurringClasses(const Run& run) {
+  std::array<bool, static_cast<std::size_t>(Ink::kCallLaunch)> occurs = {};
+  for (const Rank& rank : run.ranks) {
+    for (const Device& device : rank.devices) {
+      for (const KernelClass kernel_class : device.ops.kernel_class) {
+        occurs[static_cast<std::size_t>(kernel_class)] = true;
+      }
+    }
+  }
+  std::vector<KernelClass> classes;
+  for (const KernelClass kernel_class : AllKernelClasses()) {
+    if (occurs[static_cast<std::size_t>(kernel_class)]) classes.push_back(kernel_class);
+  }
+  return classes;
+}
+
+// Of every kernel, so it tells nothing.
+constexpr std::string_view kReturnType = "void ";
+
+std::vector<std::string> KernelLabels(const Rank& rank) {
+  std::vector<std::string> labels;
+  labels.reserve(rank.shapes.size());
+  for (const KernelShape& shape : rank.shapes) {
+    std::string label = StripKernelName(rank.string(shape.name));
+    if (label.starts_with(kReturnType)) label.erase(0, kReturnType.size());
+    labels.push_back(std::move(label));
+  }
+  return labels;
+}
+
+}  // namespace
+
+double Row::BusyShare(TimeNs start_ns, TimeNs end_ns) const {
+  if (lanes.empty() || end_ns <= start_ns) return 0;
+  const Lane& lane = any_lane ? *any_lane : lanes.front();
+  return static_cast<double>(lane.Busy(start_ns, end_ns)) / static_cast<double>(end_ns - start_ns);
+}
+
+std::size_t Row::Count(TimeNs start_ns, TimeNs end_ns) const {
+  std::size_t count = 0;
+  for (const Lane& lane : lanes) count += lane.Count(start_ns, end_ns);
+  return count;
+}
+
+RowModel BuildRows(const Run& run) {
+  RowModel model;
+  if (run.ranks.empty()) return model;
+  model.start = std::numeric_limits<TimeNs>::max();
+  model.end = std::numeric_limits<TimeNs>::min();
+  for (std::uint32_t index = 0; index < run.ranks.size(); ++index) {
+    const Rank& rank = run.ranks[index];
+    RankRows(run, index, model.rows).Build();
+    model.kernel_labels.push_back(KernelLabels(rank));
+    const TimeNs last = LastTime(rank);
+    model.start = std::min(model.start, FirstTime(rank));
+    model.end = std::max(model.end, last);
+    for (const CaptureGap& gap : rank.gaps) {
+      model.gaps.push_back({index, gap.start, gap.end == kOpen ? last : gap.end, gap.reason});
+    }
+  }
+  model.origin = Origin(run, model.start);
+  model.kernel_classes = OccurringClasses(run);
+  return model;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the timeline, made from a run once: which there are, what is in them, in which order.
+//
+// Per rank: a heading; per device a summary of all streams and a row a stream; per host thread its
+// NVTX ranges, collectives and CUDA calls. Rows without events are not there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viewer/core/lane.h"
+
+namespace traceinject {
+
+enum class RowKind : std::uint8_t { kRank, kDevice, kStream, kNvtx, kCollectives, kCalls };
+
+struct Row {
+  RowKind kind = RowKind::kRank;
+  std::uint32_t rank = 0;        // index into Run::ranks
+  std::uint32_t device = kNone;  // index into Rank::devices; GPU rows
+  std::uint32_t stream = kNone;  // index into Rank::streams; kStream
+  std::uint32_t thread = kNone;  // index into Rank::threads; host rows
+  std::string label;
+  std::string note;         // what the label has no room for; may be empty
+  std::vector<Lane> lanes;  // of overlapping events the later ones stand in the lower lanes
+  std::size_t hidden = 0;   // events that are in no lane (more than kMostLanes at once)
+
+  // Share of [start_ns, end_ns) in which something in the row was going on, 0..1. O(log n).
+  double BusyShare(TimeNs start_ns, TimeNs end_ns) const;
+  std::size_t Count(TimeNs start_ns, TimeNs end_ns) const;
+
+  std::optional<Lane> any_lane;  // union of the lanes where there are several
+};
+
+// An event on the timeline.
+struct EventRef {
+  std::uint32_t row = kNone, lane = 0, event = 0;
+  bool operator==(const EventRef&) const = default;
+};
+
+// Time in which something was not recorded, on all rows of the rank.
+struct RowGap {
+  std::uint32_t rank = 0;
+  TimeNs start = 0, end = 0;
+  std::string reason;
+};
+
+struct RowModel {
+  std::vector<Row> rows;
+  std::vector<RowGap> gaps;
+  TimeNs start = 0, end = 0;  // what there is to see
+  TimeNs origin = 0;          // start of the first GPU operation: 0 on the ruler, as in the report
+  std::vector<KernelClass> kernel_classes;  // that occur, in the order of the enumeration
+  // Kernel names without arguments, per rank and shape.
+  std::vector<std::vector<std::string>> kernel_labels;
+
+  const Lane& lane(const EventRef& ref) const { return rows[ref.row].lanes[ref.lane]; }
+};
+
+// O(n log n) time. The rows keep indices into `run` and copies of its times.
+RowModel BuildRows(const Run& run);
+
+}  // namespace traceinject

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline as it is on screen: what is visible, under the pointer, selected, measured; and how
+// keys and mouse change it. Knows no window system and draws nothing (see paint_timeline.h).
+//
+// Pixels count from the top left of the panel: a column of labels at the left, a ruler at the top,
+// the plot in the rest.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "viewer/core/canvas.h"
+#include "viewer/core/commands.h"
+#include "viewer/core/row_layout.h"
+#include "viewer/core/rows.h"
+#include "viewer/core/timeline_view.h"
+
+namespace traceinject {
+
+// A stretch of time that the user marked, on the row where that began.
+struct Measure {
+  TimeNs start = 0, end = 0;  // start <= end
+  std::uint32_t row = kNone;  // kNone: beside the rows
+};
+
+enum class PointerButton : std::uint8_t { kLeft, kRight };
+
+struct WheelTurn {
+  float steps = 0;  // positive: away from the user
+  bool control = false, shift = false;
+};
+
+class Timeline {
+ public:
+  static constexpr float kRulerPx = 24;
+
+  // Both must outlive the timeline.
+  Timeline(const Run& run, const RowModel& model);
+
+  void Resize(float width_px, float height_px, float label_px, float lane_px);
+  void Show(TimeNs start_ns, TimeNs end_ns) { view_.Show(start_ns, end_ns); }
+
+  void Do(CommandId command);
+  void MovePointer(float x, float y);
+  void PointerLeft() { hover_.reset(); }
+  void Press(PointerButton button, bool twice);
+  void Release(PointerButton button);
+  void Turn(const WheelTurn& wheel);
+  // Selects and, where it is off the screen, moves the view to it.
+  void Reveal(const EventRef& ref);
+
+  const Run& run() const { return run_; }
+  const RowModel& model() const { return model_; }
+  const TimelineView& view() const { return view_; }
+  const RowLayout& layout() const { return layout_; }
+  float scroll_px() const { return scroll_px_; }
+  const std::optional<EventRef>& hover() const { return hover_; }
+  const std::optional<EventRef>& selection() const { return selection_; }
+  const std::optional<Measure>& measure() const { return measure_; }
+  bool help_shown() const { return help_shown_; }
+
+  Box Panel() const { return {0, 0, width_px_, height_px_}; }
+  Box Plot() const { return {label_px_, kRulerPx, width_px_, height_px_}; }
+  Box Labels() const { return {0, kRulerPx, label_px_, height_px_}; }
+  // Top of the first row: above the plot when scrolled.
+  float RowsTop() const { return kRulerPx - scroll_px_; }
+
+  // The event drawn at a pixel, or within 3 pixels beside it. O(pixels).
+  std::optional<EventRef> EventAt(float x, float y) const;
+
+ private:
+  enum class Drag : std::uint8_t { kIdle, kPress, kMeasure, kPan };
+
+  void ScrollTo(float scroll_px);
+  void Remember();
+  void Back();
+  void FitSelection();
+  void Step(int events);
+  void Clear();
+  // The edge of an event within a few pixels, else the time at the pixel.
+  TimeNs SnappedTime(float x, float y) const;
+  std::uint32_t RowAt(float y) const;
+  bool InPlot(float x, float y) const;
+
+  const Run& run_;
+  const RowModel& model_;
+  TimelineView view_;
+  RowLayout layout_;
+  std::vector<TimelineView> history_;
+  float width_px_ = 1, height_px_ = 1, label_px_ = 0, lane_px_ = 0, scroll_px_ = 0;
+
+  float pointer_x_ = -1, pointer_y_ = -1, press_x_ = 0, press_y_ = 0;
+  Drag drag_ = Drag::kIdle;
+  TimeNs press_time_ = 0;
+  std::optional<EventRef> hover_, selection_;
+  std::optional<Measure> measure_;
+  bool help_shown_ = false;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include "viewer/core/event_text.h"
+#include "viewer/core/paint_timeline.h"
+#include "viewer/core/sample_run.h"
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
+constexpr float kWidth = 1300, kHeight = 400, kLabel = 300, kLane = 19;
+
+// Remembers what was drawn. A character is 7 pixels wide.
+class RecordingCanvas : public Canvas {
+ public:
+  struct Shape {
+    Box box;
+    Rgba colour = 0;
+    std::string text;  // empty: a filled box
+  };
+  void Fill(const Box& box, Rgba colour) override { shapes.push_back({box, colour, ""}); }
+  void Outline(const Box& box, Rgba colour) override { outlines.push_back({box, colour, ""}); }
+  void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override {
+    shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, colour, std::string(text)});
+    EXPECT_LE(clip.left, x);
+    EXPECT_FALSE(clip.right < clip.left) << text;
+  }
+  float TextWidth(std::string_view text) const override {
+    return 7 * static_cast<float>(text.size());
+  }
+  float TextHeight() const override { return 14; }
+  void Clip(const Box&) override { EXPECT_EQ(clips_open++, 0); }
+  void Unclip() override { EXPECT_EQ(--clips_open, 0); }
+
+  std::vector<Shape> WithColour(Rgba colour, const Box& inside) const {
+    std::vector<Shape> found;
+    for (const Shape& shape : shapes) {
+      if (shape.colour == colour && shape.text.empty() && shape.box.top >= inside.top &&
+          shape.box.bottom <= inside.bottom) {
+        found.push_back(shape);
+      }
+    }
+    return found;
+  }
+  bool HasText(std::string_view text) const {
+    for (const Shape& shape : shapes) {
+      if (shape.text == text) return true;
+    }
+    return false;
+  }
+
+  std::vector<Shape> shapes, outlines;
+  int clips_open = 0;
+};
+
+class TimelineTest : public testing::Test {
+ protected:
+  TimelineTest() { timeline_.Resize(kWidth, kHeight, kLabel, kLane); }
+
+  std::uint32_t RowOf(const std::string& label) const {
+    for (std::uint32_t row = 0; row < loaded_->rows.rows.size(); ++row) {
+      if (loaded_->rows.rows[row].label == label) return row;
+    }
+    ADD_FAILURE() << "no row " << label;
+    return 0;
+  }
+  float XOf(TimeNs time) const { return timeline_.Plot().left + timeline_.view().X(time); }
+  float YOf(const std::string& label, std::size_t lane = 0) const {
+    return timeline_.RowsTop() + timeline_.layout().lane_top_px(RowOf(label), lane) + 5;
+  }
+  void Click(float x, float y) {
+    timeline_.MovePointer(x, y);
+    timeline_.Press(PointerButton::kLeft, false);
+    timeline_.Release(PointerButton::kLeft);
+  }
+  void Drag(float x0, float x1, float y) {
+    timeline_.MovePointer(x0, y);
+    timeline_.Press(PointerButton::kLeft, false);
+    timeline_.MovePointer((x0 + x1) / 2, y);
+    timeline_.MovePointer(x1, y);
+    timeline_.Release(PointerButton::kLeft);
+  }
+  RecordingCanvas Paint() const {
+    RecordingCanvas canvas;
+    PaintTimeline(timeline_, canvas);
+    EXPECT_EQ(canvas.clips_open, 0);
+    return canvas;
+  }
+  Box RowBox(const std::string& label) const {
+    const std::uint32_t row = RowOf(label);
+    return {0, timeline_.RowsTop() + timeline_.layout().top_px(row), kWidth,
+            timeline_.RowsTop() + timeline_.layout().bottom_px(row)};
+  }
+
+  std::unique_ptr<const LoadedRun> loaded_ = LoadSampleRun();
+  Timeline timeline_{loaded_->run, loaded_->rows};
+};
+
+TEST_F(TimelineTest, ClickSelectsWhatIsUnderThePointerAndEscapeDropsIt) {
+  Click(XOf(1'025 * kUs), YOf("stream 7"));
+  ASSERT_TRUE(timeline_.selection().has_value());
+  EXPECT_EQ(EventTimes(loaded_->run, loaded_->rows, *timeline_.selection()).first, kMs);
+  timeline_.Do(CommandId::kClear);
+  EXPECT_FALSE(timeline_.selection().has_value());
+  Click(XOf(1'025 * kUs), YOf("stream 7"));
+  Click(XOf(4'500 * kUs), YOf("stream 7"));
+  EXPECT_FALSE(timeline_.selection().has_value()) << "a click on nothing selects nothing";
+}
+
+TEST_F(TimelineTest, TheOverlappingKernelIsFoundInItsSubLane) {
+  Click(XOf(1'280 * kUs), YOf("stream 7", 1));
+  ASSERT_TRUE(timeline_.selection().has_value());
+  EXPECT_EQ(timeline_.selection()->lane, 1U);
+  EXPECT_EQ(EventTimes(loaded_->run, loaded_->rows, *timeline_.selection()).first, 1'240 * kUs);
+}
+
+TEST_F(TimelineTest, EveryKernelCanBeHitAtEveryZoom) {
+  const Lane& lane = loaded_->rows.rows[RowOf("stream 13")].lanes[0];
+  for (int zoom = 0; zoom < 30; ++zoom) {
+    for (std::uint32_t event = 0; event < lane.size(); ++event) {
+      const float x = XOf(lane.start(event) + (lane.end(event) - lane.start(event)) / 2);
+      if (x < kLabel || x >= kWidth) continue;
+      const auto hit = timeline_.EventAt(x, YOf("stream 13"));
+      ASSERT_TRUE(hit.has_value()) << "zoom " << zoom;
+      EXPECT_EQ(hit->event, event) << "zoom " << zoom;
+    }
+    timeline_.MovePointer(XOf(1'700 * kUs), YOf("stream 13"));
+    timeline_.Do(CommandId::kZoomIn);
+  }
+}
+
+TEST_F(TimelineTest, FitShowsTheSelectionAndBackReturns) {
+  Click(XOf(1'025 * kUs), YOf("stream 7"));
+  const TimeNs start = timeline_.view().start_ns(), end = timeline_.view().end_ns();
+  timeline_.Do(CommandId::kFitSelection);
+  EXPECT_EQ(timeline_.view().start_ns(), 950 * kUs);
+  EXPECT_EQ(timeline_.view().end_ns(), 1'100 * kUs);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().start_ns(), start);
+  EXPECT_EQ(timeline_.view().end_ns(), end);
+  timeline_.Do(CommandId::kFitSelection);
+  timeline_.Do(CommandId::kShowAll);
+  EXPECT_EQ(timeline_.view().start_ns(), start);
+}
+
+TEST_F(TimelineTest, DragMeasuresAndSnapsToEdges) {
+  const float y = YOf("stream 7");
+  Drag(XOf(kMs) - 2, XOf(1'150 * kUs) + 2, y);
+  ASSERT_TRUE(timeline_.measure().has_value());
+  EXPECT_EQ(timeline_.measure()->start, kMs);
+  EXPECT_EQ(timeline_.measure()->end, 1'150 * kUs);
+  EXPECT_EQ(timeline_.measure()->row, RowOf("stream 7"));
+  EXPECT_FALSE(timeline_.selection().has_value()) << "a drag is no click";
+  const RecordingCanvas canvas = Paint();
+  EXPECT_TRUE(canvas.HasText("150.0 us"));
+  timeline_.Do(CommandId::kFitSelection);
+  EXPECT_EQ(timeline_.view().start_ns(), 850 * kUs);
+  timeline_.Do(CommandId::kClear);
+  EXPECT_FALSE(timeline_.measure().has_value());
+}
+
+TEST_F(TimelineTest, DraggingBackwardsMeasuresTheSame) {
+  Drag(XOf(1'150 * kUs), XOf(kMs), YOf("stream 7"));
+  ASSERT_TRUE(timeline_.measure().has_value());
+  EXPECT_EQ(timeline_.measure()->start, kMs);
+  EXPECT_EQ(timeline_.measure()->end, 1'150 * kUs);
+}
+
+TEST_F(TimelineTest, WheelZoomsAtThePointerPansAndScrolls) {
+  const float x = XOf(2 * kMs);
+  timeline_.MovePointer(x, 100);
+  const TimeNs span = timeline_.view().span_ns();
+  timeline_.Turn({.steps = 3, .control = true});
+  EXPECT_LT(timeline_.view().span_ns(), span * 6 / 10);
+  EXPECT_NEAR(XOf(2 * kMs), x, 0.1);
+  const TimeNs start = timeline_.view().start_ns();
+  timeline_.Turn({.steps = -1, .shift = true});
+  EXPECT_GT(timeline_.view().start_ns(), start);
+  EXPECT_EQ(timeline_.scroll_px(), 0);
+  timeline_.Resize(kWidth, 80, kLabel, kLane);
+  timeline_.Turn({.steps = -1});
+  EXPECT_GT(timeline_.scroll_px(), 0);
+  timeline_.Turn({.steps = -1000});
+  EXPECT_EQ(timeline_.scroll_px(), timeline_.layout().height_px() - timeline_.Plot().height());
+}
+
+TEST_F(TimelineTest, RightDragMovesTheView) {
+  timeline_.Show(kMs, 2 * kMs);
+  timeline_.MovePointer(800, 100);
+  timeline_.Press(PointerButton::kRight, false);
+  timeline_.MovePointer(700, 100);
+  timeline_.Release(PointerButton::kRight);
+  EXPECT_EQ(timeline_.view().start_ns(), 1'100 * kUs);
+  timeline_.MovePointer(600, 100);
+  EXPECT_EQ(timeline_.view().start_ns(), 1'100 * kUs);
+}
+
+TEST_F(TimelineTest, KeysStepThroughTheLaneAndFollowLaunches) {
+  Click(XOf(1'025 * kUs), YOf("stream 7"));
+  const EventRef first = *timeline_.selection();
+  timeline_.Do(CommandId::kNextEvent);
+  EXPECT_EQ(timeline_.selection()->event, first.event + 1);
+  timeline_.Do(CommandId::kPreviousEvent);
+  timeline_.Do(CommandId::kPreviousEvent);
+  EXPECT_EQ(timeline_.selection()->event, 0U);
+  timeline_.Do(CommandId::kLaunchOrLaunched);
+  EXPECT_EQ(timeline_.selection()->row, RowOf("thread 4242: CUDA calls"));
+  timeline_.Do(CommandId::kLaunchOrLaunched);
+  EXPECT_EQ(timeline_.selection()->row, RowOf("stream 7"));
+}
+
+TEST_F(TimelineTest, WhatIsRevealedComesOnScreen) {
+  timeline_.Resize(kWidth, 80, kLabel, kLane);
+  timeline_.Show(4 * kMs, 4'100 * kUs);
+  const EventRef call{RowOf("thread 4242: CUDA calls"), 0, 0};
+  timeline_.Reveal(call);
+  const TimeNs start = loaded_->rows.lane(call).start(0);
+  EXPECT_GE(start, timeline_.view().start_ns());
+  EXPECT_LT(start, timeline_.view().end_ns());
+  EXPECT_EQ(timeline_.view().span_ns(), 100 * kUs);
+  EXPECT_GE(YOf("thread 4242: CUDA calls"), Timeline::kRulerPx);
+  EXPECT_LE(RowBox("thread 4242: CUDA calls").bottom, 80.5F);
+}
+
+TEST_F(TimelineTest, TheGpuRowIsPaintedByCategory) {
+  timeline_.Show(950 * kUs, 3'100 * kUs);
+  const RecordingCanvas canvas = Paint();
+  const Box gpu = RowBox("GPU 0");
+  const auto width = [&](Category category) {
+    float sum = 0;
+    for (const auto& shape : canvas.WithColour(FillColour(category), gpu)) {
+      sum += shape.box.width();
+    }
+    return sum / timeline_.Plot().width() * 2'150;
+  };
+  // In us; each box leaves one pixel (2.15 us) free.
+  EXPECT_NEAR(width(Category::kCompute), 990, 60);
+  EXPECT_NEAR(width(Category::kCommunication), 200, 20);
+}
+
+TEST_F(TimelineTest, TextStaysInsideItsBox) {
+  for (const TimeNs span : {4 * kMs, kMs, 200 * kUs, 60 * kUs}) {
+    timeline_.Show(kMs, kMs + span);
+    const RecordingCanvas canvas = Paint();
+    for (std::size_t i = 1; i < canvas.shapes.size(); ++i) {
+      const auto &text = canvas.shapes[i], &box = canvas.shapes[i - 1];
+      const bool label = text.text.starts_with("ns::") || text.text.starts_with("sgemm") ||
+                         text.text.starts_with("layer");
+      if (!label) continue;
+      EXPECT_GE(text.box.left, box.box.left) << text.text;
+      EXPECT_LE(text.box.right, box.box.right) << text.text;
+    }
+  }
+  EXPECT_TRUE(Paint().HasText("ns::sgemm_kernel")) << "50 us in 60 us on 1000 px has room for it";
+}
+
+TEST_F(TimelineTest, TheWholeRunStillShowsEveryKernelAsAPixel) {
+  timeline_.Resize(330, kHeight, kLabel, kLane);  // 30 pixels for 4 ms
+  const RecordingCanvas canvas = Paint();
+  float painted = 0;
+  for (const Ink ink : {InkOf(KernelClass::kGemm), InkOf(KernelClass::kNorm)}) {
+    for (const auto& shape : canvas.WithColour(FillColour(ink), RowBox("stream 7"))) {
+      EXPECT_GE(shape.box.width(), 1);
+      EXPECT_GE(shape.box.height(), 2);
+      painted += shape.box.width();
+    }
+  }
+  EXPECT_GE(painted, 13) << "the kernels take 2 of 4.4 ms";
+}
+
+TEST_F(TimelineTest, SelectionIsOutlinedAndGapsAreNamed) {
+  Click(XOf(1'025 * kUs), YOf("stream 7"));
+  timeline_.Do(CommandId::kFitSelection);
+  EXPECT_EQ(Paint().outlines.size(), 1U);
+  timeline_.Do(CommandId::kShowAll);
+  EXPECT_TRUE(Paint().HasText("not recorded: max_size"));
+}
+
+TEST_F(TimelineTest, HelpTogglesAndEscapeClosesItFirst) {
+  Click(XOf(1'025 * kUs), YOf("stream 7"));
+  timeline_.Do(CommandId::kHelp);
+  EXPECT_TRUE(timeline_.help_shown());
+  timeline_.Do(CommandId::kClear);
+  EXPECT_FALSE(timeline_.help_shown());
+  EXPECT_TRUE(timeline_.selection().has_value());
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct ViewerOptions {
+  std::vector<std::string> paths;
+  std::string screenshot;  // path of the picture; empty: open a window
+  int width_px = 1600, height_px = 900;
+  std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
+};
+
+// What to print instead of running, and the exit code.
+struct UsageText {
+  std::string text;
+  int exit_code = 0;
+};
+
+// `arguments`: without the program's name.
+std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments);
+
+}  // namespace traceinject

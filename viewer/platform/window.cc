@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/platform/window.h"
+
+#define GLFW_INCLUDE_NONE
+#include <GL/gl.h>
+#include <GLFW/glfw3.h>
+#include <backends/imgui_impl_glfw.h>
+#include <backends/imgui_impl_opengl3.h>
+#include <imgui.h>
+
+#include <memory>
+#include <utility>
+
+#include "viewer/platform/imgui_session.h"
+
+namespace traceinject {
+namespace {
+
+constexpr int kWidth = 1600, kHeight = 900;
+constexpr double kMovingWaitS = 0.03, kIdleWaitS = 1;
+// ImGui needs a few frames to settle after an input: what is hovered is known one frame later.
+constexpr int kFramesAfterInput = 3;
+
+struct KeyMapping {
+  int glfw;
+  Key key;
+};
+constexpr KeyMapping kKeys[] = {
+    {GLFW_KEY_A, Key::kA},
+    {GLFW_KEY_D, Key::kD},
+    {GLFW_KEY_F, Key::kF},
+    {GLFW_KEY_L, Key::kL},
+    {GLFW_KEY_S, Key::kS},
+    {GLFW_KEY_W, Key::kW},
+    {GLFW_KEY_0, Key::k0},
+    {GLFW_KEY_COMMA, Key::kComma},
+    {GLFW_KEY_PERIOD, Key::kPeriod},
+    {GLFW_KEY_LEFT, Key::kLeft},
+    {GLFW_KEY_RIGHT, Key::kRight},
+    {GLFW_KEY_UP, Key::kUp},
+    {GLFW_KEY_DOWN, Key::kDown},
+    {GLFW_KEY_PAGE_UP, Key::kPageUp},
+    {GLFW_KEY_PAGE_DOWN, Key::kPageDown},
+    {GLFW_KEY_HOME, Key::kHome},
+    {GLFW_KEY_ESCAPE, Key::kEscape},
+    {GLFW_KEY_BACKSPACE, Key::kBackspace},
+    {GLFW_KEY_F1, Key::kF1},
+};
+
+// What the window's callbacks leave for the next frame.
+struct Pending {
+  std::vector<Key> keys;
+  int frames = kFramesAfterInput;  // still to draw
+};
+
+Pending& PendingOf(GLFWwindow* window) {
+  return *static_cast<Pending*>(glfwGetWindowUserPointer(window));
+}
+
+void OnKey(GLFWwindow* window, int glfw_key, int, int action, int modifiers) {
+  Pending& pending = PendingOf(window);
+  pending.frames = kFramesAfterInput;
+  if (action == GLFW_RELEASE || (modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT)) != 0) return;
+  for (const KeyMapping& mapping : kKeys) {
+    if (mapping.glfw == glfw_key) pending.keys.push_back(mapping.key);
+  }
+}
+
+// By character, because where ? is differs between keyboards.
+void OnCharacter(GLFWwindow* window, unsigned character) {
+  if (character == '?') PendingOf(window).keys.push_back(Key::kQuestion);
+}
+
+void Wake(GLFWwindow* window) { PendingOf(window).frames = kFramesAfterInput; }
+
+// Before ImGui's back end installs its own, which call these.
+void InstallCallbacks(GLFWwindow* window) {
+  glfwSetKeyCallback(window, OnKey);
+  glfwSetCharCallback(window, OnCharacter);
+  glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { Wake(w); });
+  glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { Wake(w); });
+  glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { Wake(w); });
+  glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { Wake(w); });
+  glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { Wake(w); });
+  glfwSetWindowRefreshCallback(window, Wake);
+}
+
+Error GlfwError(const std::string& what) {
+  const char* reason = nullptr;
+  glfwGetError(&reason);
+  return Error{what + (reason != nullptr ? std::string(": ") + reason : std::string()) +
+               ". A window needs an X11 or Wayland display with OpenGL 3.3; without one, "
+               "--screenshot FILE.png draws into a picture."};
+}
+
+struct GlfwLibrary {
+  ~GlfwLibrary() { glfwTerminate(); }
+};
+
+struct WindowCloser {
+  void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
+};
+
+struct Backends {
+  explicit Backends(GLFWwindow* window) {
+    ImGui_ImplGlfw_InitForOpenGL(window, true);
+    ImGui_ImplOpenGL3_Init("#version 150");
+  }
+  ~Backends() {
+    ImGui_ImplOpenGL3_Shutdown();
+    ImGui_ImplGlfw_Shutdown();
+  }
+  Backends(const Backends&) = delete;
+  Backends& operator=(const Backends&) = delete;
+};
+
+WindowNext DrawFrame(GLFWwindow* window, Pending& pending,
+                     const std::function<WindowNext(const WindowFrame&)>& draw) {
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  ImGui::NewFrame();
+  const WindowNext next = draw({std::exchange(pending.keys, {})});
+  ImGui::Render();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window, &width, &height);
+  glViewport(0, 0, width, height);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  glfwSwapBuffers(window);
+  return next;
+}
+
+}  // namespace
+
+Status RunWindow(const std::string& title,
+                 const std::function<WindowNext(const WindowFrame&)>& draw) {
+  if (glfwInit() == GLFW_FALSE) return GlfwError("Cannot open a window");
+  const GlfwLibrary library;
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  const std::unique_ptr<GLFWwindow, WindowCloser> window(
+      glfwCreateWindow(kWidth, kHeight, title.c_str(), nullptr, nullptr));
+  if (!window) return GlfwError("Cannot open a window");
+  glfwMakeContextCurrent(window.get());
+  glfwSwapInterval(1);
+  Pending pending;
+  glfwSetWindowUserPointer(window.get(), &pending);
+  InstallCallbacks(window.get());
+
+  float scale = 1, scale_y = 1;
+  glfwGetWindowContentScale(window.get(), &scale, &scale_y);
+  const ImGuiSession imgui(scale);
+  const Backends backends(window.get());
+  WindowNext next = WindowNext::kKeepDrawing;
+  while (glfwWindowShouldClose(window.get()) == GLFW_FALSE && next != WindowNext::kClose) {
+    if (pending.frames > 0) {
+      --pending.frames;
+      glfwPollEvents();
+    } else {
+      glfwWaitEventsTimeout(next == WindowNext::kKeepDrawing ? kMovingWaitS : kIdleWaitS);
+    }
+    next = DrawFrame(window.get(), pending, draw);
+  }
+  return Done{};
+}
+
+}  // namespace traceinject

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "viewer/options.h"
+
+namespace traceinject {
+
+// Shows the run in a window, or writes a picture of it. Returns the exit code; errors go to stderr.
+int Traceview(const ViewerOptions& options);
+
+}  // namespace traceinject

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program from outside: exit codes, what it says, and the pictures it makes.
+#include <gtest/gtest.h>
+#include <stb_image.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "viewer/core/palette.h"
+#include "viewer/core/sample_run.h"
+
+namespace traceinject {
+namespace {
+
+struct Outcome {
+  int exit_code = -1;
+  std::string output;  // stdout and stderr
+};
+
+// TRACEVIEW: the built program. Without a display, whatever the machine has.
+Outcome RunTraceview(const std::string& arguments) {
+  const std::string command =
+      "env -u DISPLAY -u WAYLAND_DISPLAY " TRACEVIEW " " + arguments + " 2>&1 </dev/null";
+  Outcome outcome;
+  FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return outcome;
+  std::array<char, 4096> buffer;
+  while (const std::size_t bytes = fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.output.append(buffer.data(), bytes);
+  }
+  const int status = pclose(pipe);
+  if (WIFEXITED(status)) outcome.exit_code = WEXITSTATUS(status);
+  return outcome;
+}
+
+struct Picture {
+  int width = 0, height = 0;
+  std::map<Rgba, int> pixels;  // by colour
+  std::string bytes;
+};
+
+Picture ReadPicture(const std::string& path) {
+  Picture picture;
+  int channels = 0;
+  const std::unique_ptr<stbi_uc, void (*)(void*)> data(
+      stbi_load(path.c_str(), &picture.width, &picture.height, &channels, 3), stbi_image_free);
+  if (!data) return picture;
+  const int count = picture.width * picture.height;
+  picture.bytes.assign(reinterpret_cast<const char*>(data.get()),
+                       static_cast<std::size_t>(count) * 3);
+  for (int i = 0; i < count; ++i) {
+    const stbi_uc* const rgb = data.get() + 3 * i;
+    ++picture.pixels[Rgba{rgb[0]} << 24 | Rgba{rgb[1]} << 16 | Rgba{rgb[2]} << 8 | 0xff];
+  }
+  return picture;
+}
+
+class Screenshot : public testing::Test {
+ protected:
+  void SetUp() override { WriteSampleRun(run_); }
+
+  // Empty where the machine cannot draw off-screen: the test is skipped then.
+  std::optional<Picture> Take(const std::string& arguments) {
+    const std::string path = folder_ / "picture.png";
+    const Outcome outcome = RunTraceview(run_ + " --screenshot " + path + " " + arguments);
+    if (outcome.output.find("EGL offers no OpenGL") != std::string::npos) return std::nullopt;
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_EQ(outcome.output, "");
+    return ReadPicture(path);
+  }
+
+  TemporaryFolder folder_;
+  std::string run_ = folder_ / "run.db";
+};
+
+constexpr const char* kNoEgl = "EGL offers no OpenGL 3.3 on this machine";
+
+TEST_F(Screenshot, HasTheSizeAndTheColoursOfTheRun) {
+  const auto picture = Take("--size 1000x600 --from 0 --to 2200us");
+  if (!picture) GTEST_SKIP() << kNoEgl;
+  EXPECT_EQ(picture->width, 1000);
+  EXPECT_EQ(picture->height, 600);
+  EXPECT_GT(picture->pixels.size(), 20U);
+  const auto pixels = [&](Rgba colour) {
+    const auto found = picture->pixels.find(colour);
+    return found != picture->pixels.end() ? found->second : 0;
+  };
+  // 990 us of compute in 2.2 ms on about 670 x 37 pixels, less the pixels between the boxes.
+  EXPECT_GT(pixels(FillColour(Category::kCompute)), 5'000);
+  EXPECT_GT(pixels(FillColour(Category::kCommunication)), 1'000);
+  EXPECT_GT(pixels(FillColour(InkOf(KernelClass::kGemm))), 2'000);
+  EXPECT_GT(pixels(FillColour(InkOf(KernelClass::kNorm))), 2'000);
+}
+
+TEST_F(Screenshot, TheSameCommandGivesTheSamePixels) {
+  const auto first = Take("--size 800x500");
+  if (!first) GTEST_SKIP() << kNoEgl;
+  const auto second = Take("--size 800x500");
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(first->bytes, second->bytes);
+}
+
+TEST_F(Screenshot, ShowsTheTimeAskedFor) {
+  const auto all = Take("--size 800x500"), part = Take("--size 800x500 --from 1ms --to 1200us");
+  if (!all || !part) GTEST_SKIP() << kNoEgl;
+  EXPECT_NE(all->bytes, part->bytes);
+}
+
+TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
+  if (!Take("")) GTEST_SKIP() << kNoEgl;
+  const Outcome outcome = RunTraceview(run_ + " --screenshot /nonexistent/a.png");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.output.find("/nonexistent/a.png: cannot be written"), std::string::npos);
+}
+
+TEST(Traceview, HelpTeachesAndSucceeds) {
+  const Outcome outcome = RunTraceview("--help");
+  EXPECT_EQ(outcome.exit_code, 0);
+  for (const char* word : {"--screenshot", "--from", "run.db", "Exit codes"}) {
+    EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
+  }
+}
+
+TEST(Traceview, BadUsageIsTwo) {
+  for (const char* arguments :
+       {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
+        "run.db --size 0x900", "run.db --from soon", "run.db --from 2s --to 1s"}) {
+    const Outcome outcome = RunTraceview(arguments);
+    EXPECT_EQ(outcome.exit_code, 2) << arguments;
+    EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;
+  }
+}
+
+TEST(Traceview, WhatCannotBeReadIsThreeAndASentence) {
+  const TemporaryFolder folder;
+  const std::string text = folder / "text.db";
+  FILE* const file = fopen(text.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  fputs("no database", file);
+  fclose(file);
+  for (const std::string& path : {text, folder / "missing.db"}) {
+    const Outcome outcome = RunTraceview(path + " --screenshot " + (folder / "a.png"));
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+    EXPECT_TRUE(outcome.output.starts_with("traceview: ")) << outcome.output;
+    EXPECT_NE(outcome.output.find(path), std::string::npos) << outcome.output;
+  }
+  const Outcome window = RunTraceview(folder / "missing.db");
+  EXPECT_EQ(window.exit_code, 3);
+  EXPECT_NE(window.output.find("missing.db"), std::string::npos) << window.output;
+}
+
+TEST(Traceview, WithoutADisplayItNamesTheWayOut) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db";
+  WriteSampleRun(run);
+  const Outcome outcome = RunTraceview(run);
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_NE(outcome.output.find("--screenshot"), std::string::npos) << outcome.output;
+}
+
+}  // namespace
+}  // namespace traceinject

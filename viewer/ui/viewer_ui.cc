@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/ui/viewer_ui.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viewer/core/paint_timeline.h"
+#include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/panels.h"
+
+namespace traceinject {
+namespace {
+
+constexpr float kLabelEms = 22;  // width of the column of row labels, in heights of the font
+constexpr float kDetailsLines = 9, kHintLines = 1.5F;
+
+}  // namespace
+
+void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
+                         std::optional<TimeNs> to_ns) {
+  loaded_ = std::move(loaded);
+  const RowModel& model = loaded_->rows;
+  timeline_.emplace(loaded_->run, model);
+  if (!from_ns && !to_ns) return;
+  timeline_->Show(from_ns ? model.origin + *from_ns : model.start,
+                  to_ns ? model.origin + *to_ns : model.end);
+}
+
+void ViewerUi::Frame(const std::vector<Key>& keys) {
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
+  ImGui::Begin("traceview", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus);
+  if (!timeline_) {
+    DrawProgress(progress_, what_);
+    ImGui::End();
+    return;
+  }
+  for (const Key key : keys) {
+    if (const auto command = CommandFor(key)) timeline_->Do(*command);
+  }
+  DrawTitleBar(*loaded_);
+  DrawLegend(loaded_->rows);
+  const bool details = timeline_->selection() || timeline_->measure();
+  const float details_px =
+      (details ? kDetailsLines : kHintLines) * ImGui::GetTextLineHeightWithSpacing();
+  const float room_px = ImGui::GetContentRegionAvail().y - details_px;
+  DrawTimeline(std::max(room_px, 4 * Timeline::kRulerPx));
+  ImGui::BeginChild("details", {0, 0});
+  DrawDetails(*timeline_);
+  ImGui::EndChild();
+  ImGui::End();
+  if (timeline_->help_shown()) DrawHelp();
+}
+
+void ViewerUi::DrawTimeline(float height_px) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float width_px = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
+  const float font_px = ImGui::GetFontSize();
+  timeline_->Resize(width_px, height_px, std::floor(kLabelEms * font_px), std::floor(font_px) + 5);
+  ImGui::InvisibleButton("timeline", {width_px, height_px},
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  FeedMouse(origin.x, origin.y);
+  ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
+  PaintTimeline(*timeline_, canvas);
+  const bool dragging = ImGui::IsMouseDown(ImGuiMouseButton_Left);
+  if (timeline_->hover() && !dragging) DrawTooltip(*timeline_, *timeline_->hover());
+}
+
+void ViewerUi::FeedMouse(float origin_x, float origin_y) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  if (!hovered && !active) {
+    timeline_->PointerLeft();
+    return;
+  }
+  timeline_->MovePointer(io.MousePos.x - origin_x, io.MousePos.y - origin_y);
+  constexpr std::pair<ImGuiMouseButton, PointerButton> kButtons[] = {
+      {ImGuiMouseButton_Left, PointerButton::kLeft},
+      {ImGuiMouseButton_Right, PointerButton::kRight}};
+  for (const auto& [imgui, button] : kButtons) {
+    if (ImGui::IsMouseClicked(imgui)) {
+      timeline_->Press(button, ImGui::IsMouseDoubleClicked(imgui));
+    }
+    if (ImGui::IsMouseReleased(imgui)) timeline_->Release(button);
+  }
+  if (io.MouseWheel != 0) timeline_->Turn({io.MouseWheel, io.KeyCtrl, io.KeyShift});
+  if (io.MouseWheelH != 0) timeline_->Turn({io.MouseWheelH, false, true});
+}
+
+}  // namespace traceinject

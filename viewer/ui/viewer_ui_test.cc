@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window without a renderer: ImGui's input is written by hand, the state is looked at.
+#include "viewer/ui/viewer_ui.h"
+
+#include <gtest/gtest.h>
+#include <imgui.h>
+
+#include "viewer/core/event_text.h"
+#include "viewer/core/sample_run.h"
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
+
+class ViewerUiTest : public testing::Test {
+ protected:
+  ViewerUiTest() {
+    ImGui::CreateContext();
+    ImGuiIO& io = ImGui::GetIO();
+    io.IniFilename = nullptr;
+    io.DisplaySize = {1400, 800};
+    io.DeltaTime = 1.0F / 60;
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+  }
+  ~ViewerUiTest() override { ImGui::DestroyContext(); }
+
+  void Load(std::optional<TimeNs> from = std::nullopt, std::optional<TimeNs> to = std::nullopt) {
+    ui_.SetLoaded(LoadSampleRun(), from, to);
+    Frame();
+    Frame();
+  }
+  void Frame(const std::vector<Key>& keys = {}) {
+    ImGui::NewFrame();
+    ui_.Frame(keys);
+    ImGui::Render();
+  }
+  void MoveTo(ImVec2 at) {
+    ImGui::GetIO().MousePos = at;
+    Frame();
+    Frame();
+  }
+  void SetButton(bool down) {
+    ImGui::GetIO().MouseDown[0] = down;
+    Frame();
+  }
+  // Where a moment of a row is on the screen. The timeline's place is found by asking where the
+  // pointer hits it.
+  ImVec2 Place(const std::string& label, TimeNs time) {
+    const Timeline& timeline = *ui_.timeline();
+    const RowModel& model = timeline.model();
+    for (std::size_t row = 0; row < model.rows.size(); ++row) {
+      if (model.rows[row].label != label) continue;
+      return {Origin().x + timeline.Plot().left + timeline.view().X(time),
+              Origin().y + timeline.RowsTop() + timeline.layout().lane_top_px(row, 0) + 4};
+    }
+    ADD_FAILURE() << "no row " << label;
+    return {};
+  }
+  // The panel is as wide as the window less the padding, and below title and legend.
+  ImVec2 Origin() const {
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float line = ImGui::GetIO().Fonts->Fonts[0]->FontSize + style.ItemSpacing.y;
+    return {style.WindowPadding.x, style.WindowPadding.y + 2 * line};
+  }
+
+  ViewerUi ui_{"run.db"};
+};
+
+TEST_F(ViewerUiTest, ShowsProgressBeforeTheRunIsThere) {
+  ui_.SetProgress({.share = 0.5, .files_done = 0, .files = 1, .rows = 1'000});
+  Frame({Key::kW});
+  EXPECT_EQ(ui_.timeline(), nullptr);
+  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 100);
+}
+
+TEST_F(ViewerUiTest, LimitsAreRelativeToTheFirstGpuOperation) {
+  Load(100 * kUs, kMs);
+  EXPECT_EQ(ui_.timeline()->view().start_ns(), kMs);
+  EXPECT_EQ(ui_.timeline()->view().end_ns(), 1'900 * kUs);
+}
+
+TEST_F(ViewerUiTest, KeysZoomAndMove) {
+  Load();
+  const TimeNs span = ui_.timeline()->view().span_ns();
+  Frame({Key::kW, Key::kW, Key::kW});
+  EXPECT_NEAR(static_cast<double>(ui_.timeline()->view().span_ns()),
+              static_cast<double>(span) / 1.25 / 1.25 / 1.25, 10);
+  const TimeNs start = ui_.timeline()->view().start_ns();
+  Frame({Key::kD});
+  EXPECT_GT(ui_.timeline()->view().start_ns(), start);
+  Frame({Key::kHome});
+  EXPECT_EQ(ui_.timeline()->view().span_ns(), span);
+}
+
+TEST_F(ViewerUiTest, ClickSelectsFFitsAndEscapeClears) {
+  Load();
+  MoveTo(Place("GPU 0", 1'025 * kUs));
+  ASSERT_TRUE(ui_.timeline()->hover().has_value());
+  SetButton(true);
+  SetButton(false);
+  ASSERT_TRUE(ui_.timeline()->selection().has_value());
+  Frame({Key::kF});
+  EXPECT_EQ(ui_.timeline()->view().start_ns(), 950 * kUs);
+  EXPECT_EQ(ui_.timeline()->view().end_ns(), 1'100 * kUs);
+  Frame({Key::kEscape});
+  EXPECT_FALSE(ui_.timeline()->selection().has_value());
+}
+
+TEST_F(ViewerUiTest, DragMeasures) {
+  Load();
+  const ImVec2 from = Place("stream 7", kMs), to = Place("stream 7", 1'150 * kUs);
+  MoveTo(from);
+  SetButton(true);
+  MoveTo({(from.x + to.x) / 2, from.y});
+  MoveTo(to);
+  SetButton(false);
+  ASSERT_TRUE(ui_.timeline()->measure().has_value());
+  EXPECT_EQ(ui_.timeline()->measure()->start, kMs);
+  EXPECT_EQ(ui_.timeline()->measure()->end, 1'150 * kUs);
+}
+
+TEST_F(ViewerUiTest, ControlWheelZoomsAtThePointer) {
+  Load();
+  const ImVec2 at = Place("stream 7", 2 * kMs);
+  MoveTo(at);
+  const TimeNs span = ui_.timeline()->view().span_ns();
+  ImGui::GetIO().KeyCtrl = true;
+  ImGui::GetIO().KeyMods = ImGuiKeyModFlags_Ctrl;
+  ImGui::GetIO().MouseWheel = 2;
+  Frame();
+  EXPECT_LT(ui_.timeline()->view().span_ns(), span * 7 / 10);
+  EXPECT_NEAR(Place("stream 7", 2 * kMs).x, at.x, 1);
+}
+
+TEST_F(ViewerUiTest, HelpOpensAndCloses) {
+  Load();
+  const int without = ImGui::GetDrawData()->TotalVtxCount;
+  Frame({Key::kQuestion});
+  Frame();
+  EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, without + 1'000);
+  Frame({Key::kEscape});
+  EXPECT_EQ(ImGui::GetDrawData()->TotalVtxCount, without);
+}
+
+TEST_F(ViewerUiTest, AFrameIsAFewDrawCommands) {
+  Load();
+  Frame();
+  int commands = 0;
+  const ImDrawData& data = *ImGui::GetDrawData();
+  for (int i = 0; i < data.CmdListsCount; ++i) commands += data.CmdLists[i]->CmdBuffer.Size;
+  EXPECT_LE(commands, 20) << "labels must not cost a clip rectangle each";
+}
+
+}  // namespace
+}  // namespace traceinject
