@@ -19,7 +19,8 @@
 namespace traceinject {
 namespace {
 
-// Alternating kernel and launch records, as in a launch-bound program: 300 shapes, 4 streams, 1 thread.
+// Alternating kernel and launch records, as in a launch-bound program: 300 shapes, 4 streams, 1
+// thread.
 constexpr std::size_t kPairs = 100'000;
 constexpr std::size_t kPairBytes = sizeof(KernelRecord) + sizeof(ApiRecord);
 
@@ -39,8 +40,8 @@ std::vector<std::uint8_t> MakeBuffer() {
     kernel.correlationId = static_cast<std::uint32_t>(i + 1);
     kernel.name = names[shape];
     ApiRecord call{};
-    call.kind = CUPTI_ACTIVITY_KIND_RUNTIME;
-    call.cbid = 211;
+    call.kind = CUPTI_ACTIVITY_KIND_DRIVER;
+    call.cbid = 307;
     call.start = kernel.start - 8000, call.end = call.start + 4000;
     call.threadId = 1;
     call.correlationId = kernel.correlationId;
@@ -54,9 +55,9 @@ CUptiResult CUPTIAPI NextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
                                 CUpti_Activity** record) {
   std::size_t offset = 0;
   if (*record != nullptr) {
-    offset = static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(*record) - buffer) +
-             ((*record)->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? sizeof(ApiRecord)
-                                                             : sizeof(KernelRecord));
+    offset =
+        static_cast<std::size_t>(reinterpret_cast<std::uint8_t*>(*record) - buffer) +
+        ((*record)->kind == CUPTI_ACTIVITY_KIND_DRIVER ? sizeof(ApiRecord) : sizeof(KernelRecord));
   }
   if (offset >= valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   *record = reinterpret_cast<CUpti_Activity*>(buffer + offset);

@@ -102,8 +102,8 @@ TEST_F(DecoderTest, KernelsWithoutTimesAreDroppedAndReversedOnesRepaired) {
 }
 
 TEST_F(DecoderTest, ADriverCallInsideARuntimeCallIsLeftOut) {
-  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 307, 5, 2100, 2200);
-  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 5, 2000, 2300);
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 277, 5, 2100, 2200);
+  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 41, 5, 2000, 2300);
   AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 652, 6, 3000, 3100);  // launched directly
   Decode();
   decoder_.EndFlush(true);
@@ -114,12 +114,12 @@ TEST_F(DecoderTest, ADriverCallInsideARuntimeCallIsLeftOut) {
 }
 
 TEST_F(DecoderTest, TheNestedCallMayComeInALaterBufferOrFlush) {
-  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 5, 2000, 2300);
-  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 307, 8, 2600, 2700);
+  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 41, 5, 2000, 2300);
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 277, 8, 2600, 2700);
   Decode();
   decoder_.EndFlush(false);
-  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 307, 5, 2100, 2200);
-  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 8, 2500, 2800);
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 277, 5, 2100, 2200);
+  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 41, 8, 2500, 2800);
   Decode();
   decoder_.EndFlush(true);
   ASSERT_EQ(batch_.apis.size(), 2U);

@@ -30,7 +30,7 @@ EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset
 # The calls that are recorded, by domain: 1 runtime, 2 driver. Only those that the player makes.
 RECORDED_CALLS = {
     1: {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost", "cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpyPeerAsync", "cudaMemsetAsync",
-        "cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize", "cudaLaunchKernel", "__cudaLaunchKernel",
+        "cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize",
         "cudaGraphLaunch"},
     2: {"cuLaunchKernel", "cuLaunchKernelEx", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync",
         "cuMemcpyPeerAsync", "cuMemsetD8Async", "cuGraphLaunch", "cuStreamSynchronize", "cuEventSynchronize",

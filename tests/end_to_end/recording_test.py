@@ -146,7 +146,7 @@ class Recording(harness.TestCase):
                 recording = self.open(output)
                 self.assert_everything(recording, self.truth(ended))
                 names = {call.name for call in recording.calls()}
-                self.assertIn({"runtime": "cudaLaunchKernel", "symbol13": "__cudaLaunchKernel",
+                self.assertIn({"runtime": "cuLaunchKernel", "symbol13": "cuLaunchKernel",
                                "driver": "cuLaunchKernel"}[launch], names)
 
     def test_each_way_to_synchronise(self):
