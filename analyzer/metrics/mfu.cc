@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "analyzer/metrics/nvtx_steps.h"
@@ -35,6 +36,25 @@ Reason SetFlops(const MfuOptions& options, Mfu& mfu) {
   return std::nullopt;
 }
 
+// From the start of the first to the end of the last GPU operation that was launched in `host`. The
+// host runs ahead of the GPU, so its own ranges may end long before the work of their steps does.
+std::optional<Interval> GpuTimeOf(const Rank& rank, Interval host) {
+  Interval span{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
+  for (const Device& device : rank.devices) {
+    for (std::size_t op = 0; op < device.ops.size(); ++op) {
+      const std::uint32_t launch = device.ops.launch[op];
+      if (launch == kNone) continue;
+      const TimeNs launched = rank.api.start[launch];
+      if (launched < host.start || launched >= host.end) continue;
+      span.start = std::min(span.start, device.ops.start[op]);
+      span.end = std::max(span.end, device.ops.end[op]);
+    }
+  }
+  if (span.end <= span.start) return std::nullopt;
+  return span;
+}
+
+// The number of steps and the time that they took on the GPUs.
 Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOptions& options,
                 Mfu& mfu) {
   if (options.steps) {
@@ -45,16 +65,23 @@ Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOpt
   }
   std::optional<StepCount> fewest;
   std::int64_t most = 0;
+  Interval gpu{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
   for (const Rank& rank : run.ranks) {
     std::optional<StepCount> count = CountSteps(rank, gpu_span, window);
     if (!count) continue;
     most = std::max(most, count->steps);
+    if (const std::optional<Interval> span = GpuTimeOf(rank, count->host)) {
+      gpu.start = std::min(gpu.start, span->start);
+      gpu.end = std::max(gpu.end, span->end);
+    }
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
   if (!fewest)
     return "the number of steps is unknown: no NVTX range is named like a step; give it (--steps)";
   if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
+  if (gpu.end <= gpu.start) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;
+  mfu.window_ns = gpu.end - gpu.start;
   mfu.steps_source = fmt::format("NVTX ranges {}", fewest->pattern);
   if (most != fewest->steps)
     mfu.steps_source += fmt::format(" ({} to {} on the ranks: fewest taken)", fewest->steps, most);

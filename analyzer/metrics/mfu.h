@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model FLOPs utilisation: flops_per_step x steps / (window x sum of the GPUs' peaks).
+// Model FLOPs utilisation: flops_per_step x steps / (time x sum of the GPUs' peaks). The time is
+// that of the work launched in the steps when NVTX ranges mark them, else the window.
 //
 // FLOPs per step are given by the user, for the whole job, or follow from parameters and tokens by
 // the 6ND rule (PaLM, appendix B, without its attention term). Whatever cannot be known stays
@@ -34,8 +35,8 @@ struct Mfu {
   std::optional<double> flops_per_step = std::nullopt;
   std::optional<std::int64_t> steps = std::nullopt;
   std::string steps_source;
-  TimeNs window_ns = 0;
-  int devices = 0;  // GPUs of the job
+  TimeNs window_ns = 0;  // the time that is divided by
+  int devices = 0;       // GPUs of the job
   std::optional<double> peak_tflops_per_device;
   std::string peak_source;
   std::optional<double> achieved_tflops_per_device;

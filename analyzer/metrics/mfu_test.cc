@@ -18,6 +18,12 @@ Run OneGpu(const std::string& name = "NVIDIA H200") {
   return run;
 }
 
+// A kernel and the call at `launched` that launched it.
+void AddWork(RankBuilder& builder, TimeNs launched, Interval on_gpu) {
+  const std::uint32_t launch = builder.AddApi(launched, launched + 5'000, "cuLaunchKernel");
+  builder.AddKernel(on_gpu.start, on_gpu.end, "gemm", launch);
+}
+
 Mfu Compute(const traceinject::Run& run, const MfuOptions& options) {
   std::vector<MfuDevice> devices;
   for (const Rank& rank : run.ranks) {
@@ -44,13 +50,26 @@ TEST(MfuTest, ParametersAndTokens) {
 TEST(MfuTest, StepsFromNvtx) {
   RankBuilder builder;
   builder.AddRange({0, 400'000'000, "step 0"});
-  builder.AddRange({400'000'000, 900'000'000, "step 1"});
+  builder.AddRange({400'000'000, 600'000'000, "step 1"});
+  AddWork(builder, 10'000'000, {20'000'000, 30'000'000});     // in step 0
+  AddWork(builder, 500'000'000, {600'000'000, 820'000'000});  // in step 1, done after its range
+  AddWork(builder, 700'000'000, {900'000'000, 990'000'000});  // after the steps
   traceinject::Run run;
   run.ranks.push_back(builder.rank());
   const Mfu mfu = Compute(run, {.flops_per_step = 98.9e12});
   EXPECT_EQ(mfu.steps, 2);
   EXPECT_EQ(mfu.steps_source, "NVTX ranges step N");
-  EXPECT_NEAR(*mfu.percent, 20, 1e-9);
+  EXPECT_EQ(mfu.window_ns, 800'000'000) << "from the first to the last work of the steps";
+  EXPECT_NEAR(*mfu.percent, 25, 1e-9);
+}
+
+TEST(MfuTest, StepsWithoutWorkHaveNoTime) {
+  RankBuilder builder;
+  builder.AddRange({0, 400'000'000, "step 0"});
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  EXPECT_NE(Compute(run, {.flops_per_step = 1e12}).reason.find("no GPU work was launched"),
+            std::string::npos);
 }
 
 TEST(MfuTest, RanksThatDisagreeOnTheStepsAreNamed) {
@@ -58,6 +77,8 @@ TEST(MfuTest, RanksThatDisagreeOnTheStepsAreNamed) {
   a.AddRange({0, 400'000'000, "step 0"});
   b.AddRange({0, 400'000'000, "step 0"});
   b.AddRange({400'000'000, 900'000'000, "step 1"});
+  AddWork(a, 10'000'000, {20'000'000, 30'000'000});
+  AddWork(b, 10'000'000, {20'000'000, 30'000'000});
   traceinject::Run run;
   run.ranks = {a.rank(), b.rank()};
   EXPECT_EQ(Compute(run, {.flops_per_step = 1e12}).steps_source,

@@ -2,6 +2,7 @@
 #include "analyzer/metrics/nvtx_steps.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -30,6 +31,7 @@ struct Found {
   std::int64_t ranges = 0;
   std::int64_t inside = 0;  // of those, in the window
   TimeNs covered_ns = 0;
+  Interval host{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
 };
 
 // ProfilerStep first, then what covers more time.
@@ -69,8 +71,11 @@ std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interva
     const TimeNs middle = start + (end - start) / 2;
     Found& found = by_prefix_and_thread[{prefix, rank.nvtx.thread[row]}];
     ++found.ranges;
-    found.inside += middle >= window.start && middle < window.end ? 1 : 0;
     found.covered_ns += end - start;
+    if (middle < window.start || middle >= window.end) continue;
+    ++found.inside;
+    found.host.start = std::min(found.host.start, rank.nvtx.start[row]);
+    found.host.end = std::max(found.host.end, end);
   }
   std::map<std::string_view, Found> by_prefix;
   for (const auto& [key, found] : by_prefix_and_thread) {
@@ -80,7 +85,7 @@ std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interva
   if (by_prefix.empty()) return std::nullopt;
   std::vector<std::pair<std::string_view, Found>> kinds(by_prefix.begin(), by_prefix.end());
   const auto& chosen = *std::min_element(kinds.begin(), kinds.end(), Better);
-  return StepCount{chosen.second.inside, std::string(chosen.first) + "N"};
+  return StepCount{chosen.second.inside, std::string(chosen.first) + "N", chosen.second.host};
 }
 
 }  // namespace traceinject

@@ -15,6 +15,7 @@ namespace traceinject {
 struct StepCount {
   std::int64_t steps = 0;
   std::string pattern;  // text of the ranges with the number left out: "ProfilerStep#N"
+  Interval host{};      // from the start of the first to the end of the last of them on the host
 };
 
 // The text before the number if this names a step: "ProfilerStep#12" -> "ProfilerStep#",
