@@ -30,8 +30,9 @@ inline constexpr ActivityKind kActivityKinds[] = {
 };
 
 // For the help text; a test compares it with the table.
-#define TRACEINJECT_ACTIVITY_KIND_NAMES \
-  "kernel, memcpy, memcpy2 (between devices), memset, api, synchronization, overhead, cuda_event"
+#define TRACEINJECT_ACTIVITY_KIND_NAMES                                       \
+  "kernel, memcpy, memcpy2 (between devices), memset, api; synchronization, " \
+  "overhead and cuda_event can be enabled to measure their cost, but are not stored"
 
 inline constexpr std::string_view kDefaultActivityKinds = "kernel,memcpy,memcpy2,memset,api";
 
