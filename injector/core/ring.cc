@@ -34,12 +34,12 @@ void* Ring::Reserve(std::uint32_t size) {
   if (padding != 0) {
     // Only the size and type of a padding event are read, and 8 bytes are always there: sizes are
     // multiples of 8.
-    auto* pad = reinterpret_cast<EventHeader*>(data_ + offset);
+    auto* pad = reinterpret_cast<EventHeader*>(data() + offset);
     pad->size = static_cast<std::uint32_t>(padding);
     pad->type = 0;
   }
   reserved_ = written + padding + size;
-  return data_ + (written + padding) % kBytes;
+  return data() + (written + padding) % kBytes;
 }
 
 void Ring::Publish(Wake* wake) {
@@ -70,7 +70,7 @@ RingSet::Slot* RingSet::Take(int tid) {
   const int used = used_.load(std::memory_order_acquire);
   for (int i = 0; i < used; ++i) {
     int free = 0;
-    if (slots_[i].ring.data_ != nullptr &&
+    if (slots_[i].ring.data_.load(std::memory_order_acquire) != nullptr &&
         slots_[i].tid.compare_exchange_strong(free, tid, std::memory_order_acq_rel)) {
       return &slots_[i];
     }
@@ -86,8 +86,9 @@ RingSet::Slot* RingSet::Take(int tid) {
     }
   } while (!used_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
   Slot& slot = slots_[index];
-  slot.ring.data_ = static_cast<std::byte*>(memory);
-  slot.tid.store(tid, std::memory_order_release);  // from here on the writer looks at it
+  // In this order: a mapped ring without a thread is free, and another thread would take it, too.
+  slot.tid.store(tid, std::memory_order_relaxed);
+  slot.ring.data_.store(static_cast<std::byte*>(memory), std::memory_order_release);
   return &slot;
 }
 

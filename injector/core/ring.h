@@ -43,7 +43,7 @@ class Ring {
     std::uint64_t read = read_.load(std::memory_order_relaxed);
     const std::uint64_t written = written_.load(std::memory_order_acquire);
     while (read != written) {
-      const auto* event = reinterpret_cast<const EventHeader*>(data_ + read % kBytes);
+      const auto* event = reinterpret_cast<const EventHeader*>(data() + read % kBytes);
       const std::uint32_t size = event->size;
       if (event->type != 0) visit(*event);
       read += size;
@@ -57,7 +57,9 @@ class Ring {
 
  private:
   friend class RingSet;
-  std::byte* data_ = nullptr;
+  std::byte* data() const { return data_.load(std::memory_order_relaxed); }
+
+  std::atomic<std::byte*> data_{nullptr};  // set once, before the first event
   std::uint64_t reserved_ = 0;  // producer's own: end of the event that Publish() will show
   alignas(64) std::atomic<std::uint64_t> written_{0};
   alignas(64) std::atomic<std::uint64_t> read_{0};
@@ -71,7 +73,7 @@ class RingSet {
   struct Slot {
     Ring ring;
     // Who writes: the thread's id, from the moment it took the slot until the writer found it gone
-    // and the ring empty.
+    // and the ring empty. 0 with a mapped ring: free to take.
     std::atomic<int> tid{0};
     std::atomic<bool> abandoned{false};  // the thread ended
   };

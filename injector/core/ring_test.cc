@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -77,6 +78,30 @@ TEST(RingTest, ProducerAndConsumerInTwoThreads) {
     for (std::uint64_t number : Take(shared)) ASSERT_EQ(number, expected++);
   }
   producer.join();
+}
+
+// Threads that begin together, while the list of rings grows: no two get one ring. (A ring that two
+// threads got shows at once under ThreadSanitizer, and rarely here.)
+TEST(RingSetTest, ThreadsThatBeginTogetherGetRingsOfTheirOwn) {
+  constexpr std::size_t kThreads = 16;
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<std::size_t> ready{0}, done{0};
+    std::vector<Ring*> rings(kThreads);
+    std::vector<std::thread> threads;
+    for (Ring*& ring : rings) {
+      threads.emplace_back([&] {
+        ++ready;
+        while (ready < kThreads) std::this_thread::yield();
+        ring = g_rings.OfThisThread();
+        ++done;
+        while (done < kThreads) std::this_thread::yield();
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(std::set<Ring*>(rings.begin(), rings.end()).size(), kThreads);
+    // Not drained: the next threads need new rings.
+  }
+  g_rings.DrainAll([](int, int, const EventHeader&) {}, [](int) {});
 }
 
 TEST(RingSetTest, HandsTheRingOfAnEndedThreadToTheNext) {
