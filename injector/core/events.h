@@ -31,6 +31,9 @@ struct NvtxName {
 
 enum class NvtxPayloadType : std::uint8_t { kNone, kUnsigned, kSigned, kReal, kExtended };
 
+// Flag of an NVTX event: pushes or pops of this thread were dropped just before it.
+inline constexpr std::uint16_t kNvtxAfterLoss = 1;
+
 // Followed by text_bytes of text (only when `registered` is null) and payload_bytes of the first
 // extended payload.
 struct NvtxEvent {

@@ -102,13 +102,16 @@ bool NvtxDecoder::FinishNccl(const Open& open, const NvtxEvent& end) {
 }
 
 void NvtxDecoder::Finish(Open* open, const NvtxEvent& end) {
-  if (open->is_nccl && FinishNccl(*open, end)) return;
+  // An operation that was stored as an open range is closed as one, too.
+  if (open->is_nccl && FinishNccl(*open, end) && !open->stored) return;
   open->row.dur = end.header.time_ns - base_ns_ - open->row.start;
   SetPayload(end, &open->row);
   batch_->nvtx.push_back(std::move(open->row));
 }
 
 void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
+  // Which push a pop belongs to is known again for those that follow.
+  if ((event.header.flags & kNvtxAfterLoss) != 0) ForgetThread(slot);
   switch (static_cast<EventType>(event.header.type)) {
     case EventType::kNvtxPush:
       stacks_[{slot, event.domain}].push_back(Begin(tid, 1, event));

@@ -22,7 +22,7 @@ class NvtxDecoder {
 
   // `slot` tells the thread's ring, `tid` the thread. Events of one slot come in order.
   void Decode(int slot, int tid, const NvtxEvent& event);
-  // The thread of that slot ended: its open ranges stay open.
+  // The thread of that slot ended, or it is not known which of its ranges are open: they stay open.
   void ForgetThread(int slot);
 
   // Call once a flush: ranges that stayed open since the last flush are stored as such, so that a

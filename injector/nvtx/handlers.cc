@@ -29,6 +29,9 @@ namespace {
 
 std::atomic<std::uint64_t> g_next_range{1};
 
+// A push or pop of this thread was dropped, and no event since then has said so.
+thread_local constinit bool t_lost = false;
+
 // Names that programs registered, found again by content so that every module's "NCCL" is one
 // domain. A hash table of lists that only grow, without a lock: a child forked in the middle of a
 // registration must be able to register, too. Registration is rare and may allocate; events never
@@ -119,6 +122,20 @@ void TakeExtendedPayload(const nvtxPayloadData_t* payloads, std::size_t count, C
   content->payload = payloads[0].schemaId;
   content->payload_data = payloads[0].payload;
   content->payload_bytes = payloads[0].payload == nullptr ? 0 : payloads[0].size;
+  // The program leaves it to the tool to find out the size: we know no schemas, and must not read
+  // beyond its end.
+  if (content->payload_bytes == SIZE_MAX) {
+    content->payload_bytes = 0;
+    g_counters.Add(Health::kNvtxClipped);
+  }
+}
+
+// At most kMostNvtxText bytes, without half a UTF-8 character at the end.
+std::size_t ClippedLength(std::string_view text) {
+  if (text.size() <= kMostNvtxText) return text.size();
+  std::size_t length = kMostNvtxText;
+  while (length > kMostNvtxText - 4 && (text[length] & 0xC0) == 0x80) --length;
+  return length;
 }
 
 // The numbers 0xDFBD0009 and its use of reserved0 are those of nvToolsExtPayload.h.
@@ -187,7 +204,7 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   std::size_t payload_bytes = content.payload_bytes;
   if (text_bytes > kMostNvtxText || payload_bytes > kMostNvtxPayload) {
     g_counters.Add(Health::kNvtxClipped);
-    text_bytes = std::min(text_bytes, kMostNvtxText);
+    text_bytes = ClippedLength({content.text.data(), text_bytes});
     payload_bytes = std::min(payload_bytes, kMostNvtxPayload);
   }
   const auto size = static_cast<std::uint32_t>(sizeof(NvtxEvent) + (text_bytes + 7) / 8 * 8 +
@@ -196,9 +213,12 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   auto* event = ring == nullptr ? nullptr : static_cast<NvtxEvent*>(ring->Reserve(size));
   if (event == nullptr) {
     g_counters.Add(Health::kNvtxDropped);
+    t_lost = t_lost || type == EventType::kNvtxPush || type == EventType::kNvtxPop;
     return;
   }
-  event->header = {size, static_cast<std::uint16_t>(type), 0, now};
+  event->header = {size, static_cast<std::uint16_t>(type),
+                   t_lost ? kNvtxAfterLoss : std::uint16_t{0}, now};
+  t_lost = false;
   event->domain = reinterpret_cast<const NvtxName*>(domain);
   event->registered = content.registered;
   event->id = content.id;
