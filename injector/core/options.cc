@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/core/options.h"
 
+#include <stdlib.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -125,6 +127,12 @@ const OptionRow* FindOption(std::string_view name) {
 }
 
 }  // namespace
+
+bool IsSwitchedOff(const char* name) {
+  const char* text = getenv(name);
+  bool on = true;
+  return text != nullptr && ParseSwitch(text, &on) && !on;
+}
 
 bool ParseSize(std::string_view text, std::int64_t* bytes) {
   int shift = 0;

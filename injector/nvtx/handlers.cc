@@ -20,6 +20,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
+#include "injector/core/options.h"
 #include "injector/core/ring.h"
 #include "injector/core/state.h"
 #include "injector/preload/exported.h"
@@ -491,12 +492,18 @@ bool FillPayloadExtension(const nvtxExtModuleInfo_t* module) {
 using traceinject::FillCallbacks;
 using traceinject::FillPayloadExtension;
 
+// A parent process may have named us in the environment although this one switches NVTX off.
+static bool Wanted() {
+  return !traceinject::IsSwitchedOff("TRACEINJECT") &&
+         !traceinject::IsSwitchedOff("TRACEINJECT_NVTX");
+}
+
 // A result of 0 makes the module go on without NVTX.
 extern "C" TRACEINJECT_EXPORT int InitializeInjectionNvtx2(
     NvtxGetExportTableFunc_t get_export_table) {
-  return get_export_table != nullptr && FillCallbacks(get_export_table) ? 1 : 0;
+  return Wanted() && get_export_table != nullptr && FillCallbacks(get_export_table) ? 1 : 0;
 }
 
 extern "C" TRACEINJECT_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
-  return FillPayloadExtension(module) ? 1 : 0;
+  return Wanted() && FillPayloadExtension(module) ? 1 : 0;
 }

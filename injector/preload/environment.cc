@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "injector/core/options.h"
 #include "injector/preload/exported.h"
 
 extern "C" int InitializeInjection(void);
@@ -31,29 +32,25 @@ bool IsFree(const char* value) {
   return value == nullptr || value[0] == '\0' || strcmp(value, "none") == 0;
 }
 
-bool IsOff(const char* option) {
-  const char* value = getenv(option);
-  return value != nullptr && strcmp(value, "0") == 0;
-}
-
 }  // namespace
 
 void PublishLibrary() {
-  if (IsOff("TRACEINJECT")) return;
+  if (IsSwitchedOff("TRACEINJECT")) return;
   char buffer[PATH_MAX];
   const char* path = OwnPath(buffer);
   if (path == nullptr) return;
   if (!IsFree(getenv(kCudaSlot)) && strcmp(getenv(kCudaSlot), path) != 0)
     return;  // another tool's process: stay off
   if (IsFree(getenv(kCudaSlot))) setenv(kCudaSlot, path, 1);
-  if (!IsOff("TRACEINJECT_NVTX") && IsFree(getenv(kNvtxSlot))) setenv(kNvtxSlot, path, 1);
+  if (!IsSwitchedOff("TRACEINJECT_NVTX") && IsFree(getenv(kNvtxSlot))) setenv(kNvtxSlot, path, 1);
 }
 
 std::string ForeignInjection() {
   const char* value = getenv(kCudaSlot);
+  if (IsFree(value)) return {};
   char buffer[PATH_MAX];
   const char* path = OwnPath(buffer);
-  if (IsFree(value) || path == nullptr || strcmp(value, path) == 0) return {};
+  if (path == nullptr || strcmp(value, path) == 0) return {};
   return value;
 }
 

@@ -54,9 +54,10 @@ class Library(harness.TestCase):
         self.assertEqual(seen["NVTX_INJECTION64_PATH"], "/other.so")
 
     def test_switched_off_changes_nothing(self):
-        seen = self.environment_seen(TRACEINJECT="0")
-        self.assertNotIn("CUDA_INJECTION64_PATH", seen)
-        self.assertNotIn("NVTX_INJECTION64_PATH", seen)
+        for off in ("0", "off"):
+            seen = self.environment_seen(TRACEINJECT=off)
+            self.assertNotIn("CUDA_INJECTION64_PATH", seen)
+            self.assertNotIn("NVTX_INJECTION64_PATH", seen)
 
 
 if __name__ == "__main__":

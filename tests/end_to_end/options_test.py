@@ -48,9 +48,14 @@ class Options(harness.TestCase):
         self.assertEqual((recording.memcpys(), recording.memsets(), recording.calls()), ([], [], []))
 
     def test_nvtx_off(self):
-        recording, truth = self.record(env={"TRACEINJECT_NVTX": "0"})
-        self.assert_gpu_work(recording, truth)
-        self.assertEqual((recording.nvtx(), recording.collectives()), ([], []))
+        # Also in another spelling, and when a parent process that has it on named the library in the environment.
+        for name, env in (("0", {}), ("off", {}), ("0", {"NVTX_INJECTION64_PATH": str(harness.LIBRARY)})):
+            with self.subTest(name=name, env=env):
+                recording, truth = self.record(env={"TRACEINJECT_NVTX": name, **env})
+                self.assert_gpu_work(recording, truth)
+                self.assertEqual((recording.nvtx(), recording.collectives()), ([], []))
+                recording.close()
+                (self.folder / "run.db").unlink()
 
     def test_sync_off(self):
         recording, truth = self.record(env={"TRACEINJECT_SYNC": "0"})
