@@ -33,8 +33,9 @@ struct Session {
   std::atomic<bool> finishing{false};
 };
 std::atomic<Session*> g_session{nullptr};
-constinit std::atomic<bool> g_sync{false};
+constinit std::atomic<bool> g_sync{false};  // the option; counts while the state is kRunning
 constinit std::atomic<bool> g_started{false};
+constinit std::atomic<bool> g_slot_checked{false};
 
 void* RunWriter(void* data) {
   pthread_setname_np(pthread_self(), "traceinject");
@@ -114,9 +115,10 @@ void FinishRecording(long limit_ms) {
 }
 
 bool SyncWanted() {
-  if (g_sync.load(std::memory_order_relaxed)) return true;
-  if (g_state.load(std::memory_order_relaxed) != State::kArmed ||
-      g_started.load(std::memory_order_relaxed))
+  const State state = g_state.load(std::memory_order_acquire);
+  if (state == State::kRunning) return g_sync.load(std::memory_order_relaxed);
+  if (state != State::kArmed || g_slot_checked.load(std::memory_order_relaxed) ||
+      g_slot_checked.exchange(true) || g_started.load(std::memory_order_relaxed))
     return false;
   // CUDA is in use, yet nobody called InitializeInjection: another tool holds the slot.
   const std::string owner = ForeignInjection();

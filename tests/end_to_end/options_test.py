@@ -3,10 +3,35 @@
 
 import os
 import shutil
+import sys
 import time
 import unittest
 
 import harness
+
+# Records events on one thread after the other once the recording is over; prints how much memory that took.
+AFTER_THE_LIMIT = """
+import ctypes, os, threading, time
+runtime, program = ctypes.CDLL("libcudart.so.13"), ctypes.CDLL(None)
+memory, event = ctypes.c_void_p(), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaEventCreate(ctypes.byref(event))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+while not os.path.exists("run.db") or os.path.exists("run.db-wal"):
+    time.sleep(0.01)
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+def record(times):
+    for _ in range(times):
+        program.cudaEventRecord(event, None)
+record(20000)
+before = resident()
+for _ in range(40):
+    thread = threading.Thread(target=record, args=(15000,))
+    thread.start()
+    thread.join()
+print(resident() - before)
+"""
 
 
 class Options(harness.TestCase):
@@ -81,6 +106,14 @@ class Options(harness.TestCase):
         self.assertGreater(sum(kernel.start >= gap for kernel in truth.kernels()), 0)
         self.assertEqual(recording.meta.get("closed"), 1)
         self.assertEqual(recording.integrity(), "ok")
+
+    def test_wrappers_cost_nothing_after_the_largest_size(self):
+        # Threads that come and go must leave no queues behind that nobody reads any more.
+        ended = self.finish(self.start(command=[sys.executable, "-c", AFTER_THE_LIMIT],
+                                       env={"TRACEINJECT_MAX_SIZE": "64K", "TRACEINJECT_FLUSH_MS": "50", "FAKE_GPU_TRUTH": ""}))
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.assertEqual(self.open().count("file", "max_size"), 1)
+        self.assertLess(int(ended.stdout), 10 << 20, "bytes that 40 threads left behind")
 
     def test_names(self):
         for pattern, rank, expected in (("out-%p.db", None, "out-{pid}.db"), ("a.%r.db", "3", "a.3.db"), ("trace", "3", "trace.rank00003"),
