@@ -22,7 +22,8 @@ extern char** environ;
 namespace traceinject {
 namespace {
 
-// Rows that wait in memory at most, while no GPU work has shown that a file is wanted.
+// Rows that wait in memory at most, while no GPU work has shown that a file is wanted, and dictionary
+// rows while the file cannot be written.
 constexpr std::size_t kMostWaitingRows = 200'000;
 // A transaction between flushes when so many rows are decoded: memory stays bounded in bursts.
 constexpr std::size_t kRowsPerTransaction = 500'000;
@@ -42,6 +43,11 @@ std::size_t EventRows(Batch* batch) {
   std::size_t rows = 0;
   ForEachEventTable(batch, [&](auto& table, Health, Health) { rows += table.size(); });
   return rows;
+}
+
+std::size_t DictionaryRows(const Batch& batch) {
+  return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
+         batch.nvtx_categories.size();
 }
 
 }  // namespace
@@ -142,6 +148,7 @@ void Writer::Flush(bool everything) {
   AddClockPair();
   AddHealth();
   Store();
+  if (gave_up_) return;
   const std::int64_t microseconds = (ReadClockNs(CLOCK_MONOTONIC) - start) / 1000;
   g_counters.Add(Health::kWriterFlushes);
   g_counters.Add(Health::kWriterFlushTotalUs, microseconds);
@@ -208,7 +215,7 @@ bool Writer::CreateFile() {
     const char* folder = getenv("TMPDIR");
     const std::string fallback =
         std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") +
-        wanted.substr(std::min(wanted.rfind('/'), wanted.size() - 1));
+        "/" + wanted.substr(wanted.rfind('/') + 1);
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
     std::string ignored;
@@ -236,21 +243,27 @@ void Writer::AddStartFacts() {
 void Writer::Store() {
   const bool stored = file_->Write(batch_);
   g_counters.Set(Health::kWriterReopened, file_->reopened());
-  ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health dropped_id) {
-    g_counters.Add(stored ? stored_id : dropped_id, static_cast<std::int64_t>(table.size()));
-  });
   if (stored) {
+    ForEachEventTable(&batch_, [](auto& table, Health stored_id, Health) {
+      g_counters.Add(stored_id, static_cast<std::int64_t>(table.size()));
+    });
     batch_ = Batch();
     return;
   }
   g_counters.Add(Health::kWriterErrors);
   log_.Line("a transaction failed: " + file_->last_error());
   DropEvents();  // the dictionary rows stay for the next transaction: later events refer to them
+  if (!gave_up_ && DictionaryRows(batch_) > kMostWaitingRows) StopAtLimit("write_errors");
 }
 
+// All but the dictionary rows. The counters will be told anew.
 void Writer::DropEvents() {
-  ForEachEventTable(&batch_, [](auto& table, Health, Health) { table.clear(); });
+  ForEachEventTable(&batch_, [](auto& table, Health, Health dropped_id) {
+    g_counters.Add(dropped_id, static_cast<std::int64_t>(table.size()));
+    table.clear();
+  });
   batch_.clock_pairs.clear();
+  batch_.health.clear();
 }
 
 void Writer::AddClockPair() {

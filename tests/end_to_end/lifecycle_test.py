@@ -281,6 +281,24 @@ class CannotStart(harness.TestCase):
         ended = self.play(*WORK, "--exit", "exit:3", env={"TRACEINJECT_OUTPUT": str(locked / "run.db")})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
 
+    def test_reason_is_left_in_the_temporary_folder(self):
+        (self.folder / "truth.taken").mkdir()
+        temporary = self.folder / "truth.tmp"
+        temporary.mkdir()
+        for name in ("truth.taken", "./truth.taken"):
+            with self.subTest(name=name):
+                ended = self.play(*WORK, "--exit", "exit:3", env={"TRACEINJECT_OUTPUT": name, "TMPDIR": str(temporary)})
+                self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+                self.assertEqual([path.name for path in temporary.iterdir()], ["truth.taken"])
+                recording = self.open("truth.tmp/truth.taken")
+                self.assertIn("no regular file", recording.health()["start", "failed"][1])
+                # What was recorded until then is lost, and counted.
+                self.assertGreater(recording.count("kernel", "seen"), 0)
+                for source in ("kernel", "memcpy"):
+                    self.assertEqual(recording.count(source, "dropped"), recording.count(source, "seen"), source)
+                recording.close()
+                (temporary / "truth.taken").unlink()
+
     def test_missing_folder_is_made(self):
         ended = self.play(*WORK, env={"TRACEINJECT_OUTPUT": "new/folder/run.db"})
         self.assert_gpu_work(self.open("new/folder/run.db"), self.truth(ended))

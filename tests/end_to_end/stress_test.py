@@ -2,6 +2,7 @@
 """Programs and surroundings that are hard on a guest: it must neither harm them nor be harmed more than it says."""
 
 import signal
+import sys
 import time
 import unittest
 
@@ -82,6 +83,22 @@ class HardPrograms(harness.TestCase):
         self.assertGreaterEqual(len(text), 256)
 
 
+# Works a little, then idles; prints by how much its memory grew meanwhile.
+IDLE = """
+import ctypes, os, time
+runtime = ctypes.CDLL("libcudart.so.13")
+memory = ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGESIZE")
+time.sleep(1)
+before = resident()
+time.sleep(2)
+print(resident() - before)
+"""
+
+
 class HardSurroundings(harness.TestCase):
     def test_flush_that_never_returns(self):
         begin = time.monotonic()
@@ -105,6 +122,15 @@ class HardSurroundings(harness.TestCase):
             env={**FAST_FLUSH, "FAKE_GPU_TRUTH": ""}))
         self.assertNotEqual(ended.code, harness.killed_by(signal.SIGXFSZ), "our writing killed the program")
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+
+    def test_memory_while_the_file_cannot_be_written(self):
+        # Long health rows, by names that are no options: 500 KB in each of about 40 transactions that fail.
+        env = {f"TRACEINJECT_{letter * 100_000}": "1" for letter in "ABCDE"}
+        ended = self.finish(self.start(command=["bash", "-c", f"ulimit -f 200; exec {sys.executable} -c '{IDLE}'"],
+                                       env={**FAST_FLUSH, **env, "FAKE_GPU_TRUTH": ""}))
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.assertEqual(self.open().rows("SELECT * FROM health"), [], "a transaction went through")
+        self.assertLess(int(ended.stdout), 4 << 20)
 
 
 if __name__ == "__main__":
