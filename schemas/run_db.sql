@@ -253,7 +253,8 @@ CREATE TABLE clock_pair (
 CREATE TABLE capture_gap (
   start  INTEGER NOT NULL,
   dur    INTEGER,                      -- NULL: to the end
-  reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written
+  reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written;
+                                       -- out_of_memory: of the process
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

@@ -47,8 +47,8 @@ std::vector<OptionInfo> ListOptions();
 // and replaced by the default.
 Options ParseOptions(const char* const* environment);
 
-// Whether the environment switches the option `name` off. For places where no options were read yet;
-// allocates nothing.
+// Whether the environment switches the option `name` off. For places where no options were read
+// yet; allocates nothing.
 bool IsSwitchedOff(const char* name);
 
 // Bytes of "4G", "512K", "100M", "12345" (powers of 1024). False if the text is no size.

@@ -39,7 +39,12 @@ constinit std::atomic<bool> g_slot_checked{false};
 
 void* RunWriter(void* data) {
   pthread_setname_np(pthread_self(), "traceinject");
-  static_cast<Session*>(data)->writer->Run();
+  Writer* writer = static_cast<Session*>(data)->writer.get();
+  try {
+    writer->Run();
+  } catch (...) {  // an exception that leaves a thread ends the program
+    writer->GiveUp("out_of_memory");
+  }
   return nullptr;
 }
 
@@ -74,7 +79,7 @@ void Start(const std::string& why) {
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
   // Registered here, after libcuda was loaded, so that it runs before libcuda's own teardown.
   if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 || !StartThread(session)) {
-    g_state.store(State::kDone, std::memory_order_release);
+    session->writer->GiveUp("no_thread");
     return;
   }
   g_session.store(session, std::memory_order_release);

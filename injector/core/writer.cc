@@ -22,8 +22,8 @@ extern char** environ;
 namespace traceinject {
 namespace {
 
-// Rows that wait in memory at most, while no GPU work has shown that a file is wanted, and dictionary
-// rows while the file cannot be written.
+// Rows that wait in memory at most, while no GPU work has shown that a file is wanted, and
+// dictionary rows while the file cannot be written.
 constexpr std::size_t kMostWaitingRows = 200'000;
 // A transaction between flushes when so many rows are decoded: memory stays bounded in bursts.
 constexpr std::size_t kRowsPerTransaction = 500'000;
@@ -214,8 +214,8 @@ bool Writer::CreateFile() {
     // Where the reason can be left if not where the recording was wanted.
     const char* folder = getenv("TMPDIR");
     const std::string fallback =
-        std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") +
-        "/" + wanted.substr(wanted.rfind('/') + 1);
+        std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") + "/" +
+        wanted.substr(wanted.rfind('/') + 1);
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
     std::string ignored;
@@ -342,6 +342,23 @@ void Writer::StopAtLimit(const std::string& reason) {
   log_.Line("recording stopped: " + reason);
   file_->Finish(now);
   file_.reset();
+}
+
+// What is decoded in part is lost; what is committed is safe even if this fails, too.
+void Writer::GiveUp(const std::string& reason) noexcept {
+  g_state.store(State::kDone, std::memory_order_release);
+  gave_up_ = true;
+  try {
+    activity_.Stop();
+    if (file_ == nullptr) return;
+    const std::int64_t now = NowNs() - base_ns_;
+    DropEvents();
+    batch_.gaps.push_back({now, -1, reason});
+    AddHealth();
+    Store();
+    file_->Finish(now);
+  } catch (...) {
+  }
 }
 
 }  // namespace traceinject

@@ -38,6 +38,10 @@ class Writer {
   // the reason of a failure is written.
   void Run();
 
+  // Ends the recording for good after an error that Run() cannot handle, without decoding any more;
+  // when Run() has left or was never called.
+  void GiveUp(const std::string& reason) noexcept;
+
   // From any thread: flush everything, close the file, return from Run().
   void RequestEnd();
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 #include "injector/core/counters.h"
 #include "injector/core/ring.h"
@@ -70,6 +71,13 @@ void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
   }
 }
 
+std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
+  std::int64_t records = 0;
+  CUpti_Activity* record = nullptr;
+  while (g_cupti->ActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) ++records;
+  return records;
+}
+
 void CountDropped(CUcontext context, std::uint32_t stream) {
   std::size_t dropped = 0;
   if (g_cupti->ActivityGetNumDroppedRecords != nullptr &&
@@ -89,8 +97,15 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     g_pool.Return(buffer);
     return;
   }
-  InternNames(buffer, valid_bytes);
-  auto* node = new Node{{buffer, valid_bytes}, g_completed.load(std::memory_order_relaxed)};
+  Node* node = nullptr;
+  try {  // CUPTI's frames are not made for exceptions
+    InternNames(buffer, valid_bytes);
+    node = new Node{{buffer, valid_bytes}, g_completed.load(std::memory_order_relaxed)};
+  } catch (const std::bad_alloc&) {
+    g_counters.Add(Health::kCuptiDropped, CountRecords(buffer, valid_bytes));
+    g_pool.Return(buffer);
+    return;
+  }
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
                                             std::memory_order_relaxed)) {
   }

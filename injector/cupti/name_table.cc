@@ -2,6 +2,7 @@
 #include "injector/cupti/name_table.h"
 
 #include <cstring>
+#include <new>
 
 namespace traceinject {
 
@@ -9,12 +10,17 @@ const char* NameTable::Intern(const char* name) {
   if (name == nullptr) name = "";
   std::lock_guard lock(mutex_);
   // The address is only a hint: after a module was unloaded it may hold another name.
-  auto [hint, fresh] = by_address_.try_emplace(name, nullptr);
-  if (!fresh && std::strcmp(hint->second, name) == 0) return hint->second;
+  if (auto hint = by_address_.find(name);
+      hint != by_address_.end() && std::strcmp(hint->second, name) == 0)
+    return hint->second;
   auto known = names_.find(name);
-  if (known == names_.end()) known = names_.insert(strdup(name)).first;
-  hint->second = known->data();
-  return hint->second;
+  if (known == names_.end()) {
+    char* copy = strdup(name);
+    if (copy == nullptr) throw std::bad_alloc();
+    known = names_.insert(copy).first;
+  }
+  by_address_.insert_or_assign(name, known->data());
+  return known->data();
 }
 
 }  // namespace traceinject

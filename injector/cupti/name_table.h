@@ -14,7 +14,8 @@ namespace traceinject {
 class NameTable {
  public:
   // An equal string that lives as long as the process. Equal contents give equal pointers.
-  // Amortised O(length); cheap when the same pointer with the same contents comes again.
+  // Amortised O(length); cheap when the same pointer with the same contents comes again. Throws
+  // std::bad_alloc.
   const char* Intern(const char* name);
 
  private:

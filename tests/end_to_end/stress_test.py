@@ -123,6 +123,37 @@ class HardSurroundings(harness.TestCase):
         self.assertNotEqual(ended.code, harness.killed_by(signal.SIGXFSZ), "our writing killed the program")
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
 
+    def play_without_memory(self, call, **env):
+        preload = f"{harness.LIBRARY} {harness.BUILD / 'faults' / 'libfail_malloc.so'}"
+        ended = self.play("--steps", "30", "--kernels", "40", "--step-us", "5000", "--nvtx", "--events", "--exit", "exit:3",
+                          env={**FAST_FLUSH, "LD_PRELOAD": preload, "FAIL_MALLOC_FROM": str(call), **env})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+        if not (self.folder / "run.db").exists():
+            return None
+        recording = harness.Recording.open_killed(self.folder / "run.db")
+        if recording is not None:
+            self.addCleanup(recording.close)
+            self.assertEqual(recording.integrity(), "ok")
+            self.assertEqual(set(recording.kernels()) - set(self.truth(ended).kernels()), set())
+        for path in self.folder.glob("run.db*"):
+            path.unlink()
+        return recording
+
+    def test_no_memory_for_the_writer(self):
+        for call in (1, 20, 100, 300, 700, 1500, 4000):
+            with self.subTest(call=call):
+                self.play_without_memory(call)
+
+    def test_no_memory_for_the_writer_once(self):
+        told = 0
+        # Most calls are SQLite's, which fails one transaction; making the file takes some thousands of them.
+        for call in range(8000, 14000, 400):
+            with self.subTest(call=call):
+                recording = self.play_without_memory(call, FAIL_MALLOC_TIMES="1")
+                if recording is not None:
+                    told += len(recording.rows("SELECT 1 FROM capture_gap WHERE reason = 'out_of_memory' AND dur IS NULL"))
+        self.assertGreater(told, 0, "no recording says why it ended")
+
     def test_memory_while_the_file_cannot_be_written(self):
         # Long health rows, by names that are no options: 500 KB in each of about 40 transactions that fail.
         env = {f"TRACEINJECT_{letter * 100_000}": "1" for letter in "ABCDE"}
