@@ -69,7 +69,7 @@ CREATE TABLE device (
 
 CREATE TABLE string (
   id   INTEGER PRIMARY KEY,
-  text TEXT NOT NULL                   -- UTF-8; other bytes as recorded
+  text TEXT NOT NULL                   -- UTF-8; other bytes as recorded. One that was not used for long may come again under another id
 );
 
 CREATE TABLE thread (

@@ -53,13 +53,24 @@ using IntegerIdMap = IdMap<IntegerKey<n>, BytesHash<IntegerKey<n>>>;
 // The writer thread's; new rows are appended to the batch given at construction.
 class Dictionary {
  public:
+  // At least the last so many different texts are known; at most twice as many.
+  static constexpr std::size_t kStringsKept = 100'000;
+
   explicit Dictionary(Batch* batch) : batch_(batch) {}
 
+  // Programs may make up a text for each event (torch's emit_nvtx does): what was not used lately
+  // is forgotten, and would get another id. O(length), amortised.
   std::uint32_t String(std::string_view text) {
     if (auto known = strings_.find(text); known != strings_.end()) return known->second;
-    const auto id = static_cast<std::uint32_t>(strings_.size() + 1);
+    std::uint32_t id = 0;
+    if (auto older = older_strings_.find(text); older != older_strings_.end()) {
+      id = older->second;
+    } else {
+      id = ++string_count_;
+      batch_->strings.push_back({id, std::string(text)});
+    }
+    if (strings_.size() >= kStringsKept) older_strings_ = std::exchange(strings_, {});
     strings_.emplace(std::string(text), id);
-    batch_->strings.push_back({id, std::string(text)});
     return id;
   }
   // For strings that never move or change: one look-up by address.
@@ -105,8 +116,11 @@ class Dictionary {
     }
   };
 
+  using StringIds = std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
+
   Batch* batch_;
-  std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>> strings_;
+  StringIds strings_, older_strings_;
+  std::uint32_t string_count_ = 0;
   std::unordered_map<const void*, std::uint32_t> stable_strings_;
   IntegerIdMap<1> threads_;
   IntegerIdMap<3> streams_;
