@@ -32,11 +32,18 @@ std::uint64_t Mix(std::uint64_t value) {
   return value ^ value >> 29;
 }
 
+// From 1. Not an address of the thread: the next thread may have the same.
+std::uint64_t NumberOfThread() {
+  static constinit std::atomic<std::uint64_t> count{0};
+  static thread_local constinit std::uint64_t t_number = 0;
+  if (t_number == 0) t_number = count.fetch_add(1, std::memory_order_relaxed) + 1;
+  return t_number;
+}
+
 std::uint64_t KeyOf(CUcontext context, void* stream, bool per_thread) {
-  // Handle 0 per thread is another stream in each thread.
-  static thread_local constinit char t_here = 0;
-  const auto thread =
-      per_thread && stream == nullptr ? reinterpret_cast<std::uint64_t>(&t_here) : 0;
+  // These handles are another stream in each thread.
+  const bool own = stream == CU_STREAM_PER_THREAD || (per_thread && stream == nullptr);
+  const std::uint64_t thread = own ? Mix(NumberOfThread()) : 0;
   return Mix(Mix(Mix(reinterpret_cast<std::uint64_t>(context)) ^
                  reinterpret_cast<std::uint64_t>(stream)) ^
              thread ^ g_generation.load(std::memory_order_relaxed)) |
