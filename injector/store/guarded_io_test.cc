@@ -30,14 +30,16 @@ std::vector<int> CloseAllAndReuse(const std::string& victim) {
 }
 
 // A new file often has the inode number of one that was just removed; its time of birth differs
-// once the kernel's coarse clock ticked.
+// once the kernel's coarse clock passed the present: newer kernels stamp some files with the exact
+// time, and the next ones with no earlier one.
 void WaitForAnotherTimestamp() {
   timespec begin, now;
-  clock_gettime(CLOCK_REALTIME_COARSE, &begin);
+  clock_gettime(CLOCK_REALTIME, &begin);
   do {
     usleep(1000);
     clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  } while (now.tv_sec == begin.tv_sec && now.tv_nsec == begin.tv_nsec);
+  } while (now.tv_sec < begin.tv_sec ||
+           (now.tv_sec == begin.tv_sec && now.tv_nsec <= begin.tv_nsec));
 }
 
 // The victims still are open and have their content.
