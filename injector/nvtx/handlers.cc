@@ -267,7 +267,7 @@ void EmitPayload(EventType type, nvtxDomainHandle_t domain, const nvtxPayloadDat
   Emit(type, domain, content);
 }
 
-std::string_view View(const char* text) { return text == nullptr ? std::string_view() : text; }
+std::string_view View(const char* text) { return text == nullptr ? "" : text; }
 std::uint64_t NewRange() { return g_next_range.fetch_add(1, std::memory_order_relaxed); }
 
 // Programs get the address of the name as an opaque handle.
