@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Step time of a training program untraced, recorded in several ways, and under torch.profiler.
 
-One run of one configuration is one process. The configurations take turns (round robin, the order turned by one each round), so
-that drifting clocks and temperatures hit all of them alike. Printed are, as a Markdown table, medians over the rounds with 95 %
-intervals (percentile bootstrap over rounds) of the step time, of the change against the untraced run of the same round, and of
-the percentage points by which that change exceeds the one with kernels only.
+One run of one configuration is one process. Processes that are started apart differ by several per cent in a launch-bound step
+(memory layout, placement), more than the differences in question; so the runs of a round are forked from a parent that has
+imported PyTorch and not yet touched CUDA: one parent without the library for the untraced and profiled runs, one with LD_PRELOAD
+for the recorded ones. Every round has new parents, and the order of its configurations is turned by one, so that layouts and
+drifting clocks hit all of them alike. Printed are, as a Markdown table, medians over the rounds with 95 % intervals (percentile
+bootstrap over rounds) of the step time, of the change against the untraced run of the same round, and of the percentage points by
+which that change exceeds the one with kernels only.
 
 Configurations
   untraced          no library
@@ -21,6 +24,7 @@ import json
 import os
 import pathlib
 import random
+import select
 import shutil
 import statistics
 import subprocess
@@ -38,32 +42,71 @@ BASE = "untraced"
 FLOOR = "kinds:kernel"  # the least that recording kernels with CUPTI costs
 
 
-def environment(configuration, library, database):
-    env = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")}
-    if configuration == "default" or configuration.startswith("kinds:"):
-        env.update(LD_PRELOAD=str(library), TRACEINJECT_OUTPUT=str(database))
+def is_traced(configuration):
+    return configuration == "default" or configuration.startswith("kinds:")
+
+
+class ForkServer:
+    """A parent of measured processes (fork_server.py)."""
+
+    def __init__(self, options, library=None):
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")}
+        if library:
+            environment["LD_PRELOAD"] = library
+        self.timeout = options.timeout
+        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("fork_server.py"), options.workload],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+
+    def wait_until_ready(self):
+        if self.answer() != "ready":
+            raise RuntimeError("PyTorch could not be imported")
+
+    def answer(self):
+        if not select.select([self.process.stdout], [], [], self.timeout)[0]:
+            self.process.kill()
+            raise RuntimeError(f"no answer within {self.timeout} s")
+        return self.process.stdout.readline().strip()
+
+    def run(self, arguments, environment, output):
+        request = {"arguments": arguments, "environment": environment, "output": str(output)}
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+        code = self.answer()
+        text = output.read_text()
+        if code != "0":
+            raise RuntimeError(f"exit code {code}\n{text[-2000:]}")
+        return json.loads(text.splitlines()[-1])
+
+    def stop(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def environment(configuration, database):
+    """What a recorded child sees on top of its parent's environment."""
+    env = {"TRACEINJECT_OUTPUT": str(database)}
     if configuration.startswith("kinds:"):
         env["TRACEINJECT_KINDS"] = configuration.removeprefix("kinds:")
     return env
 
 
-def program(options, workload, configuration):
-    command = [sys.executable, options.workload, "--preset", workload, "--steps", str(options.steps),
-               "--warmup", str(options.warmup), "--block", str(options.block), "--workers", "0"]
+def arguments(options, workload, configuration):
+    words = ["--preset", workload, "--steps", str(options.steps), "--warmup", str(options.warmup), "--block", str(options.block),
+             "--workers", "0"]
     if configuration.startswith("profiler-"):
-        command += ["--profiler", "-", "--profiler-activities", configuration.removeprefix("profiler-").replace("-", ",")]
-    return command
+        words += ["--profiler", "-", "--profiler-activities", configuration.removeprefix("profiler-").replace("-", ",")]
+    return words
 
 
-def measure(options, workload, configuration, database):
+def measure(options, server, workload, configuration, scratch):
     """One process: its result line, with what was recorded."""
+    database = scratch / "run.db"
     database.unlink(missing_ok=True)
-    done = subprocess.run(program(options, workload, configuration), env=environment(configuration, options.library, database),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=options.timeout)
-    if done.returncode != 0:
-        raise RuntimeError(f"{workload}, {configuration}: exit code {done.returncode}\n{done.stderr[-2000:]}")
-    result = json.loads(done.stdout.splitlines()[-1])
-    traced = configuration == "default" or configuration.startswith("kinds:")
+    traced = is_traced(configuration)
+    try:
+        result = server.run(arguments(options, workload, configuration), environment(configuration, database) if traced else {},
+                            scratch / "output")
+    except RuntimeError as error:
+        raise RuntimeError(f"{workload}, {configuration}: {error}") from error
     result["recorded"] = recorded(database, configuration) if traced else None
     database.unlink(missing_ok=True)
     return result
@@ -89,12 +132,17 @@ def measure_all(options):
     for number in range(options.repetitions):
         round_began = time.monotonic()
         shift = number % len(options.configuration)
+        servers = {False: ForkServer(options), True: ForkServer(options, options.library)}
+        for server in servers.values():
+            server.wait_until_ready()
         for workload in options.workloads:
             for configuration in options.configuration[shift:] + options.configuration[:shift]:
-                result = measure(options, workload, configuration, scratch / "run.db")
+                result = measure(options, servers[is_traced(configuration)], workload, configuration, scratch)
                 results[workload, configuration].append(result)
                 print(f"round {number + 1}  {workload:13} {configuration:30} {result['median_step_ms']:8.3f} ms",
                       file=sys.stderr, flush=True)
+        for server in servers.values():
+            server.stop()
         spent, last = time.monotonic() - began, time.monotonic() - round_began
         if number + 1 < options.repetitions and spent + last > options.budget_s:
             print(f"stopped after {number + 1} rounds: another would exceed {options.budget_s} s", file=sys.stderr)
@@ -156,7 +204,7 @@ def parse_options():
     parser.add_argument("--steps", type=int, default=80, help="measured steps a run (default: 80, about 3 s)")
     parser.add_argument("--warmup", type=int, default=10, help="steps before (default: 10)")
     parser.add_argument("--block", type=int, default=20, help="steps timed together (default: 20)")
-    parser.add_argument("--timeout", type=int, default=120, help="seconds for one run (default: 120)")
+    parser.add_argument("--timeout", type=int, default=120, help="seconds for one run, or for importing PyTorch (default: 120)")
     parser.add_argument("--budget-s", type=int, default=540, help="no new round that would end later than this (default: 540)")
     options = parser.parse_args()
     options.configuration = options.configuration or DEFAULT_CONFIGURATIONS
