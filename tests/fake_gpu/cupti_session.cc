@@ -58,6 +58,7 @@ CuptiSession::CuptiSession()
       shuffle_(SettingNumber("FAKE_CUPTI_SHUFFLE", 0) != 0),
       stale_names_(SettingNumber("FAKE_CUPTI_STALE_NAMES", 0) != 0),
       random_(static_cast<std::uint32_t>(SettingNumber("FAKE_CUPTI_SHUFFLE", 1))),
+      order_random_(random_),
       left_to_drop_(SettingNumber("FAKE_CUPTI_DROP", 0)),
       per_thread_buffers_(version_ >= kPerThreadDefaultVersion) {
   SetActivitySink(this);
@@ -301,7 +302,7 @@ void CuptiSession::Work() {
 }
 
 void CuptiSession::Shuffle(Buffer& buffer) {
-  std::shuffle(buffer.slots.begin(), buffer.slots.end(), random_);
+  std::shuffle(buffer.slots.begin(), buffer.slots.end(), order_random_);
   std::vector<std::uint8_t> shuffled;
   shuffled.reserve(buffer.used);
   for (Slot& slot : buffer.slots) {
