@@ -197,7 +197,7 @@ std::string StripKernelName(std::string_view demangled_name) {
   std::string name(demangled_name);
   // These hold brackets that are no template arguments or parameters.
   ReplaceAll(name, "->", "");
-  ReplaceAll(name, "(anonymous namespace)", "");
+  ReplaceAll(name, "(anonymous namespace)::", "");
   ReplaceAll(name, "{lambda", "lambda_");
   std::string stripped;
   int depth = 0;

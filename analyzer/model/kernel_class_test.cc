@@ -182,10 +182,16 @@ INSTANTIATE_TEST_SUITE_P(RealNames, KernelClassExample, testing::ValuesIn(kExamp
 
 TEST(KernelClass, StripsTemplatesAndParameters) {
   EXPECT_EQ(StripKernelName("void at::native::(anonymous namespace)::f<int, g<2> >(float*)"),
-            "void at::native::::f");
+            "void at::native::f");
+  EXPECT_EQ(StripKernelName("(anonymous namespace)::(anonymous namespace)::triton_f(int)"),
+            "triton_f");
   EXPECT_EQ(StripKernelName("auto f<decltype(a->b)>(int) -> int"), "auto f");
   EXPECT_EQ(StripKernelName("f{lambda(int)#1}"), "flambda_");
   EXPECT_EQ(StripKernelName("a>>b"), "ab");
+}
+
+TEST(KernelClass, AnonymousNamespacesDoNotHideTheStartOfAName) {
+  EXPECT_EQ(ClassifyKernel("(anonymous namespace)::triton_poi(float*)"), KernelClass::kTriton);
 }
 
 TEST(KernelClass, SgdAndLambAreWords) {
