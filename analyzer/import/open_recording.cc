@@ -9,76 +9,18 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/import/temporary_file.h"
+
 namespace traceinject {
 namespace {
 
 namespace fs = std::filesystem;
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  ~FileDescriptor() {
-    if (fd_ >= 0) close(fd_);
-  }
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-
- private:
-  int fd_;
-};
-
-// A file of ours that disappears with its owner; what has it open keeps it.
-class TemporaryFile {
- public:
-  static Result<TemporaryFile> Create() {
-    const char* folder = std::getenv("TMPDIR");
-    std::string path =
-        std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/traceinject-XXXXXX";
-    FileDescriptor fd(mkostemp(path.data(), O_CLOEXEC));
-    if (!fd.valid()) {
-      return Error{fmt::format(
-          "{}: no temporary file can be made there ({}). Set TMPDIR to a folder with room.", path,
-          std::strerror(errno))};
-    }
-    return TemporaryFile(std::move(path), std::move(fd));
-  }
-  TemporaryFile(TemporaryFile&& other) noexcept
-      : path_(std::exchange(other.path_, {})), fd_(std::move(other.fd_)) {}
-  ~TemporaryFile() {
-    if (path_.empty()) return;
-    unlink(path_.c_str());
-    unlink((path_ + "-journal").c_str());
-  }
-
-  Status Append(const char* bytes, std::size_t count) {
-    while (count > 0) {
-      const ssize_t written = write(fd_.get(), bytes, count);
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        return Error{fmt::format(
-            "{}: writing the temporary file failed ({}). Set TMPDIR to a folder with room.", path_,
-            std::strerror(errno))};
-      }
-      bytes += written;
-      count -= static_cast<std::size_t>(written);
-    }
-    return Done{};
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  TemporaryFile(std::string path, FileDescriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
-  std::string path_;
-  FileDescriptor fd_;
-};
 
 constexpr std::string_view kSqliteMagic("SQLite format 3\0", 16);
 constexpr std::string_view kZstdMagic = "\x28\xB5\x2F\xFD";

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/temporary_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "analyzer/import/temporary_folder.h"
+
+namespace traceinject {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsEmpty(const std::string& folder) {
+  return fs::directory_iterator(folder) == fs::directory_iterator();
+}
+
+class TemporaryFileTest : public testing::Test {
+ protected:
+  TemporaryFileTest() {
+    fs::create_directory(folder_ / "tmp");
+    setenv("TMPDIR", tmp().c_str(), 1);
+  }
+  ~TemporaryFileTest() override { unsetenv("TMPDIR"); }
+  std::string tmp() const { return folder_ / "tmp"; }
+
+  // How a process ends that gets `signal` while it has a temporary file and its journal.
+  int EndOfProcess(int signal, bool ignored) {
+    const pid_t child = fork();
+    if (child == 0) {
+      // Whoever started the tests may have had it ignored.
+      std::signal(signal, ignored ? SIG_IGN : SIG_DFL);
+      const auto file = TemporaryFile::Create();
+      if (!file.ok()) _exit(2);
+      std::ofstream(file.value().path() + "-journal") << "x";
+      raise(signal);
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return status;
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(TemporaryFileTest, GoesWithItsOwner) {
+  {
+    auto file = TemporaryFile::Create();
+    ASSERT_TRUE(file.ok()) << file.error();
+    ASSERT_TRUE(file.value().Append("abc", 3).ok());
+    EXPECT_EQ(fs::file_size(file.value().path()), 3u);
+    const TemporaryFile moved = std::move(file).value();
+    EXPECT_FALSE(IsEmpty(tmp()));
+  }
+  EXPECT_TRUE(IsEmpty(tmp()));
+}
+
+TEST_F(TemporaryFileTest, GoesWhenTheProcessIsInterrupted) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const int status = EndOfProcess(signal, false);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_EQ(WTERMSIG(status), signal);
+    EXPECT_TRUE(IsEmpty(tmp())) << signal;
+  }
+}
+
+TEST_F(TemporaryFileTest, IgnoredSignalsStayIgnored) {
+  const int status = EndOfProcess(SIGHUP, true);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace traceinject
