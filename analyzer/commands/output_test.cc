@@ -41,10 +41,19 @@ TEST(Output, FailuresNameTheFile) {
 }
 
 TEST(Output, ProgressLine) {
-  EXPECT_EQ(ProgressLine({.share = 0.5, .files_done = 1, .files = 2, .rows = 1234}),
+  EXPECT_EQ(ProgressLine({.share = 0.5, .files_done = 1, .files = 2, .rows = 1234}, 80),
             "reading  [###############...............]  50 %  1 of 2 files, 1,234 rows");
-  EXPECT_EQ(ProgressLine({.share = 1, .files_done = 2, .files = 2, .rows = 0}),
+  EXPECT_EQ(ProgressLine({.share = 1, .files_done = 2, .files = 2, .rows = 0}, 80),
             "reading  [##############################]  100 %  2 of 2 files, 0 rows");
+}
+
+TEST(Output, ProgressLineFitsTheTerminal) {
+  const LoadProgress progress = {.share = 0.5, .files_done = 1, .files = 2, .rows = 1234};
+  const std::string full = ProgressLine(progress, 80);
+  EXPECT_EQ(ProgressLine(progress, full.size() + 1), full);
+  EXPECT_EQ(ProgressLine(progress, full.size()), "reading  50 %  1 of 2 files, 1,234 rows");
+  EXPECT_EQ(ProgressLine(progress, 20), "reading  50 %  1 of");
+  EXPECT_EQ(ProgressLine(progress, 0), "");
 }
 
 class ReportOutput : public testing::Test {

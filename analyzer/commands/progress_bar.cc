@@ -2,6 +2,7 @@
 #include "analyzer/commands/progress_bar.h"
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -9,6 +10,15 @@
 #include "analyzer/common/units.h"
 
 namespace traceinject {
+namespace {
+
+// Of the terminal on stderr, which may change at any time; 80 where it does not tell.
+std::size_t Columns() {
+  struct winsize size = {};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+}  // namespace
 
 ProgressBar::ProgressBar(bool wanted) : active_(wanted && isatty(STDERR_FILENO) == 1) {}
 
@@ -19,17 +29,23 @@ ProgressBar::~ProgressBar() {
 
 void ProgressBar::Show(const LoadProgress& progress) {
   if (!active_) return;
-  fmt::print(stderr, "\r{}\x1b[K", ProgressLine(progress));
+  fmt::print(stderr, "\r{}\x1b[K", ProgressLine(progress, Columns()));
   std::fflush(stderr);
   drawn_ = true;
 }
 
-std::string ProgressLine(const LoadProgress& progress) {
+std::string ProgressLine(const LoadProgress& progress, std::size_t columns) {
   constexpr std::size_t kWidth = 30;
   const auto filled = static_cast<std::size_t>(progress.share * kWidth);
-  return fmt::format("reading  [{}{}]  {:.0f} %  {} of {} files, {} rows", std::string(filled, '#'),
-                     std::string(kWidth - filled, '.'), progress.share * 100, progress.files_done,
-                     progress.files, FormatCount(static_cast<std::int64_t>(progress.rows)));
+  const std::string numbers =
+      fmt::format("{:.0f} %  {} of {} files, {} rows", progress.share * 100, progress.files_done,
+                  progress.files, FormatCount(static_cast<std::int64_t>(progress.rows)));
+  std::string line = fmt::format("reading  [{}{}]  {}", std::string(filled, '#'),
+                                 std::string(kWidth - filled, '.'), numbers);
+  if (line.size() >= columns) line = "reading  " + numbers;
+  // The last column stays free: terminals differ in what they do after it.
+  if (line.size() >= columns) line.resize(columns > 0 ? columns - 1 : 0);
+  return line;
 }
 
 }  // namespace traceinject

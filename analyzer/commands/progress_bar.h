@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "analyzer/import/load_run.h"
@@ -24,7 +25,7 @@ class ProgressBar {
 };
 
 // The line for a state, without control characters: "reading  [#####.....]  52 %  3 of 8 files,
-// 1,234,567 rows".
-std::string ProgressLine(const LoadProgress& progress);
+// 1,234,567 rows". Shorter than `columns`, for a line that wraps cannot be drawn over.
+std::string ProgressLine(const LoadProgress& progress, std::size_t columns);
 
 }  // namespace traceinject
