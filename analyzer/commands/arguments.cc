@@ -97,6 +97,18 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
       ->type_name("AMOUNT");
 }
 
+CLI::Validator WholeNumberFrom(std::int64_t least) {
+  return CLI::Validator(
+      [least](const std::string& text) {
+        std::int64_t value = 0;
+        const char* end = text.data() + text.size();
+        const auto [rest, code] = std::from_chars(text.data(), end, value);
+        if (code == std::errc() && rest == end && value >= least) return std::string();
+        return fmt::format("'{}' is not a whole number of at least {}", text, least);
+      },
+      "");
+}
+
 CLI::Option* AddOutput(CLI::App& app, std::string& path) {
   return app.add_option("-o,--output", path, "write to FILE; - is stdout")->type_name("FILE");
 }

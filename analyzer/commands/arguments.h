@@ -27,6 +27,9 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
                        const std::string& help);
 Result<double> ParseAmount(std::string_view text);
 
+// Refuses what is no whole number or below `least`.
+CLI::Validator WholeNumberFrom(std::int64_t least);
+
 // -o FILE.
 CLI::Option* AddOutput(CLI::App& app, std::string& path);
 

@@ -93,6 +93,12 @@ TEST(Commands, UsageErrors) {
   EXPECT_NE(error_of({"x.db", "--from", "2", "--to", "1"}, kBadUsage)
                 .find("--from has to lie before --to"),
             std::string::npos);
+  EXPECT_NE(error_of({"x.db", "--top", "-1"}, kBadUsage)
+                .find("--top: '-1' is not a whole number of at least 0"),
+            std::string::npos);
+  EXPECT_NE(error_of({"x.db", "--steps", "0"}, kBadUsage)
+                .find("--steps: '0' is not a whole number of at least 1"),
+            std::string::npos);
   EXPECT_NE(error_of({"x.db", "--format", "xml"}, kBadUsage).find("xml"), std::string::npos);
 }
 

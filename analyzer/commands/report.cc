@@ -52,6 +52,7 @@ void Describe(CLI::App& app, Options& options) {
       ->capture_default_str();
   AddOutput(app, options.output);
   app.add_option("--top", options.report.top_kernels, "rows of each kernel table")
+      ->check(WholeNumberFrom(0))
       ->capture_default_str();
   AddAmount(app, "--flops-per-step", options.report.mfu.flops_per_step,
             "floating point operations of one step of the whole job");
@@ -61,7 +62,7 @@ void Describe(CLI::App& app, Options& options) {
             "tokens of one step of the whole job");
   app.add_option("--steps", options.report.mfu.steps,
                  "steps in the window; without it they are counted from NVTX ranges")
-      ->check(CLI::PositiveNumber);
+      ->check(WholeNumberFrom(1));
   app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
       ->check(CLI::Validator(
           [](std::string& name) {
