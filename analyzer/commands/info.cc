@@ -16,6 +16,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/import/open_recording.h"
 #include "analyzer/import/run_paths.h"
+#include "analyzer/metrics/printable.h"
 #include "schemas/health_counters.h"
 
 namespace traceinject {
@@ -80,7 +81,8 @@ std::string Upright(const SqlRows& rows, std::size_t row) {
   TableText table;
   for (std::size_t column = 0; column < rows.columns.size(); ++column) {
     const SqlCell& cell = rows.rows[row][column];
-    if (cell.kind != SqlCell::Kind::kNull) table.rows.push_back({rows.columns[column], cell.text});
+    if (cell.kind != SqlCell::Kind::kNull)
+      table.rows.push_back({rows.columns[column], Printable(cell.text)});
   }
   return FormatTable(table, "    ");
 }
@@ -126,8 +128,8 @@ std::string HealthText(const SqlRows& health) {
     const auto [severity, meaning] = Meaning(row[0].text, row[1].text);
     const bool counts = row[2].text != "0";
     std::string words(meaning);
-    if (!row[3].text.empty()) words += (words.empty() ? "" : ": ") + row[3].text;
-    table.rows.push_back({row[0].text + "." + row[1].text, row[2].text,
+    if (!row[3].text.empty()) words += (words.empty() ? "" : ": ") + Printable(row[3].text);
+    table.rows.push_back({Printable(row[0].text + "." + row[1].text), Printable(row[2].text),
                           std::string(counts ? severity : ""), std::move(words)});
   }
   return table.rows.empty() ? "    no counters: recording did not come that far\n"
@@ -136,7 +138,8 @@ std::string HealthText(const SqlRows& health) {
 
 std::string FactsText(const SqlRows& facts) {
   TableText table;
-  for (const auto& row : facts.rows) table.rows.push_back({row[0].text, row[1].text, row[2].text});
+  for (const auto& row : facts.rows)
+    table.rows.push_back({Printable(row[0].text), Printable(row[1].text), Printable(row[2].text)});
   return FormatTable(table, "    ");
 }
 
@@ -145,7 +148,7 @@ std::string AsText(const FileInfo& info) {
   TableText meta;
   bool closed = false;
   for (const auto& row : info.meta.rows) {
-    meta.rows.push_back({row[0].text, row[1].text});
+    meta.rows.push_back({Printable(row[0].text), Printable(row[1].text)});
     if (row[0].text == "base_ns")
       meta.rows.back()[1] += "  " + FormatDate(std::strtoll(row[1].text.c_str(), nullptr, 10));
     closed = closed || (row[0].text == "closed" && row[1].text == "1");

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analyzer/import/run_paths.h"
+#include "analyzer/metrics/printable.h"
 
 namespace traceinject {
 namespace {
@@ -116,7 +117,7 @@ std::string StartFailures(const Run& run) {
     for (const HealthCounter& counter : rank.health) {
       if (counter.source != "start" || counter.counter != "failed") continue;
       const std::string reason =
-          counter.detail.empty() ? "the recorder left no reason" : counter.detail;
+          counter.detail.empty() ? "the recorder left no reason" : Printable(counter.detail);
       if (!told.insert(reason).second) continue;
       text += fmt::format("{}: recording could not start: {}\n", rank.path, reason);
       if (const std::string_view advice = AdviceFor(reason); !advice.empty())

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/common/text.h"
+#include "analyzer/metrics/printable.h"
 
 namespace traceinject {
 namespace {
@@ -44,13 +45,6 @@ bool IsBlank(std::string_view text) {
     if (line == std::string_view::npos) return true;
     text.remove_prefix(line);
   }
-}
-
-std::string Printable(std::string text) {
-  for (char& letter : text) {
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
-  }
-  return text;
 }
 
 std::string CsvField(const std::string& text) {

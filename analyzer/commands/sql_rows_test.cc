@@ -28,7 +28,7 @@ TEST_F(SqlRowsTest, Table) {
   EXPECT_EQ(FormatRowsAsTable(Rows(kMixed)),
             " n  t      z       r  b\n"
             " 1  a,\"b\"  NULL  1.5  00ff\n"
-            "20  line?  z       2\n");
+            "20  line   z       2\n");
 }
 
 TEST_F(SqlRowsTest, Csv) {

@@ -28,7 +28,13 @@ std::size_t CharacterLength(std::string_view text) {
   return 0;
 }
 
-bool IsControl(char c) { return static_cast<std::uint8_t>(c) < 0x20 || c == 0x7F; }
+// Of a well-formed character. U+0080 to U+009F are controls too: U+009B starts escape sequences as
+// ESC [ does.
+bool IsControl(std::string_view character) {
+  const auto first = static_cast<std::uint8_t>(character[0]);
+  if (first == 0xC2) return static_cast<std::uint8_t>(character[1]) < 0xA0;
+  return first < 0x20 || first == 0x7F;
+}
 
 void MakeFieldPrintable(google::protobuf::Message& message,
                         const google::protobuf::FieldDescriptor& field) {
@@ -58,7 +64,7 @@ std::string Printable(std::string_view text) {
     const std::size_t length = CharacterLength(text);
     if (length == 0) {
       result += "\xEF\xBF\xBD";
-    } else if (IsControl(text[0])) {
+    } else if (IsControl(text)) {
       result += ' ';
     } else {
       result += text.substr(0, length);

@@ -24,6 +24,9 @@ TEST(PrintableTest, ReplacesWhatIsNotUtf8) {
 
 TEST(PrintableTest, DisarmsControlCharacters) {
   EXPECT_EQ(Printable("a\nb\x1b[31mc\x7f"), "a b [31mc ");
+  EXPECT_EQ(Printable("\xC2\x9B"
+                      "31m\xC2\xA0"),
+            " 31m\xC2\xA0");
 }
 
 TEST(PrintableTest, ReachesEveryStringOfAMessage) {
