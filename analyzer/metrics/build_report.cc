@@ -562,7 +562,7 @@ Mfu MfuOf(const Run& run, const std::deque<Analysis>& devices, const MfuOptions&
       window = found.window.time;
       span = all;
     }
-    used.push_back({found.rank, found.device});
+    used.push_back({found.rank, found.device, found.window.time});
     window = {std::min(window.start, found.window.time.start),
               std::max(window.end, found.window.time.end)};
     span = {std::min(span.start, all.start), std::max(span.end, all.end)};

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
+#include <string_view>
 
 #include "analyzer/metrics/nvtx_steps.h"
 
@@ -35,6 +37,25 @@ Reason SetFlops(const MfuOptions& options, Mfu& mfu) {
   mfu.convention = "6ND (6 x parameters x tokens), no attention term, no recomputation";
   return std::nullopt;
 }
+
+// From the first to the last of what was added, on the host where that took longest.
+class LongestByHost {
+ public:
+  void Add(const Rank& rank, Interval time) {
+    const auto [entry, is_new] = by_host_.try_emplace(rank.process.host, time);
+    if (is_new) return;
+    entry->second.start = std::min(entry->second.start, time.start);
+    entry->second.end = std::max(entry->second.end, time.end);
+  }
+  TimeNs length_ns() const {
+    TimeNs longest = 0;
+    for (const auto& [host, time] : by_host_) longest = std::max(longest, time.end - time.start);
+    return longest;
+  }
+
+ private:
+  std::map<std::string_view, Interval> by_host_;
+};
 
 // From the start of the first to the end of the last GPU operation that was launched in `host`. The
 // host runs ahead of the GPU, so its own ranges may end long before the work of their steps does.
@@ -65,37 +86,48 @@ Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOpt
   }
   std::optional<StepCount> fewest;
   std::int64_t most = 0;
-  Interval gpu{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
+  LongestByHost gpu;
   for (const Rank& rank : run.ranks) {
     std::optional<StepCount> count = CountSteps(rank, gpu_span, window);
     if (!count) continue;
     most = std::max(most, count->steps);
-    if (const std::optional<Interval> span = GpuTimeOf(rank, count->host)) {
-      gpu.start = std::min(gpu.start, span->start);
-      gpu.end = std::max(gpu.end, span->end);
-    }
+    if (const std::optional<Interval> span = GpuTimeOf(rank, count->host)) gpu.Add(rank, *span);
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
   if (!fewest)
     return "the number of steps is unknown: no NVTX range is named like a step; give it (--steps)";
   if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
-  if (gpu.end <= gpu.start) return "no GPU work was launched inside the step ranges";
+  if (gpu.length_ns() <= 0) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;
-  mfu.window_ns = gpu.end - gpu.start;
+  mfu.window_ns = gpu.length_ns();
   mfu.steps_source = fmt::format("NVTX ranges {}", fewest->pattern);
   if (most != fewest->steps)
     mfu.steps_source += fmt::format(" ({} to {} on the ranks: fewest taken)", fewest->steps, most);
   return std::nullopt;
 }
 
+// Each card once: processes of one rank, or ranks, may share one.
+std::vector<MfuDevice> DistinctCards(const std::vector<MfuDevice>& devices) {
+  std::vector<MfuDevice> cards;
+  std::set<std::string_view> seen;
+  for (const MfuDevice& at : devices) {
+    if (at.device->uuid.empty() || seen.insert(at.device->uuid).second) cards.push_back(at);
+  }
+  return cards;
+}
+
 // A recording of some ranks of a job still knows how many there are; each is taken to drive as many
 // GPUs as the recorded ones.
 int DevicesOfJob(const Run& run, int recorded) {
-  int world = 0;
-  for (const Rank& rank : run.ranks) world = std::max(world, rank.process.world_size.value_or(0));
-  const int processes = static_cast<int>(run.ranks.size());
-  if (processes == 0 || world <= processes) return recorded;
-  return static_cast<int>(std::llround(static_cast<double>(recorded) * world / processes));
+  int world = 0, unnumbered = 0;
+  std::set<int> numbers;  // a rank may have several processes
+  for (const Rank& rank : run.ranks) {
+    world = std::max(world, rank.process.world_size.value_or(0));
+    rank.rank ? static_cast<void>(numbers.insert(*rank.rank)) : static_cast<void>(++unnumbered);
+  }
+  const int ranks = static_cast<int>(numbers.size()) + unnumbered;
+  if (ranks == 0 || world <= ranks) return recorded;
+  return static_cast<int>(std::llround(static_cast<double>(recorded) * world / ranks));
 }
 
 Reason SetPeak(const std::vector<MfuDevice>& devices, PeakDtype dtype, Mfu& mfu) {
@@ -142,14 +174,17 @@ Reason SetPercent(Mfu& mfu) {
 Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
                Interval window, const MfuOptions& options) {
   Mfu mfu;
-  mfu.window_ns = window.end - window.start;
-  mfu.devices = DevicesOfJob(run, static_cast<int>(devices.size()));
+  LongestByHost elapsed;
+  for (const MfuDevice& at : devices) elapsed.Add(*at.rank, at.window);
+  mfu.window_ns = elapsed.length_ns();
+  const std::vector<MfuDevice> cards = DistinctCards(devices);
+  mfu.devices = DevicesOfJob(run, static_cast<int>(cards.size()));
   Reason reason;
   if (!options.requested()) reason = "give --flops-per-step, or --params and --tokens-per-step";
   if (!reason && (devices.empty() || mfu.window_ns <= 0)) reason = "no GPU work in the window";
   if (!reason) reason = SetFlops(options, mfu);
   if (!reason) reason = SetSteps(run, gpu_span, window, options, mfu);
-  if (!reason) reason = SetPeak(devices, options.peak_dtype, mfu);
+  if (!reason) reason = SetPeak(cards, options.peak_dtype, mfu);
   if (!reason) reason = SetPercent(mfu);
   mfu.reason = reason.value_or("");
   return mfu;

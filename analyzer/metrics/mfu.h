@@ -42,13 +42,17 @@ struct Mfu {
   std::optional<double> achieved_tflops_per_device;
 };
 
-// A device with work in the window.
+// A device with work in the window. Two processes on one card are two of these; the card counts
+// once.
 struct MfuDevice {
   const Rank* rank = nullptr;
   const Device* device = nullptr;
+  Interval window{};  // its part of the window
 };
 
-// `gpu_span`: all GPU work of the run; `window`: the part reported on. O(NVTX ranges).
+// `gpu_span`: all GPU work of the run; `window`: the part reported on. Times are taken on each host
+// by its own clock, and the longest counts: clocks of several hosts may be far apart. O(NVTX ranges
+// + operations).
 Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
                Interval window, const MfuOptions& options);
 

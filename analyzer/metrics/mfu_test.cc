@@ -27,7 +27,7 @@ void AddWork(RankBuilder& builder, TimeNs launched, Interval on_gpu) {
 Mfu Compute(const traceinject::Run& run, const MfuOptions& options) {
   std::vector<MfuDevice> devices;
   for (const Rank& rank : run.ranks) {
-    for (const Device& device : rank.devices) devices.push_back({&rank, &device});
+    for (const Device& device : rank.devices) devices.push_back({&rank, &device, kSecond});
   }
   return ComputeMfu(run, devices, kSecond, kSecond, options);
 }
@@ -91,6 +91,41 @@ TEST(MfuTest, RanksThatWereNotRecordedCountAsDevices) {
   const Mfu mfu = Compute(run, {.flops_per_step = 989e12, .steps = 1});
   EXPECT_EQ(mfu.devices, 8);
   EXPECT_NEAR(*mfu.percent, 12.5, 1e-9);
+}
+
+TEST(MfuTest, ProcessesOfOneRankOnOneCardCountOnce) {
+  traceinject::Run run = OneGpu();
+  run.ranks[0].rank = 0;
+  run.ranks[0].devices[0].uuid = "GPU-1";
+  run.ranks[0].process.world_size = 1;
+  run.ranks.push_back(run.ranks[0]);
+  const Mfu mfu = Compute(run, {.flops_per_step = 98.9e12, .steps = 1});
+  EXPECT_EQ(mfu.devices, 1);
+  EXPECT_NEAR(*mfu.percent, 10, 1e-9);
+  run.ranks[0].process.world_size = 3;
+  EXPECT_EQ(Compute(run, {.flops_per_step = 98.9e12, .steps = 1}).devices, 3);
+}
+
+TEST(MfuTest, ClocksOfTwoHostsNeedNotAgree) {
+  constexpr TimeNs kAhead = 3'600'000'000'000;
+  traceinject::Run run;
+  std::vector<MfuDevice> devices;
+  for (const TimeNs ahead : {TimeNs{0}, kAhead}) {
+    RankBuilder builder;
+    builder.AddRange({ahead, ahead + 900'000'000, "step 0"});
+    AddWork(builder, ahead + 1'000, {ahead + 100'000'000, ahead + 600'000'000});
+    builder.rank().process.host = ahead == 0 ? "a" : "b";
+    run.ranks.push_back(builder.rank());
+  }
+  for (const Rank& rank : run.ranks) {
+    const TimeNs start = rank.process.host == "a" ? 0 : kAhead;
+    devices.push_back({&rank, &rank.devices[0], {start, start + kSecond.end}});
+  }
+  const Interval all{0, kAhead + kSecond.end};
+  MfuOptions options = {.flops_per_step = 98.9e12};
+  EXPECT_EQ(ComputeMfu(run, devices, all, all, options).window_ns, 500'000'000);
+  options.steps = 1;
+  EXPECT_EQ(ComputeMfu(run, devices, all, all, options).window_ns, kSecond.end);
 }
 
 TEST(MfuTest, ReasonsInsteadOfNumbers) {
