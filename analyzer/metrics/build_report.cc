@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/common/units.h"
 #include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/gaps.h"
 #include "analyzer/metrics/gpu_specs.h"
@@ -18,6 +19,7 @@
 #include "analyzer/metrics/nccl_summary.h"
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/printable.h"
+#include "analyzer/metrics/process_label.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
@@ -42,9 +44,8 @@ struct Analysis {
 };
 
 std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
-  if (rank.rank) return fmt::format("rank {} GPU {}", *rank.rank, device.ordinal);
-  if (run.ranks.size() > 1) return fmt::format("pid {} GPU {}", rank.process.pid, device.ordinal);
-  return fmt::format("GPU {}", device.ordinal);
+  if (!rank.rank && run.ranks.size() == 1) return fmt::format("GPU {}", device.ordinal);
+  return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
 }
 
 Analysis Analyse(const Rank& rank, const Device& device, const Window& window,
@@ -515,6 +516,16 @@ void Writer::HealthBlock(const RecordingHealth& health, proto::Health& to) const
   }
 }
 
+std::string NoWorkNote(const std::string& label, const traceinject::Device& device, TimeNs origin,
+                       const TimeLimits& limits) {
+  if (!limits.from_ns && !limits.to_ns)
+    return fmt::format("{} ({}): its operations took no measurable time.", label, device.name);
+  const Interval span = *GpuSpan(device.ops);
+  return fmt::format("{} ({}) did no GPU work in the chosen time; its work lies between {} and {}.",
+                     label, device.name, FormatTime(span.start - origin),
+                     FormatTime(span.end - origin));
+}
+
 std::deque<Analysis> AnalyseDevices(const Run& run, TimeNs origin, const ReportOptions& options,
                                     Report& report) {
   std::deque<Analysis> devices;
@@ -524,8 +535,7 @@ std::deque<Analysis> AnalyseDevices(const Run& run, TimeNs origin, const ReportO
       const std::string label = LabelOf(run, run.ranks[i], device);
       const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
       if (!window) {
-        report.add_notes(
-            fmt::format("{} ({}) did no GPU work in the chosen time.", label, device.name));
+        report.add_notes(NoWorkNote(label, device, origin, options.limits));
         continue;
       }
       devices.push_back(Analyse(run.ranks[i], device, *window, options.longest_gaps));

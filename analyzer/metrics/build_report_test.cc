@@ -113,6 +113,30 @@ TEST(BuildReportTest, FromAndToCut) {
   EXPECT_EQ(report.devices(0).kernels().count(), 1);  // counted where they start
 }
 
+TEST(BuildReportTest, ProcessesOfOneRankAreToldApart) {
+  traceinject::Run run = TwoRanks();
+  run.ranks[1].rank = 0;
+  run.ranks[0].process.pid = 10;
+  run.ranks[1].process.pid = 11;
+  run.ranks[1].closed = false;
+  const Report report = BuildReport(run, {});
+  EXPECT_EQ(report.devices(0).label(), "rank 0 pid 10 GPU 0");
+  EXPECT_EQ(report.devices(1).label(), "rank 0 pid 11 GPU 0");
+  EXPECT_EQ(report.run().idle_share().max_at(), "rank 0 pid 11 GPU 0");
+  ASSERT_EQ(report.health().reasons_size(), 1);
+  EXPECT_EQ(report.health().reasons(0).find("rank 0 pid 11: the process was killed"), 0u);
+}
+
+TEST(BuildReportTest, OperationsWithoutLengthAreNoChosenTime) {
+  RankBuilder builder;
+  builder.AddKernel(5, 5, kGemm);
+  traceinject::Run run;
+  run.ranks = {builder.rank()};
+  const Report report = BuildReport(run, {});
+  ASSERT_EQ(report.notes_size(), 1);
+  EXPECT_EQ(report.notes(0), "GPU 0 (NVIDIA H200): its operations took no measurable time.");
+}
+
 TEST(BuildReportTest, OneProcessWithTwoDevicesHasTwoPartitions) {
   RankBuilder builder;
   builder.AddDevice("NVIDIA H200");
@@ -154,7 +178,9 @@ TEST(BuildReportTest, EmptyRunsHaveANoteAndNoFigures) {
   late.limits.from_ns = 1'000'000;
   const Report nothing = BuildReport(TwoRanks(), late);
   EXPECT_EQ(nothing.devices_size(), 0);
-  EXPECT_EQ(nothing.notes(0), "rank 0 GPU 0 (NVIDIA H200) did no GPU work in the chosen time.");
+  EXPECT_EQ(nothing.notes(0),
+            "rank 0 GPU 0 (NVIDIA H200) did no GPU work in the chosen time; its work lies between "
+            "0 ns and 2.000 us.");
 }
 
 TEST(BuildReportTest, PeaksOnlyForKnownGpus) {

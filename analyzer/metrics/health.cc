@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/process_label.h"
+
 namespace traceinject {
 namespace {
 
@@ -36,7 +38,7 @@ HealthLine LineOf(const HealthCounter& counter, std::size_t rank) {
 
 std::string RankLabel(const Run& run, std::size_t index) {
   const Rank& rank = run.ranks[index];
-  return rank.rank ? fmt::format("rank {}", *rank.rank) : rank.path;
+  return rank.rank ? ProcessLabel(run, rank) : rank.path;
 }
 
 // Grades only get worse.

@@ -95,9 +95,15 @@ std::string GpuNames(const proto::Report& report) {
   return text;
 }
 
-std::string SourceLabel(const proto::Source& source) {
-  return source.has_rank() ? fmt::format("rank {}", source.rank())
-                           : fmt::format("pid {}", source.pid());
+// "rank 3"; "rank 3 pid 4711" where several processes are of that rank.
+std::string SourceLabel(const proto::Report& report, int index) {
+  const proto::Source& source = report.sources(index);
+  if (!source.has_rank()) return fmt::format("pid {}", source.pid());
+  const auto of_that_rank = std::count_if(
+      report.sources().begin(), report.sources().end(),
+      [&](const proto::Source& each) { return each.has_rank() && each.rank() == source.rank(); });
+  return of_that_rank > 1 ? fmt::format("rank {} pid {}", source.rank(), source.pid())
+                          : fmt::format("rank {}", source.rank());
 }
 
 void TextWriter::Title() {
@@ -463,8 +469,8 @@ void TextWriter::Health() {
   Rows rows = {{"severity", "process", "counter", "value", "meaning"}};
   for (const proto::HealthLine& line : health.lines()) {
     if (line.severity() == proto::HealthLine::SEVERITY_INFO) continue;
-    rows.push_back({kSeverities[line.severity()], SourceLabel(report_.sources(line.source())),
-                    line.name(), FormatCount(line.value()),
+    rows.push_back({kSeverities[line.severity()], SourceLabel(report_, line.source()), line.name(),
+                    FormatCount(line.value()),
                     ShortenMiddle(line.detail().empty() ? line.text() : line.detail(), 50)});
   }
   if (rows.size() > 1) page_.Table(rows, 3, 3);
