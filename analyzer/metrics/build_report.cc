@@ -293,8 +293,8 @@ template <typename To>
 void Writer::Copies(const std::vector<CopyStats>& copies, To& to) const {
   for (const CopyStats& stats : copies) {
     proto::Copy& one = *to.add_copies();
-    one.set_kind(std::string(CopyKindName(stats.kind)));
-    if (stats.kind != 0) {
+    one.set_kind(stats.is_memset ? "memset" : std::string(CopyKindName(stats.kind)));
+    if (!stats.is_memset) {
       one.set_source_memory(std::string(MemoryKindName(stats.src_kind)));
       one.set_target_memory(std::string(MemoryKindName(stats.dst_kind)));
     }
@@ -328,15 +328,15 @@ std::string Writer::NcclCaveat(const std::vector<NcclRow>& rows) const {
 void Writer::NcclOf(const std::vector<const Analysis*>& devices, proto::Nccl& to) const {
   std::vector<NcclSource> sources;
   CommKernels kernels;
+  std::int64_t linked = 0, calls = 0;
   for (const Analysis* found : devices) {
     sources.push_back({&found->nccl, found->window.time});
     kernels.nccl += found->comm_kernels.nccl;
     kernels.other += found->comm_kernels.other;
+    linked += CountLinked(found->nccl, found->range);
   }
   const std::vector<NcclRow> rows = SummariseNccl(sources);
-  std::int64_t linked = 0, calls = 0;
   for (const NcclRow& row : rows) {
-    if (row.calls > 0) linked += row.kernels;
     calls += row.calls;
     proto::NcclRow& one = *to.add_rows();
     one.set_function(row.function);

@@ -103,6 +103,23 @@ TEST(BuildReportTest, KernelsClassesAndNccl) {
   EXPECT_EQ(report.health().grade(), proto::Health::GRADE_GOOD);
 }
 
+TEST(BuildReportTest, LinkedKernelsAreThoseOfTheWindow) {
+  RankBuilder builder;
+  builder.AddCall({0, 100, "AllReduce", 4 << 20, builder.AddCommunicator(2, 0, 0)});
+  const std::uint32_t first = builder.AddApi(10, 15, "cudaLaunchKernelExC");
+  const std::uint32_t second = builder.AddApi(20, 25, "cudaLaunchKernelExC");
+  builder.AddKernel(1000, 1100, kNccl, first);
+  builder.AddKernel(2000, 2100, kNccl, second);  // of the same call
+  traceinject::Run run;
+  run.ranks = {builder.rank()};
+  ReportOptions options;
+  EXPECT_EQ(BuildReport(run, options).run().nccl().linked_kernels(), 2);
+  options.limits.to_ns = 500;
+  const Report cut = BuildReport(run, options);
+  EXPECT_EQ(cut.run().nccl().kernels(), 1);
+  EXPECT_EQ(cut.run().nccl().linked_kernels(), 1);
+}
+
 TEST(BuildReportTest, FromAndToCut) {
   ReportOptions options;
   options.limits = {.from_ns = 100, .to_ns = 1200};

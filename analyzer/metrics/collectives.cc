@@ -253,7 +253,8 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
   const Issuers issuers(rank);
   std::vector<Building> building;
   std::unordered_map<std::uint32_t, std::size_t> by_issue;
-  std::vector<std::uint32_t> issues;  // per launch
+  std::vector<std::uint32_t> issues;                             // per launch
+  std::vector<std::pair<std::uint32_t, std::size_t>> launch_of;  // per kernel: row, launch
   for (std::uint32_t row = 0; row < ops.size(); ++row) {
     if (!IsNcclKernel(rank, ops, row)) continue;
     std::uint32_t issue = kNone;
@@ -267,6 +268,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
       issues.push_back(issue);
     }
     AddKernel(building[at], row, {ops.start[row], ops.end[row]});
+    launch_of.emplace_back(row, at);
   }
 
   NcclLinks links;
@@ -278,6 +280,9 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
           FunctionOfKernel(rank.string(rank.shapes[ops.detail[launch.first_kernel]].name));
     }
     links.launches.push_back(std::move(launch));
+  }
+  for (const auto& [row, at] : launch_of) {
+    if (links.launches[at].calls > 0) links.linked_rows.push_back(row);
   }
   return links;
 }
@@ -317,6 +322,12 @@ CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range)
     ++(IsNcclKernel(rank, ops, row) ? count.nccl : count.other);
   }
   return count;
+}
+
+std::int64_t CountLinked(const NcclLinks& links, OpRange range) {
+  const auto first =
+      std::lower_bound(links.linked_rows.begin(), links.linked_rows.end(), range.begin);
+  return std::lower_bound(first, links.linked_rows.end(), range.end) - first;
 }
 
 std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& members) {

@@ -44,6 +44,9 @@ struct NcclLaunch {
 
 struct NcclLinks {
   std::vector<NcclLaunch> launches;  // by start
+  // Rows of GpuOps, in order, that were joined to their calls. The kernels of one launch may start
+  // on both sides of the end of a window.
+  std::vector<std::uint32_t> linked_rows = {};
 };
 
 // Finds the launches of one device. Communication kernels that are not NCCL's are left out
@@ -69,6 +72,9 @@ struct CommKernels {
   std::int64_t other = 0;
 };
 CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range);
+
+// Kernels joined to their calls, for the operations in the range. O(log n).
+std::int64_t CountLinked(const NcclLinks& links, OpRange range);
 
 // One device of one process, for work across ranks.
 struct NcclMember {

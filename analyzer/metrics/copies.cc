@@ -13,14 +13,21 @@ namespace {
 
 // Names of CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind, cupti_activity.h.
 constexpr std::array<std::string_view, 11> kCopyKinds = {
-    "memset", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
+    "unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP"};
 constexpr std::array<std::string_view, 8> kMemoryKinds = {
     "unknown", "pageable", "pinned",        "device",
     "array",   "managed",  "device static", "managed static"};
 
-using Key = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t>;
+// Memsets are one group.
+using Key = std::tuple<bool, std::uint8_t, std::uint8_t, std::uint8_t>;
 
-Key KeyOf(const CopyStats& stats) { return {stats.kind, stats.src_kind, stats.dst_kind}; }
+Key KeyOf(const CopyStats& stats) {
+  return {stats.is_memset, stats.kind, stats.src_kind, stats.dst_kind};
+}
+
+void SetKey(const Key& key, CopyStats& stats) {
+  std::tie(stats.is_memset, stats.kind, stats.src_kind, stats.dst_kind) = key;
+}
 
 struct Group {
   CopyStats stats;
@@ -56,10 +63,11 @@ std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange 
   for (std::size_t row = range.begin; row < range.end; ++row) {
     if (ops.kind[row] == OpKind::kKernel) continue;
     const Transfer& transfer = rank.transfers[ops.detail[row]];
-    const bool copy = ops.kind[row] == OpKind::kMemcpy;
-    const Key key = copy ? Key{transfer.kind, transfer.src_kind, transfer.dst_kind} : Key{};
+    const Key key = ops.kind[row] == OpKind::kMemset
+                        ? Key{true, 0, 0, 0}
+                        : Key{false, transfer.kind, transfer.src_kind, transfer.dst_kind};
     Group& group = groups[key];
-    std::tie(group.stats.kind, group.stats.src_kind, group.stats.dst_kind) = key;
+    SetKey(key, group.stats);
     ++group.stats.count;
     group.stats.async_count += transfer.async ? 1 : 0;
     group.stats.bytes += transfer.bytes;
@@ -83,7 +91,7 @@ std::vector<CopyStats> MergeCopies(const std::vector<std::vector<CopyStats>>& de
   for (const std::vector<CopyStats>& device : devices) {
     for (const CopyStats& stats : device) {
       CopyStats& sum = groups[KeyOf(stats)];
-      std::tie(sum.kind, sum.src_kind, sum.dst_kind) = KeyOf(stats);
+      SetKey(KeyOf(stats), sum);
       sum.count += stats.count;
       sum.async_count += stats.async_count;
       sum.bytes += stats.bytes;

@@ -13,7 +13,8 @@
 namespace traceinject {
 
 struct CopyStats {
-  std::uint8_t kind = 0;                    // CUpti_ActivityMemcpyKind; 0: memset
+  bool is_memset = false;                   // else a copy
+  std::uint8_t kind = 0;                    // CUpti_ActivityMemcpyKind; 0 for memsets
   std::uint8_t src_kind = 0, dst_kind = 0;  // CUpti_ActivityMemoryKind; 0 and 0 for memsets
   std::int64_t count = 0, async_count = 0;
   std::int64_t bytes = 0;
@@ -32,7 +33,7 @@ std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange 
 // The same groups summed over several devices.
 std::vector<CopyStats> MergeCopies(const std::vector<std::vector<CopyStats>>& devices);
 
-// "HtoD", ..., "memset"; "unknown" for a number that CUPTI does not define.
+// "HtoD", ...; "unknown" for 0 and for a number that CUPTI does not define.
 std::string_view CopyKindName(std::uint8_t kind);
 // "pageable", "pinned", "device", ...
 std::string_view MemoryKindName(std::uint8_t kind);

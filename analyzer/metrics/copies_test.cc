@@ -34,7 +34,7 @@ TEST(CopiesTest, GroupsByDirectionAndMemory) {
   EXPECT_EQ(MemoryKindName(copies[1].src_kind), "pageable");
   EXPECT_EQ(copies[1].async_count, 0);
   EXPECT_EQ(copies[1].exposed_ns, 10);
-  EXPECT_EQ(CopyKindName(copies[2].kind), "memset");
+  EXPECT_TRUE(copies[2].is_memset);
   EXPECT_EQ(copies[2].exposed_ns, 10);
 }
 
@@ -64,7 +64,19 @@ TEST(CopiesTest, DevicesAddUp) {
   EXPECT_EQ(sum[1].exposed_ns, 40);
 }
 
+TEST(CopiesTest, CopiesOfUnknownKindAreNoMemsets) {
+  RankBuilder builder;
+  builder.AddCopy(0, 100, {.bytes = 1'000});
+  builder.AddMemset(100, 150, 64);
+  const auto copies = CountCopies(builder.rank(), builder.ops(), {0, 2}, {0, 150});
+  ASSERT_EQ(copies.size(), 2u);
+  EXPECT_FALSE(copies[0].is_memset);
+  EXPECT_EQ(copies[0].bytes, 1'000);
+  EXPECT_EQ(MergeCopies({copies, copies}).size(), 2u);
+}
+
 TEST(CopiesTest, UndefinedKindsAreUnknown) {
+  EXPECT_EQ(CopyKindName(0), "unknown");
   EXPECT_EQ(CopyKindName(99), "unknown");
   EXPECT_EQ(MemoryKindName(99), "unknown");
 }

@@ -34,7 +34,6 @@ void Add(const NcclLaunch& launch, NcclRow& row) {
   if (row.count == 0) row.transfer_ns = 0;
   ++row.count;
   row.calls += launch.calls;
-  row.kernels += launch.kernels;
   row.kernel_ns += launch.kernel_ns;
   if (launch.bytes) row.bytes = row.bytes.value_or(0) + *launch.bytes;
   row.transfer_ns = row.transfer_ns && launch.transfer_ns

@@ -20,7 +20,7 @@ struct NcclRow {
   std::optional<int> communicator_size;
   std::optional<std::int64_t> bucket_low_bytes,
       bucket_high_bytes;  // powers of two; empty: size unknown
-  std::int64_t count = 0, calls = 0, kernels = 0;
+  std::int64_t count = 0, calls = 0;
   std::optional<std::int64_t> bytes;  // sum of S; empty: unknown
   TimeNs kernel_ns = 0;
   std::optional<TimeNs> transfer_ns;  // empty unless it is known for every launch of the row
