@@ -98,6 +98,9 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path,
                                             std::vector<std::string>& notes) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
+    fs::directory_iterator(path, error);
+    if (error)
+      return Error{fmt::format("{}: this folder cannot be read ({})", path, error.message())};
     auto files = RecordingsInFolder(path);
     if (files.empty())
       return Error{
@@ -108,6 +111,8 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path,
     if (std::string note = NoteOnOthers(path); !note.empty()) notes.push_back(std::move(note));
     return std::vector{path};
   }
+  // No error is set for a file that does not exist.
+  if (error) return Error{fmt::format("{}: cannot be looked at ({})", path, error.message())};
   auto siblings = RankSiblings(path);
   if (!siblings.empty()) return siblings;
   const std::string compressed = path + std::string(kCompressed);

@@ -2,6 +2,7 @@
 #include "analyzer/import/run_paths.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
@@ -92,6 +93,24 @@ TEST_F(RunPathsTest, NothingThere) {
   EXPECT_NE(Resolve({""})[0].find("holds no recording"), std::string::npos);
   EXPECT_FALSE(ResolveRunPaths({}).ok());
   EXPECT_TRUE(RecordingsInFolder(folder_ / "nowhere").empty());
+}
+
+TEST_F(RunPathsTest, WhatMayNotBeReadIsNotCalledMissing) {
+  fs::create_directory(folder_ / "locked");
+  Touch("locked/run.db");
+  fs::permissions(folder_ / "locked", fs::perms::none);
+  // Root may read anything, so root becomes nobody.
+  constexpr uid_t kNobody = 65534;
+  const bool is_root = geteuid() == 0;
+  fs::permissions(folder_.path(),
+                  fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+  ASSERT_TRUE(!is_root || seteuid(kNobody) == 0);
+  const Names folder = Resolve({"locked"}), file = Resolve({"locked/run.db"});
+  ASSERT_TRUE(!is_root || seteuid(0) == 0);
+  fs::permissions(folder_ / "locked", fs::perms::owner_all);
+  EXPECT_NE(folder[0].find("this folder cannot be read (Permission denied)"), std::string::npos)
+      << folder[0];
+  EXPECT_NE(file[0].find("cannot be looked at (Permission denied)"), std::string::npos) << file[0];
 }
 
 }  // namespace
