@@ -12,6 +12,8 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <thread>
 
 #include "analyzer/common/units.h"
@@ -163,6 +165,30 @@ void NoteDoubleRanks(Run& run) {
   }
 }
 
+// Figures of a job of which some ranks are missing look like those of a smaller job.
+void NoteMissingRanks(Run& run) {
+  int world = 0;
+  std::set<int> known;
+  for (const Rank& rank : run.ranks) {
+    world = std::max(world, rank.process.world_size.value_or(0));
+    if (rank.rank) known.insert(*rank.rank);
+  }
+  const int recorded = static_cast<int>(known.size());
+  if (recorded > 0 && recorded < world)
+    run.notes.push_back(fmt::format("the job has {} ranks, of which {} {} read", world, recorded,
+                                    recorded == 1 ? "was" : "were"));
+}
+
+void NoteSeveralHosts(Run& run) {
+  std::set<std::string_view> hosts;
+  for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
+  if (hosts.size() > 1)
+    run.notes.push_back(
+        fmt::format("the processes ran on {} hosts, whose clocks were not compared: times on one "
+                    "host may be shifted against those on another",
+                    hosts.size()));
+}
+
 Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   Run run;
   run.notes = std::move(notes);
@@ -183,6 +209,8 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   std::stable_sort(run.ranks.begin(), run.ranks.end(),
                    [&](const Rank& a, const Rank& b) { return key(a) < key(b); });
   NoteDoubleRanks(run);
+  NoteMissingRanks(run);
+  NoteSeveralHosts(run);
   return run;
 }
 

@@ -99,6 +99,23 @@ TEST_F(LoadRunTest, SaysWhenTwoFilesAreOneRank) {
   EXPECT_NE(run.notes[0].find("2 processes say that they are rank 0"), std::string::npos);
 }
 
+TEST_F(LoadRunTest, SaysWhenRanksAreMissing) {
+  Build(RankPath(0), {.rank = 0, .world_size = 2});
+  const traceinject::Run part = Load({RankPath(0)});
+  ASSERT_EQ(part.notes.size(), 1u);
+  EXPECT_EQ(part.notes[0], "the job has 2 ranks, of which 1 was read");
+  Build(RankPath(1), {.rank = 1, .world_size = 2});
+  EXPECT_TRUE(Load({folder_ / "run.db"}).notes.empty());
+}
+
+TEST_F(LoadRunTest, SaysThatHostsHaveClocksOfTheirOwn) {
+  Build(RankPath(0), {.host = "a", .rank = 0});
+  Build(RankPath(1), {.host = "b", .rank = 1});
+  const traceinject::Run run = Load({folder_ / "run.db"});
+  ASSERT_EQ(run.notes.size(), 1u);
+  EXPECT_NE(run.notes[0].find("2 hosts, whose clocks were not compared"), std::string::npos);
+}
+
 TEST_F(LoadRunTest, ManyFilesOnManyThreadsReportProgress) {
   for (int rank = 0; rank < 9; ++rank) Build(RankPath(rank), {.rank = rank});
   LoadProgress last;
