@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_db_events.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace traceinject {
+namespace {
+
+std::uint8_t NarrowByte(std::int64_t value) {
+  return value >= 0 && value <= 255 ? static_cast<std::uint8_t>(value) : 0;
+}
+
+class Reader {
+ public:
+  Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
+      : rows_(rows), dictionaries_(dictionaries), file_(file) {}
+
+  Status Read() {
+    using Part = Status (Reader::*)();
+    constexpr std::array<Part, 8> kParts = {
+        &Reader::ReadKernels,     &Reader::ReadMemcpys,    &Reader::ReadMemsets,
+        &Reader::ReadApi,         &Reader::ReadSyncs,      &Reader::ReadNvtx,
+        &Reader::ReadCollectives, &Reader::ReadSideTables,
+    };
+    for (const Part part : kParts) {
+      const Status status = (this->*part)();
+      if (!status.ok()) return status;
+    }
+    return Done{};
+  }
+
+ private:
+  Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
+
+  // Whether a row on `thread` can be kept; null if not.
+  const Place* ThreadOf(std::string_view table, std::int64_t id) {
+    const Place* thread = dictionaries_.threads.Find(id);
+    if (thread == nullptr) rows_.Count(table, RowProblem::kNoThread);
+    return thread;
+  }
+
+  // Adds one operation to the device of its stream; null if its row has to be left out. The caller
+  // fills class and detail.
+  GpuOps* AddOp(std::string_view table, const Statement& row, OpKind kind, int correlation_column) {
+    const Place* stream = dictionaries_.streams.Find(row.int64(2));
+    if (stream == nullptr) {
+      rows_.Count(table, RowProblem::kNoStream);
+      return nullptr;
+    }
+    TimeNs end = 0;
+    const TimeNs start = row.int64(0);
+    if (!rows_.Times(table, start, row.int64(1), end)) return nullptr;
+    op_process_ = stream->rank;
+    GpuOps& ops = rank(*stream).devices[stream->device].ops;
+    ops.start.push_back(start);
+    ops.end.push_back(end);
+    ops.kind.push_back(kind);
+    ops.stream.push_back(stream->index);
+    ops.correlation.push_back(static_cast<std::uint64_t>(row.int64(correlation_column)));
+    const int node_column = correlation_column + 1;
+    ops.graph_node.push_back(row.is_null(node_column)
+                                 ? kNone
+                                 : dictionaries_.graph_node_ids.Find(row.int64(node_column)));
+    return &ops;
+  }
+
+  Status ReadKernels() {
+    return rows_.ForEachRow(
+        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const Statement& row) {
+          const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
+          if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
+          GpuOps* ops = AddOp("kernel", row, OpKind::kKernel, 4);
+          if (ops == nullptr) return;
+          ops->kernel_class.push_back(dictionaries_.shapes[shape].kernel_class);
+          ops->detail.push_back(shape);
+        });
+  }
+
+  Status ReadMemcpys() {
+    return rows_.ForEachRow(
+        "memcpy",
+        "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
+        "graph_node, src_device, dst_device",
+        [&](const Statement& row) {
+          GpuOps* ops = AddOp("memcpy", row, OpKind::kMemcpy, 8);
+          if (ops == nullptr) return;
+          Transfer transfer;
+          transfer.bytes = std::max<std::int64_t>(0, row.int64(7));
+          transfer.kind = NarrowByte(row.int64(3));
+          transfer.src_kind = NarrowByte(row.int64(4));
+          transfer.dst_kind = NarrowByte(row.int64(5));
+          transfer.async = row.int64(6) != 0;
+          transfer.src_device = row.optional_int(10).value_or(-1);
+          transfer.dst_device = row.optional_int(11).value_or(-1);
+          AddTransfer(*ops, KernelClass::kMemcpy, transfer);
+        });
+  }
+
+  Status ReadMemsets() {
+    return rows_.ForEachRow("memset", "start, dur, stream, bytes, correlation, graph_node",
+                            [&](const Statement& row) {
+                              GpuOps* ops = AddOp("memset", row, OpKind::kMemset, 4);
+                              if (ops == nullptr) return;
+                              Transfer transfer;
+                              transfer.bytes = std::max<std::int64_t>(0, row.int64(3));
+                              AddTransfer(*ops, KernelClass::kMemset, transfer);
+                            });
+  }
+
+  void AddTransfer(GpuOps& ops, KernelClass kernel_class, const Transfer& transfer) {
+    auto& transfers = file_.ranks[op_process_].transfers;
+    ops.kernel_class.push_back(kernel_class);
+    ops.detail.push_back(static_cast<std::uint32_t>(transfers.size()));
+    transfers.push_back(transfer);
+  }
+
+  Status ReadApi() {
+    return rows_.ForEachRow(
+        "api", "start, dur, thread, name, correlation, result", [&](const Statement& row) {
+          const Place* thread = ThreadOf("api", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
+          if (name == kNone) return rows_.Count("api", RowProblem::kNoName);
+          TimeNs end = 0;
+          if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
+          ApiCalls& api = rank(*thread).api;
+          api.start.push_back(row.int64(0));
+          api.end.push_back(end);
+          api.thread.push_back(thread->index);
+          api.name.push_back(name);
+          api.correlation.push_back(static_cast<std::uint64_t>(row.int64(4)));
+          api.result.push_back(Narrow(row.int64(5)));
+        });
+  }
+
+  Status ReadSyncs() {
+    return rows_.ForEachRow(
+        "sync", "start, dur, thread, kind, event, stream", [&](const Statement& row) {
+          const Place* thread = ThreadOf("sync", row.int64(2));
+          if (thread == nullptr) return;
+          if (row.int64(3) < 1 || row.int64(3) > 4)
+            return rows_.Count("sync", RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          if (!rows_.Times("sync", row.int64(0), row.int64(1), end)) return;
+          const Place* stream = row.is_null(5) ? nullptr : dictionaries_.streams.Find(row.int64(5));
+          const bool own_stream = stream != nullptr && stream->rank == thread->rank;
+          const std::int64_t event = row.int64(4);
+          Syncs& syncs = rank(*thread).syncs;
+          syncs.start.push_back(row.int64(0));
+          syncs.end.push_back(end);
+          syncs.thread.push_back(thread->index);
+          syncs.kind.push_back(static_cast<SyncKind>(row.int64(3)));
+          syncs.event.push_back(row.is_null(4) || event < 0 || event >= kNone
+                                    ? kNone
+                                    : static_cast<std::uint32_t>(event));
+          syncs.stream.push_back(own_stream ? stream->index : kNone);
+        });
+  }
+
+  Status ReadNvtx() {
+    return rows_.ForEachRow(
+        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const Statement& row) {
+          const Place* thread = ThreadOf("nvtx", row.int64(2));
+          if (thread == nullptr) return;
+          const Place* domain = dictionaries_.domains.Find(row.int64(4));
+          if (domain == nullptr || domain->rank != thread->rank)
+            return rows_.Count("nvtx", RowProblem::kNoName);
+          if (row.int64(3) < 1 || row.int64(3) > 3)
+            return rows_.Count("nvtx", RowProblem::kUnknownKind);
+          const auto kind = static_cast<NvtxKind>(row.int64(3));
+          TimeNs end = 0;
+          const TimeNs start = row.int64(0);
+          if (!rows_.TimesOrOpen("nvtx", row, 1, start, end)) return;
+          if (kind == NvtxKind::kMark) end = start;
+          NvtxRanges& nvtx = rank(*thread).nvtx;
+          nvtx.start.push_back(start);
+          nvtx.end.push_back(end);
+          nvtx.thread.push_back(thread->index);
+          nvtx.kind.push_back(kind);
+          nvtx.domain.push_back(domain->index);
+          nvtx.text.push_back(dictionaries_.StringOf(row, 5));
+          nvtx.category.push_back(row.is_null(6) ? kNone
+                                                 : static_cast<std::uint32_t>(row.int64(6)));
+        });
+  }
+
+  Status ReadCollectives() {
+    return rows_.ForEachRow(
+        "collective", "start, dur, thread, function, communicator, bytes, reduction, peer, root",
+        [&](const Statement& row) {
+          const Place* thread = ThreadOf("collective", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t function = dictionaries_.StringOf(row, 3);
+          if (function == kNone) return rows_.Count("collective", RowProblem::kNoName);
+          const Place* communicator =
+              row.is_null(4) ? nullptr : dictionaries_.communicators.Find(row.int64(4));
+          const bool own = communicator != nullptr && communicator->rank == thread->rank;
+          if (!row.is_null(4) && !own) rows_.Count("collective", RowProblem::kNoCommunicator);
+          TimeNs end = 0;
+          if (!rows_.TimesOrOpen("collective", row, 1, row.int64(0), end)) return;
+          Collectives& collectives = rank(*thread).collectives;
+          collectives.start.push_back(row.int64(0));
+          collectives.end.push_back(end);
+          collectives.thread.push_back(thread->index);
+          collectives.function.push_back(function);
+          collectives.communicator.push_back(own ? communicator->index : kNone);
+          collectives.bytes.push_back(std::max<std::int64_t>(0, row.int64(5)));
+          collectives.reduction.push_back(row.optional_int(6).value_or(-1));
+          collectives.peer.push_back(row.optional_int(7).value_or(-1));
+          collectives.root.push_back(row.optional_int(8).value_or(-1));
+        });
+  }
+
+  // Small tables that nothing refers to.
+  Status ReadSideTables() {
+    Status status = rows_.ForEachRow(
+        "capture_gap", "start, dur, reason",
+        [&](const Statement& row) {
+          CaptureGap gap;
+          gap.start = row.int64(0);
+          if (!rows_.TimesOrOpen("capture_gap", row, 1, gap.start, gap.end)) return;
+          gap.reason = row.text(2);
+          // The table does not tell processes apart: a merged file stops recording as one.
+          for (Rank& each : file_.ranks) each.gaps.push_back(gap);
+        },
+        "ORDER BY start");
+    if (!status.ok()) return status;
+    status = rows_.ForEachRow(
+        "health", "proc, source, counter, value, detail", [&](const Statement& row) {
+          const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
+          if (process == kNone) return rows_.Count("health", RowProblem::kNoProcess);
+          file_.ranks[process].health.push_back({std::string(row.text(1)), std::string(row.text(2)),
+                                                 row.int64(3), std::string(row.text(4))});
+        });
+    if (!status.ok()) return status;
+    return rows_.ForEachRow("system_fact", "proc, kind, key, value", [&](const Statement& row) {
+      const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
+      if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
+      file_.ranks[process].facts.push_back(
+          {std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))});
+    });
+  }
+
+  RunDbRows& rows_;
+  const RunDbDictionaries& dictionaries_;
+  RecordedFile& file_;
+  std::uint32_t op_process_ = 0;  // of the operation that AddOp added last
+};
+
+}  // namespace
+
+Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file) {
+  return Reader(rows, dictionaries, file).Read();
+}
+
+}  // namespace traceinject

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_db_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/common/units.h"
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kFarthest_ns = TimeNs{1} << 60;
+
+std::string_view Explain(RowProblem problem) {
+  switch (problem) {
+    case RowProblem::kNoStream:
+      return "left out: no row for the stream";
+    case RowProblem::kNoShape:
+      return "left out: no row for the kernel shape";
+    case RowProblem::kNoThread:
+      return "left out: no row for the thread";
+    case RowProblem::kNoName:
+      return "left out: no row for the name";
+    case RowProblem::kNameless:
+      return "kept without a name: no row for it";
+    case RowProblem::kNoCommunicator:
+      return "treated as of an unknown communicator: no row for it";
+    case RowProblem::kNoProcess:
+      return "left out: no such process, or no such device";
+    case RowProblem::kTime:
+      return "left out: start or duration beyond any clock";
+    case RowProblem::kNegative:
+      return "repaired: a negative duration became 0";
+    case RowProblem::kUnknownKind:
+      return "left out: unknown kind";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::int32_t Narrow(std::int64_t value) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+}
+
+bool IsPlausible(TimeNs time_ns) { return time_ns >= -kFarthest_ns && time_ns <= kFarthest_ns; }
+
+Status RunDbRows::ExpectStored(std::string_view table) {
+  auto found = database_.Prepare(
+      "SELECT count(*) FROM sqlite_schema "
+      "WHERE name = ? AND type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%'");
+  if (!found.ok()) return Error{found.error()};
+  found.value().Bind(1, table);
+  const auto row = found.value().Step();
+  if (!row.ok()) return Error{row.error()};
+  if (found.value().int64(0) == 1) return Done{};
+  return Error{fmt::format(
+      "{}: the table '{}' of a recording is missing: the file is damaged, or its process ended "
+      "while it was being created",
+      database_.path(), table)};
+}
+
+// rowids of append-only tables count their rows; a range rewritten under a high rowid only spoils
+// the estimate.
+Status RunDbRows::CountRows() {
+  std::uint64_t total = 0;
+  for (const char* table :
+       {"kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "string"}) {
+    if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
+    auto most = database_.Prepare(fmt::format("SELECT max(rowid) FROM {}", table));
+    if (!most.ok()) return Error{most.error()};
+    const auto row = most.value().Step();
+    if (!row.ok()) return Error{row.error()};
+    const std::int64_t count = most.value().int64(0);
+    if (count > 0 && count < std::int64_t{1} << 32) total += static_cast<std::uint64_t>(count);
+  }
+  progress_.rows_total = total;
+  return Done{};
+}
+
+bool RunDbRows::Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
+  if (!IsPlausible(start) || !IsPlausible(dur)) {
+    Count(table, RowProblem::kTime);
+    return false;
+  }
+  if (dur < 0) {
+    Count(table, RowProblem::kNegative);
+    dur = 0;
+  }
+  end = start + dur;
+  return true;
+}
+
+bool RunDbRows::TimesOrOpen(std::string_view table, const Statement& row, int dur_column,
+                            TimeNs start, TimeNs& end) {
+  if (!row.is_null(dur_column)) return Times(table, start, row.int64(dur_column), end);
+  if (!Times(table, start, 0, end)) return false;
+  end = kOpen;
+  return true;
+}
+
+std::vector<std::string> RunDbRows::Notes() const {
+  std::vector<std::string> notes;
+  for (const auto& [key, count] : problems_) {
+    notes.push_back(fmt::format("{}: {} row{} of the table '{}' {}", database_.path(),
+                                FormatCount(count), count == 1 ? "" : "s", key.first,
+                                Explain(key.second)));
+  }
+  return notes;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the tables of a run.db, and what is wrong with them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/common/sqlite.h"
+#include "analyzer/import/read_run_db.h"
+
+namespace traceinject {
+
+// Why a row was left out or repaired.
+enum class RowProblem {
+  kNoStream,
+  kNoShape,
+  kNoThread,
+  kNoName,
+  kNameless,
+  kNoCommunicator,
+  kNoProcess,
+  kTime,
+  kNegative,
+  kUnknownKind
+};
+
+// Times further than this from the base (36 years) are no times of this recording. Keeps all later
+// sums from overflowing.
+bool IsPlausible(TimeNs time_ns);
+
+// The nearest number of 32 bits.
+std::int32_t Narrow(std::int64_t value);
+
+class RunDbRows {
+ public:
+  RunDbRows(const Database& database, ReadProgress& progress)
+      : database_(database), progress_(progress) {}
+
+  // Calls visit(statement) for every row. `columns` are part of the schema, so a failure to prepare
+  // means a damaged file.
+  template <typename Visit>
+  Status ForEachRow(std::string_view table, std::string_view columns, Visit visit,
+                    std::string_view order = "") {
+    if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
+    auto rows = database_.Prepare(fmt::format("SELECT {} FROM {} {}", columns, table, order));
+    if (!rows.ok()) {
+      return Error{
+          fmt::format("{} - the table '{}' of a recording cannot be read: the file is damaged, or "
+                      "another program "
+                      "changed it",
+                      rows.error(), table)};
+    }
+    constexpr std::uint64_t kReportEvery = 1 << 14;
+    std::uint64_t count = 0;
+    for (;;) {
+      const auto row = rows.value().Step();
+      if (!row.ok()) return Error{row.error()};
+      if (!row.value()) break;
+      visit(rows.value());
+      if (++count % kReportEvery == 0) progress_.rows += kReportEvery;
+    }
+    progress_.rows += count % kReportEvery;
+    return Done{};
+  }
+
+  // An error unless `table` is an ordinary table: a view or virtual table in its place could go on
+  // for ever.
+  Status ExpectStored(std::string_view table);
+
+  // Sets progress.rows_total.
+  Status CountRows();
+
+  void Count(std::string_view table, RowProblem problem) {
+    ++problems_[{std::string(table), problem}];
+  }
+
+  // start and end of a row from (start, dur); false if the row cannot be placed in time.
+  bool Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end);
+  // The same where an absent duration means open.
+  bool TimesOrOpen(std::string_view table, const Statement& row, int dur_column, TimeNs start,
+                   TimeNs& end);
+
+  // A sentence for each problem that was counted.
+  std::vector<std::string> Notes() const;
+
+  const Database& database() const { return database_; }
+
+ private:
+  const Database& database_;
+  ReadProgress& progress_;
+  std::map<std::pair<std::string, RowProblem>, std::int64_t> problems_;
+};
+
+}  // namespace traceinject
