@@ -185,6 +185,42 @@ struct Collectives {
   std::size_t size() const { return start.size(); }
 };
 
+// A torch.utils.data.DataLoader that the program iterated over.
+struct DataLoader {
+  int workers = 0;
+  bool pin_memory = false, persistent_workers = false;
+  std::optional<int> prefetch_factor, batch_size;
+};
+
+// Times that a thread spent in next() of a data loader's iterator.
+struct DataWaits {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint32_t> loader;  // index into Rank::loaders; kNone: unknown
+  std::vector<std::int64_t> batch;    // of this iterator, from 0; -1: unknown
+  std::size_t size() const { return start.size(); }
+};
+
+// Ends of optimizer steps, on the host.
+struct StepMarks {
+  std::vector<TimeNs> time;
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint32_t> optimizer;  // a dense number per optimizer object
+  std::size_t size() const { return time.size(); }
+};
+
+// As host_span.kind in run_db.sql.
+enum class HostSpanKind : std::uint8_t { kCheckpoint = 1, kGarbageCollection };
+
+// What else kept a thread of the program busy.
+struct HostSpans {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;
+  std::vector<HostSpanKind> kind;
+  std::vector<std::int32_t> detail;  // generation of a garbage collection; -1: none
+  std::size_t size() const { return start.size(); }
+};
+
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
@@ -233,6 +269,10 @@ struct Rank {
   Syncs syncs;
   NvtxRanges nvtx;
   Collectives collectives;
+  std::vector<DataLoader> loaders;
+  DataWaits data_waits;
+  StepMarks step_marks;
+  HostSpans host_spans;
   std::vector<CaptureGap> gaps;
   std::vector<HealthCounter> health;
   std::vector<SystemFact> facts;
