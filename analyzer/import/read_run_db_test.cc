@@ -174,6 +174,24 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   EXPECT_GT(progress_.rows, 8u);
 }
 
+// A long recording forgets texts, and stores one that comes again under another id.
+TEST_F(ReadRunDbTest, OneTextUnderTwoIdsIsOneString) {
+  RunDbFixture file(path_, {});
+  file.AddNvtx({.start_ns = 10, .dur_ns = 1, .text = "again"});
+  file.AddNvtx({.start_ns = 20, .dur_ns = 1, .text = "other"});
+  file.Execute(
+      "INSERT INTO string VALUES (77, 'again');"
+      "UPDATE nvtx SET text = 77 WHERE start = 20;");
+  file.Close();
+
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1u);
+  const NvtxRanges& nvtx = read.ranks[0].nvtx;
+  ASSERT_EQ(nvtx.size(), 2u);
+  EXPECT_EQ(nvtx.text[0], nvtx.text[1]);
+  EXPECT_EQ(read.ranks[0].string(nvtx.text[1]), "again");
+}
+
 TEST_F(ReadRunDbTest, SortsEveryColumnTogether) {
   // Each row's columns can be computed from its start, so a permutation that forgets one shows.
   std::vector<int> numbers(500);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -152,10 +153,14 @@ class RunDbDictionaries::Reader {
         "ORDER BY device");
   }
 
+  // One text may have several ids (see string in run_db.sql); what it names is one thing.
   Status ReadStrings() {
+    std::unordered_map<std::string, std::uint32_t> known;
     return rows_.ForEachRow("string", "id, text", [&](const Statement& row) {
-      to_.string_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.strings.size()));
-      to_.strings.emplace_back(row.text(1));
+      const auto [text, is_new] = known.try_emplace(std::string(row.text(1)),
+                                                    static_cast<std::uint32_t>(to_.strings.size()));
+      if (is_new) to_.strings.push_back(text->first);
+      to_.string_ids.Add(row.int64(0), text->second);
     });
   }
 
