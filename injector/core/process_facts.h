@@ -11,7 +11,8 @@
 
 namespace traceinject {
 
-// Everything but the versions of CUDA's libraries. Reads /proc and `environment` (as `environ`).
+// Everything but the versions of CUDA's libraries. Reads /proc and `environment` (as
+// EnvironmentCopy::block()).
 ProcessRow ReadProcessFacts(const char* const* environment);
 
 // Environment variables that change how GPUs, NCCL or PyTorch behave, secrets masked.

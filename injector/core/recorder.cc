@@ -26,6 +26,7 @@ namespace {
 
 // Never destroyed: producers and CUPTI's threads may outlive static destructors.
 struct Session {
+  const EnvironmentCopy environment{environ};
   Options options;
   std::unique_ptr<Writer> writer;
   pthread_t thread{};
@@ -72,10 +73,10 @@ void Start(const std::string& why) {
   bool first = false;
   if (!g_started.compare_exchange_strong(first, true)) return;
   auto* session = new Session;
-  session->options = ParseOptions(environ);
+  session->options = ParseOptions(session->environment.block());
   if (!session->options.enabled) return;
   session->owner = getpid();
-  session->writer = std::make_unique<Writer>(session->options, NowNs());
+  session->writer = std::make_unique<Writer>(session->options, session->environment, NowNs());
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
   // Registered here, after libcuda was loaded, so that it runs before libcuda's own teardown.
   if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 || !StartThread(session)) {

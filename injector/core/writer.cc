@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/core/writer.h"
 
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,8 +15,6 @@
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/store/output_name.h"
-
-extern char** environ;
 
 namespace traceinject {
 namespace {
@@ -52,8 +49,9 @@ std::size_t DictionaryRows(const Batch& batch) {
 
 }  // namespace
 
-Writer::Writer(const Options& options, std::int64_t base_ns)
+Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::int64_t base_ns)
     : options_(options),
+      environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_),
       nvtx_decoder_(base_ns, &dictionary_, &batch_) {
@@ -200,7 +198,7 @@ bool Writer::CreateFile() {
   RunFile::Header header;
   header.base_ns = base_ns_;
   header.tool_version = TRACEINJECT_VERSION;
-  header.process = ReadProcessFacts(environ);
+  header.process = ReadProcessFacts(environment_.block());
   ReadVersions(&header.process);
   if (cupti_ != nullptr) {
     header.process.cupti_version = static_cast<int>(cupti_->version);
@@ -212,10 +210,9 @@ bool Writer::CreateFile() {
   if (file_ == nullptr) {
     log_.Line("not recording: " + why);
     // Where the reason can be left if not where the recording was wanted.
-    const char* folder = getenv("TMPDIR");
+    const std::string_view folder = environment_.Get("TMPDIR");
     const std::string fallback =
-        std::string(folder != nullptr && folder[0] != '\0' ? folder : "/tmp") + "/" +
-        wanted.substr(wanted.rfind('/') + 1);
+        std::string(folder.empty() ? "/tmp" : folder) + "/" + wanted.substr(wanted.rfind('/') + 1);
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
     std::string ignored;
@@ -235,7 +232,7 @@ bool Writer::CreateFile() {
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
-  batch_.facts = ReadEnvironmentFacts(environ);
+  batch_.facts = ReadEnvironmentFacts(environment_.block());
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value});
 }

@@ -15,6 +15,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/core/dictionary.h"
+#include "injector/core/environment_copy.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
 #include "injector/cupti/activity.h"
@@ -26,7 +27,8 @@ namespace traceinject {
 
 class Writer {
  public:
-  Writer(const Options& options, std::int64_t base_ns);
+  // `environment` has to outlive the writer.
+  Writer(const Options& options, const EnvironmentCopy& environment, std::int64_t base_ns);
 
   // On the thread that initialises CUDA, before Run(): binds CUPTI and enables the kinds. False
   // after a failure, which is then handled like Fail().
@@ -62,6 +64,7 @@ class Writer {
   void AddStartFacts();
 
   Options options_;
+  const EnvironmentCopy& environment_;
   std::int64_t base_ns_;
   Log log_;
   CuptiLibrary* cupti_ = nullptr;
