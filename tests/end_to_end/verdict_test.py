@@ -20,7 +20,7 @@ TOLERANCE = 0.15  # of the step: of the predicted saving
 # 20 kernels of 500 us on average: 10 ms a step, whatever is planted.
 BUSY = ["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "500"]
 
-# source: the table that the truth's waits are written to. saves: whether removing the cause leaves the kernels and nothing else.
+# source: the table that the truth's waits are written to, with host_span.kind.
 Cause = collections.namedtuple("Cause", "flags env source label", defaults=(None, None))
 CAUSES = {
     "data wait": Cause([*BUSY, "--wait-us", "8000"], {}, "data_wait", "dataloader"),
@@ -33,7 +33,9 @@ CAUSES = {
     "launch bound": Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "300", "--kernel-us", "2"], {},
                           None, "launch_bound"),
 }
-CONTROL = Cause(BUSY, {}, None, "compute_bound")
+# Long kernels, so that a loaded machine does not show as gaps.
+CONTROL = Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "1500"], {}, None,
+                "compute_bound")
 UNEXPLAINED = Cause([*BUSY, "--wait-us", "8000"], {}, None, "inconclusive")
 
 
@@ -59,7 +61,8 @@ class Played:
         base = database.execute("SELECT value FROM meta WHERE key = 'base_ns'").fetchone()[0]
         threads = dict(database.execute("SELECT tid, id FROM thread"))
         if table == "data_wait":
-            database.execute("INSERT INTO data_loader VALUES (1, 1, 0, 0, 0, NULL, 4)")
+            database.execute("INSERT INTO data_loader (id, proc, workers, pin_memory, persistent_workers, batch_size) "
+                             "SELECT 1, proc, 0, 0, 0, 4 FROM process")
         for index, wait in enumerate(self.waits):
             common = (wait["start"] - base, wait["end"] - wait["start"], threads[wait["tid"]])
             if table == "data_wait":

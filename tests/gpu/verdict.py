@@ -263,8 +263,9 @@ def python_rows(out, recorded):
             continue
         database = RunDb(files_of(out, cause)[0])
         if has_table(database, "data_wait") and has_table(database, "step_mark"):
-            wait_ms = database.one("SELECT coalesce(sum(dur), 0) FROM data_wait") / 1e6
-            waits, marks = database.count("data_wait"), database.count("step_mark")
+            # batch is NULL in the last call of a pass, which brings none.
+            wait_ms = database.one("SELECT coalesce(sum(dur), 0) FROM data_wait WHERE batch IS NOT NULL") / 1e6
+            waits, marks = database.one("SELECT count(*) FROM data_wait WHERE batch IS NOT NULL"), database.count("step_mark")
             off = wait_ms / run["data_wait_ms"] - 1 if run["data_wait_ms"] else 0.0
             # Waits of microseconds say nothing about the hook: they are judged where a loader is what is slow.
             slow = LABELS.get(cause) == "dataloader"
