@@ -260,7 +260,7 @@ class DataLoaderCpu(Cause):
 
 
 class DataLoaderSleep(DataLoaderCpu):
-    """Two workers wait for slow storage: a batch comes every half of the knob."""
+    """Two workers wait for slow storage. Both deliver at the same time, so only every other step waits, twice as long."""
     unit, knob = "ms of waiting a batch, in 2 workers", 100
     workers = 2
 
