@@ -143,6 +143,7 @@ done
 check "shell scripts parse" shell_scripts_parse
 check "Python scripts parse" python_compiles
 check "checkers of the hardware scripts" python3 tests/gpu/checkers_test.py
+check "scoring of verdicts" python3 tests/gpu/verdict_test.py
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted
 else

@@ -8,6 +8,7 @@
 
 #include "tests/fake_gpu/api_call.h"
 #include "tests/fake_gpu/clock.h"
+#include "tests/fake_gpu/settings.h"
 #include "tests/fake_gpu/truth.h"
 
 #define DRIVER_CALL(variable, function) \
@@ -47,6 +48,12 @@ void TellSynchronization(SynchronizationType type, const ApiCall& call, const Ev
   sink->OnSynchronization({type, call.start_ns(), NowNs(), call.correlation(), context,
                            stream != nullptr ? stream->id : ~0u,
                            event != nullptr ? event->number : ~0u});
+}
+
+// How long the driver takes to allocate or to free; nothing unless it is asked for.
+void TakeAllocationTime() {
+  static const std::int64_t allocation_ns = SettingNumber("FAKE_GPU_ALLOC_US", 0) * 1'000;
+  if (allocation_ns > 0) SleepUntil(NowNs() + allocation_ns);
 }
 
 bool IsKernel(const KernelCode* kernel) {
@@ -249,6 +256,7 @@ int MemoryAllocate(void** address, std::size_t bytes, Context* context) {
   if (RequireInitialized() != kSuccess) return call.Return(kNotInitialized);
   if (context == nullptr) return call.Return(kInvalidContext);
   if (address == nullptr || bytes == 0) return call.Return(kInvalidValue);
+  TakeAllocationTime();
   *address = Allocate(bytes, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, context->device);
   return call.Return(kSuccess);
 }
@@ -256,6 +264,7 @@ int MemoryAllocate(void** address, std::size_t bytes, Context* context) {
 int MemoryFree(void* address) {
   DRIVER_CALL(call, cuMemFree_v2);
   if (RequireInitialized() != kSuccess) return call.Return(kNotInitialized);
+  TakeAllocationTime();
   return call.Return(address == nullptr || Free(address) ? kSuccess : kInvalidValue);
 }
 

@@ -15,9 +15,13 @@ struct TrainOptions {
   int threads = 1;
   int host_us = 0;       // delay between launches
   int data_wait_us = 0;  // "DataLoader wait" at the beginning of each step; 0: none
+  int wait_us = 0;       // the host does nothing for so long at the beginning of a step, unnamed
+  int wait_every = 1;    // in every so many-th step
   int step_us = 0;       // a step takes at least this long on the host
   int graph = 0;         // nodes of a graph launched in each step; 0: none
   bool memcpy = false;   // pinned, pageable, device and blocking copies
+  int pageable_mb = 0;   // copied from pageable memory, and waited for, in each step
+  int sync_every = 0;    // a number is fetched and waited for after so many kernels; 0: never
   bool memset = false;
   bool peer = false;          // copies between the devices
   bool events = false;        // record, stream wait, host wait, query

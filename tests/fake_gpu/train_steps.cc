@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -90,7 +91,7 @@ class Player {
       : options_(options),
         thread_(thread),
         kernels_(options.kernel_us),
-        pageable_(1 << 20),
+        pageable_(static_cast<std::size_t>(std::max(1, options.pageable_mb)) << 20),
         plain_(""),
         library_("my_lib") {
     for (int device = 0; device < options_.devices; ++device) devices_.push_back(Prepare(device));
@@ -145,7 +146,7 @@ class Player {
               "cudaStreamCreateWithFlags");
     }
     Require(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
-    Require(cudaMalloc(&work.memory, kBufferBytes), "cudaMalloc");
+    Require(cudaMalloc(&work.memory, std::max(kBufferBytes, pageable_.size())), "cudaMalloc");
     Require(cudaHostAlloc(&work.pinned, kBufferBytes, 0), "cudaHostAlloc");
     if (!options_.nccl.empty()) {
       const int size = static_cast<int>(SettingNumber("WORLD_SIZE", 8));
@@ -170,6 +171,7 @@ class Player {
 
   void Step(int step) {
     DataWait();
+    UnnamedWait(step);
     if (options_.nvtx) StartPrefetch();
     for (DeviceWork& work : devices_) {
       Require(cudaSetDevice(work.device), "cudaSetDevice");
@@ -199,6 +201,23 @@ class Player {
     }
   }
 
+  // What a recording shows of a program that waits and says nothing about it. The truth has it, so
+  // that tests can add the records that another source would have made: data waits, checkpoints,
+  // pauses.
+  void UnnamedWait(int step) {
+    const int every = std::max(1, options_.wait_every);
+    if (options_.wait_us <= 0 || step % every != every - 1) return;
+    const std::int64_t begin_ns = NowNs();
+    SleepUntil(begin_ns + std::int64_t{options_.wait_us} * 1'000);
+    if (!TruthWanted()) return;
+    TruthLine("wait")
+        .Number("start", begin_ns)
+        .Number("end", NowNs())
+        .Number("step", step)
+        .Number("tid", gettid())
+        .Write();
+  }
+
   // Spans two steps: started in one, ended in the next.
   void StartPrefetch() {
     if (prefetch_) library_.End(*prefetch_);
@@ -214,12 +233,14 @@ class Player {
   }
 
   void Submit(DeviceWork& work) {
+    if (options_.pageable_mb > 0) CopyPageable(work);
     if (options_.memcpy) Copies(work);
     if (options_.memset) {
       Require(cudaMemsetAsync(work.memory, 0x5a, 4096, work.streams[0]), "cudaMemsetAsync");
     }
     for (int i = 0; i < options_.kernels; ++i) {
       LaunchKernel(work, i);
+      if (options_.sync_every > 0 && (i + 1) % options_.sync_every == 0) FetchNumber(work, i);
       if (options_.host_us > 0) SleepUntil(NowNs() + std::int64_t{options_.host_us} * 1'000);
     }
     if (options_.alloc) Allocate();
@@ -291,6 +312,22 @@ class Player {
             "cudaMemcpyAsync");
     Require(cudaMemcpy(pageable_.data(), work.memory, 12'345, cudaMemcpyDeviceToHost),
             "cudaMemcpy");
+  }
+
+  // As tensor.to(device) does with a batch in pageable memory.
+  void CopyPageable(DeviceWork& work) {
+    Require(cudaMemcpyAsync(work.memory, pageable_.data(), pageable_.size(), cudaMemcpyHostToDevice,
+                            work.streams[0]),
+            "cudaMemcpyAsync");
+    Require(cudaStreamSynchronize(work.streams[0]), "cudaStreamSynchronize");
+  }
+
+  // As tensor.item() does, after the kernel of this index.
+  void FetchNumber(DeviceWork& work, int index) {
+    cudaStream_t stream = work.streams[static_cast<std::size_t>(index) % work.streams.size()];
+    Require(cudaMemcpyAsync(pageable_.data(), work.memory, 4, cudaMemcpyDeviceToHost, stream),
+            "cudaMemcpyAsync");
+    Require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
 
   void Allocate() {

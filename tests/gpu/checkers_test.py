@@ -244,10 +244,17 @@ class CheckersTest(unittest.TestCase):
         self.assertTrue(1 <= found["low"] < 3 < found["high"] <= 5)
 
     def test_tracing_variables_reach_only_traced_runs(self):
-        with mock.patch.dict(overhead.os.environ, {"TRACEINJECT_KINDS": "left over"}):
-            self.assertNotIn("LD_PRELOAD", overhead.environment("profiler-cuda", "l.so", "x.db"))
-            self.assertNotIn("TRACEINJECT_KINDS", overhead.environment("default", "l.so", "x.db"))
-            self.assertEqual(overhead.environment("kinds:kernel,api", "l.so", "x.db")["TRACEINJECT_KINDS"], "kernel,api")
+        options = mock.Mock(workload="w.py", timeout=1)
+        with mock.patch.dict(overhead.os.environ, {"TRACEINJECT_KINDS": "left over"}), mock.patch.object(overhead.subprocess, "Popen") as popen:
+            overhead.ForkServer(options)
+            overhead.ForkServer(options, "l.so")
+        untraced, traced = (call.kwargs["env"] for call in popen.call_args_list)
+        for environment in (untraced, traced):
+            self.assertNotIn("TRACEINJECT_KINDS", environment)
+        self.assertNotIn("LD_PRELOAD", untraced)
+        self.assertEqual(traced["LD_PRELOAD"], "l.so")
+        self.assertEqual(overhead.environment("kinds:kernel,api", "x.db"), {"TRACEINJECT_OUTPUT": "x.db", "TRACEINJECT_KINDS": "kernel,api"})
+        self.assertEqual(overhead.environment("default", "x.db"), {"TRACEINJECT_OUTPUT": "x.db"})
 
 
 if __name__ == "__main__":

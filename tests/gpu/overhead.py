@@ -26,6 +26,7 @@ import pathlib
 import random
 import select
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -55,24 +56,33 @@ class ForkServer:
             environment["LD_PRELOAD"] = library
         self.timeout = options.timeout
         self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("fork_server.py"), options.workload],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True)
 
     def wait_until_ready(self):
         if self.answer() != "ready":
             raise RuntimeError("PyTorch could not be imported")
 
-    def answer(self):
-        if not select.select([self.process.stdout], [], [], self.timeout)[0]:
-            self.process.kill()
-            raise RuntimeError(f"no answer within {self.timeout} s")
+    def answer(self, limit=None):
+        limit = limit or self.timeout
+        if not select.select([self.process.stdout], [], [], limit)[0]:
+            os.killpg(self.process.pid, signal.SIGKILL)  # with the child that is being measured
+            self.process.wait()
+            raise RuntimeError(f"no answer within {limit} s")
         return self.process.stdout.readline().strip()
 
-    def run(self, arguments, environment, output):
+    def execute(self, arguments, environment, output, limit=None):
+        """The child's exit code; what it printed is in the file `output`."""
         request = {"arguments": arguments, "environment": environment, "output": str(output)}
         print(json.dumps(request), file=self.process.stdin, flush=True)
-        code = self.answer()
+        answer = self.answer(limit)
+        if not answer:
+            raise RuntimeError("the parent of the measured processes has ended")
+        return int(answer)
+
+    def run(self, arguments, environment, output):
+        code = self.execute(arguments, environment, output)
         text = output.read_text()
-        if code != "0":
+        if code != 0:
             raise RuntimeError(f"exit code {code}\n{text[-2000:]}")
         return json.loads(text.splitlines()[-1])
 

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each cause, played on the fake GPU: what it really costs, and the label and saving that `analyze` gives for its recording.
+
+Waits of Python (data loader, checkpoint, garbage collection) are played as waits without a name. Their rows, which a Python process
+would have recorded, are written into the file from the truth. Left without them, the wait must be called inconclusive.
+"""
+
+import collections
+import json
+import sqlite3
+import subprocess
+import unittest
+
+import harness
+
+ANALYZE = harness.BUILD / "bin" / "analyze"
+STEPS = 20
+FLOOR = 0.2  # of the step: what a planted cause must cost at least
+TOLERANCE = 0.15  # of the step: of the predicted saving
+# 20 kernels of 500 us on average: 10 ms a step, whatever is planted.
+BUSY = ["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "500"]
+
+# source: the table that the truth's waits are written to, with host_span.kind.
+Cause = collections.namedtuple("Cause", "flags env source label", defaults=(None, None))
+CAUSES = {
+    "data wait": Cause([*BUSY, "--wait-us", "8000"], {}, "data_wait", "dataloader"),
+    "garbage collection": Cause([*BUSY, "--wait-us", "8000"], {}, "host_span:2", "gc_pause"),
+    "checkpoint": Cause([*BUSY, "--wait-us", "60000", "--wait-every", "5"], {}, "host_span:1", "checkpoint"),
+    "pageable copy": Cause([*BUSY, "--pageable-mb", "40"], {}, None, "h2d_copy"),
+    "sync per layer": Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "60", "--kernel-us", "100",
+                             "--sync-every", "1"], {}, None, "sync_bound"),
+    "allocator": Cause([*BUSY, "--alloc"], {"FAKE_GPU_ALLOC_US": "12000"}, None, "allocator"),
+    "launch bound": Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "300", "--kernel-us", "2"], {},
+                          None, "launch_bound"),
+}
+# Long kernels, so that a loaded machine does not show as gaps.
+CONTROL = Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "1500"], {}, None,
+                "compute_bound")
+UNEXPLAINED = Cause([*BUSY, "--wait-us", "8000"], {}, None, "inconclusive")
+
+
+class Played:
+    """A played run: its recording, and the length of its steps and of the device's work in them, in nanoseconds."""
+
+    def __init__(self, test, cause, name):
+        # On a version of CUPTI where single calls can be selected, as on hardware.
+        ended = test.play(*cause.flags, cuda="cuda13", env={"TRACEINJECT_OUTPUT": name, **cause.env})
+        test.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.path, self.truth = test.folder / name, test.truth(ended)
+        steps = [line for line in self.truth.of("nvtx") if line["text"].startswith("step ") and line["kind"] == 1]
+        begin, end = steps[0]["start_before"], steps[-1]["end_after"]
+        self.step_ns = (end - begin) / STEPS
+        self.kernel_ns = sum(kernel.end - kernel.start for kernel in self.truth.kernels()) / STEPS
+        self.pageable_ns = sum(copy.end - copy.start for copy in self.truth.memcpys() if copy.bytes > 1 << 20) / STEPS
+        self.waits = self.truth.of("wait")
+
+    def add_rows(self, source):
+        """What a recording of Python has for the waits."""
+        table, _, kind = source.partition(":")
+        database = sqlite3.connect(self.path)
+        base = database.execute("SELECT value FROM meta WHERE key = 'base_ns'").fetchone()[0]
+        threads = dict(database.execute("SELECT tid, id FROM thread"))
+        if table == "data_wait":
+            database.execute("INSERT INTO data_loader (id, proc, workers, pin_memory, persistent_workers, batch_size) "
+                             "SELECT 1, proc, 0, 0, 0, 4 FROM process")
+        for index, wait in enumerate(self.waits):
+            common = (wait["start"] - base, wait["end"] - wait["start"], threads[wait["tid"]])
+            if table == "data_wait":
+                database.execute("INSERT INTO data_wait (start, dur, thread, loader, batch) VALUES (?, ?, ?, 1, ?)", (*common, index))
+            else:
+                detail = 2 if kind == "2" else None
+                database.execute("INSERT INTO host_span (start, dur, thread, kind, detail) VALUES (?, ?, ?, ?, ?)",
+                                 (*common, int(kind), detail))
+        database.commit()
+        database.close()
+
+
+class Verdict(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        if not ANALYZE.exists():
+            raise unittest.SkipTest(f"{ANALYZE} is not built")
+
+    def verdict(self, played):
+        """The verdict of `analyze`; skips the test where there is none yet."""
+        ended = subprocess.run([ANALYZE, played.path, "--format", "json"], capture_output=True, text=True, timeout=60)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        report = json.loads(ended.stdout)
+        if "verdict" not in report:
+            self.skipTest("analyze --format json has no field verdict")
+        return report["verdict"]
+
+    def play_with_rows(self, name):
+        cause = CAUSES[name]
+        played = Played(self, cause, name.replace(" ", "_") + ".db")
+        if cause.source:
+            table = cause.source.partition(":")[0]
+            with sqlite3.connect(played.path) as database:
+                known = database.execute("SELECT count(*) FROM sqlite_master WHERE name = ?", (table,)).fetchone()[0]
+            if not known:
+                self.skipTest(f"run.db has no table {table}")
+            played.add_rows(cause.source)
+        return played
+
+    def assert_label_and_saving(self, name):
+        played = self.play_with_rows(name)
+        verdict = self.verdict(played)
+        self.assertEqual(verdict["label"], CAUSES[name].label, verdict)
+        # The played device does nothing but kernels once the cause is gone; a pinned copy takes a little.
+        true_ns = played.step_ns - played.kernel_ns
+        self.assertAlmostEqual(int(verdict["saved_ns"]), true_ns, delta=TOLERANCE * played.step_ns, msg=str(verdict))
+
+    def test_what_is_played_costs_enough(self):
+        """Otherwise the labels would be asked of something that hardly shows. Needs no verdict."""
+        for name, cause in CAUSES.items():
+            with self.subTest(name=name):
+                played = Played(self, cause, name.replace(" ", "_") + ".db")
+                self.assertGreater(1 - played.kernel_ns / played.step_ns, FLOOR)
+                if cause.source:
+                    self.assertGreater(len(played.waits), 2)
+        with self.subTest(name="pageable copy is what is slow"):
+            played = Played(self, CAUSES["pageable copy"], "pageable.db")
+            self.assertGreater(played.pageable_ns / played.step_ns, FLOOR)
+        with self.subTest(name="control"):
+            played = Played(self, CONTROL, "control.db")
+            self.assertLess(1 - played.kernel_ns / played.step_ns, 0.05)
+
+    def test_data_wait(self):
+        self.assert_label_and_saving("data wait")
+
+    def test_garbage_collection(self):
+        self.assert_label_and_saving("garbage collection")
+
+    def test_checkpoint(self):
+        self.assert_label_and_saving("checkpoint")
+
+    def test_pageable_copy(self):
+        self.assert_label_and_saving("pageable copy")
+
+    def test_sync_per_layer(self):
+        self.assert_label_and_saving("sync per layer")
+
+    def test_allocator(self):
+        self.assert_label_and_saving("allocator")
+
+    def test_launch_bound(self):
+        self.assert_label_and_saving("launch bound")
+
+    def test_control_is_compute_bound(self):
+        self.assertEqual(self.verdict(Played(self, CONTROL, "control.db"))["label"], CONTROL.label)
+
+    def test_unexplained_wait_is_inconclusive(self):
+        verdict = self.verdict(Played(self, UNEXPLAINED, "unexplained.db"))
+        self.assertEqual(verdict["label"], UNEXPLAINED.label, verdict)
+        self.assertIn("NVTX", json.dumps(verdict), "the remedy is to name the wait by an NVTX range")
+
+
+if __name__ == "__main__":
+    harness.main()

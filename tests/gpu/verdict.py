@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds the verdict of `analyze` against planted bottlenecks (samples/workloads/bottlenecks.py).
+
+First one untraced process measures what each cause costs, by blocks of steps with the cause off and on in turn. Then each cause is
+recorded, always on, one process and one run.db a cause, and `analyze --format json` names a label and a saving for it. With two
+GPUs, data-parallel training is recorded as well. Processes are forked from a parent that has imported PyTorch (fork_server.py).
+
+A cause passes if it costs at least --share of its step (else the plant proves nothing), the label is the right one, and the
+predicted saving differs from the measured one by at most --tolerance of the step with the cause on. A control passes if nothing
+is blamed: compute_bound. Data-parallel training may also be comm_exposed if communication is exposed for more than 5 % of the
+time, which is computed here from the recording, for the worst rank, between the start of its first and the end of its last step.
+
+  verdict.py --rescore --out OUT --analyze ANALYZE   judges the recordings that an earlier run left in OUT (--keep); needs no GPU
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+
+import check_recording
+import overhead
+from run_db import RunDb
+
+CAUSES = ["dataloader_cpu", "dataloader_sleep", "h2d_copy", "sync", "allocator", "checkpoint", "gc", "launch", "transformer", "conv"]
+DATA_PARALLEL = "ddp"
+LABELS = {"dataloader_cpu": "dataloader", "dataloader_sleep": "dataloader", "h2d_copy": "h2d_copy", "sync": "sync_bound",
+          "allocator": "allocator", "checkpoint": "checkpoint", "gc": "gc_pause", "launch": "launch_bound"}  # all others: controls
+EXPOSED_FLOOR = 0.05
+WAIT_TOLERANCE = 0.02  # of the data waits that the program measured
+
+
+class Runner:
+    """Runs bottlenecks.py, in children of one parent or (--separate) as programs of their own."""
+
+    def __init__(self, options, library=None):
+        self.options, self.library = options, library
+        self.server = None
+        if not options.separate:
+            self.server = overhead.ForkServer(options, library)
+            self.server.wait_until_ready()
+
+    def run(self, arguments, environment, output, limit):
+        """Exit code; what was printed is in the file `output`."""
+        if self.server:
+            return self.server.execute(arguments, environment, output, limit)
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")} | environment
+        if self.library:
+            variables["LD_PRELOAD"] = self.library
+        return run_group([sys.executable, self.options.workload, *arguments], variables, output, limit)
+
+    def stop(self):
+        if self.server:
+            self.server.stop()
+
+
+def run_group(command, environment, output, limit):
+    """Exit code of a program, which is ended with all its children when the limit is over."""
+    with open(output, "w") as file:
+        process = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment,
+                                   start_new_session=True)
+        try:
+            return process.wait(timeout=limit)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise RuntimeError(f"not finished within {limit} s; see {output}") from None
+
+
+def json_lines(text):
+    """The objects among the lines of a program's output, which holds warnings as well."""
+    found = []
+    for line in text.splitlines():
+        if line.startswith("{"):
+            try:
+                found.append(json.loads(line))
+            except json.JSONDecodeError:
+                pass
+    return found
+
+
+def measure_truth(options, out):
+    """{cause: result line of bottlenecks.py}; what failed has an "error"."""
+    words = ["--schedule", "off,on", "--rounds", str(options.rounds), "--steps", str(options.truth_steps)]
+    for cause in options.cause:
+        words += ["--cause", cause] if cause != DATA_PARALLEL else []
+    output = out / "logs" / "truth.txt"
+    failure = "not run"
+    try:
+        runner = Runner(options)
+        code = runner.run(words, {}, output, options.truth_timeout)
+        failure = f"exit code {code}; see {output}"
+        runner.stop()
+    except RuntimeError as error:
+        failure = str(error)
+    lines = json_lines(output.read_text()) if output.exists() else []
+    truth = {line["cause"]: line for line in lines if "cause" in line}
+    return {cause: truth.get(cause, {"error": failure}) for cause in options.cause if cause != DATA_PARALLEL}
+
+
+def record(options, out):
+    """{cause: result line of the recorded run}; what failed has an "error"."""
+    results, runner = {}, None
+    for cause in options.cause:
+        words = ["--cause", cause, "--schedule", "on", "--steps", str(options.steps), "--settle", str(options.settle)]
+        output, target = out / "logs" / f"{cause}.txt", recording_of(out, cause)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            if cause == DATA_PARALLEL:
+                results[cause] = record_data_parallel(options, output, target)
+                continue
+            runner = runner or Runner(options, options.library)
+            code = runner.run(words + (["--nvtx"] if options.nvtx else []), {"TRACEINJECT_OUTPUT": str(target)}, output, options.timeout)
+            lines = json_lines(output.read_text())
+            results[cause] = lines[-1] if code == 0 and lines else {"error": f"exit code {code}; see {output}"}
+        except (RuntimeError, OSError) as error:
+            results[cause], runner = {"error": str(error)}, None
+        print(f"recorded {cause}: {results[cause].get('error') or '%.2f ms a step' % results[cause]['step_ms_on']}", file=sys.stderr, flush=True)
+    if runner:
+        runner.stop()
+    return results
+
+
+def record_data_parallel(options, output, target):
+    program = pathlib.Path(options.workload).with_name("transformer.py")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program),
+               "--preset", "compute", "--ddp", "--nvtx", "--steps", str(options.steps)]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")}
+    variables |= {"LD_PRELOAD": options.library, "TRACEINJECT_OUTPUT": str(target)}
+    code = run_group(command, variables, output, options.timeout)
+    lines = json_lines(output.read_text())
+    return {"step_ms_on": lines[-1]["median_step_ms"]} if code == 0 and lines else {"error": f"exit code {code}; see {output}"}
+
+
+def recording_of(out, cause):
+    return out / "recordings" / cause / "run.db" if cause == DATA_PARALLEL else out / "recordings" / f"{cause}.db"
+
+
+def files_of(out, cause):
+    path = recording_of(out, cause)
+    return sorted(path.parent.glob("run.rank*.db")) if cause == DATA_PARALLEL else [path] if path.exists() else []
+
+
+def analyze(options, out, cause):
+    """The report of `analyze`, or None with the reason. The text report is kept beside it for people."""
+    path, reports = recording_of(out, cause), out / "reports"
+    if not files_of(out, cause):
+        return None, "nothing was recorded"
+    reports.mkdir(parents=True, exist_ok=True)
+    for style, extension in (("text", "txt"), ("json", "json")):
+        try:
+            ended = subprocess.run([options.analyze, path, "--format", style], capture_output=True, text=True, timeout=120)
+        except subprocess.TimeoutExpired:
+            return None, "analyze was not ready within 120 s"
+        (reports / f"{cause}.{extension}").write_text(ended.stdout)
+        if ended.returncode != 0:
+            return None, f"analyze: exit code {ended.returncode}: {ended.stderr.strip()[-200:]}"
+    try:
+        return json.loads(ended.stdout), None
+    except json.JSONDecodeError as error:
+        return None, f"analyze wrote no JSON: {error}"
+
+
+def exposed_share(path):
+    """|N \\ C| / wall of one rank's file, from the start of the first to the end of the last NVTX range "step N"."""
+    run = RunDb(path)
+    steps = run.steps().ranges
+    worst = 0.0
+    for intervals in run.intervals_by_device().values():
+        if steps:
+            begin, end = steps[0][0], max(step[1] for step in steps)
+            intervals = [(max(start, begin), min(stop, end), *what) for start, stop, *what in intervals if start < end and stop > begin]
+        if intervals:
+            parts = check_recording.sweep(intervals)
+            worst = max(worst, parts["exposed_communication_ns"] / max(1, sum(parts.values())))
+    run.db.close()
+    return worst
+
+
+def expected_labels(out, cause):
+    if cause in LABELS:
+        return [LABELS[cause]]
+    if cause != DATA_PARALLEL:
+        return ["compute_bound"]
+    shares = [exposed_share(path) for path in files_of(out, cause)]
+    return ["compute_bound"] + (["comm_exposed"] if shares and max(shares) > EXPOSED_FLOOR else [])
+
+
+def judge(options, cause, truth, verdict, expected):
+    """One row of the table. All times in milliseconds a step."""
+    row = {"cause": cause, "expected": expected, "label": verdict["label"], "confidence": verdict.get("confidence"),
+           "step_off_ms": truth.get("step_ms_off"), "step_on_ms": truth.get("step_ms_on"),
+           "predicted_ms": int(verdict.get("saved_ns") or 0) / 1e6, "true_ms": None, "error_percent": None, "faults": []}
+    if verdict["label"] not in expected:
+        row["faults"].append("wrong label")
+    if cause in LABELS:
+        if "error" in truth or not row["step_off_ms"] or not row["step_on_ms"]:
+            row["faults"].append(f"no truth: {truth.get('error', 'no step times')}")
+        else:
+            row["true_ms"] = row["step_on_ms"] - row["step_off_ms"]
+            row["error_percent"] = 100 * (row["predicted_ms"] - row["true_ms"]) / row["step_on_ms"]
+            if 100 * row["true_ms"] / row["step_on_ms"] < options.share:
+                row["faults"].append(f"planted too weakly: below {options.share:g} % of the step")
+            if abs(row["error_percent"]) > options.tolerance:
+                row["faults"].append(f"saving off by more than {options.tolerance:g} % of the step")
+    return row
+
+
+def failed_row(cause, expected, truth, reason):
+    return {"cause": cause, "expected": expected, "label": None, "confidence": None, "step_off_ms": truth.get("step_ms_off"),
+            "step_on_ms": truth.get("step_ms_on"), "predicted_ms": None, "true_ms": None, "error_percent": None, "faults": [reason]}
+
+
+def score(options, out, truth, recorded):
+    rows = []
+    for cause in options.cause:
+        true, run = truth.get(cause, {}), recorded.get(cause, {})
+        if "error" in run:
+            rows.append(failed_row(cause, [LABELS.get(cause, "compute_bound")], true, f"recorded run: {run['error']}"))
+            continue
+        report, reason = analyze(options, out, cause)
+        if report is not None and not (report.get("verdict") or {}).get("label"):
+            report, reason = None, "the report has no verdict"
+        if report is None:
+            rows.append(failed_row(cause, [LABELS.get(cause, "compute_bound")], true, reason))
+            continue
+        row = judge(options, cause, true, report["verdict"], expected_labels(out, cause))
+        row["recorded_step_ms"] = run.get("step_ms_on")
+        row["reported_step_ms"] = int(report["verdict"].get("step_ns") or 0) / 1e6
+        rows.append(row)
+    return rows
+
+
+def number(value, form=".2f"):
+    return "-" if value is None else format(value, form)
+
+
+def table(rows):
+    lines = ["| cause | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | error, % of the step | label | expected | result |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        result = "PASS" if not row["faults"] else "FAIL: " + "; ".join(row["faults"])
+        lines.append(f"| {row['cause']} | {number(row['step_off_ms'])} | {number(row['step_on_ms'])} | {number(row.get('recorded_step_ms'))} | "
+                     f"{number(row['true_ms'])} | {number(row['predicted_ms'])} | {number(row['error_percent'], '+.1f')} | "
+                     f"{row['label'] or '-'} | {' or '.join(row['expected'])} | {result} |".replace("\n", " "))
+    return "\n".join(lines)
+
+
+def has_table(run, name):
+    return run.one(f"SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '{name}'") == 1
+
+
+def python_rows(out, recorded):
+    """What was recorded of Python against what the program counted itself: data waits and optimizer steps."""
+    rows = []
+    for cause, run in recorded.items():
+        if cause == DATA_PARALLEL or "error" in run or not files_of(out, cause):
+            continue
+        database = RunDb(files_of(out, cause)[0])
+        if has_table(database, "data_wait") and has_table(database, "step_mark"):
+            # batch is NULL in the last call of a pass, which brings none.
+            wait_ms = database.one("SELECT coalesce(sum(dur), 0) FROM data_wait WHERE batch IS NOT NULL") / 1e6
+            waits, marks = database.one("SELECT count(*) FROM data_wait WHERE batch IS NOT NULL"), database.count("step_mark")
+            off = wait_ms / run["data_wait_ms"] - 1 if run["data_wait_ms"] else 0.0
+            # Waits of microseconds say nothing about the hook: they are judged where a loader is what is slow.
+            slow = LABELS.get(cause) == "dataloader"
+            passed = waits == run["total_batches"] and marks == run["total_steps"] and (not slow or abs(off) <= WAIT_TOLERANCE)
+            rows.append({"cause": cause, "waits": waits, "batches": run["total_batches"], "wait_ms": wait_ms, "true_wait_ms": run["data_wait_ms"],
+                         "off": off, "marks": marks, "steps": run["total_steps"], "passed": passed})
+        database.db.close()
+    return rows
+
+
+def python_table(rows):
+    lines = ["| cause | data waits recorded | batches | wait recorded, ms | wait measured by the program, ms | step marks | optimizer steps | result |",
+             "|---|---|---|---|---|---|---|---|"]
+    for row in rows:
+        lines.append(f"| {row['cause']} | {row['waits']} | {row['batches']} | {row['wait_ms']:.1f} | {row['true_wait_ms']:.1f} ({row['off']:+.1%}) | "
+                     f"{row['marks']} | {row['steps']} | {'PASS' if row['passed'] else 'FAIL'} |")
+    return "\n".join(lines)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", required=True, help="folder for verdict.md, verdict.json, reports/, logs/, and with --keep recordings/")
+    parser.add_argument("--analyze", required=True, help="the analyze program")
+    parser.add_argument("--library", help="libtraceinject.so; not needed to --rescore")
+    parser.add_argument("--workload", help="bottlenecks.py; not needed to --rescore")
+    parser.add_argument("--cause", action="append", choices=CAUSES + [DATA_PARALLEL], help="may be repeated (default: all)")
+    parser.add_argument("--gpus", type=int, default=1, help="GPUs of this machine; ddp is left out with fewer than two (default: 1)")
+    parser.add_argument("--steps", type=int, default=60, help="recorded steps, a multiple of 10 (default: 60)")
+    parser.add_argument("--settle", type=int, default=10, help="recorded steps before them (default: 10)")
+    parser.add_argument("--truth-steps", type=int, default=20, help="steps of an untraced block, a multiple of 10 (default: 20)")
+    parser.add_argument("--rounds", type=int, default=2, help="untraced blocks of each kind (default: 2)")
+    parser.add_argument("--share", type=float, default=20, help="what a cause must cost, %% of its step (default: 20)")
+    parser.add_argument("--tolerance", type=float, default=15, help="of the predicted saving, %% of the step (default: 15)")
+    parser.add_argument("--nvtx", action="store_true", help="mark the steps with NVTX ranges too")
+    parser.add_argument("--separate", action="store_true", help="start every program by itself, not from a common parent")
+    parser.add_argument("--keep", action="store_true", help="leave the recordings in OUT/recordings")
+    parser.add_argument("--rescore", action="store_true", help="only judge the recordings in OUT again")
+    parser.add_argument("--timeout", type=int, default=90, help="seconds for a recorded run, or for importing PyTorch (default: 90)")
+    parser.add_argument("--truth-timeout", type=int, default=240, help="seconds for the untraced process (default: 240)")
+    options = parser.parse_args()
+    if not options.rescore and not (options.library and options.workload):
+        parser.error("--library and --workload are needed to record")
+    if options.steps % 10 or options.truth_steps % 10 or min(options.steps, options.truth_steps, options.rounds, options.settle) < 1:
+        parser.error("--steps and --truth-steps take multiples of 10, --rounds and --settle at least 1")
+    return options
+
+
+def run_everything(options, out):
+    for name in ("recordings", "reports", "logs"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    (out / "logs").mkdir(parents=True)
+    options.cause = options.cause or CAUSES + [DATA_PARALLEL]
+    if options.gpus < 2 and DATA_PARALLEL in options.cause:
+        options.cause.remove(DATA_PARALLEL)
+        print(f"{DATA_PARALLEL}: left out, it needs two GPUs and there is {options.gpus}")
+    truth = measure_truth(options, out) if set(options.cause) != {DATA_PARALLEL} else {}
+    recorded = record(options, out)
+    (out / "truth.json").write_text(json.dumps({"truth": truth, "recorded": recorded}, indent=1))
+    return truth, recorded
+
+
+def load(options, out):
+    document = json.loads((out / "truth.json").read_text())
+    options.cause = options.cause or list(document["recorded"])
+    return document["truth"], {cause: document["recorded"][cause] for cause in options.cause}
+
+
+def main():
+    options = parse_options()
+    out = pathlib.Path(options.out).resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    truth, recorded = load(options, out) if options.rescore else run_everything(options, out)
+    rows, of_python = score(options, out, truth, recorded), python_rows(out, recorded)
+    text = table(rows) + "\n" + (f"\n{python_table(of_python)}\n" if of_python else "")
+    failed = sum(bool(row["faults"]) for row in rows) + sum(not row["passed"] for row in of_python)
+    passed = len(rows) + len(of_python) - failed
+    (out / "verdict.md").write_text(text)
+    (out / "verdict.json").write_text(json.dumps({"passed": passed, "failed": failed, "causes": rows, "python": of_python}, indent=1))
+    if not options.keep and not options.rescore:
+        shutil.rmtree(out / "recordings", ignore_errors=True)
+    print(text)
+    print(f"{passed} passed, {failed} failed")
+    return 0 if passed and not failed else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
