@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "analyzer/common/units.h"
+#include "analyzer/import/kineto_json.h"
 #include "analyzer/import/open_recording.h"
 #include "analyzer/import/read_run_db.h"
 #include "analyzer/import/run_paths.h"
@@ -33,6 +34,7 @@ struct FileJob {
 
 Result<RecordedFile> ReadFile(const std::string& path, ReadProgress& progress) {
   try {
+    if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
     const auto database = OpenRecording(path);
     if (!database.ok()) return Error{database.error()};
     return ReadRunDb(database.value(), progress);
@@ -142,6 +144,9 @@ void Shift(Rank& rank, TimeNs by) {
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
   shift_both(rank.collectives);
+  shift_both(rank.data_waits);
+  shift_both(rank.host_spans);
+  shift(rank.step_marks.time);
   for (CaptureGap& gap : rank.gaps) {
     gap.start += by;
     if (gap.end != kOpen) gap.end += by;
