@@ -17,9 +17,9 @@ struct Mantissa {
   bool any = false;
 };
 
-// More digits than 18 change nothing that a nanosecond shows; they only move the point.
+// More digits than 19 change nothing that fits; they only move the point.
 void AddDigit(char digit, bool after_point, Mantissa& mantissa) {
-  constexpr std::uint64_t kFull = 100'000'000'000'000'000;
+  constexpr std::uint64_t kFull = 1'000'000'000'000'000'000;
   mantissa.any = true;
   if (mantissa.value >= kFull) {
     mantissa.exponent += after_point ? 0 : 1;
@@ -42,7 +42,9 @@ std::optional<std::int64_t> Scale(std::uint64_t value, int exponent) {
     last = value % 10;
     value /= 10;
   }
-  return static_cast<std::int64_t>(value + (last >= 5 ? 1 : 0));
+  value += last >= 5 ? 1 : 0;
+  if (value > kLargest) return std::nullopt;
+  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace

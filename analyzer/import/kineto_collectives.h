@@ -20,7 +20,7 @@ class KinetoCollectives {
   bool Add(const KinetoEvent& kernel, int device, Rank& rank);
 
   // Fills rank.collectives. The trace does not hold the calls of NCCL, so each stands where its
-  // kernel was launched. Needs sorted, joined operations' calls: `api_row` finds the row of
+  // kernel was launched. Needs operations that are joined: `api_row` finds the row of
   // rank.api with a correlation id, or kNone.
   template <typename ApiRow>
   void Place(const ApiRow& api_row, Rank& rank) const {

@@ -8,6 +8,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/import/join_launches.h"
+#include "analyzer/import/kineto_transfer.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/import/sort_rank.h"
 #include "analyzer/model/api_class.h"
@@ -22,46 +23,6 @@ constexpr std::string_view kStepPrefix = "ProfilerStep#";
 constexpr std::string_view kLoaderPrefix = "enumerate(DataLoader)#";
 constexpr std::string_view kSingleProcess = "_SingleProcess";
 constexpr std::string_view kOptimizerPrefix = "Optimizer.step#";
-
-struct Word {
-  std::string_view text;
-  std::uint8_t value;
-};
-// As Kineto writes CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
-constexpr Word kCopyKinds[] = {{"HtoD", 1}, {"DtoH", 2}, {"HtoA", 3}, {"AtoH", 4}, {"AtoA", 5},
-                               {"AtoD", 6}, {"DtoA", 7}, {"DtoD", 8}, {"HtoH", 9}, {"PtoP", 10}};
-constexpr Word kMemoryKinds[] = {{"Pageable", 1},      {"Pinned", 2},  {"Device", 3},
-                                 {"Array", 4},         {"Managed", 5}, {"Device Static", 6},
-                                 {"Managed Static", 7}};
-constexpr std::uint8_t kPinned = 2, kHostToDevice = 1;
-
-template <typename Table>
-std::uint8_t ValueOf(const Table& table, std::string_view text) {
-  for (const Word& word : table) {
-    if (word.text == text) return word.value;
-  }
-  return 0;
-}
-
-// "Memcpy HtoD (Pageable -> Device)": kind and kinds of memory.
-void DescribeCopy(std::string_view name, Transfer& transfer) {
-  constexpr std::string_view kHead = "Memcpy ", kArrow = " -> ";
-  if (!name.starts_with(kHead)) return;
-  name.remove_prefix(kHead.size());
-  const std::size_t open = name.find(" (");
-  transfer.kind = ValueOf(kCopyKinds, name.substr(0, open));
-  if (open == std::string_view::npos) return;
-  name = name.substr(open + 2);
-  const std::size_t arrow = name.find(kArrow), close = name.find(')');
-  if (arrow == std::string_view::npos || close == std::string_view::npos || close < arrow) return;
-  transfer.src_kind = ValueOf(kMemoryKinds, name.substr(0, arrow));
-  const std::size_t to = arrow + kArrow.size();
-  transfer.dst_kind = ValueOf(kMemoryKinds, name.substr(to, close - to));
-}
-
-int OrdinalOr(const std::optional<std::int64_t>& value, int otherwise) {
-  return value && *value >= 0 && *value <= kHighestDevice ? static_cast<int>(*value) : otherwise;
-}
 
 std::string_view Explain(KinetoProblem problem) {
   switch (problem) {
@@ -225,14 +186,7 @@ std::uint32_t KinetoRankBuilder::DetailOf(const KinetoEvent& event, GpuOps& ops)
   const bool is_copy = event.kind == KinetoKind::kMemcpy;
   ops.kind.push_back(is_copy ? OpKind::kMemcpy : OpKind::kMemset);
   ops.kernel_class.push_back(is_copy ? KernelClass::kMemcpy : KernelClass::kMemset);
-  Transfer transfer;
-  transfer.bytes = std::max<std::int64_t>(0, event.bytes.value_or(0));
-  if (is_copy) {
-    DescribeCopy(event.name, transfer);
-    transfer.src_device = OrdinalOr(event.from_device, -1);
-    transfer.dst_device = OrdinalOr(event.to_device, -1);
-  }
-  rank_.transfers.push_back(transfer);
+  rank_.transfers.push_back(TransferOf(event));
   return static_cast<std::uint32_t>(rank_.transfers.size() - 1);
 }
 
@@ -385,7 +339,7 @@ void KinetoRankBuilder::SetAsync() {
 void KinetoRankBuilder::SetLoaders() {
   const bool pinned =
       std::any_of(rank_.transfers.begin(), rank_.transfers.end(), [](const Transfer& transfer) {
-        return transfer.kind == kHostToDevice && transfer.src_kind == kPinned;
+        return transfer.kind == kCopyHostToDevice && transfer.src_kind == kPinnedMemory;
       });
   for (DataLoader& loader : rank_.loaders) loader.pin_memory = pinned;
 }
@@ -414,6 +368,7 @@ void KinetoRankBuilder::Finish() {
   SetAsync();
   SetLoaders();
   PlaceCollectives();
+  // Of what came after the first time, too; what is sorted stays as it is.
   SortRank(rank_);
   rank_.imported_from = "a PyTorch profiler trace";
   rank_.closed = true;

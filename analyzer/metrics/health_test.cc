@@ -98,7 +98,7 @@ TEST(HealthTest, UnknownCountersAreShownAndNoCountersAreUnknown) {
 }
 
 TEST(HealthTest, ImportedTracesAreUnknownWithAReason) {
-  Run run = WithCounters({});
+  traceinject::Run run = WithCounters({});
   run.ranks[0].closed = true;
   run.ranks[0].imported_from = "a PyTorch profiler trace";
   const RecordingHealth health = JudgeHealth(run, kAllJoined);
