@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "analyzer/import/kineto_collectives.h"
@@ -270,6 +271,17 @@ TEST_F(KinetoJsonTest, SeveralFilesAreRanksOnOneBase) {
   EXPECT_EQ(run.ranks[0].rank, 0);
   EXPECT_EQ(run.ranks[0].devices[0].ops.start[0], 1000500);
   EXPECT_EQ(run.ranks[1].devices[0].ops.start[0], 0);
+}
+
+TEST_F(KinetoJsonTest, TracesOfDifferentTimesAreNoted) {
+  const auto apart = [](const Loaded& run) {
+    return std::any_of(run.notes.begin(), run.notes.end(), [](const std::string& note) {
+      return note.find("overlap in time") != std::string::npos;
+    });
+  };
+  const std::string first = Write("a.json", KernelTrace(0, "1000"));
+  EXPECT_FALSE(apart(Load({first, Write("b.json", KernelTrace(1, "1000.9"))})));
+  EXPECT_TRUE(apart(Load({first, Write("c.json", KernelTrace(1, "1002"))})));
 }
 
 TEST_F(KinetoJsonTest, ContentDecidesBeforeTheName) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -184,6 +185,21 @@ void NoteMissingRanks(Run& run) {
                                     recorded == 1 ? "was" : "were"));
 }
 
+// Traces carry no id of their job: whether they belong together shows only by their time.
+void NoteSeparateTraces(Run& run) {
+  TimeNs last_start = std::numeric_limits<TimeNs>::min(),
+         first_end = std::numeric_limits<TimeNs>::max();
+  for (const Rank& rank : run.ranks) {
+    if (rank.imported_from.empty()) continue;
+    last_start = std::max(last_start, rank.start);
+    first_end = std::min(first_end, rank.end);
+  }
+  if (last_start > first_end)
+    run.notes.push_back(
+        "not all traces overlap in time: they are of several runs, or of several cycles of the "
+        "profiler. Name those of one cycle only");
+}
+
 void NoteSeveralHosts(Run& run) {
   std::set<std::string_view> hosts;
   for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
@@ -215,6 +231,7 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
                    [&](const Rank& a, const Rank& b) { return key(a) < key(b); });
   NoteDoubleRanks(run);
   NoteMissingRanks(run);
+  NoteSeparateTraces(run);
   NoteSeveralHosts(run);
   return run;
 }
