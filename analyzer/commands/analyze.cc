@@ -30,12 +30,16 @@ std::string Help() {
          "       analyze COMMAND [OPTIONS] ...  see analyze COMMAND --help\n\n"
          "RUN is a recording (run.db, run.db.zst), the name that a job of many ranks recorded to "
          "(run.db stands for\n"
-         "run.rank*.db), or a folder of recordings.\n\n"
+         "run.rank*.db), or a folder of recordings. It may also be a trace of PyTorch's profiler "
+         "(trace.json, trace.json.gz),\n"
+         "one a rank.\n\n"
          "commands:\n" +
          FormatTable(table, "  ") +
          "\nexamples:\n"
          "  LD_PRELOAD=$(analyze preload) python train.py   record; the file is run.db\n"
          "  analyze run.db                                  report\n"
+         "  analyze trace.json.gz                           the same for a trace of "
+         "torch.profiler\n"
          "  analyze run.db --from 1.5s --to 2s              only this part; times count from the "
          "first GPU operation\n"
          "  analyze run.db --format json -o report.json     the same for programs\n"

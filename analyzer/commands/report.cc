@@ -40,8 +40,10 @@ struct Options {
 
 void Describe(CLI::App& app, Options& options) {
   app.footer(kExamples);
-  app.add_option("run", options.paths,
-                 "recordings: run.db, run.db.zst, a name that stands for run.rank*.db, or a folder")
+  app.add_option(
+         "run", options.paths,
+         "recordings: run.db, run.db.zst, a name that stands for run.rank*.db, or a folder; or "
+         "traces of PyTorch's profiler: trace.json, trace.json.gz")
       ->required();
   AddTime(app, "--from", options.report.limits.from_ns,
           "leave out what lies before; counts from the first GPU operation of the run (1.5, 1.5s, "

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -17,6 +18,7 @@
 #include <thread>
 
 #include "analyzer/common/units.h"
+#include "analyzer/import/kineto_json.h"
 #include "analyzer/import/open_recording.h"
 #include "analyzer/import/read_run_db.h"
 #include "analyzer/import/run_paths.h"
@@ -33,6 +35,7 @@ struct FileJob {
 
 Result<RecordedFile> ReadFile(const std::string& path, ReadProgress& progress) {
   try {
+    if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
     const auto database = OpenRecording(path);
     if (!database.ok()) return Error{database.error()};
     return ReadRunDb(database.value(), progress);
@@ -142,6 +145,9 @@ void Shift(Rank& rank, TimeNs by) {
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
   shift_both(rank.collectives);
+  shift_both(rank.data_waits);
+  shift_both(rank.host_spans);
+  shift(rank.step_marks.time);
   for (CaptureGap& gap : rank.gaps) {
     gap.start += by;
     if (gap.end != kOpen) gap.end += by;
@@ -179,6 +185,21 @@ void NoteMissingRanks(Run& run) {
                                     recorded == 1 ? "was" : "were"));
 }
 
+// Traces carry no id of their job: whether they belong together shows only by their time.
+void NoteSeparateTraces(Run& run) {
+  TimeNs last_start = std::numeric_limits<TimeNs>::min(),
+         first_end = std::numeric_limits<TimeNs>::max();
+  for (const Rank& rank : run.ranks) {
+    if (rank.imported_from.empty()) continue;
+    last_start = std::max(last_start, rank.start);
+    first_end = std::min(first_end, rank.end);
+  }
+  if (last_start > first_end)
+    run.notes.push_back(
+        "not all traces overlap in time: they are of several runs, or of several cycles of the "
+        "profiler. Name those of one cycle only");
+}
+
 void NoteSeveralHosts(Run& run) {
   std::set<std::string_view> hosts;
   for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
@@ -210,6 +231,7 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
                    [&](const Rank& a, const Rank& b) { return key(a) < key(b); });
   NoteDoubleRanks(run);
   NoteMissingRanks(run);
+  NoteSeparateTraces(run);
   NoteSeveralHosts(run);
   return run;
 }

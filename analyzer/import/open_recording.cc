@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/import/kineto_json.h"
 #include "analyzer/import/temporary_file.h"
 
 namespace traceinject {
@@ -287,6 +288,12 @@ Result<Database> OpenAny(const std::string& path) {
   if (!facts.ok()) return Error{facts.error()};
   if (facts.value().start(kZstdMagic.size()) == kZstdMagic) return OpenCompressed(path);
   if (facts.value().start(kSqliteMagic.size()) != kSqliteMagic) {
+    if (IsKinetoJson(path)) {
+      return Error{
+          fmt::format("{}: this is a JSON trace, as PyTorch's profiler writes it. analyze report "
+                      "and traceview read it; this command expects a run.db.",
+                      path)};
+    }
     return Error{SqliteError(path, SQLITE_NOTADB, "")};
   }
   return OpenPlain(path, facts.value());

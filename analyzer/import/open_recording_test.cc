@@ -248,6 +248,8 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
   expect(path_, "not an SQLite database");
   WriteBytes(path_, "just some text that is longer than a header of a database is");
   expect(path_, "not an SQLite database");
+  WriteBytes(path_, "{\"traceEvents\": []}");
+  expect(path_, "JSON trace");
   fs::remove(path_);
   {
     ASSERT_TRUE(Database::Open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr, path_)

@@ -102,9 +102,12 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path,
     if (error)
       return Error{fmt::format("{}: this folder cannot be read ({})", path, error.message())};
     auto files = RecordingsInFolder(path);
+    if (files.empty()) files = TracesInFolder(path);
     if (files.empty())
-      return Error{
-          fmt::format("{}: this folder holds no recording (no file named *.db or *.db.zst)", path)};
+      return Error{fmt::format(
+          "{}: this folder holds no recording (no file named *.db or *.db.zst, and no *.json or "
+          "*.json.gz)",
+          path)};
     return files;
   }
   if (fs::exists(path, error)) {
@@ -124,6 +127,16 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path,
 
 std::vector<std::string> RecordingsInFolder(const std::string& folder) {
   return FilesMatching(folder, "*.db");
+}
+
+std::vector<std::string> TracesInFolder(const std::string& folder) {
+  auto traces = FilesMatching(folder, "*.json");
+  const std::set<std::string> plain(traces.begin(), traces.end());
+  for (std::string& trace : FilesMatching(folder, "*.json.gz")) {
+    if (!plain.contains(trace.substr(0, trace.size() - 3))) traces.push_back(std::move(trace));
+  }
+  std::sort(traces.begin(), traces.end());
+  return traces;
 }
 
 Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths) {

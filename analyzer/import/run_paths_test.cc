@@ -53,6 +53,14 @@ TEST_F(RunPathsTest, SiblingsStandForTheName) {
   EXPECT_EQ(Resolve({"run.rank00001.db"}), Names{"run.rank00001.db"});
 }
 
+TEST_F(RunPathsTest, TracesOfAFolderWithoutRecordings) {
+  for (const char* name : {"b.pt.trace.json.gz", "a.json", "a.json.gz", "notes.txt"}) Touch(name);
+  EXPECT_EQ(Resolve({""}), (Names{"a.json", "b.pt.trace.json.gz"}));
+  Touch("run.db");
+  EXPECT_EQ(Resolve({""}), Names{"run.db"});
+  EXPECT_EQ(Resolve({"a.json.gz"}), Names{"a.json.gz"});
+}
+
 TEST_F(RunPathsTest, AFileHidesOthersOfItsNameAndSaysSo) {
   Touch("run.db");
   Touch("run.prod.db");

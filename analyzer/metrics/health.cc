@@ -96,6 +96,17 @@ void JudgeEnds(const Run& run, Judge& judge) {
   }
 }
 
+// Such a trace carries no counters, which is no fault of the recording.
+void NoteImports(const Run& run, Judge& judge) {
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    if (run.ranks[i].imported_from.empty()) continue;
+    judge.Find(HealthGrade::kUnknown,
+               fmt::format("{}: imported from {}: it does not tell how many records were lost, "
+                           "which NCCL calls were made, or how much the profiler slowed the host",
+                           RankLabel(run, i), run.ranks[i].imported_from));
+  }
+}
+
 void JudgeJoin(const JoinRate& join, Judge& judge) {
   const std::optional<double> share = join.share();
   if (!share || *share >= kLossyJoin) return;
@@ -156,6 +167,7 @@ RecordingHealth JudgeHealth(const Run& run, const JoinRate& join) {
   JudgeLines(run, health, judge);
   JudgeEnds(run, judge);
   JudgeJoin(join, judge);
+  NoteImports(run, judge);
   return health;
 }
 

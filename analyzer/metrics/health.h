@@ -37,7 +37,8 @@ struct HealthLine {
 enum class HealthGrade : std::uint8_t { kUnknown, kGood, kLossy, kBad };
 
 // Lossy: anything was lost, a recording is cut off, or fewer than 99.9 % of the operations join a
-// launch. Bad: an error, 1 % lost, or fewer than 99 % joined.
+// launch. Unknown: no counters at all, as in a trace imported from elsewhere. Bad: an error, 1 %
+// lost, or fewer than 99 % joined.
 struct RecordingHealth {
   HealthGrade grade = HealthGrade::kUnknown;
   std::vector<std::string> reasons;  // worst first; empty when good

@@ -97,6 +97,16 @@ TEST(HealthTest, UnknownCountersAreShownAndNoCountersAreUnknown) {
   EXPECT_EQ(HealthGradeName(HealthGrade::kLossy), "lossy");
 }
 
+TEST(HealthTest, ImportedTracesAreUnknownWithAReason) {
+  traceinject::Run run = WithCounters({});
+  run.ranks[0].closed = true;
+  run.ranks[0].imported_from = "a PyTorch profiler trace";
+  const RecordingHealth health = JudgeHealth(run, kAllJoined);
+  EXPECT_EQ(health.grade, HealthGrade::kUnknown);
+  ASSERT_EQ(health.reasons.size(), 1u);
+  EXPECT_NE(health.reasons[0].find("imported from a PyTorch profiler trace"), std::string::npos);
+}
+
 TEST(HealthTest, JoinsAreCounted) {
   RankBuilder builder;
   const std::uint32_t call = builder.AddApi(0, 1, "cudaLaunchKernel");

@@ -246,6 +246,9 @@ struct ProcessFacts {
 // One recorded process.
 struct Rank {
   std::string path;  // the file it came from
+  // Whose trace it is, where it was not recorded by libtraceinject.so: "a PyTorch profiler trace".
+  // Such a trace has no health counters. Empty: a recording of ours.
+  std::string imported_from;
   int schema_version = 0;
   std::string run_id, tool_version;
   std::optional<int> rank;  // global rank; empty: not a job of ranks

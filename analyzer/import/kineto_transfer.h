@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/import/kineto_event.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// As CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind number them.
+inline constexpr std::uint8_t kCopyHostToDevice = 1, kPinnedMemory = 2;
+
+// What a copy or memset of a trace moved. Its kinds of memory stand in its name, "Memcpy HtoD
+// (Pageable -> Device)"; words that are not known give kind 0. Whether it was asynchronous is not
+// told.
+Transfer TransferOf(const KinetoEvent& event);
+
+}  // namespace traceinject
