@@ -142,6 +142,9 @@ void Shift(Rank& rank, TimeNs by) {
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
   shift_both(rank.collectives);
+  shift_both(rank.data_waits);
+  shift(rank.step_marks.time);
+  shift_both(rank.host_spans);
   for (CaptureGap& gap : rank.gaps) {
     gap.start += by;
     if (gap.end != kOpen) gap.end += by;

@@ -32,6 +32,14 @@ void SortColumns(Rank& rank) {
   ApplyOrder(SortedOrder(calls.start, calls.end), calls.start, calls.end, calls.thread,
              calls.function, calls.communicator, calls.bytes, calls.reduction, calls.peer,
              calls.root);
+  DataWaits& waits = rank.data_waits;
+  ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
+             waits.loader, waits.batch);
+  StepMarks& marks = rank.step_marks;
+  ApplyOrder(SortedOrder(marks.time, marks.time), marks.time, marks.thread, marks.optimizer);
+  HostSpans& spans = rank.host_spans;
+  ApplyOrder(SortedOrder(spans.start, spans.end), spans.start, spans.end, spans.thread, spans.kind,
+             spans.detail);
 }
 
 void SortDevices(Rank& rank) {
@@ -50,6 +58,9 @@ TimeNs LastTimeSeen(const Rank& rank) {
   look(rank.syncs.start, rank.syncs.end);
   look(rank.nvtx.start, rank.nvtx.end);
   look(rank.collectives.start, rank.collectives.end);
+  look(rank.data_waits.start, rank.data_waits.end);
+  look(rank.step_marks.time, rank.step_marks.time);
+  look(rank.host_spans.start, rank.host_spans.end);
   return last;
 }
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/python/start.h"
+
+#include <atomic>
+
+#include "injector/core/counters.h"
+#include "injector/core/state.h"
+#include "injector/python/hooks_py.h"
+#include "injector/python/interpreter.h"
+#include "injector/python/reports.h"
+
+namespace traceinject {
+namespace {
+
+// Process-wide and never destroyed: a pending call may be made after the writer thread left.
+struct Shared {
+  Interpreter python{};
+  PyObject* globals = nullptr;           // the dictionary in which the script ran; main thread only
+  std::atomic<bool> outstanding{false};  // a pending call was asked for and not made yet
+  std::atomic<bool> done{false};         // nothing is left to do
+};
+constinit Shared g_shared;
+
+constexpr int kFileInput = 257;  // Py_file_input: the start symbol of a module
+constexpr long kAgain = 256;     // as in hooks.py
+constexpr int kParts = 4;
+
+bool IsLoaded(const Interpreter& python, const char* module) {
+  PyObject* modules = python.PyImport_GetModuleDict();
+  return modules != nullptr && python.PyDict_GetItemString(modules, module) != nullptr;
+}
+
+template <typename Function>
+unsigned long long Address(Function* function) {
+  return reinterpret_cast<std::uintptr_t>(function);
+}
+
+// The dictionary of the script before it ran: the addresses of what it calls, and what every code
+// needs. No __name__: the script is no module that somebody could import. Null: an exception is
+// set.
+PyObject* MakeGlobals(const Interpreter& python) {
+  PyObject* globals = python.PyDict_New();
+  PyObject* addresses =
+      python.Py_BuildValue("(KKKK)", Address(ReportLoader), Address(ReportDataWait),
+                           Address(ReportStep), Address(ReportSpan));
+  const bool made =
+      globals != nullptr && addresses != nullptr &&
+      python.PyDict_SetItemString(globals, "__builtins__", python.PyEval_GetBuiltins()) == 0 &&
+      python.PyDict_SetItemString(globals, "addresses", addresses) == 0;
+  if (addresses != nullptr) python.Py_DecRef(addresses);
+  if (made) return globals;
+  if (globals != nullptr) python.Py_DecRef(globals);
+  return nullptr;
+}
+
+// Null: an exception is set.
+PyObject* RunScript(const Interpreter& python) {
+  PyObject* globals = MakeGlobals(python);
+  if (globals == nullptr) return nullptr;
+  PyObject* result = nullptr;
+  if (PyObject* code = python.Py_CompileString(k_hooks_py, "<traceinject>", kFileInput)) {
+    result = python.PyEval_EvalCode(code, globals, globals);
+    python.Py_DecRef(code);
+  }
+  if (result == nullptr) {
+    python.Py_DecRef(globals);
+    return nullptr;
+  }
+  python.Py_DecRef(result);
+  return globals;
+}
+
+void CountParts(long parts) {
+  const auto count = [&](int shift) {
+    std::int64_t found = 0;
+    for (int i = 0; i < kParts; ++i) found += parts >> (shift + i) & 1;
+    return found;
+  };
+  g_counters.Set(Health::kPythonInstalled, count(0));
+  g_counters.Set(Health::kPythonFailed, count(4));
+}
+
+// False: an exception is set.
+bool Install(const Interpreter& python) {
+  if (g_shared.globals == nullptr) g_shared.globals = RunScript(python);
+  if (g_shared.globals == nullptr) return false;
+  PyObject* install = python.PyDict_GetItemString(g_shared.globals, "install");
+  PyObject* result = install == nullptr ? nullptr : python.PyObject_CallObject(install, nullptr);
+  if (result == nullptr) return python.PyErr_Occurred() == nullptr;
+  const long parts = python.PyLong_AsLong(result);
+  python.Py_DecRef(result);
+  CountParts(parts);
+  if ((parts & kAgain) == 0) g_shared.done.store(true, std::memory_order_release);
+  return true;
+}
+
+// The pending call. Non-zero with an exception set: it is raised in the program, which is right
+// only for what its own signal handlers raised while we ran.
+int OnMainThread(void*) {
+  const Interpreter& python = g_shared.python;
+  int result = 0;
+  if (Recording() && python.IsAlive() && python.IsMain() &&
+      (IsLoaded(python, "torch.optim") || IsLoaded(python, "torch.utils.data"))) {
+    if (!Install(python)) {
+      if (python.PyErr_ExceptionMatches(*python.PyExc_Exception) != 0) {
+        python.PyErr_Clear();
+        g_counters.Set(Health::kPythonFailed, kParts);
+        g_shared.done.store(true, std::memory_order_release);
+      } else {
+        result = -1;
+      }
+    }
+  }
+  g_shared.outstanding.store(false, std::memory_order_release);
+  return result;
+}
+
+}  // namespace
+
+void PythonStart::Tick(std::int64_t now_ns) {
+  if (now_ns < next_ns_) return;
+  if (tries_ >= kMostTries || g_shared.done.load(std::memory_order_acquire)) {
+    next_ns_ = INT64_MAX;
+    return;
+  }
+  ++tries_;
+  next_ns_ = now_ns + std::int64_t{tries_} * tries_ * kFirstWaitNs;
+  if (g_shared.outstanding.load(std::memory_order_acquire)) return;  // the main thread is busy in C
+  if (g_shared.python.Py_AddPendingCall == nullptr) {
+    const auto found = FindInterpreter();
+    if (!found) return;
+    g_shared.python = *found;
+  }
+  if (!g_shared.python.IsAlive()) return;
+  g_shared.outstanding.store(true, std::memory_order_release);
+  if (g_shared.python.Py_AddPendingCall(OnMainThread, nullptr) != 0)  // its queue is full
+    g_shared.outstanding.store(false, std::memory_order_release);
+}
+
+}  // namespace traceinject
