@@ -14,6 +14,7 @@
 # folder decides whether a frame is inlined or skipped.
 #
 # Limits: `from torch import save` before the patch keeps the unmarked function. A step inside a compiled region is not marked.
+# While the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call.
 import ctypes
 import functools
 import gc

@@ -15,7 +15,8 @@ namespace {
 // Process-wide and never destroyed: a pending call may be made after the writer thread left.
 struct Shared {
   Interpreter python{};
-  PyObject* globals = nullptr;           // the dictionary in which the script ran; main thread only
+  // The dictionary in which the script ran. Set and used in pending calls only.
+  std::atomic<PyObject*> globals{nullptr};
   std::atomic<bool> outstanding{false};  // a pending call was asked for and not made yet
   std::atomic<bool> done{false};         // nothing is left to do
 };
@@ -82,9 +83,11 @@ void CountParts(long parts) {
 
 // False: an exception is set.
 bool Install(const Interpreter& python) {
-  if (g_shared.globals == nullptr) g_shared.globals = RunScript(python);
-  if (g_shared.globals == nullptr) return false;
-  PyObject* install = python.PyDict_GetItemString(g_shared.globals, "install");
+  PyObject* globals = g_shared.globals.load(std::memory_order_relaxed);
+  if (globals == nullptr) globals = RunScript(python);
+  if (globals == nullptr) return false;
+  g_shared.globals.store(globals, std::memory_order_release);
+  PyObject* install = python.PyDict_GetItemString(globals, "install");
   PyObject* result = install == nullptr ? nullptr : python.PyObject_CallObject(install, nullptr);
   if (result == nullptr) return python.PyErr_Occurred() == nullptr;
   const long parts = python.PyLong_AsLong(result);
@@ -131,7 +134,11 @@ void PythonStart::Tick(std::int64_t now_ns) {
     if (!found) return;
     g_shared.python = *found;
   }
-  if (!g_shared.python.IsAlive()) return;
+  if (!g_shared.python.IsAlive()) {
+    // An embedded interpreter may come back; what it held for us is gone then.
+    if (g_shared.globals.load(std::memory_order_acquire) != nullptr) g_shared.done.store(true);
+    return;
+  }
   g_shared.outstanding.store(true, std::memory_order_release);
   if (g_shared.python.Py_AddPendingCall(OnMainThread, nullptr) != 0)  // its queue is full
     g_shared.outstanding.store(false, std::memory_order_release);
