@@ -269,20 +269,22 @@ class CheckersTest(unittest.TestCase):
         db.executescript(damage)
         check = python_side.Check("library.so", self.folder)
         with contextlib.redirect_stdout(io.StringIO()):
-            check.check_configuration(db, {"workers": 4, "context": "fork", "begin": 0, "end": 60_000_000, "wait_ns": 10_000_000,
-                                           "calls": 10, "steps": 9})
+            check.check_configuration(db, {"workers": 4, "context": "fork", "begin": 0, "end": 60_000_000,
+                                           "waits": [1_000_000] * 10, "steps": 9})
             code = check.finish()
         return [outcome["outcome"] for outcome in check.outcomes], code
 
     def test_python_side_agreement_passes(self):
-        self.assertEqual(self.outcomes_of_python_side(), (["PASS", "PASS"], 0))
-        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS", "PASS"], 0))
+        self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 4, 0))
+        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 4, 0))
 
     def test_python_side_differences_fail(self):
-        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["FAIL", "PASS"]),
-                                 ("DELETE FROM data_wait WHERE batch = 9; UPDATE data_wait SET dur = 1111111", ["FAIL", "PASS"]),
-                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS"]),
-                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "FAIL"])):
+        # calls and workers, all waits, all but the first, step marks
+        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS"]),
+                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS"]),
+                                 ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS"]),
+                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS"]),
+                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
             self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
 
 
