@@ -9,9 +9,10 @@
 # Rules: never import torch, never print, never keep the program's objects alive. An error of ours (Exception) ends here. What the
 # program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes.
 #
-# torch.compile traces what it inlines. So is_compiling() comes first everywhere, functions that it may inline read no globals
-# (it would import the module that they name), and their code claims to be in the folder of the code that calls it, because the
-# folder decides whether a frame is inlined or skipped.
+# torch.compile traces what it inlines, and frames that run inside a compiled region. So is_compiling() comes first everywhere,
+# functions that it may inline read no globals (it would import the module that they name), and all code claims to be in torch's
+# folder (the script as a whole) or in that of the function that it stands for or is called by: the folder decides whether a frame
+# is compiled, inlined or skipped.
 #
 # Limits: `from torch import save` before the patch keeps the unmarked function. A step inside a compiled region is not marked.
 # While the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call.

@@ -22,6 +22,7 @@ std::optional<Interpreter> FindInterpreter() {
   const bool all = TRACEINJECT_FIND(Py_IsInitialized) && TRACEINJECT_FIND(PyImport_GetModuleDict) &&
                    TRACEINJECT_FIND(PyDict_GetItemString) &&
                    TRACEINJECT_FIND(PyDict_SetItemString) && TRACEINJECT_FIND(PyDict_New) &&
+                   TRACEINJECT_FIND(PyObject_GetAttrString) && TRACEINJECT_FIND(PyUnicode_AsUTF8) &&
                    TRACEINJECT_FIND(PyEval_GetBuiltins) && TRACEINJECT_FIND(Py_CompileString) &&
                    TRACEINJECT_FIND(PyEval_EvalCode) && TRACEINJECT_FIND(PyObject_CallObject) &&
                    TRACEINJECT_FIND(Py_BuildValue) && TRACEINJECT_FIND(PyLong_AsLong) &&

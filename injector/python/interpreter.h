@@ -22,7 +22,9 @@ struct Interpreter {
   PyObject* (*PyDict_GetItemString)(PyObject* dict, const char* key);  // borrowed
   int (*PyDict_SetItemString)(PyObject* dict, const char* key, PyObject* value);
   PyObject* (*PyDict_New)();
-  PyObject* (*PyEval_GetBuiltins)();  // borrowed
+  PyObject* (*PyObject_GetAttrString)(PyObject* object, const char* name);
+  const char* (*PyUnicode_AsUTF8)(PyObject* text);  // lives as long as `text`
+  PyObject* (*PyEval_GetBuiltins)();                // borrowed
   PyObject* (*Py_CompileString)(const char* source, const char* name, int start);
   PyObject* (*PyEval_EvalCode)(PyObject* code, PyObject* globals, PyObject* locals);
   PyObject* (*PyObject_CallObject)(PyObject* callable, PyObject* arguments);

@@ -2,6 +2,7 @@
 #include "injector/python/start.h"
 
 #include <atomic>
+#include <string>
 
 #include "injector/core/counters.h"
 #include "injector/core/state.h"
@@ -26,9 +27,25 @@ constexpr int kFileInput = 257;  // Py_file_input: the start symbol of a module
 constexpr long kAgain = 256;     // as in hooks.py
 constexpr int kParts = 4;
 
-bool IsLoaded(const Interpreter& python, const char* module) {
+// A module that is loaded (borrowed), or null.
+PyObject* Loaded(const Interpreter& python, const char* module) {
   PyObject* modules = python.PyImport_GetModuleDict();
-  return modules != nullptr && python.PyDict_GetItemString(modules, module) != nullptr;
+  return modules == nullptr ? nullptr : python.PyDict_GetItemString(modules, module);
+}
+
+// The file name of the script's code: inside torch's folder, all of which torch.compile skips. In a
+// folder that it does not know it would compile our functions when they run inside a compiled
+// region.
+std::string ScriptName(const Interpreter& python) {
+  std::string folder;
+  PyObject* torch = Loaded(python, "torch");
+  PyObject* file = torch == nullptr ? nullptr : python.PyObject_GetAttrString(torch, "__file__");
+  const char* path = file == nullptr ? nullptr : python.PyUnicode_AsUTF8(file);
+  if (path != nullptr) folder = path;
+  if (file != nullptr) python.Py_DecRef(file);
+  python.PyErr_Clear();  // a module without a file, or with a strange one
+  folder.erase(folder.rfind('/') + 1);
+  return folder + "<traceinject>";
 }
 
 template <typename Function>
@@ -59,7 +76,8 @@ PyObject* RunScript(const Interpreter& python) {
   PyObject* globals = MakeGlobals(python);
   if (globals == nullptr) return nullptr;
   PyObject* result = nullptr;
-  if (PyObject* code = python.Py_CompileString(k_hooks_py, "<traceinject>", kFileInput)) {
+  if (PyObject* code =
+          python.Py_CompileString(k_hooks_py, ScriptName(python).c_str(), kFileInput)) {
     result = python.PyEval_EvalCode(code, globals, globals);
     python.Py_DecRef(code);
   }
@@ -97,25 +115,31 @@ bool Install(const Interpreter& python) {
   return true;
 }
 
+// Tries to install. False: an exception is set that is not ours to end: our own ends here, and so
+// does the attempt.
+bool InstallOrGiveUp(const Interpreter& python) noexcept {
+  try {
+    if (Install(python)) return true;
+    if (python.PyErr_ExceptionMatches(*python.PyExc_Exception) == 0) return false;
+  } catch (...) {  // out of memory
+  }
+  python.PyErr_Clear();
+  g_counters.Set(Health::kPythonFailed, kParts);
+  g_shared.done.store(true, std::memory_order_release);
+  return true;
+}
+
 // The pending call. Non-zero with an exception set: it is raised in the program, which is right
 // only for what its own signal handlers raised while we ran.
 int OnMainThread(void*) {
   const Interpreter& python = g_shared.python;
-  int result = 0;
+  bool ours = true;
   if (Recording() && python.IsAlive() && python.IsMain() &&
-      (IsLoaded(python, "torch.optim") || IsLoaded(python, "torch.utils.data"))) {
-    if (!Install(python)) {
-      if (python.PyErr_ExceptionMatches(*python.PyExc_Exception) != 0) {
-        python.PyErr_Clear();
-        g_counters.Set(Health::kPythonFailed, kParts);
-        g_shared.done.store(true, std::memory_order_release);
-      } else {
-        result = -1;
-      }
-    }
+      (Loaded(python, "torch.optim") != nullptr || Loaded(python, "torch.utils.data") != nullptr)) {
+    ours = InstallOrGiveUp(python);
   }
   g_shared.outstanding.store(false, std::memory_order_release);
-  return result;
+  return ours ? 0 : -1;
 }
 
 }  // namespace

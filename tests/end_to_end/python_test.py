@@ -127,6 +127,7 @@ class PythonSide(Program):
         self.assertEqual(measured["names"], ["__next__", "_BaseDataLoaderIter.__next__", "torch.utils.data.dataloader", "Docs of next.",
                                              "save", "torch.serialization", "Docs of save."])
         self.assertEqual((measured["save"], measured["main"], measured["modules"]), (True, [], []))
+        self.assertEqual(measured["foreign"], [], "torch.compile skips what is in torch's folder")
 
     def test_forked_child_that_goes_on_training(self):
         measured, recording = self.record("--scene", "fork")

@@ -138,10 +138,25 @@ def scene_error(options, torch):
     return {}
 
 
+def functions_behind(function, found):
+    """All functions that `function` can reach through closures."""
+    if function not in found:
+        found.append(function)
+        for cell in function.__closure__ or ():
+            if isinstance(cell.cell_contents, type(functions_behind)):
+                functions_behind(cell.cell_contents, found)
+    return found
+
+
 def scene_looks(options, torch):
     """The patched functions look as before."""
     method, save = torch.utils.data.dataloader._BaseDataLoaderIter.__next__, torch.save
-    return {"names": [method.__name__, method.__qualname__, method.__module__, method.__doc__, save.__name__, save.__module__, save.__doc__],
+    functions = []
+    for function in (method, save, *torch.optim.optimizer._global_optimizer_post_hooks.values(), *gc.callbacks):
+        functions_behind(function, functions)
+    folder = os.path.dirname(torch.__file__) + "/"
+    return {"foreign": [function.__name__ for function in functions if not function.__code__.co_filename.startswith(folder)],
+            "names": [method.__name__, method.__qualname__, method.__module__, method.__doc__, save.__name__, save.__module__, save.__doc__],
             "save": torch.save is torch.serialization.save, "main": sorted(vars(sys.modules["__main__"]).keys() & {"install", "addresses"}),
             "modules": [name for name in sys.modules if "traceinject" in name]}
 
