@@ -11,8 +11,8 @@
 #
 # torch.compile traces what it inlines, and frames that run inside a compiled region. So is_compiling() comes first everywhere,
 # functions that it may inline read no globals (it would import the module that they name), and all code claims to be in torch's
-# folder (the script as a whole) or in that of the function that it stands for or is called by: the folder decides whether a frame
-# is compiled, inlined or skipped.
+# folder (the script as a whole) or below the file of the function that it stands for or is called by: the path decides whether a
+# frame is compiled, inlined or skipped.
 #
 # Limits: `from torch import save` before the patch keeps the unmarked function. A step inside a compiled region is not marked.
 # While the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call.
@@ -55,8 +55,9 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         return getattr(function, "__traceinject__", False)
 
     def claim(function, module):
-        folder = os.path.dirname(module.__file__)
-        function.__code__ = function.__code__.replace(co_filename=os.path.join(folder, "<traceinject>"))
+        # Begins as the module's own path does, with which torch.compile compares the beginnings of its lists.
+        place = os.path.splitext(module.__file__)[0]
+        function.__code__ = function.__code__.replace(co_filename=os.path.join(place, "<traceinject>"))
         function.__traceinject__ = True
         return function
 

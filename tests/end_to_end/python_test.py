@@ -128,6 +128,7 @@ class PythonSide(Program):
                                              "save", "torch.serialization", "Docs of save."])
         self.assertEqual((measured["save"], measured["main"], measured["modules"]), (True, [], []))
         self.assertEqual(measured["foreign"], [], "torch.compile skips what is in torch's folder")
+        self.assertEqual(measured["claimed"], {"__next__": "utils/data/dataloader/<traceinject>", "save": "serialization/<traceinject>"})
 
     def test_forked_child_that_goes_on_training(self):
         measured, recording = self.record("--scene", "fork")
@@ -174,7 +175,7 @@ class PythonSide(Program):
         self.assertEqual(self.open().count("python", "failed"), 1)
 
     def test_same_output_with_and_without(self):
-        for flags in (("--scene", "error"), ("--scene", "looks")):
+        for flags in (("--scene", "error"), ("--scene", "error", "--workers", "1")):
             plain = self.run_program(*flags, "--never-hooked", preload=False)
             loaded = self.run_program(*flags)
             self.assertEqual((loaded.code, loaded.stdout, loaded.stderr), (plain.code, plain.stdout, plain.stderr))

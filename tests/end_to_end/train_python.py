@@ -155,7 +155,8 @@ def scene_looks(options, torch):
     for function in (method, save, *torch.optim.optimizer._global_optimizer_post_hooks.values(), *gc.callbacks):
         functions_behind(function, functions)
     folder = os.path.dirname(torch.__file__) + "/"
-    return {"foreign": [function.__name__ for function in functions if not function.__code__.co_filename.startswith(folder)],
+    claimed = {function.__name__: function.__code__.co_filename.removeprefix(folder) for function in (method, save)}
+    return {"claimed": claimed, "foreign": [function.__name__ for function in functions if not function.__code__.co_filename.startswith(folder)],
             "names": [method.__name__, method.__qualname__, method.__module__, method.__doc__, save.__name__, save.__module__, save.__doc__],
             "save": torch.save is torch.serialization.save, "main": sorted(vars(sys.modules["__main__"]).keys() & {"install", "addresses"}),
             "modules": [name for name in sys.modules if "traceinject" in name]}
