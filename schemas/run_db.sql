@@ -14,7 +14,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -230,6 +230,45 @@ CREATE TABLE collective (
   root         INTEGER                 -- rank in the communicator, rooted operations; NULL otherwise
 );
 
+-- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognised by its sampler and its settings: a
+-- loader that is gone may share its row with a later one of the same settings.
+CREATE TABLE data_loader (
+  id                 INTEGER PRIMARY KEY,
+  proc               INTEGER NOT NULL, -- -> process
+  workers            INTEGER NOT NULL, -- num_workers; 0: the data is prepared inside next()
+  pin_memory         INTEGER NOT NULL, -- 1: batches are copied into pinned memory
+  persistent_workers INTEGER NOT NULL, -- 1: workers stay between passes
+  prefetch_factor    INTEGER,          -- batches a worker prepares ahead; NULL: no workers
+  batch_size         INTEGER           -- NULL: unknown, no batches, or a batch sampler without a fixed size
+);
+
+-- Time that a thread spent in next() of a loader's iterator, since version 2. Making the iterator (starting the workers) is not in it.
+CREATE TABLE data_wait (
+  start  INTEGER NOT NULL,
+  dur    INTEGER NOT NULL,
+  thread INTEGER NOT NULL,             -- -> thread
+  loader INTEGER,                      -- -> data_loader; NULL: unknown
+  batch  INTEGER                       -- index of the batch in this pass over the loader, from 0; NULL: none came (the last call of
+                                       -- a pass, in which workers may be joined, or an error), or unknown
+);
+
+-- The end of an optimizer's step on the host, since version 2. Steps inside a compiled region (torch.compile of step itself) have none.
+CREATE TABLE step_mark (
+  time      INTEGER NOT NULL,
+  thread    INTEGER NOT NULL,          -- -> thread
+  optimizer INTEGER NOT NULL           -- dense number of the optimizer object, from 1
+);
+
+-- What else kept a thread of the program busy, since version 2.
+CREATE TABLE host_span (
+  start  INTEGER NOT NULL,
+  dur    INTEGER NOT NULL,
+  thread INTEGER NOT NULL,             -- -> thread
+  kind   INTEGER NOT NULL,             -- 1 checkpoint (torch.save; one inside another is part of it), 2 garbage collection by Python
+                                       -- (those of generation 0 from 0.1 ms)
+  detail INTEGER                       -- generation of a collection; NULL otherwise
+);
+
 -- Facts about the machine and the job that are not columns above.
 CREATE TABLE system_fact (
   proc  INTEGER NOT NULL,              -- -> process
@@ -260,7 +299,7 @@ CREATE TABLE capture_gap (
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.
 CREATE TABLE health (
   proc    INTEGER NOT NULL,            -- -> process
-  source  TEXT NOT NULL,               -- kernel, memcpy, ..., buffers, writer, start
+  source  TEXT NOT NULL,               -- kernel, memcpy, ..., python, buffers, writer, start
   counter TEXT NOT NULL,               -- seen, stored, dropped, repaired, ...
   value   INTEGER NOT NULL,
   detail  TEXT,                        -- the reason in words, where there is one

@@ -55,3 +55,18 @@ SELECT c.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, c.d
        c.reduction, c.peer, c.root
 FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
 LEFT JOIN communicator m ON m.id = c.communicator;
+
+CREATE VIEW data_waits AS
+SELECT w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, w.dur AS dur_ns, t.proc, t.tid, w.loader, w.batch,
+       l.workers, l.pin_memory, l.persistent_workers, l.prefetch_factor, l.batch_size
+FROM data_wait w JOIN thread t ON t.id = w.thread LEFT JOIN data_loader l ON l.id = w.loader;
+
+CREATE VIEW step_marks AS
+SELECT m.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, t.proc, t.tid, m.optimizer
+FROM step_mark m JOIN thread t ON t.id = m.thread;
+
+CREATE VIEW host_spans AS
+SELECT h.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, h.dur AS dur_ns, t.proc, t.tid,
+       CASE h.kind WHEN 1 THEN 'checkpoint' WHEN 2 THEN 'garbage collection' END AS kind,
+       CASE h.kind WHEN 2 THEN h.detail END AS generation
+FROM host_span h JOIN thread t ON t.id = h.thread;

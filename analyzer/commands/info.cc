@@ -37,9 +37,15 @@ constexpr std::array<std::string_view, 20> kTables = {
     "string",      "thread",     "stream",       "device",       "api_name",
     "nvtx_domain", "clock_pair", "capture_gap",  "system_fact",  "health"};
 
-std::string CountTables() {
+constexpr std::array<std::string_view, 4> kTablesOfVersion2 = {"data_loader", "data_wait",
+                                                               "step_mark", "host_span"};
+
+std::string CountTables(int schema_version) {
+  std::vector<std::string_view> tables(kTables.begin(), kTables.end());
+  if (schema_version >= 2)
+    tables.insert(tables.end(), kTablesOfVersion2.begin(), kTablesOfVersion2.end());
   std::string sql;
-  for (const std::string_view table : kTables) {
+  for (const std::string_view table : tables) {
     if (!sql.empty()) sql += " UNION ALL ";
     sql += fmt::format("SELECT '{0}' AS name, count(*) AS rows FROM {0}", table);
   }
@@ -53,6 +59,10 @@ Result<FileInfo> Look(const std::string& path) {
   info.path = path;
   std::error_code ignored;
   info.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, ignored));
+  auto version = database.value().Prepare("PRAGMA user_version");
+  if (!version.ok()) return Error{version.error()};
+  const auto has_version = version.value().Step();
+  if (!has_version.ok()) return Error{has_version.error()};
   struct Part {
     SqlRows FileInfo::*rows;
     std::string sql;
@@ -63,7 +73,7 @@ Result<FileInfo> Look(const std::string& path) {
        "UNION ALL SELECT key, value FROM meta"},
       {&FileInfo::processes, "SELECT * FROM process ORDER BY proc"},
       {&FileInfo::devices, "SELECT * FROM device ORDER BY proc, device"},
-      {&FileInfo::tables, CountTables()},
+      {&FileInfo::tables, CountTables(static_cast<int>(version.value().int64(0)))},
       {&FileInfo::health,
        "SELECT source, counter, value, detail FROM health ORDER BY proc, source, counter"},
       {&FileInfo::facts, "SELECT kind, key, value FROM system_fact ORDER BY proc, kind, key"},

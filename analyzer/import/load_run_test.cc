@@ -23,6 +23,9 @@ class LoadRunTest : public testing::Test {
     file.AddGap(130, std::nullopt, "max_size");
     file.AddCommunicator({.created_ns = 7});
     file.AddCommunicator({.created_ns = std::nullopt});
+    file.AddDataWait({.start_ns = 20, .dur_ns = 3});
+    file.AddStepMark({.time_ns = 25});
+    file.AddHostSpan({.start_ns = 30, .dur_ns = 4});
     file.Close();
   }
   traceinject::Run Load(const std::vector<std::string>& paths) {
@@ -53,6 +56,11 @@ TEST_F(LoadRunTest, RanksOnOneBase) {
   EXPECT_EQ(run.ranks[0].gaps.at(0).end, kOpen);
   EXPECT_EQ(run.ranks[0].communicators.at(0).created, 407);
   EXPECT_EQ(run.ranks[0].communicators.at(1).created, Communicator().created);
+  EXPECT_EQ(run.ranks[0].data_waits.start.at(0), 420);
+  EXPECT_EQ(run.ranks[0].data_waits.end.at(0), 423);
+  EXPECT_EQ(run.ranks[0].step_marks.time.at(0), 425);
+  EXPECT_EQ(run.ranks[0].host_spans.start.at(0), 430);
+  EXPECT_EQ(run.ranks[0].host_spans.end.at(0), 434);
   EXPECT_EQ(run.ranks[1].rank, 1);
   EXPECT_EQ(run.ranks[1].start, 0);
   EXPECT_EQ(run.ranks[1].end, 200);

@@ -98,7 +98,7 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   ASSERT_EQ(read.ranks.size(), 1u);
   const Rank& rank = read.ranks[0];
   EXPECT_EQ(rank.path, path_);
-  EXPECT_EQ(rank.schema_version, 1);
+  EXPECT_EQ(rank.schema_version, 2);
   EXPECT_EQ(rank.run_id, "id");
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.process.pid, 7);
@@ -190,6 +190,103 @@ TEST_F(ReadRunDbTest, OneTextUnderTwoIdsIsOneString) {
   ASSERT_EQ(nvtx.size(), 2u);
   EXPECT_EQ(nvtx.text[0], nvtx.text[1]);
   EXPECT_EQ(read.ranks[0].string(nvtx.text[1]), "again");
+}
+
+TEST_F(ReadRunDbTest, WhatThePythonSideRecorded) {
+  RunDbFixture file(path_, {.end_ns = std::nullopt});
+  file.AddKernel({.start_ns = 0, .dur_ns = 1});
+  const std::uint32_t plain = file.AddDataLoader({.batch_size = 8});
+  const std::uint32_t parallel = file.AddDataLoader(
+      {.workers = 4, .pin_memory = true, .persistent_workers = true, .prefetch_factor = 3});
+  file.AddDataWait({.start_ns = 500, .dur_ns = 40, .tid = 2, .loader = parallel, .batch = 7});
+  file.AddDataWait({.start_ns = 100, .dur_ns = 20, .tid = 1, .loader = plain});
+  file.AddDataWait({.start_ns = 300, .dur_ns = 10, .tid = 1});
+  file.AddStepMark({.time_ns = 900, .tid = 2, .optimizer = 1});
+  file.AddStepMark({.time_ns = 400, .tid = 1, .optimizer = 2});
+  file.AddHostSpan(
+      {.start_ns = 950, .dur_ns = 60, .kind = HostSpanKind::kGarbageCollection, .detail = 2});
+  file.AddHostSpan({.start_ns = 600, .dur_ns = 5, .tid = 1});
+  file.Close();
+
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1U);
+  EXPECT_TRUE(read.notes.empty());
+  const Rank& rank = read.ranks[0];
+  ASSERT_EQ(rank.loaders.size(), 2U);
+  EXPECT_EQ(rank.loaders[0].workers, 0);
+  EXPECT_FALSE(rank.loaders[0].pin_memory);
+  EXPECT_EQ(rank.loaders[0].prefetch_factor, std::nullopt);
+  EXPECT_EQ(rank.loaders[0].batch_size, 8);
+  EXPECT_EQ(rank.loaders[1].workers, 4);
+  EXPECT_TRUE(rank.loaders[1].pin_memory);
+  EXPECT_TRUE(rank.loaders[1].persistent_workers);
+  EXPECT_EQ(rank.loaders[1].prefetch_factor, 3);
+  EXPECT_EQ(rank.loaders[1].batch_size, std::nullopt);
+
+  const auto tid = [&](std::uint32_t thread) { return rank.threads[thread].tid; };
+  const DataWaits& waits = rank.data_waits;
+  EXPECT_EQ(waits.start, (std::vector<TimeNs>{100, 300, 500}));
+  EXPECT_EQ(waits.end, (std::vector<TimeNs>{120, 310, 540}));
+  EXPECT_EQ(waits.loader, (std::vector<std::uint32_t>{0, kNone, 1}));
+  EXPECT_EQ(waits.batch, (std::vector<std::int64_t>{-1, -1, 7}));
+  EXPECT_EQ(tid(waits.thread[0]), 1);
+  EXPECT_EQ(tid(waits.thread[2]), 2);
+  const StepMarks& marks = rank.step_marks;
+  EXPECT_EQ(marks.time, (std::vector<TimeNs>{400, 900}));
+  EXPECT_EQ(marks.optimizer, (std::vector<std::uint32_t>{2, 1}));
+  EXPECT_EQ(tid(marks.thread[0]), 1);
+  const HostSpans& spans = rank.host_spans;
+  EXPECT_EQ(spans.start, (std::vector<TimeNs>{600, 950}));
+  EXPECT_EQ(spans.end, (std::vector<TimeNs>{605, 1010}));
+  EXPECT_EQ(spans.kind, (std::vector<HostSpanKind>{HostSpanKind::kCheckpoint,
+                                                   HostSpanKind::kGarbageCollection}));
+  EXPECT_EQ(spans.detail, (std::vector<std::int32_t>{-1, 2}));
+  EXPECT_EQ(tid(spans.thread[0]), 1);
+  EXPECT_EQ(rank.end, 1010) << "the last thing seen";
+}
+
+TEST_F(ReadRunDbTest, PythonRowsThatCannotBeRight) {
+  RunDbFixture file(path_);
+  file.AddDataWait({.start_ns = 1, .dur_ns = 2, .loader = 9});
+  file.Execute("INSERT INTO data_wait VALUES (1, 2, 99, NULL, 0)");
+  file.Execute("INSERT INTO data_wait VALUES (5, 2, 1, NULL, -7)");
+  file.Execute("INSERT INTO step_mark VALUES (1, 99, 1)");
+  file.Execute("INSERT INTO step_mark VALUES (9223372036854775807, 1, 1)");
+  file.Execute("INSERT INTO host_span VALUES (1, -2, 1, 1, NULL)");
+  file.Execute("INSERT INTO host_span VALUES (1, 2, 1, 3, NULL)");
+  file.Execute("INSERT INTO data_loader VALUES (5, 99, 0, 0, 0, NULL, NULL)");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks[0];
+  EXPECT_EQ(rank.data_waits.loader, (std::vector<std::uint32_t>{kNone, kNone}));
+  EXPECT_EQ(rank.data_waits.batch, (std::vector<std::int64_t>{-1, -1}));
+  EXPECT_EQ(rank.step_marks.size(), 0U);
+  EXPECT_EQ(rank.host_spans.end, (std::vector<TimeNs>{1}));
+  EXPECT_EQ(rank.loaders.size(), 0U);
+  EXPECT_EQ(read.notes.size(), 7U);
+}
+
+// Version 1 had no such tables.
+TEST_F(ReadRunDbTest, VersionOneHasNoPythonSide) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 5, .dur_ns = 6});
+  file.Execute("COMMIT; PRAGMA user_version = 1; DROP TABLE data_loader; DROP TABLE data_wait");
+  file.Execute("DROP TABLE step_mark; DROP TABLE host_span; BEGIN");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1U);
+  EXPECT_EQ(read.ranks[0].schema_version, 1);
+  EXPECT_EQ(read.ranks[0].devices[0].ops.size(), 1U);
+  EXPECT_EQ(read.ranks[0].data_waits.size(), 0U);
+}
+
+TEST_F(ReadRunDbTest, VersionTwoWithoutItsTablesIsDamaged) {
+  RunDbFixture file(path_);
+  file.Execute("DROP TABLE step_mark");
+  file.Close();
+  const auto read = TryRead();
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("step_mark"), std::string::npos);
 }
 
 TEST_F(ReadRunDbTest, SortsEveryColumnTogether) {

@@ -31,11 +31,11 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 11> kParts = {
+    constexpr std::array<Part, 12> kParts = {
         &Reader::ReadMeta,    &Reader::ReadProcesses,     &Reader::ReadDevices,
         &Reader::ReadStrings, &Reader::ReadThreads,       &Reader::ReadStreams,
         &Reader::ReadShapes,  &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
-        &Reader::ReadDomains, &Reader::ReadCommunicators,
+        &Reader::ReadDomains, &Reader::ReadCommunicators, &Reader::ReadLoaders,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -73,6 +73,7 @@ class RunDbDictionaries::Reader {
     if (!version.ok()) return Error{version.error()};
     const auto has_version = version.value().Step();
     if (!has_version.ok()) return Error{has_version.error()};
+    to_.schema_version = static_cast<int>(version.value().int64(0));
     const Status status = rows_.ForEachRow(
         "process",
         "proc, pid, host, rank, local_rank, world_size, local_world_size, restart, start, end, "
@@ -81,7 +82,7 @@ class RunDbDictionaries::Reader {
         [&](const Statement& row) {
           Rank next;
           next.path = rows_.database().path();
-          next.schema_version = static_cast<int>(version.value().int64(0));
+          next.schema_version = to_.schema_version;
           next.run_id = run_id_;
           next.tool_version = tool_version_;
           next.closed = closed_;
@@ -274,6 +275,26 @@ class RunDbDictionaries::Reader {
           communicator.rank = row.optional_int(5);
           communicator.device = row.optional_int(6);
           communicators.push_back(communicator);
+        });
+  }
+
+  Status ReadLoaders() {
+    if (to_.schema_version < 2) return Done{};
+    return rows_.ForEachRow(
+        "data_loader",
+        "id, proc, workers, pin_memory, persistent_workers, prefetch_factor, batch_size",
+        [&](const Statement& row) {
+          const std::uint32_t process = to_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("data_loader", RowProblem::kNoProcess);
+          auto& loaders = file_.ranks[process].loaders;
+          to_.loaders.Add(row.int64(0), {process, static_cast<std::uint32_t>(loaders.size())});
+          DataLoader loader;
+          loader.workers = std::max(0, Narrow(row.int64(2)));
+          loader.pin_memory = row.int64(3) != 0;
+          loader.persistent_workers = row.int64(4) != 0;
+          loader.prefetch_factor = row.optional_int(5);
+          loader.batch_size = row.optional_int(6);
+          loaders.push_back(loader);
         });
   }
 

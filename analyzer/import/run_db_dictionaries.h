@@ -51,8 +51,11 @@ class RunDbDictionaries {
   std::vector<ApiName> api_names;
   std::vector<GraphNode> graph_nodes;
 
+  // PRAGMA user_version: tables that came with a later version are not looked for.
+  int schema_version = 0;
+
   IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids;
-  PlaceMap threads, streams, domains, communicators;
+  PlaceMap threads, streams, domains, communicators, loaders;
 
  private:
   class Reader;

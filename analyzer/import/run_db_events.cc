@@ -19,10 +19,11 @@ class Reader {
 
   Status Read() {
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 8> kParts = {
+    constexpr std::array<Part, 11> kParts = {
         &Reader::ReadKernels,     &Reader::ReadMemcpys,    &Reader::ReadMemsets,
         &Reader::ReadApi,         &Reader::ReadSyncs,      &Reader::ReadNvtx,
-        &Reader::ReadCollectives, &Reader::ReadSideTables,
+        &Reader::ReadCollectives, &Reader::ReadDataWaits,  &Reader::ReadStepMarks,
+        &Reader::ReadHostSpans,   &Reader::ReadSideTables,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -211,6 +212,65 @@ class Reader {
           collectives.peer.push_back(row.optional_int(7).value_or(-1));
           collectives.root.push_back(row.optional_int(8).value_or(-1));
         });
+  }
+
+  // The tables of the Python side came with version 2.
+  bool has_python_tables() const { return dictionaries_.schema_version >= 2; }
+
+  Status ReadDataWaits() {
+    if (!has_python_tables()) return Done{};
+    return rows_.ForEachRow(
+        "data_wait", "start, dur, thread, loader, batch", [&](const Statement& row) {
+          const Place* thread = ThreadOf("data_wait", row.int64(2));
+          if (thread == nullptr) return;
+          TimeNs end = 0;
+          if (!rows_.Times("data_wait", row.int64(0), row.int64(1), end)) return;
+          const Place* loader = row.is_null(3) ? nullptr : dictionaries_.loaders.Find(row.int64(3));
+          const bool own = loader != nullptr && loader->rank == thread->rank;
+          if (!row.is_null(3) && !own) rows_.Count("data_wait", RowProblem::kNoLoader);
+          DataWaits& waits = rank(*thread).data_waits;
+          waits.start.push_back(row.int64(0));
+          waits.end.push_back(end);
+          waits.thread.push_back(thread->index);
+          waits.loader.push_back(own ? loader->index : kNone);
+          waits.batch.push_back(row.is_null(4) ? -1 : std::max<std::int64_t>(-1, row.int64(4)));
+        });
+  }
+
+  Status ReadStepMarks() {
+    if (!has_python_tables()) return Done{};
+    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const Statement& row) {
+      const Place* thread = ThreadOf("step_mark", row.int64(1));
+      if (thread == nullptr) return;
+      TimeNs end = 0;
+      if (!rows_.Times("step_mark", row.int64(0), 0, end)) return;
+      const std::int64_t optimizer = row.int64(2);
+      StepMarks& marks = rank(*thread).step_marks;
+      marks.time.push_back(end);
+      marks.thread.push_back(thread->index);
+      marks.optimizer.push_back(
+          optimizer < 0 || optimizer >= kNone ? kNone : static_cast<std::uint32_t>(optimizer));
+    });
+  }
+
+  Status ReadHostSpans() {
+    if (!has_python_tables()) return Done{};
+    return rows_.ForEachRow("host_span", "start, dur, thread, kind, detail",
+                            [&](const Statement& row) {
+                              const Place* thread = ThreadOf("host_span", row.int64(2));
+                              if (thread == nullptr) return;
+                              if (row.int64(3) < 1 || row.int64(3) > 2)
+                                return rows_.Count("host_span", RowProblem::kUnknownKind);
+                              TimeNs end = 0;
+                              if (!rows_.Times("host_span", row.int64(0), row.int64(1), end))
+                                return;
+                              HostSpans& spans = rank(*thread).host_spans;
+                              spans.start.push_back(row.int64(0));
+                              spans.end.push_back(end);
+                              spans.thread.push_back(thread->index);
+                              spans.kind.push_back(static_cast<HostSpanKind>(row.int64(3)));
+                              spans.detail.push_back(row.optional_int(4).value_or(-1));
+                            });
   }
 
   // Small tables that nothing refers to.

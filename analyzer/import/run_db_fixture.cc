@@ -115,7 +115,7 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, int>, std::int64_t> api_names;
   std::map<std::uint32_t, std::int64_t> graph_nodes;
   std::uint64_t next_correlation = 1;
-  std::int64_t communicators = 0;
+  std::int64_t communicators = 0, data_loaders = 0;
 };
 
 RunDbFixture::RunDbFixture(std::string path) : RunDbFixture(std::move(path), Options{}) {}
@@ -211,6 +211,29 @@ std::uint32_t RunDbFixture::AddCommunicator(const CommunicatorFacts& communicato
                  static_cast<std::int64_t>(communicator.hash), communicator.created_ns,
                  communicator.size, communicator.rank, communicator.device);
   return static_cast<std::uint32_t>(id);
+}
+
+std::uint32_t RunDbFixture::AddDataLoader(const DataLoaderFacts& loader) {
+  const std::int64_t id = ++state_->data_loaders;
+  state_->Insert("data_loader VALUES (?, 1, ?, ?, ?, ?, ?)", id, loader.workers,
+                 loader.pin_memory ? 1 : 0, loader.persistent_workers ? 1 : 0,
+                 loader.prefetch_factor, loader.batch_size);
+  return static_cast<std::uint32_t>(id);
+}
+
+void RunDbFixture::AddDataWait(const DataWait& wait) {
+  state_->Insert("data_wait VALUES (?, ?, ?, ?, ?)", wait.start_ns, wait.dur_ns,
+                 state_->ThreadId(wait.tid), NullIf(wait.loader, 0), wait.batch);
+}
+
+void RunDbFixture::AddStepMark(const StepMark& mark) {
+  state_->Insert("step_mark VALUES (?, ?, ?)", mark.time_ns, state_->ThreadId(mark.tid),
+                 mark.optimizer);
+}
+
+void RunDbFixture::AddHostSpan(const HostSpan& span) {
+  state_->Insert("host_span VALUES (?, ?, ?, ?, ?)", span.start_ns, span.dur_ns,
+                 state_->ThreadId(span.tid), static_cast<int>(span.kind), span.detail);
 }
 
 void RunDbFixture::AddGap(TimeNs start_ns, std::optional<TimeNs> dur_ns,

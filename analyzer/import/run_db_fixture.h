@@ -108,6 +108,28 @@ class RunDbFixture {
     std::int64_t tid = 4242;
     std::optional<int> reduction = 0, peer = std::nullopt, root = std::nullopt;
   };
+  struct DataLoaderFacts {
+    int workers = 0;
+    bool pin_memory = false, persistent_workers = false;
+    std::optional<int> prefetch_factor = std::nullopt, batch_size = std::nullopt;
+  };
+  struct DataWait {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::int64_t tid = 4242;
+    std::uint32_t loader = 0;  // from AddDataLoader; 0: unknown
+    std::optional<std::int64_t> batch = std::nullopt;
+  };
+  struct StepMark {
+    TimeNs time_ns = 0;
+    std::int64_t tid = 4242;
+    int optimizer = 1;
+  };
+  struct HostSpan {
+    TimeNs start_ns = 0, dur_ns = 0;
+    HostSpanKind kind = HostSpanKind::kCheckpoint;
+    std::optional<int> detail = std::nullopt;
+    std::int64_t tid = 4242;
+  };
   struct CommunicatorFacts {
     std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
@@ -131,6 +153,11 @@ class RunDbFixture {
   void AddCollective(const Collective& collective);
   // Returns the id for Collective::communicator.
   std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
+  // Returns the id for DataWait::loader.
+  std::uint32_t AddDataLoader(const DataLoaderFacts& loader);
+  void AddDataWait(const DataWait& wait);
+  void AddStepMark(const StepMark& mark);
+  void AddHostSpan(const HostSpan& span);
   void AddGap(TimeNs start_ns, std::optional<TimeNs> dur_ns, const std::string& reason);
   void AddHealth(const std::string& source, const std::string& counter, std::int64_t value,
                  const std::string& detail = "");

@@ -25,6 +25,8 @@ std::string_view Explain(RowProblem problem) {
       return "kept without a name: no row for it";
     case RowProblem::kNoCommunicator:
       return "treated as of an unknown communicator: no row for it";
+    case RowProblem::kNoLoader:
+      return "treated as of an unknown data loader: no row for it";
     case RowProblem::kNoProcess:
       return "left out: no such process, or no such device";
     case RowProblem::kTime:

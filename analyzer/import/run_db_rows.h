@@ -24,6 +24,7 @@ enum class RowProblem {
   kNoName,
   kNameless,
   kNoCommunicator,
+  kNoLoader,
   kNoProcess,
   kTime,
   kNegative,

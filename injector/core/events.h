@@ -19,6 +19,11 @@ enum class EventType : std::uint16_t {
   kNvtxNameCategory,
   kNvtxNameThread,
   kSync,
+  // From hooks.py, see PythonEvent.
+  kDataLoader,
+  kDataWait,
+  kStepMark,
+  kHostSpan,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -73,6 +78,20 @@ struct SyncEvent {
   std::uint32_t has_stream;
 };
 static_assert(sizeof(SyncEvent) % 8 == 0);
+
+// What the script in the program's interpreter reports; times are 0 for a loader.
+//   kDataLoader  number, workers, pin_memory, persistent_workers, prefetch_factor, batch_size
+//                (-1: unknown, or does not apply)
+//   kDataWait    number of the loader (0: unknown), index of the batch (-1: none)
+//   kStepMark    number of the optimizer
+//   kHostSpan    host_span.kind, host_span.detail (-1: none)
+struct PythonEvent {
+  static constexpr std::size_t kValues = 6;
+  EventHeader header;
+  std::int64_t end_ns;
+  std::int64_t values[kValues];
+};
+static_assert(sizeof(PythonEvent) % 8 == 0);
 
 inline constexpr std::size_t kMostNvtxText =
     1024;  // bytes of a message; longer ones are clipped and counted

@@ -94,6 +94,12 @@ constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
      "0 or 1",
      Switch<&Options::sync>},
+    {{"TRACEINJECT_PYTHON", "1",
+      "0: nothing runs in the program's Python: no waits for data, optimizer steps, checkpoints "
+      "and "
+      "garbage collections"},
+     "0 or 1",
+     Switch<&Options::python>},
     {{"TRACEINJECT_MAX_SIZE", "4G",
       "recording stops when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",

@@ -34,6 +34,9 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
   visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);
   visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
+  visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
+  visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
+  visit(batch->host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
 }
 
 std::size_t EventRows(Batch* batch) {
@@ -54,7 +57,8 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_),
-      nvtx_decoder_(base_ns, &dictionary_, &batch_) {
+      nvtx_decoder_(base_ns, &dictionary_, &batch_),
+      python_decoder_(base_ns, &dictionary_, &batch_) {
   log_.Open(options_);
 }
 
@@ -95,7 +99,9 @@ void Writer::Run() {
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
       continue;
     }
-    g_wake.Wait(next_flush - now);
+    if (options_.python) python_start_.Tick(now);
+    const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
+    g_wake.Wait(std::min(next_flush, next_start) - now);
     DrainQueues();  // woken early: a queue is filling
     if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
   }
@@ -165,8 +171,11 @@ int Writer::DrainQueues() {
   }
   g_rings.DrainAll(
       [&](int slot, int tid, const EventHeader& event) {
-        if (static_cast<EventType>(event.type) == EventType::kSync) {
+        const auto type = static_cast<EventType>(event.type);
+        if (type == EventType::kSync) {
           DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
+        } else if (PythonDecoder::Decodes(type)) {
+          python_decoder_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
         } else {
           nvtx_decoder_.Decode(slot, tid, reinterpret_cast<const NvtxEvent&>(event));
         }

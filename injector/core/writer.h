@@ -21,6 +21,8 @@
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
 #include "injector/nvtx/decoder.h"
+#include "injector/python/decoder.h"
+#include "injector/python/start.h"
 #include "injector/store/run_file.h"
 
 namespace traceinject {
@@ -73,6 +75,8 @@ class Writer {
   Dictionary dictionary_;
   std::unique_ptr<ActivityDecoder> activity_decoder_;
   NvtxDecoder nvtx_decoder_;
+  PythonDecoder python_decoder_;
+  PythonStart python_start_;
   std::unique_ptr<RunFile> file_;
   std::string failure_;                // why nothing is recorded
   std::vector<std::string> disabled_;  // sources that could not be turned on

@@ -146,6 +146,10 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
       break;
     case EventType::kPadding:
     case EventType::kSync:
+    case EventType::kDataLoader:
+    case EventType::kDataWait:
+    case EventType::kStepMark:
+    case EventType::kHostSpan:
       break;
   }
 }

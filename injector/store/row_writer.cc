@@ -18,6 +18,7 @@ enum Statement : std::size_t {
   kNvtxDomain,
   kNvtxCategory,
   kCommunicator,
+  kDataLoader,
   kDevice,
   kFact,
   kProcess,
@@ -28,6 +29,9 @@ enum Statement : std::size_t {
   kSync,
   kNvtx,
   kCollective,
+  kDataWait,
+  kStepMark,
+  kHostSpan,
   kClockPair,
   kGap,
   kHealth,
@@ -48,6 +52,8 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
     "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent) "
     "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
+    "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -71,6 +77,9 @@ constexpr const char* kInsertSql[] = {
     "VALUES(?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, "
     "root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
+    "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
     "?, ?)",
     "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
@@ -79,8 +88,9 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {
-    "kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "clock_pair", "capture_gap"};
+constexpr const char* kEventTableNames[] = {"kernel",    "memcpy",    "memset",     "api",
+                                            "sync",      "nvtx",      "collective", "data_wait",
+                                            "step_mark", "host_span", "clock_pair", "capture_gap"};
 constexpr std::size_t kNvtxTable = 5;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
@@ -166,6 +176,11 @@ bool Add(Values to, const CommunicatorRow& row) {
       .NotNegative(row.device)
       .Id(row.parent)
       .Insert();
+}
+
+bool Add(Values to, const DataLoaderRow& row) {
+  to.Int(row.id).Int(row.workers).Int(row.pin_memory ? 1 : 0).Int(row.persistent_workers ? 1 : 0);
+  return to.NotNegative(row.prefetch_factor).NotNegative(row.batch_size).Insert();
 }
 
 bool Add(Values to, const DeviceRow& row) {
@@ -254,6 +269,20 @@ bool Add(Values to, const CollectiveRow& row) {
   return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
 }
 
+bool Add(Values to, const DataWaitRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.thread);
+  return to.Id(row.loader).NotNegative(row.batch).Insert();
+}
+
+bool Add(Values to, const StepMarkRow& row) {
+  return to.Int(row.time).Int(row.thread).Int(row.optimizer).Insert();
+}
+
+bool Add(Values to, const HostSpanRow& row) {
+  to.Int(row.start).Int(row.dur).Int(row.thread);
+  return to.Int(row.kind).NotNegative(row.detail).Insert();
+}
+
 bool Add(Values to, const ClockPairRow& row) {
   to.Int(row.realtime).Int(row.monotonic).Int(row.monotonic_raw).Int(row.boottime);
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
@@ -312,14 +341,17 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kGraphNode], batch.graph_nodes) && AddAll(s[kApiName], batch.api_names) &&
          AddAll(s[kNvtxDomain], batch.nvtx_domains) &&
          AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
-         AddAll(s[kCommunicator], batch.communicators) && AddAll(s[kDevice], batch.devices) &&
+         AddAll(s[kCommunicator], batch.communicators) &&
+         AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kDevice], batch.devices) &&
          AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
          AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
          AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
-         AddAll(s[kCollective], batch.collectives) && AddAll(s[kClockPair], batch.clock_pairs) &&
-         AddAll(s[kGap], batch.gaps) && AddAll(s[kHealth], batch.health);
+         AddAll(s[kCollective], batch.collectives) && AddAll(s[kDataWait], batch.data_waits) &&
+         AddAll(s[kStepMark], batch.step_marks) && AddAll(s[kHostSpan], batch.host_spans) &&
+         AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
+         AddAll(s[kHealth], batch.health);
 }
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
@@ -329,7 +361,8 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
   return {count(batch.kernels),     count(batch.memcpys),     count(batch.memsets),
           count(batch.apis),        count(batch.syncs),       numbered_nvtx,
-          count(batch.collectives), count(batch.clock_pairs), count(batch.gaps)};
+          count(batch.collectives), count(batch.data_waits),  count(batch.step_marks),
+          count(batch.host_spans),  count(batch.clock_pairs), count(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {

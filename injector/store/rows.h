@@ -57,6 +57,12 @@ struct CommunicatorRow {
   int size, rank, device;  // -1: unknown
   std::uint32_t parent;
 };
+struct DataLoaderRow {
+  std::uint32_t id;
+  std::int64_t workers;
+  bool pin_memory, persistent_workers;
+  std::int64_t prefetch_factor, batch_size;  // -1: none or unknown
+};
 
 struct KernelRow {
   std::int64_t start, dur;
@@ -116,6 +122,21 @@ struct CollectiveRow {
   std::int64_t bytes;
   int reduction, peer, root;  // -1: none
 };
+struct DataWaitRow {
+  std::int64_t start, dur;
+  std::uint32_t thread, loader;
+  std::int64_t batch;  // -1: none
+};
+struct StepMarkRow {
+  std::int64_t time;
+  std::uint32_t thread;
+  std::int64_t optimizer;
+};
+struct HostSpanRow {
+  std::int64_t start, dur;
+  std::uint32_t thread;
+  std::int64_t kind, detail;  // detail -1: none
+};
 struct ClockPairRow {
   std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti;
   bool has_cupti;
@@ -165,6 +186,7 @@ struct Batch {
   std::vector<NvtxDomainRow> nvtx_domains;
   std::vector<NvtxCategoryRow> nvtx_categories;
   std::vector<CommunicatorRow> communicators;
+  std::vector<DataLoaderRow> data_loaders;
   std::vector<DeviceRow> devices;
   std::vector<SystemFactRow> facts;
 
@@ -175,6 +197,9 @@ struct Batch {
   std::vector<SyncRow> syncs;
   std::vector<NvtxRow> nvtx;
   std::vector<CollectiveRow> collectives;
+  std::vector<DataWaitRow> data_waits;
+  std::vector<StepMarkRow> step_marks;
+  std::vector<HostSpanRow> host_spans;
   std::vector<ClockPairRow> clock_pairs;
   std::vector<CaptureGapRow> gaps;
   std::vector<HealthRow> health;

@@ -17,9 +17,11 @@ import check_recording
 import checks
 import compare_with_profiler
 import overhead
+import python_side
 import run_db
 
 SCHEMA = (pathlib.Path(__file__).parents[2] / "schemas" / "run_db.sql").read_text()
+VIEWS = (pathlib.Path(__file__).parents[2] / "schemas" / "views.sql").read_text()
 MANGLED = "_Z4gemmILi128EEvPf"
 DEMANGLED = "void gemm<128>(float*)"
 ALL_REDUCE = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
@@ -255,6 +257,35 @@ class CheckersTest(unittest.TestCase):
         self.assertEqual(traced["LD_PRELOAD"], "l.so")
         self.assertEqual(overhead.environment("kinds:kernel,api", "x.db"), {"TRACEINJECT_OUTPUT": "x.db", "TRACEINJECT_KINDS": "kernel,api"})
         self.assertEqual(overhead.environment("default", "x.db"), {"TRACEINJECT_OUTPUT": "x.db"})
+
+    def outcomes_of_python_side(self, damage=""):
+        """One configuration of 10 waits of 1 ms and 9 steps, recorded exactly, then damaged by some SQL."""
+        db = sqlite3.connect(":memory:")
+        db.executescript(SCHEMA + VIEWS)
+        db.executescript("INSERT INTO meta VALUES ('base_ns', 0); INSERT INTO thread VALUES (1, 1, 7, NULL);"
+                         "INSERT INTO data_loader VALUES (1, 1, 4, 1, 0, 2, 8);")
+        db.executemany("INSERT INTO data_wait VALUES (?, 1000000, 1, 1, ?)", [(5_000_000 * i, i) for i in range(10)])
+        db.executemany("INSERT INTO step_mark VALUES (?, 1, 1)", [(5_000_000 * i + 4_000_000,) for i in range(9)])
+        db.executescript(damage)
+        check = python_side.Check("library.so", self.folder)
+        with contextlib.redirect_stdout(io.StringIO()):
+            check.check_configuration(db, {"workers": 4, "context": "fork", "begin": 0, "end": 60_000_000,
+                                           "waits": [1_000_000] * 10, "steps": 9})
+            code = check.finish()
+        return [outcome["outcome"] for outcome in check.outcomes], code
+
+    def test_python_side_agreement_passes(self):
+        self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 4, 0))
+        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 4, 0))
+
+    def test_python_side_differences_fail(self):
+        # calls and workers, all waits, all but the first, step marks
+        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS"]),
+                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS"]),
+                                 ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS"]),
+                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS"]),
+                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
+            self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What hooks.py reported -> rows. Writer thread only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "injector/core/dictionary.h"
+#include "injector/core/events.h"
+
+namespace traceinject {
+
+class PythonDecoder {
+ public:
+  PythonDecoder(std::int64_t base_ns, Dictionary* dictionary, Batch* batch)
+      : base_ns_(base_ns), dictionary_(dictionary), batch_(batch) {}
+
+  // Whether events of this type are for this decoder.
+  static bool Decodes(EventType type) {
+    return type == EventType::kDataLoader || type == EventType::kDataWait ||
+           type == EventType::kStepMark || type == EventType::kHostSpan;
+  }
+
+  // `tid`: the thread that reported it. O(log loaders).
+  void Decode(int tid, const PythonEvent& event);
+
+ private:
+  void DecodeLoader(const PythonEvent& event);
+  std::uint32_t Loader(std::int64_t number) const;
+
+  std::int64_t base_ns_;
+  Dictionary* dictionary_;
+  Batch* batch_;
+  std::map<std::int64_t, std::uint32_t> loaders_;  // the script's number -> data_loader.id
+};
+
+}  // namespace traceinject

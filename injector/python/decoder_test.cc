@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/python/decoder.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "injector/core/counters.h"
+#include "injector/core/ring.h"
+#include "injector/core/state.h"
+#include "injector/python/reports.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::int64_t kBase = 1'000'000;
+
+class PythonTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Drain();  // what other tests left
+    batch_ = Batch();
+    g_state.store(State::kRunning);
+  }
+  void TearDown() override { g_state.store(State::kArmed); }
+
+  void Drain() {
+    g_rings.DrainAll(
+        [&](int, int tid, const EventHeader& event) {
+          if (PythonDecoder::Decodes(static_cast<EventType>(event.type)))
+            decoder_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
+        },
+        [](int) {});
+  }
+
+  Batch batch_;
+  Dictionary dictionary_{&batch_};
+  PythonDecoder decoder_{kBase, &dictionary_, &batch_};
+};
+
+TEST_F(PythonTest, ReportsBecomeRows) {
+  ReportLoader(7, 4, 1, 0, 2, 32);
+  ReportDataWait(kBase + 10, kBase + 30, 7, 5);
+  ReportDataWait(kBase + 40, kBase + 41, 7, -1);
+  ReportStep(kBase + 50, 3);
+  ReportSpan(kBase + 60, kBase + 70, 2, 1);
+  Drain();
+  ASSERT_EQ(batch_.data_loaders.size(), 1U);
+  const DataLoaderRow& loader = batch_.data_loaders[0];
+  EXPECT_EQ(loader.id, 1U);
+  EXPECT_EQ(loader.workers, 4);
+  EXPECT_TRUE(loader.pin_memory);
+  EXPECT_FALSE(loader.persistent_workers);
+  EXPECT_EQ(loader.prefetch_factor, 2);
+  EXPECT_EQ(loader.batch_size, 32);
+  ASSERT_EQ(batch_.data_waits.size(), 2U);
+  EXPECT_EQ(batch_.data_waits[0].start, 10);
+  EXPECT_EQ(batch_.data_waits[0].dur, 20);
+  EXPECT_EQ(batch_.data_waits[0].loader, 1U);
+  EXPECT_EQ(batch_.data_waits[0].batch, 5);
+  EXPECT_EQ(batch_.data_waits[1].batch, -1);
+  ASSERT_EQ(batch_.step_marks.size(), 1U);
+  EXPECT_EQ(batch_.step_marks[0].time, 50);
+  EXPECT_EQ(batch_.step_marks[0].optimizer, 3);
+  ASSERT_EQ(batch_.host_spans.size(), 1U);
+  EXPECT_EQ(batch_.host_spans[0].dur, 10);
+  EXPECT_EQ(batch_.host_spans[0].kind, 2);
+  EXPECT_EQ(batch_.host_spans[0].detail, 1);
+  EXPECT_EQ(batch_.threads.size(), 1U);
+}
+
+TEST_F(PythonTest, ALoaderToldAgainIsOneRow) {
+  for (int pass = 0; pass < 3; ++pass) {
+    ReportLoader(7, 0, 0, 0, -1, 1);
+    ReportLoader(9, 2, 0, 0, 2, 1);
+    ReportDataWait(kBase, kBase + 1, 9, 0);
+  }
+  Drain();
+  EXPECT_EQ(batch_.data_loaders.size(), 2U);
+  ASSERT_EQ(batch_.data_waits.size(), 3U);
+  EXPECT_EQ(batch_.data_waits[2].loader, 2U);
+}
+
+TEST_F(PythonTest, AWaitOfALoaderThatWasNeverToldHasNone) {
+  ReportDataWait(kBase, kBase + 1, 8, 0);
+  Drain();
+  ASSERT_EQ(batch_.data_waits.size(), 1U);
+  EXPECT_EQ(batch_.data_waits[0].loader, 0U);
+}
+
+TEST_F(PythonTest, AClockSetBackGivesNoNegativeDuration) {
+  ReportSpan(kBase + 10, kBase + 5, 1, -1);
+  Drain();
+  ASSERT_EQ(batch_.host_spans.size(), 1U);
+  EXPECT_EQ(batch_.host_spans[0].dur, 0);
+}
+
+TEST_F(PythonTest, NothingIsReportedUnlessARecordingRuns) {
+  const std::int64_t seen = g_counters.Get(Health::kStepMarkSeen);
+  for (const State state : {State::kArmed, State::kFailed, State::kDone, State::kDead}) {
+    g_state.store(state);
+    ReportLoader(1, 0, 0, 0, -1, 1);
+    ReportDataWait(kBase, kBase + 1, 1, 0);
+    ReportStep(kBase, 1);
+    ReportSpan(kBase, kBase + 1, 1, -1);
+  }
+  Drain();
+  EXPECT_EQ(batch_.data_waits.size() + batch_.step_marks.size() + batch_.host_spans.size(), 0U);
+  EXPECT_EQ(g_counters.Get(Health::kStepMarkSeen), seen);
+}
+
+TEST_F(PythonTest, AFullRingDropsAndCounts) {
+  const std::int64_t seen = g_counters.Get(Health::kStepMarkSeen);
+  const std::int64_t dropped = g_counters.Get(Health::kStepMarkDropped);
+  constexpr int kMany = 2 * Ring::kBytes / sizeof(PythonEvent);
+  std::thread([&] {
+    for (int i = 0; i < kMany; ++i) ReportStep(kBase + i, 1);
+  }).join();
+  Drain();
+  EXPECT_EQ(g_counters.Get(Health::kStepMarkSeen) - seen, kMany);
+  EXPECT_GT(g_counters.Get(Health::kStepMarkDropped), dropped);
+  EXPECT_EQ(static_cast<std::int64_t>(batch_.step_marks.size()),
+            kMany - (g_counters.Get(Health::kStepMarkDropped) - dropped));
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/python/interpreter.h"
+
+#include <dlfcn.h>
+
+namespace traceinject {
+namespace {
+
+template <typename Pointer>
+bool Find(const char* name, Pointer* found) {
+  *found = reinterpret_cast<Pointer>(dlsym(RTLD_DEFAULT, name));
+  return *found != nullptr;
+}
+
+}  // namespace
+
+std::optional<Interpreter> FindInterpreter() {
+  Interpreter found{};
+  // The first look-up is the only one in a program that has no Python.
+  if (!Find("Py_AddPendingCall", &found.Py_AddPendingCall)) return std::nullopt;
+#define TRACEINJECT_FIND(name) Find(#name, &found.name)
+  const bool all = TRACEINJECT_FIND(Py_IsInitialized) && TRACEINJECT_FIND(PyImport_GetModuleDict) &&
+                   TRACEINJECT_FIND(PyDict_GetItemString) &&
+                   TRACEINJECT_FIND(PyDict_SetItemString) && TRACEINJECT_FIND(PyDict_New) &&
+                   TRACEINJECT_FIND(PyObject_GetAttrString) && TRACEINJECT_FIND(PyUnicode_AsUTF8) &&
+                   TRACEINJECT_FIND(PyEval_GetBuiltins) && TRACEINJECT_FIND(Py_CompileString) &&
+                   TRACEINJECT_FIND(PyEval_EvalCode) && TRACEINJECT_FIND(PyObject_CallObject) &&
+                   TRACEINJECT_FIND(Py_BuildValue) && TRACEINJECT_FIND(PyLong_AsLong) &&
+                   TRACEINJECT_FIND(Py_DecRef) && TRACEINJECT_FIND(PyErr_Occurred) &&
+                   TRACEINJECT_FIND(PyErr_ExceptionMatches) && TRACEINJECT_FIND(PyErr_Clear) &&
+                   TRACEINJECT_FIND(PyExc_Exception);
+  if (!all) return std::nullopt;
+  TRACEINJECT_FIND(PyInterpreterState_Get);
+  TRACEINJECT_FIND(PyInterpreterState_Main);
+#undef TRACEINJECT_FIND
+  // Public since 3.13, under another name since 3.7.
+  if (!Find("Py_IsFinalizing", &found.Py_IsFinalizing))
+    Find("_Py_IsFinalizing", &found.Py_IsFinalizing);
+  return found;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions of the program's CPython that we need, found by name at run time: no headers of
+// Python, nothing linked. All but Py_IsInitialized, Py_IsFinalizing and Py_AddPendingCall need the
+// GIL. Declarations: the stable ABI of CPython 3 (docs.python.org/3/c-api/stable.html), in which
+// objects are opaque.
+#pragma once
+
+#include <optional>
+
+namespace traceinject {
+
+struct PyObject;  // opaque
+
+struct Interpreter {
+  int (*Py_IsInitialized)();
+  int (*Py_IsFinalizing)();  // null before 3.7
+  int (*Py_AddPendingCall)(int (*call)(void*), void* argument);
+  // The interpreter that runs, and the first one; null before 3.9.
+  void* (*PyInterpreterState_Get)();
+  void* (*PyInterpreterState_Main)();
+  PyObject* (*PyImport_GetModuleDict)();                               // borrowed
+  PyObject* (*PyDict_GetItemString)(PyObject* dict, const char* key);  // borrowed
+  int (*PyDict_SetItemString)(PyObject* dict, const char* key, PyObject* value);
+  PyObject* (*PyDict_New)();
+  PyObject* (*PyObject_GetAttrString)(PyObject* object, const char* name);
+  const char* (*PyUnicode_AsUTF8)(PyObject* text);  // lives as long as `text`
+  PyObject* (*PyEval_GetBuiltins)();                // borrowed
+  PyObject* (*Py_CompileString)(const char* source, const char* name, int start);
+  PyObject* (*PyEval_EvalCode)(PyObject* code, PyObject* globals, PyObject* locals);
+  PyObject* (*PyObject_CallObject)(PyObject* callable, PyObject* arguments);
+  PyObject* (*Py_BuildValue)(const char* format, ...);
+  long (*PyLong_AsLong)(PyObject* number);
+  void (*Py_DecRef)(PyObject* object);
+  PyObject* (*PyErr_Occurred)();
+  int (*PyErr_ExceptionMatches)(PyObject* type);
+  void (*PyErr_Clear)();
+  PyObject** PyExc_Exception;
+
+  // Between Py_Initialize and the beginning of Py_Finalize. From any thread.
+  bool IsAlive() const {
+    return Py_IsInitialized() != 0 && (Py_IsFinalizing == nullptr || Py_IsFinalizing() == 0);
+  }
+  // False in a sub-interpreter. Needs the GIL.
+  bool IsMain() const {
+    return PyInterpreterState_Get == nullptr || PyInterpreterState_Main == nullptr ||
+           PyInterpreterState_Get() == PyInterpreterState_Main();
+  }
+};
+
+// Of this process; empty when it has none whose names are visible to all.
+std::optional<Interpreter> FindInterpreter();
+
+}  // namespace traceinject

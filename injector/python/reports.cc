@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/python/reports.h"
+
+#include <iterator>
+
+#include "injector/core/counters.h"
+#include "injector/core/events.h"
+#include "injector/core/ring.h"
+#include "injector/core/state.h"
+
+namespace traceinject {
+namespace {
+
+// False: the event is lost.
+bool Emit(EventType type, std::int64_t start_ns, std::int64_t end_ns, const std::int64_t* values,
+          std::size_t count) {
+  Ring* ring = g_rings.OfThisThread();
+  auto* event =
+      ring == nullptr ? nullptr : static_cast<PythonEvent*>(ring->Reserve(sizeof(PythonEvent)));
+  if (event == nullptr) return false;
+  event->header = {sizeof(PythonEvent), static_cast<std::uint16_t>(type), 0, start_ns};
+  event->end_ns = end_ns;
+  for (std::size_t i = 0; i < PythonEvent::kValues; ++i)
+    event->values[i] = i < count ? values[i] : 0;
+  ring->Publish(&g_wake);
+  return true;
+}
+
+void Count(bool stored, Health seen, Health dropped) {
+  g_counters.Add(seen);
+  if (!stored) g_counters.Add(dropped);
+}
+
+}  // namespace
+
+void ReportLoader(std::int64_t loader, std::int64_t workers, std::int64_t pin_memory,
+                  std::int64_t persistent_workers, std::int64_t prefetch_factor,
+                  std::int64_t batch_size) {
+  if (!Recording()) return;
+  const std::int64_t values[] = {loader,          workers,   pin_memory, persistent_workers,
+                                 prefetch_factor, batch_size};
+  // One that is lost is told again in the next pass; until then its waits are of an unknown loader.
+  Emit(EventType::kDataLoader, 0, 0, values, std::size(values));
+}
+
+void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loader,
+                    std::int64_t batch) {
+  if (!Recording()) return;
+  const std::int64_t values[] = {loader, batch};
+  Count(Emit(EventType::kDataWait, start_ns, end_ns, values, std::size(values)),
+        Health::kDataWaitSeen, Health::kDataWaitDropped);
+}
+
+void ReportStep(std::int64_t time_ns, std::int64_t optimizer) {
+  if (!Recording()) return;
+  Count(Emit(EventType::kStepMark, time_ns, time_ns, &optimizer, 1), Health::kStepMarkSeen,
+        Health::kStepMarkDropped);
+}
+
+void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind,
+                std::int64_t detail) {
+  if (!Recording()) return;
+  const std::int64_t values[] = {kind, detail};
+  Count(Emit(EventType::kHostSpan, start_ns, end_ns, values, std::size(values)),
+        Health::kHostSpanSeen, Health::kHostSpanDropped);
+}
+
+}  // namespace traceinject

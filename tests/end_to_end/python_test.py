@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The library's side in the program's Python, on a stand-in for PyTorch: what it marks is what the program measures itself."""
+
+import collections
+import json
+import os
+import pathlib
+import sys
+import unittest
+
+import harness
+
+HERE = pathlib.Path(__file__).resolve().parent
+Wait = collections.namedtuple("Wait", "start dur tid batch workers pin_memory persistent prefetch batch_size")
+WAITS = "SELECT start_ns, dur_ns, tid, batch, workers, pin_memory, persistent_workers, prefetch_factor, batch_size FROM data_waits ORDER BY start_ns"
+
+
+class Program(harness.TestCase):
+    def run_program(self, *flags, preload=True, env=(), command=None):
+        environment = {"PYTHONPATH": str(HERE / "stand_in"), "TRACEINJECT_FLUSH_MS": "100", "PYTHONDONTWRITEBYTECODE": "1", **dict(env)}
+        return self.finish(self.start(command=command or [sys.executable, str(HERE / "train_python.py"), *flags], preload=preload,
+                                      env=environment))
+
+    def record(self, *flags, env=()):
+        """Runs the program and returns what it measured, and its recording. Nothing is lost, nothing is printed by us."""
+        ended = self.run_program(*flags, env=env)
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.assertEqual(self.files(), ["run.db"], "workers and children leave nothing behind")
+        recording = self.open()
+        self.assert_nothing_lost(recording)
+        for source in ("data_wait", "step_mark", "host_span"):
+            self.assertEqual(recording.count(source, "seen"), recording.count(source, "stored"), source)
+            self.assertEqual(recording.count(source, "stored"), recording.rows(f"SELECT count(*) FROM {source}")[0][0])
+        self.assertEqual(recording.meta["closed"], 1)
+        return json.loads(ended.stdout), recording
+
+    def waits(self, recording):
+        return [Wait(*row) for row in recording.rows(WAITS)]
+
+    def assert_waits(self, recorded, measured):
+        """One for one, and the sum within two per cent. Two waits may have met another process on a busy machine."""
+        self.assertEqual(len(recorded), len(measured))
+        for wait, (start, ns) in zip(recorded, measured):
+            self.assertGreaterEqual(wait.start, start)
+            self.assertLessEqual(wait.dur, ns)
+        pairs = sorted(((ns, wait.dur) for wait, (_, ns) in zip(recorded, measured)), key=lambda pair: pair[0] - pair[1])[:-2]
+        self.assertGreater(sum(dur for _, dur in pairs), 0.98 * sum(ns for ns, _ in pairs))
+
+
+class PythonSide(Program):
+    def test_waits_and_steps_are_what_the_program_measures(self):
+        for workers, context in ((0, "fork"), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn")):
+            with self.subTest(workers=workers, context=context):
+                # Enough per item that workers cannot keep ahead: otherwise waits are too short to compare.
+                measured, recording = self.record("--workers", str(workers), "--context", context, "--item-us",
+                                                  str(1500 * max(1, workers)))
+                waits = self.waits(recording)
+                self.assert_waits(waits, measured["waits"])
+                self.assertEqual([wait.batch for wait in waits], [*range(20), None] * 2)
+                self.assertEqual({wait[4:] for wait in waits}, {(workers, 1, 0, 2 if workers else None, 4)})
+                self.assertEqual(recording.rows("SELECT count(*), min(optimizer), max(optimizer) FROM step_mark"),
+                                 [(measured["steps"], 1, 1)])
+                self.assertEqual(recording.count("python", "installed"), 4)
+                self.assertEqual(recording.rows("SELECT count(DISTINCT loader) FROM data_wait"), [(1,)])
+                recording.close()
+                (self.folder / "run.db").unlink()
+
+    def test_steps_follow_their_waits(self):
+        measured, recording = self.record("--passes", "1")
+        waits = [wait for wait in self.waits(recording) if wait.batch is not None]
+        steps = [time for (time,) in recording.rows("SELECT time_ns FROM step_marks ORDER BY time_ns")]
+        self.assertEqual(len(steps), measured["batches"])
+        for wait, step, following in zip(waits, steps, waits[1:]):
+            self.assertLess(wait.start + wait.dur, step)
+            self.assertLess(step, following.start)
+
+    def test_optimizers_are_told_apart(self):
+        measured, recording = self.record("--optimizers", "3", "--items", "40")
+        self.assertEqual(recording.rows("SELECT optimizer, count(*) FROM step_mark GROUP BY optimizer ORDER BY optimizer"),
+                         [(number, measured["batches"]) for number in (1, 2, 3)])
+
+    def test_torch_imported_after_cuda_started(self):
+        measured, recording = self.record("--gpu-first")
+        self.assert_waits(self.waits(recording), measured["waits"])
+
+    def test_older_torch_without_hooks(self):
+        measured, recording = self.record("--scene", "old")
+        self.assertEqual(recording.rows("SELECT count(*), count(DISTINCT optimizer) FROM step_mark"), [(measured["steps"], 2)])
+        self.assertEqual(len(self.waits(recording)), len(measured["waits"]))
+
+    def test_nothing_is_marked_while_compiling(self):
+        measured, recording = self.record("--scene", "compiling")
+        self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(measured["steps"],)])
+        self.assertEqual(recording.rows("SELECT count(*) FROM data_wait"), [(0,)])
+        self.assertEqual(recording.rows("SELECT count(*) FROM host_span WHERE kind = 1"), [(0,)])
+
+    def test_checkpoints(self):
+        measured, recording = self.record("--scene", "checkpoint")
+        spans = [dur for (dur,) in recording.rows("SELECT dur_ns FROM host_spans WHERE kind = 'checkpoint' ORDER BY start_ns")]
+        self.assertEqual(len(spans), 3, "one inside another is not counted by itself; one that fails is a span, too")
+        self.assertGreater(spans[0], measured["seconds"] * 1e9)
+        self.assertLess(spans[0], measured["seconds"] * 1e9 * 2)
+        self.assertGreater(spans[1], 0.01e9)
+        self.assertEqual(recording.rows("SELECT DISTINCT detail FROM host_span WHERE kind = 1"), [(None,)])
+
+    def test_garbage_collections(self):
+        measured, recording = self.record("--scene", "collect")
+        full = [dur for (dur,) in recording.rows("SELECT dur_ns FROM host_spans WHERE generation = 2 ORDER BY dur_ns DESC")]
+        self.assertGreater(len(full), 0)
+        self.assertLessEqual(full[0], measured["took"])
+        self.assertGreater(full[0], 0.7 * measured["took"])
+        self.assertEqual(recording.rows("SELECT count(*) FROM host_spans WHERE generation = 1"), [(1,)])
+        young = recording.rows("SELECT min(dur_ns) FROM host_spans WHERE generation = 0")[0][0]
+        self.assertTrue(young is None or young >= 100_000)
+
+    def test_errors_of_the_loader_reach_the_program(self):
+        for workers in ("0", "1"):
+            with self.subTest(workers=workers):
+                measured, recording = self.record("--scene", "error", "--workers", workers)
+                self.assertEqual(measured, {"seen": [4, 4], "error": "item 9 cannot be read", "type": "ValueError"})
+                self.assertEqual([wait.batch for wait in self.waits(recording)], [0, 1, None])
+                recording.close()
+                (self.folder / "run.db").unlink()
+
+    def test_patched_functions_look_as_before(self):
+        measured, _ = self.record("--scene", "looks")
+        self.assertEqual(measured["names"], ["__next__", "_BaseDataLoaderIter.__next__", "torch.utils.data.dataloader", "Docs of next.",
+                                             "save", "torch.serialization", "Docs of save."])
+        self.assertEqual((measured["save"], measured["main"], measured["modules"]), (True, [], []))
+        self.assertEqual(measured["foreign"], [], "torch.compile skips what is in torch's folder")
+        self.assertEqual(measured["claimed"], {"__next__": "utils/data/dataloader/<traceinject>", "save": "serialization/<traceinject>"})
+
+    def test_forked_child_that_goes_on_training(self):
+        measured, recording = self.record("--scene", "fork")
+        self.assertEqual(measured["child"], 7)
+        self.assert_waits(self.waits(recording), measured["waits"])
+        self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(measured["steps"],)])
+        self.assertEqual(recording.rows("SELECT count(*) FROM host_span WHERE kind = 1"), [(0,)])
+
+    def test_loaders_on_two_threads(self):
+        measured, recording = self.record("--scene", "threads")
+        for index, (tid, ns, count) in enumerate(measured["threads"]):
+            waits = [wait for wait in self.waits(recording) if wait.tid == tid]
+            self.assertEqual(len(waits), count)
+            self.assertEqual({wait.batch_size for wait in waits}, {4 + index})
+            # The other thread may hold the interpreter when a wait of this one ends.
+            self.assertGreater(sum(wait.dur for wait in waits), 0.9 * ns)
+
+    def test_switched_off(self):
+        _, recording = self.record("--never-hooked", env={"TRACEINJECT_PYTHON": "0"})
+        for table in ("data_wait", "step_mark", "host_span", "data_loader"):
+            self.assertEqual(recording.rows(f"SELECT count(*) FROM {table}"), [(0,)], table)
+        self.assertNotIn(("python", "installed"), recording.health())
+
+    def test_what_is_missing_is_left_alone_and_counted(self):
+        # Each part by itself; the others go on.
+        for target, table in (("torch.utils.data.dataloader:_BaseDataLoaderIter", "data_wait"), ("torch.serialization:save", "host_span")):
+            with self.subTest(target=target):
+                if table == "data_wait":
+                    ended = self.run_program("--never-hooked", "--scene", "checkpoint", "--break", target)
+                else:
+                    ended = self.run_program("--never-hooked", "--break", target)
+                self.assertEqual((ended.code, ended.stderr), (0, ""))
+                recording = self.open()
+                self.assertEqual((recording.count("python", "installed"), recording.count("python", "failed")), (3, 1))
+                self.assertEqual(recording.rows(f"SELECT count(*) FROM {'data_loader' if table == 'data_wait' else 'step_mark'}")[0][0] > 0,
+                                 table != "data_wait")
+                recording.close()
+                (self.folder / "run.db").unlink()
+
+    def test_optimizer_module_without_optimizers(self):
+        ended = self.run_program("--never-hooked", "--scene", "checkpoint", "--break", "torch.optim.optimizer:Optimizer",
+                                 "--break", "torch.optim.optimizer:register_optimizer_step_post_hook")
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.assertEqual(self.open().count("python", "failed"), 1)
+
+    def test_same_output_with_and_without(self):
+        for flags in (("--scene", "error"), ("--scene", "error", "--workers", "1")):
+            plain = self.run_program(*flags, "--never-hooked", preload=False)
+            loaded = self.run_program(*flags)
+            self.assertEqual((loaded.code, loaded.stdout, loaded.stderr), (plain.code, plain.stdout, plain.stderr))
+
+
+# A program that ends at every moment of the start: the request for a pending call meets an interpreter that ends.
+ENDS_EARLY = """
+import ctypes, sys, time
+import torch
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+end = time.monotonic() + float(sys.argv[1])
+while time.monotonic() < end:
+    pass
+"""
+# torch never comes, so that requests go on while the interpreter ends, which an atexit function of C makes long.
+ENDS_WAITING = """
+import ctypes, sys, time
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.7)
+keep = Slow()
+"""
+FORKS = """
+import ctypes, os, sys, time
+import torch
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        torch.optim.SGD().step()
+        os._exit(3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+print(hasattr(torch.save, "__wrapped__"))
+"""
+# The main thread is in C when torch is there: the call is made once it returns, in the main interpreter.
+SUB_INTERPRETER = """
+import ctypes, sys, time
+import _xxsubinterpreters as interpreters
+import torch
+sub = interpreters.create()
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+interpreters.run_string(sub, "import sys, torch, time\\ntime.sleep(0.5)\\nfor _ in range(100000): pass\\n"
+                        "assert not hasattr(torch.save, '__wrapped__')")
+interpreters.destroy(sub)
+end = time.monotonic() + 10
+while not hasattr(torch.save, "__wrapped__") and time.monotonic() < end:
+    time.sleep(0.01)
+print(hasattr(torch.save, "__wrapped__"))
+"""
+# An alarm rings all the time, and its handler raises. Each must arrive, also one that rings while we are at work.
+INTERRUPTED = """
+import ctypes, signal, sys, time
+import torch
+class Alarm(BaseException):
+    pass
+armed, rung, caught = False, 0, 0
+def ring(*_):
+    global armed, rung
+    if armed:
+        armed, rung = False, rung + 1
+        raise Alarm
+signal.signal(signal.SIGALRM, ring)
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    try:
+        armed = True
+        while time.monotonic() < end:
+            pass
+        armed = False
+    except Alarm:
+        caught += 1
+signal.signal(signal.SIGALRM, signal.SIG_IGN)
+print(rung > 500, caught - rung)
+"""
+
+
+class Lifecycle(Program):
+    def run_text(self, text, *arguments, env=()):
+        return self.run_program(command=[sys.executable, "-c", text, *arguments], env=env)
+
+    def test_the_interpreter_ends_while_we_start(self):
+        for seconds in ("0", "0.0005", "0.001", "0.002", "0.005", "0.02", "0.1"):
+            with self.subTest(seconds=seconds):
+                ended = self.run_text(ENDS_EARLY, seconds)
+                self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "", ""))
+
+    def test_the_interpreter_ends_while_we_wait_for_torch(self):
+        ended = self.run_text(ENDS_WAITING)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "", ""))
+        self.assertNotIn(("python", "installed"), self.open().health())
+
+    def test_forks_while_a_call_is_pending(self):
+        ended = self.run_text(FORKS)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "True\n", ""))
+        self.assertEqual(self.open().rows("SELECT count(*) FROM step_mark"), [(0,)])
+
+    def test_sub_interpreters_are_left_alone(self):
+        if sys.version_info[:2] not in ((3, 8), (3, 9), (3, 10), (3, 11), (3, 12)):
+            self.skipTest("_xxsubinterpreters is named differently in this Python")
+        ended = self.run_text(SUB_INTERPRETER)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "True\n", ""))
+
+    def test_what_signal_handlers_raise_stays_the_programs(self):
+        ended = self.run_text(INTERRUPTED)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "True 0\n", ""))
+
+    def test_python_without_torch_and_programs_without_python(self):
+        for command in ([sys.executable, "-c", ENDS_WAITING], [str(harness.FAKE_GPU / "cuda13" / "fake_train"), "--steps", "3"]):
+            ended = self.run_program(command=command)
+            self.assertEqual((ended.code, ended.stderr), (0, ""))
+            recording = self.open()
+            for table in ("data_wait", "step_mark", "host_span", "data_loader"):
+                self.assertEqual(recording.rows(f"SELECT count(*) FROM {table}"), [(0,)], table)
+            self.assertNotIn(("python", "installed"), recording.health())
+            recording.close()
+            (self.folder / "run.db").unlink()
+
+
+if __name__ == "__main__":
+    os.environ.pop("PYTHONPATH", None)
+    harness.main()

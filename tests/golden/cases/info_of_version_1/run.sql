@@ -1,0 +1,1 @@
+../schema_version_1/run.sql

@@ -1,0 +1,310 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the library's side in the program's Python on a GPU, with the real PyTorch (see python_side.sh).
+
+  python_side.py check --library FILE --out OUT      runs the programs below and compares
+  python_side.py loaders|compile|brief|cost RESULT   a program: writes what it measured itself as JSON
+
+Step marks and waits are compared one configuration after the other: 0, 1 and 4 workers, forked and spawned.
+"""
+
+import argparse
+import collections
+import functools
+import gc
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import time
+
+CONFIGURATIONS = [(0, None), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn")]
+BATCHES, BATCH, ITEM_S = 40, 8, 0.0005
+TOLERANCE = 0.02
+PROGRAM_LIMIT_S = 170
+
+
+class Items:
+    """Slow enough that workers cannot keep ahead: otherwise there is no wait to compare."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    def __len__(self):
+        return BATCHES * BATCH
+
+    def __getitem__(self, index):
+        import torch
+        time.sleep(self.seconds)
+        return torch.full((64,), float(index))
+
+
+def wait_until_hooked(torch):
+    """Uses the GPU, which starts the recording. True once the patches are in place; without the library they never come."""
+    torch.zeros(1, device="cuda")
+    expected = "libtraceinject" in os.environ.get("LD_PRELOAD", "") and os.environ.get("TRACEINJECT_PYTHON") != "0"
+    end = time.monotonic() + (20 if expected else 0.5)
+    while not hasattr(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, "__wrapped__") and time.monotonic() < end:
+        time.sleep(0.01)
+    return hasattr(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, "__wrapped__")
+
+
+def loaders():
+    import torch
+    hooked = wait_until_hooked(torch)
+    model = torch.nn.Linear(64, 64).cuda()
+    optimizers = [torch.optim.SGD(model.parameters(), lr=0.01), torch.optim.Adam(model.parameters())]
+    measured = []
+    for workers, context in CONFIGURATIONS:
+        loader = torch.utils.data.DataLoader(Items(ITEM_S * max(1, workers)), batch_size=BATCH, num_workers=workers,
+                                             multiprocessing_context=context, pin_memory=True)
+        begin, waits, steps = time.time_ns(), [], 0
+        batches = iter(loader)
+        while True:
+            start = time.time_ns()
+            batch = next(batches, None)
+            waits.append(time.time_ns() - start)
+            if batch is None:
+                break
+            model(batch.cuda(non_blocking=True)).sum().backward()
+            for optimizer in optimizers:
+                optimizer.step()
+                optimizer.zero_grad()
+                steps += 1
+        measured.append({"workers": workers, "context": context, "begin": begin, "end": time.time_ns(), "waits": waits,
+                         "steps": steps})
+    saves = []
+    for _ in range(3):
+        start = time.time_ns()
+        torch.save({"model": model.state_dict(), "more": torch.zeros(8_000_000)}, os.devnull)
+        saves.append(time.time_ns() - start)
+    start = time.time_ns()
+    gc.collect()
+    collect = time.time_ns() - start
+    torch.cuda.synchronize()
+    return {"hooked": hooked, "configurations": measured, "saves": saves, "collect": collect}
+
+
+def compile_counters():
+    """Compiled regions of several kinds, and the compiler's own counters afterwards."""
+    import torch
+    hooked = wait_until_hooked(torch)
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.GELU(), torch.nn.Linear(128, 64)).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    loader = torch.utils.data.DataLoader(Items(0), batch_size=BATCH)
+
+    # What is counted happens before the backend; this one is quick.
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    stepping = torch.compile(optimizer.step, backend="aot_eager")
+
+    @functools.partial(torch.compile, backend="aot_eager")
+    def draw(batches, x):  # a call that cannot be traced inside
+        return x + next(batches).cuda().sum()
+
+    losses, steps = [], 0
+    for index, batch in enumerate(loader):
+        if index == 12:
+            break
+        # Two sizes: one recompilation.
+        loss = compiled(batch.cuda()[:4 + 4 * (index % 2)]).square().mean()
+        loss.backward()
+        if index < 8:
+            optimizer.step()
+            steps += 1
+        else:
+            stepping()
+        optimizer.zero_grad()
+        losses.append(round(loss.item(), 4))
+    batches = iter(loader)
+    for _ in range(4):
+        losses.append(round(draw(batches, torch.zeros(1, device="cuda")).item(), 1))
+    counters = {name: dict(sorted(counts.items())) for name, counts in sorted(torch._dynamo.utils.counters.items())}
+    return {"hooked": hooked, "losses": losses, "steps": steps, "counters": counters}
+
+
+def brief():
+    """Something of everything that is marked."""
+    import torch
+    hooked = wait_until_hooked(torch)
+    model = torch.nn.Linear(64, 64).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    for batch in torch.utils.data.DataLoader(Items(0), batch_size=BATCH):
+        model(batch.cuda()).sum().backward()
+        optimizer.step()
+    torch.save(model.state_dict(), os.devnull)
+    gc.collect()
+    torch.cuda.synchronize()
+    return {"hooked": hooked}
+
+
+def nanoseconds_per_call(call, argument):
+    """The best of seven rounds that fit into the queue of a thread."""
+    best = None
+    for _ in range(7):
+        start = time.perf_counter_ns()
+        for _ in range(4000):
+            call(argument)
+        took = (time.perf_counter_ns() - start) / 4000
+        best = took if best is None else min(best, took)
+        time.sleep(0.2)
+    return best
+
+
+def cost():
+    import torch
+    hooked = wait_until_hooked(torch)
+    iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+
+    class Endless(iterator):
+        def __init__(self):
+            self._num_yielded, self._traceinject_loader, self._dataset_kind, self._IterableDataset_len_called = 0, 1, 0, None
+            self._sampler_iter, self._profile_name = object(), "endless"
+
+        def _next_data(self):
+            return 0
+
+    endless = Endless()
+    result = {"hooked": hooked, "next_ns": nanoseconds_per_call(iterator.__next__, endless)}
+    if hooked:
+        result["unmarked_next_ns"] = nanoseconds_per_call(iterator.__next__.__wrapped__, endless)
+        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        hooks = torch.optim.optimizer._global_optimizer_post_hooks.values()
+        (hook,) = [hook for hook in hooks if getattr(hook, "__traceinject__", False)]
+        result["step_mark_ns"] = nanoseconds_per_call(lambda of: hook(of, (), {}), optimizer)
+        result["empty_call_ns"] = nanoseconds_per_call(lambda of: None, optimizer)
+    return result
+
+
+PROGRAMS = {"loaders": loaders, "compile": compile_counters, "brief": brief, "cost": cost}
+
+
+class Check:
+    def __init__(self, library, out):
+        self.library, self.out = library, pathlib.Path(out)
+        self.outcomes = []
+
+    def add(self, name, passed, detail):
+        self.outcomes.append({"outcome": "PASS" if passed else "FAIL", "check": name, "detail": detail})
+        print(f"{'PASS' if passed else 'FAIL'}  {name}: {detail}", flush=True)
+
+    def run(self, program, name, library=True, **environment):
+        """What the program measured; None after a failure, which is a failed check."""
+        result, recording = self.out / f"{name}.json", self.out / f"{name}.db"
+        for path in (result, recording):
+            path.unlink(missing_ok=True)
+        env = {**os.environ, "TRACEINJECT_OUTPUT": str(recording), "TRACEINJECT_FLUSH_MS": "100", **environment}
+        if library:
+            env["LD_PRELOAD"] = str(self.library)
+        command = [sys.executable, __file__, program, str(result)]
+        began = time.monotonic()
+        with open(self.out / f"{name}.log", "w") as log:
+            try:
+                code = subprocess.run(command, env=env, stdout=log, stderr=subprocess.STDOUT, timeout=PROGRAM_LIMIT_S).returncode
+            except subprocess.TimeoutExpired:
+                code = f"none: ended after {PROGRAM_LIMIT_S} s"
+        print(f"      {name}: {time.monotonic() - began:.0f} s", flush=True)
+        if code != 0 or not result.exists():
+            self.add(f"{name} runs", False, f"exit code {code}; the end of its output: {(self.out / f'{name}.log').read_text()[-1500:]}")
+            return None
+        return json.loads(result.read_text())
+
+    def database(self, name):
+        return sqlite3.connect(f"file:{self.out / name}.db?mode=ro", uri=True)
+
+    def check_configuration(self, db, own):
+        name = f"{own['workers']} workers" + (f", {own['context']}" if own["context"] else "")
+        inside = (own["begin"], own["end"])
+        rows = db.execute("SELECT dur_ns, workers FROM data_waits WHERE start_ns BETWEEN ? AND ? ORDER BY start_ns", inside).fetchall()
+        self.add(f"{name}: calls", len(rows) == len(own["waits"]) and {workers for _, workers in rows} == {own["workers"]},
+                 f"{len(rows)} recorded, {len(own['waits'])} made; workers recorded: {sorted({workers for _, workers in rows})}")
+        # The first wait has the start of the workers in it, and would hide what is wrong with the others.
+        for part, first in (("all waits", 0), ("all but the first", 1)):
+            recorded, measured = sum(dur for dur, _ in rows[first:]), sum(own["waits"][first:])
+            off = abs(recorded - measured) / measured
+            self.add(f"{name}: {part}", off <= TOLERANCE,
+                     f"{recorded / 1e6:.2f} ms recorded, {measured / 1e6:.2f} ms measured: {100 * off:.2f} % off")
+        steps = db.execute("SELECT count(*) FROM step_marks WHERE time_ns BETWEEN ? AND ?", inside).fetchone()[0]
+        self.add(f"{name}: step marks", steps == own["steps"], f"{steps} marks, {own['steps']} optimizer steps")
+
+    def check_loaders(self):
+        own = self.run("loaders", "loaders")
+        if own is None:
+            return
+        self.add("patches", own["hooked"], "in place" if own["hooked"] else "never came")
+        db = self.database("loaders")
+        for configuration in own["configurations"]:
+            self.check_configuration(db, configuration)
+        saves = [dur for (dur,) in db.execute("SELECT dur_ns FROM host_spans WHERE kind = 'checkpoint' ORDER BY start_ns")]
+        off = abs(sum(saves) - sum(own["saves"])) / sum(own["saves"])
+        self.add("checkpoints", len(saves) == len(own["saves"]) and off <= TOLERANCE,
+                 f"{len(saves)} of {len(own['saves'])}, {sum(saves) / 1e6:.2f} ms recorded, {sum(own['saves']) / 1e6:.2f} ms measured")
+        full = [dur for (dur,) in db.execute("SELECT dur_ns FROM host_spans WHERE generation = 2")]
+        close = [dur for dur in full if 0.9 * own["collect"] <= dur <= own["collect"]]
+        self.add("garbage collection", bool(close), f"gc.collect() took {own['collect'] / 1e6:.2f} ms; recorded: "
+                 f"{[round(dur / 1e6, 2) for dur in full[-3:]]} ms")
+        lost = db.execute("SELECT source, value FROM health WHERE counter = 'dropped' AND value > 0").fetchall()
+        self.add("nothing lost", not lost, str(lost or "no dropped events"))
+
+    def check_compile(self):
+        plain = self.run("compile", "compile_plain", library=False)
+        loaded = self.run("compile", "compile_recorded")
+        if plain is None or loaded is None:
+            return
+        self.add("torch.compile: patches", loaded["hooked"], "in place" if loaded["hooked"] else "never came")
+        self.add("torch.compile: results", plain["losses"] == loaded["losses"], f"{len(plain['losses'])} values equal")
+        names = sorted(set(plain["counters"]) | set(loaded["counters"]))
+        for name in names:
+            with_us, without = loaded["counters"].get(name, {}), plain["counters"].get(name, {})
+            if name in ("stats", "graph_break", "frames", "unimplemented", "recompiles"):
+                total = sum(value for value in without.values() if isinstance(value, int))
+                self.add(f"torch.compile: counters of {name}", with_us == without,
+                         f"{len(without)} equal, {total} in all" if with_us == without else f"without {without}, with {with_us}")
+        steps = self.database("compile_recorded").execute("SELECT count(*) FROM step_mark").fetchone()[0]
+        self.add("torch.compile: step marks of eager steps", steps == loaded["steps"], f"{steps} marks, {loaded['steps']} steps")
+
+    def check_off(self):
+        own = self.run("brief", "off", TRACEINJECT_PYTHON="0")
+        if own is None:
+            return
+        db = self.database("off")
+        rows = sum(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("data_wait", "step_mark", "host_span"))
+        self.add("TRACEINJECT_PYTHON=0", rows == 0 and not own["hooked"], f"{rows} rows")
+
+    def note_cost(self):
+        own = self.run("cost", "cost")
+        if own is None or not own["hooked"]:
+            return
+        print(f"NOTE  a wait costs {own['next_ns'] - own['unmarked_next_ns']:.0f} ns on top of {own['unmarked_next_ns']:.0f} ns, "
+              f"a step mark {own['step_mark_ns'] - own['empty_call_ns']:.0f} ns", flush=True)
+
+    def finish(self):
+        count = collections.Counter(outcome["outcome"] for outcome in self.outcomes)
+        (self.out / "results.json").write_text(json.dumps({"passed": count["PASS"], "failed": count["FAIL"], "checks": self.outcomes},
+                                                          indent=1))
+        print(f"{count['PASS']} passed, {count['FAIL']} failed")
+        return 0 if count["PASS"] and not count["FAIL"] else 1
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] in PROGRAMS:
+        result = PROGRAMS[sys.argv[1]]()
+        pathlib.Path(sys.argv[2]).write_text(json.dumps(result))
+        return 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["check"])
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--out", required=True)
+    options = parser.parse_args()
+    check = Check(pathlib.Path(options.library).resolve(), options.out)
+    check.check_loaders()
+    check.check_compile()
+    check.check_off()
+    check.note_cost()
+    return check.finish()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
