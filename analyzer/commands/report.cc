@@ -15,6 +15,7 @@
 #include "analyzer/report/json.h"
 #include "analyzer/report/pb.h"
 #include "analyzer/report/text.h"
+#include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {
 namespace {
@@ -124,7 +125,7 @@ int RunReport(const std::vector<std::string>& arguments) {
     return kUnreadable;
   }
   if (!HasGpuWork(run.value())) return ExplainEmptyRun(run.value(), options);
-  const auto text = Render(BuildReport(run.value(), options.report), options);
+  const auto text = Render(BuildReportWithVerdict(run.value(), options.report), options);
   if (!text.ok()) {
     fmt::print(stderr, "{}: {}\n", kProgram, text.error());
     return kUnreadable;

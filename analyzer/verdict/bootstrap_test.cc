@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/bootstrap.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace traceinject {
+namespace {
+
+TEST(BootstrapTest, SameInputSameOutput) {
+  const std::vector<double> values = {1, 5, 2, 8, 3, 9, 4};
+  EXPECT_EQ(ResampledMeans(values), ResampledMeans(values));
+  EXPECT_EQ(ResampledMeans(values).size(), kResamples);
+  EXPECT_TRUE(ResampledMeans({}).empty());
+  EXPECT_TRUE(ResampledSparseMeans({}).empty());
+}
+
+TEST(BootstrapTest, IntervalNarrowsWithTheRootOfTheCount) {
+  std::vector<double> few, many;
+  for (int i = 0; i < 1600; ++i) {
+    many.push_back(i % 2);
+    if (i < 100) few.push_back(i % 2);
+  }
+  // Standard error 0.5 / sqrt(n), 95 % within 1.96 of them.
+  const Bounds wide = Middle95(ResampledMeans(few)), narrow = Middle95(ResampledMeans(many));
+  EXPECT_NEAR(wide.high - wide.low, 2 * 1.96 * 0.05, 0.02);
+  EXPECT_NEAR(narrow.high - narrow.low, 2 * 1.96 * 0.0125, 0.005);
+  EXPECT_LT(wide.low, 0.5);
+  EXPECT_GT(wide.high, 0.5);
+}
+
+TEST(BootstrapTest, EqualValuesHaveNoSpread) {
+  const Bounds bounds = Middle95(ResampledMeans({3, 3, 3, 3}));
+  EXPECT_DOUBLE_EQ(bounds.low, 3);
+  EXPECT_DOUBLE_EQ(bounds.high, 3);
+}
+
+TEST(BootstrapTest, APeriodIsNoMatterOfLuck) {
+  std::vector<double> values(30, 0.0);
+  values[5] = values[15] = values[25] = 100;
+  const Bounds sparse = Middle95(ResampledSparseMeans(values));
+  EXPECT_DOUBLE_EQ(sparse.low, 10);
+  EXPECT_DOUBLE_EQ(sparse.high, 10);
+  values[15] = 130;
+  const Bounds uneven = Middle95(ResampledSparseMeans(values));
+  EXPECT_DOUBLE_EQ(uneven.low, 10);
+  EXPECT_DOUBLE_EQ(uneven.high, 13);
+}
+
+}  // namespace
+}  // namespace traceinject
