@@ -93,7 +93,8 @@ std::vector<Cut> CutsOnDevice(const Rank& rank, const GpuOps& ops,
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     if (cuts[i].op == kNone) cuts[i].time = host[i];
     // Before the first step the device may have been idle for long, which is no part of the step.
-    if (i == 0 && cuts[i].time < host[i]) cuts[i] = {host[i], kNone};
+    if (i == 0 && cuts.size() > 1 && host[0] - cuts[0].time > host[1] - host[0])
+      cuts[i] = {host[i], kNone};
     if (i > 0 && cuts[i].time < cuts[i - 1].time) cuts[i] = cuts[i - 1];
   }
   return cuts;
@@ -124,15 +125,15 @@ void MarkUnusual(Steps& found) {
   };
   double allowed = limit();
   std::size_t first = 0;
-  while (first + kFewestSteps < found.steps.size() &&
-         static_cast<double>(found.steps[first].length_ns() - found.median_ns) > allowed)
+  const auto unusual = [&](const Step& step) {
+    return std::abs(static_cast<double>(step.length_ns() - found.median_ns)) > allowed;
+  };
+  while (first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
     found.steps[first++].warm_up = true;
   lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(first));
   allowed = limit();
-  for (std::size_t i = first; i < found.steps.size(); ++i) {
-    found.steps[i].irregular =
-        std::abs(static_cast<double>(found.steps[i].length_ns() - found.median_ns)) > allowed;
-  }
+  for (std::size_t i = first; i < found.steps.size(); ++i)
+    found.steps[i].irregular = unusual(found.steps[i]);
 }
 
 }  // namespace
@@ -165,13 +166,16 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window) {
   if (!span) return WholeWindow(device.ops, window);
   const HostCuts host = CutsOnHost(rank, *span);
   const std::vector<Cut> cuts = CutsOnDevice(rank, device.ops, host.times);
+  // The first step may begin on the host long before its first operation.
+  const TimeNs from =
+      window.start > span->start ? window.start : std::numeric_limits<TimeNs>::min();
   Steps found;
   found.source = host.source;
   found.pattern = host.pattern;
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     const Interval time{cuts[i - 1].time, cuts[i].time};
     const TimeNs middle = time.start + (time.end - time.start) / 2;
-    if (time.end <= time.start || middle < window.start || middle >= window.end) continue;
+    if (time.end <= time.start || middle < from || middle >= window.end) continue;
     if (found.steps.empty()) {
       found.start_ns = time.start;
       found.before = cuts[i - 1].op;

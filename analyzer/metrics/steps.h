@@ -34,7 +34,7 @@ struct Step {
   Interval time;  // on the device
   // Row of the operation whose end is the step's; kNone: no operation, the host's moment is.
   std::uint32_t last_op = kNone;
-  bool warm_up = false;    // longer than the usual ones, at the beginning
+  bool warm_up = false;    // far from the median, at the beginning
   bool irregular = false;  // far from the median, elsewhere
 
   TimeNs length_ns() const { return time.end - time.start; }
