@@ -105,8 +105,11 @@ bool WantsColor(const Options& options) {
 
 int RunReport(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Says where the time of the GPUs went, per rank and device and for the whole run.",
-               kProgram);
+  CLI::App app(
+      "Says what limits the run and what to change, then where the time of the GPUs went, per rank "
+      "and "
+      "device and for the whole run.",
+      kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (!options.peak.empty()) options.report.mfu.peak_dtype = *PeakDtypeFromName(options.peak);

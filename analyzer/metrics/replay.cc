@@ -98,8 +98,8 @@ class Player {
       if (segment.cause == IdleCause::kDataWait) host_ += HandOver(length);
       return;
     }
-    if (segment.cause == IdleCause::kCopy && segment.waits_for != kNone &&
-        scenario_.upload_rate > 0) {
+    // From pinned memory neither the copy nor a synchronisation after it would have waited.
+    if (scenario_.upload_rate > 0 && segment.waits_for != kNone && IsUpload(segment.waits_for)) {
       host_ += std::min(length, kAsyncCopyCallNs);
       return;
     }
@@ -116,7 +116,11 @@ class Player {
   bool Fades(std::uint32_t row) const {
     if (scenario_.without_communication && ops_.kernel_class[row] == KernelClass::kComm)
       return true;
-    if (scenario_.upload_rate <= 0 || ops_.kind[row] != OpKind::kMemcpy) return false;
+    return scenario_.upload_rate > 0 && IsUpload(row);
+  }
+  // From pageable memory to the device.
+  bool IsUpload(std::uint32_t row) const {
+    if (ops_.kind[row] != OpKind::kMemcpy) return false;
     const Transfer& transfer = replay_.rank_.transfers[ops_.detail[row]];
     return transfer.kind == 1 && transfer.src_kind == 1;
   }

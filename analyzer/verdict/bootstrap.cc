@@ -26,11 +26,27 @@ class Draws {
   std::uint64_t state_ = 1;
 };
 
+// Means of neighbours, as equal in number as can be. Drawing blocks also keeps what neighbours have
+// in common.
+std::vector<double> BlockMeans(const std::vector<double>& values) {
+  std::vector<double> means;
+  for (std::size_t block = 0; block < kMostBlocks; ++block) {
+    const std::size_t begin = block * values.size() / kMostBlocks;
+    const std::size_t end = (block + 1) * values.size() / kMostBlocks;
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += values[i];
+    means.push_back(sum / static_cast<double>(end - begin));
+  }
+  return means;
+}
+
 }  // namespace
 
 std::vector<double> ResampledMeans(const std::vector<double>& values) {
+  if (values.size() > kMostBlocks) return ResampledMeans(BlockMeans(values));
   std::vector<double> means;
   if (values.empty()) return means;
+  means.reserve(kResamples);
   Draws draws;
   for (std::size_t i = 0; i < kResamples; ++i) {
     double sum = 0;

@@ -18,16 +18,25 @@ TEST(BootstrapTest, SameInputSameOutput) {
 
 TEST(BootstrapTest, IntervalNarrowsWithTheRootOfTheCount) {
   std::vector<double> few, many;
-  for (int i = 0; i < 1600; ++i) {
+  for (int i = 0; i < 400; ++i) {
     many.push_back(i % 2);
     if (i < 100) few.push_back(i % 2);
   }
   // Standard error 0.5 / sqrt(n), 95 % within 1.96 of them.
   const Bounds wide = Middle95(ResampledMeans(few)), narrow = Middle95(ResampledMeans(many));
   EXPECT_NEAR(wide.high - wide.low, 2 * 1.96 * 0.05, 0.02);
-  EXPECT_NEAR(narrow.high - narrow.low, 2 * 1.96 * 0.0125, 0.005);
+  EXPECT_NEAR(narrow.high - narrow.low, 2 * 1.96 * 0.025, 0.01);
   EXPECT_LT(wide.low, 0.5);
   EXPECT_GT(wide.high, 0.5);
+}
+
+TEST(BootstrapTest, ManyValuesAreDrawnInBlocks) {
+  std::vector<double> values;
+  for (int i = 0; i < 5000; ++i) values.push_back(i / 10 % 2);  // ten neighbours are alike
+  const Bounds bounds = Middle95(ResampledMeans(values));
+  // As uncertain as 500 values, not as 5000.
+  EXPECT_NEAR(bounds.high - bounds.low, 2 * 1.96 * 0.5 / std::sqrt(500), 0.015);
+  EXPECT_NEAR((bounds.high + bounds.low) / 2, 0.5, 0.01);
 }
 
 TEST(BootstrapTest, EqualValuesHaveNoSpread) {
