@@ -15,6 +15,7 @@
 #include "analyzer/report/json.h"
 #include "analyzer/report/pb.h"
 #include "analyzer/report/text.h"
+#include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {
 namespace {
@@ -106,8 +107,11 @@ bool WantsColor(const Options& options) {
 
 int RunReport(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Says where the time of the GPUs went, per rank and device and for the whole run.",
-               kProgram);
+  CLI::App app(
+      "Says what limits the run and what to change, then where the time of the GPUs went, per rank "
+      "and "
+      "device and for the whole run.",
+      kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (!options.peak.empty()) options.report.mfu.peak_dtype = *PeakDtypeFromName(options.peak);
@@ -126,7 +130,7 @@ int RunReport(const std::vector<std::string>& arguments) {
     return kUnreadable;
   }
   if (!HasGpuWork(run.value())) return ExplainEmptyRun(run.value(), options);
-  const auto text = Render(BuildReport(run.value(), options.report), options);
+  const auto text = Render(BuildReportWithVerdict(run.value(), options.report), options);
   if (!text.ok()) {
     fmt::print(stderr, "{}: {}\n", kProgram, text.error());
     return kUnreadable;

@@ -28,10 +28,8 @@ bool EndsInWord(std::string_view text, std::string_view word) {
 }
 
 struct Found {
-  std::int64_t ranges = 0;
-  std::int64_t inside = 0;  // of those, in the window
-  TimeNs covered_ns = 0;
-  Interval host{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
+  std::vector<Interval> ranges;
+  TimeNs covered_ns = 0;  // inside the GPU's span
 };
 
 // ProfilerStep first, then what covers more time.
@@ -59,7 +57,7 @@ std::string_view StepPrefix(std::string_view text) {
   return {};
 }
 
-std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interval window) {
+std::optional<StepRanges> FindStepRanges(const Rank& rank, Interval gpu_span) {
   std::map<std::pair<std::string_view, std::uint32_t>, Found> by_prefix_and_thread;
   for (std::size_t row = 0; row < rank.nvtx.size(); ++row) {
     if (rank.nvtx.kind[row] == NvtxKind::kMark) continue;
@@ -68,24 +66,38 @@ std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interva
     const TimeNs start = std::max(rank.nvtx.start[row], gpu_span.start);
     const TimeNs end = std::min(rank.nvtx.end[row], gpu_span.end);
     if (end <= start) continue;
-    const TimeNs middle = start + (end - start) / 2;
     Found& found = by_prefix_and_thread[{prefix, rank.nvtx.thread[row]}];
-    ++found.ranges;
+    const TimeNs open_end = std::max(gpu_span.end, rank.nvtx.start[row]);
+    found.ranges.push_back(
+        {rank.nvtx.start[row], rank.nvtx.end[row] == kOpen ? open_end : rank.nvtx.end[row]});
     found.covered_ns += end - start;
-    if (middle < window.start || middle >= window.end) continue;
-    ++found.inside;
-    found.host.start = std::min(found.host.start, rank.nvtx.start[row]);
-    found.host.end = std::max(found.host.end, end);
   }
   std::map<std::string_view, Found> by_prefix;
-  for (const auto& [key, found] : by_prefix_and_thread) {
+  for (auto& [key, found] : by_prefix_and_thread) {
     Found& best = by_prefix[key.first];
-    if (found.ranges > best.ranges) best = found;
+    if (found.ranges.size() > best.ranges.size()) best = std::move(found);
   }
   if (by_prefix.empty()) return std::nullopt;
   std::vector<std::pair<std::string_view, Found>> kinds(by_prefix.begin(), by_prefix.end());
-  const auto& chosen = *std::min_element(kinds.begin(), kinds.end(), Better);
-  return StepCount{chosen.second.inside, std::string(chosen.first) + "N", chosen.second.host};
+  auto& chosen = *std::min_element(kinds.begin(), kinds.end(), Better);
+  return StepRanges{std::string(chosen.first) + "N", std::move(chosen.second.ranges)};
+}
+
+std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interval window) {
+  const std::optional<StepRanges> found = FindStepRanges(rank, gpu_span);
+  if (!found) return std::nullopt;
+  StepCount count{
+      0, found->pattern, {std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()}};
+  for (const Interval& range : found->ranges) {
+    const TimeNs start = std::max(range.start, gpu_span.start);
+    const TimeNs end = std::min(range.end, gpu_span.end);
+    const TimeNs middle = start + (end - start) / 2;
+    if (middle < window.start || middle >= window.end) continue;
+    ++count.steps;
+    count.host.start = std::min(count.host.start, range.start);
+    count.host.end = std::max(count.host.end, end);
+  }
+  return count;
 }
 
 }  // namespace traceinject

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
@@ -18,10 +19,20 @@ struct StepCount {
   Interval host{};      // from the start of the first to the end of the last of them on the host
 };
 
+// The ranges of one pattern on one thread, by start.
+struct StepRanges {
+  std::string pattern;           // as in StepCount
+  std::vector<Interval> ranges;  // on the host, as recorded; an open end is that of the GPU work
+};
+
 // The text before the number if this names a step: "ProfilerStep#12" -> "ProfilerStep#",
 // "train_step 3" -> "train_step ". Matches ProfilerStep#<n> and texts that end in the word step,
 // iteration or iter (any case), [ _#:]* and a number; else empty.
 std::string_view StepPrefix(std::string_view text);
+
+// The ranges that name the steps of a process, by the rules of CountSteps, at least partly within
+// `gpu_span`. Empty if there are none. O(ranges log ranges).
+std::optional<StepRanges> FindStepRanges(const Rank& rank, Interval gpu_span);
 
 // Steps of one process that belong to the window: each range is cut to `gpu_span` (the first one
 // begins on the host before any GPU work) and belongs where the middle of what remains lies. Among

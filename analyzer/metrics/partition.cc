@@ -37,6 +37,9 @@ class Sweep {
   }
   void Occupy(Lane lane, TimeNs end) { ends_[lane] = std::max(ends_[lane], end); }
 
+  // Starts the books anew; what runs goes on running.
+  void Reset() { booked_.fill(0); }
+
   // Time in which, of the lanes in `mask`, exactly those in `active` were.
   TimeNs Booked(std::size_t mask, std::size_t active) const {
     TimeNs total = 0;
@@ -51,6 +54,23 @@ class Sweep {
   std::array<TimeNs, kLaneCount> ends_;
   std::array<TimeNs, std::size_t{1} << kLaneCount> booked_{};
 };
+
+Partition PartitionFrom(const Sweep& sweep, TimeNs wall_ns) {
+  constexpr std::size_t kC = 1U << kCompute, kN = 1U << kCommunication, kM = 1U << kCopy;
+  Partition partition;
+  partition.wall_ns = wall_ns;
+  partition.compute_ns = sweep.Booked(kC, kC);
+  partition.exposed_communication_ns = sweep.Booked(kC | kN, kN);
+  partition.exposed_copy_ns = sweep.Booked(kC | kN | kM, kM);
+  partition.idle_ns = sweep.Booked(kC | kN | kM, 0);
+  partition.communication_ns = sweep.Booked(kN, kN);
+  partition.overlapped_communication_ns = sweep.Booked(kC | kN, kC | kN);
+  partition.copy_ns = sweep.Booked(kM, kM);
+  assert(partition.compute_ns + partition.exposed_communication_ns + partition.exposed_copy_ns +
+             partition.idle_ns ==
+         partition.wall_ns);
+  return partition;
+}
 
 double Ratio(TimeNs part, TimeNs whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
@@ -84,29 +104,31 @@ Partition& Partition::operator+=(const Partition& other) {
   return *this;
 }
 
-Partition PartitionOf(const GpuOps& ops, Interval window) {
-  Sweep sweep(window);
-  for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
-    if (ops.end[row] <= window.start) continue;
-    sweep.AdvanceTo(ops.start[row]);
-    sweep.Occupy(LaneOf(ops.kind[row], ops.kernel_class[row]), std::min(ops.end[row], window.end));
+std::vector<Partition> PartitionBetween(const GpuOps& ops, const std::vector<TimeNs>& cuts) {
+  std::vector<Partition> partitions;
+  if (cuts.size() < 2) return partitions;
+  partitions.reserve(cuts.size() - 1);
+  Sweep sweep({cuts.front(), cuts.back()});
+  const auto advance_to = [&](TimeNs time) {
+    while (partitions.size() + 1 < cuts.size() && cuts[partitions.size() + 1] <= time) {
+      const std::size_t i = partitions.size();
+      sweep.AdvanceTo(cuts[i + 1]);
+      partitions.push_back(PartitionFrom(sweep, cuts[i + 1] - cuts[i]));
+      sweep.Reset();
+    }
+    sweep.AdvanceTo(std::min(time, cuts.back()));
+  };
+  for (std::size_t row = 0; row < ops.size() && ops.start[row] < cuts.back(); ++row) {
+    if (ops.end[row] <= cuts.front()) continue;
+    advance_to(ops.start[row]);
+    sweep.Occupy(LaneOf(ops.kind[row], ops.kernel_class[row]), std::min(ops.end[row], cuts.back()));
   }
-  sweep.AdvanceTo(window.end);
+  advance_to(cuts.back());
+  return partitions;
+}
 
-  constexpr std::size_t kC = 1U << kCompute, kN = 1U << kCommunication, kM = 1U << kCopy;
-  Partition partition;
-  partition.wall_ns = window.end - window.start;
-  partition.compute_ns = sweep.Booked(kC, kC);
-  partition.exposed_communication_ns = sweep.Booked(kC | kN, kN);
-  partition.exposed_copy_ns = sweep.Booked(kC | kN | kM, kM);
-  partition.idle_ns = sweep.Booked(kC | kN | kM, 0);
-  partition.communication_ns = sweep.Booked(kN, kN);
-  partition.overlapped_communication_ns = sweep.Booked(kC | kN, kC | kN);
-  partition.copy_ns = sweep.Booked(kM, kM);
-  assert(partition.compute_ns + partition.exposed_communication_ns + partition.exposed_copy_ns +
-             partition.idle_ns ==
-         partition.wall_ns);
-  return partition;
+Partition PartitionOf(const GpuOps& ops, Interval window) {
+  return PartitionBetween(ops, {window.start, window.end}).front();
 }
 
 std::array<double, 4> RoundedPercentages(const Partition& partition) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
@@ -40,6 +41,10 @@ struct Partition {
 // Operations are clipped to the window, which is not empty. O(n) time, no memory: the operations
 // come sorted by start.
 Partition PartitionOf(const GpuOps& ops, Interval window);
+
+// The same for consecutive windows: [cuts[i], cuts[i + 1]). The cuts ascend; equal ones give a
+// window of no length. One pass: O(n + cuts).
+std::vector<Partition> PartitionBetween(const GpuOps& ops, const std::vector<TimeNs>& cuts);
 
 // compute, exposed communication, exposed copies and idle as percentages of their sum, rounded to
 // 0.001 by largest remainders, so that the printed numbers add up to 100.000. All 0 for an empty

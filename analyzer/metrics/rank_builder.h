@@ -50,7 +50,7 @@ class RankBuilder {
     auto known = std::find_if(rank_.api_names.begin(), rank_.api_names.end(),
                               [&](const ApiName& api) { return api.name == name; });
     if (known == rank_.api_names.end()) {
-      known = rank_.api_names.insert(known, {ApiDomain::kRuntime, ApiClass::kOther, name});
+      known = rank_.api_names.insert(known, {ApiDomain::kRuntime, ClassOf(name), name});
     }
     ApiCalls& api = rank_.api;
     api.start.push_back(start);
@@ -127,10 +127,46 @@ class RankBuilder {
     calls.root.push_back(-1);
   }
 
+  void AddDataWait(TimeNs start, TimeNs end, std::uint32_t loader = kNone,
+                   std::uint32_t thread = 0) {
+    DataWaits& waits = rank_.data_waits;
+    waits.start.push_back(start);
+    waits.end.push_back(end);
+    waits.thread.push_back(thread);
+    waits.loader.push_back(loader);
+    waits.batch.push_back(-1);
+  }
+  void AddStepMark(TimeNs time, std::uint32_t optimizer = 1, std::uint32_t thread = 0) {
+    rank_.step_marks.time.push_back(time);
+    rank_.step_marks.thread.push_back(thread);
+    rank_.step_marks.optimizer.push_back(optimizer);
+  }
+  void AddSpan(TimeNs start, TimeNs end, HostSpanKind kind, std::int32_t detail = -1,
+               std::uint32_t thread = 0) {
+    HostSpans& spans = rank_.host_spans;
+    spans.start.push_back(start);
+    spans.end.push_back(end);
+    spans.thread.push_back(thread);
+    spans.kind.push_back(kind);
+    spans.detail.push_back(detail);
+  }
+
   Rank& rank() { return rank_; }
   GpuOps& ops(std::size_t device = 0) { return rank_.devices[device].ops; }
 
  private:
+  static ApiClass ClassOf(std::string_view name) {
+    const auto has = [&](std::string_view part) {
+      return name.find(part) != std::string_view::npos;
+    };
+    if (has("GraphLaunch")) return ApiClass::kGraphLaunch;
+    if (has("Launch")) return ApiClass::kLaunch;
+    if (has("Memcpy")) return ApiClass::kCopy;
+    if (has("Memset")) return ApiClass::kMemset;
+    if (has("Synchronize")) return ApiClass::kSynchronise;
+    if (has("Malloc") || has("Free") || has("HostAlloc")) return ApiClass::kAllocate;
+    return ApiClass::kOther;
+  }
   std::uint32_t String(const std::string& text) {
     auto known = std::find(rank_.strings.begin(), rank_.strings.end(), text);
     if (known == rank_.strings.end()) known = rank_.strings.insert(known, text);

@@ -12,6 +12,8 @@
 #include "analyzer/metrics/build_report.h"
 #include "analyzer/report/sample_runs.h"
 #include "analyzer/report/text_layout.h"
+#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/simulated_training.h"
 
 namespace traceinject {
 namespace {
@@ -56,6 +58,29 @@ TEST(TextTest, DamagedRecording) {
   const std::string text = WriteText(BuildReport(DamagedRun(), options), {});
   ExpectFits(text);
   ExpectGolden("damaged.txt", text);
+}
+
+// Opens with the verdict.
+TEST(TextTest, SlowDataLoader) {
+  TrainingPlan plan;
+  plan.load_ns = 30'000'000;
+  plan.upload_bytes = 20'000'000;
+  traceinject::Run run;
+  run.base_ns = 1'785'585'600'000'000'000;
+  run.ranks = {SimulatedTraining(plan).rank()};
+  run.ranks[0].loaders.emplace_back().batch_size = 64;
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  ExpectFits(text);
+  ExpectGolden("slow_data_loader.txt", text);
+  EXPECT_EQ(text.rfind("verdict: dataloader", 0), 0U);
+}
+
+TEST(TextTest, NoVerdictSaysWhy) {
+  traceinject::Run run = SampleRun();
+  run.ranks.resize(1);
+  run.ranks[0].health.push_back({"kernel", "dropped", 50, ""});
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  EXPECT_EQ(text.rfind("verdict: inconclusive\n  no verdict: ", 0), 0U) << text;
 }
 
 TEST(TextTest, NothingRecorded) {

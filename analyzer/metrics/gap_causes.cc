@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/gap_causes.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kClockNs = 2'000;  // as in host_timeline.cc
+constexpr TimeNs kShortestHostWaitNs = 2'000'000;
+constexpr TimeNs kHostWaitStepShare = 20;  // a twentieth
+
+bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row) {
+  if (ops.kind[row] != OpKind::kMemcpy) return false;
+  const Transfer& transfer = rank.transfers[ops.detail[row]];
+  return transfer.kind == 1 && transfer.src_kind == 1;
+}
+
+// Walks over the gaps of a device, from the first to the last.
+class Splitter {
+ public:
+  Splitter(const Rank& rank, const GpuOps& ops, const HostTimeline& timeline, const Steps& steps)
+      : rank_(rank),
+        ops_(ops),
+        timeline_(timeline),
+        cuts_(steps.cuts()),
+        host_wait_ns_(HostWaitLimit(steps)) {
+    found_.steps.resize(steps.steps.size());
+    const std::vector<Partition> partitions = PartitionBetween(ops, cuts_);
+    for (std::size_t i = 0; i < partitions.size(); ++i) found_.steps[i].partition = partitions[i];
+  }
+
+  GapCauses Split() {
+    const TimeNs end = cuts_.back();
+    TimeNs busy_until = cuts_.front();
+    std::uint32_t before = kNone;
+    for (std::uint32_t row = 0; row < ops_.size() && ops_.start[row] < end; ++row) {
+      CountLaunch(row);
+      if (ops_.start[row] > busy_until) Gap({busy_until, ops_.start[row]}, before, row);
+      if (ops_.end[row] > busy_until) {
+        busy_until = ops_.end[row];
+        before = row;
+      }
+    }
+    if (busy_until < end) Book({busy_until, end}, IdleCause::kUnknown);
+    return std::move(found_);
+  }
+
+ private:
+  void CountLaunch(std::uint32_t row) {
+    if (ops_.launch[row] == kNone) return;
+    ++found_.operations;
+    if (rank_.api.start[ops_.launch[row]] > ops_.start[row] + kClockNs) ++found_.acausal;
+  }
+
+  // Adds the piece to the steps it lies in. Pieces come in order.
+  void Book(Interval piece, IdleCause cause) {
+    while (step_ + 1 < found_.steps.size() && cuts_[step_ + 1] <= piece.start) ++step_;
+    for (std::size_t i = step_; i < found_.steps.size() && cuts_[i] < piece.end; ++i) {
+      const TimeNs inside = std::min(piece.end, cuts_[i + 1]) - std::max(piece.start, cuts_[i]);
+      if (inside > 0) found_.steps[i].idle_ns[static_cast<std::size_t>(cause)] += inside;
+    }
+  }
+
+  void Gap(Interval gap, std::uint32_t before, std::uint32_t row) {
+    const std::uint32_t launch = ops_.launch[row];
+    if (launch == kNone || rank_.api.start[launch] > ops_.start[row] + kClockNs)
+      return Book(gap, IdleCause::kUnknown);
+    const TimeNs launched = std::min(rank_.api.start[launch], gap.end);
+    if (launched <= gap.start) return Book(gap, QueuedCause(before, row));
+    const std::optional<IdleCause> drained = DrainedBy(gap.start, launched);
+    Host({gap.start, launched}, drained);
+    IdleCause latency = drained.value_or(IdleCause::kLaunch);
+    if (IsPageableUpload(rank_, ops_, row)) latency = IdleCause::kCopy;
+    Book({launched, gap.end}, latency);
+  }
+
+  IdleCause QueuedCause(std::uint32_t before, std::uint32_t row) const {
+    const auto communicates = [&](std::uint32_t op) {
+      return op != kNone && ops_.kernel_class[op] == KernelClass::kComm;
+    };
+    const auto copies = [&](std::uint32_t op) {
+      return op != kNone && ops_.kind[op] == OpKind::kMemcpy;
+    };
+    if (communicates(row)) return IdleCause::kCommunication;
+    if (copies(row)) return IdleCause::kCopy;
+    if (before != kNone && ops_.stream[before] != ops_.stream[row]) {
+      if (communicates(before)) return IdleCause::kCommunication;
+      if (copies(before)) return IdleCause::kCopy;
+    }
+    return IdleCause::kQueued;
+  }
+
+  // The wait for the device that was going on when it ran dry. Leaves segment_ at the first segment
+  // that ends after the start of the gap.
+  std::optional<IdleCause> DrainedBy(TimeNs start, TimeNs launched) {
+    const std::vector<HostSegment>& segments = timeline_.segments;
+    while (segment_ < segments.size() && segments[segment_].time.end < start - kClockNs) ++segment_;
+    std::optional<IdleCause> cause;
+    for (std::size_t i = segment_; i < segments.size() && segments[i].time.start <= start; ++i) {
+      if (segments[i].time.end > launched) break;
+      if (segments[i].cause == IdleCause::kSync) cause = IdleCause::kDrainedBySync;
+      if (segments[i].cause == IdleCause::kAllocator || segments[i].cause == IdleCause::kCopy)
+        cause = segments[i].cause;
+      if (segments[i].cause == IdleCause::kCheckpoint) cause = segments[i].cause;
+    }
+    return cause;
+  }
+
+  // Host time of a gap: the segments in it, and the stretches between them.
+  void Host(Interval time, std::optional<IdleCause> drained) {
+    const std::vector<HostSegment>& segments = timeline_.segments;
+    TimeNs now = time.start;
+    for (std::size_t i = segment_; i < segments.size() && segments[i].time.start < time.end; ++i) {
+      const Interval inside{std::max(segments[i].time.start, now),
+                            std::min(segments[i].time.end, time.end)};
+      if (inside.end <= inside.start) continue;
+      if (inside.start > now) Stretch({now, inside.start}, drained);
+      Book(inside, segments[i].cause);
+      now = inside.end;
+    }
+    if (now < time.end) Stretch({now, time.end}, drained);
+  }
+
+  // A stretch without segments: calls, and the time between them.
+  void Stretch(Interval time, std::optional<IdleCause> drained) {
+    const Intervals& calls = timeline_.calls;
+    while (call_ < calls.size() && calls[call_].end <= time.start) ++call_;
+    TimeNs now = time.start;
+    for (std::size_t i = call_; i < calls.size() && calls[i].start < time.end; ++i) {
+      const Interval inside{std::max(calls[i].start, now), std::min(calls[i].end, time.end)};
+      if (inside.end <= inside.start) continue;
+      if (inside.start > now) Between({now, inside.start}, i, drained);
+      BookHost(inside, drained.value_or(IdleCause::kLaunch));
+      now = inside.end;
+    }
+    if (now < time.end) {
+      std::size_t next = call_;
+      while (next < calls.size() && calls[next].end <= now) ++next;
+      Between({now, time.end}, next, drained);
+    }
+  }
+
+  // next: the first call after it.
+  void Between(Interval time, std::size_t next, std::optional<IdleCause> drained) {
+    const TimeNs since =
+        next > 0 ? std::min(timeline_.calls[next - 1].end, time.start) : time.start;
+    // What was explained, such as a wait for data, is no part of an unexplained stretch.
+    const TimeNs from = std::max(since, LastSegmentEnd(time.start));
+    if (time.end - from >= host_wait_ns_) return BookHost(time, IdleCause::kHostWait);
+    BookHost(time, drained.value_or(IdleCause::kPython));
+  }
+
+  TimeNs LastSegmentEnd(TimeNs time) const {
+    const std::vector<HostSegment>& segments = timeline_.segments;
+    const auto at =
+        std::upper_bound(segments.begin(), segments.end(), time,
+                         [](TimeNs t, const HostSegment& segment) { return t < segment.time.end; });
+    return at == segments.begin() ? std::numeric_limits<TimeNs>::min() : (at - 1)->time.end;
+  }
+
+  void BookHost(Interval time, IdleCause cause) {
+    Book(time, cause);
+    if (cause == IdleCause::kLaunch || cause == IdleCause::kPython) return;
+    if (!found_.host.empty() && found_.host.back().time.end == time.start &&
+        found_.host.back().cause == cause) {
+      found_.host.back().time.end = time.end;
+    } else {
+      found_.host.push_back({time, cause});
+    }
+  }
+
+  const Rank& rank_;
+  const GpuOps& ops_;
+  const HostTimeline& timeline_;
+  const std::vector<TimeNs> cuts_;
+  const TimeNs host_wait_ns_;
+  GapCauses found_;
+  std::size_t step_ = 0, segment_ = 0, call_ = 0;
+};
+
+}  // namespace
+
+StepSplit& StepSplit::operator+=(const StepSplit& other) {
+  partition += other.partition;
+  for (std::size_t i = 0; i < idle_ns.size(); ++i) idle_ns[i] += other.idle_ns[i];
+  return *this;
+}
+
+TimeNs HostWaitLimit(const Steps& steps) {
+  return std::max(kShortestHostWaitNs, steps.median_ns / kHostWaitStepShare);
+}
+
+GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,
+                     const Steps& steps) {
+  return Splitter(rank, device.ops, timeline, steps).Split();
+}
+
+}  // namespace traceinject

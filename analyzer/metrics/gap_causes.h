@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A device's time in each step, split exactly: computing, communicating and copying while nothing
+// more useful ran, and idle time by its cause.
+//
+// A gap [a, b) of the whole device (union over streams) is ended by an operation that was launched
+// by a call beginning at r:
+//   r <= a  the operation was queued in time. The gap is the device's own: communication or a copy
+//           where the operation before or after is one, else `queued`;
+//   r >  a  the host was late. [r, b) is launch latency. [a, r) is split by what the host did
+//           (host_timeline.h). Where it did nothing in particular, a call that waited for the
+//           device from before a until after it is the cause, because it took away the work that
+//           would have been in store (`drained by sync`, or `allocator`); otherwise the time inside
+//           calls is `launch` and that between them `python`, or `host wait` if it goes on for too
+//           long to be the way from one launch to the next.
+//
+// Everything adds up to the wall time of the step, to the nanosecond.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "analyzer/metrics/host_timeline.h"
+#include "analyzer/metrics/partition.h"
+#include "analyzer/metrics/steps.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct StepSplit {
+  Partition partition;
+  std::array<TimeNs, kIdleCauses> idle_ns{};  // adds up to partition.idle_ns
+
+  TimeNs idle(IdleCause cause) const { return idle_ns[static_cast<std::size_t>(cause)]; }
+  StepSplit& operator+=(const StepSplit& other);
+};
+
+struct GapCauses {
+  std::vector<StepSplit> steps;  // as Steps::steps
+  // Host time of causes that only gaps show, by start: kDrainedBySync and kHostWait, and what
+  // followed a wait of another kind.
+  std::vector<HostSegment> host;
+  std::int64_t operations = 0;  // of the device, those with a known launch
+  std::int64_t acausal = 0;     // of those, started before they were launched
+};
+
+// Between two calls, the host has met something unrecorded from this long on.
+TimeNs HostWaitLimit(const Steps& steps);
+
+// O(n + segments) after O(1) set-up.
+GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,
+                     const Steps& steps);
+
+}  // namespace traceinject

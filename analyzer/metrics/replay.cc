@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/replay.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kDefaultLatencyNs = 8'000;
+constexpr TimeNs kAsyncCopyCallNs = 10'000;
+constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
+constexpr TimeNs kClockNs = 2'000;
+
+// The fifth percentile of launch latency where the device was idle. With work in store the latency
+// says how far the host was ahead, nothing else.
+TimeNs UsualLatency(const Rank& rank, const GpuOps& ops) {
+  std::vector<TimeNs> latencies;
+  TimeNs busy_until = std::numeric_limits<TimeNs>::min();
+  for (std::size_t row = 0; row < ops.size(); ++row) {
+    const std::uint32_t launch = ops.launch[row];
+    if (launch != kNone && ops.start[row] > busy_until && rank.api.start[launch] > busy_until &&
+        rank.api.start[launch] <= ops.start[row])
+      latencies.push_back(ops.start[row] - rank.api.start[launch]);
+    busy_until = std::max(busy_until, ops.end[row]);
+  }
+  if (latencies.size() < 20) return kDefaultLatencyNs;
+  const auto at = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 20);
+  std::nth_element(latencies.begin(), at, latencies.end());
+  return *at;
+}
+
+}  // namespace
+
+// Plays one scenario: the host drives, the device follows as far as a wait needs it to.
+class Player {
+ public:
+  Player(const Replay& replay, const Scenario& scenario)
+      : replay_(replay),
+        scenario_(scenario),
+        api_(replay.rank_.api),
+        ops_(replay.ops_),
+        launched_(api_.size(), kUnset),
+        ended_(ops_.size(), kUnset) {}
+
+  std::vector<TimeNs> Play() {
+    std::uint32_t call = 0;
+    for (const HostSegment& segment : replay_.segments_) {
+      for (; call < api_.size() && api_.start[call] <= segment.time.start; ++call) Launch(call);
+      MoveTo(segment.time.start);
+      const TimeNs arrived = host_;
+      const bool kept = KeepsTime(segment);
+      for (; call < api_.size() && api_.start[call] < segment.time.end; ++call)
+        launched_[call] = kept ? arrived + (api_.start[call] - segment.time.start) : arrived;
+      Pass(segment);
+    }
+    for (; call < api_.size(); ++call) Launch(call);
+    Device(static_cast<std::uint32_t>(ops_.size()));
+    return StepLengths();
+  }
+
+ private:
+  bool Without(IdleCause cause) const { return scenario_.without[static_cast<std::size_t>(cause)]; }
+  bool KeepsTime(const HostSegment& segment) const {
+    return segment.waits_for == kNone && !Without(segment.cause) &&
+           segment.cause != IdleCause::kQueued;
+  }
+
+  // Host time without segments.
+  void MoveTo(TimeNs time) {
+    if (time <= now_) return;
+    // What lies before the steps is none of the scenario's business.
+    const bool free = scenario_.without_launching && now_ >= replay_.steps_.start_ns;
+    if (!started_) {
+      host_ = time;
+      started_ = true;
+    } else if (!free) {
+      host_ += time - now_;
+    }
+    now_ = time;
+  }
+
+  void Launch(std::uint32_t call) {
+    MoveTo(api_.start[call]);
+    launched_[call] = host_;
+  }
+
+  void Pass(const HostSegment& segment) {
+    const TimeNs length = segment.time.end - segment.time.start;
+    now_ = segment.time.end;
+    if (segment.time.end <= replay_.steps_.start_ns) {
+      host_ += length;
+      return;
+    }
+    // A launch that waited for room in the queue: the device sets the pace anyway.
+    if (segment.cause == IdleCause::kQueued) return;
+    if (Without(segment.cause)) {
+      if (segment.cause == IdleCause::kDataWait) host_ += HandOver(length);
+      return;
+    }
+    // From pinned memory neither the copy nor a synchronisation after it would have waited.
+    if (scenario_.upload_rate > 0 && segment.waits_for != kNone && IsUpload(segment.waits_for)) {
+      host_ += std::min(length, kAsyncCopyCallNs);
+      return;
+    }
+    if (segment.waits_for == kNone) {
+      host_ += length;
+      return;
+    }
+    Device(segment.waits_for + 1);
+    const TimeNs after = segment.time.end - ops_.end[segment.waits_for];
+    host_ = std::max(host_, ended_[segment.waits_for] + after);
+  }
+
+  // Ops that other ops may wait for only by chance of the scenario: they fade out.
+  bool Fades(std::uint32_t row) const {
+    if (scenario_.without_communication && ops_.kernel_class[row] == KernelClass::kComm)
+      return true;
+    return scenario_.upload_rate > 0 && IsUpload(row);
+  }
+  // From pageable memory to the device.
+  bool IsUpload(std::uint32_t row) const {
+    if (ops_.kind[row] != OpKind::kMemcpy) return false;
+    const Transfer& transfer = replay_.rank_.transfers[ops_.detail[row]];
+    return transfer.kind == 1 && transfer.src_kind == 1;
+  }
+
+  // Runs the operations before row `until`.
+  void Device(std::uint32_t until) {
+    for (; next_op_ < until; ++next_op_) {
+      const std::uint32_t row = next_op_;
+      const TimeNs start = ops_.start[row], end = ops_.end[row];
+      if (row == 0) recorded_ = lasting_ = device_ = std::min(start, replay_.steps_.start_ns);
+      Fades(row) ? Fade(row) : Operate(row);
+      recorded_ = std::max(recorded_, end);
+    }
+  }
+
+  TimeNs LaunchTime(std::uint32_t row) const {
+    const std::uint32_t launch = ops_.launch[row];
+    if (launch == kNone || api_.start[launch] > ops_.start[row] + kClockNs) return kUnset;
+    // Launched by a thread that is no feeder, after the host's present moment.
+    return launched_[launch] == kUnset ? host_ : launched_[launch];
+  }
+
+  TimeNs Start(std::uint32_t row) const {
+    const TimeNs start = ops_.start[row];
+    const TimeNs launched = LaunchTime(row);
+    const TimeNs gap = start - recorded_;
+    const bool late = launched != kUnset && gap > 0 && api_.start[ops_.launch[row]] > recorded_;
+    TimeNs after = late ? std::min(gap, kSwitchNs) : gap;
+    if (gap <= 0) after = std::min<TimeNs>(0, start - lasting_);
+    TimeNs begin = device_ + after;
+    if (launched == kUnset) return begin;
+    const TimeNs recorded = start - api_.start[ops_.launch[row]];
+    const TimeNs latency = late ? recorded : std::min(recorded, replay_.usual_latency_ns_);
+    return std::max(begin, launched + latency);
+  }
+
+  void Operate(std::uint32_t row) {
+    const TimeNs start = Start(row);
+    ended_[row] = start + (ops_.end[row] - ops_.start[row]);
+    device_ = std::max(device_, ended_[row]);
+    lasting_ = std::max(lasting_, ops_.end[row]);
+  }
+
+  // Counts only as far as nothing else ran meanwhile.
+  void Fade(std::uint32_t row) {
+    const TimeNs length = ops_.end[row] - ops_.start[row];
+    const TimeNs exposed =
+        std::max<TimeNs>(0, ops_.end[row] - std::max(recorded_, ops_.start[row]));
+    if (ops_.kind[row] == OpKind::kMemcpy && length > 0) {
+      const double bytes = static_cast<double>(replay_.rank_.transfers[ops_.detail[row]].bytes);
+      const double ideal = std::min(bytes / scenario_.upload_rate, static_cast<double>(length));
+      const TimeNs launched = LaunchTime(row);
+      if (launched != kUnset) device_ = std::max(device_, launched + replay_.usual_latency_ns_);
+      device_ +=
+          static_cast<TimeNs>(ideal * static_cast<double>(exposed) / static_cast<double>(length));
+    }
+    ended_[row] = device_;
+  }
+
+  std::vector<TimeNs> StepLengths() const {
+    const Steps& steps = replay_.steps_;
+    std::vector<TimeNs> lengths;
+    TimeNs before = steps.before == kNone ? steps.start_ns : ended_[steps.before];
+    for (const Step& step : steps.steps) {
+      TimeNs end = step.last_op == kNone ? before : ended_[step.last_op];
+      end = std::max(end, before);
+      lengths.push_back(end - before);
+      before = end;
+    }
+    return lengths;
+  }
+
+  const Replay& replay_;
+  const Scenario& scenario_;
+  const ApiCalls& api_;
+  const GpuOps& ops_;
+  std::vector<TimeNs> launched_;                                // per call, replayed
+  std::vector<TimeNs> ended_;                                   // per operation, replayed
+  TimeNs now_ = std::numeric_limits<TimeNs>::min(), host_ = 0;  // recorded, replayed
+  bool started_ = false;
+  std::uint32_t next_op_ = 0;
+  TimeNs device_ = 0;    // replayed end of what ran so far
+  TimeNs recorded_ = 0;  // recorded end of what ran so far
+  TimeNs lasting_ = 0;   // the same of what does not fade
+};
+
+Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTimeline& timeline,
+               const GapCauses& causes, const Steps& steps)
+    : rank_(rank),
+      ops_(device.ops),
+      steps_(steps),
+      usual_latency_ns_(UsualLatency(rank, device.ops)) {
+  // On its way from a wait to the next launch the host does work of its own, whatever it waited
+  // for.
+  std::vector<HostSegment> shown = causes.host;
+  for (HostSegment& segment : shown) {
+    if (segment.cause != IdleCause::kHostWait) segment.cause = IdleCause::kDrainedBySync;
+  }
+  segments_.resize(timeline.segments.size() + shown.size());
+  std::merge(timeline.segments.begin(), timeline.segments.end(), shown.begin(), shown.end(),
+             segments_.begin(), [](const HostSegment& a, const HostSegment& b) {
+               return a.time.start < b.time.start;
+             });
+}
+
+std::vector<TimeNs> Replay::Run(const Scenario& scenario) const {
+  return Player(*this, scenario).Play();
+}
+
+}  // namespace traceinject

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the run would have taken, had one thing been different.
+//
+// The recording is played again with one host and one device:
+//   host    moves from one event to the next in the recorded time; a call that waits for the device
+//           returns when the operation it waited for has ended, plus its recorded overhead;
+//   device  runs the operations in the recorded order. Operation k starts at
+//             max(end of what ran before + q(k), launch(k) + l(k)),
+//           where l is the recorded latency from launch to start where the device was idle (else at
+//           most the usual one), and q the recorded gap if k was launched in time, else at most
+//           `kSwitchNs`; for operations that overlapped others, q is minus the overlap.
+// With nothing changed it gives the recorded times back. Changes act on host time, on waits and on
+// operations; what then limits the run follows: removing a wait saves nothing where the host is
+// slower than the device anyway, and the other way round.
+//
+// Not modelled: event dependencies between streams other than by their recorded overlap, limits of
+// the launch queue, and hosts that slow each other down.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "analyzer/metrics/gap_causes.h"
+#include "analyzer/metrics/host_timeline.h"
+#include "analyzer/metrics/steps.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// From one operation to the next in a CUDA graph: about a microsecond on current GPUs.
+inline constexpr TimeNs kSwitchNs = 1'000;
+
+// A loader whose workers keep up still costs the program this much a batch, at most a twentieth of
+// the wait it replaces: in the Kineto samples of ResNet-50 with four workers 1.35 to 1.4 ms to hand
+// a batch over, and 2 ms or more in which its threads hold the interpreter that launches.
+inline constexpr TimeNs kHandOverNs = 3'000'000;
+constexpr TimeNs HandOver(TimeNs wait_ns) {
+  return wait_ns / 20 < kHandOverNs ? wait_ns / 20 : kHandOverNs;
+}
+
+struct Scenario {
+  // Host time of these causes takes no time (waits for data: HandOver() of it), and calls of these
+  // causes wait for nothing.
+  std::array<bool, kIdleCauses> without{};
+  bool without_launching = false;      // launch calls and the time between calls take none
+  bool without_communication = false;  // communication kernels take none
+  // Rate of copies from pageable memory to the device, bytes per nanosecond, and the host does not
+  // wait for them; 0: as recorded.
+  double upload_rate = 0;
+
+  static Scenario Without(IdleCause cause) {
+    Scenario scenario;
+    scenario.without[static_cast<std::size_t>(cause)] = true;
+    return scenario;
+  }
+};
+
+class Replay {
+ public:
+  // All must outlive it. O(n log n).
+  Replay(const Rank& rank, const Device& device, const HostTimeline& timeline,
+         const GapCauses& causes, const Steps& steps);
+
+  // Length of each step in the scenario. O(n).
+  std::vector<TimeNs> Run(const Scenario& scenario) const;
+
+ private:
+  friend class Player;
+
+  const Rank& rank_;
+  const GpuOps& ops_;
+  const Steps& steps_;
+  std::vector<HostSegment> segments_;  // of the timeline and those that gaps show; by start
+  TimeNs usual_latency_ns_ = 0;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "analyzer/metrics/nvtx_steps.h"
+#include "analyzer/metrics/window.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kFewestSteps = 3;
+// 1.4826 MAD estimates the standard deviation of normal noise.
+constexpr double kIrregularMads = 5 * 1.4826;
+constexpr double kIrregularShare = 0.1;
+
+TimeNs Median(std::vector<TimeNs> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  const TimeNs below = *std::max_element(values.begin(), middle);
+  return below + (*middle - below) / 2;
+}
+
+// Marks of the first optimizer that is in use for most of the marked time: one that steps only now
+// and then would merge steps, and one per parameter would split them if all counted.
+std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks) {
+  std::map<std::uint32_t, std::vector<TimeNs>> by_optimizer;
+  for (std::size_t row = 0; row < marks.size(); ++row)
+    by_optimizer[marks.optimizer[row]].push_back(marks.time[row]);
+  if (by_optimizer.empty()) return {};
+  TimeNs first = kOpen, last = std::numeric_limits<TimeNs>::min();
+  for (auto& [optimizer, times] : by_optimizer) {
+    std::sort(times.begin(), times.end());
+    first = std::min(first, times.front());
+    last = std::max(last, times.back());
+  }
+  const std::vector<TimeNs>* most = nullptr;
+  for (const auto& [optimizer, times] : by_optimizer) {
+    if (times.size() > kFewestSteps && (times.back() - times.front()) / 4 >= (last - first) / 5)
+      return times;
+    if (most == nullptr || times.size() > most->size()) most = &times;
+  }
+  return *most;
+}
+
+struct HostCuts {
+  StepSource source = StepSource::kWindow;
+  std::string pattern;
+  std::vector<TimeNs> times;
+};
+
+HostCuts CutsOnHost(const Rank& rank, Interval gpu_span) {
+  std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
+  if (marks.size() > kFewestSteps) return {StepSource::kMarks, "", std::move(marks)};
+  std::optional<StepRanges> found = FindStepRanges(rank, gpu_span);
+  if (!found || found->ranges.size() < kFewestSteps) return {};
+  HostCuts cuts{StepSource::kRanges, std::move(found->pattern), {}};
+  std::sort(found->ranges.begin(), found->ranges.end(),
+            [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  for (const Interval& range : found->ranges) cuts.times.push_back(range.start);
+  cuts.times.push_back(std::max(found->ranges.back().end, found->ranges.back().start));
+  return cuts;
+}
+
+struct Cut {
+  TimeNs time = 0;
+  std::uint32_t op = kNone;
+};
+
+// Moments on the device for those on the host.
+std::vector<Cut> CutsOnDevice(const Rank& rank, const GpuOps& ops,
+                              const std::vector<TimeNs>& host) {
+  // Of the operations that the host launched in each stretch, the one that ends last.
+  std::vector<Cut> cuts(host.size(), Cut{std::numeric_limits<TimeNs>::min(), kNone});
+  std::size_t stretch = 0;
+  for (std::uint32_t row = 0; row < ops.size(); ++row) {
+    const TimeNs launched =
+        ops.launch[row] == kNone ? ops.start[row] : rank.api.start[ops.launch[row]];
+    // Launches follow each other nearly as the operations do, so the last place is a good guess.
+    while (stretch < host.size() && host[stretch] <= launched) ++stretch;
+    while (stretch > 0 && host[stretch - 1] > launched) --stretch;
+    if (stretch == host.size()) continue;
+    if (cuts[stretch].op == kNone || ops.end[row] > cuts[stretch].time)
+      cuts[stretch] = {ops.end[row], row};
+  }
+  for (std::size_t i = 0; i < cuts.size(); ++i) {
+    if (cuts[i].op == kNone) cuts[i].time = host[i];
+    // Before the first step the device may have been idle for long, which is no part of the step.
+    if (i == 0 && cuts.size() > 1 && host[0] - cuts[0].time > host[1] - host[0])
+      cuts[i] = {host[i], kNone};
+    if (i > 0 && cuts[i].time < cuts[i - 1].time) cuts[i] = cuts[i - 1];
+  }
+  return cuts;
+}
+
+Steps WholeWindow(const GpuOps& ops, Interval window) {
+  std::uint32_t last = kNone;
+  for (std::uint32_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
+    if (ops.end[row] <= window.end && (last == kNone || ops.end[row] > ops.end[last])) last = row;
+  }
+  Steps found;
+  found.start_ns = window.start;
+  found.steps.push_back({window, last});
+  found.median_ns = window.end - window.start;
+  return found;
+}
+
+void MarkUnusual(Steps& found) {
+  std::vector<TimeNs> lengths;
+  for (const Step& step : found.steps) lengths.push_back(step.length_ns());
+  const auto limit = [&] {
+    found.median_ns = Median(lengths);
+    std::vector<TimeNs> deviations;
+    for (const TimeNs length : lengths) deviations.push_back(std::abs(length - found.median_ns));
+    found.mad_ns = Median(deviations);
+    return std::max(kIrregularMads * static_cast<double>(found.mad_ns),
+                    kIrregularShare * static_cast<double>(found.median_ns));
+  };
+  double allowed = limit();
+  std::size_t first = 0;
+  const auto unusual = [&](const Step& step) {
+    return std::abs(static_cast<double>(step.length_ns() - found.median_ns)) > allowed;
+  };
+  while (first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
+    found.steps[first++].warm_up = true;
+  lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(first));
+  allowed = limit();
+  for (std::size_t i = first; i < found.steps.size(); ++i)
+    found.steps[i].irregular = unusual(found.steps[i]);
+}
+
+}  // namespace
+
+std::string_view StepSourceName(StepSource source) {
+  switch (source) {
+    case StepSource::kMarks:
+      return "optimizer steps";
+    case StepSource::kRanges:
+      return "ranges";
+    case StepSource::kWindow:
+      break;
+  }
+  return "whole window";
+}
+
+std::vector<TimeNs> Steps::cuts() const {
+  std::vector<TimeNs> times = {start_ns};
+  for (const Step& step : steps) times.push_back(step.time.end);
+  return times;
+}
+
+std::size_t Steps::count(bool Step::*flag) const {
+  return static_cast<std::size_t>(
+      std::count_if(steps.begin(), steps.end(), [&](const Step& step) { return step.*flag; }));
+}
+
+Steps FindSteps(const Rank& rank, const Device& device, Interval window) {
+  const std::optional<Interval> span = GpuSpan(device.ops);
+  if (!span) return WholeWindow(device.ops, window);
+  const HostCuts host = CutsOnHost(rank, *span);
+  const std::vector<Cut> cuts = CutsOnDevice(rank, device.ops, host.times);
+  // The first step may begin on the host long before its first operation.
+  const TimeNs from =
+      window.start > span->start ? window.start : std::numeric_limits<TimeNs>::min();
+  Steps found;
+  found.source = host.source;
+  found.pattern = host.pattern;
+  for (std::size_t i = 1; i < cuts.size(); ++i) {
+    const Interval time{cuts[i - 1].time, cuts[i].time};
+    const TimeNs middle = time.start + (time.end - time.start) / 2;
+    if (time.end <= time.start || middle < from || middle >= window.end) continue;
+    if (found.steps.empty()) {
+      found.start_ns = time.start;
+      found.before = cuts[i - 1].op;
+    }
+    found.steps.push_back({time, cuts[i].op});
+  }
+  if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
+  MarkUnusual(found);
+  return found;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training steps of a rank, as one of its devices saw them.
+//
+// Where a step ends on the host comes, in this order, from
+//   1. the recorded ends of optimizer steps: one step is one mark of the first optimizer (several
+//      optimizers, or several backward passes before one optimizer step, stay one step);
+//   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
+//      range begins, so that what a program does between its ranges belongs to a step too;
+//   3. nothing: the whole window is one step.
+// On the device a step ends when the last operation that the host launched before that moment
+// ends. So the idle time that follows belongs to the next step, and run-ahead of the host does not
+// blur the steps.
+//
+// Units and convention: int64 nanoseconds, half-open intervals. Consecutive steps touch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+enum class StepSource : std::uint8_t { kMarks, kRanges, kWindow };
+
+// "optimizer steps", "ranges", "whole window".
+std::string_view StepSourceName(StepSource source);
+
+struct Step {
+  Interval time;  // on the device
+  // Row of the operation whose end is the step's; kNone: no operation, the host's moment is.
+  std::uint32_t last_op = kNone;
+  bool warm_up = false;    // far from the median, at the beginning
+  bool irregular = false;  // far from the median, elsewhere
+
+  TimeNs length_ns() const { return time.end - time.start; }
+};
+
+struct Steps {
+  StepSource source = StepSource::kWindow;
+  std::string pattern;           // of the ranges; empty for the other sources
+  TimeNs start_ns = 0;           // of the first step
+  std::uint32_t before = kNone;  // row of the operation that ends there; kNone: none does
+  std::vector<Step> steps;
+  TimeNs median_ns = 0, mad_ns = 0;  // of the steps after warm-up
+
+  // The moments at which steps begin and end, one more than there are steps.
+  std::vector<TimeNs> cuts() const;
+  std::size_t count(bool Step::*flag) const;
+};
+
+// Steps whose time lies within the window, at least half of it. With fewer than three the source is
+// kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
+// out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median).
+// O(n + steps log steps).
+Steps FindSteps(const Rank& rank, const Device& device, Interval window);
+
+}  // namespace traceinject

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/steps.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/metrics/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
+
+// A kernel in each of the steps, launched 100 into it; it runs 1000 after its launch, so the device
+// lags behind the host.
+RankBuilder Training(const std::vector<TimeNs>& lengths) {
+  RankBuilder builder;
+  TimeNs t = 0;
+  for (const TimeNs length : lengths) {
+    const std::uint32_t call = builder.AddApi(t + 100, t + 110, "cudaLaunchKernel");
+    builder.AddKernel(t + 1100, t + 1100 + 500, kGemm, call);
+    t += length;
+  }
+  return builder;
+}
+
+Interval All(const RankBuilder& builder) {
+  const GpuOps& ops = const_cast<RankBuilder&>(builder).ops();
+  return {ops.start.front(), ops.end.back()};
+}
+
+TEST(StepsTest, MarksCutWhereTheWorkLaunchedBeforeThemEnds) {
+  RankBuilder builder = Training({10'000, 10'000, 10'000, 10'000, 10'000});
+  for (int i = 1; i <= 5; ++i) builder.AddStepMark(i * 10'000 - 50);
+  const Steps found = FindSteps(builder.rank(), builder.rank().devices[0], All(builder));
+  EXPECT_EQ(found.source, StepSource::kMarks);
+  ASSERT_EQ(found.steps.size(), 4U);
+  EXPECT_EQ(found.start_ns, 1'600);
+  EXPECT_EQ(found.before, 0U);
+  EXPECT_EQ(found.steps[0].time.end, 11'600);
+  EXPECT_EQ(found.steps[1].time, (Interval{11'600, 21'600}));
+  EXPECT_EQ(found.steps[3].last_op, 4U);
+  EXPECT_EQ(found.cuts().size(), 5U);
+}
+
+TEST(StepsTest, ALongPauseBeforeTheFirstMarkIsNoPartOfTheFirstStep) {
+  RankBuilder builder = Training({90'000, 10'000, 10'000, 10'000, 10'000});
+  for (int i = 0; i < 5; ++i) builder.AddStepMark(90'000 + i * 10'000 - 50);
+  const Steps found = FindSteps(builder.rank(), builder.rank().devices[0], All(builder));
+  EXPECT_EQ(found.start_ns, 89'950);
+  EXPECT_EQ(found.before, kNone);
+  EXPECT_EQ(found.steps.size(), 4U);
+}
+
+TEST(StepsTest, OneMarkOfTheFirstOptimizerIsAStep) {
+  RankBuilder builder = Training({10'000, 10'000, 10'000, 10'000, 10'000});
+  for (int i = 1; i <= 5; ++i) {
+    builder.AddStepMark(i * 10'000 - 60, 3);
+    builder.AddStepMark(i * 10'000 - 50, 7);
+  }
+  EXPECT_EQ(FindSteps(builder.rank(), builder.rank().devices[0], All(builder)).steps.size(), 4U);
+}
+
+TEST(StepsTest, AnOptimizerUsedOnlyAtTheBeginningDoesNotCount) {
+  RankBuilder builder = Training(std::vector<TimeNs>(20, 10'000));
+  for (int i = 1; i <= 20; ++i) {
+    if (i <= 5) builder.AddStepMark(i * 10'000 - 60, 1);
+    builder.AddStepMark(i * 10'000 - 50, 2);
+  }
+  EXPECT_EQ(FindSteps(builder.rank(), builder.rank().devices[0], All(builder)).steps.size(), 19U);
+}
+
+TEST(StepsTest, RangesLastUntilTheNextOneBegins) {
+  RankBuilder builder = Training({10'000, 10'000, 10'000, 10'000});
+  for (int i = 0; i < 4; ++i)
+    builder.AddRange({i * 10'000 + 50, i * 10'000 + 2'000, "ProfilerStep#" + std::to_string(i)});
+  const Steps found = FindSteps(builder.rank(), builder.rank().devices[0], All(builder));
+  EXPECT_EQ(found.source, StepSource::kRanges);
+  EXPECT_EQ(found.pattern, "ProfilerStep#N");
+  ASSERT_EQ(found.steps.size(), 4U);
+  EXPECT_EQ(found.steps[1].length_ns(), 10'000);
+}
+
+TEST(StepsTest, MarksComeBeforeRanges) {
+  RankBuilder builder = Training(std::vector<TimeNs>(6, 10'000));
+  for (int i = 0; i < 6; ++i) {
+    builder.AddRange({i * 10'000 + 50, i * 10'000 + 2'000, "step " + std::to_string(i)});
+    builder.AddStepMark((i + 1) * 10'000 - 50);
+  }
+  EXPECT_EQ(FindSteps(builder.rank(), builder.rank().devices[0], All(builder)).source,
+            StepSource::kMarks);
+}
+
+TEST(StepsTest, FewerThanThreeAreTheWholeWindow) {
+  RankBuilder builder = Training({10'000, 10'000});
+  builder.AddStepMark(9'950);
+  builder.AddStepMark(19'950);
+  const Steps found = FindSteps(builder.rank(), builder.rank().devices[0], All(builder));
+  EXPECT_EQ(found.source, StepSource::kWindow);
+  ASSERT_EQ(found.steps.size(), 1U);
+  EXPECT_EQ(found.steps[0].time, All(builder));
+  EXPECT_EQ(found.steps[0].last_op, 1U);
+}
+
+TEST(StepsTest, WarmUpAndIrregularStepsAreTold) {
+  std::vector<TimeNs> lengths(20, 10'000);
+  lengths[0] = 50'000;  // the first mark comes long after its work, so the first step is cut short
+  lengths[12] = 30'000;
+  RankBuilder builder = Training(lengths);
+  TimeNs t = 0;
+  for (const TimeNs length : lengths) builder.AddStepMark((t += length) - 50);
+  const Steps found = FindSteps(builder.rank(), builder.rank().devices[0], All(builder));
+  EXPECT_EQ(found.median_ns, 10'000);
+  EXPECT_EQ(found.mad_ns, 0);
+  EXPECT_EQ(found.count(&Step::warm_up), 1U);
+  EXPECT_EQ(found.count(&Step::irregular), 1U);
+}
+
+TEST(StepsTest, OnlyStepsInTheWindowCount) {
+  RankBuilder builder = Training(std::vector<TimeNs>(10, 10'000));
+  for (int i = 1; i <= 10; ++i) builder.AddStepMark(i * 10'000 - 50);
+  const Steps found =
+      FindSteps(builder.rank(), builder.rank().devices[0], Interval{21'000, 71'600});
+  EXPECT_EQ(found.steps.size(), 5U);
+  EXPECT_EQ(found.start_ns, 21'600);
+}
+
+}  // namespace
+}  // namespace traceinject

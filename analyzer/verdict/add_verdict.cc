@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/add_verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "analyzer/metrics/printable.h"
+#include "analyzer/metrics/window.h"
+#include "analyzer/verdict/decide.h"
+#include "analyzer/verdict/evidence.h"
+#include "analyzer/verdict/levers.h"
+#include "analyzer/verdict/savings.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kMostStepRows = 1000;
+
+std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+
+void SplitOf(const StepSplit& split, proto::StepSplit& to) {
+  to.set_length_ns(split.partition.wall_ns);
+  to.set_compute_ns(split.partition.compute_ns);
+  to.set_exposed_communication_ns(split.partition.exposed_communication_ns);
+  to.set_exposed_copy_ns(split.partition.exposed_copy_ns);
+  to.set_idle_ns(split.partition.idle_ns);
+  for (std::size_t i = 0; i < kIdleCauses; ++i) {
+    if (split.idle_ns[i] == 0) continue;
+    proto::IdlePart& part = *to.add_idle();
+    part.set_cause(std::string(IdleCauseName(static_cast<IdleCause>(i))));
+    part.set_ns(split.idle_ns[i]);
+  }
+}
+
+StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
+  StepSplit sum;
+  for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
+    if (!judged.steps.steps[i].warm_up) sum += judged.causes.steps[i];
+  }
+  return sum;
+}
+
+void StepsOf(const JudgedDevice& judged, TimeNs origin, proto::DeviceSteps& to) {
+  const Steps& steps = judged.steps;
+  to.set_label(std::string(judged.label));
+  to.set_source(std::string(StepSourceName(steps.source)));
+  to.set_pattern(steps.pattern);
+  to.set_count(static_cast<std::int64_t>(steps.steps.size()));
+  to.set_warm_up(static_cast<std::int64_t>(steps.count(&Step::warm_up)));
+  to.set_irregular(static_cast<std::int64_t>(steps.count(&Step::irregular)));
+  to.set_median_ns(steps.median_ns);
+  to.set_mad_ns(steps.mad_ns);
+  SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
+  to.mutable_sum()->set_start_ns(steps.start_ns - origin);
+  for (std::size_t i = 0; i < std::min(steps.steps.size(), kMostStepRows); ++i) {
+    proto::StepSplit& row = *to.add_steps();
+    SplitOf(judged.causes.steps[i], row);
+    row.set_start_ns(steps.steps[i].time.start - origin);
+    row.set_warm_up(steps.steps[i].warm_up);
+    row.set_irregular(steps.steps[i].irregular);
+  }
+}
+
+// Share of the steps in which the device waits for others or moves their data.
+double Exposed(const JudgedDevice& judged) {
+  const StepSplit sum = SumAfterWarmUp(judged);
+  return sum.partition.share(sum.partition.exposed_communication_ns +
+                             sum.idle(IdleCause::kCommunication));
+}
+
+std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const ReportOptions& options,
+                                       Report& report) {
+  std::vector<JudgedDevice> judged;
+  int row = 0;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    for (const Device& device : run.ranks[i].devices) {
+      if (device.ops.size() == 0) continue;
+      const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+      if (!window || row >= report.devices_size()) continue;
+      judged.push_back(JudgeDevice(run.ranks[i], device, window->time));
+      judged.back().rank_index = i;
+      judged.back().label = report.devices(row++).label();
+      StepsOf(judged.back(), origin, *report.add_steps());
+    }
+  }
+  return judged;
+}
+
+const JudgedDevice& Critical(const std::vector<JudgedDevice>& judged) {
+  return *std::min_element(judged.begin(), judged.end(),
+                           [](const JudgedDevice& a, const JudgedDevice& b) {
+                             const bool a_window = a.steps.source == StepSource::kWindow;
+                             const bool b_window = b.steps.source == StepSource::kWindow;
+                             if (a_window != b_window) return b_window;
+                             return Exposed(a) < Exposed(b);
+                           });
+}
+
+Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& report) {
+  Grounds grounds;
+  grounds.source = judged.steps.source;
+  const Partition sum = SumAfterWarmUp(judged).partition;
+  grounds.busy_share = sum.share(sum.busy_ns());
+  const auto operations = static_cast<double>(judged.device->ops.size());
+  const auto joined = static_cast<double>(judged.causes.operations);
+  grounds.joined_share = operations > 0 ? joined / operations : 0;
+  grounds.acausal_share = joined > 0 ? static_cast<double>(judged.causes.acausal) / joined : 0;
+  const proto::Health& health = report.health();
+  if (health.has_lost_share()) grounds.lost_share = health.lost_share();
+  grounds.health_error =
+      std::any_of(health.lines().begin(), health.lines().end(), [](const proto::HealthLine& line) {
+        return line.severity() == proto::HealthLine::SEVERITY_ERROR;
+      });
+  grounds.lossy =
+      health.grade() == proto::Health::GRADE_LOSSY || health.grade() == proto::Health::GRADE_BAD;
+  grounds.one_rank = run.ranks.size() == 1;
+  return grounds;
+}
+
+void SavingOf(const CauseSaving& from, proto::Saving& to) {
+  to.set_label(std::string(from.label));
+  to.set_saved_ns(Whole(from.saved_ns));
+  to.set_saved_low_ns(Whole(from.low_ns));
+  to.set_saved_high_ns(Whole(from.high_ns));
+}
+
+void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
+               proto::Verdict& to) {
+  to.set_label(decision.label);
+  to.set_device(std::string(judged.label));
+  to.set_steps_source(std::string(StepSourceName(judged.steps.source)));
+  to.set_steps(
+      judged.steps.source == StepSource::kWindow ? 0 : static_cast<std::int64_t>(savings.steps));
+  to.set_step_ns(Whole(savings.step_ns));
+  to.set_replay_error(savings.replay_error);
+  to.set_confidence(decision.confidence);
+  to.set_abstained(decision.abstained);
+  if (decision.cause != nullptr) {
+    to.set_saved_ns(Whole(decision.cause->saved_ns));
+    to.set_saved_low_ns(Whole(decision.cause->low_ns));
+    to.set_saved_high_ns(Whole(decision.cause->high_ns));
+    to.set_new_step_ns(Whole(savings.step_ns) - Whole(decision.cause->saved_ns));
+    to.set_margin(decision.margin);
+  }
+  if (decision.runner_up != nullptr) SavingOf(*decision.runner_up, *to.mutable_runner_up());
+  for (const CauseSaving& saving : savings.causes) {
+    if (Whole(saving.saved_ns) != 0) SavingOf(saving, *to.add_savings());
+  }
+  for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
+  for (const std::string& line : EvidenceFor(judged, savings, decision))
+    to.add_evidence()->set_text(line);
+  for (const LeverRow& row : LeversOf(decision.label)) {
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(std::string(row.setting));
+    lever.set_change(std::string(row.change));
+    lever.set_source(std::string(row.source));
+  }
+}
+
+}  // namespace
+
+void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
+  proto::Verdict& verdict = *report.mutable_verdict();
+  const std::optional<TimeNs> origin = RunOrigin(run);
+  std::vector<JudgedDevice> judged;
+  if (origin) judged = JudgeDevices(run, *origin, options, report);
+  if (judged.empty()) {
+    verdict.set_label("inconclusive");
+    verdict.set_abstained("The run holds no GPU work in this window.");
+    verdict.set_confidence(0);
+    return;
+  }
+  const JudgedDevice& critical = Critical(judged);
+  const Savings savings = FindSavings(critical);
+  const Decision decision = Decide(savings, GroundsOf(run, critical, report));
+  VerdictOf(critical, savings, decision, verdict);
+  MakePrintable(report);
+}
+
+Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
+  Report report = BuildReport(run, options);
+  AddVerdict(run, options, report);
+  return report;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The verdict and the steps as parts of the report.
+#pragma once
+
+#include "analyzer/metrics/build_report.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// Fills Report.verdict and Report.steps of a report that BuildReport() made with the same options.
+// Of several devices the one that is judged is the one with the least exposed communication: it
+// waits least for others, so the others wait for it. Never fails: without GPU work the verdict is
+// inconclusive. O(scenarios * events log events).
+void AddVerdict(const Run& run, const ReportOptions& options, Report& report);
+
+// BuildReport() with the verdict.
+Report BuildReportWithVerdict(const Run& run, const ReportOptions& options);
+
+}  // namespace traceinject

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/add_verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+#include "analyzer/verdict/simulated_training.h"
+
+namespace traceinject {
+namespace {
+
+traceinject::Run RunOf(Rank rank) {
+  traceinject::Run run;
+  run.ranks = {std::move(rank)};
+  return run;
+}
+
+proto::Verdict VerdictOn(const TrainingPlan& plan) {
+  return BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {}).verdict();
+}
+
+// The label, and the saving against the same program without the cause.
+void ExpectPlanted(const std::string& label, const TrainingPlan& planted,
+                   const TrainingPlan& clean) {
+  const double now = SimulatedTraining(planted).step_ns();
+  const double then = SimulatedTraining(clean).step_ns();
+  ASSERT_GE(now - then, 0.2 * now) << "the planted cause is too weak to be a test";
+  const proto::Verdict verdict = VerdictOn(planted);
+  EXPECT_EQ(verdict.label(), label) << verdict.abstained();
+  EXPECT_NEAR(static_cast<double>(verdict.step_ns()), now, 0.03 * now);
+  EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), now - then, 0.1 * now);
+  EXPECT_NEAR(static_cast<double>(verdict.new_step_ns()), then, 0.1 * now);
+  EXPECT_LE(verdict.saved_low_ns(), verdict.saved_ns());
+  EXPECT_GE(verdict.saved_high_ns(), verdict.saved_ns());
+  EXPECT_GT(verdict.confidence(), 0.5);
+  EXPECT_LT(verdict.replay_error(), 0.02);
+  EXPECT_GE(verdict.evidence_size(), 3);
+  EXPECT_LE(verdict.evidence_size(), 5);
+  EXPECT_GE(verdict.levers_size(), 1);
+}
+
+TEST(VerdictTest, SlowDataLoader) {
+  TrainingPlan planted;
+  planted.load_ns = 25'000'000;
+  ExpectPlanted("dataloader", planted, {});
+}
+
+TEST(VerdictTest, SlowDataLoaderBehindALossThatIsRead) {
+  TrainingPlan planted, clean;
+  planted.load_ns = 25'000'000;
+  planted.items_per_step = clean.items_per_step = 1;
+  ExpectPlanted("dataloader", planted, clean);
+}
+
+// The host runs ahead of the GPU while it loads, so only what sticks out is saved.
+TEST(VerdictTest, PartlyHiddenDataLoader) {
+  TrainingPlan planted;
+  planted.load_ns = 28'000'000;
+  const proto::Verdict verdict = VerdictOn(planted);
+  EXPECT_LT(verdict.saved_ns(), 14'000'000);
+  EXPECT_EQ(verdict.label(), "dataloader");
+}
+
+TEST(VerdictTest, PageableCopy) {
+  TrainingPlan planted, clean;
+  planted.upload_bytes = clean.upload_bytes = 100'000'000;
+  clean.pinned = true;
+  ExpectPlanted("h2d_copy", planted, clean);
+}
+
+// Kernels as long as two launches: enough to run ahead, were it not for the waits.
+TEST(VerdictTest, ItemPerLayer) {
+  TrainingPlan planted;
+  planted.layers = 120;
+  planted.kernels = 2;
+  planted.kernel_ns = 25'000;
+  TrainingPlan clean = planted;
+  planted.items_per_step = planted.layers;
+  ExpectPlanted("sync_bound", planted, clean);
+}
+
+TEST(VerdictTest, EmptyCacheEachStep) {
+  TrainingPlan planted;
+  planted.allocations_per_step = 10;
+  planted.free_ns = 500'000;
+  planted.malloc_ns = 400'000;
+  ExpectPlanted("allocator", planted, {});
+}
+
+TEST(VerdictTest, CheckpointEveryTenSteps) {
+  TrainingPlan planted;
+  planted.checkpoint_every = 10;
+  planted.checkpoint_ns = 90'000'000;
+  ExpectPlanted("checkpoint", planted, {});
+}
+
+TEST(VerdictTest, GarbageCollections) {
+  TrainingPlan planted, clean;
+  planted.items_per_step = clean.items_per_step = 1;
+  planted.collect_every = 4;
+  planted.collect_ns = 60'000'000;
+  ExpectPlanted("gc_pause", planted, clean);
+}
+
+// The truth is the same work without gaps between the kernels: a CUDA graph.
+TEST(VerdictTest, ManySmallKernels) {
+  TrainingPlan planted;
+  planted.layers = 100;
+  planted.kernels = 20;
+  planted.kernel_ns = 2'000;
+  TrainingPlan graph = planted;
+  graph.python_ns = graph.call_ns = 0;
+  ExpectPlanted("launch_bound", planted, graph);
+}
+
+// Without the waits the host would still be slower than the GPU: they are not the cause.
+TEST(VerdictTest, SyncsInALaunchBoundProgramAreNotTheCause) {
+  TrainingPlan planted;
+  planted.layers = 100;
+  planted.kernels = 20;
+  planted.kernel_ns = 2'000;
+  planted.items_per_step = 10;
+  EXPECT_EQ(VerdictOn(planted).label(), "launch_bound");
+}
+
+TEST(VerdictTest, ExposedCommunicationOfOneRankIsNeverCertain) {
+  TrainingPlan planted;
+  planted.communication_ns = 10'000'000;
+  const proto::Verdict verdict = VerdictOn(planted);
+  EXPECT_EQ(verdict.label(), "comm_exposed");
+  EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), 10e6, 1e6);
+  EXPECT_LE(verdict.confidence(), 0.6);
+  ASSERT_EQ(verdict.caveats_size(), 1);
+  EXPECT_NE(verdict.caveats(0).find("cannot be told apart"), std::string::npos);
+}
+
+TEST(VerdictTest, BusyGpuIsHealthy) {
+  for (const TimeNs kernel_ns : {100'000, 250'000, 2'000'000}) {
+    TrainingPlan plan;
+    plan.kernel_ns = kernel_ns;
+    plan.items_per_step = 1;
+    const proto::Verdict verdict = VerdictOn(plan);
+    EXPECT_EQ(verdict.label(), "compute_bound") << kernel_ns << verdict.abstained();
+    EXPECT_FALSE(verdict.has_saved_ns());
+    EXPECT_GT(verdict.confidence(), 0.9);
+  }
+}
+
+TEST(VerdictTest, AnUnknownLoaderIsInconclusiveAndNamesTheRemedy) {
+  TrainingPlan plan;
+  plan.load_ns = 40'000'000;
+  plan.record_loading = false;
+  const proto::Verdict verdict = VerdictOn(plan);
+  EXPECT_EQ(verdict.label(), "inconclusive");
+  EXPECT_NE(verdict.abstained().find("NVTX ranges around your loader"), std::string::npos);
+  EXPECT_EQ(verdict.levers_size(), 0);
+}
+
+TEST(VerdictTest, RangesNameALoaderThatNothingElseReports) {
+  TrainingPlan plan;
+  plan.load_ns = 40'000'000;
+  Rank rank = SimulatedTraining(plan).rank();
+  RankBuilder ranges;
+  for (std::size_t row = 0; row < rank.data_waits.size(); ++row)
+    ranges.AddRange(
+        {rank.data_waits.start[row], rank.data_waits.end[row], "dali pipeline: load_batch"});
+  rank.nvtx = ranges.rank().nvtx;
+  rank.nvtx_domains = ranges.rank().nvtx_domains;
+  const auto text = static_cast<std::uint32_t>(rank.strings.size());
+  rank.strings.emplace_back("dali pipeline: load_batch");
+  std::fill(rank.nvtx.text.begin(), rank.nvtx.text.end(), text);
+  rank.data_waits = {};
+  EXPECT_EQ(BuildReportWithVerdict(RunOf(rank), {}).verdict().label(), "dataloader");
+}
+
+TEST(VerdictTest, WithoutStepsTheWholeWindowIsJudgedWithLittleConfidence) {
+  TrainingPlan plan;
+  plan.marks = false;
+  plan.load_ns = 60'000'000;
+  const proto::Verdict clear = VerdictOn(plan);
+  EXPECT_EQ(clear.label(), "dataloader");
+  EXPECT_EQ(clear.steps(), 0);
+  EXPECT_LE(clear.confidence(), 0.4);
+  plan.load_ns = 25'000'000;
+  const proto::Verdict weak = VerdictOn(plan);
+  EXPECT_EQ(weak.label(), "inconclusive");
+  EXPECT_NE(weak.abstained().find("Fewer than three steps"), std::string::npos);
+}
+
+TEST(VerdictTest, ShuffledCorrelationsGetNoLabel) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  Rank rank = SimulatedTraining(plan).rank();
+  std::vector<std::uint32_t>& launch = rank.devices[0].ops.launch;
+  std::reverse(launch.begin(), launch.end());
+  const proto::Verdict verdict = BuildReportWithVerdict(RunOf(rank), {}).verdict();
+  EXPECT_EQ(verdict.label(), "inconclusive");
+  EXPECT_NE(verdict.abstained().find("correlation ids"), std::string::npos);
+}
+
+TEST(VerdictTest, LostRecordsAndUnjoinedLaunchesGetNoLabel) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  Rank lossy = SimulatedTraining(plan).rank();
+  lossy.health = {{"kernel", "seen", 1000, ""}, {"kernel", "dropped", 50, ""}};
+  EXPECT_EQ(BuildReportWithVerdict(RunOf(lossy), {}).verdict().label(), "inconclusive");
+  Rank unjoined = SimulatedTraining(plan).rank();
+  std::vector<std::uint32_t>& launch = unjoined.devices[0].ops.launch;
+  std::fill(launch.begin(), launch.begin() + static_cast<std::ptrdiff_t>(launch.size() / 2), kNone);
+  EXPECT_EQ(BuildReportWithVerdict(RunOf(unjoined), {}).verdict().label(), "inconclusive");
+}
+
+TEST(VerdictTest, TheRankThatWaitsLeastIsJudged) {
+  TrainingPlan late, early;
+  late.load_ns = 25'000'000;
+  late.communication_ns = 1'000'000;
+  early.communication_ns = 20'000'000;  // waits for the other
+  traceinject::Run run;
+  run.ranks = {SimulatedTraining(early).rank(), SimulatedTraining(late).rank()};
+  run.ranks[0].rank = 0;
+  run.ranks[1].rank = 1;
+  const Report report = BuildReportWithVerdict(run, {});
+  EXPECT_EQ(report.verdict().label(), "dataloader");
+  EXPECT_EQ(report.verdict().device(), "rank 1 GPU 0");
+  EXPECT_EQ(report.steps_size(), 2);
+}
+
+TEST(VerdictTest, NothingRecorded) {
+  const Report report = BuildReportWithVerdict({}, {});
+  EXPECT_EQ(report.verdict().label(), "inconclusive");
+  EXPECT_FALSE(report.verdict().abstained().empty());
+}
+
+TEST(VerdictTest, StepsInTheReportAddUp) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  plan.upload_bytes = 30'000'000;
+  plan.communication_ns = 2'000'000;
+  const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+  ASSERT_EQ(report.steps_size(), 1);
+  EXPECT_EQ(report.steps(0).count(), plan.steps - 1);
+  EXPECT_EQ(report.steps(0).source(), "optimizer steps");
+  for (const proto::StepSplit& step : report.steps(0).steps()) {
+    EXPECT_EQ(step.compute_ns() + step.exposed_communication_ns() + step.exposed_copy_ns() +
+                  step.idle_ns(),
+              step.length_ns());
+    const std::int64_t idle =
+        std::accumulate(step.idle().begin(), step.idle().end(), std::int64_t{0},
+                        [](std::int64_t sum, const proto::IdlePart& p) { return sum + p.ns(); });
+    EXPECT_EQ(idle, step.idle_ns());
+  }
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/decide.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/common/units.h"
+
+namespace traceinject {
+namespace {
+
+constexpr double kFewestJoined = 0.9;
+constexpr double kMostAcausal = 0.01;
+constexpr double kMostLost = 0.01;
+constexpr double kReplayErrorLimit = 0.1;
+constexpr double kThinMargin = 0.02;
+constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
+constexpr double kLossyConfidence = 0.8;
+// Without steps nothing says how the figures vary, so only a clear case gets a label.
+constexpr double kWindowShare = 0.25, kWindowLead = 1.5;
+
+std::string Time(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
+std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+
+// Why the recording cannot carry a verdict; empty if it can.
+std::string Unfit(const Savings& savings, const Grounds& grounds) {
+  if (savings.step_ns <= 0) return "The steps hold no GPU time.";
+  if (grounds.health_error)
+    return "The recorder met an error (see trace health): record again once its reason is gone.";
+  if (grounds.lost_share && *grounds.lost_share >= kMostLost)
+    return fmt::format(
+        "{} of the records were lost, so idle time may not have been idle: record a shorter part, "
+        "or see trace health for what overflowed.",
+        Percent(*grounds.lost_share));
+  if (grounds.joined_share < kFewestJoined)
+    return fmt::format(
+        "Only {} of the GPU operations could be joined to the call that launched them, so gaps "
+        "have "
+        "no known cause: record the CUDA calls too.",
+        Percent(grounds.joined_share));
+  if (grounds.acausal_share > kMostAcausal)
+    return fmt::format(
+        "{} of the GPU operations start before the call that is said to have launched them: "
+        "the recording's correlation ids or clocks are wrong.",
+        Percent(grounds.acausal_share));
+  if (savings.replay_error > kReplayErrorLimit)
+    return fmt::format(
+        "Replaying the recording unchanged misses its length by {}: the model does not fit this "
+        "program, so its predictions would not either.",
+        Percent(savings.replay_error));
+  return "";
+}
+
+bool AboveFloor(const CauseSaving& saving, double step_ns) {
+  return saving.low_ns >= std::max(kFloorShare * step_ns, kFloorNs);
+}
+
+// How often this cause saves most.
+double Stability(const CauseSaving& best, const Savings& savings) {
+  std::size_t first = 0, samples = best.resampled.size();
+  for (std::size_t i = 0; i < samples; ++i) {
+    first += std::all_of(savings.causes.begin(), savings.causes.end(), [&](const CauseSaving& c) {
+      return &c == &best || i >= c.resampled.size() || c.resampled[i] <= best.resampled[i];
+    });
+  }
+  return samples == 0 ? 0 : static_cast<double>(first) / static_cast<double>(samples);
+}
+
+void Abstain(Decision& decision, std::string reason) {
+  decision.label = "inconclusive";
+  decision.cause = nullptr;
+  decision.abstained = std::move(reason);
+}
+
+void NothingToSave(Decision& decision, const Savings& savings, const Grounds& grounds) {
+  if (grounds.busy_share > kBusyShare) {
+    decision.label = "compute_bound";
+    decision.confidence = 1 - savings.replay_error / kReplayErrorLimit;
+    return;
+  }
+  const CauseSaving& largest = savings.causes.front();
+  Abstain(decision,
+          fmt::format("The GPU is idle for {} of a step, but no cause saves {} for certain; the "
+                      "largest is {} with {} ({} to {}). Record more steps.",
+                      Percent(1 - grounds.busy_share),
+                      Time(std::max(kFloorShare * savings.step_ns, kFloorNs)), largest.label,
+                      Time(largest.saved_ns), Time(largest.low_ns), Time(largest.high_ns)));
+}
+
+void CapConfidence(Decision& decision, const Savings& savings, const Grounds& grounds) {
+  double& confidence = decision.confidence;
+  confidence *= std::max(0.0, 1 - savings.replay_error / kReplayErrorLimit);
+  if (grounds.lossy) confidence *= kLossyConfidence;
+  if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
+    confidence = std::min(confidence, kThinConfidence);
+    decision.caveats.push_back(
+        fmt::format("{} would save nearly as much: the order of the two is not certain.",
+                    decision.runner_up->label));
+  }
+  if (decision.label == "comm_exposed" && grounds.one_rank) {
+    confidence = std::min(confidence, kOneRankConfidence);
+    decision.caveats.push_back(
+        "From one rank alone, waiting for other ranks cannot be told apart from moving data: the "
+        "cause may be a slow rank elsewhere. Record all ranks.");
+  }
+  if (grounds.source == StepSource::kWindow) {
+    confidence = std::min(confidence, kWindowConfidence);
+    decision.caveats.push_back(
+        "No three steps were found: the whole window is taken as one. Mark steps with NVTX ranges "
+        "named 'step <n>'.");
+  }
+}
+
+}  // namespace
+
+Decision Decide(const Savings& savings, const Grounds& grounds) {
+  Decision decision;
+  if (std::string reason = Unfit(savings, grounds); !reason.empty()) {
+    Abstain(decision, std::move(reason));
+    return decision;
+  }
+  const CauseSaving* best = nullptr;
+  for (const CauseSaving& saving : savings.causes) {
+    if (AboveFloor(saving, savings.step_ns) && (best == nullptr || saving.low_ns > best->low_ns))
+      best = &saving;
+  }
+  for (const CauseSaving& saving : savings.causes) {
+    if (&saving != best && saving.saved_ns > 0 && decision.runner_up == nullptr)
+      decision.runner_up = &saving;
+  }
+  if (best == nullptr) {
+    NothingToSave(decision, savings, grounds);
+    CapConfidence(decision, savings, grounds);
+    return decision;
+  }
+  const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
+  decision.margin = (best->saved_ns - second) / savings.step_ns;
+  if (best->label == kHostWaitLabel) {
+    Abstain(decision,
+            fmt::format("The GPU waits {} a step for the host in stretches of which nothing was "
+                        "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
+                        "whatever else runs between steps, and record again.",
+                        Time(best->saved_ns)));
+    return decision;
+  }
+  if (grounds.source == StepSource::kWindow &&
+      (best->saved_ns < kWindowShare * savings.step_ns || best->saved_ns < kWindowLead * second)) {
+    Abstain(
+        decision,
+        fmt::format("Fewer than three steps were found, and over the whole window no cause "
+                    "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
+                    "record longer.",
+                    best->label, Time(best->saved_ns),
+                    decision.runner_up == nullptr ? "nothing else" : decision.runner_up->label,
+                    Time(second)));
+    return decision;
+  }
+  decision.cause = best;
+  decision.label = std::string(best->label);
+  decision.confidence = Stability(*best, savings);
+  CapConfidence(decision, savings, grounds);
+  return decision;
+}
+
+}  // namespace traceinject

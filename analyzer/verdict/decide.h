@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// From savings to a label, or to the reason why there is none.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/verdict/savings.h"
+
+namespace traceinject {
+
+// A saving counts from both on.
+inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6;
+// A device that is busy for more than this share has nothing to wait for.
+inline constexpr double kBusyShare = 0.85;
+
+// What the savings rest on.
+struct Grounds {
+  StepSource source = StepSource::kWindow;
+  double busy_share = 0;             // of the steps
+  double joined_share = 1;           // operations whose launch is known
+  double acausal_share = 0;          // of those, started before they were launched
+  std::optional<double> lost_share;  // of the records
+  bool health_error = false, lossy = false;
+  bool one_rank = true;  // of the job, one rank was recorded
+};
+
+struct Decision {
+  std::string label;
+  const CauseSaving* cause = nullptr;      // of the label; null: compute_bound or inconclusive
+  const CauseSaving* runner_up = nullptr;  // null: nothing else saves anything
+  double confidence = 0;
+  double margin = 0;
+  std::string abstained;  // inconclusive: why, and what to do
+  std::vector<std::string> caveats;
+};
+
+// The cause with the largest lower bound above the floor. Without one: compute_bound if the device
+// is busy, else inconclusive. Inconclusive too if the recording cannot carry a label, or if nothing
+// recorded explains the largest part. Confidence: how often the label comes first in the bootstrap,
+// less for a replay that does not give the recording back (none left at 10 %), records that are
+// missing, a margin below 2 % of the step (at most 0.5), a window instead of steps (at most 0.4),
+// and communication seen from one rank (at most 0.6). The result points into `savings`.
+Decision Decide(const Savings& savings, const Grounds& grounds);
+
+}  // namespace traceinject

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/savings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "analyzer/metrics/replay.h"
+#include "analyzer/verdict/bootstrap.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kRecurring = 3;
+
+struct Cause {
+  std::string_view label;
+  Scenario scenario;
+  // Gap subtraction; empty: replay alone.
+  std::function<TimeNs(const StepSplit&)> booked;
+  bool now_and_then = false;
+  // Replay alone, but no more than this: a host that runs ahead also hides what other causes cost.
+  std::function<TimeNs(const StepSplit&)> limit = nullptr;
+};
+
+std::function<TimeNs(const StepSplit&)> Idle(IdleCause cause) {
+  return [cause](const StepSplit& split) { return split.idle(cause); };
+}
+
+TimeNs HostBusy(const StepSplit& split) {
+  return split.idle(IdleCause::kLaunch) + split.idle(IdleCause::kPython);
+}
+
+std::vector<Cause> Causes(const Device& device) {
+  std::vector<Cause> causes = {
+      {"dataloader", Scenario::Without(IdleCause::kDataWait),
+       [](const StepSplit& split) {
+         const TimeNs idle = split.idle(IdleCause::kDataWait);
+         return idle - HandOver(idle);
+       }},
+      {"sync_bound", Scenario::Without(IdleCause::kSync), nullptr, false,
+       [](const StepSplit& split) {
+         return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
+                split.idle(IdleCause::kCopy) + HostBusy(split);
+       }},
+      {"allocator", Scenario::Without(IdleCause::kAllocator), Idle(IdleCause::kAllocator)},
+      {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), Idle(IdleCause::kCheckpoint), true},
+      {"gc_pause", Scenario::Without(IdleCause::kGc), Idle(IdleCause::kGc), true},
+      {kHostWaitLabel, Scenario::Without(IdleCause::kHostWait), Idle(IdleCause::kHostWait), true},
+  };
+  Scenario launching;
+  launching.without_launching = true;
+  causes.push_back({"launch_bound", launching, nullptr, false, HostBusy});
+  Scenario pinned;
+  pinned.upload_rate = PinnedRate(device);
+  causes.push_back({"h2d_copy", pinned, nullptr});
+  Scenario silent;
+  silent.without_communication = true;
+  causes.push_back({"comm_exposed", silent, [](const StepSplit& split) {
+                      return split.partition.exposed_communication_ns +
+                             split.idle(IdleCause::kCommunication);
+                    }});
+  return causes;
+}
+
+std::vector<double> Chosen(const std::vector<double>& values, const std::vector<bool>& use) {
+  std::vector<double> chosen;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (use[i]) chosen.push_back(values[i]);
+  }
+  return chosen;
+}
+
+double Mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+class Estimator {
+ public:
+  explicit Estimator(const JudgedDevice& judged)
+      : judged_(judged),
+        replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps),
+        base_(replay_.Run({})) {
+    const std::vector<Step>& steps = judged.steps.steps;
+    const bool recur = judged.steps.count(&Step::irregular) >= kRecurring;
+    for (const Step& step : steps) {
+      after_warm_up_.push_back(!step.warm_up);
+      usual_.push_back(!step.warm_up && (recur || !step.irregular));
+      lengths_.push_back(static_cast<double>(step.length_ns()));
+    }
+  }
+
+  Savings Estimate() {
+    Savings found;
+    const std::vector<double> used = Chosen(lengths_, usual_);
+    found.steps = used.size();
+    found.step_ns = Mean(used);
+    const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
+    const double replayed =
+        static_cast<double>(std::accumulate(base_.begin(), base_.end(), TimeNs{0}));
+    found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
+    for (const Cause& cause : Causes(*judged_.device)) found.causes.push_back(Of(cause));
+    std::stable_sort(
+        found.causes.begin(), found.causes.end(),
+        [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
+    if (Sparse(found.causes.front().label)) found.step_ns = Mean(Chosen(lengths_, after_warm_up_));
+    return found;
+  }
+
+ private:
+  bool Sparse(std::string_view label) const {
+    for (const Cause& cause : Causes(*judged_.device)) {
+      if (cause.label == label) return cause.now_and_then;
+    }
+    return false;
+  }
+
+  CauseSaving Of(const Cause& cause) const {
+    const std::vector<TimeNs> without = replay_.Run(cause.scenario);
+    std::vector<double> replayed, booked, point;
+    for (std::size_t i = 0; i < without.size(); ++i) {
+      TimeNs saved = base_[i] - without[i];
+      if (cause.limit) saved = std::min(saved, cause.limit(judged_.causes.steps[i]));
+      replayed.push_back(static_cast<double>(saved));
+      booked.push_back(cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i]))
+                                    : replayed.back());
+      point.push_back((replayed.back() + booked.back()) / 2);
+    }
+    const std::vector<bool>& use = cause.now_and_then ? after_warm_up_ : usual_;
+    const auto resample = [&](const std::vector<double>& values) {
+      const std::vector<double> chosen = Chosen(values, use);
+      return cause.now_and_then ? ResampledSparseMeans(chosen) : ResampledMeans(chosen);
+    };
+    CauseSaving saving;
+    saving.label = cause.label;
+    saving.saved_ns = Mean(Chosen(point, use));
+    saving.resampled = resample(point);
+    const Bounds a = Middle95(resample(replayed)), b = Middle95(resample(booked));
+    saving.low_ns = std::min({a.low, b.low, saving.saved_ns});
+    saving.high_ns = std::max({a.high, b.high, saving.saved_ns});
+    return saving;
+  }
+
+  const JudgedDevice& judged_;
+  Replay replay_;
+  std::vector<TimeNs> base_;
+  std::vector<double> lengths_;
+  std::vector<bool> usual_, after_warm_up_;
+};
+
+}  // namespace
+
+JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window) {
+  JudgedDevice judged;
+  judged.rank = &rank;
+  judged.device = &device;
+  judged.window = window;
+  judged.steps = FindSteps(rank, device, window);
+  judged.timeline = BuildHostTimeline(rank, device);
+  judged.causes = SplitSteps(rank, device, judged.timeline, judged.steps);
+  return judged;
+}
+
+double PinnedRate(const Device& device) {
+  constexpr double kReached = 0.8, kUnknown = 20;
+  if (!device.cc_major) return kUnknown;
+  if (*device.cc_major >= 9) return kReached * 63;
+  if (*device.cc_major == 8) return kReached * 31.5;
+  return kReached * 15.75;
+}
+
+Savings FindSavings(const JudgedDevice& judged) { return Estimator(judged).Estimate(); }
+
+}  // namespace traceinject

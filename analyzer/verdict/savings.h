@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a step would get back without each cause, on one device.
+//
+// Two estimates for each cause and step: gap subtraction (the idle or exposed time booked to it)
+// and replay (metrics/replay.h). The first overlooks that the run may then be limited by something
+// else, and what the cause did to run-ahead; the second that hosts do not run as smoothly as a
+// model of them. The point is their mean and the interval spans both; where the first is blind
+// (what a wait did to run-ahead, what launching hides) the replay alone counts.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analyzer/metrics/gap_causes.h"
+#include "analyzer/metrics/host_timeline.h"
+#include "analyzer/metrics/steps.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// A device whose steps were split.
+struct JudgedDevice {
+  std::size_t rank_index = 0;
+  const Rank* rank = nullptr;
+  const Device* device = nullptr;
+  std::string_view label;
+  Interval window;
+  Steps steps;
+  HostTimeline timeline;
+  GapCauses causes;
+};
+
+JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window);
+
+struct CauseSaving {
+  std::string_view label;                        // host_wait: time that nothing explains
+  double saved_ns = 0, low_ns = 0, high_ns = 0;  // of a mean step
+  std::vector<double> resampled;                 // means of the bootstrap, of the point estimate
+};
+
+struct Savings {
+  double step_ns = 0;  // mean of the steps used
+  std::size_t steps = 0;
+  double replay_error = 0;          // share
+  std::vector<CauseSaving> causes;  // largest first
+};
+
+inline constexpr std::string_view kHostWaitLabel = "host_wait";
+
+// Rate that copies from pinned memory reach, bytes per nanosecond: 80 % of the PCIe link that GPUs
+// of this compute capability have in x16 (3.0: 15.75, 4.0: 31.5, 5.0: 63 GB/s); 20 if unknown.
+double PinnedRate(const Device& device);
+
+// Steps of the warm-up are left out, irregular ones if they are isolated: fewer than three, so that
+// they do not recur. Checkpoints, collections and unexplained waits are spread over all steps after
+// warm-up. O(scenarios * n).
+Savings FindSavings(const JudgedDevice& judged);
+
+}  // namespace traceinject
