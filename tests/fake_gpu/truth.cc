@@ -2,6 +2,7 @@
 #include "tests/fake_gpu/truth.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,7 +51,13 @@ struct TruthFile {
 };
 
 TruthFile& File() {
-  static auto* file = new TruthFile;
+  static auto* file = [] {
+    // Another thread may be writing a line when the process forks; the child must find the lock
+    // free.
+    pthread_atfork([] { File().mutex.lock(); }, [] { File().mutex.unlock(); },
+                   [] { File().mutex.unlock(); });
+    return new TruthFile;
+  }();
   return *file;
 }
 
