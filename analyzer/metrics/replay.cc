@@ -10,6 +10,7 @@ namespace {
 constexpr TimeNs kDefaultLatencyNs = 8'000;
 constexpr TimeNs kAsyncCopyCallNs = 10'000;
 constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
+constexpr TimeNs kLeftOut = kUnset + 1;  // the call is part of what the scenario does without
 constexpr TimeNs kClockNs = 2'000;
 
 // The fifth percentile of launch latency where the device was idle. With work in store the latency
@@ -46,12 +47,18 @@ class Player {
   std::vector<TimeNs> Play() {
     std::uint32_t call = 0;
     for (const HostSegment& segment : replay_.segments_) {
-      for (; call < api_.size() && api_.start[call] <= segment.time.start; ++call) Launch(call);
+      // A call that blocks launches at the very start of its own segment.
+      const TimeNs before = segment.time.start + (segment.cause == IdleCause::kCheckpoint ? 0 : 1);
+      for (; call < api_.size() && api_.start[call] < before; ++call) Launch(call);
       MoveTo(segment.time.start);
       const TimeNs arrived = host_;
       const bool kept = KeepsTime(segment);
+      const bool left_out =
+          segment.cause == IdleCause::kCheckpoint && Without(IdleCause::kCheckpoint);
       for (; call < api_.size() && api_.start[call] < segment.time.end; ++call)
-        launched_[call] = kept ? arrived + (api_.start[call] - segment.time.start) : arrived;
+        launched_[call] = left_out ? kLeftOut
+                          : kept   ? arrived + (api_.start[call] - segment.time.start)
+                                   : arrived;
       Pass(segment);
     }
     for (; call < api_.size(); ++call) Launch(call);
@@ -116,7 +123,11 @@ class Player {
   bool Fades(std::uint32_t row) const {
     if (scenario_.without_communication && ops_.kernel_class[row] == KernelClass::kComm)
       return true;
-    return scenario_.upload_rate > 0 && IsUpload(row);
+    return LeftOut(row) || (scenario_.upload_rate > 0 && IsUpload(row));
+  }
+  // Saving a program reads its weights: these copies go with it.
+  bool LeftOut(std::uint32_t row) const {
+    return ops_.launch[row] != kNone && launched_[ops_.launch[row]] == kLeftOut;
   }
   // From pageable memory to the device.
   bool IsUpload(std::uint32_t row) const {
@@ -169,7 +180,7 @@ class Player {
     const TimeNs length = ops_.end[row] - ops_.start[row];
     const TimeNs exposed =
         std::max<TimeNs>(0, ops_.end[row] - std::max(recorded_, ops_.start[row]));
-    if (ops_.kind[row] == OpKind::kMemcpy && length > 0) {
+    if (scenario_.upload_rate > 0 && IsUpload(row) && length > 0) {
       const double bytes = static_cast<double>(replay_.rank_.transfers[ops_.detail[row]].bytes);
       const double ideal = std::min(bytes / scenario_.upload_rate, static_cast<double>(length));
       const TimeNs launched = LaunchTime(row);

@@ -40,7 +40,7 @@ constexpr TimeNs HandOver(TimeNs wait_ns) {
 
 struct Scenario {
   // Host time of these causes takes no time (waits for data: HandOver() of it), and calls of these
-  // causes wait for nothing.
+  // causes wait for nothing. Without checkpoints what they launch is not there either.
   std::array<bool, kIdleCauses> without{};
   bool without_launching = false;      // launch calls and the time between calls take none
   bool without_communication = false;  // communication kernels take none

@@ -77,7 +77,7 @@ void Abstain(Decision& decision, std::string reason) {
 void NothingToSave(Decision& decision, const Savings& savings, const Grounds& grounds) {
   if (grounds.busy_share > kBusyShare) {
     decision.label = "compute_bound";
-    decision.confidence = 1 - savings.replay_error / kReplayErrorLimit;
+    decision.confidence = 1;
     return;
   }
   const CauseSaving& largest = savings.causes.front();

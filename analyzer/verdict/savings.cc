@@ -45,7 +45,7 @@ std::vector<Cause> Causes(const Device& device) {
                 split.idle(IdleCause::kCopy) + HostBusy(split);
        }},
       {"allocator", Scenario::Without(IdleCause::kAllocator), Idle(IdleCause::kAllocator)},
-      {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), Idle(IdleCause::kCheckpoint), true},
+      {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), nullptr, true},
       {"gc_pause", Scenario::Without(IdleCause::kGc), Idle(IdleCause::kGc), true},
       {kHostWaitLabel, Scenario::Without(IdleCause::kHostWait), Idle(IdleCause::kHostWait), true},
   };

@@ -5,7 +5,8 @@
 // and replay (metrics/replay.h). The first overlooks that the run may then be limited by something
 // else, and what the cause did to run-ahead; the second that hosts do not run as smoothly as a
 // model of them. The point is their mean and the interval spans both; where the first is blind
-// (what a wait did to run-ahead, what launching hides) the replay alone counts.
+// (what a wait did to run-ahead, what launching hides, the copies of a checkpoint) the replay alone
+// counts.
 #pragma once
 
 #include <string_view>

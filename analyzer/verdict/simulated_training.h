@@ -74,6 +74,14 @@ class SimulatedTraining {
     builder_.AddApi(host_ + 500, host_ + 3'000, "cudaStreamSynchronize");
     host_ += 4'000;
   }
+  void Download(TimeNs length) {
+    const std::uint32_t call = builder_.AddApi(host_, host_, "cudaMemcpyAsync");
+    const TimeNs start = StartOf(host_);
+    gpu_ = start + length;
+    builder_.AddCopy(start, gpu_, {.bytes = length, .kind = 2, .src_kind = 3, .dst_kind = 1}, call);
+    host_ = gpu_ + 2'000;
+    builder_.rank().api.end[call] = host_;
+  }
   void Allocate() {
     const TimeNs freed = std::max(host_, gpu_) + plan_.free_ns;
     builder_.AddApi(host_, freed, "cudaFree");
@@ -114,17 +122,17 @@ class SimulatedTraining {
     if (plan_.communication_ns > 0)
       Kernel(plan_.communication_ns, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
     if (step == 0) first_end_ = gpu_;
-    last_end_ = gpu_;
     if (plan_.marks) builder_.AddStepMark(host_);
     Now(step, plan_.checkpoint_every, plan_.checkpoint_ns, HostSpanKind::kCheckpoint);
     Now(step, plan_.collect_every, plan_.collect_ns, HostSpanKind::kGarbageCollection);
+    last_end_ = gpu_;
   }
   void Now(int step, int every, TimeNs length, HostSpanKind kind) {
     if (every == 0 || step % every != every / 2) return;
     // Saving reads the weights, so it begins by waiting for them.
     const TimeNs start = host_;
-    if (kind == HostSpanKind::kCheckpoint) host_ = std::max(host_, gpu_);
-    host_ += length;
+    if (kind == HostSpanKind::kCheckpoint) Download(length / 2);
+    host_ += kind == HostSpanKind::kCheckpoint ? length / 2 : length;
     builder_.AddSpan(start, host_, kind, kind == HostSpanKind::kCheckpoint ? -1 : 2);
   }
 
