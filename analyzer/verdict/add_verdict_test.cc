@@ -96,6 +96,18 @@ TEST(VerdictTest, CheckpointEveryTenSteps) {
   ExpectPlanted("checkpoint", planted, {});
 }
 
+// Whether the recording ends just before or just after a checkpoint.
+TEST(VerdictTest, CheckpointsCountInWholePeriods) {
+  TrainingPlan before, after;
+  before.checkpoint_every = after.checkpoint_every = 10;
+  before.checkpoint_ns = after.checkpoint_ns = 300'000'000;
+  before.steps = 36;
+  after.steps = 37;
+  const auto saved = static_cast<double>(VerdictOn(before).saved_ns());
+  EXPECT_NEAR(saved, static_cast<double>(VerdictOn(after).saved_ns()), 0.03 * saved);
+  EXPECT_NEAR(saved, 29'500'000, 1'000'000);  // less what the GPU still had to do
+}
+
 TEST(VerdictTest, GarbageCollections) {
   TrainingPlan planted, clean;
   planted.items_per_step = clean.items_per_step = 1;

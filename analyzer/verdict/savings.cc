@@ -12,6 +12,7 @@
 namespace traceinject {
 namespace {
 
+// So many irregular steps are no accident.
 constexpr std::size_t kRecurring = 3;
 
 struct Cause {
@@ -77,6 +78,28 @@ double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
+// Where what a cause costs recurs at a steady distance (a checkpoint every so many steps), only
+// whole periods count, from after the first to the last time: a recording that ends just before or
+// after one would tell another cost a step. `use` is left alone where nothing recurs.
+void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) {
+  constexpr double kCounts = 0.25;  // of the largest cost
+  constexpr double kSteady = 0.2;   // of the distance
+  const double most = *std::max_element(costs.begin(), costs.end());
+  std::vector<std::size_t> at;
+  for (std::size_t i = 0; i < costs.size(); ++i) {
+    if ((*use)[i] && most > 0 && costs[i] >= kCounts * most) at.push_back(i);
+  }
+  if (at.size() < kRecurring) return;
+  const double distance =
+      static_cast<double>(at.back() - at.front()) / static_cast<double>(at.size() - 1);
+  for (std::size_t i = 1; i < at.size(); ++i) {
+    if (std::abs(static_cast<double>(at[i] - at[i - 1]) - distance) > kSteady * distance) return;
+  }
+  for (std::size_t i = 0; i < use->size(); ++i) {
+    if (i <= at.front() || i > at.back()) (*use)[i] = false;
+  }
+}
+
 class Estimator {
  public:
   explicit Estimator(const JudgedDevice& judged)
@@ -94,9 +117,7 @@ class Estimator {
 
   Savings Estimate() {
     Savings found;
-    const std::vector<double> used = Chosen(lengths_, usual_);
-    found.steps = used.size();
-    found.step_ns = Mean(used);
+    found.steps = static_cast<std::size_t>(std::count(usual_.begin(), usual_.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
         static_cast<double>(std::accumulate(base_.begin(), base_.end(), TimeNs{0}));
@@ -105,18 +126,11 @@ class Estimator {
     std::stable_sort(
         found.causes.begin(), found.causes.end(),
         [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
-    if (Sparse(found.causes.front().label)) found.step_ns = Mean(Chosen(lengths_, after_warm_up_));
+    found.step_ns = found.causes.front().step_ns;
     return found;
   }
 
  private:
-  bool Sparse(std::string_view label) const {
-    for (const Cause& cause : Causes(*judged_.device)) {
-      if (cause.label == label) return cause.now_and_then;
-    }
-    return false;
-  }
-
   CauseSaving Of(const Cause& cause) const {
     const std::vector<TimeNs> without = replay_.Run(cause.scenario);
     std::vector<double> replayed, booked, point;
@@ -128,7 +142,8 @@ class Estimator {
                                     : replayed.back());
       point.push_back((replayed.back() + booked.back()) / 2);
     }
-    const std::vector<bool>& use = cause.now_and_then ? after_warm_up_ : usual_;
+    std::vector<bool> use = cause.now_and_then ? after_warm_up_ : usual_;
+    if (cause.now_and_then) KeepWholePeriods(point, &use);
     const auto resample = [&](const std::vector<double>& values) {
       const std::vector<double> chosen = Chosen(values, use);
       return cause.now_and_then ? ResampledSparseMeans(chosen) : ResampledMeans(chosen);
@@ -136,6 +151,7 @@ class Estimator {
     CauseSaving saving;
     saving.label = cause.label;
     saving.saved_ns = Mean(Chosen(point, use));
+    saving.step_ns = Mean(Chosen(lengths_, use));
     saving.resampled = resample(point);
     const Bounds a = Middle95(resample(replayed)), b = Middle95(resample(booked));
     saving.low_ns = std::min({a.low, b.low, saving.saved_ns});

@@ -37,10 +37,11 @@ struct CauseSaving {
   std::string_view label;                        // host_wait: time that nothing explains
   double saved_ns = 0, low_ns = 0, high_ns = 0;  // of a mean step
   std::vector<double> resampled;                 // means of the bootstrap, of the point estimate
+  double step_ns = 0;                            // mean of the steps over which it is spread
 };
 
 struct Savings {
-  double step_ns = 0;  // mean of the steps used
+  double step_ns = 0;  // mean of the steps over which the largest is spread
   std::size_t steps = 0;
   double replay_error = 0;          // share
   std::vector<CauseSaving> causes;  // largest first
@@ -54,7 +55,7 @@ double PinnedRate(const Device& device);
 
 // Steps of the warm-up are left out, irregular ones if they are isolated: fewer than three, so that
 // they do not recur. Checkpoints, collections and unexplained waits are spread over all steps after
-// warm-up. O(scenarios * n).
+// warm-up, in whole periods where they recur steadily. O(scenarios * n).
 Savings FindSavings(const JudgedDevice& judged);
 
 }  // namespace traceinject
