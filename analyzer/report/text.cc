@@ -148,7 +148,7 @@ void TextWriter::Verdict() {
         FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
         FormatShare(verdict.saved_ns(), verdict.step_ns())));
   } else if (verdict.abstained().empty()) {
-    page_.Sentence(fmt::format("nothing else would save 5 % of the step of {}",
+    page_.Sentence(fmt::format("nothing but faster kernels would save 5 % of the step of {}",
                                FormatTime(verdict.step_ns())));
   } else {
     page_.Sentence("no verdict: " + verdict.abstained());
