@@ -159,7 +159,8 @@ class Player {
     const TimeNs launched = LaunchTime(row);
     const TimeNs gap = start - recorded_;
     const bool late = launched != kUnset && gap > 0 && api_.start[ops_.launch[row]] > recorded_;
-    TimeNs after = late ? std::min(gap, kSwitchNs) : gap;
+    const TimeNs usual = scenario_.without_launching ? kGraphSwitchNs : kSwitchNs;
+    TimeNs after = late ? std::min(gap, usual) : gap;
     if (gap <= 0) after = std::min<TimeNs>(0, start - lasting_);
     TimeNs begin = device_ + after;
     if (launched == kUnset) return begin;

@@ -8,7 +8,8 @@
 //             max(end of what ran before + q(k), launch(k) + l(k)),
 //           where l is the recorded latency from launch to start where the device was idle (else at
 //           most the usual one), and q the recorded gap if k was launched in time, else at most
-//           `kSwitchNs`; for operations that overlapped others, q is minus the overlap.
+//           `kSwitchNs` (`kGraphSwitchNs` without launching); for operations that overlapped
+//           others, q is minus the overlap.
 // With nothing changed it gives the recorded times back. Changes act on host time, on waits and on
 // operations; what then limits the run follows: removing a wait saves nothing where the host is
 // slower than the device anyway, and the other way round.
@@ -27,8 +28,12 @@
 
 namespace traceinject {
 
-// From one operation to the next in a CUDA graph: about a microsecond on current GPUs.
+// From one operation to the next of a stream that was launched in time: about a microsecond on
+// current GPUs.
 inline constexpr TimeNs kSwitchNs = 1'000;
+// The same inside a CUDA graph. Measured on an H200: a step of 2,697 kernels that take 2.92 ms
+// lasts 3.58 ms as a graph (tests/gpu/RESULTS.md, planted bottlenecks, launch).
+inline constexpr TimeNs kGraphSwitchNs = 250;
 
 // A loader whose workers keep up still costs the program this much a batch, at most a twentieth of
 // the wait it replaces: in the Kineto samples of ResNet-50 with four workers 1.35 to 1.4 ms to hand

@@ -109,8 +109,8 @@ class CuptiSession final : public ActivitySink {
   CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
   std::map<int, BufferPtr> current_;  // by thread id; 0: the one that all threads share
   std::vector<BufferPtr> retired_;
-  std::minstd_rand random_;         // under mutex_
-  std::minstd_rand order_random_;   // the worker's, without the lock
+  std::minstd_rand random_;        // under mutex_
+  std::minstd_rand order_random_;  // the worker's, without the lock
   bool flush_wanted_ = false, flush_forced_ = false;
   std::uint64_t flushes_done_ = 0;
   pid_t worker_owner_ = 0;
