@@ -40,20 +40,20 @@ bool Is(const std::vector<bool>& set, std::uint32_t thread) {
 }
 
 // Lower is more specific.
-int Priority(IdleCause cause) {
-  switch (cause) {
+int Priority(const HostSegment& segment) {
+  switch (segment.cause) {
     case IdleCause::kGc:
       return 0;
     case IdleCause::kAllocator:
       return 1;
     case IdleCause::kCheckpoint:
-      return 2;
+      return segment.waits_for == kNone ? 3 : 2;
     case IdleCause::kDataWait:
-      return 3;
-    case IdleCause::kSync:
       return 4;
-    default:
+    case IdleCause::kSync:
       return 5;
+    default:
+      return 6;
   }
 }
 
@@ -94,11 +94,12 @@ class Painter {
   std::vector<HostSegment> Paint() {
     std::sort(found_.begin(), found_.end(), [](const HostSegment& a, const HostSegment& b) {
       if (a.time.start != b.time.start) return a.time.start < b.time.start;
-      return Priority(a.cause) < Priority(b.cause);
+      return Priority(a) < Priority(b);
     });
+    GiveWaitsToCheckpoints();
     std::vector<HostSegment> painted;
     const auto later = [&](std::size_t a, std::size_t b) {
-      const int pa = Priority(found_[a].cause), pb = Priority(found_[b].cause);
+      const int pa = Priority(found_[a]), pb = Priority(found_[b]);
       return pa != pb ? pa > pb : a > b;
     };
     std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> active(later);
@@ -118,6 +119,19 @@ class Painter {
   }
 
  private:
+  // Saving a program waits for the device before it reads its weights: that part of it ends when
+  // the device is ready, however early it began.
+  void GiveWaitsToCheckpoints() {
+    TimeNs saved_until = std::numeric_limits<TimeNs>::min();
+    for (HostSegment& segment : found_) {
+      if (segment.cause == IdleCause::kCheckpoint)
+        saved_until = std::max(saved_until, segment.time.end);
+      if (segment.cause == IdleCause::kSync && segment.waits_for != kNone &&
+          segment.time.end <= saved_until)
+        segment.cause = IdleCause::kCheckpoint;
+    }
+  }
+
   static void Append(std::vector<HostSegment>& painted, const HostSegment& from, Interval time) {
     if (!painted.empty() && painted.back().time.end == time.start &&
         painted.back().cause == from.cause && painted.back().waits_for == from.waits_for) {

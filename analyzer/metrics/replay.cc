@@ -77,19 +77,21 @@ class Player {
   void MoveTo(TimeNs time) {
     if (time <= now_) return;
     // What lies before the steps is none of the scenario's business.
-    const bool free = scenario_.without_launching && now_ >= replay_.steps_.start_ns;
+    const bool in_steps = now_ >= replay_.steps_.start_ns;
     if (!started_) {
       host_ = time;
       started_ = true;
-    } else if (!free) {
-      host_ += time - now_;
+    } else if (!scenario_.without_launching || !in_steps) {
+      host_ += std::max<TimeNs>(0, time - now_ - (in_steps ? recorder_ns_ : 0));
     }
+    recorder_ns_ = 0;
     now_ = time;
   }
 
   void Launch(std::uint32_t call) {
     MoveTo(api_.start[call]);
     launched_[call] = host_;
+    if (replay_.launches_[call]) recorder_ns_ += scenario_.recorder_ns;
   }
 
   void Pass(const HostSegment& segment) {
@@ -213,6 +215,7 @@ class Player {
   std::vector<TimeNs> ended_;                                   // per operation, replayed
   TimeNs now_ = std::numeric_limits<TimeNs>::min(), host_ = 0;  // recorded, replayed
   bool started_ = false;
+  TimeNs recorder_ns_ = 0;  // in the host time that comes next
   std::uint32_t next_op_ = 0;
   TimeNs device_ = 0;    // replayed end of what ran so far
   TimeNs recorded_ = 0;  // recorded end of what ran so far
@@ -224,7 +227,11 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
     : rank_(rank),
       ops_(device.ops),
       steps_(steps),
+      launches_(rank.api.size()),
       usual_latency_ns_(UsualLatency(rank, device.ops)) {
+  for (const std::uint32_t launch : ops_.launch) {
+    if (launch != kNone) launches_[launch] = true;
+  }
   // On its way from a wait to the next launch the host does work of its own, whatever it waited
   // for.
   std::vector<HostSegment> shown = causes.host;

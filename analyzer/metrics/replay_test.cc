@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
 #include "analyzer/metrics/rank_builder.h"
 
 namespace traceinject {
@@ -77,6 +80,59 @@ TEST(ReplayTest, WithoutLaunchingTheLoaderSetsThePace) {
   Scenario launching;
   launching.without_launching = true;
   EXPECT_EQ(played.Run(launching).back(), 900 * kUs);
+}
+
+// Ten launches of 10 us of which the recorder takes 2, and 50 us of loading against 20 us of
+// kernels a launch: the GPU sets the pace, and goes on doing so.
+TEST(ReplayTest, TheRecorderCostsNothingBehindTheGpu) {
+  Played played(50 * kUs);
+  Scenario unrecorded;
+  unrecorded.recorder_ns = 2 * kUs;
+  const std::vector<TimeNs> lengths = played.Run(unrecorded), recorded = played.Run({});
+  EXPECT_EQ(std::accumulate(lengths.begin() + 1, lengths.end(), TimeNs{0}),
+            std::accumulate(recorded.begin() + 1, recorded.end(), TimeNs{0}));
+}
+
+// 900 us of loading and 100 us of launching are the step; ten times 2 us of it are the recorder's.
+TEST(ReplayTest, TheRecorderIsTakenOffWhereTheHostSetsThePace) {
+  Played played(900 * kUs);
+  Scenario unrecorded;
+  unrecorded.recorder_ns = 2 * kUs;
+  EXPECT_EQ(played.Run({}).back() - played.Run(unrecorded).back(), 10 * 2 * kUs);
+}
+
+// A step of launches, then a program that is saved: it waits 1 ms for the GPU, and writes for 5 ms.
+TEST(ReplayTest, SavingWaitsForTheGpuHoweverEarlyItBegins) {
+  RankBuilder builder;
+  TimeNs host = 0, gpu = 0;
+  for (int step = 0; step < 10; ++step) {
+    for (int k = 0; k < 10; ++k) {
+      const std::uint32_t call = builder.AddApi(host, host + 4 * kUs, "cudaLaunchKernel");
+      const TimeNs start = std::max(gpu, host + 6 * kUs);
+      gpu = start + 110 * kUs;
+      builder.AddKernel(start, gpu, kGemm, call);
+      host += 10 * kUs;
+    }
+    const std::uint32_t copy = builder.AddApi(host + kUs, gpu + 22 * kUs, "cudaMemcpyAsync");
+    builder.AddCopy(gpu, gpu + 20 * kUs, {.bytes = 4, .kind = 2, .src_kind = 3, .dst_kind = 1},
+                    copy);
+    gpu += 20 * kUs;
+    builder.AddSpan(host, gpu + 5'000 * kUs, HostSpanKind::kCheckpoint);
+    host = gpu + 5'000 * kUs;
+    builder.AddStepMark(host);
+  }
+  builder.rank().end = host;
+  const Device& device = builder.rank().devices[0];
+  const Steps steps =
+      FindSteps(builder.rank(), device, {device.ops.start.front(), device.ops.end.back()});
+  const HostTimeline timeline = BuildHostTimeline(builder.rank(), device);
+  const GapCauses causes = SplitSteps(builder.rank(), device, timeline, steps);
+  const Replay replay(builder.rank(), device, timeline, causes, steps);
+  Scenario unrecorded;
+  unrecorded.recorder_ns = 9 * kUs;
+  const TimeNs recorded_ns = replay.Run({}).back();
+  EXPECT_EQ(recorded_ns, steps.steps.back().length_ns());
+  EXPECT_EQ(replay.Run(unrecorded).back(), recorded_ns);
 }
 
 }  // namespace

@@ -140,13 +140,18 @@ void TextWriter::Verdict() {
   const proto::Verdict& verdict = report_.verdict();
   if (verdict.label().empty()) return;
   page_.Line(page_.Colored("verdict: " + verdict.label(), 1));
+  const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
   if (verdict.has_saved_ns()) {
     page_.Sentence(fmt::format(
         "without it a {} takes {} instead of {}: saves {} (95 % interval {} to {}), {}",
         verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
-        FormatTime(verdict.step_ns()), FormatTime(verdict.saved_ns()),
+        FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()),
         FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
-        FormatShare(verdict.saved_ns(), verdict.step_ns())));
+        FormatShare(verdict.saved_ns(), unrecorded_ns)));
+    if (verdict.recording_ns() * 100 >= verdict.step_ns())
+      page_.Sentence(
+          fmt::format("as recorded it takes {}: recording adds about {}, a little at every launch",
+                      FormatTime(verdict.step_ns()), FormatTime(verdict.recording_ns())));
   } else if (verdict.abstained().empty()) {
     page_.Sentence(fmt::format("nothing but faster kernels would save 5 % of the step of {}",
                                FormatTime(verdict.step_ns())));

@@ -61,6 +61,19 @@ TEST(TextTest, DamagedRecording) {
 }
 
 // Opens with the verdict.
+// Without it the reader would look for the step that he sees in his own log.
+TEST(TextTest, SaysWhatRecordingAdded) {
+  TrainingPlan plan;
+  plan.layers = 100;
+  plan.kernel_ns = 2'000;
+  traceinject::Run run;
+  run.ranks = {SimulatedTraining(plan).rank()};
+  proto::Report report = BuildReportWithVerdict(run, {});
+  EXPECT_NE(WriteText(report, {}).find("recording adds about"), std::string::npos);
+  report.mutable_verdict()->set_recording_ns(report.verdict().step_ns() / 200);
+  EXPECT_EQ(WriteText(report, {}).find("recording adds about"), std::string::npos);
+}
+
 TEST(TextTest, SlowDataLoader) {
   TrainingPlan plan;
   plan.load_ns = 30'000'000;

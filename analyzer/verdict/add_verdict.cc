@@ -134,6 +134,7 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   to.set_steps(
       judged.steps.source == StepSource::kWindow ? 0 : static_cast<std::int64_t>(savings.steps));
   to.set_step_ns(Whole(savings.step_ns));
+  to.set_recording_ns(Whole(savings.recording_ns));
   to.set_replay_error(savings.replay_error);
   to.set_confidence(decision.confidence);
   to.set_abstained(decision.abstained);
@@ -141,7 +142,7 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
     to.set_saved_ns(Whole(decision.cause->saved_ns));
     to.set_saved_low_ns(Whole(decision.cause->low_ns));
     to.set_saved_high_ns(Whole(decision.cause->high_ns));
-    to.set_new_step_ns(Whole(savings.step_ns) - Whole(decision.cause->saved_ns));
+    to.set_new_step_ns(to.step_ns() - to.recording_ns() - to.saved_ns());
     to.set_margin(decision.margin);
   }
   if (decision.runner_up != nullptr) SavingOf(*decision.runner_up, *to.mutable_runner_up());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/metrics/replay.h"
 #include "analyzer/verdict/simulated_training.h"
 
 namespace traceinject {
@@ -125,6 +126,41 @@ TEST(VerdictTest, ManySmallKernels) {
   TrainingPlan graph = planted;
   graph.python_ns = graph.call_ns = 0;
   ExpectPlanted("launch_bound", planted, graph);
+}
+
+// What is saved is time of the program that nobody records.
+TEST(VerdictTest, WhatRecordingAddsIsNotSaved) {
+  TrainingPlan unrecorded;
+  unrecorded.layers = 100;
+  unrecorded.kernels = 20;
+  unrecorded.kernel_ns = 2'000;
+  unrecorded.python_ns = 6'000;
+  TrainingPlan recorded = unrecorded;
+  recorded.recorder_ns = kRecordedLaunchNs;
+  TrainingPlan graph = unrecorded;
+  graph.python_ns = graph.call_ns = 0;
+  const double now = SimulatedTraining(unrecorded).step_ns();
+  const double then = SimulatedTraining(graph).step_ns();
+  const proto::Verdict verdict = VerdictOn(recorded);
+  EXPECT_EQ(verdict.label(), "launch_bound");
+  EXPECT_NEAR(static_cast<double>(verdict.step_ns()), SimulatedTraining(recorded).step_ns(),
+              0.03 * now);
+  EXPECT_NEAR(static_cast<double>(verdict.step_ns() - verdict.recording_ns()), now, 0.03 * now);
+  EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), now - then, 0.1 * now);
+  EXPECT_NEAR(static_cast<double>(verdict.new_step_ns()), then, 0.1 * now);
+}
+
+// The recorder of another tool has costs of its own.
+TEST(VerdictTest, NothingIsTakenOffAnImportedTrace) {
+  TrainingPlan plan;
+  plan.layers = 100;
+  plan.kernels = 20;
+  plan.kernel_ns = 2'000;
+  SimulatedTraining training(plan);
+  training.rank().imported_from = "a PyTorch profiler trace";
+  const proto::Verdict verdict = BuildReportWithVerdict(RunOf(training.rank()), {}).verdict();
+  EXPECT_EQ(verdict.label(), "launch_bound");
+  EXPECT_EQ(verdict.recording_ns(), 0);
 }
 
 // Without the waits the host would still be slower than the GPU: they are not the cause.

@@ -105,7 +105,8 @@ class Estimator {
   explicit Estimator(const JudgedDevice& judged)
       : judged_(judged),
         replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps),
-        base_(replay_.Run({})) {
+        unchanged_(replay_.Run({})),
+        base_(replay_.Run(Unrecorded({}))) {
     const std::vector<Step>& steps = judged.steps.steps;
     const bool recur = judged.steps.count(&Step::irregular) >= kRecurring;
     for (const Step& step : steps) {
@@ -120,23 +121,31 @@ class Estimator {
     found.steps = static_cast<std::size_t>(std::count(usual_.begin(), usual_.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
-        static_cast<double>(std::accumulate(base_.begin(), base_.end(), TimeNs{0}));
+        static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
     for (const Cause& cause : Causes(*judged_.device)) found.causes.push_back(Of(cause));
     std::stable_sort(
         found.causes.begin(), found.causes.end(),
         [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
     found.step_ns = found.causes.front().step_ns;
+    found.recording_ns = found.causes.front().recording_ns;
     return found;
   }
 
  private:
+  Scenario Unrecorded(Scenario scenario) const {
+    if (judged_.rank->imported_from.empty()) scenario.recorder_ns = kRecordedLaunchNs;
+    return scenario;
+  }
+
   CauseSaving Of(const Cause& cause) const {
-    const std::vector<TimeNs> without = replay_.Run(cause.scenario);
-    std::vector<double> replayed, booked, point;
+    const std::vector<TimeNs> without = replay_.Run(Unrecorded(cause.scenario));
+    std::vector<double> replayed, booked, point, recording;
     for (std::size_t i = 0; i < without.size(); ++i) {
+      recording.push_back(static_cast<double>(unchanged_[i] - base_[i]));
       TimeNs saved = base_[i] - without[i];
-      if (cause.limit) saved = std::min(saved, cause.limit(judged_.causes.steps[i]));
+      if (cause.limit)
+        saved = std::min(saved, cause.limit(judged_.causes.steps[i]) - (unchanged_[i] - base_[i]));
       replayed.push_back(static_cast<double>(saved));
       booked.push_back(cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i]))
                                     : replayed.back());
@@ -152,6 +161,7 @@ class Estimator {
     saving.label = cause.label;
     saving.saved_ns = Mean(Chosen(point, use));
     saving.step_ns = Mean(Chosen(lengths_, use));
+    saving.recording_ns = Mean(Chosen(recording, use));
     saving.resampled = resample(point);
     const Bounds a = Middle95(resample(replayed)), b = Middle95(resample(booked));
     saving.low_ns = std::min({a.low, b.low, saving.saved_ns});
@@ -161,7 +171,7 @@ class Estimator {
 
   const JudgedDevice& judged_;
   Replay replay_;
-  std::vector<TimeNs> base_;
+  std::vector<TimeNs> unchanged_, base_;  // with and without what recording adds
   std::vector<double> lengths_;
   std::vector<bool> usual_, after_warm_up_;
 };

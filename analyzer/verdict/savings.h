@@ -7,6 +7,10 @@
 // model of them. The point is their mean and the interval spans both; where the first is blind
 // (what a wait did to run-ahead, what launching hides, the copies of a checkpoint) the replay alone
 // counts.
+//
+// Recording lengthens every launch, and what is saved should be time of the run that nobody
+// records: in recordings of ours both replays, with and without the cause, launch faster by
+// kRecordedLaunchNs.
 #pragma once
 
 #include <string_view>
@@ -38,10 +42,12 @@ struct CauseSaving {
   double saved_ns = 0, low_ns = 0, high_ns = 0;  // of a mean step
   std::vector<double> resampled;                 // means of the bootstrap, of the point estimate
   double step_ns = 0;                            // mean of the steps over which it is spread
+  double recording_ns = 0;                       // of that, what recording added
 };
 
 struct Savings {
-  double step_ns = 0;  // mean of the steps over which the largest is spread
+  double step_ns = 0;       // mean of the steps over which the largest is spread
+  double recording_ns = 0;  // of that, what recording added
   std::size_t steps = 0;
   double replay_error = 0;          // share
   std::vector<CauseSaving> causes;  // largest first

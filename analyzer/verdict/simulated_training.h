@@ -18,6 +18,7 @@ struct TrainingPlan {
   TimeNs kernel_ns = 250'000;                  // 20 ms a step
   TimeNs python_ns = 10'000, call_ns = 4'000;  // per launch
   TimeNs latency_ns = 6'000;                   // from the call to an idle GPU
+  TimeNs recorder_ns = 0;                      // that recording adds to each launch of a kernel
   TimeNs load_ns = 0;                          // in next(loader)
   bool record_loading = true;                  // false: a loader that nothing reports
   int items_per_step = 0;                      // .item() after so many of the layers
@@ -61,7 +62,7 @@ class SimulatedTraining {
     const TimeNs start = StartOf(host_);
     gpu_ = start + About(length);
     builder_.AddKernel(start, gpu_, name, call);
-    host_ += plan_.call_ns;
+    host_ += plan_.call_ns + plan_.recorder_ns;
   }
   void Item() {
     host_ += plan_.python_ns;

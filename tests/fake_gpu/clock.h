@@ -23,4 +23,10 @@ inline void SleepUntil(std::int64_t time_ns) {
   }
 }
 
+// Busy until then, as a thread is that works.
+inline void SpinUntil(std::int64_t time_ns) {
+  while (NowNs() < time_ns) {
+  }
+}
+
 }  // namespace traceinject::fake

@@ -55,6 +55,7 @@ CuptiSession::CuptiSession()
                                       : static_cast<std::uint32_t>(SettingNumber(
                                             "FAKE_CUPTI_VERSION", FAKE_CUPTI_DEFAULT_VERSION))),
       delay_ns_(SettingNumber("FAKE_CUPTI_DELAY_MS", 0) * 1'000'000),
+      launch_ns_(SettingNumber("FAKE_CUPTI_LAUNCH_NS", 0)),
       shuffle_(SettingNumber("FAKE_CUPTI_SHUFFLE", 0) != 0),
       stale_names_(SettingNumber("FAKE_CUPTI_STALE_NAMES", 0) != 0),
       random_(static_cast<std::uint32_t>(SettingNumber("FAKE_CUPTI_SHUFFLE", 1))),
@@ -139,7 +140,9 @@ CUpti_ActivityKind CuptiSession::WantedKind(const Operation& operation) const {
 
 void CuptiSession::OnOperation(const Operation& operation) {
   const CUpti_ActivityKind kind = WantedKind(operation);
-  if (kind != CUPTI_ACTIVITY_KIND_INVALID) Append(&operation, kind, nullptr);
+  if (kind == CUPTI_ACTIVITY_KIND_INVALID) return;
+  if (launch_ns_ > 0) SpinUntil(NowNs() + launch_ns_);
+  Append(&operation, kind, nullptr);
 }
 
 void CuptiSession::OnApi(const ApiRecord& record) {

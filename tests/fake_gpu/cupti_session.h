@@ -10,6 +10,7 @@
 //   * a forced flush returns records of running work with end 0, and of work that has not begun
 //   with start 0 too;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
+//   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;
 //   * FAKE_CUPTI_STALE_NAMES=1: kernel names are overwritten and freed as soon as the completed
 //   callback has returned;
 //   * FAKE_CUPTI_FLUSH_HANG=1: a flush never returns, as with several known faults of the real
@@ -99,7 +100,7 @@ class CuptiSession final : public ActivitySink {
   void CheckCaller(const char* function) const;
 
   const std::uint32_t version_;
-  const std::int64_t delay_ns_;
+  const std::int64_t delay_ns_, launch_ns_;
   const bool shuffle_;
   const bool stale_names_;
 

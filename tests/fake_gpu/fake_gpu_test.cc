@@ -67,10 +67,15 @@ void Complete(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::
   std::free(buffer);
 }
 
-std::vector<Seen> Records(CUpti_ActivityKind kind) {
+// What came so far; the worker may bring more meanwhile.
+std::vector<Seen> Records() {
   std::lock_guard lock(client.mutex);
+  return client.records;
+}
+
+std::vector<Seen> Records(CUpti_ActivityKind kind) {
   std::vector<Seen> found;
-  for (const Seen& seen : client.records) {
+  for (const Seen& seen : Records()) {
     if (seen.kind == kind) found.push_back(seen);
   }
   return found;
@@ -143,7 +148,7 @@ TEST(FakeGpu, OnlyEnabledKindsAreDelivered) {
     cudaDeviceSynchronize();
     cuptiActivityFlushAll(0);
     const auto memsets = Records(CUPTI_ACTIVITY_KIND_MEMSET);
-    Finish(client.records.size() == 1 && memsets.size() == 1 &&
+    Finish(Records().size() == 1 && memsets.size() == 1 &&
            memsets[0].As<CUpti_ActivityMemset4>().value == 3 &&
            memsets[0].As<CUpti_ActivityMemset4>().bytes == 4096);
   });
@@ -155,11 +160,11 @@ TEST(FakeGpu, PlainFlushWithholdsWorkThatRuns) {
     const KernelCode kernel = Kernel("long", 300'000);
     Launch(kernel);
     cuptiActivityFlushAll(0);
-    const bool withheld = client.records.empty();
+    const bool withheld = Records().empty();
     cudaDeviceSynchronize();
     cuptiActivityFlushAll(0);
-    Finish(withheld && client.records.size() == 1 &&
-           client.records[0].As<CUpti_ActivityKernel9>().end != 0);
+    const std::vector<Seen> records = Records();
+    Finish(withheld && records.size() == 1 && records[0].As<CUpti_ActivityKernel9>().end != 0);
   });
 }
 
@@ -170,8 +175,9 @@ TEST(FakeGpu, ForcedFlushReturnsWorkThatRunsWithoutItsEnd) {
     Launch(kernel);
     Launch(kernel);
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-    Finish(client.records.size() == 2 && client.records[0].As<CUpti_ActivityKernel9>().end == 0 &&
-           client.records[1].As<CUpti_ActivityKernel9>().start == 0);
+    const std::vector<Seen> records = Records();
+    Finish(records.size() == 2 && records[0].As<CUpti_ActivityKernel9>().end == 0 &&
+           records[1].As<CUpti_ActivityKernel9>().start == 0);
   });
 }
 
@@ -194,7 +200,7 @@ TEST(FakeGpu, StreamWaitsForAnEventOfAnotherStream) {
     cudaStreamSynchronize(second);
     cuptiActivityFlushAll(0);
     std::map<std::string, CUpti_ActivityKernel9> by_name;
-    for (const Seen& seen : client.records) by_name[seen.name] = seen.As<CUpti_ActivityKernel9>();
+    for (const Seen& seen : Records()) by_name[seen.name] = seen.As<CUpti_ActivityKernel9>();
     Finish(busy && by_name["quick"].start >= by_name["slow"].end && by_name["slow"].end != 0 &&
            by_name["quick"].streamId != by_name["slow"].streamId);
   });
@@ -235,11 +241,12 @@ TEST(FakeGpu, GraphNodesShareTheLaunch) {
     cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(&graph), nullptr);
     cudaDeviceSynchronize();
     cuptiActivityFlushAll(0);
-    bool good = client.records.size() == 3;
-    for (std::size_t i = 0; i < client.records.size(); ++i) {
-      const auto& record = client.records[i].As<CUpti_ActivityKernel9>();
+    const std::vector<Seen> records = Records();
+    bool good = records.size() == 3;
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const auto& record = records[i].As<CUpti_ActivityKernel9>();
       good = good && record.graphId == 5 && record.graphNodeId == i + 1 &&
-             record.correlationId == client.records[0].As<CUpti_ActivityKernel9>().correlationId;
+             record.correlationId == records[0].As<CUpti_ActivityKernel9>().correlationId;
     }
     Finish(good);
   });
@@ -255,7 +262,7 @@ TEST(FakeGpu, ShuffledDeliveryLosesNothing) {
     cudaDeviceSynchronize();
     cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
     std::vector<std::uint64_t> starts;
-    for (const Seen& seen : client.records) {
+    for (const Seen& seen : Records()) {
       starts.push_back(seen.As<CUpti_ActivityKernel9>().start);
     }
     const bool in_order = std::is_sorted(starts.begin(), starts.end());
@@ -277,7 +284,7 @@ TEST(FakeGpu, DroppedRecordsAreCounted) {
     std::size_t again = 0;
     cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped);
     cuptiActivityGetNumDroppedRecords(nullptr, 0, &again);
-    Finish(client.records.size() == 2 && dropped == 3 && again == 0);
+    Finish(Records().size() == 2 && dropped == 3 && again == 0);
   });
 }
 

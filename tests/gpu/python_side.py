@@ -3,7 +3,8 @@
 """Checks the library's side in the program's Python on a GPU, with the real PyTorch (see python_side.sh).
 
   python_side.py check --library FILE --out OUT      runs the programs below and compares
-  python_side.py loaders|compile|brief|cost RESULT   a program: writes what it measured itself as JSON
+  python_side.py PROGRAM RESULT                      one of the programs (loaders, compile, brief, cost, step): writes what it
+                                                     measured itself as JSON
 
 Step marks and waits are compared one configuration after the other: 0, 1 and 4 workers, forked and spawned.
 """
@@ -15,8 +16,10 @@ import gc
 import json
 import os
 import pathlib
+import random
 import re
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -25,6 +28,7 @@ CONFIGURATIONS = [(0, None), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn"
 BATCHES, BATCH, ITEM_S = 40, 8, 0.0005
 TOLERANCE = 0.02
 PROGRAM_LIMIT_S = 170
+STEP_PAIRS, STEP_BUDGET_S = 2000, 100  # of a step with and one without the patches; no more after so long
 
 
 class Items:
@@ -141,17 +145,19 @@ def brief():
     return {"hooked": hooked}
 
 
-def nanoseconds_per_call(call, argument):
-    """The best of seven rounds that fit into the queue of a thread."""
-    best = None
-    for _ in range(7):
+def nanoseconds_more(call, base, argument):
+    """What a call takes longer than another: the median over rounds, of both in turn, that fit into the queue of a thread."""
+    def round_of(function):
         start = time.perf_counter_ns()
-        for _ in range(4000):
-            call(argument)
-        took = (time.perf_counter_ns() - start) / 4000
-        best = took if best is None else min(best, took)
+        for _ in range(2000):
+            function(argument)
+        return (time.perf_counter_ns() - start) / 2000
+
+    differences = []
+    for _ in range(21):
+        differences.append(round_of(call) - round_of(base))
         time.sleep(0.2)
-    return best
+    return statistics.median(differences)
 
 
 def cost():
@@ -167,16 +173,63 @@ def cost():
         def _next_data(self):
             return 0
 
-    endless = Endless()
-    result = {"hooked": hooked, "next_ns": nanoseconds_per_call(iterator.__next__, endless)}
-    if hooked:
-        result["unmarked_next_ns"] = nanoseconds_per_call(iterator.__next__.__wrapped__, endless)
-        optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
-        hooks = sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks.values()  # torch.optim hides the module
-        (hook,) = [hook for hook in hooks if getattr(hook, "__traceinject__", False)]
-        result["step_mark_ns"] = nanoseconds_per_call(lambda of: hook(of, (), {}), optimizer)
-        result["empty_call_ns"] = nanoseconds_per_call(lambda of: None, optimizer)
-    return result
+    if not hooked:
+        return {"hooked": hooked}
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+    hooks = sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks.values()  # torch.optim hides the module
+    (hook,) = [hook for hook in hooks if getattr(hook, "__traceinject__", False)]
+    return {"hooked": hooked, "wait_ns": nanoseconds_more(iterator.__next__, iterator.__next__.__wrapped__, Endless()),
+            "step_mark_ns": nanoseconds_more(lambda of: hook(of, (), {}), lambda of: None, optimizer)}
+
+
+class Patches:
+    """What the library has put in place, to be taken out and put back while the program runs."""
+
+    def __init__(self, torch):
+        self.iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+        self.marked_next = self.iterator.__next__
+        self.hooks = sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks
+        self.step_hooks = {key: hook for key, hook in self.hooks.items() if getattr(hook, "__traceinject__", False)}
+        self.callbacks = [callback for callback in gc.callbacks if getattr(callback, "__traceinject__", False)]
+
+    def take_out(self):
+        self.iterator.__next__ = self.marked_next.__wrapped__
+        for key in self.step_hooks:
+            del self.hooks[key]
+        for callback in self.callbacks:
+            gc.callbacks.remove(callback)
+
+    def put_back(self):
+        self.iterator.__next__ = self.marked_next
+        self.hooks.update(self.step_hooks)
+        gc.callbacks.extend(self.callbacks)
+
+
+def step():
+    """A launch-bound training step, recorded, with and without the patches in turn."""
+    import torch
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "samples" / "workloads"))
+    import transformer
+    hooked = wait_until_hooked(torch)
+    sys.argv = ["transformer.py", "--preset", "launch-bound", "--workers", "0", "--steps", str(2 * STEP_PAIRS)]
+    trainer = transformer.Trainer(transformer.parse_options())
+    for _ in range(10):
+        trainer.step()
+    patches, steps = Patches(torch), {"with": [], "without": []}
+    end = time.monotonic() + STEP_BUDGET_S
+    for index in range(2 * STEP_PAIRS if hooked else 0):
+        if time.monotonic() > end and index % 4 == 0:
+            break
+        # with, without, without, with: a drift in time hits both alike
+        kind = "with" if index % 4 in (0, 3) else "without"
+        if kind == "without":
+            patches.take_out()
+        start = time.perf_counter()
+        trainer.step()  # the GPU is faster than the host: its time is the step's
+        steps[kind].append((time.perf_counter() - start) * 1e3)
+        if kind == "without":
+            patches.put_back()
+    return {"hooked": hooked, "steps_ms": steps}
 
 
 def without_files(counts):
@@ -184,7 +237,7 @@ def without_files(counts):
     return {re.sub(r"filename: `[^`]*`", "filename", reason): count for reason, count in counts.items()}
 
 
-PROGRAMS = {"loaders": loaders, "compile": compile_counters, "brief": brief, "cost": cost}
+PROGRAMS = {"loaders": loaders, "compile": compile_counters, "brief": brief, "cost": cost, "step": step}
 
 
 class Check:
@@ -285,8 +338,18 @@ class Check:
         own = self.run("cost", "cost")
         if own is None or not own["hooked"]:
             return
-        print(f"NOTE  a wait costs {own['next_ns'] - own['unmarked_next_ns']:.0f} ns on top of {own['unmarked_next_ns']:.0f} ns, "
-              f"a step mark {own['step_mark_ns'] - own['empty_call_ns']:.0f} ns", flush=True)
+        print(f"NOTE  a wait costs {own['wait_ns']:.0f} ns, a step mark {own['step_mark_ns']:.0f} ns", flush=True)
+
+    def note_step_cost(self):
+        own = self.run("step", "step")
+        if own is None or not own["hooked"]:
+            return
+        without = statistics.median(own["steps_ms"]["without"])
+        changes = [100 * (mine / base - 1) for mine, base in zip(own["steps_ms"]["with"], own["steps_ms"]["without"])]
+        generator = random.Random(1)
+        draws = sorted(statistics.median(generator.choices(changes, k=len(changes))) for _ in range(2000))
+        print(f"NOTE  launch-bound step without the patches {without:.3f} ms; with them {statistics.median(changes):+.3f} % "
+              f"({draws[50]:+.3f} to {draws[-51]:+.3f}), {len(changes)} pairs of neighbouring steps", flush=True)
 
     def finish(self):
         count = collections.Counter(outcome["outcome"] for outcome in self.outcomes)
@@ -298,8 +361,8 @@ class Check:
 
 def main():
     if len(sys.argv) == 3 and sys.argv[1] in PROGRAMS:
-        result = PROGRAMS[sys.argv[1]]()
-        pathlib.Path(sys.argv[2]).write_text(json.dumps(result))
+        program, result = sys.argv[1:]  # read before it runs: a program may need arguments of its own there
+        pathlib.Path(result).write_text(json.dumps(PROGRAMS[program]()))
         return 0
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["check"])
@@ -311,6 +374,7 @@ def main():
     check.check_compile()
     check.check_off()
     check.note_cost()
+    check.note_step_cost()
     return check.finish()
 
 

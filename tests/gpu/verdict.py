@@ -11,6 +11,9 @@ predicted saving differs from the measured one by at most --tolerance of the ste
 is blamed: compute_bound. Data-parallel training may also be comm_exposed if communication is exposed for more than 5 % of the
 time, which is computed here from the recording, for the worst rank, between the start of its first and the end of its last step.
 
+Machines with noisy neighbours change their speed within minutes, and what is bound by the host with them. With --repeats N, truth
+and recording are made N times in turn, each in new parents, and medians are judged; labels must be right in all.
+
   verdict.py --rescore --out OUT --analyze ANALYZE   judges the recordings that an earlier run left in OUT (--keep); needs no GPU
 """
 
@@ -20,6 +23,7 @@ import os
 import pathlib
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 
@@ -33,6 +37,8 @@ LABELS = {"dataloader_cpu": "dataloader", "dataloader_sleep": "dataloader", "h2d
           "allocator": "allocator", "checkpoint": "checkpoint", "gc": "gc_pause", "launch": "launch_bound"}  # all others: controls
 EXPOSED_FLOOR = 0.05
 WAIT_TOLERANCE = 0.02  # of the data waits that the program measured
+# Twice the preset's batch: with the preset's, a slow host launches too late for two GPUs, and the control is none.
+DATA_PARALLEL_WORDS = ["--preset", "compute", "--batch", "8", "--ddp", "--nvtx"]
 
 
 class Runner:
@@ -103,6 +109,14 @@ def measure_truth(options, out):
     return {cause: truth.get(cause, {"error": failure}) for cause in options.cause if cause != DATA_PARALLEL}
 
 
+def measure_data_parallel(options, out):
+    """Its step time untraced."""
+    try:
+        return run_data_parallel(options, out / "logs" / "truth_ddp.txt", {})
+    except RuntimeError as error:
+        return {"error": str(error)}
+
+
 def record(options, out):
     """{cause: result line of the recorded run}; what failed has an "error"."""
     results, runner = {}, None
@@ -112,7 +126,7 @@ def record(options, out):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             if cause == DATA_PARALLEL:
-                results[cause] = record_data_parallel(options, output, target)
+                results[cause] = run_data_parallel(options, output, {"LD_PRELOAD": options.library, "TRACEINJECT_OUTPUT": str(target)})
                 continue
             runner = runner or Runner(options, options.library)
             code = runner.run(words + (["--nvtx"] if options.nvtx else []), {"TRACEINJECT_OUTPUT": str(target)}, output, options.timeout)
@@ -126,12 +140,11 @@ def record(options, out):
     return results
 
 
-def record_data_parallel(options, output, target):
+def run_data_parallel(options, output, environment):
     program = pathlib.Path(options.workload).with_name("transformer.py")
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(program),
-               "--preset", "compute", "--ddp", "--nvtx", "--steps", str(options.steps)]
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")}
-    variables |= {"LD_PRELOAD": options.library, "TRACEINJECT_OUTPUT": str(target)}
+               *DATA_PARALLEL_WORDS, "--steps", str(options.steps)]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")} | environment
     code = run_group(command, variables, output, options.timeout)
     lines = json_lines(output.read_text())
     return {"step_ms_on": lines[-1]["median_step_ms"]} if code == 0 and lines else {"error": f"exit code {code}; see {output}"}
@@ -198,17 +211,33 @@ def judge(options, cause, truth, verdict, expected):
            "predicted_ms": int(verdict.get("saved_ns") or 0) / 1e6, "true_ms": None, "error_percent": None, "faults": []}
     if verdict["label"] not in expected:
         row["faults"].append("wrong label")
-    if cause in LABELS:
-        if "error" in truth or not row["step_off_ms"] or not row["step_on_ms"]:
-            row["faults"].append(f"no truth: {truth.get('error', 'no step times')}")
-        else:
-            row["true_ms"] = row["step_on_ms"] - row["step_off_ms"]
-            row["error_percent"] = 100 * (row["predicted_ms"] - row["true_ms"]) / row["step_on_ms"]
-            if 100 * row["true_ms"] / row["step_on_ms"] < options.share:
-                row["faults"].append(f"planted too weakly: below {options.share:g} % of the step")
-            if abs(row["error_percent"]) > options.tolerance:
-                row["faults"].append(f"saving off by more than {options.tolerance:g} % of the step")
+    if cause in LABELS and ("error" in truth or not row["step_off_ms"] or not row["step_on_ms"]):
+        row["faults"].append(f"no truth: {truth.get('error', 'no step times')}")
     return row
+
+
+def hold_against_truth(options, row):
+    """Fills in what the cause costs and how far the prediction is off, and judges both."""
+    if row["cause"] not in LABELS or row["step_off_ms"] is None or row["step_on_ms"] is None or row["predicted_ms"] is None:
+        return
+    row["true_ms"] = row["step_on_ms"] - row["step_off_ms"]
+    row["error_percent"] = 100 * (row["predicted_ms"] - row["true_ms"]) / row["step_on_ms"]
+    if 100 * row["true_ms"] / row["step_on_ms"] < options.share:
+        row["faults"].append(f"planted too weakly: below {options.share:g} % of the step")
+    if abs(row["error_percent"]) > options.tolerance:
+        row["faults"].append(f"saving off by more than {options.tolerance:g} % of the step")
+
+
+def median_of(rows):
+    """The rows of one cause in all repeats as one: medians of the times, and the faults of all."""
+    merged = dict(rows[0])
+    for name in ("step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "confidence"):
+        values = [row[name] for row in rows if row.get(name) is not None]
+        merged[name] = statistics.median(values) if values else None
+    merged["label"] = ", ".join(dict.fromkeys(str(row["label"]) for row in rows))
+    merged["expected"] = list(dict.fromkeys(label for row in rows for label in row["expected"]))
+    merged["faults"] = list(dict.fromkeys(fault for row in rows for fault in row["faults"]))
+    return merged
 
 
 def failed_row(cause, expected, truth, reason):
@@ -297,6 +326,7 @@ def parse_options():
     parser.add_argument("--settle", type=int, default=10, help="recorded steps before them (default: 10)")
     parser.add_argument("--truth-steps", type=int, default=20, help="steps of an untraced block, a multiple of 10 (default: 20)")
     parser.add_argument("--rounds", type=int, default=2, help="untraced blocks of each kind (default: 2)")
+    parser.add_argument("--repeats", type=int, default=1, help="times that everything is done, each in OUT/1, OUT/2, ... (default: 1)")
     parser.add_argument("--share", type=float, default=20, help="what a cause must cost, %% of its step (default: 20)")
     parser.add_argument("--tolerance", type=float, default=15, help="of the predicted saving, %% of the step (default: 15)")
     parser.add_argument("--nvtx", action="store_true", help="mark the steps with NVTX ranges too")
@@ -308,8 +338,8 @@ def parse_options():
     options = parser.parse_args()
     if not options.rescore and not (options.library and options.workload):
         parser.error("--library and --workload are needed to record")
-    if options.steps % 10 or options.truth_steps % 10 or min(options.steps, options.truth_steps, options.rounds, options.settle) < 1:
-        parser.error("--steps and --truth-steps take multiples of 10, --rounds and --settle at least 1")
+    if options.steps % 10 or options.truth_steps % 10 or min(options.steps, options.truth_steps, options.rounds, options.settle, options.repeats) < 1:
+        parser.error("--steps and --truth-steps take multiples of 10, --rounds, --settle and --repeats at least 1")
     return options
 
 
@@ -317,14 +347,19 @@ def run_everything(options, out):
     for name in ("recordings", "reports", "logs"):
         shutil.rmtree(out / name, ignore_errors=True)
     (out / "logs").mkdir(parents=True)
+    truth = measure_truth(options, out) if set(options.cause) != {DATA_PARALLEL} else {}
+    if DATA_PARALLEL in options.cause:
+        truth[DATA_PARALLEL] = measure_data_parallel(options, out)
+    recorded = record(options, out)
+    (out / "truth.json").write_text(json.dumps({"truth": truth, "recorded": recorded}, indent=1))
+    return truth, recorded
+
+
+def choose_causes(options):
     options.cause = options.cause or CAUSES + [DATA_PARALLEL]
     if options.gpus < 2 and DATA_PARALLEL in options.cause:
         options.cause.remove(DATA_PARALLEL)
         print(f"{DATA_PARALLEL}: left out, it needs two GPUs and there is {options.gpus}")
-    truth = measure_truth(options, out) if set(options.cause) != {DATA_PARALLEL} else {}
-    recorded = record(options, out)
-    (out / "truth.json").write_text(json.dumps({"truth": truth, "recorded": recorded}, indent=1))
-    return truth, recorded
 
 
 def load(options, out):
@@ -333,19 +368,34 @@ def load(options, out):
     return document["truth"], {cause: document["recorded"][cause] for cause in options.cause}
 
 
+def folders_of(options, out):
+    if options.rescore:
+        return sorted((path.parent for path in out.glob("[0-9]*/truth.json")), key=lambda path: int(path.name)) or [out]
+    return [out / str(number) for number in range(1, options.repeats + 1)] if options.repeats > 1 else [out]
+
+
 def main():
     options = parse_options()
     out = pathlib.Path(options.out).resolve()
     out.mkdir(parents=True, exist_ok=True)
-    truth, recorded = load(options, out) if options.rescore else run_everything(options, out)
-    rows, of_python = score(options, out, truth, recorded), python_rows(out, recorded)
+    if not options.rescore:
+        choose_causes(options)
+    of_causes, of_python = [], []
+    for folder in folders_of(options, out):
+        truth, recorded = load(options, folder) if options.rescore else run_everything(options, folder)
+        of_causes.append(score(options, folder, truth, recorded))
+        of_python += python_rows(folder, recorded)
+        if not options.keep and not options.rescore:
+            shutil.rmtree(folder / "recordings", ignore_errors=True)
+    rows = [median_of(repeats) for repeats in zip(*of_causes)]
+    for row in rows:
+        hold_against_truth(options, row)
     text = table(rows) + "\n" + (f"\n{python_table(of_python)}\n" if of_python else "")
     failed = sum(bool(row["faults"]) for row in rows) + sum(not row["passed"] for row in of_python)
     passed = len(rows) + len(of_python) - failed
     (out / "verdict.md").write_text(text)
-    (out / "verdict.json").write_text(json.dumps({"passed": passed, "failed": failed, "causes": rows, "python": of_python}, indent=1))
-    if not options.keep and not options.rescore:
-        shutil.rmtree(out / "recordings", ignore_errors=True)
+    (out / "verdict.json").write_text(json.dumps({"passed": passed, "failed": failed, "causes": rows, "repeats": of_causes,
+                                                  "python": of_python}, indent=1))
     print(text)
     print(f"{passed} passed, {failed} failed")
     return 0 if passed and not failed else 1
