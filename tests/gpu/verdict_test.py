@@ -46,7 +46,9 @@ print(json.dumps({"verdict": verdicts[cause]} if verdicts.get(cause) else {}) if
 
 def judged(cause="sync", label="sync_bound", saved_ms=20, off=20.0, on=40.0, expected=("sync_bound",)):
     truth = {"step_ms_off": off, "step_ms_on": on}
-    return verdict.judge(OPTIONS, cause, truth, {"label": label, "saved_ns": str(saved_ms * 10**6)}, list(expected))["faults"]
+    row = verdict.judge(OPTIONS, cause, truth, {"label": label, "saved_ns": str(saved_ms * 10**6)}, list(expected))
+    verdict.hold_against_truth(OPTIONS, row)
+    return row["faults"]
 
 
 class Judge(unittest.TestCase):
@@ -70,6 +72,25 @@ class Judge(unittest.TestCase):
     def test_control_needs_no_truth_and_blames_nothing(self):
         self.assertEqual(judged("conv", "compute_bound", 0, None, 30.0, ["compute_bound"]), [])
         self.assertEqual(judged("conv", "launch_bound", 9, None, 30.0, ["compute_bound"]), ["wrong label"])
+
+
+class Repeats(unittest.TestCase):
+    def merged(self, labels, saved_ms):
+        rows = []
+        for label, saved in zip(labels, saved_ms):
+            truth = {"step_ms_off": 20.0, "step_ms_on": 40.0}
+            rows.append(verdict.judge(OPTIONS, "sync", truth, {"label": label, "saved_ns": str(saved * 10**6)}, ["sync_bound"]))
+        row = verdict.median_of(rows)
+        verdict.hold_against_truth(OPTIONS, row)
+        return row
+
+    def test_the_median_is_judged(self):
+        row = self.merged(["sync_bound"] * 3, [21, 90, 20])
+        self.assertEqual((row["predicted_ms"], row["faults"]), (21, []))
+
+    def test_one_wrong_label_fails(self):
+        row = self.merged(["sync_bound", "allocator", "sync_bound"], [20, 20, 20])
+        self.assertEqual((row["label"], row["faults"]), ("sync_bound, allocator", ["wrong label"]))
 
 
 class DataParallel(unittest.TestCase):
@@ -134,6 +155,14 @@ class WholeRun(unittest.TestCase):
         document = json.loads((self.folder / "out" / "verdict.json").read_text())
         rows = {row["cause"]: row["faults"] for row in document["causes"]}
         return ended.returncode, ended.stdout.splitlines()[-1], rows
+
+    def test_repeats_are_judged_together_and_again(self):
+        verdicts = {"sync": {"label": "sync_bound", "saved_ns": "20000000"}}
+        # One row for the cause; of the waits and marks, which the made-up recordings do not hold, one a repeat.
+        expected = (1, "1 passed, 2 failed", {"sync": []})
+        self.assertEqual(self.run_verdict(["sync"], verdicts, "--repeats", "2", "--keep"), expected)
+        self.assertTrue((self.folder / "out" / "2" / "recordings" / "sync.db").exists())
+        self.assertEqual(self.run_verdict([], verdicts, "--rescore", record=False), expected)
 
     def test_forked_and_separate_programs(self):
         verdicts = {"sync": {"label": "sync_bound", "saved_ns": "20000000"}, "conv": {"label": "compute_bound"}}
