@@ -84,33 +84,6 @@ constexpr std::array<Rgba, kNvtxInks> kNvtxColours = {
 
 }  // namespace
 
-Ink InkOf(KernelClass kernel_class) { return static_cast<Ink>(kernel_class); }
-
-Ink InkOf(ApiClass api_class) {
-  const auto offset = static_cast<unsigned>(api_class) - static_cast<unsigned>(ApiClass::kLaunch);
-  return static_cast<Ink>(static_cast<unsigned>(Ink::kCallLaunch) + offset);
-}
-
-Ink NvtxInk(std::string_view text) {
-  // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ : small, and stable between runs and builds.
-  std::uint32_t hash = 2166136261U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return static_cast<Ink>(static_cast<unsigned>(Ink::kNvtx) + (hash >> 16) % kNvtxInks);
-}
-
-Category CategoryOf(Ink ink) {
-  if (ink >= Ink::kCallLaunch) return Category::kHost;
-  switch (static_cast<KernelClass>(ink)) {
-    case KernelClass::kComm:
-      return Category::kCommunication;
-    case KernelClass::kMemcpy:
-    case KernelClass::kMemset:
-      return Category::kCopy;
-    default:
-      return Category::kCompute;
-  }
-}
-
 Rgba FillColour(Ink ink) {
   if (ink < Ink::kCallLaunch) return KernelColour(static_cast<KernelClass>(ink));
   if (ink < Ink::kNvtx) return CallColour(ink);

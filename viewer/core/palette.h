@@ -3,44 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
 
-#include "analyzer/model/run.h"
+#include "analyzer/model/ink.h"
 
 namespace traceinject {
 
 // 0xRRGGBBAA.
 using Rgba = std::uint32_t;
-
-// A colour by what the event is. The first values are those of KernelClass; the rest are host
-// events.
-enum class Ink : std::uint8_t {
-  kKernelClasses = 0,  // Ink(kernel_class)
-  kCallLaunch = 32,
-  kCallCopy,
-  kCallMemset,
-  kCallSynchronise,
-  kCallEvent,
-  kCallAllocate,
-  kCallGraphLaunch,
-  kCallOther,
-  kNvtx = 48,  // and the 7 after it: NVTX ranges are told apart by their text
-  kCollective = 56,
-};
-inline constexpr unsigned kNvtxInks = 8;
-
-// What the GPU was busy with, coarsely. In the order in which a moment with several of them is
-// counted: compute hides communication, communication hides copies.
-enum class Category : std::uint8_t { kCompute, kCommunication, kCopy, kHost };
-inline constexpr unsigned kCategories = 3;  // without kHost
-
-Ink InkOf(KernelClass kernel_class);
-Ink InkOf(ApiClass api_class);
-// The same text has the same ink in every run.
-Ink NvtxInk(std::string_view text);
-
-// kHost for what does not run on the GPU.
-Category CategoryOf(Ink ink);
 
 Rgba FillColour(Ink ink);
 Rgba FillColour(Category category);

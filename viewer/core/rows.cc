@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "analyzer/model/kernel_class.h"
-#include "viewer/core/pack_lanes.h"
+#include "analyzer/model/pack_lanes.h"
 
 namespace traceinject {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "viewer/core/lane.h"
+#include "analyzer/model/lane.h"
 
 namespace traceinject {
 

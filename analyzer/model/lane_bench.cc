@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "viewer/core/lane.h"
+#include "analyzer/model/lane.h"
 
 namespace traceinject {
 namespace {

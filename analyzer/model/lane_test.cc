@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/core/lane.h"
+#include "analyzer/model/lane.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/core/pack_lanes.h"
+#include "analyzer/model/pack_lanes.h"
 
 #include <algorithm>
 #include <limits>

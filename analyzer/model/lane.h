@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "viewer/core/palette.h"
+#include "analyzer/model/ink.h"
 
 namespace traceinject {
 

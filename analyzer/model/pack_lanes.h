@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "viewer/core/lane.h"
+#include "analyzer/model/lane.h"
 
 namespace traceinject {
 
