@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/device_analysis.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <utility>
+
+#include "analyzer/common/units.h"
+#include "analyzer/metrics/process_label.h"
+
+namespace traceinject {
+namespace {
+
+std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
+  if (!rank.rank && run.ranks.size() == 1) return fmt::format("GPU {}", device.ordinal);
+  return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
+}
+
+DeviceAnalysis Analyse(const Rank& rank, const Device& device, const Window& window,
+                       std::size_t longest_gaps) {
+  DeviceAnalysis found;
+  found.rank = &rank;
+  found.device = &device;
+  found.window = window;
+  found.range = StartingIn(device.ops, window.time);
+  found.partition = PartitionOf(device.ops, window.time);
+  found.gaps = FindGaps(device.ops, rank.api, window.time, longest_gaps);
+  found.copies = CountCopies(rank, device.ops, found.range, window.time);
+  found.nccl = LinkNccl(rank, device);
+  found.comm_kernels = CountCommKernels(rank, device.ops, found.range);
+  found.join = CountJoins(rank, device.ops, found.range);
+  return found;
+}
+
+std::string NoWorkNote(const std::string& label, const traceinject::Device& device, TimeNs origin,
+                       const TimeLimits& limits) {
+  if (!limits.from_ns && !limits.to_ns)
+    return fmt::format("{} ({}): its operations took no measurable time.", label, device.name);
+  const Interval span = *GpuSpan(device.ops);
+  return fmt::format("{} ({}) did no GPU work in the chosen time; its work lies between {} and {}.",
+                     label, device.name, FormatTime(span.start - origin),
+                     FormatTime(span.end - origin));
+}
+
+}  // namespace
+
+std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
+                                          const ReportOptions& options, Report& report) {
+  std::deque<DeviceAnalysis> devices;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    for (const Device& device : run.ranks[i].devices) {
+      if (device.ops.size() == 0) continue;
+      const std::string label = LabelOf(run, run.ranks[i], device);
+      const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+      if (!window) {
+        report.add_notes(NoWorkNote(label, device, origin, options.limits));
+        continue;
+      }
+      devices.push_back(Analyse(run.ranks[i], device, *window, options.longest_gaps));
+      devices.back().rank_index = i;
+      devices.back().label = label;
+    }
+  }
+  return devices;
+}
+
+void MatchRanks(std::deque<DeviceAnalysis>& devices, Report& report) {
+  std::vector<NcclMember> members;
+  for (DeviceAnalysis& found : devices) members.push_back({found.rank, &found.nccl});
+  for (std::string& note : EstimateTransfers(members)) report.add_notes(std::move(note));
+}
+
+}  // namespace traceinject

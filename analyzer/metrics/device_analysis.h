@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// All that the metrics find out about each device of a run, before it is written into a report.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/gaps.h"
+#include "analyzer/metrics/health.h"
+#include "analyzer/metrics/kernels.h"
+#include "analyzer/metrics/nccl_summary.h"
+#include "analyzer/metrics/partition.h"
+#include "analyzer/metrics/window.h"
+
+namespace traceinject {
+
+// Everything found out about one device, kept until the run's sums are made.
+struct DeviceAnalysis {
+  std::size_t rank_index = 0;
+  const Rank* rank = nullptr;
+  const Device* device = nullptr;
+  std::string label;
+  Window window;
+  OpRange range;
+  Partition partition;
+  Gaps gaps;
+  std::vector<CopyStats> copies;
+  NcclLinks nccl;
+  CommKernels comm_kernels;
+  JoinRate join;
+};
+
+// Devices with work in the chosen time, in the order of the run; times of the limits are relative
+// to `origin`. Those without get a note in the report. A deque: what points at an analysis stays
+// good.
+std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
+                                          const ReportOptions& options, Report& report);
+
+// Compares the collectives of the ranks with each other; what does not match becomes a note.
+void MatchRanks(std::deque<DeviceAnalysis>& devices, Report& report);
+
+}  // namespace traceinject

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/report_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analyzer/common/units.h"
+#include "analyzer/model/kernel_class.h"
+
+namespace traceinject {
+namespace {
+
+template <typename T, typename Set>
+void SetIf(const std::optional<T>& value, Set set) {
+  if (value) set(*value);
+}
+
+proto::Gap::Cause CauseOf(GapCause cause) {
+  switch (cause) {
+    case GapCause::kHostLate:
+      return proto::Gap::CAUSE_HOST_LATE;
+    case GapCause::kLaunchLatency:
+      return proto::Gap::CAUSE_LAUNCH_LATENCY;
+    case GapCause::kQueued:
+      return proto::Gap::CAUSE_QUEUED;
+    case GapCause::kUnknown:
+      break;
+  }
+  return proto::Gap::CAUSE_UNKNOWN;
+}
+
+proto::HostActivity::Kind KindOf(HostActivity::Kind kind) {
+  switch (kind) {
+    case HostActivity::Kind::kApi:
+      return proto::HostActivity::KIND_API;
+    case HostActivity::Kind::kRange:
+      return proto::HostActivity::KIND_RANGE;
+    case HostActivity::Kind::kCollective:
+      return proto::HostActivity::KIND_COLLECTIVE;
+  }
+  return proto::HostActivity::KIND_UNKNOWN;
+}
+
+std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op) {
+  if (ops.kind[op] == OpKind::kKernel)
+    return std::string(rank.string(rank.shapes[ops.detail[op]].name));
+  const Transfer& transfer = rank.transfers[ops.detail[op]];
+  if (ops.kind[op] == OpKind::kMemset) return "memset";
+  return fmt::format("memcpy {}, {} to {}", CopyKindName(transfer.kind),
+                     MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
+}
+
+double Share(TimeNs part, TimeNs whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
+  for (const std::int32_t v : shape.grid) to.add_grid(v);
+  for (const std::int32_t v : shape.block) to.add_block(v);
+  if (shape.cluster[0] != 0) {
+    for (const std::int32_t v : shape.cluster) to.add_cluster(v);
+  }
+  to.set_registers(shape.registers);
+  to.set_shared_bytes(shape.static_shared_bytes + shape.dynamic_shared_bytes);
+}
+
+void SetSpread(const std::deque<DeviceAnalysis>& devices, TimeNs Partition::*part,
+               proto::Spread& to) {
+  std::vector<std::pair<double, const DeviceAnalysis*>> values;
+  for (const DeviceAnalysis& found : devices)
+    values.emplace_back(found.partition.share(found.partition.*part), &found);
+  std::stable_sort(values.begin(), values.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  const std::size_t middle = values.size() / 2;
+  to.set_min(values.front().first);
+  to.set_median(values.size() % 2 == 1 ? values[middle].first
+                                       : (values[middle - 1].first + values[middle].first) / 2);
+  to.set_max(values.back().first);
+  to.set_min_at(values.front().second->label);
+  to.set_max_at(values.back().second->label);
+}
+
+// Busy is all that is not idle, so its spread is that of idle turned round.
+void SetBusySpread(const proto::Spread& idle, proto::Spread& to) {
+  to.set_min(1 - idle.max());
+  to.set_median(1 - idle.median());
+  to.set_max(1 - idle.min());
+  to.set_min_at(idle.max_at());
+  to.set_max_at(idle.min_at());
+}
+
+proto::Health::Grade GradeOf(HealthGrade grade) {
+  switch (grade) {
+    case HealthGrade::kGood:
+      return proto::Health::GRADE_GOOD;
+    case HealthGrade::kLossy:
+      return proto::Health::GRADE_LOSSY;
+    case HealthGrade::kBad:
+      return proto::Health::GRADE_BAD;
+    case HealthGrade::kUnknown:
+      break;
+  }
+  return proto::Health::GRADE_UNKNOWN;
+}
+
+proto::HealthLine::Severity SeverityOf(HealthSeverity severity) {
+  switch (severity) {
+    case HealthSeverity::kError:
+      return proto::HealthLine::SEVERITY_ERROR;
+    case HealthSeverity::kDataLoss:
+      return proto::HealthLine::SEVERITY_DATA_LOSS;
+    case HealthSeverity::kNotice:
+      return proto::HealthLine::SEVERITY_NOTICE;
+    case HealthSeverity::kInfo:
+      break;
+  }
+  return proto::HealthLine::SEVERITY_INFO;
+}
+
+}  // namespace
+
+void ReportWriter::Sources(Report& report) const {
+  for (const Rank& rank : run_.ranks) {
+    proto::Source& to = *report.add_sources();
+    to.set_path(rank.path);
+    SetIf(rank.rank, [&](int v) { to.set_rank(v); });
+    to.set_host(rank.process.host);
+    to.set_pid(rank.process.pid);
+    to.set_run_id(rank.run_id);
+    to.set_tool_version(rank.tool_version);
+    to.set_schema_version(rank.schema_version);
+    to.set_closed(rank.closed);
+    SetIf(rank.process.world_size, [&](int v) { to.set_world_size(v); });
+    to.set_command_line(rank.process.command_line);
+    SetIf(rank.process.driver_version, [&](int v) { to.set_driver_version(v); });
+    SetIf(rank.process.cupti_version, [&](int v) { to.set_cupti_version(v); });
+    SetIf(rank.process.nccl_version, [&](int v) { to.set_nccl_version(v); });
+  }
+}
+
+void ReportWriter::WindowOf(const Window& window, proto::Window& to) const {
+  to.set_start_ns(window.time.start - origin_);
+  to.set_end_ns(window.time.end - origin_);
+  to.set_restricted(window.restricted);
+}
+
+void ReportWriter::PartitionOf(const Partition& partition, proto::Partition& to) const {
+  to.set_wall_ns(partition.wall_ns);
+  to.set_compute_ns(partition.compute_ns);
+  to.set_exposed_communication_ns(partition.exposed_communication_ns);
+  to.set_exposed_copy_ns(partition.exposed_copy_ns);
+  to.set_idle_ns(partition.idle_ns);
+  const auto [compute, communication, copy, idle] = RoundedPercentages(partition);
+  to.set_compute_percent(compute);
+  to.set_exposed_communication_percent(communication);
+  to.set_exposed_copy_percent(copy);
+  to.set_idle_percent(idle);
+  to.set_busy_ns(partition.busy_ns());
+  to.set_communication_ns(partition.communication_ns);
+  to.set_copy_ns(partition.copy_ns);
+  SetIf(partition.communication_to_compute(),
+        [&](double v) { to.set_communication_to_compute(v); });
+  SetIf(partition.overlap_share(), [&](double v) { to.set_overlap_share(v); });
+  to.set_busy_share(partition.share(partition.busy_ns()));
+  to.set_exposed_communication_share(partition.share(partition.exposed_communication_ns));
+}
+
+void ReportWriter::Causes(const IdleCauses& causes, proto::IdleCauses& to) const {
+  to.set_gap_count(causes.gap_count);
+  to.set_host_late_ns(causes.host_late_ns);
+  to.set_launch_latency_ns(causes.launch_latency_ns);
+  to.set_queued_ns(causes.queued_ns);
+  to.set_unknown_ns(causes.unknown_ns);
+}
+
+void ReportWriter::GapOf(const DeviceAnalysis& found, const Gap& gap,
+                         const HostActivities& activities, proto::Gap& to) const {
+  const Rank& rank = *found.rank;
+  to.set_start_ns(gap.time.start - origin_);
+  to.set_duration_ns(gap.length_ns());
+  to.set_cause(CauseOf(gap.cause));
+  to.set_host_late_ns(gap.host_late_ns);
+  to.set_launch_latency_ns(gap.launch_latency_ns);
+  if (gap.op != kNone) to.set_ended_by(OperationName(rank, found.device->ops, gap.op));
+  if (gap.launch != kNone) {
+    to.set_launch_api(rank.api_names[rank.api.name[gap.launch]].name);
+    to.set_launch_start_ns(rank.api.start[gap.launch] - origin_);
+    const traceinject::Thread& thread = rank.threads[rank.api.thread[gap.launch]];
+    to.set_thread(thread.tid);
+    to.set_thread_name(thread.name);
+  }
+  const std::vector<HostActivity> done = activities.During(gap);
+  for (const HostActivity& activity : done) {
+    proto::HostActivity& one = *to.add_activities();
+    one.set_kind(KindOf(activity.kind));
+    one.set_name(activity.name);
+    one.set_count(activity.count);
+    one.set_overlap_ns(activity.overlap_ns);
+    one.set_thread(rank.threads[activity.thread].tid);
+  }
+  to.set_text(DescribeGap(rank, gap, done));
+}
+
+void ReportWriter::CaptureGaps(const DeviceAnalysis& found, proto::DeviceReport& to) const {
+  for (const CaptureGap& gap : found.rank->gaps) {
+    const TimeNs start = std::max(gap.start, found.window.time.start),
+                 end = std::min(gap.end, found.window.time.end);
+    if (end <= start) continue;
+    proto::CaptureGap& one = *to.add_capture_gaps();
+    one.set_start_ns(start - origin_);
+    one.set_end_ns(end - origin_);
+    one.set_reason(gap.reason);
+  }
+}
+
+void ReportWriter::Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const {
+  to.set_title(std::string(spec.title));
+  SetIf(PeakTflops(spec, PeakDtype::kBf16), [&](double v) { to.set_bf16_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kFp16), [&](double v) { to.set_fp16_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kTf32), [&](double v) { to.set_tf32_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kFp8), [&](double v) { to.set_fp8_tflops(v); });
+  SetIf(PeakTflops(spec, PeakDtype::kFp32), [&](double v) { to.set_fp32_tflops(v); });
+  if (spec.memory_gb_per_s > 0) to.set_memory_gb_per_s(spec.memory_gb_per_s);
+  if (spec.nvlink_gb_per_s > 0) to.set_nvlink_gb_per_s(spec.nvlink_gb_per_s);
+  to.set_source(std::string(spec.source));
+}
+
+template <typename To>
+void ReportWriter::Kernels(const KernelTable& table, To& to) const {
+  proto::KernelTotals& totals = *to.mutable_kernels();
+  totals.set_count(table.count);
+  totals.set_total_ns(table.total_ns);
+  totals.set_distinct_names(static_cast<std::int64_t>(table.kernels.size()));
+  totals.set_unclassified_share(Share(table.unclassified_ns, table.total_ns));
+  for (std::size_t i = 0; i < std::min(table.kernels.size(), options_.top_kernels); ++i) {
+    const KernelStats& stats = table.kernels[i];
+    proto::Kernel& one = *to.add_top_kernels();
+    one.set_name(stats.name);
+    one.set_kernel_class(std::string(KernelClassName(stats.kernel_class)));
+    one.set_count(stats.count);
+    one.set_total_ns(stats.total_ns);
+    one.set_mean_ns(static_cast<double>(stats.total_ns) / static_cast<double>(stats.count));
+    one.set_min_ns(stats.min_ns);
+    one.set_max_ns(stats.max_ns);
+    one.set_share(Share(stats.total_ns, table.total_ns));
+    ShapeOf(stats.shape, *one.mutable_shape());
+    one.set_shape_count(stats.shape_count);
+  }
+  for (const KernelClassStats& stats : table.classes) {
+    proto::KernelClass& one = *to.add_classes();
+    one.set_name(std::string(KernelClassName(stats.kernel_class)));
+    one.set_count(stats.count);
+    one.set_total_ns(stats.total_ns);
+    one.set_share(Share(stats.total_ns, table.total_ns));
+  }
+}
+
+template <typename To>
+void ReportWriter::Copies(const std::vector<CopyStats>& copies, To& to) const {
+  for (const CopyStats& stats : copies) {
+    proto::Copy& one = *to.add_copies();
+    one.set_kind(stats.is_memset ? "memset" : std::string(CopyKindName(stats.kind)));
+    if (!stats.is_memset) {
+      one.set_source_memory(std::string(MemoryKindName(stats.src_kind)));
+      one.set_target_memory(std::string(MemoryKindName(stats.dst_kind)));
+    }
+    one.set_count(stats.count);
+    one.set_async_count(stats.async_count);
+    one.set_bytes(stats.bytes);
+    one.set_total_ns(stats.total_ns);
+    SetIf(stats.gb_per_s(), [&](double v) { one.set_gb_per_s(v); });
+    one.set_exposed_ns(stats.exposed_ns);
+  }
+}
+
+std::string ReportWriter::NcclCaveat(const std::vector<NcclRow>& rows) const {
+  if (rows.empty()) return "";
+  const auto split = [](const NcclRow& row) { return row.transfer_ns.has_value(); };
+  std::string text =
+      "Kernel time contains waiting for other ranks, so algbw and busbw are lower bounds.";
+  if (std::any_of(rows.begin(), rows.end(), split)) {
+    text +=
+        " Transfer is busbw over the shortest kernel time of each operation on any rank: what is "
+        "left when nobody waits.";
+  } else if (run_.ranks.size() == 1) {
+    text += " With one recorded process, waiting and transfer cannot be told apart.";
+  } else {
+    text +=
+        " Waiting and transfer could not be told apart: not all ranks of a communicator are known.";
+  }
+  return text;
+}
+
+void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
+                          proto::Nccl& to) const {
+  std::vector<NcclSource> sources;
+  CommKernels kernels;
+  std::int64_t linked = 0, calls = 0;
+  for (const DeviceAnalysis* found : devices) {
+    sources.push_back({&found->nccl, found->window.time});
+    kernels.nccl += found->comm_kernels.nccl;
+    kernels.other += found->comm_kernels.other;
+    linked += CountLinked(found->nccl, found->range);
+  }
+  const std::vector<NcclRow> rows = SummariseNccl(sources);
+  for (const NcclRow& row : rows) {
+    calls += row.calls;
+    proto::NcclRow& one = *to.add_rows();
+    one.set_function(row.function);
+    SetIf(row.communicator_size, [&](int v) { one.set_communicator_size(v); });
+    SetIf(row.bucket_low_bytes, [&](std::int64_t v) { one.set_bucket_low_bytes(v); });
+    SetIf(row.bucket_high_bytes, [&](std::int64_t v) { one.set_bucket_high_bytes(v); });
+    one.set_count(row.count);
+    one.set_calls(row.calls);
+    SetIf(row.bytes, [&](std::int64_t v) { one.set_bytes(v); });
+    one.set_kernel_ns(row.kernel_ns);
+    SetIf(row.algbw_gb_per_s(), [&](double v) { one.set_algbw_gb_per_s(v); });
+    SetIf(row.busbw_gb_per_s(), [&](double v) { one.set_busbw_gb_per_s(v); });
+    one.set_busbw_reason(row.busbw_reason());
+    one.set_latency_bound(row.latency_bound());
+    SetIf(row.transfer_ns, [&](TimeNs v) { one.set_transfer_ns(v); });
+    SetIf(row.transfer_busbw_gb_per_s(), [&](double v) { one.set_transfer_busbw_gb_per_s(v); });
+  }
+  to.set_kernels(kernels.nccl + kernels.other);
+  to.set_linked_kernels(linked);
+  to.set_other_kernels(kernels.other);
+  to.set_calls(calls);
+  to.set_caveat(NcclCaveat(rows));
+}
+
+void ReportWriter::JoinOf(const JoinRate& join, proto::Join& to) const {
+  to.set_operations(join.operations);
+  to.set_joined(join.joined);
+  if (join.share()) {
+    to.set_share(*join.share());
+  } else {
+    to.set_reason(join.operations == 0 ? "no GPU operations" : "no CUDA calls were recorded");
+  }
+}
+
+void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& activities,
+                          proto::DeviceReport& to) const {
+  to.set_source(static_cast<int>(found.rank_index));
+  SetIf(found.rank->rank, [&](int v) { to.set_rank(v); });
+  to.set_ordinal(found.device->ordinal);
+  to.set_label(found.label);
+  to.set_name(found.device->name);
+  if (const GpuSpec* spec = FindGpuSpec(found.device->name)) Peaks(*spec, *to.mutable_peaks());
+  WindowOf(found.window, *to.mutable_window());
+  PartitionOf(found.partition, *to.mutable_partition());
+  CaptureGaps(found, to);
+  Causes(found.gaps.causes, *to.mutable_idle_causes());
+  for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());
+  KernelCounter kernels;
+  kernels.Add(*found.rank, found.device->ops, found.range);
+  Kernels(kernels.Finish(), to);
+  Copies(found.copies, to);
+  NcclOf({&found}, *to.mutable_nccl());
+  JoinOf(found.join, *to.mutable_join());
+}
+
+void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const {
+  to.set_origin_unix_ns(run_.base_ns + origin_);
+  to.set_process_count(static_cast<int>(run_.ranks.size()));
+  to.set_device_count(static_cast<int>(devices.size()));
+  if (devices.empty()) return JoinOf(JoinRate{}, *to.mutable_join());
+
+  Window window = devices.front().window;
+  Partition partition;
+  IdleCauses causes;
+  KernelCounter kernels;
+  std::vector<std::vector<CopyStats>> copies;
+  std::vector<const DeviceAnalysis*> all;
+  JoinRate join;
+  for (const DeviceAnalysis& found : devices) {
+    window.time.start = std::min(window.time.start, found.window.time.start);
+    window.time.end = std::max(window.time.end, found.window.time.end);
+    window.restricted |= found.window.restricted;
+    partition += found.partition;
+    causes += found.gaps.causes;
+    kernels.Add(*found.rank, found.device->ops, found.range);
+    copies.push_back(found.copies);
+    all.push_back(&found);
+    join += found.join;
+  }
+  WindowOf(window, *to.mutable_window());
+  PartitionOf(partition, *to.mutable_partition());
+  SetSpread(devices, &Partition::compute_ns, *to.mutable_compute_share());
+  SetSpread(devices, &Partition::exposed_communication_ns,
+            *to.mutable_exposed_communication_share());
+  SetSpread(devices, &Partition::exposed_copy_ns, *to.mutable_exposed_copy_share());
+  SetSpread(devices, &Partition::idle_ns, *to.mutable_idle_share());
+  SetBusySpread(to.idle_share(), *to.mutable_busy_share());
+  Causes(causes, *to.mutable_idle_causes());
+  Kernels(kernels.Finish(), to);
+  Copies(MergeCopies(copies), to);
+  NcclOf(all, *to.mutable_nccl());
+  JoinOf(join, *to.mutable_join());
+}
+
+void ReportWriter::MfuBlock(const Mfu& mfu, proto::Mfu& to) const {
+  to.set_requested(options_.mfu.requested());
+  SetIf(mfu.percent, [&](double v) { to.set_mfu_percent(v); });
+  to.set_reason(mfu.reason);
+  to.set_convention(mfu.convention);
+  SetIf(mfu.flops_per_step, [&](double v) { to.set_flops_per_step(v); });
+  SetIf(mfu.steps, [&](std::int64_t v) { to.set_steps(v); });
+  to.set_steps_source(mfu.steps_source);
+  to.set_window_ns(mfu.window_ns);
+  to.set_devices(mfu.devices);
+  to.set_peak_dtype(std::string(PeakDtypeName(options_.mfu.peak_dtype)));
+  SetIf(mfu.peak_tflops_per_device, [&](double v) { to.set_peak_tflops_per_device(v); });
+  to.set_peak_source(mfu.peak_source);
+  SetIf(mfu.achieved_tflops_per_device, [&](double v) { to.set_achieved_tflops_per_device(v); });
+}
+
+void ReportWriter::HealthBlock(const RecordingHealth& health, proto::Health& to) const {
+  to.set_grade(GradeOf(health.grade));
+  for (const std::string& reason : health.reasons) to.add_reasons(reason);
+  to.set_records_seen(health.records_seen);
+  to.set_records_lost(health.records_lost);
+  SetIf(health.lost_share, [&](double v) { to.set_lost_share(v); });
+  for (const HealthLine& line : health.lines) {
+    proto::HealthLine& one = *to.add_lines();
+    one.set_severity(SeverityOf(line.severity));
+    one.set_source(static_cast<int>(line.rank));
+    one.set_name(line.name);
+    one.set_value(line.value);
+    one.set_text(line.text);
+    one.set_detail(line.detail);
+  }
+}
+
+}  // namespace traceinject
