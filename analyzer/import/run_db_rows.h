@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -74,8 +75,10 @@ class RunDbRows {
   // for ever.
   Status ExpectStored(std::string_view table);
 
-  // Sets progress.rows_total.
+  // Sets progress.rows_total, and what RowsOf gives.
   Status CountRows();
+  // About how many rows a table of events has, to make room for them at once. 0: not known.
+  std::size_t RowsOf(std::string_view table) const;
 
   void Count(std::string_view table, RowProblem problem) {
     ++problems_[{std::string(table), problem}];
@@ -93,8 +96,12 @@ class RunDbRows {
   const Database& database() const { return database_; }
 
  private:
+  // 0 if it cannot be told.
+  std::uint64_t PragmaNumber(std::string_view pragma) const;
+
   const Database& database_;
   ReadProgress& progress_;
+  std::map<std::string, std::size_t, std::less<>> rows_of_;
   std::map<std::pair<std::string, RowProblem>, std::int64_t> problems_;
 };
 

@@ -3,7 +3,8 @@
 // nothing else.
 //
 // Shape: one Rank per recorded process. Events are columns (structure of arrays), sorted by start;
-// rows are addressed by dense uint32 indices. Names are interned once per Rank (`Rank::strings`).
+// rows are addressed by dense uint32 indices. Columns that
+// are read rarely are packed (packed_column.h). Names are interned once per Rank (`Rank::strings`).
 //
 // Units and convention: int64 nanoseconds. Times are relative to `Run::base_ns`, the same base for
 // all ranks, and intervals are half-open, [start, end). `end == kOpen` means that the end was not
@@ -16,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "analyzer/model/packed_column.h"
 
 namespace traceinject {
 
@@ -93,10 +96,11 @@ struct GpuOps {
   std::vector<std::uint32_t> stream;  // index into Rank::streams
   std::vector<std::uint32_t>
       detail;  // kernel: index into Rank::shapes; else index into Rank::transfers
-  std::vector<std::uint64_t> correlation;  // 0: none
+  PackedColumn<std::uint64_t> correlation;  // 0: none
   std::vector<std::uint32_t>
       launch;  // index into Rank::api of the call that launched it; kNone: not found
-  std::vector<std::uint32_t> graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
+  PackedColumn<std::uint32_t>
+      graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
   std::size_t size() const { return start.size(); }
 };
 
@@ -136,8 +140,8 @@ struct ApiCalls {
   std::vector<TimeNs> start, end;
   std::vector<std::uint32_t> thread;  // index into Rank::threads
   std::vector<std::uint32_t> name;    // index into Rank::api_names
-  std::vector<std::uint64_t> correlation;
-  std::vector<std::int32_t> result;
+  PackedColumn<std::uint64_t> correlation;
+  PackedColumn<std::int32_t> result;
   std::size_t size() const { return start.size(); }
 };
 

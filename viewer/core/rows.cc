@@ -55,13 +55,6 @@ TimeNs Origin(const Run& run, TimeNs without_gpu_work) {
   return origin == std::numeric_limits<TimeNs>::max() ? without_gpu_work : origin;
 }
 
-void SetLanes(Row& row, LaneEvents events) {
-  PackedLanes packed = PackLanes(std::move(events));
-  if (packed.lanes.size() > 1) row.any_lane.emplace(UnionOf(packed));
-  row.hidden = packed.hidden;
-  for (LaneEvents& lane : packed.lanes) row.lanes.emplace_back(std::move(lane));
-}
-
 class RankRows {
  public:
   RankRows(const Run& run, std::uint32_t index, std::vector<Row>& rows)
@@ -101,7 +94,25 @@ class RankRows {
   void AddDevice(std::uint32_t index) {
     const GpuOps& ops = rank_.devices[index].ops;
     if (ops.size() == 0) return;
+    Row& summary = AddRow(RowKind::kDevice, fmt::format("GPU {}", rank_.devices[index].ordinal),
+                          rank_.devices[index].name);
+    summary.device = index;
+    summary.lanes.emplace_back(FlattenByCategory(AllOps(ops)));
+    AddStreams(index, ops);
+  }
+
+  void AddOp(const GpuOps& ops, std::uint32_t op, LaneEvents& events) const {
+    const TimeNs start = ops.start[op];
+    events.Add(start, End(start, ops.end[op]), op, InkOf(ops.kernel_class[op]));
+  }
+
+  LaneEvents AllOps(const GpuOps& ops) const {
     LaneEvents all;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) AddOp(ops, op, all);
+    return all;
+  }
+
+  void AddStreams(std::uint32_t device, const GpuOps& ops) {
     // By what is told of a stream, not by when it was first used: ranks then look alike.
     const auto before = [this](std::uint32_t a, std::uint32_t b) {
       const Stream &left = rank_.streams[a], &right = rank_.streams[b];
@@ -109,20 +120,11 @@ class RankRows {
              std::tie(right.context, right.stream_id, b);
     };
     std::map<std::uint32_t, LaneEvents, decltype(before)> streams(before);
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      const TimeNs start = ops.start[op], end = End(start, ops.end[op]);
-      const Ink ink = InkOf(ops.kernel_class[op]);
-      all.Add(start, end, op, ink);
-      streams[ops.stream[op]].Add(start, end, op, ink);
-    }
-    Row& summary = AddRow(RowKind::kDevice, fmt::format("GPU {}", rank_.devices[index].ordinal),
-                          rank_.devices[index].name);
-    summary.device = index;
-    summary.lanes.emplace_back(FlattenByCategory(all));
+    for (std::uint32_t op = 0; op < ops.size(); ++op) AddOp(ops, op, streams[ops.stream[op]]);
     const bool many_contexts = rank_.streams[streams.begin()->first].context !=
                                rank_.streams[streams.rbegin()->first].context;
     for (auto& [stream, events] : streams) {
-      AddStream(index, stream, many_contexts, std::move(events));
+      AddStream(device, stream, many_contexts, std::move(events));
     }
   }
 
@@ -209,10 +211,17 @@ std::vector<std::string> KernelLabels(const Rank& rank) {
 
 }  // namespace
 
+void SetLanes(Row& row, LaneEvents events) {
+  PackedLanes packed = PackLanes(std::exchange(events, {}));
+  row.beside_first = Lane(BesideFirst(packed));
+  row.hidden = packed.hidden;
+  for (LaneEvents& lane : packed.lanes) row.lanes.emplace_back(std::move(lane));
+}
+
 double Row::BusyShare(TimeNs start_ns, TimeNs end_ns) const {
   if (lanes.empty() || end_ns <= start_ns) return 0;
-  const Lane& lane = any_lane ? *any_lane : lanes.front();
-  return static_cast<double>(lane.Busy(start_ns, end_ns)) / static_cast<double>(end_ns - start_ns);
+  const TimeNs busy = lanes.front().Busy(start_ns, end_ns) + beside_first.Busy(start_ns, end_ns);
+  return static_cast<double>(busy) / static_cast<double>(end_ns - start_ns);
 }
 
 std::size_t Row::Count(TimeNs start_ns, TimeNs end_ns) const {

@@ -31,8 +31,11 @@ struct Row {
   double BusyShare(TimeNs start_ns, TimeNs end_ns) const;
   std::size_t Count(TimeNs start_ns, TimeNs end_ns) const;
 
-  std::optional<Lane> any_lane;  // union of the lanes where there are several
+  Lane beside_first;  // times in which another lane is busy and the first is not
 };
+
+// Puts events, sorted by start, into the lanes of the row. O(n x lanes).
+void SetLanes(Row& row, LaneEvents events);
 
 // An event on the timeline.
 struct EventRef {
