@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/traceview.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -8,6 +9,9 @@
 #include <utility>
 
 #include "analyzer/import/run_paths.h"
+#include "viewer/bench_frames.h"
+#include "viewer/core/check_run.h"
+#include "viewer/core/generated_run.h"
 #include "viewer/exit_code.h"
 #include "viewer/platform/offscreen.h"
 #include "viewer/platform/window.h"
@@ -41,6 +45,24 @@ int WriteScreenshot(const ViewerOptions& options) {
   return written.ok() ? kExitOk : Fail(written.error());
 }
 
+int Check(const ViewerOptions& options) {
+  const LoadResult loaded = LoadWithRows(options.paths, {});
+  if (!loaded.ok()) return Fail(loaded.error());
+  const CheckedRun checked = CheckRun(*loaded.value());
+  std::fputs(checked.text.c_str(), stdout);
+  return checked.whole ? kExitOk : kExitIncomplete;
+}
+
+int Bench(const ViewerOptions& options) {
+  const auto begun = std::chrono::steady_clock::now();
+  LoadResult loaded = options.bench_events != 0 ? LoadResult(GenerateRun(options.bench_events))
+                                                : LoadWithRows(options.paths, {});
+  if (!loaded.ok()) return Fail(loaded.error());
+  const std::chrono::duration<double> load_s = std::chrono::steady_clock::now() - begun;
+  std::fputs(BenchFrames(std::move(loaded).value(), load_s.count(), options).c_str(), stdout);
+  return kExitOk;
+}
+
 int OpenWindow(const ViewerOptions& options) {
   // Looked for now, so that a misspelt name is told at once and without a display.
   const Result<RunPaths> found = ResolveRunPaths(options.paths);
@@ -72,6 +94,8 @@ int OpenWindow(const ViewerOptions& options) {
 }  // namespace
 
 int Traceview(const ViewerOptions& options) {
+  if (options.check) return Check(options);
+  if (options.bench_frames != 0) return Bench(options);
   return options.screenshot.empty() ? OpenWindow(options) : WriteScreenshot(options);
 }
 

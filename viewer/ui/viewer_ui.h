@@ -27,6 +27,9 @@ class ViewerUi {
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
   void Frame(const std::vector<Key>& keys);
 
+  // Makes [start_ns, end_ns) of the run's time visible, once loaded.
+  void Show(TimeNs start_ns, TimeNs end_ns) { timeline_->Show(start_ns, end_ns); }
+
   // Null until loaded.
   const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
 
