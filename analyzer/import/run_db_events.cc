@@ -64,7 +64,7 @@ class Reader {
     if (!rows_.Times(table, start, row.int64(1), end)) return nullptr;
     op_process_ = stream->rank;
     GpuOps& ops = rank(*stream).devices[stream->device].ops;
-    MakeRoom(op_rows_, ops.start, ops.end, ops.kind, ops.kernel_class, ops.stream, ops.detail);
+    MakeRoom(op_rows_, ops.start, ops.end, ops.kind, ops.kernel_class, ops.stream);
     ops.start.push_back(start);
     ops.end.push_back(end);
     ops.kind.push_back(kind);
@@ -137,7 +137,7 @@ class Reader {
           TimeNs end = 0;
           if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
           ApiCalls& api = rank(*thread).api;
-          MakeRoom(api_rows_, api.start, api.end, api.thread, api.name);
+          MakeRoom(api_rows_, api.start, api.end, api.thread);
           api.start.push_back(row.int64(0));
           api.end.push_back(end);
           api.thread.push_back(thread->index);

@@ -86,7 +86,8 @@ Status RunDbRows::CountRows() {
     const std::int64_t count = most.value().int64(0);
     if (count <= 0 || count >= std::int64_t{1} << 32) continue;
     total += static_cast<std::uint64_t>(count);
-    rows_of_[table] = std::min<std::uint64_t>(static_cast<std::uint64_t>(count), file_bytes / kLeastRowBytes);
+    rows_of_[table] =
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(count), file_bytes / kLeastRowBytes);
   }
   progress_.rows_total = total;
   return Done{};

@@ -139,47 +139,47 @@ class LowerLanes {
   std::priority_queue<Head> next_;
 };
 
-// Puts events into the first free lane.
-class Packer {
- public:
-  // By start; of those that start together the longest first.
-  void Add(const Piece& event) {
-    const auto free = std::find_if(free_from_.begin(), free_from_.end(),
-                                   [&](TimeNs from) { return from <= event.start; });
-    const auto lane = static_cast<std::size_t>(free - free_from_.begin());
-    if (lane == kMostLanes) {
-      ++packed_.hidden;
-      return;
-    }
-    if (lane == free_from_.size()) {
-      free_from_.push_back(kBeforeAll);
-      packed_.lanes.emplace_back();
-    }
-    packed_.lanes[lane].Add(event.start, event.end, event.source, event.ink);
-    free_from_[lane] = std::max(event.end, event.start + 1);
-  }
-
-  PackedLanes Take() { return std::move(packed_); }
-
- private:
-  PackedLanes packed_;
-  std::vector<TimeNs> free_from_;  // per lane
-};
-
 }  // namespace
 
+void LanePacker::Add(TimeNs start_ns, TimeNs end_ns, std::uint32_t source_row, Ink ink) {
+  if (!waiting_.empty() && waiting_.front().start != start_ns) PlaceWaiting();
+  waiting_.push_back({start_ns, end_ns, source_row, ink});
+}
+
+void LanePacker::PlaceWaiting() {
+  if (waiting_.size() > 1) {
+    std::stable_sort(waiting_.begin(), waiting_.end(),
+                     [](const Event& a, const Event& b) { return a.end > b.end; });
+  }
+  for (const Event& event : waiting_) Place(event);
+  waiting_.clear();
+}
+
+void LanePacker::Place(const Event& event) {
+  const auto free = std::find_if(free_from_.begin(), free_from_.end(),
+                                 [&](TimeNs from) { return from <= event.start; });
+  const auto lane = static_cast<std::size_t>(free - free_from_.begin());
+  if (lane == kMostLanes) {
+    ++packed_.hidden;
+    return;
+  }
+  if (lane == free_from_.size()) {
+    free_from_.push_back(kBeforeAll);
+    packed_.lanes.emplace_back();
+  }
+  packed_.lanes[lane].Add(event.start, event.end, event.source, event.ink);
+  free_from_[lane] = std::max(event.end, event.start + 1);
+}
+
+PackedLanes LanePacker::Take() {
+  PlaceWaiting();
+  return std::move(packed_);
+}
+
 PackedLanes PackLanes(const LaneEvents& events) {
-  Packer packer;
-  std::vector<Piece> together;  // events with the same start
-  for (std::size_t event = 0; event < events.size();) {
-    together.clear();
-    const TimeNs start = events.start(event);
-    for (; event < events.size() && events.start(event) == start; ++event) {
-      together.push_back(PieceOf(events, event));
-    }
-    std::stable_sort(together.begin(), together.end(),
-                     [](const Piece& a, const Piece& b) { return a.end > b.end; });
-    for (const Piece& piece : together) packer.Add(piece);
+  LanePacker packer;
+  for (std::size_t event = 0; event < events.size(); ++event) {
+    packer.Add(events.start(event), events.end(event), events.source(event), events.ink(event));
   }
   return packer.Take();
 }

@@ -17,8 +17,30 @@ struct PackedLanes {
 inline constexpr std::size_t kMostLanes = 256;
 
 // Every event goes into the first lane that is free when it starts. Of events that start together
-// the longest comes first, so that ranges that nest stand one lane lower a level. `events` may
-// overlap; they must be sorted by start. O(n x lanes).
+// the longest comes first, so that ranges that nest stand one lane lower a level.
+class LanePacker {
+ public:
+  // Events may overlap; they must come sorted by start. O(lanes).
+  void Add(TimeNs start_ns, TimeNs end_ns, std::uint32_t source_row, Ink ink);
+  // The lanes, once, after the last event.
+  PackedLanes Take();
+
+ private:
+  struct Event {
+    TimeNs start = 0, end = 0;
+    std::uint32_t source = 0;
+    Ink ink = Ink::kCallOther;
+  };
+
+  void PlaceWaiting();
+  void Place(const Event& event);
+
+  std::vector<Event> waiting_;  // with the same start
+  PackedLanes packed_;
+  std::vector<TimeNs> free_from_;  // per lane
+};
+
+// All at once.
 PackedLanes PackLanes(const LaneEvents& events);
 
 // Times in which something goes on in the lanes, but not in the first: with the first, this is

@@ -94,7 +94,7 @@ struct GpuOps {
   std::vector<OpKind> kind;
   std::vector<KernelClass> kernel_class;
   std::vector<std::uint32_t> stream;  // index into Rank::streams
-  std::vector<std::uint32_t>
+  PackedColumn<std::uint32_t>
       detail;  // kernel: index into Rank::shapes; else index into Rank::transfers
   PackedColumn<std::uint64_t> correlation;  // 0: none
   std::vector<std::uint32_t>
@@ -139,7 +139,7 @@ struct Thread {
 struct ApiCalls {
   std::vector<TimeNs> start, end;
   std::vector<std::uint32_t> thread;  // index into Rank::threads
-  std::vector<std::uint32_t> name;    // index into Rank::api_names
+  PackedColumn<std::uint32_t> name;   // index into Rank::api_names
   PackedColumn<std::uint64_t> correlation;
   PackedColumn<std::int32_t> result;
   std::size_t size() const { return start.size(); }
@@ -167,9 +167,9 @@ struct NvtxRanges {
   std::vector<TimeNs> start, end;  // end == start for marks
   std::vector<std::uint32_t> thread;
   std::vector<NvtxKind> kind;
-  std::vector<std::uint32_t> domain;    // index into Rank::nvtx_domains
-  std::vector<std::uint32_t> text;      // Rank::strings; kNone
-  std::vector<std::uint32_t> category;  // the program's number; kNone
+  PackedColumn<std::uint32_t> domain;    // index into Rank::nvtx_domains
+  std::vector<std::uint32_t> text;       // Rank::strings; kNone
+  PackedColumn<std::uint32_t> category;  // the program's number; kNone
   std::size_t size() const { return start.size(); }
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/background_load.h"
 
+#include <malloc.h>
+
 #include <utility>
 
 namespace traceinject {
@@ -10,7 +12,10 @@ LoadResult LoadWithRows(const std::vector<std::string>& paths, const LoadOptions
   if (!run.ok()) return Error{run.error()};
   auto loaded = std::make_unique<LoadedRun>();
   loaded->run = std::move(run).value();
+  // What reading and building no longer need goes back to the system, so that it does not add up.
+  malloc_trim(0);
   loaded->rows = BuildRows(loaded->run);
+  malloc_trim(0);
   return std::unique_ptr<const LoadedRun>(std::move(loaded));
 }
 

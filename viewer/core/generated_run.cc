@@ -8,8 +8,6 @@
 #include <random>
 #include <utility>
 
-#include "analyzer/model/pack_lanes.h"
-
 namespace traceinject {
 namespace {
 
@@ -70,7 +68,7 @@ class RankMaker {
       Row row = MakeRow(RowKind::kStream, fmt::format("stream {}", 7 + 6 * stream));
       row.device = 0;
       row.stream = stream;
-      SetLanes(row, std::exchange(kernels.of_stream[stream], {}));
+      SetLanes(row, kernels.of_stream[stream].Take());
       rows.push_back(std::move(row));
     }
     AddThreadRow(rows, RowKind::kNvtx, "thread 100: NVTX", MakeRanges());
@@ -85,7 +83,7 @@ class RankMaker {
  private:
   struct Kernels {
     LaneEvents all;
-    std::array<LaneEvents, kStreams> of_stream;
+    std::array<LanePacker, kStreams> of_stream;
   };
 
   static void AddColumnRow(Rank& rank, GpuOps& ops, std::uint32_t i) {
@@ -123,10 +121,10 @@ class RankMaker {
     return row;
   }
 
-  void AddThreadRow(std::vector<Row>& rows, RowKind kind, std::string label, LaneEvents events) {
+  void AddThreadRow(std::vector<Row>& rows, RowKind kind, std::string label, PackedLanes lanes) {
     Row row = MakeRow(kind, std::move(label));
     row.thread = 0;
-    SetLanes(row, std::move(events));
+    SetLanes(row, std::move(lanes));
     rows.push_back(std::move(row));
   }
 
@@ -155,19 +153,19 @@ class RankMaker {
     return kernels;
   }
 
-  LaneEvents MakeCalls() {
-    LaneEvents calls;
+  PackedLanes MakeCalls() {
+    LanePacker calls;
     for (std::uint64_t i = 0; i < calls_; ++i) {
       const TimeNs start = static_cast<TimeNs>(i) * kPeriodNs;
       calls.Add(start, start + 2'000 + UpTo(2'500), static_cast<std::uint32_t>(i % kColumnRows),
                 InkOf(ApiClass::kLaunch));
     }
-    return calls;
+    return calls.Take();
   }
 
   // The length of the run in equal parts, each with kNested ranges inside each other.
-  LaneEvents MakeRanges() const {
-    LaneEvents ranges;
+  PackedLanes MakeRanges() const {
+    LanePacker ranges;
     const std::uint64_t parts = std::max<std::uint64_t>(ranges_ / kNested, 1);
     const TimeNs part_ns = length() / static_cast<TimeNs>(parts);
     for (std::uint64_t i = 0; i < parts; ++i) {
@@ -178,7 +176,7 @@ class RankMaker {
                    NvtxInk(kNames[(i + depth) % kNames.size()]));
       }
     }
-    return ranges;
+    return ranges.Take();
   }
 
   std::uint32_t index_;

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "analyzer/model/kernel_class.h"
-#include "analyzer/model/pack_lanes.h"
 
 namespace traceinject {
 namespace {
@@ -101,7 +100,8 @@ class RankRows {
     AddStreams(index, ops);
   }
 
-  void AddOp(const GpuOps& ops, std::uint32_t op, LaneEvents& events) const {
+  template <typename Events>
+  void AddOp(const GpuOps& ops, std::uint32_t op, Events& events) const {
     const TimeNs start = ops.start[op];
     events.Add(start, End(start, ops.end[op]), op, InkOf(ops.kernel_class[op]));
   }
@@ -119,26 +119,26 @@ class RankRows {
       return std::tie(left.context, left.stream_id, a) <
              std::tie(right.context, right.stream_id, b);
     };
-    std::map<std::uint32_t, LaneEvents, decltype(before)> streams(before);
+    std::map<std::uint32_t, LanePacker, decltype(before)> streams(before);
     for (std::uint32_t op = 0; op < ops.size(); ++op) AddOp(ops, op, streams[ops.stream[op]]);
     const bool many_contexts = rank_.streams[streams.begin()->first].context !=
                                rank_.streams[streams.rbegin()->first].context;
     for (auto& [stream, events] : streams) {
-      AddStream(device, stream, many_contexts, std::move(events));
+      AddStream(device, stream, many_contexts, events.Take());
     }
   }
 
-  void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, LaneEvents events) {
+  void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, PackedLanes lanes) {
     const Stream& facts = rank_.streams[stream];
     Row& row = AddRow(RowKind::kStream, fmt::format("stream {}", facts.stream_id),
                       name_context ? fmt::format("context {}", facts.context) : "");
     row.device = device;
     row.stream = stream;
-    SetLanes(row, std::move(events));
+    SetLanes(row, std::move(lanes));
   }
 
   struct ThreadEvents {
-    LaneEvents nvtx, collectives, calls;
+    LanePacker nvtx, collectives, calls;
   };
 
   void AddThreads() {
@@ -159,18 +159,18 @@ class RankRows {
                                          InkOf(rank_.api_names[calls.name[i]].api_class));
     }
     for (auto& [thread, events] : threads) {
-      AddThreadRow(RowKind::kNvtx, "NVTX", thread, std::move(events.nvtx));
-      AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, std::move(events.collectives));
-      AddThreadRow(RowKind::kCalls, "CUDA calls", thread, std::move(events.calls));
+      AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
+      AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, events.collectives.Take());
+      AddThreadRow(RowKind::kCalls, "CUDA calls", thread, events.calls.Take());
     }
   }
 
-  void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, LaneEvents events) {
-    if (events.size() == 0) return;
+  void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, PackedLanes lanes) {
+    if (lanes.lanes.empty()) return;
     const Thread& facts = rank_.threads[thread];
     Row& row = AddRow(kind, fmt::format("thread {}: {}", facts.tid, what), facts.name);
     row.thread = thread;
-    SetLanes(row, std::move(events));
+    SetLanes(row, std::move(lanes));
   }
 
   const Rank& rank_;
@@ -211,8 +211,7 @@ std::vector<std::string> KernelLabels(const Rank& rank) {
 
 }  // namespace
 
-void SetLanes(Row& row, LaneEvents events) {
-  PackedLanes packed = PackLanes(std::exchange(events, {}));
+void SetLanes(Row& row, PackedLanes packed) {
   row.beside_first = Lane(BesideFirst(packed));
   row.hidden = packed.hidden;
   for (LaneEvents& lane : packed.lanes) row.lanes.emplace_back(std::move(lane));

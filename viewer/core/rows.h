@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyzer/model/lane.h"
+#include "analyzer/model/pack_lanes.h"
 
 namespace traceinject {
 
@@ -34,8 +35,8 @@ struct Row {
   Lane beside_first;  // times in which another lane is busy and the first is not
 };
 
-// Puts events, sorted by start, into the lanes of the row. O(n x lanes).
-void SetLanes(Row& row, LaneEvents events);
+// Gives a row its lanes. O(n).
+void SetLanes(Row& row, PackedLanes packed);
 
 // An event on the timeline.
 struct EventRef {
