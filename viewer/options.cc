@@ -66,6 +66,7 @@ void CheckTogether(const ViewerOptions& options) {
   if (modes > 1) {
     throw CLI::ValidationError("--screenshot, --check and --bench-frames exclude each other");
   }
+  if (modes > 0 && options.follow) throw CLI::ValidationError("--follow is for the window");
 }
 
 }  // namespace
@@ -97,6 +98,8 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "--to", [&](const std::string& text) { return ParseMoment(text, options.to_ns); },
       "show until here")
       ->type_name("TIME");
+  app.add_flag("--follow", options.follow,
+               "in the window: read the recording again whenever it has grown");
   app.add_flag("--check", options.check,
                "say on stdout what was read and how far it can be trusted, and exit");
   app.add_option("--bench-frames", options.bench_frames,

@@ -16,6 +16,7 @@ struct ViewerOptions {
   std::string screenshot;  // path of the picture; empty: open a window
   int width_px = 1600, height_px = 900;
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
+  bool follow = false;                   // read again when the recording grows
   bool check = false;                    // say what was read, and exit
   int bench_frames = 0;                  // measure so many frames, and exit; 0: do not
   std::uint64_t bench_events = 0;        // of a generated run; 0: of the recording

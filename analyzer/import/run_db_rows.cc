@@ -98,6 +98,18 @@ std::size_t RunDbRows::RowsOf(std::string_view table) const {
   return found == rows_of_.end() ? 0 : found->second;
 }
 
+void RunDbRows::ReadOnlyFirst(std::uint64_t rows) {
+  const auto total = static_cast<double>(std::max<std::uint64_t>(progress_.rows_total, 1));
+  share_ = std::min(1.0, static_cast<double>(rows) / total);
+}
+
+std::uint64_t RunDbRows::MostRows(std::string_view table) const {
+  if (share_ >= 1 || table == "string" || rows_of_.find(table) == rows_of_.end()) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
+}
+
 bool RunDbRows::Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
   if (!IsPlausible(start) || !IsPlausible(dur)) {
     Count(table, RowProblem::kTime);

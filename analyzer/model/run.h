@@ -260,6 +260,9 @@ struct Rank {
   TimeNs start = 0;     // recording began
   TimeNs end = 0;       // recording ended; without a clean end: the last thing seen
   bool closed = false;  // false: killed, or still running
+  // Of events that begin here or later some were not read, because only the first ones were asked
+  // for; kOpen: all were read.
+  TimeNs read_until = kOpen;
 
   std::vector<std::string> strings;
   std::vector<Thread> threads;

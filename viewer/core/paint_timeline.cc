@@ -263,7 +263,7 @@ class Painter {
         const Box where{X(gap.start), box.top, std::max(X(gap.end), X(gap.start) + 1), box.bottom};
         canvas_.Fill(where, kGapFill);
         canvas_.Text(std::max(where.left, plot_.left) + kTextPadPx, Middle(box, canvas_), kText,
-                     "not recorded: " + gap.reason, where);
+                     (gap.being_read ? "" : "not recorded: ") + gap.reason, where);
       }
     }
   }

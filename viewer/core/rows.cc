@@ -244,6 +244,9 @@ RowModel BuildRows(const Run& run) {
     for (const CaptureGap& gap : rank.gaps) {
       model.gaps.push_back({index, gap.start, gap.end == kOpen ? last : gap.end, gap.reason});
     }
+    if (rank.read_until != kOpen) {
+      model.gaps.push_back({index, rank.read_until, last, "still being read", true});
+    }
   }
   model.origin = Origin(run, model.start);
   model.kernel_classes = OccurringClasses(run);

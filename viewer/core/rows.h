@@ -44,11 +44,12 @@ struct EventRef {
   bool operator==(const EventRef&) const = default;
 };
 
-// Time in which something was not recorded, on all rows of the rank.
+// Time of which something is missing, on all rows of the rank.
 struct RowGap {
   std::uint32_t rank = 0;
   TimeNs start = 0, end = 0;
   std::string reason;
+  bool being_read = false;  // it was recorded, and will be there soon
 };
 
 struct RowModel {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "viewer/core/event_text.h"
+#include "viewer/core/same_event.h"
 
 namespace traceinject {
 namespace {
@@ -31,6 +32,41 @@ void Timeline::Resize(float width_px, float height_px, float label_px, float lan
   lane_px_ = lane_px;
   view_.SetWidth(Plot().width());
   ScrollTo(scroll_px_);
+}
+
+void Timeline::ContinueFrom(const Timeline& before) {
+  Resize(before.width_px_, before.height_px_, before.label_px_, before.lane_px_);
+  pointer_x_ = before.pointer_x_;
+  pointer_y_ = before.pointer_y_;
+  help_shown_ = before.help_shown_;
+  // Ranks that joined since may have moved the time that 0 stands for.
+  const TimeNs moved = before.run_.base_ns - run_.base_ns;
+  if (before.selection_) {
+    if (const auto same = SameEvent(before.run_, before.model_, *before.selection_, run_, model_)) {
+      Reveal(*same);
+    }
+  }
+  if (before.measure_) {
+    const std::uint32_t row = before.measure_->row;
+    measure_ =
+        Measure{before.measure_->start + moved, before.measure_->end + moved,
+                row == kNone ? kNone : SameRow(before.run_, before.model_, row, run_, model_)};
+  }
+  history_.clear();
+  const TimelineView& view = before.view_;
+  const bool all = view.start_ns() <= before.model_.start && view.end_ns() >= before.model_.end;
+  if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);
+  if (all) view_.ShowAll();
+  // The row that stays where it was on the screen: rows above it may be new.
+  std::uint32_t row = before.RowAt(kRulerPx);
+  if (selection_ && before.layout_.top_px(before.selection_->row) >= before.scroll_px_ &&
+      before.layout_.bottom_px(before.selection_->row) <= before.scroll_px_ + Plot().height()) {
+    row = before.selection_->row;
+  }
+  const std::uint32_t same =
+      row == kNone ? kNone : SameRow(before.run_, before.model_, row, run_, model_);
+  if (same == kNone) return ScrollTo(before.scroll_px_);
+  ScrollTo(layout_.top_px(same) + before.scroll_px_ - before.layout_.top_px(row));
 }
 
 void Timeline::ScrollTo(float scroll_px) {

@@ -41,6 +41,10 @@ class Timeline {
   void Resize(float width_px, float height_px, float label_px, float lane_px);
   void Show(TimeNs start_ns, TimeNs end_ns) { view_.Show(start_ns, end_ns); }
 
+  // Shows what another timeline of the same recording shows, which was read earlier and less of it:
+  // the same time (all of it, if that is what was shown), the same rows, the same event.
+  void ContinueFrom(const Timeline& before);
+
   void Do(CommandId command);
   void MovePointer(float x, float y);
   void PointerLeft() { hover_.reset(); }

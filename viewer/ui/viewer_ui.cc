@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "viewer/core/paint_timeline.h"
 #include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/opening_panel.h"
 #include "viewer/ui/panels.h"
 
 namespace traceinject {
@@ -28,6 +30,26 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
                   to_ns ? model.origin + *to_ns : model.end);
 }
 
+std::unique_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedRun> loaded) {
+  Timeline timeline(loaded->run, loaded->rows);
+  timeline.ContinueFrom(*timeline_);
+  timeline_.emplace(std::move(timeline));
+  return std::exchange(loaded_, std::move(loaded));
+}
+
+void ViewerUi::SetOpening(std::string what) {
+  what_ = std::move(what);
+  problem_.clear();
+}
+
+void ViewerUi::DrawOpening() {
+  if (!problem_.empty()) {
+    if (DrawProblem(what_, problem_, timeline_.has_value())) problem_.clear();
+  } else if (progress_ && timeline_) {
+    DrawReadingNote(*progress_, what_);
+  }
+}
+
 void ViewerUi::Frame(const std::vector<Key>& keys) {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
@@ -36,8 +58,9 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
                    ImGuiWindowFlags_NoBringToFrontOnFocus);
   if (!timeline_) {
-    DrawProgress(progress_, what_);
+    if (problem_.empty()) DrawProgress(progress_.value_or(LoadProgress{}), what_);
     ImGui::End();
+    DrawOpening();
     return;
   }
   for (const Key key : keys) {
@@ -55,6 +78,7 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
   ImGui::EndChild();
   ImGui::End();
   if (timeline_->help_shown()) DrawHelp();
+  DrawOpening();
 }
 
 void ViewerUi::DrawTimeline(float height_px) {

@@ -18,11 +18,20 @@ class ViewerUi {
   // `what`: what is being read, for the progress display.
   explicit ViewerUi(std::string what) : what_(std::move(what)) {}
 
-  void SetProgress(const LoadProgress& progress) { progress_ = progress; }
+  // What is being read now; empty when nothing is.
+  void SetProgress(const std::optional<LoadProgress>& progress) { progress_ = progress; }
+  // Says what went wrong, over whatever is shown, until it is closed or something else is opened.
+  void SetProblem(std::string message) { problem_ = std::move(message); }
+  // From here on `what` is being read; what is shown stays until it is there.
+  void SetOpening(std::string what);
   // From here on the timeline is shown: all of it, or [from_ns, to_ns) relative to the first GPU
   // operation.
   void SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                  std::optional<TimeNs> to_ns);
+
+  // The run that is shown, read anew: time, rows and selection stay as they are. Returns what was
+  // shown, for the caller to free where that takes no time from a frame.
+  std::unique_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
 
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
   void Frame(const std::vector<Key>& keys);
@@ -34,11 +43,13 @@ class ViewerUi {
   const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
 
  private:
+  void DrawOpening();
   void DrawTimeline(float height_px);
   void FeedMouse(float origin_x, float origin_y);
 
   std::string what_;
-  LoadProgress progress_;
+  std::optional<LoadProgress> progress_;
+  std::string problem_;
   std::unique_ptr<const LoadedRun> loaded_;
   std::optional<Timeline> timeline_;
 };

@@ -70,7 +70,7 @@ class ViewerUiTest : public testing::Test {
 };
 
 TEST_F(ViewerUiTest, ShowsProgressBeforeTheRunIsThere) {
-  ui_.SetProgress({.share = 0.5, .files_done = 0, .files = 1, .rows = 1'000});
+  ui_.SetProgress(LoadProgress{.share = 0.5, .files_done = 0, .files = 1, .rows = 1'000});
   Frame({Key::kW});
   EXPECT_EQ(ui_.timeline(), nullptr);
   EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 100);
