@@ -38,7 +38,7 @@ TEST_F(ReadRunDbTest, AHighRowidMakesNoRoom) {
       "INSERT INTO kernel (rowid, start, dur, stream, shape, correlation) "
       "SELECT 4000000000, start, dur, stream, shape, correlation FROM kernel");
   file.Close();
-  const auto read = Read();
+  const auto read = TryRead();
   ASSERT_TRUE(read.ok()) << read.error();
   const GpuOps& ops = read.value().ranks.at(0).devices.at(0).ops;
   EXPECT_EQ(ops.size(), 2u);
@@ -50,7 +50,7 @@ TEST_F(ReadRunDbTest, IsBrokenOff) {
   file.AddKernel({.start_ns = 1, .dur_ns = 1});
   file.Close();
   progress_.stop = true;
-  const auto read = Read();
+  const auto read = TryRead();
   ASSERT_FALSE(read.ok());
   EXPECT_NE(read.error().find("broken off"), std::string::npos);
 }
