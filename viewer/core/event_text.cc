@@ -33,15 +33,6 @@ Launched LaunchedBy(const Rank& rank, std::uint32_t call) {
   return launched;
 }
 
-// From CUpti_ActivityMemcpyKind, cupti_activity.h.
-std::string_view CopyKindName(std::uint8_t kind) {
-  constexpr std::string_view kNames[] = {"unknown",         "host to device",  "device to host",
-                                         "host to array",   "array to host",   "array to array",
-                                         "array to device", "device to array", "device to device",
-                                         "host to host",    "peer to peer"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
-
 // From CUpti_ActivityMemoryKind, cupti_activity.h.
 std::string_view MemoryKindName(std::uint8_t kind) {
   constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
@@ -63,7 +54,7 @@ std::string_view OpLabel(const Rank& rank, const std::vector<std::string>& kerne
     case OpKind::kMemcpy:
       return CopyKindName(rank.transfers[ops.detail[op]].kind);
     case OpKind::kMemset:
-      return "memset";
+      return kMemsetLabel;
   }
   return "";
 }
@@ -279,6 +270,16 @@ std::optional<EventRef> FindEvent(const RowModel& model, TimeNs start_ns, std::u
 }
 
 }  // namespace
+
+// From CUpti_ActivityMemcpyKind, cupti_activity.h.
+std::string_view CopyKindName(std::uint8_t kind) {
+  constexpr std::string_view kNames[] = {"unknown",         "host to device",  "device to host",
+                                         "host to array",   "array to host",   "array to array",
+                                         "array to device", "device to array", "device to device",
+                                         "host to host",    "peer to peer"};
+  static_assert(std::size(kNames) == kCopyKinds);
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
 
 std::string FormatMoment(const RowModel& model, TimeNs time_ns) {
   constexpr TimeNs kSecond = 1'000'000'000;

@@ -15,6 +15,11 @@ namespace traceinject {
 // One line of the details panel: what, value.
 using Detail = std::pair<std::string, std::string>;
 
+// By CUpti_ActivityMemcpyKind: "host to device", ... "unknown" from kCopyKinds on.
+inline constexpr unsigned kCopyKinds = 11;
+std::string_view CopyKindName(std::uint8_t kind);
+inline constexpr std::string_view kMemsetLabel = "memset";
+
 // Name of the event, without arguments for kernels. The view lives as long as `run` and `model`.
 std::string_view EventLabel(const Run& run, const RowModel& model, const EventRef& ref);
 

@@ -53,6 +53,8 @@ class Timeline {
   void Turn(const WheelTurn& wheel);
   // Selects and, where it is off the screen, moves the view to it.
   void Reveal(const EventRef& ref);
+  // Measures a stretch and brings it and its row into view, with some room on both sides.
+  void RevealRange(const Measure& range);
 
   const Run& run() const { return run_; }
   const RowModel& model() const { return model_; }
@@ -77,6 +79,7 @@ class Timeline {
   enum class Drag : std::uint8_t { kIdle, kPress, kMeasure, kPan };
 
   void ScrollTo(float scroll_px);
+  void ScrollToRow(std::uint32_t row);
   void Remember();
   void Back();
   void FitSelection();
