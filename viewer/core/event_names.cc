@@ -38,8 +38,8 @@ void EventNames::AddOperationNames() {
     names_.push_back({labels[shape], rank_.string(rank_.shapes[shape].name)});
   }
   copies_ = static_cast<std::uint32_t>(names_.size());
-  for (unsigned kind = 0; kind < kCopyKinds; ++kind) {
-    const std::string_view name = CopyKindName(static_cast<std::uint8_t>(kind));
+  for (unsigned kind = 0; kind < kCopyDirections; ++kind) {
+    const std::string_view name = CopyDirectionName(static_cast<std::uint8_t>(kind));
     names_.push_back({name, name});
   }
   memset_ = static_cast<std::uint32_t>(names_.size());
@@ -83,7 +83,7 @@ std::uint32_t EventNames::Of(const EventRef& ref) const {
       return ops.detail[source];
     case OpKind::kMemcpy: {
       const std::uint8_t kind = rank_.transfers[ops.detail[source]].kind;
-      return copies_ + (kind < kCopyKinds ? kind : 0);
+      return copies_ + (kind < kCopyDirections ? kind : 0);
     }
     case OpKind::kMemset:
       break;

@@ -52,7 +52,7 @@ std::string_view OpLabel(const Rank& rank, const std::vector<std::string>& kerne
     case OpKind::kKernel:
       return kernel_labels[ops.detail[op]];
     case OpKind::kMemcpy:
-      return CopyKindName(rank.transfers[ops.detail[op]].kind);
+      return CopyDirectionName(rank.transfers[ops.detail[op]].kind);
     case OpKind::kMemset:
       return kMemsetLabel;
   }
@@ -157,7 +157,7 @@ class Details {
     Add("bytes", FormatBytes(transfer.bytes));
     Add("rate", FormatRate(transfer.bytes, end_ - start_));
     if (kind != OpKind::kMemcpy) return;
-    Add("direction", std::string(CopyKindName(transfer.kind)));
+    Add("direction", std::string(CopyDirectionName(transfer.kind)));
     Add("memory", fmt::format("{} to {}, {}", MemoryKindName(transfer.src_kind),
                               MemoryKindName(transfer.dst_kind),
                               transfer.async ? "asynchronous" : "synchronous"));
@@ -272,12 +272,12 @@ std::optional<EventRef> FindEvent(const RowModel& model, TimeNs start_ns, std::u
 }  // namespace
 
 // From CUpti_ActivityMemcpyKind, cupti_activity.h.
-std::string_view CopyKindName(std::uint8_t kind) {
+std::string_view CopyDirectionName(std::uint8_t kind) {
   constexpr std::string_view kNames[] = {"unknown",         "host to device",  "device to host",
                                          "host to array",   "array to host",   "array to array",
                                          "array to device", "device to array", "device to device",
                                          "host to host",    "peer to peer"};
-  static_assert(std::size(kNames) == kCopyKinds);
+  static_assert(std::size(kNames) == kCopyDirections);
   return kind < std::size(kNames) ? kNames[kind] : kNames[0];
 }
 

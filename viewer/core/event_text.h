@@ -15,9 +15,9 @@ namespace traceinject {
 // One line of the details panel: what, value.
 using Detail = std::pair<std::string, std::string>;
 
-// By CUpti_ActivityMemcpyKind: "host to device", ... "unknown" from kCopyKinds on.
-inline constexpr unsigned kCopyKinds = 11;
-std::string_view CopyKindName(std::uint8_t kind);
+// By CUpti_ActivityMemcpyKind: "host to device", ... "unknown" from kCopyDirections on.
+inline constexpr unsigned kCopyDirections = 11;
+std::string_view CopyDirectionName(std::uint8_t kind);
 inline constexpr std::string_view kMemsetLabel = "memset";
 
 // Name of the event, without arguments for kernels. The view lives as long as `run` and `model`.

@@ -8,7 +8,7 @@ namespace traceinject {
 namespace {
 
 constexpr Rgba kBackground = 0x16191dff;
-constexpr Rgba kHiddenShade = 0x0000008c;
+constexpr Rgba kHiddenShade = 0x00000059;
 constexpr Rgba kFrame = 0xffe082ff;
 constexpr Rgba kMark = 0xffe082ff;
 constexpr Rgba kDimText = 0x98a2adff;

@@ -40,6 +40,8 @@ class Timeline {
 
   void Resize(float width_px, float height_px, float label_px, float lane_px);
   void Show(TimeNs start_ns, TimeNs end_ns) { view_.Show(start_ns, end_ns); }
+  // kPreviousView comes back to what is shown now.
+  void Remember();
 
   // Shows what another timeline of the same recording shows, which was read earlier and less of it:
   // the same time (all of it, if that is what was shown), the same rows, the same event.
@@ -80,7 +82,6 @@ class Timeline {
 
   void ScrollTo(float scroll_px);
   void ScrollToRow(std::uint32_t row);
-  void Remember();
   void Back();
   void FitSelection();
   void Step(int events);
