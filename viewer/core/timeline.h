@@ -22,6 +22,7 @@ namespace traceinject {
 struct Measure {
   TimeNs start = 0, end = 0;  // start <= end
   std::uint32_t row = kNone;  // kNone: beside the rows
+  bool operator==(const Measure&) const = default;
 };
 
 enum class PointerButton : std::uint8_t { kLeft, kRight };

@@ -88,23 +88,27 @@ void PutPairs(const std::vector<Detail>& lines, std::size_t from) {
 
 }  // namespace
 
-void DrawDetails(const Timeline& timeline, const proto::Report* report, Controls& controls) {
-  const std::vector<Detail> lines = DetailsOf(timeline, report);
-  if (lines.empty()) {
+void DetailsPanel::Draw(const Timeline& timeline, const proto::Report* report, Controls& controls) {
+  const Subject subject{timeline.selection(), timeline.measure(), report != nullptr};
+  if (subject != shown_) {
+    shown_ = subject;
+    lines_ = DetailsOf(timeline, report);
+  }
+  if (lines_.empty()) {
     PutColoured(kDim, "Click an event to see what is known of it. Drag to measure.");
     return;
   }
-  if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(AsText(lines).c_str());
+  if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(AsText(lines_).c_str());
   controls.NoteItem("details: copy");
   if (ImGui::IsItemHovered()) {
     ImGui::SetTooltip("copies all of this; a right click on a value copies that one");
   }
   // What it is gets a line of its own: kernel names are long.
   ImGui::SameLine();
-  PutColoured(kDim, lines.front().first);
+  PutColoured(kDim, lines_.front().first);
   ImGui::SameLine();
-  PutWrapped(ImGui::GetStyleColorVec4(ImGuiCol_Text), OneLine(lines.front().second, 4000));
-  PutPairs(lines, 1);
+  PutWrapped(ImGui::GetStyleColorVec4(ImGuiCol_Text), OneLine(lines_.front().second, 4000));
+  PutPairs(lines_, 1);
 }
 
 }  // namespace traceinject

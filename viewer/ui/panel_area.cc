@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "viewer/ui/details_panel.h"
 #include "viewer/ui/verdict_panel.h"
 
 namespace traceinject {
@@ -93,7 +92,7 @@ void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, Controls& controls) 
       }
       return;
     case PanelTab::kDetails:
-      return DrawDetails(timeline, report_.get(), controls);
+      return details_.Draw(timeline, report_.get(), controls);
     case PanelTab::kStatistics:
       if (const auto clicked = statistics_.Draw(timeline, controls)) {
         find_.FindName(clicked->name, clicked->rows);

@@ -10,6 +10,7 @@
 #include "viewer/core/background_load.h"
 #include "viewer/core/latest_task.h"
 #include "viewer/core/timeline.h"
+#include "viewer/ui/details_panel.h"
 #include "viewer/ui/find_panel.h"
 #include "viewer/ui/statistics_panel.h"
 #include "viewer/ui/widgets.h"
@@ -49,6 +50,7 @@ class PanelArea {
 
   LatestTask<int, proto::Report> judge_;
   std::shared_ptr<const proto::Report> report_;
+  DetailsPanel details_;
   StatisticsPanel statistics_;
   FindPanel find_;
   PanelTab tab_ = PanelTab::kVerdict;
