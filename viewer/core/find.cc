@@ -105,10 +105,14 @@ std::optional<FindResult> FindEvents(const Run& run, const RowModel& model, cons
   FindResult result;
   result.query = query;
   Search search(model, result);
+  std::optional<EventNames> before;  // of the row before
+  std::vector<char> wanted;          // by name
   for (const std::uint32_t row : query.rows) {
-    const EventNames names(run, model, row);
-    std::vector<char> wanted;
-    for (const EventNames::Name& name : names.names()) wanted.push_back(Matches(name, query));
+    const EventNames names(run, model, row, before ? &*before : nullptr);
+    if (!before || !names.SharesNamesWith(*before)) {
+      wanted.clear();
+      for (const EventNames::Name& name : names.names()) wanted.push_back(Matches(name, query));
+    }
     const std::vector<Lane>& lanes = model.rows[row].lanes;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
       for (std::uint32_t event = 0; event < lanes[lane].size(); ++event) {
@@ -117,6 +121,7 @@ std::optional<FindResult> FindEvents(const Run& run, const RowModel& model, cons
         if (wanted[names.Of(ref)] != 0) search.Add(ref);
       }
     }
+    before.emplace(names);
   }
   if (cancelled) return std::nullopt;
   search.Finish();

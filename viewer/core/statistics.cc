@@ -19,19 +19,20 @@ class Lengths {
 
   // False if cancelled.
   bool AddRow(std::uint32_t row, TimeNs start, TimeNs end, const std::atomic<bool>& cancelled) {
-    const EventNames names(run_, model_, row);
-    std::vector<std::uint32_t> group_of(names.names().size(), kNone);
+    EventNames names(run_, model_, row, names_ ? &*names_ : nullptr);
+    if (!names_ || !names.SharesNamesWith(*names_)) group_of_.assign(names.names().size(), kNone);
     const std::vector<Lane>& lanes = model_.rows[row].lanes;
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
       const auto [first, last] = EventsStartingIn(lanes[lane], start, end);
       for (std::uint32_t event = first; event < last; ++event) {
         if (event % kEventsPerLook == 0 && cancelled) return false;
         const std::uint32_t name = names.Of({row, lane, event});
-        std::uint32_t& group = group_of[name];
+        std::uint32_t& group = group_of_[name];
         if (group == kNone) group = Group(names.names()[name].label);
         lengths_[group].push_back(lanes[lane].end(event) - lanes[lane].start(event));
       }
     }
+    names_.emplace(std::move(names));
     return !cancelled;
   }
 
@@ -50,6 +51,8 @@ class Lengths {
 
   const Run& run_;
   const RowModel& model_;
+  std::optional<EventNames> names_;      // of the row before
+  std::vector<std::uint32_t> group_of_;  // by its names; kNone: not met yet
   std::unordered_map<std::string_view, std::uint32_t> groups_;
   std::vector<std::string_view> labels_;
   std::vector<std::vector<TimeNs>> lengths_;

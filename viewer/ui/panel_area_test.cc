@@ -2,6 +2,7 @@
 // The panels below and above the timeline: their state after clicks, drags and typing.
 #include "viewer/ui/panel_area.h"
 
+#include "analyzer/metrics/rank_builder.h"
 #include "analyzer/verdict/simulated_training.h"
 #include "viewer/ui/ui_fixture.h"
 
@@ -229,6 +230,33 @@ TEST_F(FindPanelTest, RowsCanBeNarrowed) {
 TEST_F(FindPanelTest, HitsAreMarkedInTheOverview) {
   LookFor("sgemm");
   EXPECT_EQ(std::count(panels().find().marks().begin(), panels().find().marks().end(), true), 10);
+}
+
+// Names as long and broken as a program can make them are shown, listed and copied.
+TEST_F(FindPanelTest, HostileNamesAreShownSafely) {
+  const std::string name = "bad \x1b[2J\xff\n%s%n" + std::string(10'000, 'x');
+  RankBuilder builder;
+  builder.AddRange({1'000, 9'000, name});
+  builder.AddKernel(2'000, 8'000, name, builder.AddApi(1'500, 1'600, "cudaLaunchKernel"));
+  builder.rank().end = 10'000;
+  builder.rank().path = name;
+  auto loaded = std::make_unique<LoadedRun>();
+  loaded->run.ranks = {builder.rank()};
+  loaded->run.notes = {name};
+  loaded->rows = BuildRows(loaded->run);
+  Load(std::move(loaded), std::nullopt, std::nullopt);
+  Click(Place("stream 7", 5'000));
+  ASSERT_TRUE(timeline().selection().has_value());
+  Click("details: copy");
+  const std::string copied = ImGui::GetClipboardText();
+  EXPECT_EQ(copied.find('\x1b'), std::string::npos);
+  EXPECT_NE(copied.find("bad  [2J\xEF\xBF\xBD %s%n"), std::string::npos);
+  Click("tab: Statistics");
+  Click("statistics row 0");
+  ASSERT_NE(panels().find().result(), nullptr);
+  EXPECT_EQ(result().count, 1U);
+  Click("find hit 0");
+  EXPECT_EQ(panels().tab(), PanelTab::kFind);
 }
 
 class OverviewStripTest : public PanelAreaTest {};
