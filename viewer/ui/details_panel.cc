@@ -75,9 +75,7 @@ void PutPairs(const std::vector<Detail>& lines, std::size_t from) {
       ImGui::TableNextColumn();
       PutColoured(kDim, lines[line].first);
       ImGui::TableNextColumn();
-      ImGui::PushTextWrapPos(0);
-      Put(OneLine(lines[line].second, 2000));
-      ImGui::PopTextWrapPos();
+      PutWrapped(ImGui::GetStyleColorVec4(ImGuiCol_Text), OneLine(lines[line].second, 2000));
       if (ImGui::IsItemClicked(ImGuiMouseButton_Right)) {
         ImGui::SetClipboardText(Printable(lines[line].second).c_str());
       }

@@ -13,7 +13,7 @@ namespace traceinject {
 namespace {
 
 constexpr Rgba kSavingColour = 0x5c7fa8ff;
-constexpr Rgba kJudgedColour = 0xc98b3cff;  // the saving that the verdict names
+constexpr Rgba kJudgedColour = 0x96662bff;  // the saving that the verdict names
 constexpr Rgba kIdleColour = 0x565d66ff;
 constexpr float kColumnEms = 24;  // narrower columns stand below each other
 

@@ -9,6 +9,32 @@
 
 namespace traceinject {
 
+namespace {
+
+// Line breaks in place of spaces. ImGui's own wrapping also breaks after points and commas, that is
+// inside of numbers; it is left with words that are longer than a line.
+std::string BrokenAtSpaces(std::string_view text, float room_px) {
+  std::string broken;
+  float line_px = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' ', 1), text.size());
+    const std::string_view word = text.substr(0, end);  // with the space before it
+    const float word_px = ImGui::CalcTextSize(word.data(), word.data() + word.size()).x;
+    if (line_px > 0 && line_px + word_px > room_px) {
+      broken += '\n';
+      broken += word.substr(word.front() == ' ' ? 1 : 0);
+      line_px = 0;
+    } else {
+      broken += word;
+    }
+    line_px += word_px;
+    text.remove_prefix(end);
+  }
+  return broken;
+}
+
+}  // namespace
+
 void Controls::NoteItem(const std::string& name) {
   const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
   boxes_[name] = {low.x, low.y, high.x, high.y};
@@ -30,7 +56,7 @@ void PutColoured(const ImVec4& colour, std::string_view text) {
 
 void PutWrapped(const ImVec4& colour, std::string_view text) {
   ImGui::PushTextWrapPos(0);
-  PutColoured(colour, text);
+  PutColoured(colour, BrokenAtSpaces(text, ImGui::GetContentRegionAvail().x));
   ImGui::PopTextWrapPos();
 }
 
@@ -38,10 +64,11 @@ std::string OneLine(std::string_view recorded, std::size_t most_bytes) {
   return ShortenMiddle(Printable(recorded), most_bytes);
 }
 
-bool PutLink(const char* id, std::string_view text) {
+bool PutLink(const char* id, std::string_view label) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float indent = ImGui::GetFontSize();
   const float room = std::max(ImGui::GetContentRegionAvail().x - indent, 10 * indent);
+  const std::string text = BrokenAtSpaces(label, room);
   const ImVec2 size = ImGui::CalcTextSize(text.data(), text.data() + text.size(),
                                           /*hide_text_after_hash=*/false, room);
   const bool clicked = ImGui::InvisibleButton(id, {room + indent, size.y});

@@ -41,7 +41,7 @@ void PutWrapped(const ImVec4& colour, std::string_view text);
 // of a long one gives way.
 std::string OneLine(std::string_view recorded, std::size_t most_bytes = 120);
 // Wrapped text that can be clicked, with an arrow in front. True when it was clicked.
-bool PutLink(const char* id, std::string_view text);
+bool PutLink(const char* id, std::string_view label);
 // A bar from the cursor to the right edge, `share` of it filled, with a text over it.
 void PutBar(double share, Rgba colour, const std::string& text);
 
