@@ -290,4 +290,9 @@ void Timeline::Turn(const WheelTurn& wheel) {
   hover_ = EventAt(pointer_x_, pointer_y_);
 }
 
+std::uint32_t ChosenRow(const Timeline& timeline) {
+  if (timeline.measure()) return timeline.measure()->row;
+  return timeline.selection() ? timeline.selection()->row : kNone;
+}
+
 }  // namespace traceinject

@@ -107,4 +107,7 @@ class Timeline {
   bool help_shown_ = false;
 };
 
+// The row that the user works on: of the measured range, else of the selected event; kNone: none.
+std::uint32_t ChosenRow(const Timeline& timeline);
+
 }  // namespace traceinject

@@ -40,6 +40,7 @@ FindPanel::FindPanel(const Run& run, const RowModel& model)
     : run_(run),
       model_(model),
       groups_(ChoicesOf(model)),
+      rows_(groups_.front()),
       task_([&run, &model](const FindQuery& query, const std::atomic<bool>& cancelled) {
         return FindEvents(run, model, query, cancelled);
       }) {}
@@ -52,7 +53,7 @@ const std::vector<bool>& FindPanel::marks() const {
 void FindPanel::FindName(const std::string& name, std::vector<std::uint32_t> rows) {
   text_ = name;
   whole_ = true;
-  own_rows_ = std::move(rows);
+  rows_ = {"rows of the statistics", std::move(rows)};
   shortest_ns_ = 0;
   longest_ns_ = kOpen;
   current_.reset();
@@ -65,8 +66,7 @@ void FindPanel::Ask() {
     result_.reset();
     return;
   }
-  task_.Ask({text_, whole_, own_rows_.empty() ? groups_[group_].rows : own_rows_, shortest_ns_,
-             longest_ns_});
+  task_.Ask({text_, whole_, rows_.rows, shortest_ns_, longest_ns_});
 }
 
 void FindPanel::ShowHit(std::size_t hit, Timeline& timeline) {
@@ -83,19 +83,24 @@ void FindPanel::Step(int hits, Timeline& timeline) {
   ShowHit(static_cast<std::size_t>(next), timeline);
 }
 
-void FindPanel::DrawRowChoice(Controls& controls) {
-  ImGui::SetNextItemWidth(12 * ImGui::GetFontSize());
-  const char* const shown =
-      own_rows_.empty() ? groups_[group_].title.c_str() : "rows of the statistics";
-  if (ImGui::BeginCombo("##rows", shown)) {
-    for (std::size_t group = 0; group < groups_.size(); ++group) {
-      if (ImGui::Selectable(groups_[group].title.c_str(), group == group_)) {
-        group_ = group;
-        own_rows_.clear();
-        current_.reset();
-        Ask();
-      }
-      controls.NoteItem("find rows: " + groups_[group].title);
+void FindPanel::ChooseRows(RowGroup rows) {
+  rows_ = std::move(rows);
+  current_.reset();
+  Ask();
+}
+
+void FindPanel::DrawRowChoice(const Timeline& timeline, Controls& controls) {
+  ImGui::SetNextItemWidth(14 * ImGui::GetFontSize());
+  if (ImGui::BeginCombo("##rows", OneLine(rows_.title).c_str())) {
+    for (const RowGroup& group : groups_) {
+      if (ImGui::Selectable(group.title.c_str(), group.title == rows_.title)) ChooseRows(group);
+      controls.NoteItem("find rows: " + group.title);
+    }
+    if (const std::uint32_t row = ChosenRow(timeline); row != kNone) {
+      const RowGroup group = GroupOfRow(model_, row);
+      const std::string title = "only " + OneLine(group.title) + "##row";
+      if (ImGui::Selectable(title.c_str(), group.rows == rows_.rows)) ChooseRows(group);
+      controls.NoteItem("find rows: selected");
     }
     ImGui::EndCombo();
   }
@@ -120,7 +125,7 @@ void FindPanel::DrawField(Timeline& timeline, Controls& controls) {
     focus_ = true;  // Enter again goes on
   }
   ImGui::SameLine();
-  DrawRowChoice(controls);
+  DrawRowChoice(timeline, controls);
   ImGui::SameLine();
   if (ImGui::Button("previous")) Step(-1, timeline);
   controls.NoteItem("find: previous");

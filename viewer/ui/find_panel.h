@@ -38,7 +38,8 @@ class FindPanel {
 
  private:
   void DrawField(Timeline& timeline, Controls& controls);
-  void DrawRowChoice(Controls& controls);
+  void DrawRowChoice(const Timeline& timeline, Controls& controls);
+  void ChooseRows(RowGroup rows);
   void DrawSummary(Controls& controls);
   void DrawHits(Timeline& timeline, Controls& controls);
   void DrawHistogram(Controls& controls);
@@ -49,8 +50,7 @@ class FindPanel {
   const Run& run_;
   const RowModel& model_;
   std::vector<RowGroup> groups_;  // all rows, then by kind
-  std::size_t group_ = 0;
-  std::vector<std::uint32_t> own_rows_;  // instead of a group, after FindName; else empty
+  RowGroup rows_;                 // where to look
   std::string text_;
   bool whole_ = false, focus_ = false;
   TimeNs shortest_ns_ = 0, longest_ns_ = kOpen;

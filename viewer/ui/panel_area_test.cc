@@ -227,6 +227,16 @@ TEST_F(FindPanelTest, RowsCanBeNarrowed) {
   }
 }
 
+TEST_F(FindPanelTest, OneRowCanBeSearchedAlone) {
+  LookFor("e");
+  Click(Place("stream 13", 1'700 * kUs));
+  ASSERT_TRUE(timeline().selection().has_value());
+  Click("find: rows");
+  Click("find rows: selected");
+  EXPECT_EQ(result().count, 2U);  // the copy and the collective
+  for (const EventRef& hit : result().hits) EXPECT_EQ(hit.row, timeline().selection()->row);
+}
+
 TEST_F(FindPanelTest, HitsAreMarkedInTheOverview) {
   LookFor("sgemm");
   EXPECT_EQ(std::count(panels().find().marks().begin(), panels().find().marks().end(), true), 10);

@@ -68,13 +68,7 @@ StatisticsPanel::StatisticsPanel(const Run& run, const RowModel& model)
 
 RowGroup StatisticsPanel::ChosenRows(const Timeline& timeline) const {
   if (choice_ > 0) return groups_[static_cast<std::size_t>(choice_) - 1];
-  std::uint32_t row = kNone;
-  if (timeline.measure()) {
-    row = timeline.measure()->row;
-  } else if (timeline.selection()) {
-    row = timeline.selection()->row;
-  }
-  if (row != kNone) {
+  if (const std::uint32_t row = ChosenRow(timeline); row != kNone) {
     RowGroup group = GroupOfRow(model_, row);
     if (!group.rows.empty()) return group;
   }

@@ -26,6 +26,10 @@ constexpr float kLabelEms = 22;  // width of the column of row labels, in height
 
 void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                          std::optional<TimeNs> to_ns) {
+  // What reads the run before goes before it.
+  panels_.reset();
+  overview_.reset();
+  timeline_.reset();
   loaded_ = std::move(loaded);
   const RowModel& model = loaded_->rows;
   timeline_.emplace(loaded_->run, model);
