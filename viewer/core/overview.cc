@@ -85,12 +85,11 @@ bool Overview::OnEdge(float x_px, Interval shown) const {
   return part == Part::kStart || part == Part::kEnd;
 }
 
-std::optional<Interval> Overview::Press(float x_px, Interval shown) {
+void Overview::Press(float x_px, Interval shown) {
   drag_ = PartAt(x_px, shown);
   press_px_ = x_px;
   pressed_ = shown;
   moved_ = false;
-  return std::nullopt;
 }
 
 std::optional<Interval> Overview::Drag(float x_px) {
@@ -178,7 +177,9 @@ void Overview::Paint(Interval shown, const std::vector<bool>& marks, Canvas& can
   }
   canvas.Outline({start, 0, end, height_px_}, kFrame);
 
-  const char* const label = gpus_.size() == 1 ? "GPU load" : "load of the GPUs";
+  const char* const label = gpus_.empty()       ? "no GPU work"
+                            : gpus_.size() == 1 ? "GPU load"
+                                                : "load of the GPUs";
   canvas.Text(kTextPadPx, std::floor((height_px_ - canvas.TextHeight()) / 2), kDimText, label,
               {0, 0, left_px_ - kTextPadPx, height_px_});
 }

@@ -31,8 +31,9 @@ class Overview {
   // `left_px`: room at the left for a label, so that the strip stands above the timeline's plot.
   void Resize(float width_px, float height_px, float left_px);
 
-  // `shown` is what the timeline shows. Returns what it is to show instead; empty: no change.
-  std::optional<Interval> Press(float x_px, Interval shown);
+  // `shown` is what the timeline shows.
+  void Press(float x_px, Interval shown);
+  // These return what it is to show instead; empty: no change.
   std::optional<Interval> Drag(float x_px);
   std::optional<Interval> Release(float x_px);
   bool dragging() const { return drag_ != Part::kNothing; }

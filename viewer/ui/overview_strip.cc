@@ -21,7 +21,7 @@ void DrawOverview(Overview& overview, Timeline& timeline, float label_px,
   std::optional<Interval> next;
   if (ImGui::IsItemActivated()) {
     timeline.Remember();
-    next = overview.Press(x, {view.start_ns(), view.end_ns()});
+    overview.Press(x, {view.start_ns(), view.end_ns()});
   } else if (ImGui::IsItemActive()) {
     next = overview.Drag(x);
   } else if (ImGui::IsItemDeactivated()) {

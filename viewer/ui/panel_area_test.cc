@@ -50,6 +50,24 @@ TEST_F(PanelAreaTest, EvidenceJumpsToItsPlaceAndStaysInSight) {
   EXPECT_LT(timeline().view().start_ns(), timeline().model().start);
 }
 
+// Nothing to judge, to count or to find.
+TEST_F(PanelAreaTest, ARunWithoutGpuWorkHasEmptyPanels) {
+  RankBuilder builder;
+  builder.AddRange({1'000, 9'000, "alone"});
+  builder.rank().end = 10'000;
+  auto loaded = std::make_unique<LoadedRun>();
+  loaded->run.ranks = {builder.rank()};
+  loaded->rows = BuildRows(loaded->run);
+  Load(std::move(loaded), std::nullopt, std::nullopt);
+  EXPECT_EQ(panels().report()->verdict().label(), "inconclusive");
+  Click("tab: Statistics");
+  EXPECT_EQ(panels().statistics().names().size(), 1U);
+  Click("tab: Find");
+  EXPECT_EQ(panels().find().result(), nullptr);
+  Click("tab: Details");
+  EXPECT_EQ(panels().tab(), PanelTab::kDetails);
+}
+
 TEST_F(PanelAreaTest, TabsOpenByClick) {
   Load();
   Click("tab: Statistics");
