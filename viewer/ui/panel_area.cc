@@ -12,7 +12,8 @@ namespace traceinject {
 namespace {
 
 constexpr float kSplitterPx = 6;
-constexpr float kFirstShare = 0.34F;  // of the window
+constexpr float kFirstShare = 0.34F;  // of the window, but no more than so many lines
+constexpr float kFirstLines = 26;
 constexpr float kMostShare = 0.8F;
 
 struct Tab {
@@ -37,7 +38,9 @@ PanelArea::PanelArea(const LoadedRun& loaded)
 
 float PanelArea::Height(float window_px) const {
   const float tabs_px = ImGui::GetFrameHeightWithSpacing() + kSplitterPx;
-  return std::floor(std::clamp(height_px_.value_or(kFirstShare * window_px), tabs_px,
+  const float first_px =
+      std::min(kFirstShare * window_px, kFirstLines * ImGui::GetTextLineHeightWithSpacing());
+  return std::floor(std::clamp(height_px_.value_or(first_px), tabs_px,
                                std::max(tabs_px, kMostShare * window_px)));
 }
 
