@@ -33,8 +33,10 @@ int WriteScreenshot(const ViewerOptions& options) {
   }
   ViewerUi ui(NamesOf(options.paths));
   ui.SetLoaded(std::move(loaded).value(), options.from_ns, options.to_ns);
-  const Result<Image> image =
-      RenderOffscreen(options.width_px, options.height_px, [&ui] { ui.Frame({}); });
+  const Result<Image> image = RenderOffscreen(options.width_px, options.height_px, [&ui] {
+    ui.Frame({});
+    ui.WaitForPanels();
+  });
   if (!image.ok()) return Fail(image.error());
   const Status written = WritePng(options.screenshot, image.value());
   return written.ok() ? kExitOk : Fail(written.error());

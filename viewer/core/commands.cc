@@ -34,6 +34,8 @@ constexpr MouseHelp kMouse[] = {
     {"double click", "select it and zoom to it"},
     {"drag", "measure: duration, events, busy time; snaps to event edges"},
     {"right drag", "move in time and over the rows"},
+    {"overview: click, drag",
+     "go there; move the box or one of its edges; beside it: take that stretch"},
 };
 
 }  // namespace

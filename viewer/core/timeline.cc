@@ -164,7 +164,18 @@ void Timeline::Reveal(const EventRef& ref) {
     const TimeNs before = view_.span_ns() / 2;
     view_.Show(start - before, start - before + view_.span_ns());
   }
-  const float top = layout_.top_px(ref.row), bottom = layout_.bottom_px(ref.row);
+  ScrollToRow(ref.row);
+}
+
+void Timeline::RevealRange(const Measure& range) {
+  Remember();
+  measure_ = range;
+  view_.Fit(range.start, range.end);
+  if (range.row != kNone) ScrollToRow(range.row);
+}
+
+void Timeline::ScrollToRow(std::uint32_t row) {
+  const float top = layout_.top_px(row), bottom = layout_.bottom_px(row);
   if (top < scroll_px_) ScrollTo(top);
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
 }
@@ -277,6 +288,11 @@ void Timeline::Turn(const WheelTurn& wheel) {
     ScrollTo(scroll_px_ - wheel.steps * kScrollLanes * lane_px_);
   }
   hover_ = EventAt(pointer_x_, pointer_y_);
+}
+
+std::uint32_t ChosenRow(const Timeline& timeline) {
+  if (timeline.measure()) return timeline.measure()->row;
+  return timeline.selection() ? timeline.selection()->row : kNone;
 }
 
 }  // namespace traceinject

@@ -22,6 +22,7 @@ namespace traceinject {
 struct Measure {
   TimeNs start = 0, end = 0;  // start <= end
   std::uint32_t row = kNone;  // kNone: beside the rows
+  bool operator==(const Measure&) const = default;
 };
 
 enum class PointerButton : std::uint8_t { kLeft, kRight };
@@ -40,6 +41,8 @@ class Timeline {
 
   void Resize(float width_px, float height_px, float label_px, float lane_px);
   void Show(TimeNs start_ns, TimeNs end_ns) { view_.Show(start_ns, end_ns); }
+  // kPreviousView comes back to what is shown now.
+  void Remember();
 
   // Shows what another timeline of the same recording shows, which was read earlier and less of it:
   // the same time (all of it, if that is what was shown), the same rows, the same event.
@@ -53,6 +56,8 @@ class Timeline {
   void Turn(const WheelTurn& wheel);
   // Selects and, where it is off the screen, moves the view to it.
   void Reveal(const EventRef& ref);
+  // Measures a stretch and brings it and its row into view, with some room on both sides.
+  void RevealRange(const Measure& range);
 
   const Run& run() const { return run_; }
   const RowModel& model() const { return model_; }
@@ -77,7 +82,7 @@ class Timeline {
   enum class Drag : std::uint8_t { kIdle, kPress, kMeasure, kPan };
 
   void ScrollTo(float scroll_px);
-  void Remember();
+  void ScrollToRow(std::uint32_t row);
   void Back();
   void FitSelection();
   void Step(int events);
@@ -101,5 +106,8 @@ class Timeline {
   std::optional<Measure> measure_;
   bool help_shown_ = false;
 };
+
+// The row that the user works on: of the measured range, else of the selected event; kNone: none.
+std::uint32_t ChosenRow(const Timeline& timeline);
 
 }  // namespace traceinject

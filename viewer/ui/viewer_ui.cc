@@ -8,23 +8,33 @@
 #include <utility>
 
 #include "viewer/core/paint_timeline.h"
+#include "viewer/ui/help_panel.h"
 #include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/legend.h"
 #include "viewer/ui/opening_panel.h"
-#include "viewer/ui/panels.h"
+#include "viewer/ui/overview_strip.h"
+#include "viewer/ui/progress_panel.h"
+#include "viewer/ui/title_bar.h"
+#include "viewer/ui/tooltip.h"
 
 namespace traceinject {
 namespace {
 
 constexpr float kLabelEms = 22;  // width of the column of row labels, in heights of the font
-constexpr float kDetailsLines = 9, kHintLines = 1.5F;
 
 }  // namespace
 
 void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                          std::optional<TimeNs> to_ns) {
+  // What reads the run before goes before it.
+  panels_.reset();
+  overview_.reset();
+  timeline_.reset();
   loaded_ = std::move(loaded);
   const RowModel& model = loaded_->rows;
   timeline_.emplace(loaded_->run, model);
+  overview_.emplace(model);
+  panels_.emplace(*loaded_);
   if (!from_ns && !to_ns) return;
   timeline_->Show(from_ns ? model.origin + *from_ns : model.start,
                   to_ns ? model.origin + *to_ns : model.end);
@@ -63,19 +73,19 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
     DrawOpening();
     return;
   }
+  controls_.Clear();
   for (const Key key : keys) {
+    if (ImGui::GetIO().WantTextInput) break;  // they are text
     if (const auto command = CommandFor(key)) timeline_->Do(*command);
   }
   DrawTitleBar(*loaded_);
   DrawLegend(loaded_->rows);
-  const bool details = timeline_->selection() || timeline_->measure();
-  const float details_px =
-      (details ? kDetailsLines : kHintLines) * ImGui::GetTextLineHeightWithSpacing();
-  const float room_px = ImGui::GetContentRegionAvail().y - details_px;
+  const float label_px = std::floor(kLabelEms * ImGui::GetFontSize());
+  DrawOverview(*overview_, *timeline_, label_px, panels_->find().marks(), controls_);
+  const float panels_px = panels_->Height(ImGui::GetIO().DisplaySize.y);
+  const float room_px = ImGui::GetContentRegionAvail().y - panels_px;
   DrawTimeline(std::max(room_px, 4 * Timeline::kRulerPx));
-  ImGui::BeginChild("details", {0, 0});
-  DrawDetails(*timeline_);
-  ImGui::EndChild();
+  panels_->Draw(*timeline_, controls_);
   ImGui::End();
   if (timeline_->help_shown()) DrawHelp();
   DrawOpening();
@@ -88,6 +98,7 @@ void ViewerUi::DrawTimeline(float height_px) {
   timeline_->Resize(width_px, height_px, std::floor(kLabelEms * font_px), std::floor(font_px) + 5);
   ImGui::InvisibleButton("timeline", {width_px, height_px},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  controls_.NoteItem("timeline");
   FeedMouse(origin.x, origin.y);
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
   PaintTimeline(*timeline_, canvas);

@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "viewer/core/background_load.h"
+#include "viewer/core/overview.h"
 #include "viewer/core/timeline.h"
+#include "viewer/ui/panel_area.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 
@@ -41,6 +44,15 @@ class ViewerUi {
 
   // Null until loaded.
   const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
+  const PanelArea* panels() const { return panels_ ? &*panels_ : nullptr; }
+  const Controls& controls() const { return controls_; }
+
+  // Whether a panel waits for figures that are being worked out: the next frames will differ.
+  bool busy() const { return panels_ && panels_->busy(); }
+  // Until they are there.
+  void WaitForPanels() const {
+    if (panels_) panels_->Wait();
+  }
 
  private:
   void DrawOpening();
@@ -52,6 +64,9 @@ class ViewerUi {
   std::string problem_;
   std::unique_ptr<const LoadedRun> loaded_;
   std::optional<Timeline> timeline_;
+  std::optional<Overview> overview_;
+  std::optional<PanelArea> panels_;
+  Controls controls_;
 };
 
 }  // namespace traceinject
