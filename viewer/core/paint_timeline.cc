@@ -27,6 +27,7 @@ constexpr Rgba kHovered = 0xffffffa0;
 constexpr Rgba kMeasureFill = 0xffffff20;
 constexpr Rgba kMeasureEdge = 0xffe082ff;
 constexpr Rgba kGapFill = 0xd9534f38;
+constexpr Rgba kBeingReadFill = 0xffffff0c;
 
 constexpr float kTickApartPx = 130;
 constexpr float kLabelledPx = 30;  // narrower boxes stay without text
@@ -261,7 +262,7 @@ class Painter {
         if (model_.rows[row].rank != gap.rank) continue;
         const Box box = RowBox(row);
         const Box where{X(gap.start), box.top, std::max(X(gap.end), X(gap.start) + 1), box.bottom};
-        canvas_.Fill(where, kGapFill);
+        canvas_.Fill(where, gap.being_read ? kBeingReadFill : kGapFill);
         canvas_.Text(std::max(where.left, plot_.left) + kTextPadPx, Middle(box, canvas_), kText,
                      (gap.being_read ? "" : "not recorded: ") + gap.reason, where);
       }
