@@ -70,6 +70,8 @@ class Frames {
     int width = 0, height = 0;
     io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
     ui_.SetLoaded(std::move(loaded), std::nullopt, std::nullopt);
+    // What panels work out beside the window would take time from the frames.
+    ui_.WaitForPanels();
     for (int i = 0; i < kSettlingFrames; ++i) Draw();
   }
 
