@@ -17,8 +17,6 @@ void DrawDetails(const Timeline& timeline);
 void DrawLegend(const RowModel& model);
 // The event under the pointer, beside the pointer.
 void DrawTooltip(const Timeline& timeline, const EventRef& ref);
-// Keys and mouse, over everything.
-void DrawHelp();
 void DrawProgress(const LoadProgress& progress, const std::string& what);
 
 }  // namespace traceinject

@@ -6,10 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viewer/core/background_load.h"
-#include "viewer/core/timeline.h"
+#include "viewer/core/workspace.h"
+#include "viewer/ui/command_palette.h"
+#include "viewer/ui/marks_panel.h"
 
 namespace traceinject {
 
@@ -34,24 +37,34 @@ class ViewerUi {
   std::unique_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
 
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
-  void Frame(const std::vector<Key>& keys);
+  void Frame(const std::vector<KeyPress>& keys);
 
   // Makes [start_ns, end_ns) of the run's time visible, once loaded.
-  void Show(TimeNs start_ns, TimeNs end_ns) { timeline_->Show(start_ns, end_ns); }
+  void Show(TimeNs start_ns, TimeNs end_ns) { workspace_->timeline().Show(start_ns, end_ns); }
 
   // Null until loaded.
-  const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
+  Workspace* workspace() { return workspace_ ? &*workspace_ : nullptr; }
+  const Timeline* timeline() const { return workspace_ ? &workspace_->timeline() : nullptr; }
+  // Where the timeline's top left is in the window, as of the last frame.
+  std::pair<float, float> timeline_origin() const { return timeline_origin_; }
 
  private:
   void DrawOpening();
+  void TakeKeys(const std::vector<KeyPress>& keys);
+  void DrawMenuBar();
   void DrawTimeline(float height_px);
+  void DrawUnderPointer();
   void FeedMouse(float origin_x, float origin_y);
+  void DrawPanels(const std::vector<KeyPress>& keys);
 
   std::string what_;
   std::optional<LoadProgress> progress_;
   std::string problem_;
   std::unique_ptr<const LoadedRun> loaded_;
-  std::optional<Timeline> timeline_;
+  std::optional<Workspace> workspace_;
+  std::pair<float, float> timeline_origin_ = {0, 0};
+  CommandPalette palette_;
+  MarksPanel marks_panel_;
 };
 
 }  // namespace traceinject
