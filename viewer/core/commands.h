@@ -37,6 +37,7 @@ enum class CommandId : std::uint8_t {
   kDetails,
   kClear,
   kPalette,
+  kQuit,
   kHelp,
 };
 

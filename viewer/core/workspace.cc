@@ -63,6 +63,9 @@ void Workspace::Do(CommandId command) {
       return Toggle(Panel::kPalette);
     case CommandId::kHelp:
       return Toggle(Panel::kHelp);
+    case CommandId::kQuit:
+      wants_quit_ = true;
+      return;
     case CommandId::kClear:
       return Clear();
     default:

@@ -28,6 +28,9 @@ class Workspace {
 
   void Do(CommandId command);
 
+  // The window is to be closed.
+  bool wants_quit() const { return wants_quit_; }
+
   // Times relative to the first GPU operation, as on the ruler; empty: the begin, the end.
   void Show(std::optional<TimeNs> from_ns, std::optional<TimeNs> to_ns);
 
@@ -67,7 +70,7 @@ class Workspace {
   std::optional<std::size_t> selected_mark_;
   // The last mark made by kMark, which the next one moves while it has no text.
   std::optional<Mark> movable_mark_;
-  bool wants_mark_text_ = false;
+  bool wants_mark_text_ = false, wants_quit_ = false;
 };
 
 }  // namespace traceinject

@@ -174,6 +174,19 @@ TEST_F(WorkspaceTest, ShowIsRelativeToTheFirstGpuOperation) {
   EXPECT_EQ(workspace_.timeline().view().end_ns(), 1'900 * kUs);
 }
 
+TEST_F(WorkspaceTest, ARunThatIsReadAgainKeepsMarksAndPanels) {
+  MeasureRange(2 * kMs, 2'100 * kUs);
+  workspace_.Do(CommandId::kNewMark);
+  auto again = LoadSampleRun();
+  LoadedRun earlier{again->run, BuildRows(again->run), {}};
+  earlier.run.base_ns -= 500;  // another rank began earlier
+  const Workspace next(earlier.run, earlier.rows, nullptr, std::move(workspace_));
+  ASSERT_EQ(next.annotations().marks().size(), 1U);
+  EXPECT_EQ(next.annotations().marks()[0].start, 2 * kMs + 500);
+  EXPECT_EQ(next.selected_mark(), 0U);
+  EXPECT_TRUE(next.IsShown(Panel::kMarks));
+}
+
 TEST_F(WorkspaceTest, MarksArePaintedWithTheirText) {
   RecordingCanvas none;
   PaintMarks(workspace_, none);

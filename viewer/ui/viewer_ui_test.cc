@@ -336,6 +336,12 @@ TEST_F(ViewerUiTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          press();
          EXPECT_TRUE(shows(Panel::kPalette));
        }},
+      {CommandId::kQuit,
+       [&](const Press& press) {
+         EXPECT_FALSE(workspace().wants_quit());
+         press();
+         EXPECT_TRUE(workspace().wants_quit());
+       }},
       {CommandId::kHelp,
        [&](const Press& press) {
          press();
