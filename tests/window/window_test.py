@@ -33,6 +33,7 @@ def wait_for(what, condition):
 class Window:
     def __init__(self, traceview, folder, display):
         self.environment = dict(os.environ, DISPLAY=display, LIBGL_ALWAYS_SOFTWARE="1")
+        wait_for("the display", lambda: self.xdotool("getmouselocation"))
         self.process = subprocess.Popen([traceview, folder], env=self.environment)
         self.sidecar = os.path.join(folder, "run.rank00000.db.zst.marks.json")
         self.id = wait_for("a window", self.find)

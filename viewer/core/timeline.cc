@@ -45,7 +45,24 @@ void Timeline::ContinueFrom(const Timeline& before) {
         Measure{before.measure_->start + moved, before.measure_->end + moved,
                 row == kNone ? kNone : SameRow(before.run_, before.model_, row, run_, model_)};
   }
+  // A button that is held down goes on with what it does.
+  drag_ = before.drag_;
+  drag_button_ = before.drag_button_;
+  press_x_ = before.press_x_;
+  press_y_ = before.press_y_;
+  press_time_ = before.press_time_ + moved;
+  if (before.press_row_ != kNone) {
+    press_row_ = SameRow(before.run_, before.model_, before.press_row_, run_, model_);
+  }
   history_.clear();
+  for (const Place& place : before.history_) {
+    Place& kept =
+        history_.emplace_back(Place{TimelineView(model_.start, model_.end), place.scroll_px});
+    const bool was_all =
+        place.view.start_ns() <= before.model_.start && place.view.end_ns() >= before.model_.end;
+    if (!was_all) kept.view.Show(place.view.start_ns() + moved, place.view.end_ns() + moved);
+  }
+  stepping_ = before.stepping_;
   const TimelineView& view = before.view_;
   const bool all = view.start_ns() <= before.model_.start && view.end_ns() >= before.model_.end;
   if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);

@@ -256,6 +256,32 @@ TEST_F(TimelineTest, StepsAreTakenBackTogether) {
   EXPECT_EQ(timeline_.view().span_ns(), all) << "nothing left to take back";
 }
 
+TEST_F(TimelineTest, ARunThatIsReadAgainCanStillGoBack) {
+  const TimeNs all = timeline_.view().span_ns();
+  timeline_.Show(2 * kMs, 3 * kMs);
+  timeline_.Do(CommandId::kZoomIn);
+  Timeline again(loaded_->run, loaded_->rows, &loaded_->links);
+  again.ContinueFrom(timeline_);
+  again.Do(CommandId::kPreviousView);
+  EXPECT_EQ(again.view().start_ns(), 2 * kMs);
+  EXPECT_EQ(again.view().end_ns(), 3 * kMs);
+  again.Do(CommandId::kPreviousView);
+  EXPECT_EQ(again.view().span_ns(), all);
+}
+
+TEST_F(TimelineTest, ARunThatIsReadAgainDoesNotDisturbADrag) {
+  timeline_.MovePointer(XOf(kMs), YOf("stream 7"));
+  timeline_.Press(PointerButton::kLeft, false);
+  Timeline again(loaded_->run, loaded_->rows, &loaded_->links);
+  again.ContinueFrom(timeline_);
+  again.MovePointer(XOf(1'150 * kUs), YOf("stream 7"));
+  again.Release(PointerButton::kLeft);
+  ASSERT_TRUE(again.measure().has_value());
+  EXPECT_EQ(again.measure()->start, kMs);
+  EXPECT_EQ(again.measure()->end, 1'150 * kUs);
+  EXPECT_EQ(again.measure()->row, RowOf("stream 7"));
+}
+
 TEST_F(TimelineTest, BackAlsoScrollsBack) {
   timeline_.Resize(kWidth, 80, kLabel, kLane);
   timeline_.Reveal({RowOf("thread 4242: CUDA calls"), 0, 0});
