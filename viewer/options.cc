@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 
 #include "analyzer/common/units.h"
+#include "viewer/core/script.h"
 #include "viewer/exit_code.h"
 
 namespace traceinject {
@@ -21,6 +24,7 @@ constexpr const char* kDescription =
     "  traceview run.db                       open it (also run.db.zst, a folder, several files)\n"
     "  traceview run.db --from 2s --to 2.1s   the same, zoomed in\n"
     "  traceview run.db --screenshot a.png    a picture; needs no display\n"
+    "  traceview run.db --script steps.txt    what a user would do; needs no display\n"
     "\n"
     "Reading the picture: the row \"GPU\" is the union of its streams, blue where it computes, red "
     "where only\ncommunication runs, amber where only copies run, empty where the GPU idles. Where "
@@ -61,12 +65,50 @@ void CheckTogether(const ViewerOptions& options) {
                                    ? "a recording is missing"
                                    : "--bench-events generates a run: name no recording with it");
   }
-  const int modes = (options.screenshot.empty() ? 0 : 1) + (options.check ? 1 : 0) +
-                    (options.bench_frames ? 1 : 0);
+  const bool plays =
+      !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
+  const int modes = (plays ? 1 : 0) + (options.check ? 1 : 0) + (options.bench_frames ? 1 : 0);
   if (modes > 1) {
-    throw CLI::ValidationError("--screenshot, --check and --bench-frames exclude each other");
+    throw CLI::ValidationError(
+        "--check, --bench-frames, and --screenshot with --script and --dump-state exclude each "
+        "other");
   }
   if (modes > 0 && options.follow) throw CLI::ValidationError("--follow is for the window");
+}
+
+// "1s..1.2s": either side may be left out.
+std::string ParseView(const std::string& text, ViewerOptions& options) {
+  const std::size_t dots = text.find("..");
+  if (dots == std::string::npos) {
+    return "--view " + text + ": expected FROM..TO, as in 1.2s..1.25s";
+  }
+  const std::string from = text.substr(0, dots), to = text.substr(dots + 2);
+  std::string problem;
+  if (!from.empty()) problem = ParseMoment(from, options.from_ns);
+  if (problem.empty() && !to.empty()) problem = ParseMoment(to, options.to_ns);
+  return problem;
+}
+
+// The words of a script, for the help.
+std::string ScriptHelp() {
+  std::string text =
+      "A script has one step a line. PLACE is row@time (\"stream 7@1.2s\", \"rank 1/stream "
+      "7#1@1.2s\" for its second\nlane, ruler@1.2s) or x,y in pixels of the timeline; # begins a "
+      "comment.\n";
+  for (const ScriptUsage& usage : ScriptUsages()) {
+    text +=
+        fmt::format("  {:<58} {}\n", fmt::format("{} {}", usage.name, usage.arguments), usage.help);
+  }
+  text += "and every command:";
+  std::size_t column = text.size();
+  for (const Command& command : Commands()) {
+    if (text.size() - column > 90) {
+      text += "\n ";
+      column = text.size();
+    }
+    text += fmt::format(" {}", command.name);
+  }
+  return text;
 }
 
 }  // namespace
@@ -98,6 +140,16 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "--to", [&](const std::string& text) { return ParseMoment(text, options.to_ns); },
       "show until here")
       ->type_name("TIME");
+  add_parsed(
+      "--view", [&](const std::string& text) { return ParseView(text, options); },
+      "both at once: 1.2s..1.25s")
+      ->type_name("FROM..TO");
+  app.add_option("--script", options.script, "play the steps in this file and exit; see below")
+      ->type_name("FILE");
+  app.add_option(
+         "--dump-state", options.dump_state,
+         "write what is shown as JSON to this file (- for stdout) and exit; after the script")
+      ->type_name("FILE");
   app.add_flag("--follow", options.follow,
                "in the window: read the recording again whenever it has grown");
   app.add_flag("--check", options.check,
@@ -111,6 +163,8 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, kMostEvents));
   app.footer(
+      ScriptHelp() +
+      "\n\n"
       "Exit codes: 0 fine, 1 --check found that something is missing from the recording, 2 bad "
       "usage, 3 the\nrecording cannot be read or shown.");
   try {

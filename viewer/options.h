@@ -13,7 +13,10 @@ namespace traceinject {
 
 struct ViewerOptions {
   std::vector<std::string> paths;
-  std::string screenshot;  // path of the picture; empty: open a window
+  // Without any of these a window is opened.
+  std::string screenshot;  // path of the picture
+  std::string script;      // path of the script, which is played first
+  std::string dump_state;  // path of the JSON; "-": stdout
   int width_px = 1600, height_px = 900;
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
   bool follow = false;                   // read again when the recording grows

@@ -6,16 +6,16 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/import/run_paths.h"
 #include "viewer/bench_frames.h"
 #include "viewer/core/check_run.h"
 #include "viewer/core/generated_run.h"
 #include "viewer/exit_code.h"
-#include "viewer/platform/offscreen.h"
 #include "viewer/platform/window.h"
-#include "viewer/ui/viewer_ui.h"
 #include "viewer/window_session.h"
+#include "viewer/without_window.h"
 
 namespace traceinject {
 namespace {
@@ -23,23 +23,6 @@ namespace {
 int Fail(const std::string& message) {
   std::fprintf(stderr, "traceview: %s\n", message.c_str());
   return kExitUnreadable;
-}
-
-int WriteScreenshot(const ViewerOptions& options) {
-  LoadResult loaded = LoadWithRows(options.paths, {});
-  if (!loaded.ok()) return Fail(loaded.error());
-  for (const std::string& note : loaded.value()->run.notes) {
-    std::fprintf(stderr, "traceview: %s\n", note.c_str());
-  }
-  ViewerUi ui(NamesOf(options.paths));
-  ui.SetLoaded(std::move(loaded).value(), options.from_ns, options.to_ns);
-  const Result<Image> image = RenderOffscreen(options.width_px, options.height_px, [&ui] {
-    ui.Frame({});
-    ui.WaitForPanels();
-  });
-  if (!image.ok()) return Fail(image.error());
-  const Status written = WritePng(options.screenshot, image.value());
-  return written.ok() ? kExitOk : Fail(written.error());
 }
 
 int Check(const ViewerOptions& options) {
@@ -76,7 +59,11 @@ int OpenWindow(const ViewerOptions& options) {
 int Traceview(const ViewerOptions& options) {
   if (options.check) return Check(options);
   if (options.bench_frames != 0) return Bench(options);
-  return options.screenshot.empty() ? OpenWindow(options) : WriteScreenshot(options);
+  const bool without_window =
+      !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
+  if (!without_window) return OpenWindow(options);
+  const Status done = RunWithoutWindow(options);
+  return done.ok() ? kExitOk : Fail(done.error());
 }
 
 }  // namespace traceinject

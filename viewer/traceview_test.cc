@@ -127,7 +127,8 @@ TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
 TEST(Traceview, HelpTeachesAndSucceeds) {
   const Outcome outcome = RunTraceview("--help");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* word : {"--screenshot", "--from", "run.db", "Exit codes"}) {
+  for (const char* word : {"--screenshot", "--from", "run.db", "Exit codes", "--script",
+                           "follow-back", "double-click"}) {
     EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
   }
 }
@@ -137,7 +138,8 @@ TEST(Traceview, BadUsageIsTwo) {
        {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
         "run.db --size 0x900", "run.db --from soon", "run.db --from 2s --to 1s",
         "run.db --bench-frames 0", "--bench-events 100", "run.db --bench-events 9 --bench-frames 9",
-        "run.db --check --screenshot a.png", "run.db --check --follow"}) {
+        "run.db --check --screenshot a.png", "run.db --check --follow", "run.db --view 1s",
+        "run.db --view 2s..1s", "run.db --view a..b", "run.db --script a --check"}) {
     const Outcome outcome = RunTraceview(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;
@@ -284,6 +286,64 @@ TEST(Traceview, BenchFramesGivesJson) {
       EXPECT_NE(outcome.output.find(key), std::string::npos) << key << "\n" << outcome.output;
     }
   }
+}
+
+// A script, and what it prints.
+Outcome RunScript(const std::string& script, const std::string& arguments = "") {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db", steps = folder / "steps.txt";
+  WriteSampleRun(run);
+  FILE* const file = fopen(steps.c_str(), "w");
+  if (file == nullptr) return {};
+  fputs(script.c_str(), file);
+  fclose(file);
+  return RunTraceview(run + " --script " + steps + " " + arguments);
+}
+
+TEST(Traceview, AScriptNeedsNoDisplay) {
+  const Outcome outcome =
+      RunScript("show 0 1ms\nclick \"stream 7@125us\"\nfollow-back\n", "--dump-state -");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("\"to_ns\": 1000000"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("\"selection\": {\"row\": \"thread 4242: CUDA calls\""),
+            std::string::npos)
+      << outcome.output;
+}
+
+TEST(Traceview, AScriptThatCannotBeDoneIsThreeAndNamesTheLine) {
+  for (const auto& [script, message] :
+       {std::pair("zoom-in\nzom-in\n", "line 2: \"zom-in\""),
+        std::pair("select \"x@1s\"\n", "line 1: there is no row")}) {
+    const Outcome outcome = RunScript(script);
+    EXPECT_EQ(outcome.exit_code, 3);
+    EXPECT_NE(outcome.output.find(message), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("steps.txt"), std::string::npos) << outcome.output;
+  }
+  EXPECT_EQ(RunTraceview("run.db --script /nonexistent").exit_code, 3);
+}
+
+TEST(Traceview, MarksAreKeptBesideTheRecording) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db", steps = folder / "steps.txt";
+  WriteSampleRun(run);
+  FILE* const file = fopen(steps.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  fputs("move \"stream 7@1ms\"\nnew-mark\ntext slow\n", file);
+  fclose(file);
+  EXPECT_EQ(RunTraceview(run + " --script " + steps).exit_code, 0);
+  const Outcome again = RunTraceview(run + " --dump-state -");
+  EXPECT_NE(again.output.find("\"text\": \"slow\""), std::string::npos) << again.output;
+}
+
+TEST(Traceview, ViewIsFromAndTo) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db";
+  WriteSampleRun(run);
+  const Outcome view = RunTraceview(run + " --view 100us..1ms --dump-state -");
+  const Outcome pair = RunTraceview(run + " --from 100us --to 1ms --dump-state -");
+  EXPECT_EQ(view.exit_code, 0);
+  EXPECT_EQ(view.output, pair.output);
+  EXPECT_NE(view.output.find("\"from_ns\": 100000, \"to_ns\": 1000000"), std::string::npos);
 }
 
 TEST(Traceview, WithoutADisplayItNamesTheWayOut) {

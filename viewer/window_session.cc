@@ -60,6 +60,7 @@ WindowNext WindowSession::Frame(const WindowFrame& frame) {
   const bool reading = load_->reading();
   ui_.SetProgress(reading ? std::optional(load_->progress()) : std::nullopt);
   ui_.Frame(frame.keys);
+  if (ui_.workspace() != nullptr && ui_.workspace()->wants_quit()) return WindowNext::kClose;
   // What is followed comes by itself: the window looks for it once a second.
   return reading || ui_.busy() ? WindowNext::kKeepDrawing : WindowNext::kWaitForInput;
 }

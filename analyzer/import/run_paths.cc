@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kCompressed = ".zst";
+constexpr std::string_view kMarks = ".marks.json";  // what traceview keeps beside a recording
 
 bool RemoveSuffix(std::string& text, std::string_view suffix) {
   if (!text.ends_with(suffix)) return false;
@@ -131,6 +132,7 @@ std::vector<std::string> RecordingsInFolder(const std::string& folder) {
 
 std::vector<std::string> TracesInFolder(const std::string& folder) {
   auto traces = FilesMatching(folder, "*.json");
+  std::erase_if(traces, [](const std::string& file) { return file.ends_with(kMarks); });
   const std::set<std::string> plain(traces.begin(), traces.end());
   for (std::string& trace : FilesMatching(folder, "*.json.gz")) {
     if (!plain.contains(trace.substr(0, trace.size() - 3))) traces.push_back(std::move(trace));

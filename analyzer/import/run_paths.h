@@ -30,7 +30,7 @@ Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths);
 std::vector<std::string> RecordingsInFolder(const std::string& folder);
 
 // Files named *.json and *.json.gz in a folder, sorted by name; of x.json and x.json.gz only
-// x.json.
+// x.json. Not traceview's *.marks.json.
 std::vector<std::string> TracesInFolder(const std::string& folder);
 
 }  // namespace traceinject

@@ -33,8 +33,9 @@ struct NcclLaunch {
   std::uint32_t communicator = kNone;  // index into Rank::communicators; kNone: unknown or several
   std::optional<int> communicator_size;  // ranks
   std::optional<std::int64_t>
-      bytes;               // S; Send and Recv: the larger of the two sums. Empty: unknown
-  std::int64_t calls = 0;  // 0: not linked
+      bytes;                         // S; Send and Recv: the larger of the two sums. Empty: unknown
+  std::int64_t calls = 0;            // 0: not linked
+  std::uint32_t first_call = kNone;  // row of Collectives; kNone: not linked
   std::int64_t kernels = 0;
   std::uint32_t first_kernel = kNone;  // row of GpuOps
   TimeNs start = 0;                    // of the first kernel
@@ -81,6 +82,24 @@ struct NcclMember {
   const Rank* rank = nullptr;
   NcclLinks* links = nullptr;
 };
+
+// One launch of a member: indices into the list of members and into its launches.
+struct MemberLaunch {
+  std::size_t member = 0, launch = 0;
+};
+
+// One operation, as the recorded ranks of its communicator launched it: at most one launch a rank,
+// by rank in the communicator.
+using SameOperation = std::vector<MemberLaunch>;
+
+// Finds what belongs together, for drawing: unlike EstimateTransfers it takes every operation that
+// all ranks call (all but Send and Recv), and communicators of which some ranks were not recorded.
+// Communicators are told apart by their hash, the operations on one by their order. Where the ranks
+// recorded different sequences (one began late, or lost some), the order is aligned on function and
+// bytes: launches that do not agree in both are not matched. Launches whose communicator is not
+// known are matched the same way, as if all were of one communicator. O(launches) where the
+// sequences agree; a place where they do not costs a search over the next few hundred.
+std::vector<SameOperation> MatchOperations(const std::vector<NcclMember>& members);
 
 // Sets transfer_ns where every rank of a communicator was recorded: communicators are told apart by
 // their hash, operations on one by their order, and only if function and size agree throughout on

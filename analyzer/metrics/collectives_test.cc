@@ -220,6 +220,69 @@ TEST(CollectivesTest, ParallelGroupsOfEqualSizeAreToldApartByTheirHash) {
   EXPECT_EQ(links[3].launches[0].transfer_ns, 50);
 }
 
+// "0:0 1:0, 0:1 1:2": per operation the launches, member:launch.
+std::string Matched(std::vector<RankBuilder*> builders) {
+  std::vector<NcclLinks> links;
+  for (RankBuilder* one : builders) links.push_back(LinkNccl(one->rank(), one->rank().devices[0]));
+  std::vector<NcclMember> members;
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    members.push_back({&builders[i]->rank(), &links[i]});
+  }
+  std::string text;
+  for (const SameOperation& operation : MatchOperations(members)) {
+    text += text.empty() ? "" : ",";
+    for (const MemberLaunch& one : operation) {
+      text += " " + std::to_string(one.member) + ":" + std::to_string(one.launch);
+    }
+  }
+  return text.empty() ? text : text.substr(1);
+}
+
+// A rank of a communicator of two that calls AllReduce with these sizes, every 10 us.
+RankBuilder Caller(int own_rank, const std::vector<std::int64_t>& bytes, std::uint64_t hash = 1,
+                   TimeNs time = 0, const char* function = "AllReduce") {
+  RankBuilder builder;
+  const std::uint32_t communicator =
+      hash == 0 ? kNone : builder.AddCommunicator(2, own_rank, 0, hash);
+  for (const std::int64_t size : bytes) {
+    builder.AddCall({time, time + 50, function, size, communicator});
+    builder.AddKernel(time + 100, time + 200, kAllReduce,
+                      builder.AddApi(time + 10, time + 20, "cudaLaunchKernelExC"));
+    time += 10'000;
+  }
+  return builder;
+}
+
+TEST(CollectivesTest, OperationsOfOneCommunicatorMatchByOrder) {
+  RankBuilder a = Caller(0, {1, 2, 2}), b = Caller(1, {1, 2, 2}), other = Caller(0, {1}, 2);
+  EXPECT_EQ(Matched({&a, &b, &other}), "0:0 1:0, 0:1 1:1, 0:2 1:2");
+  EXPECT_EQ(Matched({&b, &a}), "1:0 0:0, 1:1 0:1, 1:2 0:2") << "by rank in the communicator";
+  EXPECT_EQ(Matched({&a}), "");
+}
+
+TEST(CollectivesTest, WhatARankLacksIsLeftOut) {
+  RankBuilder all = Caller(0, {1, 2, 3, 4, 5, 6}), hole = Caller(1, {1, 2, 5, 6});
+  EXPECT_EQ(Matched({&all, &hole}), "0:0 1:0, 0:1 1:1, 0:4 1:2, 0:5 1:3");
+  RankBuilder late = Caller(1, {4, 5, 6}, 1, 30'000);
+  EXPECT_EQ(Matched({&all, &late}), "0:3 1:0, 0:4 1:1, 0:5 1:2");
+  RankBuilder strange = Caller(1, {7, 8, 9});
+  EXPECT_EQ(Matched({&all, &strange}), "");
+}
+
+TEST(CollectivesTest, ARepeatedSequenceIsAlignedByTime) {
+  RankBuilder all = Caller(0, {1, 2, 1, 2, 1, 2});
+  RankBuilder late = Caller(1, {1, 2, 1, 2}, 1, 20'000), early = Caller(1, {1, 2, 1, 2});
+  EXPECT_EQ(Matched({&all, &late}), "0:2 1:0, 0:3 1:1, 0:4 1:2, 0:5 1:3");
+  EXPECT_EQ(Matched({&all, &early}), "0:0 1:0, 0:1 1:1, 0:2 1:2, 0:3 1:3");
+}
+
+TEST(CollectivesTest, WithoutACommunicatorTheOrderCounts) {
+  RankBuilder a = Caller(0, {1, 2}, 0), b = Caller(1, {1, 2}, 0);
+  EXPECT_EQ(Matched({&a, &b}), "0:0 1:0, 0:1 1:1");
+  RankBuilder send = Caller(0, {1}, 1, 0, "Send"), receive = Caller(1, {1}, 1, 0, "Recv");
+  EXPECT_EQ(Matched({&send, &receive}), "") << "only two ranks take part, not all";
+}
+
 TEST(CollectivesTest, CommunicatorsWithoutAHashAreNotMatched) {
   RankBuilder a = Member(0, {500}, 4096, 0), b = Member(1, {100}, 4096, 0);
   NcclLinks links_a = LinkNccl(a.rank(), a.rank().devices[0]),

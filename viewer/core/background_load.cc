@@ -34,6 +34,7 @@ LoadResult LoadWithRows(const std::vector<std::string>& paths, const LoadOptions
   // What reading and building no longer need goes back to the system, so that it does not add up.
   malloc_trim(0);
   loaded->rows = BuildRows(loaded->run);
+  loaded->links = Links(loaded->run, loaded->rows);
   malloc_trim(0);
   return std::unique_ptr<const LoadedRun>(std::move(loaded));
 }

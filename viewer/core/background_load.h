@@ -17,6 +17,7 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/import/load_run.h"
+#include "viewer/core/links.h"
 #include "viewer/core/rows.h"
 
 namespace traceinject {
@@ -24,6 +25,7 @@ namespace traceinject {
 struct LoadedRun {
   Run run;
   RowModel rows;  // points into nothing: indices of `run`
+  Links links;    // points to both
 };
 
 // Whether all events were read, not only the first ones. O(ranks).

@@ -284,30 +284,6 @@ class Details {
   std::vector<Detail> lines_;
 };
 
-// The event of one row that starts at a time and comes from a row of the model.
-std::optional<EventRef> FindInRow(const RowModel& model, std::uint32_t row, TimeNs start_ns,
-                                  std::uint32_t source) {
-  const std::vector<Lane>& lanes = model.rows[row].lanes;
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-    for (std::size_t event = lanes[lane].FirstEndingAfter(start_ns);
-         event < lanes[lane].size() && lanes[lane].start(event) <= start_ns; ++event) {
-      if (lanes[lane].source(event) == source && lanes[lane].start(event) == start_ns) {
-        return EventRef{row, lane, static_cast<std::uint32_t>(event)};
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-template <typename Predicate>
-std::optional<EventRef> FindEvent(const RowModel& model, TimeNs start_ns, std::uint32_t source,
-                                  Predicate is_its_row) {
-  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
-    if (is_its_row(model.rows[row])) return FindInRow(model, row, start_ns, source);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 // From CUpti_ActivityMemcpyKind, cupti_activity.h.
@@ -359,28 +335,6 @@ std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, cons
 
 std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref) {
   return Details(run, model, ref).All(EventTimes(run, model, ref));
-}
-
-std::optional<EventRef> LaunchPartner(const Run& run, const RowModel& model, const EventRef& ref) {
-  const Row& row = model.rows[ref.row];
-  const Rank& rank = run.ranks[row.rank];
-  const std::uint32_t source = model.lane(ref).source(ref.event);
-  if (row.kind == RowKind::kDevice || row.kind == RowKind::kStream) {
-    const std::uint32_t call = rank.devices[row.device].ops.launch[source];
-    if (call == kNone) return std::nullopt;
-    return FindEvent(model, rank.api.start[call], call, [&](const Row& candidate) {
-      return candidate.kind == RowKind::kCalls && candidate.rank == row.rank &&
-             candidate.thread == rank.api.thread[call];
-    });
-  }
-  if (row.kind != RowKind::kCalls) return std::nullopt;
-  const Launched launched = LaunchedBy(rank, source);
-  if (launched.count == 0) return std::nullopt;
-  const GpuOps& ops = rank.devices[launched.device].ops;
-  return FindEvent(model, ops.start[launched.op], launched.op, [&](const Row& candidate) {
-    return candidate.kind == RowKind::kStream && candidate.rank == row.rank &&
-           candidate.device == launched.device && candidate.stream == ops.stream[launched.op];
-  });
 }
 
 }  // namespace traceinject

@@ -2,7 +2,6 @@
 // What an event is called, and what is known of it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,11 +28,6 @@ std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, cons
 // All that is recorded of the event, with its launch or with what it launched, and the ranges
 // around it. O(operations of the rank) for a CUDA call, else O(rows + log events).
 std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref);
-
-// From a GPU operation to the call that launched it; from a call to the first operation that it
-// launched, in its stream's row. Empty if there is none or it is not known. O(operations of the
-// rank).
-std::optional<EventRef> LaunchPartner(const Run& run, const RowModel& model, const EventRef& ref);
 
 // A moment on the ruler's clock, in seconds with all nanoseconds: "1.234567890 s".
 std::string FormatMoment(const RowModel& model, TimeNs time_ns);

@@ -117,18 +117,6 @@ TEST_F(EventText, PiecesOfTheGpuRowHaveTheTimesOfTheOperation) {
   EXPECT_EQ(Value(piece, "duration"), "400.0 us");
 }
 
-TEST_F(EventText, LaunchAndLaunchedFindEachOther) {
-  for (const char* name : {"sgemm", "layer_norm"}) {
-    const EventRef kernel = First(RowKind::kStream, name);
-    const auto call = LaunchPartner(run_, rows_, kernel);
-    ASSERT_TRUE(call.has_value());
-    EXPECT_EQ(rows_.rows[call->row].kind, RowKind::kCalls);
-    EXPECT_EQ(LaunchPartner(run_, rows_, *call), kernel);
-  }
-  EXPECT_EQ(LaunchPartner(run_, rows_, First(RowKind::kStream, "host to device")), std::nullopt);
-  EXPECT_EQ(LaunchPartner(run_, rows_, First(RowKind::kNvtx, "step")), std::nullopt);
-}
-
 TEST_F(EventText, MomentsBeforeTheFirstOperationAreNegative) {
   EXPECT_EQ(FormatMoment(rows_, rows_.origin - 1'500'000'000), "-1.500000000 s");
 }
@@ -156,9 +144,6 @@ TEST_F(EventText, AGraphLaunchNamesTheNumberOfItsOperations) {
   const auto details = EventDetails(graph.run, graph.rows, call);
   EXPECT_NE(std::find(details.begin(), details.end(), Detail("launched", "3 operations")),
             details.end());
-  const auto first = LaunchPartner(graph.run, graph.rows, call);
-  ASSERT_TRUE(first.has_value());
-  EXPECT_EQ(graph.rows.lane(*first).start(first->event), 10'000);
 }
 
 }  // namespace

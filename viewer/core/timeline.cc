@@ -11,18 +11,12 @@
 namespace traceinject {
 namespace {
 
-constexpr double kZoomStep = 1.25;  // a key or a notch of the wheel
-constexpr double kPanShare = 0.1;   // of the plot
-constexpr float kScrollLanes = 3;   // a key or a notch
-constexpr float kClickSlackPx = 4;  // the pointer may move so far in a click
-constexpr float kHitSlackPx = 3;
-constexpr float kSnapPx = 6;
 constexpr std::size_t kHistory = 64;
 
 }  // namespace
 
-Timeline::Timeline(const Run& run, const RowModel& model)
-    : run_(run), model_(model), view_(model.start, model.end) {}
+Timeline::Timeline(const Run& run, const RowModel& model, const Links* links)
+    : run_(run), model_(model), links_(links), view_(model.start, model.end) {}
 
 void Timeline::Resize(float width_px, float height_px, float label_px, float lane_px) {
   width_px_ = width_px;
@@ -38,7 +32,6 @@ void Timeline::ContinueFrom(const Timeline& before) {
   Resize(before.width_px_, before.height_px_, before.label_px_, before.lane_px_);
   pointer_x_ = before.pointer_x_;
   pointer_y_ = before.pointer_y_;
-  help_shown_ = before.help_shown_;
   // Ranks that joined since may have moved the time that 0 stands for.
   const TimeNs moved = before.run_.base_ns - run_.base_ns;
   if (before.selection_) {
@@ -52,7 +45,24 @@ void Timeline::ContinueFrom(const Timeline& before) {
         Measure{before.measure_->start + moved, before.measure_->end + moved,
                 row == kNone ? kNone : SameRow(before.run_, before.model_, row, run_, model_)};
   }
+  // A button that is held down goes on with what it does.
+  drag_ = before.drag_;
+  drag_button_ = before.drag_button_;
+  press_x_ = before.press_x_;
+  press_y_ = before.press_y_;
+  press_time_ = before.press_time_ + moved;
+  if (before.press_row_ != kNone) {
+    press_row_ = SameRow(before.run_, before.model_, before.press_row_, run_, model_);
+  }
   history_.clear();
+  for (const Place& place : before.history_) {
+    Place& kept =
+        history_.emplace_back(Place{TimelineView(model_.start, model_.end), place.scroll_px});
+    const bool was_all =
+        place.view.start_ns() <= before.model_.start && place.view.end_ns() >= before.model_.end;
+    if (!was_all) kept.view.Show(place.view.start_ns() + moved, place.view.end_ns() + moved);
+  }
+  stepping_ = before.stepping_;
   const TimelineView& view = before.view_;
   const bool all = view.start_ns() <= before.model_.start && view.end_ns() >= before.model_.end;
   if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);
@@ -69,72 +79,120 @@ void Timeline::ContinueFrom(const Timeline& before) {
   ScrollTo(layout_.top_px(same) + before.scroll_px_ - before.layout_.top_px(row));
 }
 
+void Timeline::Show(TimeNs start_ns, TimeNs end_ns) {
+  Remember();
+  view_.Show(start_ns, end_ns);
+}
+
+void Timeline::Fit(TimeNs start_ns, TimeNs end_ns) {
+  Remember();
+  view_.Fit(start_ns, end_ns);
+}
+
+void Timeline::StepTo(TimeNs start_ns, TimeNs end_ns) {
+  BeginStep();
+  view_.Show(start_ns, end_ns);
+}
+
 void Timeline::ScrollTo(float scroll_px) {
   const float most = std::max(layout_.height_px() - Plot().height(), 0.0F);
   scroll_px_ = std::clamp(scroll_px, 0.0F, most);
 }
 
-void Timeline::Do(CommandId command) {
+bool Timeline::Do(CommandId command) {
   // Keys zoom at the pointer; with the pointer elsewhere, in the middle.
   const Box plot = Plot();
   const float anchor = InPlot(pointer_x_, pointer_y_) ? pointer_x_ - plot.left : plot.width() / 2;
   switch (command) {
     case CommandId::kZoomIn:
-      return view_.ZoomAt(anchor, 1 / kZoomStep);
+      BeginStep();
+      view_.ZoomAt(anchor, 1 / kZoomStep);
+      return true;
     case CommandId::kZoomOut:
-      return view_.ZoomAt(anchor, kZoomStep);
+      BeginStep();
+      view_.ZoomAt(anchor, kZoomStep);
+      return true;
     case CommandId::kPanLeft:
-      return view_.Pan(-kPanShare * plot.width());
+      BeginStep();
+      view_.Pan(-kPanShare * plot.width());
+      return true;
     case CommandId::kPanRight:
-      return view_.Pan(kPanShare * plot.width());
+      BeginStep();
+      view_.Pan(kPanShare * plot.width());
+      return true;
     case CommandId::kScrollUp:
-      return ScrollTo(scroll_px_ - kScrollLanes * lane_px_);
+      ScrollTo(scroll_px_ - kScrollLanes * lane_px_);
+      return true;
     case CommandId::kScrollDown:
-      return ScrollTo(scroll_px_ + kScrollLanes * lane_px_);
+      ScrollTo(scroll_px_ + kScrollLanes * lane_px_);
+      return true;
     case CommandId::kFitSelection:
-      return FitSelection();
+      FitSelection();
+      return true;
     case CommandId::kShowAll:
       Remember();
-      return view_.ShowAll();
+      view_.ShowAll();
+      return true;
     case CommandId::kPreviousView:
-      return Back();
+      Back();
+      return true;
     case CommandId::kPreviousEvent:
-      return Step(-1);
+      Step(-1);
+      return true;
     case CommandId::kNextEvent:
-      return Step(1);
-    case CommandId::kLaunchOrLaunched:
-      if (!selection_) return;
-      if (const auto partner = LaunchPartner(run_, model_, *selection_)) Reveal(*partner);
-      return;
+      Step(1);
+      return true;
+    case CommandId::kFollowLinkBack:
+      FollowLinkBack();
+      return true;
+    case CommandId::kFollowLink:
+      FollowLink();
+      return true;
+    case CommandId::kMeasureSelection:
+      MeasureSelection();
+      return true;
     case CommandId::kClear:
-      return Clear();
-    case CommandId::kHelp:
-      help_shown_ = !help_shown_;
-      return;
+      Clear();
+      return true;
+    default:
+      return false;
   }
 }
 
 void Timeline::Remember() {
+  stepping_ = false;
   if (history_.size() == kHistory) history_.erase(history_.begin());
-  history_.push_back(view_);
+  history_.push_back({view_, scroll_px_});
+}
+
+// Twenty notches of the wheel are one thing to take back.
+void Timeline::BeginStep() {
+  if (!stepping_) Remember();
+  stepping_ = true;
 }
 
 void Timeline::Back() {
+  stepping_ = false;
   if (history_.empty()) return;
-  view_ = history_.back();
+  view_ = history_.back().view;
   view_.SetWidth(Plot().width());
+  ScrollTo(history_.back().scroll_px);
   history_.pop_back();
 }
 
 void Timeline::FitSelection() {
   if (measure_) {
-    Remember();
-    view_.Fit(measure_->start, measure_->end);
+    Fit(measure_->start, measure_->end);
   } else if (selection_) {
-    Remember();
     const auto [start, end] = EventTimes(run_, model_, *selection_);
-    view_.Fit(start, end);
+    Fit(start, end);
   }
+}
+
+void Timeline::MeasureSelection() {
+  if (!selection_) return;
+  const auto [start, end] = EventTimes(run_, model_, *selection_);
+  measure_ = Measure{start, end, selection_->row};
 }
 
 void Timeline::Step(int events) {
@@ -146,21 +204,53 @@ void Timeline::Step(int events) {
   Reveal(next);
 }
 
+// Ranks follow each other in a ring: after the last comes the first.
+void Timeline::FollowLink() {
+  if (!selection_) return;
+  const auto& [causes, effects, left_out, peers] = selection_links_;
+  if (!effects.empty()) return Reveal(EventRef(effects.front()));
+  if (peers.empty()) return;
+  const std::uint32_t rank = model_.rows[selection_->row].rank;
+  const auto next = std::find_if(peers.begin(), peers.end(), [&](const EventRef& peer) {
+    return model_.rows[peer.row].rank > rank;
+  });
+  Reveal(EventRef(next != peers.end() ? *next : peers.front()));
+}
+
+void Timeline::FollowLinkBack() {
+  if (!selection_) return;
+  const auto& [causes, effects, left_out, peers] = selection_links_;
+  if (!causes.empty()) return Reveal(EventRef(causes.front()));
+  if (peers.empty()) return;
+  const std::uint32_t rank = model_.rows[selection_->row].rank;
+  const auto before = std::find_if(peers.rbegin(), peers.rend(), [&](const EventRef& peer) {
+    return model_.rows[peer.row].rank < rank;
+  });
+  Reveal(EventRef(before != peers.rend() ? *before : peers.back()));
+}
+
 void Timeline::Clear() {
-  if (help_shown_) {
-    help_shown_ = false;
-  } else if (measure_) {
+  if (measure_) {
     measure_.reset();
   } else {
-    selection_.reset();
+    Select(std::nullopt);
   }
 }
 
-void Timeline::Reveal(const EventRef& ref) {
+void Timeline::Select(const std::optional<EventRef>& ref) {
   selection_ = ref;
+  selection_links_ = ref && links_ != nullptr ? links_->Of(*ref) : LinkedEvents{};
+}
+
+void Timeline::Reveal(const EventRef& ref) {
+  Select(ref);
   const auto [start, end] = EventTimes(run_, model_, ref);
-  if (end < view_.start_ns() || start >= view_.end_ns()) {
-    Remember();
+  const float top = layout_.top_px(ref.row), bottom = layout_.bottom_px(ref.row);
+  const bool in_time = end >= view_.start_ns() && start < view_.end_ns();
+  const bool in_rows = top >= scroll_px_ && bottom <= scroll_px_ + Plot().height();
+  if (in_time && in_rows) return;
+  Remember();
+  if (!in_time) {
     const TimeNs before = view_.span_ns() / 2;
     view_.Show(start - before, start - before + view_.span_ns());
   }
@@ -168,9 +258,8 @@ void Timeline::Reveal(const EventRef& ref) {
 }
 
 void Timeline::RevealRange(const Measure& range) {
-  Remember();
-  measure_ = range;
-  view_.Fit(range.start, range.end);
+  Fit(range.start, range.end);
+  SetMeasure(range);
   if (range.row != kNone) ScrollToRow(range.row);
 }
 
@@ -178,116 +267,6 @@ void Timeline::ScrollToRow(std::uint32_t row) {
   const float top = layout_.top_px(row), bottom = layout_.bottom_px(row);
   if (top < scroll_px_) ScrollTo(top);
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
-}
-
-bool Timeline::InPlot(float x, float y) const {
-  const Box plot = Plot();
-  return x >= plot.left && x < plot.right && y >= plot.top && y < plot.bottom;
-}
-
-std::uint32_t Timeline::RowAt(float y) const {
-  if (y < kRulerPx) return kNone;
-  const std::size_t row = layout_.At(y - RowsTop(), model_).first;
-  return row < model_.rows.size() ? static_cast<std::uint32_t>(row) : kNone;
-}
-
-std::optional<EventRef> Timeline::EventAt(float x, float y) const {
-  if (!InPlot(x, y)) return std::nullopt;
-  const auto [row, lane] = layout_.At(y - RowsTop(), model_);
-  if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return std::nullopt;
-  std::vector<LaneSpan> spans;
-  model_.rows[row].lanes[lane].Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans);
-  float nearest_px = kHitSlackPx;
-  std::uint32_t event = kNone;
-  for (const LaneSpan& span : spans) {
-    const float left = view_.X(span.start) + Plot().left;
-    const float right = std::max(view_.X(span.end) + Plot().left, left + 1);
-    const float distance = x < left ? left - x : x >= right ? x - right : 0;
-    // The later of equals: it is painted on top.
-    if (distance > nearest_px) continue;
-    nearest_px = distance;
-    event = span.summary.event;
-  }
-  if (event == kNone) return std::nullopt;
-  return EventRef{static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(lane), event};
-}
-
-TimeNs Timeline::SnappedTime(float x, float y) const {
-  const TimeNs time = view_.TimeAt(x - Plot().left);
-  const auto [row, lane] = layout_.At(y - RowsTop(), model_);
-  if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return time;
-  const Lane& events = model_.rows[row].lanes[lane];
-  const std::size_t next = events.FirstEndingAfter(time);
-  TimeNs snapped = time;
-  double nearest = kSnapPx * view_.ns_per_px();
-  for (std::size_t event = next > 0 ? next - 1 : 0; event < std::min(next + 2, events.size());
-       ++event) {
-    for (const TimeNs edge : {events.start(event), events.end(event)}) {
-      const double distance = std::abs(static_cast<double>(edge - time));
-      if (distance > nearest) continue;
-      nearest = distance;
-      snapped = edge;
-    }
-  }
-  return snapped;
-}
-
-void Timeline::MovePointer(float x, float y) {
-  const float moved_x = x - pointer_x_, moved_y = y - pointer_y_;
-  pointer_x_ = x;
-  pointer_y_ = y;
-  if (drag_ == Drag::kPan) {
-    view_.Pan(-static_cast<double>(moved_x));
-    ScrollTo(scroll_px_ - moved_y);
-    return;
-  }
-  const bool far = std::abs(x - press_x_) > kClickSlackPx;
-  if (drag_ == Drag::kPress && far) drag_ = Drag::kMeasure;
-  if (drag_ == Drag::kMeasure) {
-    const TimeNs time = SnappedTime(std::clamp(x, Plot().left, Plot().right), y);
-    measure_ = Measure{std::min(press_time_, time), std::max(press_time_, time), RowAt(press_y_)};
-    return;
-  }
-  hover_ = EventAt(x, y);
-}
-
-void Timeline::Press(PointerButton button, bool twice) {
-  const Box plot = Plot();
-  if (pointer_x_ < plot.left || pointer_x_ >= plot.right) return;
-  if (button == PointerButton::kRight) {
-    drag_ = Drag::kPan;
-    return;
-  }
-  if (twice && selection_ && EventAt(pointer_x_, pointer_y_)) {
-    measure_.reset();
-    FitSelection();
-    return;
-  }
-  drag_ = Drag::kPress;
-  press_x_ = pointer_x_;
-  press_y_ = pointer_y_;
-  press_time_ = SnappedTime(pointer_x_, pointer_y_);
-}
-
-void Timeline::Release(PointerButton button) {
-  const Drag ended = drag_;
-  drag_ = Drag::kIdle;
-  if (button != PointerButton::kLeft || ended != Drag::kPress) return;
-  measure_.reset();
-  selection_ = EventAt(pointer_x_, pointer_y_);
-}
-
-void Timeline::Turn(const WheelTurn& wheel) {
-  if (wheel.control) {
-    const Box plot = Plot();
-    const float anchor = std::clamp(pointer_x_, plot.left, plot.right) - plot.left;
-    view_.ZoomAt(anchor, std::pow(kZoomStep, -static_cast<double>(wheel.steps)));
-  } else if (wheel.shift) {
-    view_.Pan(-kPanShare * static_cast<double>(wheel.steps) * Plot().width());
-  } else {
-    ScrollTo(scroll_px_ - wheel.steps * kScrollLanes * lane_px_);
-  }
-  hover_ = EventAt(pointer_x_, pointer_y_);
 }
 
 std::uint32_t ChosenRow(const Timeline& timeline) {

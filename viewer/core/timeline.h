@@ -12,6 +12,7 @@
 
 #include "viewer/core/canvas.h"
 #include "viewer/core/commands.h"
+#include "viewer/core/links.h"
 #include "viewer/core/row_layout.h"
 #include "viewer/core/rows.h"
 #include "viewer/core/timeline_view.h"
@@ -25,7 +26,7 @@ struct Measure {
   bool operator==(const Measure&) const = default;
 };
 
-enum class PointerButton : std::uint8_t { kLeft, kRight };
+enum class PointerButton : std::uint8_t { kLeft, kRight, kMiddle };
 
 struct WheelTurn {
   float steps = 0;  // positive: away from the user
@@ -36,57 +37,97 @@ class Timeline {
  public:
   static constexpr float kRulerPx = 24;
 
-  // Both must outlive the timeline.
-  Timeline(const Run& run, const RowModel& model);
+  // All must outlive the timeline. Without links nothing is linked.
+  Timeline(const Run& run, const RowModel& model, const Links* links = nullptr);
 
   void Resize(float width_px, float height_px, float label_px, float lane_px);
-  void Show(TimeNs start_ns, TimeNs end_ns) { view_.Show(start_ns, end_ns); }
-  // kPreviousView comes back to what is shown now.
-  void Remember();
+  // These are jumps: kPreviousView comes back from them.
+  void Show(TimeNs start_ns, TimeNs end_ns);
+  void Fit(TimeNs start_ns, TimeNs end_ns);
+  // One of many small changes: kPreviousView comes back from all of them since the last EndSteps()
+  // at once.
+  void StepTo(TimeNs start_ns, TimeNs end_ns);
+  void EndSteps() { stepping_ = false; }
 
   // Shows what another timeline of the same recording shows, which was read earlier and less of it:
   // the same time (all of it, if that is what was shown), the same rows, the same event.
   void ContinueFrom(const Timeline& before);
 
-  void Do(CommandId command);
-  void MovePointer(float x, float y);
-  void PointerLeft() { hover_.reset(); }
-  void Press(PointerButton button, bool twice);
+  // False: the command is not about the timeline, and nothing was done.
+  bool Do(CommandId command);
+  // `held`: Alt measures without snapping.
+  void MovePointer(float x, float y, Modifiers held = {});
+  void PointerLeft();
+  // `twice`: the second press of a double click. With Shift the left button moves the view.
+  void Press(PointerButton button, bool twice, Modifiers held = {});
   void Release(PointerButton button);
   void Turn(const WheelTurn& wheel);
   // Selects and, where it is off the screen, moves the view to it.
   void Reveal(const EventRef& ref);
   // Measures a stretch and brings it and its row into view, with some room on both sides.
   void RevealRange(const Measure& range);
+  void Select(const std::optional<EventRef>& ref);
+  void SetMeasure(const std::optional<Measure>& measure) { measure_ = measure; }
 
   const Run& run() const { return run_; }
   const RowModel& model() const { return model_; }
   const TimelineView& view() const { return view_; }
   const RowLayout& layout() const { return layout_; }
   float scroll_px() const { return scroll_px_; }
+  float lane_px() const { return lane_px_; }
   const std::optional<EventRef>& hover() const { return hover_; }
   const std::optional<EventRef>& selection() const { return selection_; }
+  // What they are linked to; empty where there is none.
+  const LinkedEvents& hover_links() const { return hover_links_; }
+  const LinkedEvents& selection_links() const { return selection_links_; }
   const std::optional<Measure>& measure() const { return measure_; }
-  bool help_shown() const { return help_shown_; }
+  // While the middle button is down: what letting go would zoom to.
+  const std::optional<std::pair<TimeNs, TimeNs>>& zoom_range() const { return zoom_range_; }
+  // Whether a press would take hold of an edge of the measured range.
+  bool OverMeasureEdge() const { return EdgeAtPointer().has_value(); }
+  float pointer_x() const { return pointer_x_; }
+  float pointer_y() const { return pointer_y_; }
+  // The time under the pointer, on an event's edge if one is near; empty outside of the plot and
+  // the ruler above it.
+  std::optional<TimeNs> PointerTime() const;
 
   Box Panel() const { return {0, 0, width_px_, height_px_}; }
   Box Plot() const { return {label_px_, kRulerPx, width_px_, height_px_}; }
   Box Labels() const { return {0, kRulerPx, label_px_, height_px_}; }
   // Top of the first row: above the plot when scrolled.
   float RowsTop() const { return kRulerPx - scroll_px_; }
+  // Where an event is drawn, at least a pixel wide; may lie outside of the plot.
+  Box EventBox(const EventRef& ref) const;
 
   // The event drawn at a pixel, or within 3 pixels beside it. O(pixels).
   std::optional<EventRef> EventAt(float x, float y) const;
 
  private:
-  enum class Drag : std::uint8_t { kIdle, kPress, kMeasure, kPan };
+  static constexpr double kZoomStep = 1.25;  // a key or a notch of the wheel
+  static constexpr double kPanShare = 0.1;   // of the plot, a key or a notch
+  static constexpr float kScrollLanes = 3;   // a key or a notch
+
+  enum class Drag : std::uint8_t { kIdle, kPress, kMeasure, kPan, kZoomRange };
+  struct Place {
+    TimelineView view;
+    float scroll_px = 0;
+  };
 
   void ScrollTo(float scroll_px);
   void ScrollToRow(std::uint32_t row);
+  void Remember();
+  void BeginStep();
   void Back();
   void FitSelection();
+  void MeasureSelection();
   void Step(int events);
+  void FollowLink();
+  void FollowLinkBack();
   void Clear();
+  void SetHover(const std::optional<EventRef>& ref);
+  void DragTo(float x, float y, Modifiers held);
+  // The end of the measured range that is not at the pointer, if the other one is.
+  std::optional<TimeNs> EdgeAtPointer() const;
   // The edge of an event within a few pixels, else the time at the pixel.
   TimeNs SnappedTime(float x, float y) const;
   std::uint32_t RowAt(float y) const;
@@ -94,17 +135,22 @@ class Timeline {
 
   const Run& run_;
   const RowModel& model_;
+  const Links* links_;
   TimelineView view_;
   RowLayout layout_;
-  std::vector<TimelineView> history_;
+  std::vector<Place> history_;
+  bool stepping_ = false;  // zooming or moving in steps, of which only the begin is remembered
   float width_px_ = 1, height_px_ = 1, label_px_ = 0, lane_px_ = 0, scroll_px_ = 0;
 
   float pointer_x_ = -1, pointer_y_ = -1, press_x_ = 0, press_y_ = 0;
   Drag drag_ = Drag::kIdle;
+  PointerButton drag_button_ = PointerButton::kLeft;
   TimeNs press_time_ = 0;
+  std::uint32_t press_row_ = kNone;
   std::optional<EventRef> hover_, selection_;
+  LinkedEvents hover_links_, selection_links_;
   std::optional<Measure> measure_;
-  bool help_shown_ = false;
+  std::optional<std::pair<TimeNs, TimeNs>> zoom_range_;
 };
 
 // The row that the user works on: of the measured range, else of the selected event; kNone: none.

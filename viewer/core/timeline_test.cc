@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "viewer/core/event_text.h"
 #include "viewer/core/paint_timeline.h"
+#include "viewer/core/recording_canvas.h"
 #include "viewer/core/sample_run.h"
 
 namespace traceinject {
@@ -12,49 +15,6 @@ namespace {
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 constexpr float kWidth = 1300, kHeight = 400, kLabel = 300, kLane = 19;
-
-// Remembers what was drawn. A character is 7 pixels wide.
-class RecordingCanvas : public Canvas {
- public:
-  struct Shape {
-    Box box;
-    Rgba colour = 0;
-    std::string text;  // empty: a filled box
-  };
-  void Fill(const Box& box, Rgba colour) override { shapes.push_back({box, colour, ""}); }
-  void Outline(const Box& box, Rgba colour) override { outlines.push_back({box, colour, ""}); }
-  void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override {
-    shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, colour, std::string(text)});
-    EXPECT_LE(clip.left, x);
-    EXPECT_FALSE(clip.right < clip.left) << text;
-  }
-  float TextWidth(std::string_view text) const override {
-    return 7 * static_cast<float>(text.size());
-  }
-  float TextHeight() const override { return 14; }
-  void Clip(const Box&) override { EXPECT_EQ(clips_open++, 0); }
-  void Unclip() override { EXPECT_EQ(--clips_open, 0); }
-
-  std::vector<Shape> WithColour(Rgba colour, const Box& inside) const {
-    std::vector<Shape> found;
-    for (const Shape& shape : shapes) {
-      if (shape.colour == colour && shape.text.empty() && shape.box.top >= inside.top &&
-          shape.box.bottom <= inside.bottom) {
-        found.push_back(shape);
-      }
-    }
-    return found;
-  }
-  bool HasText(std::string_view text) const {
-    for (const Shape& shape : shapes) {
-      if (shape.text == text) return true;
-    }
-    return false;
-  }
-
-  std::vector<Shape> shapes, outlines;
-  int clips_open = 0;
-};
 
 class TimelineTest : public testing::Test {
  protected:
@@ -96,7 +56,7 @@ class TimelineTest : public testing::Test {
   }
 
   std::unique_ptr<const LoadedRun> loaded_ = LoadSampleRun();
-  Timeline timeline_{loaded_->run, loaded_->rows};
+  Timeline timeline_{loaded_->run, loaded_->rows, &loaded_->links};
 };
 
 TEST_F(TimelineTest, ClickSelectsWhatIsUnderThePointerAndEscapeDropsIt) {
@@ -206,9 +166,9 @@ TEST_F(TimelineTest, KeysStepThroughTheLaneAndFollowLaunches) {
   timeline_.Do(CommandId::kPreviousEvent);
   timeline_.Do(CommandId::kPreviousEvent);
   EXPECT_EQ(timeline_.selection()->event, 0U);
-  timeline_.Do(CommandId::kLaunchOrLaunched);
+  timeline_.Do(CommandId::kFollowLinkBack);
   EXPECT_EQ(timeline_.selection()->row, RowOf("thread 4242: CUDA calls"));
-  timeline_.Do(CommandId::kLaunchOrLaunched);
+  timeline_.Do(CommandId::kFollowLink);
   EXPECT_EQ(timeline_.selection()->row, RowOf("stream 7"));
 }
 
@@ -291,13 +251,184 @@ TEST_F(TimelineTest, ARevealedRangeIsMeasuredAndCanBeLeft) {
   EXPECT_EQ(timeline_.view().span_ns(), before);
 }
 
-TEST_F(TimelineTest, HelpTogglesAndEscapeClosesItFirst) {
+TEST_F(TimelineTest, SmallStepsFromOutsideAreTakenBackTogether) {
+  const TimeNs before = timeline_.view().span_ns();
+  for (int i = 0; i < 5; ++i) timeline_.StepTo(kMs + i * kUs, 2 * kMs + i * kUs);
+  EXPECT_EQ(timeline_.view().start_ns(), kMs + 4 * kUs);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().span_ns(), before);
+}
+
+TEST_F(TimelineTest, CommandsOfOthersAreLeftAlone) {
+  EXPECT_TRUE(timeline_.Do(CommandId::kZoomIn));
+  EXPECT_FALSE(timeline_.Do(CommandId::kHelp));
+  EXPECT_FALSE(timeline_.Do(CommandId::kMark));
+}
+
+TEST_F(TimelineTest, StepsAreTakenBackTogether) {
+  const TimeNs all = timeline_.view().span_ns();
+  timeline_.MovePointer(XOf(2 * kMs), 100);
+  for (int i = 0; i < 5; ++i) timeline_.Turn({.steps = 1, .control = true});
+  for (int i = 0; i < 5; ++i) timeline_.Do(CommandId::kPanRight);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().span_ns(), all);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().span_ns(), all) << "nothing left to take back";
+}
+
+TEST_F(TimelineTest, ARunThatIsReadAgainCanStillGoBack) {
+  const TimeNs all = timeline_.view().span_ns();
+  timeline_.Show(2 * kMs, 3 * kMs);
+  timeline_.Do(CommandId::kZoomIn);
+  Timeline again(loaded_->run, loaded_->rows, &loaded_->links);
+  again.ContinueFrom(timeline_);
+  again.Do(CommandId::kPreviousView);
+  EXPECT_EQ(again.view().start_ns(), 2 * kMs);
+  EXPECT_EQ(again.view().end_ns(), 3 * kMs);
+  again.Do(CommandId::kPreviousView);
+  EXPECT_EQ(again.view().span_ns(), all);
+}
+
+TEST_F(TimelineTest, ARunThatIsReadAgainDoesNotDisturbADrag) {
+  timeline_.MovePointer(XOf(kMs), YOf("stream 7"));
+  timeline_.Press(PointerButton::kLeft, false);
+  Timeline again(loaded_->run, loaded_->rows, &loaded_->links);
+  again.ContinueFrom(timeline_);
+  again.MovePointer(XOf(1'150 * kUs), YOf("stream 7"));
+  again.Release(PointerButton::kLeft);
+  ASSERT_TRUE(again.measure().has_value());
+  EXPECT_EQ(again.measure()->start, kMs);
+  EXPECT_EQ(again.measure()->end, 1'150 * kUs);
+  EXPECT_EQ(again.measure()->row, RowOf("stream 7"));
+}
+
+TEST_F(TimelineTest, BackAlsoScrollsBack) {
+  timeline_.Resize(kWidth, 80, kLabel, kLane);
+  timeline_.Reveal({RowOf("thread 4242: CUDA calls"), 0, 0});
+  EXPECT_GT(timeline_.scroll_px(), 0);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.scroll_px(), 0);
+}
+
+// For any sequence of zooms, each at its own place, the time under the pointer stays.
+TEST_F(TimelineTest, ZoomingKeepsTheTimeUnderThePointer) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 200; ++round) {
+    timeline_.Do(CommandId::kShowAll);
+    for (int step = 0; step < 25; ++step) {
+      const float x = std::uniform_real_distribution<float>(kLabel, kWidth - 1)(random);
+      timeline_.MovePointer(x, 100);
+      const TimeNs before = timeline_.view().TimeAt(x - kLabel);
+      const bool wheel = random() % 2 == 0;
+      // In, or out as long as the ends of the run are far.
+      const bool in = random() % 3 != 0 || timeline_.view().span_ns() > kMs / 2;
+      if (wheel) {
+        timeline_.Turn({.steps = in ? 1.5F : -1.5F, .control = true});
+      } else {
+        timeline_.Do(in ? CommandId::kZoomIn : CommandId::kZoomOut);
+      }
+      if (timeline_.view().span_ns() == TimelineView::kMinSpanNs) break;
+      const auto moved = static_cast<double>(timeline_.view().TimeAt(x - kLabel) - before);
+      ASSERT_NEAR(moved, 0, timeline_.view().ns_per_px() / 4 + 2) << "round " << round;
+    }
+  }
+}
+
+TEST_F(TimelineTest, AltMeasuresWithoutSnapping) {
+  timeline_.Show(900 * kUs, 2 * kMs);
+  const float y = YOf("stream 7"), from = XOf(kMs) - 4, to = XOf(1'150 * kUs) + 4;
+  const Modifiers alt{.alt = true};
+  timeline_.MovePointer(from, y, alt);
+  timeline_.Press(PointerButton::kLeft, false, alt);
+  timeline_.MovePointer(to, y, alt);
+  timeline_.Release(PointerButton::kLeft);
+  ASSERT_TRUE(timeline_.measure().has_value());
+  EXPECT_EQ(timeline_.measure()->start, timeline_.view().TimeAt(from - kLabel));
+  EXPECT_EQ(timeline_.measure()->end, timeline_.view().TimeAt(to - kLabel));
+  EXPECT_NE(timeline_.measure()->start, kMs);
+}
+
+TEST_F(TimelineTest, EdgesOfTheMeasuredRangeCanBeDragged) {
+  timeline_.Show(900 * kUs, 2 * kMs);
+  const float y = YOf("stream 7");
+  Drag(XOf(kMs), XOf(1'150 * kUs), y);
+  timeline_.MovePointer(XOf(1'150 * kUs) + 2, y + 60);
+  EXPECT_TRUE(timeline_.OverMeasureEdge());
+  Drag(XOf(1'150 * kUs) + 2, XOf(1'450 * kUs), y);
+  EXPECT_EQ(timeline_.measure()->start, kMs);
+  EXPECT_EQ(timeline_.measure()->end, 1'450 * kUs);
+  Drag(XOf(kMs) - 2, XOf(1'600 * kUs), y);
+  EXPECT_EQ(timeline_.measure()->start, 1'450 * kUs) << "the edges may cross";
+  EXPECT_EQ(timeline_.measure()->end, 1'600 * kUs);
+  EXPECT_EQ(timeline_.measure()->row, RowOf("stream 7"));
+  timeline_.MovePointer(XOf(1'500 * kUs), y);
+  EXPECT_FALSE(timeline_.OverMeasureEdge());
+}
+
+TEST_F(TimelineTest, MiddleDragZoomsToTheRangeAndBackReturns) {
+  const TimeNs all = timeline_.view().span_ns();
+  const float from = XOf(2 * kMs), to = XOf(kMs);  // backwards is the same
+  const TimeNs start = timeline_.view().TimeAt(to - kLabel);
+  timeline_.MovePointer(from, 100);
+  timeline_.Press(PointerButton::kMiddle, false);
+  timeline_.MovePointer(to, 100);
+  ASSERT_TRUE(timeline_.zoom_range().has_value());
+  timeline_.Release(PointerButton::kMiddle);
+  EXPECT_FALSE(timeline_.zoom_range().has_value());
+  EXPECT_EQ(timeline_.view().start_ns(), start);
+  EXPECT_NEAR(static_cast<double>(timeline_.view().span_ns()), 1e6, 5e3);
+  EXPECT_FALSE(timeline_.measure().has_value());
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().span_ns(), all);
+}
+
+TEST_F(TimelineTest, ShiftDragMovesTheView) {
+  timeline_.Show(kMs, 2 * kMs);
+  timeline_.MovePointer(800, 100);
+  timeline_.Press(PointerButton::kLeft, false, {.shift = true});
+  timeline_.MovePointer(700, 100, {.shift = true});
+  timeline_.Release(PointerButton::kLeft);
+  EXPECT_EQ(timeline_.view().start_ns(), 1'100 * kUs);
+  EXPECT_FALSE(timeline_.measure().has_value());
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().start_ns(), kMs);
+}
+
+TEST_F(TimelineTest, AnotherButtonDoesNotDisturbADrag) {
+  timeline_.MovePointer(XOf(kMs), YOf("stream 7"));
+  timeline_.Press(PointerButton::kLeft, false);
+  timeline_.MovePointer(XOf(2 * kMs), YOf("stream 7"));
+  timeline_.Press(PointerButton::kRight, false);
+  timeline_.Release(PointerButton::kRight);
+  timeline_.MovePointer(XOf(2'050 * kUs), YOf("stream 7"));
+  timeline_.Release(PointerButton::kLeft);
+  EXPECT_EQ(timeline_.measure()->end, 2'050 * kUs);
+}
+
+TEST_F(TimelineTest, TheSelectionBecomesTheRange) {
+  timeline_.Do(CommandId::kMeasureSelection);
+  EXPECT_FALSE(timeline_.measure().has_value());
   Click(XOf(1'025 * kUs), YOf("stream 7"));
-  timeline_.Do(CommandId::kHelp);
-  EXPECT_TRUE(timeline_.help_shown());
-  timeline_.Do(CommandId::kClear);
-  EXPECT_FALSE(timeline_.help_shown());
-  EXPECT_TRUE(timeline_.selection().has_value());
+  timeline_.Do(CommandId::kMeasureSelection);
+  ASSERT_TRUE(timeline_.measure().has_value());
+  EXPECT_EQ(timeline_.measure()->start, kMs);
+  EXPECT_EQ(timeline_.measure()->end, 1'050 * kUs);
+  EXPECT_EQ(timeline_.measure()->row, RowOf("stream 7"));
+}
+
+TEST_F(TimelineTest, OverlappingKernelsAreAllClickable) {
+  // Kernel 3 begins 60 us early and lies under kernel 2.
+  const std::uint32_t row = RowOf("stream 7");
+  std::size_t events = 0;
+  for (std::uint32_t lane = 0; lane < loaded_->rows.rows[row].lanes.size(); ++lane) {
+    const Lane& of_row = loaded_->rows.rows[row].lanes[lane];
+    for (std::uint32_t event = 0; event < of_row.size(); ++event, ++events) {
+      Click(XOf((of_row.start(event) + of_row.end(event)) / 2), YOf("stream 7", lane));
+      EXPECT_EQ(timeline_.selection(), (EventRef{row, lane, event}));
+    }
+  }
+  EXPECT_EQ(events, 20U);
+  EXPECT_EQ(loaded_->rows.rows[row].lanes.size(), 2U);
 }
 
 }  // namespace

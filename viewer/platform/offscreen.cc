@@ -19,7 +19,6 @@
 namespace traceinject {
 namespace {
 
-constexpr int kFrames = 3;
 constexpr float kFrameSeconds = 1.0F / 60;
 
 bool HasExtension(EGLDisplay display, const char* name) {
@@ -151,40 +150,53 @@ class Framebuffer {
   GLuint framebuffer_ = 0, colour_ = 0;
 };
 
-void DrawFrame(int width_px, int height_px, const std::function<void()>& draw) {
+}  // namespace
+
+struct OffscreenScreen::State {
+  State(std::unique_ptr<OffscreenContext> gl, int width, int height)
+      : width_px(width), height_px(height), context(std::move(gl)), framebuffer(width, height) {}
+
+  int width_px, height_px;
+  std::unique_ptr<OffscreenContext> context;
+  Framebuffer framebuffer;
+  ImGuiSession imgui{1};
+};
+
+OffscreenScreen::OffscreenScreen(std::unique_ptr<State> state) : state_(std::move(state)) {
+  ImGui_ImplOpenGL3_Init("#version 150");
+}
+
+OffscreenScreen::~OffscreenScreen() { ImGui_ImplOpenGL3_Shutdown(); }
+
+Result<std::unique_ptr<OffscreenScreen>> OffscreenScreen::Open(int width_px, int height_px) {
+  std::unique_ptr<OffscreenContext> context = OffscreenContext::Create();
+  if (!context) {
+    return Error{
+        "EGL offers no OpenGL 3.3 here, which pictures need. Mesa's software renderer does: "
+        "apt-get install libegl1 libgl1-mesa-dri."};
+  }
+  auto state = std::make_unique<State>(std::move(context), width_px, height_px);
+  if (!state->framebuffer.complete()) {
+    return Error{"OpenGL cannot draw a picture of " + std::to_string(width_px) + "x" +
+                 std::to_string(height_px) + " pixels. Choose a smaller --size."};
+  }
+  return std::unique_ptr<OffscreenScreen>(new OffscreenScreen(std::move(state)));
+}
+
+void OffscreenScreen::Frame(const std::function<void()>& draw) {
   ImGuiIO& io = ImGui::GetIO();
-  io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
+  io.DisplaySize = {static_cast<float>(state_->width_px), static_cast<float>(state_->height_px)};
   io.DeltaTime = kFrameSeconds;
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
   draw();
   ImGui::Render();
-  glViewport(0, 0, width_px, height_px);
+  glViewport(0, 0, state_->width_px, state_->height_px);
   glClear(GL_COLOR_BUFFER_BIT);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
-}  // namespace
-
-Result<Image> RenderOffscreen(int width_px, int height_px, const std::function<void()>& draw) {
-  const std::unique_ptr<OffscreenContext> context = OffscreenContext::Create();
-  if (!context) {
-    return Error{
-        "EGL offers no OpenGL 3.3 here, which --screenshot needs. Mesa's software renderer does: "
-        "apt-get install libegl1 libgl1-mesa-dri."};
-  }
-  const Framebuffer framebuffer(width_px, height_px);
-  if (!framebuffer.complete()) {
-    return Error{"OpenGL cannot draw a picture of " + std::to_string(width_px) + "x" +
-                 std::to_string(height_px) + " pixels. Choose a smaller --size."};
-  }
-  const ImGuiSession imgui(1);
-  ImGui_ImplOpenGL3_Init("#version 150");
-  for (int frame = 0; frame < kFrames; ++frame) DrawFrame(width_px, height_px, draw);
-  Image image = framebuffer.Read();
-  ImGui_ImplOpenGL3_Shutdown();
-  return image;
-}
+Image OffscreenScreen::Read() const { return state_->framebuffer.Read(); }
 
 Status WritePng(const std::string& path, const Image& image) {
   if (stbi_write_png(path.c_str(), image.width_px, image.height_px, 3, image.rgb.data(),

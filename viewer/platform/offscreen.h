@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,24 @@ struct Image {
   std::vector<std::uint8_t> rgb;  // 3 bytes a pixel, rows from the top
 };
 
-// Calls `draw` between ImGui's NewFrame and Render, for as many frames as a layout needs to settle,
-// and returns the last one. The same calls give the same pixels. Error: no EGL, or no OpenGL 3.3.
-Result<Image> RenderOffscreen(int width_px, int height_px, const std::function<void()>& draw);
+// A screen in memory with ImGui on it. One at a time.
+class OffscreenScreen {
+ public:
+  // Error: no EGL, no OpenGL 3.3, or no picture of that size.
+  static Result<std::unique_ptr<OffscreenScreen>> Open(int width_px, int height_px);
+  ~OffscreenScreen();
+
+  // One frame: `draw` is called between ImGui's NewFrame and Render. The same calls give the same
+  // pixels.
+  void Frame(const std::function<void()>& draw);
+  // The last frame.
+  Image Read() const;
+
+ private:
+  struct State;
+  explicit OffscreenScreen(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 // Error: the file cannot be written.
 Status WritePng(const std::string& path, const Image& image);

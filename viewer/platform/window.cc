@@ -26,16 +26,8 @@ struct KeyMapping {
   int glfw;
   Key key;
 };
+// Those that give no character of their own; letters and digits are found by their order.
 constexpr KeyMapping kKeys[] = {
-    {GLFW_KEY_A, Key::kA},
-    {GLFW_KEY_D, Key::kD},
-    {GLFW_KEY_F, Key::kF},
-    {GLFW_KEY_L, Key::kL},
-    {GLFW_KEY_S, Key::kS},
-    {GLFW_KEY_W, Key::kW},
-    {GLFW_KEY_0, Key::k0},
-    {GLFW_KEY_COMMA, Key::kComma},
-    {GLFW_KEY_PERIOD, Key::kPeriod},
     {GLFW_KEY_LEFT, Key::kLeft},
     {GLFW_KEY_RIGHT, Key::kRight},
     {GLFW_KEY_UP, Key::kUp},
@@ -43,14 +35,33 @@ constexpr KeyMapping kKeys[] = {
     {GLFW_KEY_PAGE_UP, Key::kPageUp},
     {GLFW_KEY_PAGE_DOWN, Key::kPageDown},
     {GLFW_KEY_HOME, Key::kHome},
+    {GLFW_KEY_ENTER, Key::kEnter},
+    {GLFW_KEY_KP_ENTER, Key::kEnter},
     {GLFW_KEY_ESCAPE, Key::kEscape},
     {GLFW_KEY_BACKSPACE, Key::kBackspace},
+    {GLFW_KEY_DELETE, Key::kDelete},
     {GLFW_KEY_F1, Key::kF1},
 };
 
+Key KeyAt(Key first, int offset) { return static_cast<Key>(static_cast<int>(first) + offset); }
+
+Key KeyOf(int glfw_key) {
+  if (glfw_key >= GLFW_KEY_A && glfw_key <= GLFW_KEY_Z) {
+    return KeyAt(Key::kA, glfw_key - GLFW_KEY_A);
+  }
+  if (glfw_key >= GLFW_KEY_0 && glfw_key <= GLFW_KEY_9) {
+    return KeyAt(Key::k0, glfw_key - GLFW_KEY_0);
+  }
+  for (const KeyMapping& mapping : kKeys) {
+    if (mapping.glfw == glfw_key) return mapping.key;
+  }
+  return Key::kNoKey;
+}
+
 // What the window's callbacks leave for the next frame.
 struct Pending {
-  std::vector<Key> keys;
+  std::vector<KeyPress> keys;
+  bool repeating = false;  // the last key is held down: the character that follows repeats too
   std::vector<std::string> dropped;
   int frames = kFramesAfterInput;  // still to draw
 };
@@ -62,15 +73,21 @@ Pending& PendingOf(GLFWwindow* window) {
 void OnKey(GLFWwindow* window, int glfw_key, int, int action, int modifiers) {
   Pending& pending = PendingOf(window);
   pending.frames = kFramesAfterInput;
-  if (action == GLFW_RELEASE || (modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT)) != 0) return;
-  for (const KeyMapping& mapping : kKeys) {
-    if (mapping.glfw == glfw_key) pending.keys.push_back(mapping.key);
-  }
+  if (action == GLFW_RELEASE) return;
+  pending.repeating = action == GLFW_REPEAT;
+  const Key key = KeyOf(glfw_key);
+  if (key == Key::kNoKey) return;
+  const auto held = [modifiers](int modifier) { return (modifiers & modifier) != 0; };
+  pending.keys.push_back(
+      {key, {held(GLFW_MOD_CONTROL), held(GLFW_MOD_SHIFT), held(GLFW_MOD_ALT)}, pending.repeating});
 }
 
 // By character, because where ? is differs between keyboards.
 void OnCharacter(GLFWwindow* window, unsigned character) {
-  if (character == '?') PendingOf(window).keys.push_back(Key::kQuestion);
+  Pending& pending = PendingOf(window);
+  if (const auto key = KeyOfCharacter(character)) {
+    pending.keys.push_back({*key, {}, pending.repeating});
+  }
 }
 
 // Dropped again before the next frame: the last one counts.

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "analyzer/common/result.h"
-#include "viewer/core/commands.h"
+#include "viewer/core/keys.h"
 
 namespace traceinject {
 
 struct WindowFrame {
-  std::vector<Key> keys;             // pressed or repeated since the frame before, in order
+  std::vector<KeyPress> keys;        // pressed or repeated since the frame before, in order
   std::vector<std::string> dropped;  // paths of what was dropped onto the window since then
 };
 

@@ -20,14 +20,14 @@ void DrawOverview(Overview& overview, Timeline& timeline, float label_px,
   const float x = ImGui::GetIO().MousePos.x - origin.x;
   std::optional<Interval> next;
   if (ImGui::IsItemActivated()) {
-    timeline.Remember();
+    timeline.EndSteps();
     overview.Press(x, {view.start_ns(), view.end_ns()});
   } else if (ImGui::IsItemActive()) {
     next = overview.Drag(x);
   } else if (ImGui::IsItemDeactivated()) {
     next = overview.Release(x);
   }
-  if (next) timeline.Show(next->start, next->end);
+  if (next) timeline.StepTo(next->start, next->end);
   const Interval shown{view.start_ns(), view.end_ns()};
   if ((ImGui::IsItemHovered() || overview.dragging()) && overview.OnEdge(x, shown)) {
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);

@@ -26,9 +26,6 @@ void DrawTitleBar(const LoadedRun& loaded) {
       ImGui::EndTooltip();
     }
   }
-  const char* const hint = "? or F1: help";
-  ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(hint).x);
-  PutColoured(kDim, hint);
 }
 
 }  // namespace traceinject

@@ -41,7 +41,7 @@ class UiFixture : public testing::Test {
     ui_.SetLoaded(std::move(loaded), from, to);
     Settle();
   }
-  void Frame(const std::vector<Key>& keys = {}) {
+  void Frame(const std::vector<KeyPress>& keys = {}) {
     ImGui::NewFrame();
     ui_.Frame(keys);
     ImGui::Render();
@@ -59,8 +59,8 @@ class UiFixture : public testing::Test {
     Frame();
     Frame();
   }
-  void SetButton(bool down) {
-    ImGui::GetIO().MouseDown[0] = down;
+  void SetButton(bool down, int button = 0) {
+    ImGui::GetIO().MouseDown[button] = down;
     Frame();
   }
   // In the middle of something that can be clicked, a little to the left: in the very middle of a
@@ -77,15 +77,17 @@ class UiFixture : public testing::Test {
     MoveTo(at);
     SetButton(true);
     SetButton(false);
+    // So that the next one is not the second of a double click.
+    for (int i = 0; i < 30; ++i) Frame();
     Settle();
   }
   void Click(const std::string& control) { Click(Middle(control)); }
-  void Drag(ImVec2 from, ImVec2 to) {
+  void Drag(ImVec2 from, ImVec2 to, int button = 0) {
     MoveTo(from);
-    SetButton(true);
+    SetButton(true, button);
     MoveTo({(from.x + to.x) / 2, (from.y + to.y) / 2});
     MoveTo(to);
-    SetButton(false);
+    SetButton(false, button);
     Settle();
   }
   void Type(const std::string& text) {

@@ -7,10 +7,13 @@
 #include <cmath>
 #include <utility>
 
+#include "viewer/core/paint_links.h"
+#include "viewer/core/paint_marks.h"
 #include "viewer/core/paint_timeline.h"
 #include "viewer/ui/help_panel.h"
 #include "viewer/ui/imgui_canvas.h"
 #include "viewer/ui/legend.h"
+#include "viewer/ui/menu_bar.h"
 #include "viewer/ui/opening_panel.h"
 #include "viewer/ui/overview_strip.h"
 #include "viewer/ui/progress_panel.h"
@@ -22,6 +25,11 @@ namespace {
 
 constexpr float kLabelEms = 22;  // width of the column of row labels, in heights of the font
 
+Modifiers HeldKeys() {
+  const ImGuiIO& io = ImGui::GetIO();
+  return {io.KeyCtrl, io.KeyShift, io.KeyAlt};
+}
+
 }  // namespace
 
 void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
@@ -29,24 +37,20 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   // What reads the run before goes before it.
   panels_.reset();
   overview_.reset();
-  timeline_.reset();
+  workspace_.reset();
   loaded_ = std::move(loaded);
-  const RowModel& model = loaded_->rows;
-  timeline_.emplace(loaded_->run, model);
-  overview_.emplace(model);
+  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links, MarksPath(loaded_->run));
+  overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
   report_.reset();
   ++opening_;
   Judge();
-  if (!from_ns && !to_ns) return;
-  timeline_->Show(from_ns ? model.origin + *from_ns : model.start,
-                  to_ns ? model.origin + *to_ns : model.end);
+  if (from_ns || to_ns) workspace_->Show(from_ns, to_ns);
 }
 
 std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedRun> loaded) {
-  Timeline timeline(loaded->run, loaded->rows);
-  timeline.ContinueFrom(*timeline_);
-  timeline_.emplace(std::move(timeline));
+  Workspace workspace(loaded->run, loaded->rows, &loaded->links, std::move(*workspace_));
+  workspace_.emplace(std::move(workspace));
   overview_.emplace(loaded->rows);
   const std::unique_ptr<const PanelArea> before = std::move(panels_);
   std::shared_ptr<const LoadedRun> shown = std::exchange(loaded_, std::move(loaded));
@@ -68,20 +72,20 @@ void ViewerUi::SetOpening(std::string what) {
 
 void ViewerUi::DrawOpening() {
   if (!problem_.empty()) {
-    if (DrawProblem(what_, problem_, timeline_.has_value())) problem_.clear();
-  } else if (progress_ && timeline_) {
+    if (DrawProblem(what_, problem_, workspace_.has_value())) problem_.clear();
+  } else if (progress_ && workspace_) {
     DrawReadingNote(*progress_, what_);
   }
 }
 
-void ViewerUi::Frame(const std::vector<Key>& keys) {
+void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
   ImGui::Begin("traceview", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus);
-  if (!timeline_) {
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_MenuBar);
+  if (!workspace_) {
     if (problem_.empty()) DrawProgress(progress_.value_or(LoadProgress{}), what_);
     ImGui::End();
     DrawOpening();
@@ -89,57 +93,114 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
   }
   controls_.Clear();
   if (auto newest = judge_.answer(); newest && newest->opening == opening_) report_ = newest;
-  for (const Key key : keys) {
-    if (ImGui::GetIO().WantTextInput) break;  // they are text
-    if (const auto command = CommandFor(key)) timeline_->Do(*command);
-  }
-  DrawTitleBar(*loaded_);
+  // The palette takes keys as it was when they were pressed: not the one that opens it.
+  const bool palette = workspace_->IsShown(Panel::kPalette);
+  TakeKeys(keys);
+  DrawMenuBar();
   DrawLegend(loaded_->rows);
+  if (const std::string& problem = workspace_->annotations().problem(); !problem.empty()) {
+    PutColoured(kWarning, problem);
+  }
+  if (workspace_->IsShown(Panel::kFind)) {
+    workspace_->SetShown(Panel::kFind, false);  // it is a tab: from here on as any other
+    workspace_->SetShown(Panel::kDetails, true);
+    panels_->ShowFind();
+  }
   const float label_px = std::floor(kLabelEms * ImGui::GetFontSize());
-  DrawOverview(*overview_, *timeline_, label_px, panels_->find().marks(), controls_);
-  const float panels_px = panels_->Height(ImGui::GetIO().DisplaySize.y);
-  const float room_px = ImGui::GetContentRegionAvail().y - panels_px;
-  DrawTimeline(std::max(room_px, 4 * Timeline::kRulerPx));
-  panels_->Draw(*timeline_, report(), controls_);
+  DrawOverview(*overview_, workspace_->timeline(), label_px, panels_->find().marks(), controls_);
+  const bool panels = workspace_->IsShown(Panel::kDetails);
+  const float panels_px = panels ? panels_->Height(ImGui::GetIO().DisplaySize.y) : 0;
+  DrawTimeline(std::max(ImGui::GetContentRegionAvail().y - panels_px, 4 * Timeline::kRulerPx));
+  if (panels) panels_->Draw(workspace_->timeline(), report(), controls_);
   ImGui::End();
-  if (timeline_->help_shown()) DrawHelp();
+  DrawPanels(palette ? keys : std::vector<KeyPress>{});
   DrawOpening();
 }
 
+// While something is typed, keys without Ctrl belong to the text; but Esc closes.
+void ViewerUi::TakeKeys(const std::vector<KeyPress>& keys) {
+  for (const KeyPress& press : keys) {
+    const bool typing = ImGui::GetIO().WantTextInput || workspace_->IsShown(Panel::kPalette);
+    if (typing && !press.held.control && press.key != Key::kEscape) continue;
+    if (const auto command = CommandFor(press)) workspace_->Do(*command);
+  }
+}
+
+void ViewerUi::DrawMenuBar() {
+  if (!ImGui::BeginMenuBar()) return;
+  DrawMenus(*workspace_);
+  DrawTitleBar(*loaded_);
+  const char* const hint = "? or F1: help";
+  const float padding = 2 * ImGui::GetStyle().WindowPadding.x;
+  ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(hint).x - padding);
+  ImGui::TextDisabled("%s", hint);
+  ImGui::EndMenuBar();
+}
+
 void ViewerUi::DrawTimeline(float height_px) {
+  Timeline& timeline = workspace_->timeline();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
+  timeline_origin_ = {origin.x, origin.y};
   const float width_px = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
   const float font_px = ImGui::GetFontSize();
-  timeline_->Resize(width_px, height_px, std::floor(kLabelEms * font_px), std::floor(font_px) + 5);
+  timeline.Resize(width_px, height_px, std::floor(kLabelEms * font_px), std::floor(font_px) + 5);
   ImGui::InvisibleButton("timeline", {width_px, height_px},
-                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+                         ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
+                             ImGuiButtonFlags_MouseButtonMiddle);
   controls_.NoteItem("timeline");
   FeedMouse(origin.x, origin.y);
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
-  PaintTimeline(*timeline_, canvas);
-  const bool dragging = ImGui::IsMouseDown(ImGuiMouseButton_Left);
-  if (timeline_->hover() && !dragging) DrawTooltip(*timeline_, *timeline_->hover());
+  PaintTimeline(timeline, canvas);
+  PaintLinks(timeline, canvas);
+  PaintMarks(*workspace_, canvas);
+  DrawUnderPointer();
+}
+
+void ViewerUi::DrawUnderPointer() {
+  const Timeline& timeline = workspace_->timeline();
+  if (timeline.OverMeasureEdge()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+  if (ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+  const auto mark = workspace_->MarkAt(timeline.pointer_x(), timeline.pointer_y());
+  if (mark && !workspace_->annotations().marks()[*mark].text.empty()) {
+    ImGui::SetTooltip("%s", workspace_->annotations().marks()[*mark].text.c_str());
+  } else if (timeline.hover()) {
+    DrawTooltip(timeline, *timeline.hover());
+  }
 }
 
 void ViewerUi::FeedMouse(float origin_x, float origin_y) {
   const ImGuiIO& io = ImGui::GetIO();
+  Timeline& timeline = workspace_->timeline();
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
   if (!hovered && !active) {
-    timeline_->PointerLeft();
+    timeline.PointerLeft();
     return;
   }
-  timeline_->MovePointer(io.MousePos.x - origin_x, io.MousePos.y - origin_y);
+  timeline.MovePointer(io.MousePos.x - origin_x, io.MousePos.y - origin_y, HeldKeys());
   constexpr std::pair<ImGuiMouseButton, PointerButton> kButtons[] = {
       {ImGuiMouseButton_Left, PointerButton::kLeft},
-      {ImGuiMouseButton_Right, PointerButton::kRight}};
+      {ImGuiMouseButton_Right, PointerButton::kRight},
+      {ImGuiMouseButton_Middle, PointerButton::kMiddle}};
   for (const auto& [imgui, button] : kButtons) {
     if (ImGui::IsMouseClicked(imgui)) {
-      timeline_->Press(button, ImGui::IsMouseDoubleClicked(imgui));
+      workspace_->Press(button, ImGui::IsMouseDoubleClicked(imgui), HeldKeys());
     }
-    if (ImGui::IsMouseReleased(imgui)) timeline_->Release(button);
+    if (ImGui::IsMouseReleased(imgui)) timeline.Release(button);
   }
-  if (io.MouseWheel != 0) timeline_->Turn({io.MouseWheel, io.KeyCtrl, io.KeyShift});
-  if (io.MouseWheelH != 0) timeline_->Turn({io.MouseWheelH, false, true});
+  if (io.MouseWheel != 0) timeline.Turn({io.MouseWheel, io.KeyCtrl, io.KeyShift});
+  if (io.MouseWheelH != 0) timeline.Turn({io.MouseWheelH, false, true});
+}
+
+// What lies over the timeline.
+void ViewerUi::DrawPanels(const std::vector<KeyPress>& keys) {
+  if (workspace_->IsShown(Panel::kMarks)) marks_panel_.Draw(*workspace_);
+  if (workspace_->IsShown(Panel::kHelp)) DrawHelp();
+  if (!workspace_->IsShown(Panel::kPalette)) {
+    palette_.Close();
+  } else if (const auto command = palette_.Draw(keys)) {
+    workspace_->SetShown(Panel::kPalette, false);
+    workspace_->Do(*command);
+  }
 }
 
 }  // namespace traceinject

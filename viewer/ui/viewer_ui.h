@@ -6,12 +6,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "viewer/core/background_load.h"
 #include "viewer/core/background_report.h"
 #include "viewer/core/overview.h"
-#include "viewer/core/timeline.h"
+#include "viewer/core/workspace.h"
+#include "viewer/ui/command_palette.h"
+#include "viewer/ui/marks_panel.h"
 #include "viewer/ui/panel_area.h"
 #include "viewer/ui/widgets.h"
 
@@ -38,16 +41,16 @@ class ViewerUi {
   std::shared_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
 
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
-  void Frame(const std::vector<Key>& keys);
+  void Frame(const std::vector<KeyPress>& keys);
 
   // Makes [start_ns, end_ns) of the run's time visible, once loaded.
-  void Show(TimeNs start_ns, TimeNs end_ns) { timeline_->Show(start_ns, end_ns); }
+  void Show(TimeNs start_ns, TimeNs end_ns) { workspace_->timeline().Show(start_ns, end_ns); }
 
   // Null until loaded.
-  const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
+  Workspace* workspace() { return workspace_ ? &*workspace_ : nullptr; }
+  const Timeline* timeline() const { return workspace_ ? &workspace_->timeline() : nullptr; }
   const PanelArea* panels() const { return panels_.get(); }
   const Controls& controls() const { return controls_; }
-
   // Whether a panel waits for figures that are being worked out: the next frames will differ.
   bool busy() const { return judge_.busy() || (panels_ && panels_->busy()); }
   // Until they are there.
@@ -58,12 +61,18 @@ class ViewerUi {
   // Of the run that is shown; of one that grows perhaps of an earlier state. Null until there is
   // one.
   const proto::Report* report() const { return report_ ? &report_->report : nullptr; }
+  // Where the timeline's top left is in the window, as of the last frame.
+  std::pair<float, float> timeline_origin() const { return timeline_origin_; }
 
  private:
   void DrawOpening();
   void Judge();
+  void TakeKeys(const std::vector<KeyPress>& keys);
+  void DrawMenuBar();
   void DrawTimeline(float height_px);
+  void DrawUnderPointer();
   void FeedMouse(float origin_x, float origin_y);
+  void DrawPanels(const std::vector<KeyPress>& keys);
 
   std::string what_;
   std::optional<LoadProgress> progress_;
@@ -72,10 +81,13 @@ class ViewerUi {
   int opening_ = 0;  // counts the runs shown
   std::shared_ptr<const RunReport> report_;
   std::shared_ptr<const LoadedRun> loaded_;
-  std::optional<Timeline> timeline_;
+  std::optional<Workspace> workspace_;
   std::optional<Overview> overview_;
   std::unique_ptr<PanelArea> panels_;
   Controls controls_;
+  std::pair<float, float> timeline_origin_ = {0, 0};
+  CommandPalette palette_;
+  MarksPanel marks_panel_;
 };
 
 }  // namespace traceinject

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one window works with: the timeline, the marks on it, and which panels are open. Every
+// command ends here, whether it comes from a key, a menu, the palette or a script.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "viewer/core/annotations.h"
+#include "viewer/core/timeline.h"
+
+namespace traceinject {
+
+// From the bottom to the top: kClear closes the last one that is open, except for the details.
+enum class Panel : std::uint8_t { kDetails, kMarks, kFind, kHelp, kPalette };
+inline constexpr std::size_t kPanels = 5;
+std::string_view PanelName(Panel panel);
+
+class Workspace {
+ public:
+  // `run`, `model` and `links` must outlive it. `marks_path` as in Annotations.
+  Workspace(const Run& run, const RowModel& model, const Links* links, std::string marks_path);
+  // Goes on with what another one had, of the same recording that was read again since.
+  Workspace(const Run& run, const RowModel& model, const Links* links, Workspace before);
+
+  void Do(CommandId command);
+
+  // The window is to be closed.
+  bool wants_quit() const { return wants_quit_; }
+
+  // Times relative to the first GPU operation, as on the ruler; empty: the begin, the end.
+  void Show(std::optional<TimeNs> from_ns, std::optional<TimeNs> to_ns);
+
+  Timeline& timeline() { return timeline_; }
+  const Timeline& timeline() const { return timeline_; }
+
+  bool IsShown(Panel panel) const { return shown_[static_cast<std::size_t>(panel)]; }
+  void SetShown(Panel panel, bool shown) { shown_[static_cast<std::size_t>(panel)] = shown; }
+
+  const Annotations& annotations() const { return annotations_; }
+  const std::optional<std::size_t>& selected_mark() const { return selected_mark_; }
+  // The list is to take the keyboard for the text of the selected mark. Asked once.
+  bool TakeWantsMarkText();
+  void SelectMark(std::size_t index) { selected_mark_ = index; }
+  void JumpToMark(std::size_t index);
+  void ChangeMark(std::size_t index, Mark mark);
+  void DeleteMark(std::size_t index);
+
+  // As Timeline, but that a press on the flag of a mark selects that.
+  void Press(PointerButton button, bool twice, Modifiers held);
+  // The mark whose flag is at a pixel. O(marks).
+  std::optional<std::size_t> MarkAt(float x, float y) const;
+  // The flag of a mark on the ruler.
+  Box MarkFlag(const Mark& mark) const;
+
+ private:
+  void Toggle(Panel panel) { SetShown(panel, !IsShown(panel)); }
+  void Clear();
+  // The measured range, else the moment at the pointer, else the selected event.
+  std::optional<Mark> MarkHere() const;
+  void SetMark(bool always_new);
+  void DeleteSelectedMark();
+
+  Timeline timeline_;
+  Annotations annotations_;
+  std::array<bool, kPanels> shown_ = {};
+  std::optional<std::size_t> selected_mark_;
+  // The last mark made by kMark, which the next one moves while it has no text.
+  std::optional<Mark> movable_mark_;
+  bool wants_mark_text_ = false, wants_quit_ = false;
+};
+
+}  // namespace traceinject

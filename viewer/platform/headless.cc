@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/platform/headless.h"
+
+#include <imgui.h>
+
+namespace traceinject {
+
+HeadlessScreen::HeadlessScreen(int width_px, int height_px) {
+  ImGuiIO& io = ImGui::GetIO();
+  io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
+  io.DeltaTime = 1.0F / 60;
+  // ImGui insists on the fonts being drawn.
+  unsigned char* pixels = nullptr;
+  int width = 0, height = 0;
+  io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+}
+
+void HeadlessScreen::Frame(const std::function<void()>& draw) {
+  ImGui::NewFrame();
+  draw();
+  ImGui::Render();
+}
+
+}  // namespace traceinject

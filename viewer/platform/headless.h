@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "viewer/platform/imgui_session.h"
+
+namespace traceinject {
+
+// Frames that are drawn by nobody: for scripts that look at the state only, on any machine.
+class HeadlessScreen {
+ public:
+  HeadlessScreen(int width_px, int height_px);
+  // One frame: `draw` is called between ImGui's NewFrame and Render.
+  void Frame(const std::function<void()>& draw);
+
+ private:
+  ImGuiSession imgui_{1};
+};
+
+}  // namespace traceinject

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/ui/marks_panel.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analyzer/common/units.h"
+#include "viewer/core/event_text.h"
+#include "viewer/ui/imgui_canvas.h"
+
+namespace traceinject {
+namespace {
+
+constexpr float kWidthEms = 34, kHeightEms = 20;
+constexpr ImGuiColorEditFlags kSwatch =
+    ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop | ImGuiColorEditFlags_NoAlpha;
+
+void Put(const std::string& text) {
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+}
+
+bool Swatch(const char* id, Rgba colour, float size) {
+  return ImGui::ColorButton(id, ImGui::ColorConvertU32ToFloat4(ToImGui(colour)), kSwatch,
+                            {size, size});
+}
+
+}  // namespace
+
+void MarksPanel::Draw(Workspace& workspace) {
+  const float em = ImGui::GetFontSize();
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  ImGui::SetNextWindowPos({screen.x - em, 6 * em}, ImGuiCond_Appearing, {1, 0});
+  ImGui::SetNextWindowSize({std::min(kWidthEms * em, screen.x - 2 * em), kHeightEms * em},
+                           ImGuiCond_Appearing);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
+  bool open = true;
+  if (ImGui::Begin("Marks", &open, ImGuiWindowFlags_NoSavedSettings)) {
+    DrawEditor(workspace);
+    ImGui::Separator();
+    DrawList(workspace);
+  }
+  ImGui::End();
+  ImGui::PopStyleVar();
+  if (!open) workspace.SetShown(Panel::kMarks, false);
+}
+
+void MarksPanel::DrawEditor(Workspace& workspace) {
+  if (!workspace.selected_mark()) {
+    edited_.reset();
+    Put("M marks the measured range or the moment at the pointer. Select a mark to change it.");
+    return;
+  }
+  const std::size_t index = *workspace.selected_mark();
+  const Mark mark = workspace.annotations().marks()[index];
+  if (edited_ != mark) {
+    edited_ = mark;
+    text_.fill(0);
+    mark.text.copy(text_.data(), text_.size() - 1);
+  }
+  if (workspace.TakeWantsMarkText()) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(-1);
+  Mark changed = mark;
+  if (ImGui::InputTextWithHint("##text", "text of the mark", text_.data(), text_.size())) {
+    changed.text = text_.data();
+  }
+  const float size = ImGui::GetFontSize();
+  for (const Rgba colour : MarkColours()) {
+    if (Swatch(std::to_string(colour).c_str(), colour, size)) changed.colour = colour;
+    ImGui::SameLine();
+  }
+  if (changed != mark) {
+    workspace.ChangeMark(index, changed);
+    // What is typed stays in the field as it was typed.
+    edited_ = workspace.annotations().marks()[*workspace.selected_mark()];
+  }
+  const bool jump = ImGui::SmallButton("show");
+  ImGui::SameLine();
+  const bool remove = ImGui::SmallButton("delete");
+  if (jump) workspace.JumpToMark(*workspace.selected_mark());
+  if (remove) workspace.DeleteMark(*workspace.selected_mark());
+}
+
+void MarksPanel::DrawList(Workspace& workspace) {
+  ImGui::BeginChild("list");
+  const RowModel& model = workspace.timeline().model();
+  const std::vector<Mark>& marks = workspace.annotations().marks();
+  const float em = ImGui::GetFontSize();
+  ImGuiListClipper clipper;
+  clipper.Begin(static_cast<int>(marks.size()));
+  while (clipper.Step()) {
+    for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+      const auto index = static_cast<std::size_t>(i);
+      const Mark& mark = marks[index];
+      ImGui::PushID(i);
+      if (ImGui::Selectable("##mark", workspace.selected_mark() == index,
+                            ImGuiSelectableFlags_AllowDoubleClick)) {
+        ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) ? workspace.JumpToMark(index)
+                                                           : workspace.SelectMark(index);
+      }
+      ImGui::SameLine(2);
+      Swatch("##colour", mark.colour, em - 2);
+      ImGui::SameLine(2 * em);
+      Put(FormatMoment(model, mark.start));
+      ImGui::SameLine(11 * em);
+      Put(mark.end > mark.start ? FormatTime(mark.end - mark.start) : "moment");
+      ImGui::SameLine(17 * em);
+      Put(mark.text);
+      ImGui::PopID();
+    }
+  }
+  ImGui::EndChild();
+}
+
+}  // namespace traceinject
