@@ -10,7 +10,7 @@ constexpr std::size_t kFewLanes = 8;
 
 float LaneHeight(const Row& row, float lane_px) {
   // What is read off a GPU's row is the height of its columns.
-  if (row.kind == RowKind::kDevice) return 2 * lane_px;
+  if (row.kind == RowKind::kDevice || row.counter) return 2 * lane_px;
   return row.lanes.size() <= kFewLanes ? lane_px : lane_px / 2;
 }
 
