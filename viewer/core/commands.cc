@@ -24,6 +24,20 @@ constexpr Command kCommands[] = {
      "from a GPU operation to the call that launched it, and from a call to what it launched"},
     {CommandId::kClear, "clear", Key::kEscape, Key::kNoKey, "drop measurement, selection, help"},
     {CommandId::kHelp, "help", Key::kQuestion, Key::kF1, "show or hide this list"},
+    {CommandId::kCollapse, "fold", Key::kC, Key::kNoKey,
+     "fold up or open the group of the row under the pointer"},
+    {CommandId::kPinRow, "pin", Key::kP, Key::kNoKey,
+     "keep the row under the pointer at the top, or put it back"},
+    {CommandId::kHideRow, "hide", Key::kH, Key::kNoKey, "hide the row under the pointer"},
+    {CommandId::kMoveRowUp, "move up", Key::kNoKey, Key::kNoKey,
+     "move the row under the pointer up within its group"},
+    {CommandId::kMoveRowDown, "move down", Key::kNoKey, Key::kNoKey,
+     "move the row under the pointer down within its group"},
+    {CommandId::kResetRows, "reset rows", Key::kNoKey, Key::kNoKey,
+     "show all rows, in their first order, without a filter"},
+    {CommandId::kTheme, "theme", Key::kT, Key::kNoKey, "light or dark"},
+    {CommandId::kColours, "colours", Key::kK, Key::kNoKey,
+     "colour GPU operations by class, by name or by stream"},
 };
 
 constexpr MouseHelp kMouse[] = {
@@ -34,6 +48,8 @@ constexpr MouseHelp kMouse[] = {
     {"double click", "select it and zoom to it"},
     {"drag", "measure: duration, events, busy time; snaps to event edges"},
     {"right drag", "move in time and over the rows"},
+    {"click a triangle", "fold up or open a group of rows"},
+    {"right click a label", "row menu: pin, hide, move, reset"},
 };
 
 }  // namespace
@@ -93,11 +109,22 @@ std::string_view KeyName(Key key) {
       return "Backspace";
     case Key::kF1:
       return "F1";
+    case Key::kC:
+      return "C";
+    case Key::kH:
+      return "H";
+    case Key::kK:
+      return "K";
+    case Key::kP:
+      return "P";
+    case Key::kT:
+      return "T";
   }
   return "";
 }
 
 std::string KeysOf(const Command& command) {
+  if (command.key == Key::kNoKey) return "row menu";
   std::string keys(KeyName(command.key));
   if (command.other_key != Key::kNoKey) keys.append(" or ").append(KeyName(command.other_key));
   return keys;

@@ -26,6 +26,14 @@ enum class CommandId : std::uint8_t {
   kLaunchOrLaunched,
   kClear,
   kHelp,
+  kCollapse,
+  kPinRow,
+  kHideRow,
+  kMoveRowUp,
+  kMoveRowDown,
+  kResetRows,
+  kTheme,
+  kColours,
 };
 
 // Keys with a meaning, apart from any window system.
@@ -51,6 +59,11 @@ enum class Key : std::uint8_t {
   kEscape,
   kBackspace,
   kF1,
+  kC,
+  kH,
+  kK,
+  kP,
+  kT,
 };
 
 struct Command {
@@ -70,7 +83,7 @@ std::span<const Command> Commands();
 std::span<const MouseHelp> MouseGestures();
 std::optional<CommandId> CommandFor(Key key);
 std::string_view KeyName(Key key);
-// "W" or "Home or 0".
+// "W" or "Home or 0"; "row menu" for what has no key.
 std::string KeysOf(const Command& command);
 
 }  // namespace traceinject

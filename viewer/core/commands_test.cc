@@ -24,11 +24,11 @@ TEST(Commands, EachIsThereOnceWithKeyAndWords) {
   std::set<CommandId> ids;
   for (const Command& command : Commands()) {
     EXPECT_TRUE(ids.insert(command.id).second) << command.title;
-    EXPECT_NE(command.key, Key::kNoKey) << command.title;
+    EXPECT_FALSE(KeysOf(command).empty()) << command.title;
     EXPECT_FALSE(command.title.empty());
     EXPECT_FALSE(command.help.empty());
   }
-  EXPECT_EQ(ids.size(), static_cast<std::size_t>(CommandId::kHelp) + 1);
+  EXPECT_EQ(ids.size(), static_cast<std::size_t>(CommandId::kColours) + 1);
 }
 
 TEST(Commands, EveryKeyHasANameAndFindsItsCommand) {

@@ -68,7 +68,7 @@ void RowList::SortChildren() {
 }
 
 void RowList::ToggleCollapsed(std::uint32_t group) {
-  if (!IsGroup(group)) return;
+  if (group >= model_.rows.size() || !IsGroup(group)) return;
   if (choices_.collapsed.erase(group) == 0) choices_.collapsed.insert(group);
   Update();
 }

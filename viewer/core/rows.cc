@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/metrics/printable.h"
 #include "analyzer/model/kernel_class.h"
 #include "analyzer/model/pack_lanes.h"
 #include "viewer/core/device_analysis.h"
@@ -92,13 +93,13 @@ class RankRows {
     return end == kOpen ? std::max(start, last_) : std::max(start, end);
   }
 
-  Row& AddRow(RowKind kind, std::string label, std::string note) {
+  Row& AddRow(RowKind kind, std::string_view label, std::string_view note) {
     Row& row = rows_.emplace_back();
     row.kind = kind;
     row.parent = group_;
     row.rank = index_;
-    row.label = std::move(label);
-    row.note = std::move(note);
+    row.label = Printable(label);
+    row.note = Printable(note);
     return row;
   }
 
@@ -110,7 +111,7 @@ class RankRows {
     std::string note = fmt::format("pid {}", process.pid);
     if (!process.command_line.empty()) note += "   " + process.command_line;
     if (!rank_.closed) note += "   (did not end cleanly: the last moments may be missing)";
-    AddRow(RowKind::kRank, std::move(label), std::move(note));
+    AddRow(RowKind::kRank, label, note);
     heading_ = group_ = LastRow();
   }
 

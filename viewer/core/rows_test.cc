@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "viewer/core/event_text.h"
-#include "viewer/core/row_layout.h"
 #include "viewer/core/sample_run.h"
 
 namespace traceinject {
@@ -207,35 +206,6 @@ TEST(BackgroundLoad, ErrorsAreSentences) {
   const LoadResult result = load.Take();
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().find("/nonexistent"), std::string::npos);
-}
-
-TEST(RowLayout, EveryPixelOfALaneFindsIt) {
-  const auto loaded = LoadSampleRun();
-  const RowLayout layout(loaded->rows, 19);
-  for (std::size_t row = 0; row < loaded->rows.rows.size(); ++row) {
-    for (std::size_t lane = 0; lane < loaded->rows.rows[row].lanes.size(); ++lane) {
-      for (const float inside : {0.0F, 0.5F, 0.99F}) {
-        const float y = layout.lane_top_px(row, lane) + inside * layout.lane_px(row);
-        EXPECT_EQ(layout.At(y, loaded->rows), std::make_pair(row, lane)) << y;
-      }
-    }
-  }
-  const std::size_t none = loaded->rows.rows.size();
-  EXPECT_EQ(layout.At(-1, loaded->rows).first, none);
-  EXPECT_EQ(layout.At(layout.height_px(), loaded->rows).first, none);
-}
-
-TEST(RowLayout, VisibleRowsAreThoseThatShow) {
-  const auto loaded = LoadSampleRun();
-  const RowLayout layout(loaded->rows, 19);
-  const std::size_t rows = loaded->rows.rows.size();
-  for (float top = 0; top < layout.height_px(); top += 7) {
-    const auto [first, last] = layout.VisibleRows(top, top + 40);
-    for (std::size_t row = 0; row < rows; ++row) {
-      const bool shows = layout.bottom_px(row) > top && layout.top_px(row) < top + 40;
-      EXPECT_EQ(row >= first && row < last, shows) << "row " << row << " at " << top;
-    }
-  }
 }
 
 }  // namespace

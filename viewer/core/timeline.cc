@@ -21,16 +21,57 @@ constexpr std::size_t kHistory = 64;
 }  // namespace
 
 Timeline::Timeline(const Run& run, const RowModel& model)
-    : run_(run), model_(model), view_(model.start, model.end) {}
+    : run_(run), model_(model), view_(model.start, model.end), row_list_(model) {}
 
 void Timeline::Resize(float width_px, float height_px, float label_px, float lane_px) {
   width_px_ = width_px;
   height_px_ = height_px;
   label_px_ = std::min(label_px, width_px / 2);
-  if (lane_px != lane_px_) layout_ = RowLayout(model_, lane_px);
-  lane_px_ = lane_px;
+  if (lane_px != lane_px_) {
+    lane_px_ = lane_px;
+    Relayout();
+  }
   view_.SetWidth(Plot().width());
   ScrollTo(scroll_px_);
+}
+
+void Timeline::Relayout() { layout_ = RowLayout(model_, row_list_, lane_px_); }
+
+void Timeline::ChangeRows(const std::function<void(RowList&)>& change) {
+  change(row_list_);
+  Relayout();
+  ScrollTo(scroll_px_);
+  hover_ = EventAt(pointer_x_, pointer_y_);
+}
+
+float Timeline::RowTop(std::size_t row) const {
+  return (layout_.IsPinned(row) ? kRulerPx : RowsTop()) + layout_.top_px(row);
+}
+
+float Timeline::LaneTop(std::size_t row, std::size_t lane) const {
+  return RowTop(row) + layout_.lane_top_px(row, lane) - layout_.top_px(row);
+}
+
+float Timeline::LayoutY(float y) const { return y - (y < ScrolledTop() ? kRulerPx : RowsTop()); }
+
+Box Timeline::Triangle(std::uint32_t row) const {
+  constexpr float kSidePx = 12;
+  const float left = 4 + static_cast<float>(row_list_.depth(row)) * kSidePx, top = RowTop(row);
+  return {left, top, left + kSidePx, layout_.bottom_px(row) - layout_.top_px(row) + top};
+}
+
+std::uint32_t Timeline::PointerRow() const {
+  return pointer_x_ < 0 || pointer_x_ >= width_px_ ? kNone : RowAt(pointer_y_);
+}
+
+std::optional<TimeNs> Timeline::PointerTime() const {
+  if (!InPlot(pointer_x_, pointer_y_)) return std::nullopt;
+  return view_.TimeAt(pointer_x_ - Plot().left);
+}
+
+void Timeline::PointerLeft() {
+  hover_.reset();
+  pointer_x_ = pointer_y_ = -1;
 }
 
 void Timeline::ScrollTo(float scroll_px) {
@@ -72,6 +113,38 @@ void Timeline::Do(CommandId command) {
       return;
     case CommandId::kClear:
       return Clear();
+    case CommandId::kCollapse:
+      if (const std::uint32_t row = PointerRow(); row != kNone) {
+        const bool group = row_list_.IsGroup(row);
+        ChangeRows(
+            [&](RowList& list) { list.ToggleCollapsed(group ? row : model_.rows[row].parent); });
+      }
+      return;
+    case CommandId::kPinRow:
+      if (const std::uint32_t row = PointerRow(); row != kNone) {
+        ChangeRows([row](RowList& list) { list.TogglePinned(row); });
+      }
+      return;
+    case CommandId::kHideRow:
+      if (const std::uint32_t row = PointerRow(); row != kNone) {
+        ChangeRows([row](RowList& list) { list.Hide(row); });
+      }
+      return;
+    case CommandId::kMoveRowUp:
+    case CommandId::kMoveRowDown:
+      if (const std::uint32_t row = PointerRow(); row != kNone) {
+        ChangeRows(
+            [&](RowList& list) { list.Move(row, command == CommandId::kMoveRowUp ? -1 : 1); });
+      }
+      return;
+    case CommandId::kResetRows:
+      return ChangeRows([](RowList& list) { list.Reset(); });
+    case CommandId::kTheme:
+      look_.theme = look_.theme == ThemeId::kDark ? ThemeId::kLight : ThemeId::kDark;
+      return;
+    case CommandId::kColours:
+      look_.colours = NextColourMode(look_.colours);
+      return;
     case CommandId::kHelp:
       help_shown_ = !help_shown_;
       return;
@@ -128,8 +201,10 @@ void Timeline::Reveal(const EventRef& ref) {
     const TimeNs before = view_.span_ns() / 2;
     view_.Show(start - before, start - before + view_.span_ns());
   }
+  if (!layout_.Shows(ref.row)) ChangeRows([&](RowList& list) { list.Reveal(ref.row); });
+  if (layout_.IsPinned(ref.row)) return;
   const float top = layout_.top_px(ref.row), bottom = layout_.bottom_px(ref.row);
-  if (top < scroll_px_) ScrollTo(top);
+  if (top < scroll_px_ + layout_.pinned_px()) ScrollTo(top - layout_.pinned_px());
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
 }
 
@@ -139,14 +214,12 @@ bool Timeline::InPlot(float x, float y) const {
 }
 
 std::uint32_t Timeline::RowAt(float y) const {
-  if (y < kRulerPx) return kNone;
-  const std::size_t row = layout_.At(y - RowsTop(), model_).first;
-  return row < model_.rows.size() ? static_cast<std::uint32_t>(row) : kNone;
+  return y < kRulerPx || y >= height_px_ ? kNone : layout_.RowAt(LayoutY(y));
 }
 
 std::optional<EventRef> Timeline::EventAt(float x, float y) const {
   if (!InPlot(x, y)) return std::nullopt;
-  const auto [row, lane] = layout_.At(y - RowsTop(), model_);
+  const auto [row, lane] = layout_.At(LayoutY(y), model_);
   if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return std::nullopt;
   std::vector<LaneSpan> spans;
   model_.rows[row].lanes[lane].Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans);
@@ -167,7 +240,7 @@ std::optional<EventRef> Timeline::EventAt(float x, float y) const {
 
 TimeNs Timeline::SnappedTime(float x, float y) const {
   const TimeNs time = view_.TimeAt(x - Plot().left);
-  const auto [row, lane] = layout_.At(y - RowsTop(), model_);
+  const auto [row, lane] = layout_.At(LayoutY(y), model_);
   if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return time;
   const Lane& events = model_.rows[row].lanes[lane];
   const std::size_t next = events.FirstEndingAfter(time);
@@ -206,6 +279,14 @@ void Timeline::MovePointer(float x, float y) {
 
 void Timeline::Press(PointerButton button, bool twice) {
   const Box plot = Plot();
+  const std::uint32_t row = PointerRow();
+  if (button == PointerButton::kLeft && row != kNone && row_list_.IsGroup(row)) {
+    const bool on_heading = pointer_x_ < plot.left && IsHeading(model_.rows[row].kind);
+    const Box triangle = Triangle(row);
+    if (on_heading || (pointer_x_ >= triangle.left && pointer_x_ < triangle.right)) {
+      return ChangeRows([row](RowList& list) { list.ToggleCollapsed(row); });
+    }
+  }
   if (pointer_x_ < plot.left || pointer_x_ >= plot.right) return;
   if (button == PointerButton::kRight) {
     drag_ = Drag::kPan;

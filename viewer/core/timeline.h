@@ -6,6 +6,7 @@
 // the plot in the rest.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "viewer/core/canvas.h"
 #include "viewer/core/commands.h"
 #include "viewer/core/row_layout.h"
+#include "viewer/core/row_list.h"
 #include "viewer/core/rows.h"
+#include "viewer/core/theme.h"
 #include "viewer/core/timeline_view.h"
 
 namespace traceinject {
@@ -43,17 +46,22 @@ class Timeline {
 
   void Do(CommandId command);
   void MovePointer(float x, float y);
-  void PointerLeft() { hover_.reset(); }
+  void PointerLeft();
   void Press(PointerButton button, bool twice);
   void Release(PointerButton button);
   void Turn(const WheelTurn& wheel);
-  // Selects and, where it is off the screen, moves the view to it.
+  // Selects and, where it is off the screen, moves the view to it; opens its group.
   void Reveal(const EventRef& ref);
+  // Which rows are shown: `change` does with the list what it likes.
+  void ChangeRows(const std::function<void(RowList&)>& change);
+  void SetLook(const Look& look) { look_ = look; }
 
   const Run& run() const { return run_; }
   const RowModel& model() const { return model_; }
   const TimelineView& view() const { return view_; }
+  const RowList& row_list() const { return row_list_; }
   const RowLayout& layout() const { return layout_; }
+  const Look& look() const { return look_; }
   float scroll_px() const { return scroll_px_; }
   const std::optional<EventRef>& hover() const { return hover_; }
   const std::optional<EventRef>& selection() const { return selection_; }
@@ -65,6 +73,18 @@ class Timeline {
   Box Labels() const { return {0, kRulerPx, label_px_, height_px_}; }
   // Top of the first row: above the plot when scrolled.
   float RowsTop() const { return kRulerPx - scroll_px_; }
+  // Top of a row; pinned rows do not scroll.
+  float RowTop(std::size_t row) const;
+  float LaneTop(std::size_t row, std::size_t lane) const;
+  // Below the pinned rows.
+  float ScrolledTop() const { return kRulerPx + layout_.pinned_px(); }
+  // The row at a height, beside the plot as well; kNone if there is none.
+  std::uint32_t RowAt(float y) const;
+  // The row and the time under the pointer; empty while that is elsewhere.
+  std::uint32_t PointerRow() const;
+  std::optional<TimeNs> PointerTime() const;
+  // Where the triangle of a group's label is.
+  Box Triangle(std::uint32_t row) const;
 
   // The event drawn at a pixel, or within 3 pixels beside it. O(pixels).
   std::optional<EventRef> EventAt(float x, float y) const;
@@ -80,13 +100,17 @@ class Timeline {
   void Clear();
   // The edge of an event within a few pixels, else the time at the pixel.
   TimeNs SnappedTime(float x, float y) const;
-  std::uint32_t RowAt(float y) const;
   bool InPlot(float x, float y) const;
+  // From the panel's pixels to those of the layout.
+  float LayoutY(float y) const;
+  void Relayout();
 
   const Run& run_;
   const RowModel& model_;
   TimelineView view_;
+  RowList row_list_;
   RowLayout layout_;
+  Look look_;
   std::vector<TimelineView> history_;
   float width_px_ = 1, height_px_ = 1, label_px_ = 0, lane_px_ = 0, scroll_px_ = 0;
 

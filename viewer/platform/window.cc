@@ -45,6 +45,11 @@ constexpr KeyMapping kKeys[] = {
     {GLFW_KEY_ESCAPE, Key::kEscape},
     {GLFW_KEY_BACKSPACE, Key::kBackspace},
     {GLFW_KEY_F1, Key::kF1},
+    {GLFW_KEY_C, Key::kC},
+    {GLFW_KEY_H, Key::kH},
+    {GLFW_KEY_K, Key::kK},
+    {GLFW_KEY_P, Key::kP},
+    {GLFW_KEY_T, Key::kT},
 };
 
 // What the window's callbacks leave for the next frame.
