@@ -42,6 +42,13 @@ std::string ParseSize(const std::string& text, ViewerOptions& options) {
   return "--size " + text + ": expected WIDTHxHEIGHT in pixels, each 200 to 16384, as in 1600x900";
 }
 
+std::string ParseTheme(const std::string& text, ThemeId& theme) {
+  const std::optional<ThemeId> found = ThemeCalled(text);
+  if (!found) return "--theme " + text + ": expected dark or light";
+  theme = *found;
+  return "";
+}
+
 std::string ParseMoment(const std::string& text, std::optional<TimeNs>& moment) {
   const Result<std::int64_t> time = ParseTime(text);
   if (!time.ok()) return time.error();
@@ -71,6 +78,10 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "--size", [&](const std::string& text) { return ParseSize(text, options); },
       "of the picture in pixels; 1600x900 if not given")
       ->type_name("WxH");
+  add_parsed(
+      "--theme", [&](const std::string& text) { return ParseTheme(text, options.theme); },
+      "dark (if not given) or light; T changes it in the window")
+      ->type_name("NAME");
   add_parsed(
       "--from", [&](const std::string& text) { return ParseMoment(text, options.from_ns); },
       "show from here: 1.5s, 200ms, ... after the first GPU operation")

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/model/run.h"
+#include "viewer/core/theme.h"
 
 namespace traceinject {
 
@@ -14,6 +15,7 @@ struct ViewerOptions {
   std::vector<std::string> paths;
   std::string screenshot;  // path of the picture; empty: open a window
   int width_px = 1600, height_px = 900;
+  ThemeId theme = ThemeId::kDark;
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
 };
 

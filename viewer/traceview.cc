@@ -33,6 +33,7 @@ int WriteScreenshot(const ViewerOptions& options) {
     std::fprintf(stderr, "traceview: %s\n", note.c_str());
   }
   ViewerUi ui(Names(options.paths));
+  ui.SetLook({.theme = options.theme});
   ui.SetLoaded(std::move(loaded).value(), options.from_ns, options.to_ns);
   const Result<Image> image =
       RenderOffscreen(options.width_px, options.height_px, [&ui] { ui.Frame({}); });
@@ -46,6 +47,7 @@ int OpenWindow(const ViewerOptions& options) {
   const Result<RunPaths> found = ResolveRunPaths(options.paths);
   if (!found.ok()) return Fail(found.error());
   ViewerUi ui(Names(options.paths));
+  ui.SetLook({.theme = options.theme});
   BackgroundLoad load(options.paths);
   std::optional<std::string> problem;
   const Status window =

@@ -8,15 +8,11 @@
 
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
-#include "analyzer/model/kernel_class.h"
 #include "viewer/core/event_text.h"
-#include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/imgui_theme.h"
 
 namespace traceinject {
 namespace {
-
-const ImVec4 kDim{0.62F, 0.66F, 0.71F, 1};
-const ImVec4 kWarning{1, 0.80F, 0.36F, 1};
 
 void Put(const std::string& text) {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -42,7 +38,7 @@ void PutPairs(const std::vector<Detail>& lines, std::size_t from) {
       const std::size_t line = from + column * rows + row;
       if (line >= lines.size()) break;
       ImGui::TableNextColumn();
-      PutColoured(kDim, lines[line].first);
+      PutColoured(DimColour(), lines[line].first);
       ImGui::TableNextColumn();
       Put(lines[line].second + "   ");
     }
@@ -79,12 +75,13 @@ void DrawTitleBar(const LoadedRun& loaded) {
   if (run.ranks.size() > 1) title += fmt::format(" and {} more", run.ranks.size() - 1);
   Put(title);
   ImGui::SameLine();
-  PutColoured(kDim, fmt::format("  {} from {}", FormatTime(loaded.rows.end - loaded.rows.start),
-                                FormatDate(run.base_ns + loaded.rows.start)));
+  PutColoured(DimColour(),
+              fmt::format("  {} from {}", FormatTime(loaded.rows.end - loaded.rows.start),
+                          FormatDate(run.base_ns + loaded.rows.start)));
   if (!run.notes.empty()) {
     ImGui::SameLine();
-    PutColoured(kWarning, fmt::format("  {} remark{} on the recording", run.notes.size(),
-                                      run.notes.size() == 1 ? "" : "s"));
+    PutColoured(WarningColour(), fmt::format("  {} remark{} on the recording", run.notes.size(),
+                                             run.notes.size() == 1 ? "" : "s"));
     if (ImGui::IsItemHovered()) {
       ImGui::BeginTooltip();
       for (const std::string& note : run.notes) Put(note);
@@ -93,7 +90,7 @@ void DrawTitleBar(const LoadedRun& loaded) {
   }
   const char* const hint = "? or F1: help";
   ImGui::SameLine(ImGui::GetContentRegionMax().x - ImGui::CalcTextSize(hint).x);
-  PutColoured(kDim, hint);
+  PutColoured(DimColour(), hint);
 }
 
 void DrawDetails(const Timeline& timeline) {
@@ -104,33 +101,16 @@ void DrawDetails(const Timeline& timeline) {
     lines = EventDetails(timeline.run(), timeline.model(), *timeline.selection());
   }
   if (lines.empty()) {
-    PutColoured(kDim, "Click an event to see what is known of it. Drag to measure.");
+    PutColoured(DimColour(), "Click an event to see what is known of it. Drag to measure.");
     return;
   }
   // What it is gets a line of its own: kernel names are long.
-  PutColoured(kDim, lines.front().first);
+  PutColoured(DimColour(), lines.front().first);
   ImGui::SameLine();
   ImGui::PushTextWrapPos(0);
   Put(lines.front().second);
   ImGui::PopTextWrapPos();
   PutPairs(lines, 1);
-}
-
-void DrawLegend(const RowModel& model) {
-  const float size = ImGui::GetFontSize();
-  for (const KernelClass kernel_class : model.kernel_classes) {
-    const std::string title(KernelClassTitle(kernel_class));
-    const float width = size + ImGui::CalcTextSize(title.c_str()).x + 2 * size;
-    if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::GetWindowDrawList()->AddRectFilled({at.x, at.y + 2}, {at.x + size - 4, at.y + size - 2},
-                                              ToImGui(FillColour(InkOf(kernel_class))));
-    ImGui::Dummy({size - 4, size});
-    ImGui::SameLine(0, 5);
-    PutColoured(kDim, title);
-    ImGui::SameLine(0, size);
-  }
-  ImGui::NewLine();
 }
 
 void DrawTooltip(const Timeline& timeline, const EventRef& ref) {
@@ -140,7 +120,8 @@ void DrawTooltip(const Timeline& timeline, const EventRef& ref) {
   const std::string_view label = EventLabel(timeline.run(), timeline.model(), ref);
   Put(label.empty() ? "without name" : ShortenMiddle(label, 300));
   ImGui::PopTextWrapPos();
-  PutColoured(kDim, FormatTime(end - start) + " from " + FormatMoment(timeline.model(), start));
+  PutColoured(DimColour(),
+              FormatTime(end - start) + " from " + FormatMoment(timeline.model(), start));
   ImGui::EndTooltip();
 }
 
@@ -159,7 +140,7 @@ void DrawHelp() {
       ImGui::TableNextColumn();
       Put(std::string(left) + "    ");
       ImGui::TableNextColumn();
-      PutColoured(kDim, std::string(right));
+      PutColoured(DimColour(), std::string(right));
     };
     for (const Command& command : Commands()) line(KeysOf(command), command.help);
     line("", "");
@@ -178,7 +159,7 @@ void DrawProgress(const LoadProgress& progress, const std::string& what) {
   ImGui::SetCursorPosX(room.x / 4);
   ImGui::ProgressBar(static_cast<float>(progress.share), {room.x / 2, 0});
   ImGui::SetCursorPosX(room.x / 4);
-  PutColoured(kDim, FormatCount(static_cast<std::int64_t>(progress.rows)) + " events");
+  PutColoured(DimColour(), FormatCount(static_cast<std::int64_t>(progress.rows)) + " events");
 }
 
 }  // namespace traceinject

@@ -13,8 +13,6 @@ namespace traceinject {
 void DrawTitleBar(const LoadedRun& loaded);
 // What is known of the selected event or the measured time; without either, how to begin.
 void DrawDetails(const Timeline& timeline);
-// What the colours mean: the kernel classes of this run.
-void DrawLegend(const RowModel& model);
 // The event under the pointer, beside the pointer.
 void DrawTooltip(const Timeline& timeline, const EventRef& ref);
 // Keys and mouse, over everything.

@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "viewer/core/paint_timeline.h"
 #include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/imgui_theme.h"
+#include "viewer/ui/legend.h"
 #include "viewer/ui/panels.h"
 
 namespace traceinject {
@@ -23,12 +24,19 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   loaded_ = std::move(loaded);
   const RowModel& model = loaded_->rows;
   timeline_.emplace(loaded_->run, model);
+  timeline_->SetLook(look_);
   if (!from_ns && !to_ns) return;
   timeline_->Show(from_ns ? model.origin + *from_ns : model.start,
                   to_ns ? model.origin + *to_ns : model.end);
 }
 
+void ViewerUi::SetLook(const Look& look) {
+  look_ = look;
+  if (timeline_) timeline_->SetLook(look);
+}
+
 void ViewerUi::Frame(const std::vector<Key>& keys) {
+  ApplyTheme(ThemeOf(timeline_ ? timeline_->look().theme : look_.theme));
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
   ImGui::Begin("traceview", nullptr,
@@ -40,11 +48,14 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
     ImGui::End();
     return;
   }
+  // What is typed into a field is no command.
+  const bool typing = ImGui::GetIO().WantTextInput;
   for (const Key key : keys) {
+    if (typing) break;
     if (const auto command = CommandFor(key)) timeline_->Do(*command);
   }
   DrawTitleBar(*loaded_);
-  DrawLegend(loaded_->rows);
+  DrawLegend(painted_, timeline_->look());
   const bool details = timeline_->selection() || timeline_->measure();
   const float details_px =
       (details ? kDetailsLines : kHintLines) * ImGui::GetTextLineHeightWithSpacing();
@@ -64,9 +75,11 @@ void ViewerUi::DrawTimeline(float height_px) {
   timeline_->Resize(width_px, height_px, std::floor(kLabelEms * font_px), std::floor(font_px) + 5);
   ImGui::InvisibleButton("timeline", {width_px, height_px},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
+  ImGui::SetItemAllowOverlap();
   FeedMouse(origin.x, origin.y);
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
-  PaintTimeline(*timeline_, canvas);
+  painted_ = PaintTimeline(*timeline_, canvas);
+  row_controls_.Draw(*timeline_, origin.x, origin.y);
   const bool dragging = ImGui::IsMouseDown(ImGuiMouseButton_Left);
   if (timeline_->hover() && !dragging) DrawTooltip(*timeline_, *timeline_->hover());
 }

@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "viewer/core/background_load.h"
-#include "viewer/core/timeline.h"
+#include "viewer/core/paint_timeline.h"
+#include "viewer/ui/row_controls.h"
 
 namespace traceinject {
 
@@ -18,6 +19,8 @@ class ViewerUi {
   // `what`: what is being read, for the progress display.
   explicit ViewerUi(std::string what) : what_(std::move(what)) {}
 
+  // How the window looks from the next frame on.
+  void SetLook(const Look& look);
   void SetProgress(const LoadProgress& progress) { progress_ = progress; }
   // From here on the timeline is shown: all of it, or [from_ns, to_ns) relative to the first GPU
   // operation.
@@ -38,6 +41,9 @@ class ViewerUi {
   LoadProgress progress_;
   std::unique_ptr<const LoadedRun> loaded_;
   std::optional<Timeline> timeline_;
+  Look look_;        // before there is a timeline to ask
+  Painted painted_;  // in the last frame
+  RowControls row_controls_;
 };
 
 }  // namespace traceinject
