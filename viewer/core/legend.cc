@@ -38,19 +38,28 @@ class Entries {
     if (painted_.by_hue) {
       entries_.push_back({"a colour for each " + std::string(ColourModeName(look_.colours)), 0});
     }
+    AddPauses();
     for (const KernelClass kernel_class : AllKernelClasses()) {
       Add(InkOf(kernel_class), std::string(KernelClassTitle(kernel_class)));
     }
     for (const NamedInk& named : kHostInks) Add(named.ink, named.text);
-    AddPauses();
     return std::move(entries_);
   }
 
  private:
   bool Has(Ink ink) const { return painted_.inks.test(static_cast<std::size_t>(ink)); }
 
+  // Colours that mean nearly the same, such as communication on a stream and of the whole GPU,
+  // have one entry.
+  void Put(std::string text, Rgba colour) {
+    for (const LegendEntry& entry : entries_) {
+      if (entry.colour == colour) return;
+    }
+    entries_.push_back({std::move(text), colour});
+  }
+
   void Add(Ink ink, std::string text) {
-    if (Has(ink)) entries_.push_back({std::move(text), FillColour(ink)});
+    if (Has(ink)) Put(std::move(text), FillColour(ink));
   }
 
   // A wait and the idle time that it caused have one colour, and one entry.
@@ -63,7 +72,7 @@ class Entries {
                         (cause == IdleCause::kGc && Has(Ink::kGarbageCollection));
       if (!idle && !host) continue;
       const std::string name(IdleCauseName(cause));
-      entries_.push_back({host ? name : "idle: " + name, FillColour(InkOf(cause))});
+      Put(host ? name : "idle: " + name, FillColour(InkOf(cause)));
     }
   }
 

@@ -25,10 +25,10 @@ TEST(Legend, HasWhatWasPaintedAndNothingElse) {
   Set(painted, InkOf(KernelClass::kGemm));
   Set(painted, Ink::kCallSynchronise);
   Set(painted, InkOf(IdleCause::kPython));
-  const std::vector<std::string> expected = {"communicating", "matrix multiply",
-                                             "synchronising call", "idle: python"};
+  const std::vector<std::string> expected = {"communicating", "idle: python", "matrix multiply",
+                                             "synchronising call"};
   EXPECT_EQ(Texts(painted), expected);
-  EXPECT_EQ(LegendOf(painted, {})[1].colour, FillColour(InkOf(KernelClass::kGemm)));
+  EXPECT_EQ(LegendOf(painted, {})[2].colour, FillColour(InkOf(KernelClass::kGemm)));
 }
 
 TEST(Legend, AWaitAndTheIdleTimeItCausedAreOneEntry) {
@@ -36,6 +36,16 @@ TEST(Legend, AWaitAndTheIdleTimeItCausedAreOneEntry) {
   Set(painted, Ink::kDataWait);
   Set(painted, InkOf(IdleCause::kDataWait));
   EXPECT_EQ(Texts(painted), std::vector<std::string>{"data wait"});
+}
+
+TEST(Legend, NoColourHasTwoEntries) {
+  Painted painted;
+  painted.inks.set();
+  painted.categories = {true, true, true};
+  std::vector<Rgba> colours;
+  for (const LegendEntry& entry : LegendOf(painted, {})) colours.push_back(entry.colour);
+  std::sort(colours.begin(), colours.end());
+  EXPECT_EQ(std::adjacent_find(colours.begin(), colours.end()), colours.end());
 }
 
 TEST(Legend, SaysWhatColoursByNameOrStreamMean) {

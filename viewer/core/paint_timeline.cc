@@ -58,6 +58,7 @@ class Painter {
       PaintRows(layout.PinnedRows(), {0, plot_.top, plot_.right, pinned_bottom});
       canvas_.Fill({0, pinned_bottom - 1, plot_.right, pinned_bottom}, theme_.dim_text);
     }
+    canvas_.Fill({plot_.left - 1, plot_.top, plot_.left, plot_.bottom}, theme_.divider);
     PaintEmptyText();
     PaintMeasureBand();
     PaintRuler();

@@ -102,7 +102,7 @@ Rgba IdleColour(IdleCause cause) {
     case IdleCause::kCheckpoint:
       return 0x776d5dff;
     case IdleCause::kGc:
-      return 0xe9b153ff;
+      return 0xb4cc60ff;
     case IdleCause::kLaunch:
       return 0x3ea2ffff;
     case IdleCause::kPython:

@@ -5,6 +5,7 @@
 
 #include "viewer/core/event_text.h"
 #include "viewer/core/paint_timeline.h"
+#include "viewer/core/recording_canvas.h"
 #include "viewer/core/sample_run.h"
 
 namespace traceinject {
@@ -12,49 +13,6 @@ namespace {
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 constexpr float kWidth = 1300, kHeight = 400, kLabel = 300, kLane = 19;
-
-// Remembers what was drawn. A character is 7 pixels wide.
-class RecordingCanvas : public Canvas {
- public:
-  struct Shape {
-    Box box;
-    Rgba colour = 0;
-    std::string text;  // empty: a filled box
-  };
-  void Fill(const Box& box, Rgba colour) override { shapes.push_back({box, colour, ""}); }
-  void Outline(const Box& box, Rgba colour) override { outlines.push_back({box, colour, ""}); }
-  void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override {
-    shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, colour, std::string(text)});
-    EXPECT_LE(clip.left, x);
-    EXPECT_FALSE(clip.right < clip.left) << text;
-  }
-  float TextWidth(std::string_view text) const override {
-    return 7 * static_cast<float>(text.size());
-  }
-  float TextHeight() const override { return 14; }
-  void Clip(const Box&) override { EXPECT_EQ(clips_open++, 0); }
-  void Unclip() override { EXPECT_EQ(--clips_open, 0); }
-
-  std::vector<Shape> WithColour(Rgba colour, const Box& inside) const {
-    std::vector<Shape> found;
-    for (const Shape& shape : shapes) {
-      if (shape.colour == colour && shape.text.empty() && shape.box.top >= inside.top &&
-          shape.box.bottom <= inside.bottom) {
-        found.push_back(shape);
-      }
-    }
-    return found;
-  }
-  bool HasText(std::string_view text) const {
-    for (const Shape& shape : shapes) {
-      if (shape.text == text) return true;
-    }
-    return false;
-  }
-
-  std::vector<Shape> shapes, outlines;
-  int clips_open = 0;
-};
 
 class TimelineTest : public testing::Test {
  protected:

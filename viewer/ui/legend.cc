@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr float kNarrowPx = 1'100;  // of the window; in wider ones a line holds most
+constexpr float kNarrowPx = 1'300;  // of the window; in wider ones a line holds most
 constexpr float kPatchGapPx = 5;
 
 float PatchPx() { return ImGui::GetFontSize() - 4; }
