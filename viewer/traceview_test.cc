@@ -14,6 +14,7 @@
 
 #include "viewer/core/palette.h"
 #include "viewer/core/sample_run.h"
+#include "viewer/core/theme.h"
 
 namespace traceinject {
 namespace {
@@ -114,6 +115,18 @@ TEST_F(Screenshot, ShowsTheTimeAskedFor) {
   EXPECT_NE(all->bytes, part->bytes);
 }
 
+TEST_F(Screenshot, HasTheThemeAskedFor) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    const auto picture = Take("--size 800x500 --theme " + std::string(theme->name));
+    if (!picture) GTEST_SKIP() << kNoEgl;
+    const auto most =
+        std::max_element(picture->pixels.begin(), picture->pixels.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    EXPECT_TRUE(most->first == theme->background || most->first == theme->row_tint)
+        << theme->name << std::hex << most->first;
+  }
+}
+
 TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
   if (!Take("")) GTEST_SKIP() << kNoEgl;
   const Outcome outcome = RunTraceview(run_ + " --screenshot /nonexistent/a.png");
@@ -124,7 +137,7 @@ TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
 TEST(Traceview, HelpTeachesAndSucceeds) {
   const Outcome outcome = RunTraceview("--help");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* word : {"--screenshot", "--from", "run.db", "Exit codes"}) {
+  for (const char* word : {"--screenshot", "--theme", "--from", "run.db", "Exit codes"}) {
     EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
   }
 }
@@ -132,7 +145,8 @@ TEST(Traceview, HelpTeachesAndSucceeds) {
 TEST(Traceview, BadUsageIsTwo) {
   for (const char* arguments :
        {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
-        "run.db --size 0x900", "run.db --from soon", "run.db --from 2s --to 1s"}) {
+        "run.db --size 0x900", "run.db --theme blue", "run.db --from soon",
+        "run.db --from 2s --to 1s"}) {
     const Outcome outcome = RunTraceview(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;
