@@ -21,11 +21,15 @@ constexpr const char* kDescription =
     "  traceview run.db --screenshot a.png    a picture; needs no display\n"
     "\n"
     "Reading the picture: the row \"GPU\" is the union of its streams, blue where it computes, red "
-    "where only\ncommunication runs, amber where only copies run, empty where the GPU idles. Where "
-    "events are narrower\nthan a pixel or two, the height of a column is the share of its time "
-    "that is "
-    "busy. The number beside\na row is its busy share of the time shown.\n"
-    "In the window: W/S zoom, A/D move, click an event, drag to measure, ? lists everything.";
+    "where only\ncommunication runs, amber where only copies run, empty where the GPU idles; the "
+    "row "
+    "\"idle\" below it has\nthe cause of each such gap. Where events are narrower than a pixel or "
+    "two, the height of a column is the\nshare of its time that is busy. The number beside a row "
+    "is "
+    "its busy share of the time shown.\n"
+    "In the window: W/S zoom, A/D move, click an event, drag to measure, click a triangle to fold "
+    "up\n"
+    "a group of rows, ? lists everything.";
 
 // "1600x900" into both numbers; an error in words if it is anything else.
 std::string ParseSize(const std::string& text, ViewerOptions& options) {

@@ -30,7 +30,11 @@ std::string RowFigure(const Row& row, const TimelineView& view) {
     return fmt::format("max {:g}", row.counter->Range(view.start_ns(), view.end_ns()).most);
   }
   if (row.kind == RowKind::kSteps) {
-    return FormatCount(static_cast<std::int64_t>(row.Count(view.start_ns(), view.end_ns())));
+    const Lane& steps = row.lanes.front();
+    const std::size_t first = steps.FirstEndingAfter(view.start_ns());
+    const bool begins_before = first < steps.size() && steps.start(first) < view.start_ns();
+    const std::size_t count = row.Count(view.start_ns(), view.end_ns()) + (begins_before ? 1 : 0);
+    return FormatCount(static_cast<std::int64_t>(count));
   }
   return fmt::format("{:.1f} %", 100 * row.BusyShare(view.start_ns(), view.end_ns()));
 }

@@ -232,6 +232,21 @@ TEST_F(PaintTest, IdleTimeHasTheColourOfItsCause) {
   EXPECT_FALSE(painted_.inks.test(static_cast<std::size_t>(InkOf(IdleCause::kGc))));
 }
 
+TEST_F(PaintTest, TheRowOfStepsSaysHowManyAreShown) {
+  for (TimeNs i = 0; i < 10; ++i) {
+    const std::uint32_t call = builder_.AddApi(i * 10 * kMs, i * 10 * kMs + 10, "cudaLaunchKernel");
+    builder_.AddKernel(i * 10 * kMs + kMs, i * 10 * kMs + 9 * kMs, kGemm, call);
+    builder_.AddStepMark(i * 10 * kMs + 20);
+  }
+  Build();
+  const Lane& steps = model_.rows[RowOf(RowKind::kSteps)].lanes[0];
+  ASSERT_GE(steps.size(), 6U);
+  timeline_->Show(steps.start(2) + 3 * kMs, steps.start(4) + 3 * kMs);
+  const RecordingCanvas canvas = Paint();
+  EXPECT_TRUE(canvas.HasText("3")) << "two of them only in part";
+  EXPECT_TRUE(canvas.HasText("step 4"));
+}
+
 TEST_F(PaintTest, ACollapsedGroupShowsTheDensityOfItsRows) {
   for (TimeNs i = 0; i < 50; ++i) builder_.AddKernel(i * kMs, i * kMs + kMs / 2, kGemm);
   Build();
