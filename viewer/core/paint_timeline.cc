@@ -138,6 +138,9 @@ class Painter {
     std::string note = row.note;
     if (row.hidden > 0) note = fmt::format("{} not shown: too many at once", row.hidden);
     if (timeline_.row_list().IsPinned(index)) note = timeline_.row_list().Context(index);
+    if (timeline_.row_list().IsEmptied(index)) {
+      note = "all its rows are hidden: right-click, Reset rows";
+    }
     const float width = room.right - kTextPadPx - left;
     if (width <= 0) return;
     canvas_.Text(left, y, theme_.dim_text, FitTextWithDots(canvas_, note, width), room);

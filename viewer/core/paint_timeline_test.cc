@@ -382,6 +382,9 @@ TEST_F(PaintTest, ATimelineWithoutRowsSaysWhatToDo) {
   Build();
   timeline_->ChangeRows([](RowList& list) { list.SetFilter("xyz"); });
   EXPECT_TRUE(Paint().HasText("No row has \"xyz\" in its name. Clear the filter to see all rows."));
+  timeline_->Do(CommandId::kResetRows);
+  timeline_->ChangeRows([this](RowList& list) { list.Hide(RowOf(RowKind::kDevice)); });
+  EXPECT_TRUE(Paint().HasText("all its rows are hidden: right-click, Reset rows"));
 }
 
 }  // namespace

@@ -214,13 +214,20 @@ std::string RowList::Context(std::uint32_t row) const {
   return context;
 }
 
+bool RowList::IsEmptied(std::uint32_t row) const {
+  return IsGroup(row) &&
+         std::all_of(children_[row].begin(), children_[row].end(),
+                     [this](std::uint32_t child) { return choices_.hidden.contains(child); });
+}
+
 std::string RowList::EmptyText() const {
   if (model_.rows.empty()) return "The recording has no events.";
   if (!scrolled_.empty() || !choices_.pinned.empty()) return "";
   if (!choices_.filter.empty()) {
     return "No row has \"" + choices_.filter + "\" in its name. Clear the filter to see all rows.";
   }
-  return "All rows are hidden. Right-click here and choose \"Reset rows\" to see them again.";
+  return "All rows are hidden. Right-click in the column at the left and choose \"Reset rows\" to "
+         "see them again.";
 }
 
 }  // namespace traceinject

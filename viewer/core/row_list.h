@@ -66,6 +66,8 @@ class RowList {
   std::uint32_t StandIn(std::uint32_t row) const;
   // The groups around it: "rank 0 on node-a, GPU 0". Empty if there are none.
   std::string Context(std::uint32_t row) const;
+  // Whether the group is open and shows nothing because all its rows are hidden.
+  bool IsEmptied(std::uint32_t row) const;
   // What to do when no row is shown; empty when one is.
   std::string EmptyText() const;
 

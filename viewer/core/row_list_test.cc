@@ -194,6 +194,12 @@ TEST_F(RowListTest, EmptyStatesSayWhatToDo) {
   list.Hide(0);
   list.Hide(7);
   EXPECT_NE(list.EmptyText().find("Reset rows"), std::string::npos);
+  list.Reset();
+  list.Hide(5);
+  EXPECT_FALSE(list.IsEmptied(4));
+  list.Hide(6);
+  EXPECT_TRUE(list.IsEmptied(4));
+  EXPECT_FALSE(list.IsEmptied(5)) << "not a group";
   const RowModel none;
   EXPECT_EQ(RowList(none).EmptyText(), "The recording has no events.");
 }

@@ -36,7 +36,10 @@ void RowControls::DrawFilter(Timeline& timeline, float x, float y) {
   ImGui::SetNextItemWidth(timeline.Plot().left / 2);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
                       ImVec2(4, (Timeline::kRulerPx - 4 - ImGui::GetFontSize()) / 2));
-  if (ImGui::InputTextWithHint("##filter", "filter rows", filter_.data(), filter_.size())) {
+  const std::size_t hidden = timeline.row_list().choices().hidden.size();
+  const std::string hint =
+      hidden == 0 ? "filter rows" : "filter rows (" + std::to_string(hidden) + " hidden)";
+  if (ImGui::InputTextWithHint("##filter", hint.c_str(), filter_.data(), filter_.size())) {
     timeline.ChangeRows([this](RowList& list) { list.SetFilter(filter_.data()); });
   }
   ImGui::PopStyleVar();
