@@ -3,6 +3,6 @@
 
 namespace traceinject {
 
-inline constexpr int kExitOk = 0, kExitUsage = 2, kExitUnreadable = 3;
+inline constexpr int kExitOk = 0, kExitIncomplete = 1, kExitUsage = 2, kExitUnreadable = 3;
 
 }  // namespace traceinject

@@ -12,6 +12,8 @@ namespace traceinject {
 namespace {
 
 constexpr int kLeastPx = 200, kMostPx = 16384;
+constexpr int kMostFrames = 1'000'000;
+constexpr std::uint64_t kMostEvents = 1'000'000'000;
 
 constexpr const char* kDescription =
     "Shows a recording on a timeline: what each GPU stream and each host thread did, and when.\n"
@@ -60,13 +62,30 @@ std::string ParseMoment(const std::string& text, std::optional<TimeNs>& moment) 
   return "";
 }
 
+// Throws what CLI11 reports as bad usage.
+void CheckTogether(const ViewerOptions& options) {
+  if (options.bench_events != 0 && options.bench_frames == 0) {
+    throw CLI::ValidationError("--bench-events needs --bench-frames");
+  }
+  if (options.paths.empty() == (options.bench_events == 0)) {
+    throw CLI::ValidationError(options.paths.empty()
+                                   ? "a recording is missing"
+                                   : "--bench-events generates a run: name no recording with it");
+  }
+  const int modes = (options.screenshot.empty() ? 0 : 1) + (options.check ? 1 : 0) +
+                    (options.bench_frames ? 1 : 0);
+  if (modes > 1) {
+    throw CLI::ValidationError("--screenshot, --check and --bench-frames exclude each other");
+  }
+  if (modes > 0 && options.follow) throw CLI::ValidationError("--follow is for the window");
+}
+
 }  // namespace
 
 std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments) {
   ViewerOptions options;
   CLI::App app(kDescription, "traceview");
-  app.add_option("run", options.paths, "recordings: files, or a folder with files of one run")
-      ->required();
+  app.add_option("run", options.paths, "recordings: files, or a folder with files of one run");
   app.add_option("--screenshot", options.screenshot, "write a PNG to this file and exit")
       ->type_name("FILE");
   const auto add_parsed = [&app](const char* name, auto parse, const char* help) {
@@ -94,10 +113,25 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "--to", [&](const std::string& text) { return ParseMoment(text, options.to_ns); },
       "show until here")
       ->type_name("TIME");
-  app.footer("Exit codes: 0 fine, 2 bad usage, 3 the recording cannot be read or shown.");
+  app.add_flag("--follow", options.follow,
+               "in the window: read the recording again whenever it has grown");
+  app.add_flag("--check", options.check,
+               "say on stdout what was read and how far it can be trusted, and exit");
+  app.add_option("--bench-frames", options.bench_frames,
+                 "measure so many frames at several zooms, write JSON to stdout, and exit")
+      ->type_name("N")
+      ->check(CLI::Range(1, kMostFrames));
+  app.add_option("--bench-events", options.bench_events,
+                 "with --bench-frames: of a generated run of so many events instead")
+      ->type_name("N")
+      ->check(CLI::Range(std::uint64_t{1}, kMostEvents));
+  app.footer(
+      "Exit codes: 0 fine, 1 --check found that something is missing from the recording, 2 bad "
+      "usage, 3 the\nrecording cannot be read or shown.");
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 expects of a vector
     app.parse(arguments);
+    CheckTogether(options);
     if (options.from_ns && options.to_ns && *options.from_ns >= *options.to_ns) {
       throw CLI::ValidationError("--from must be before --to");
     }

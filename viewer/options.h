@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -17,6 +18,10 @@ struct ViewerOptions {
   int width_px = 1600, height_px = 900;
   ThemeId theme = ThemeId::kDark;
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
+  bool follow = false;                   // read again when the recording grows
+  bool check = false;                    // say what was read, and exit
+  int bench_frames = 0;                  // measure so many frames, and exit; 0: do not
+  std::uint64_t bench_events = 0;        // of a generated run; 0: of the recording
 };
 
 // What to print instead of running, and the exit code.

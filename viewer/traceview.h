@@ -5,7 +5,8 @@
 
 namespace traceinject {
 
-// Shows the run in a window, or writes a picture of it. Returns the exit code; errors go to stderr.
+// Shows the run in a window, writes a picture of it, checks it or measures frames of it. Returns
+// the exit code; errors go to stderr.
 int Traceview(const ViewerOptions& options);
 
 }  // namespace traceinject

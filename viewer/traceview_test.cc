@@ -8,6 +8,9 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -122,7 +125,8 @@ TEST_F(Screenshot, HasTheThemeAskedFor) {
     const auto most =
         std::max_element(picture->pixels.begin(), picture->pixels.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    EXPECT_TRUE(most->first == theme->background || most->first == theme->row_tint)
+    EXPECT_TRUE(most->first == theme->background || most->first == theme->row_tint ||
+                most->first == theme->window)
         << theme->name << std::hex << most->first;
   }
 }
@@ -146,7 +150,9 @@ TEST(Traceview, BadUsageIsTwo) {
   for (const char* arguments :
        {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
         "run.db --size 0x900", "run.db --theme blue", "run.db --from soon",
-        "run.db --from 2s --to 1s"}) {
+        "run.db --from 2s --to 1s", "run.db --bench-frames 0", "--bench-events 100",
+        "run.db --bench-events 9 --bench-frames 9", "run.db --check --screenshot a.png",
+        "run.db --check --follow"}) {
     const Outcome outcome = RunTraceview(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;
@@ -169,6 +175,130 @@ TEST(Traceview, WhatCannotBeReadIsThreeAndASentence) {
   const Outcome window = RunTraceview(folder / "missing.db");
   EXPECT_EQ(window.exit_code, 3);
   EXPECT_NE(window.output.find("missing.db"), std::string::npos) << window.output;
+}
+
+// Files that are no good, each named by what is wrong with it.
+struct BadFile {
+  const char* name;
+  void (*write)(const std::string& path);
+  const char* said;  // part of the sentence
+};
+
+void WriteText(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const BadFile kBadFiles[] = {
+    {"empty", [](const std::string& path) { WriteText(path, ""); }, "empty"},
+    {"text", [](const std::string& path) { WriteText(path, "no database"); }, "not"},
+    {"half_written",
+     [](const std::string& path) {
+       WriteSampleRun(path);
+       std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+     },
+     "truncated"},
+    {"damaged_pages",
+     [](const std::string& path) {
+       WriteSampleRun(path);
+       std::string bytes = ReadText(path);
+       for (std::size_t i = 4096; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 31);
+       WriteText(path, bytes);
+     },
+     "damaged"},
+    {"newer_version",
+     [](const std::string& path) {
+       RunDbFixture file(path);
+       file.Execute("PRAGMA user_version = 99");
+       file.Close();
+     },
+     "version 99"},
+    {"other_database",
+     [](const std::string& path) {
+       RunDbFixture file(path);
+       file.Execute("PRAGMA application_id = 1");
+       file.Close();
+     },
+     "not a recording"},
+    {"truncated_zst",
+     [](const std::string& path) { WriteText(path, "\x28\xB5\x2F\xFD" + std::string(9, '\4')); },
+     "compressed"},
+};
+
+class Unreadable : public testing::TestWithParam<BadFile> {};
+
+TEST_P(Unreadable, IsThreeAndASentenceThatNamesTheFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "run.db";
+  GetParam().write(path);
+  for (const std::string& mode : {std::string("--check"), "--screenshot " + (folder / "a.png"),
+                                  std::string("--bench-frames 5")}) {
+    const Outcome outcome = RunTraceview(path + " " + mode);
+    EXPECT_EQ(outcome.exit_code, 3) << mode << "\n" << outcome.output;
+    EXPECT_TRUE(outcome.output.starts_with("traceview: ")) << outcome.output;
+    EXPECT_NE(outcome.output.find(path), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find(GetParam().said), std::string::npos) << outcome.output;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Traceview, Unreadable, testing::ValuesIn(kBadFiles),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST_F(Screenshot, HostileNamesAreShown) {
+  {
+    RunDbFixture file(run_, {.host = "a\033[31m\nb", .command_line = std::string(10'000, 'c')});
+    std::int64_t start = 0;
+    for (const std::string& name :
+         {std::string("\033]0;title\007"), std::string(10'000, 'n'), std::string("\xff\xfe\x80"),
+          std::string("%s%n"), std::string(), std::string("##x")}) {
+      file.AddKernel({.start_ns = start += 1'000, .dur_ns = 900, .name = name});
+      file.AddNvtx({.start_ns = start, .dur_ns = 900, .text = name});
+    }
+    file.Close();
+  }
+  const std::string path = folder_ / "hostile.png";
+  const Outcome outcome = RunTraceview(run_ + " --screenshot " + path);
+  if (outcome.output.find("EGL offers no OpenGL") != std::string::npos) GTEST_SKIP() << kNoEgl;
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_GT(ReadPicture(path).pixels.size(), 20U);
+  const Outcome checked = RunTraceview(run_ + " --check");
+  EXPECT_EQ(checked.output.find('\033'), std::string::npos) << checked.output;
+}
+
+TEST(Traceview, CheckSaysWhatWasReadAndWhetherItIsWhole) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db";
+  WriteSampleRun(run);
+  Outcome outcome = RunTraceview(run + " --check");
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;  // a part was not recorded
+  EXPECT_NE(outcome.output.find("22 GPU operations"), std::string::npos) << outcome.output;
+  {
+    RunDbFixture file(run);
+    file.AddLaunchedKernel({.start_ns = 100, .dur_ns = 50}, 10, 20);
+    file.Close();
+  }
+  outcome = RunTraceview(run + " --check");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+}
+
+TEST(Traceview, BenchFramesGivesJson) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db";
+  WriteSampleRun(run);
+  for (const std::string& what : {run, std::string("--bench-events 20000")}) {
+    const Outcome outcome = RunTraceview(what + " --bench-frames 30");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_TRUE(outcome.output.starts_with("{")) << outcome.output;
+    for (const char* key :
+         {"\"events\"", "\"query_ms\": {\"p50\"", "\"frame_ms\"", "\"draw_commands\"",
+          "\"vertices\"", "\"zooms\": [", "\"span_ns\": 1000000,"}) {
+      EXPECT_NE(outcome.output.find(key), std::string::npos) << key << "\n" << outcome.output;
+    }
+  }
 }
 
 TEST(Traceview, WithoutADisplayItNamesTheWayOut) {

@@ -19,11 +19,14 @@ class LaunchIndex {
   explicit LaunchIndex(const Rank& rank) {
     const auto& ids = rank.api.correlation;
     if (ids.empty()) return;
-    const auto [lowest, highest] = std::minmax_element(ids.begin(), ids.end());
-    base_ = *lowest;
+    std::uint64_t highest = base_ = ids[0];
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+      base_ = std::min(base_, ids[row]);
+      highest = std::max(highest, ids[row]);
+    }
     constexpr std::uint64_t kSlack = 1 << 20;
-    if (*highest - base_ <= 8 * static_cast<std::uint64_t>(ids.size()) + kSlack)
-      dense_.assign(*highest - base_ + 1, kNone);
+    if (highest - base_ <= 8 * static_cast<std::uint64_t>(ids.size()) + kSlack)
+      dense_.assign(highest - base_ + 1, kNone);
     for (std::uint32_t row = 0; row < ids.size(); ++row) {
       if (ids[row] == 0) continue;
       if (dense_.empty()) {

@@ -30,7 +30,8 @@ void Report(const GzipSource& source, std::uint64_t events, ReadProgress& progre
 
 // Calls visit(piece) for every piece of the document.
 template <typename Visit>
-Status ForEachPiece(GzipSource& source, ReadProgress& progress, Visit visit) {
+Status ForEachPiece(GzipSource& source, const std::string& path, ReadProgress& progress,
+                    Visit visit) {
   JsonPieces pieces(source, "traceEvents");
   std::uint64_t count = 0;
   for (;;) {
@@ -38,7 +39,9 @@ Status ForEachPiece(GzipSource& source, ReadProgress& progress, Visit visit) {
     if (!piece.ok()) return Error{piece.error()};
     if (!piece.value()) break;
     visit(*piece.value());
-    if (++count % kReportEvery == 0) Report(source, count, progress);
+    if (++count % kReportEvery != 0) continue;
+    Report(source, count, progress);
+    if (progress.stop) return Stopped(path);
   }
   progress.rows = progress.rows_total = count;
   return Done{};
@@ -96,7 +99,7 @@ Result<RecordedFile> ReadKinetoJson(const std::string& path, ReadProgress& progr
   KinetoRankBuilder builder;
   builder.rank().path = path;
   std::uint64_t elements = 0, broken = 0;
-  const Status status = ForEachPiece(source.value(), progress, [&](const JsonPiece& piece) {
+  const Status status = ForEachPiece(source.value(), path, progress, [&](const JsonPiece& piece) {
     if (piece.is_element) {
       const KinetoEvent event = events.Parse(piece.text);
       ++elements;

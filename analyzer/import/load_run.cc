@@ -33,12 +33,13 @@ struct FileJob {
   std::optional<Result<RecordedFile>> result;  // set before `done`
 };
 
-Result<RecordedFile> ReadFile(const std::string& path, ReadProgress& progress) {
+Result<RecordedFile> ReadFile(const std::string& path, std::uint64_t most_rows,
+                              ReadProgress& progress) {
   try {
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
     const auto database = OpenRecording(path);
     if (!database.ok()) return Error{database.error()};
-    return ReadRunDb(database.value(), progress);
+    return ReadRunDb(database.value(), progress, most_rows);
   } catch (const std::bad_alloc&) {
     return Error{
         fmt::format("{}: there is not enough memory to hold it. Use a machine with more, or "
@@ -66,6 +67,8 @@ LoadProgress Summarise(const std::vector<std::unique_ptr<FileJob>>& jobs) {
   return progress;
 }
 
+bool IsStopped(const LoadOptions& options) { return options.stop != nullptr && *options.stop; }
+
 // Reads all files on `threads` threads; the calling thread reports.
 void ReadAll(const std::vector<std::unique_ptr<FileJob>>& jobs, const LoadOptions& options) {
   std::mutex mutex;
@@ -75,9 +78,13 @@ void ReadAll(const std::vector<std::unique_ptr<FileJob>>& jobs, const LoadOption
   const unsigned wanted =
       options.threads != 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
   const std::size_t count = std::min<std::size_t>(wanted, jobs.size());
+  const std::uint64_t most_rows =
+      options.most_rows == 0 ? 0 : std::max<std::uint64_t>(options.most_rows / jobs.size(), 1);
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      jobs[i]->result.emplace(ReadFile(jobs[i]->path, jobs[i]->progress));
+      jobs[i]->result.emplace(IsStopped(options)
+                                  ? Stopped(jobs[i]->path)
+                                  : ReadFile(jobs[i]->path, most_rows, jobs[i]->progress));
       jobs[i]->done = true;
     }
     const std::lock_guard lock(mutex);
@@ -89,6 +96,9 @@ void ReadAll(const std::vector<std::unique_ptr<FileJob>>& jobs, const LoadOption
   for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work);
   std::unique_lock lock(mutex);
   while (!finished.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; })) {
+    if (IsStopped(options)) {
+      for (const auto& job : jobs) job->progress.stop = true;
+    }
     if (!options.on_progress) continue;
     lock.unlock();
     options.on_progress(Summarise(jobs));
@@ -157,6 +167,7 @@ void Shift(Rank& rank, TimeNs by) {
   }
   rank.start += by;
   rank.end += by;
+  if (rank.read_until != kOpen) rank.read_until += by;
 }
 
 void NoteDoubleRanks(Run& run) {
@@ -247,6 +258,7 @@ Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& op
     jobs.back()->path = std::move(file);
   }
   ReadAll(jobs, options);
+  if (IsStopped(options)) return Stopped(jobs.front()->path);
 
   std::vector<RecordedFile> files;
   std::vector<std::string> errors;

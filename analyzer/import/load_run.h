@@ -2,6 +2,7 @@
 // Everything the user named, as one Run.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,14 +21,20 @@ struct LoadProgress {
 
 struct LoadOptions {
   unsigned threads = 0;  // 0: one a CPU
+  // Read only about so many events of each file, the first of every table: for a quick look. 0:
+  // all. Rank::read_until tells how far that went. Traces that are not run.db are read as a whole.
+  std::uint64_t most_rows = 0;
+  // Once true, LoadRun gives up within a tenth of a second or so; unpacking and sorting may take
+  // longer. Null: never.
+  const std::atomic<bool>* stop = nullptr;
   // Called from the calling thread, about ten times a second; may be empty.
   std::function<void(const LoadProgress&)> on_progress;
 };
 
 // Resolves `paths` (see run_paths.h), reads the files in parallel, and puts them on the smallest
 // base. Files of another attempt (run_id) than the newest one's are left out, as are files that
-// cannot be read when others can; Run::notes says so. Error: nothing could be read; the sentence
-// says why.
+// cannot be read when others can; Run::notes says so. Error: nothing could be read, or it was
+// stopped; the sentence says why.
 Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& options);
 
 }  // namespace traceinject

@@ -37,6 +37,50 @@ class LoadRunTest : public testing::Test {
   LoadOptions options_;
 };
 
+// Kernels every 10 ns; calls every 5 ns, so that the first tenth of them ends earlier.
+void WriteMany(const std::string& path, const RunDbFixture::Options& options) {
+  RunDbFixture file(path, options);
+  for (int i = 0; i < 100; ++i) {
+    file.AddKernel({.start_ns = i * 10, .dur_ns = 5});
+    file.AddApi({.start_ns = i * 5, .dur_ns = 2});
+    file.AddNvtx({.start_ns = 5'000, .dur_ns = 1});
+  }
+  file.Close();
+}
+
+TEST_F(LoadRunTest, OnlyTheFirstRowsIfAskedFor) {
+  WriteMany(RankPath(0), {.base_ns = 1'000, .rank = 0});
+  WriteMany(RankPath(1), {.base_ns = 3'000, .rank = 1});
+  options_.most_rows = 60;
+  const traceinject::Run run = Load({folder_ / "run.db"});
+  ASSERT_EQ(run.ranks.size(), 2u);
+  for (const Rank& rank : run.ranks) {
+    const std::size_t calls = rank.api.size();
+    EXPECT_EQ(calls, rank.devices.at(0).ops.size());
+    EXPECT_GE(calls, 9u);
+    EXPECT_LE(calls, 12u);
+    // The first call that is missing.
+    EXPECT_EQ(rank.read_until - rank.start, static_cast<TimeNs>(5 * calls));
+    EXPECT_LT(rank.api.end.back(), rank.read_until);
+  }
+  options_.most_rows = 1'000;
+  for (const Rank& rank : Load({folder_ / "run.db"}).ranks) {
+    EXPECT_EQ(rank.read_until, kOpen);
+    EXPECT_EQ(rank.api.size(), 100u);
+  }
+}
+
+TEST_F(LoadRunTest, ReadingIsBrokenOff) {
+  Build(RankPath(0), {.rank = 0});
+  std::atomic<bool> stop = true;
+  options_.stop = &stop;
+  const auto stopped = LoadRun({RankPath(0)}, options_);
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_NE(stopped.error().find("broken off"), std::string::npos);
+  stop = false;
+  EXPECT_TRUE(LoadRun({RankPath(0)}, options_).ok());
+}
+
 TEST_F(LoadRunTest, RanksOnOneBase) {
   Build(RankPath(1), {.base_ns = 1'000'000, .rank = 1, .end_ns = 200});
   Build(RankPath(0), {.base_ns = 1'000'400, .rank = 0});

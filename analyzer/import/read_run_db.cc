@@ -30,14 +30,20 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
 
 }  // namespace
 
-Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress) {
+Error Stopped(const std::string& path) { return Error{path + ": reading was broken off"}; }
+
+Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
+                               std::uint64_t most_rows) {
   RecordedFile file;
   RunDbRows rows(database, progress);
   RunDbDictionaries dictionaries;
   Status status = rows.CountRows();
   if (status.ok()) status = dictionaries.Read(rows, file);
+  if (most_rows > 0) rows.ReadOnlyFirst(most_rows);
   if (status.ok()) status = ReadRunDbEvents(rows, dictionaries, file);
   if (!status.ok()) return Error{status.error()};
+  if (progress.stop) return Stopped(database.path());
+  for (Rank& each : file.ranks) each.read_until = rows.read_until();
   Finish(dictionaries, file);
   file.notes = rows.Notes();
   return file;

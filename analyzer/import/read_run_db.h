@@ -24,6 +24,7 @@ struct RecordedFile {
 struct ReadProgress {
   std::atomic<std::uint64_t> rows{0};        // event rows read
   std::atomic<std::uint64_t> rows_total{0};  // of about this many; 0: not known yet
+  std::atomic<bool> stop{false};             // set from outside: the reader shall give up
 };
 
 // Reads an open recording (see OpenRecording). Columns are sorted by (start, end), kernel names
@@ -33,6 +34,12 @@ struct ReadProgress {
 // Rows that cannot be right (ids without a dictionary row, times beyond any clock) are left out,
 // negative durations become 0; both are counted in `notes`. Missing tables or columns and damaged
 // pages are errors: sentences with the path.
-Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress);
+//
+// `most_rows`: read only about so many events, the first of every table (see Rank::read_until).
+Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
+                               std::uint64_t most_rows = 0);
+
+// What a reader that was stopped returns.
+Error Stopped(const std::string& path);
 
 }  // namespace traceinject

@@ -31,6 +31,30 @@ class ReadRunDbTest : public testing::Test {
   ReadProgress progress_;
 };
 
+TEST_F(ReadRunDbTest, AHighRowidMakesNoRoom) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 1, .dur_ns = 1});
+  file.Execute(
+      "INSERT INTO kernel (rowid, start, dur, stream, shape, correlation) "
+      "SELECT 4000000000, start, dur, stream, shape, correlation FROM kernel");
+  file.Close();
+  const auto read = TryRead();
+  ASSERT_TRUE(read.ok()) << read.error();
+  const GpuOps& ops = read.value().ranks.at(0).devices.at(0).ops;
+  EXPECT_EQ(ops.size(), 2u);
+  EXPECT_LT(ops.start.capacity(), 1'000'000u);
+}
+
+TEST_F(ReadRunDbTest, IsBrokenOff) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 1, .dur_ns = 1});
+  file.Close();
+  progress_.stop = true;
+  const auto read = TryRead();
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("broken off"), std::string::npos);
+}
+
 TEST_F(ReadRunDbTest, EveryColumn) {
   RunDbFixture file(path_, {.base_ns = 1'000'000,
                             .run_id = "id",

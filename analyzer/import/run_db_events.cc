@@ -12,6 +12,15 @@ std::uint8_t NarrowByte(std::int64_t value) {
   return value >= 0 && value <= 255 ? static_cast<std::uint8_t>(value) : 0;
 }
 
+// Room for `rows` in all columns, before the first row: growing by and by would need up to three
+// times the memory. What is not used is never touched.
+template <typename... Columns>
+void MakeRoom(std::size_t rows, std::vector<TimeNs>& first, Columns&... others) {
+  if (first.capacity() != 0) return;
+  first.reserve(rows);
+  (others.reserve(rows), ...);
+}
+
 class Reader {
  public:
   Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
@@ -55,6 +64,7 @@ class Reader {
     if (!rows_.Times(table, start, row.int64(1), end)) return nullptr;
     op_process_ = stream->rank;
     GpuOps& ops = rank(*stream).devices[stream->device].ops;
+    MakeRoom(op_rows_, ops.start, ops.end, ops.kind, ops.kernel_class, ops.stream);
     ops.start.push_back(start);
     ops.end.push_back(end);
     ops.kind.push_back(kind);
@@ -127,6 +137,7 @@ class Reader {
           TimeNs end = 0;
           if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
           ApiCalls& api = rank(*thread).api;
+          MakeRoom(api_rows_, api.start, api.end, api.thread);
           api.start.push_back(row.int64(0));
           api.end.push_back(end);
           api.thread.push_back(thread->index);
@@ -149,6 +160,8 @@ class Reader {
           const bool own_stream = stream != nullptr && stream->rank == thread->rank;
           const std::int64_t event = row.int64(4);
           Syncs& syncs = rank(*thread).syncs;
+          MakeRoom(sync_rows_, syncs.start, syncs.end, syncs.thread, syncs.kind, syncs.event,
+                   syncs.stream);
           syncs.start.push_back(row.int64(0));
           syncs.end.push_back(end);
           syncs.thread.push_back(thread->index);
@@ -176,6 +189,8 @@ class Reader {
           if (!rows_.TimesOrOpen("nvtx", row, 1, start, end)) return;
           if (kind == NvtxKind::kMark) end = start;
           NvtxRanges& nvtx = rank(*thread).nvtx;
+          MakeRoom(nvtx_rows_, nvtx.start, nvtx.end, nvtx.thread, nvtx.kind, nvtx.domain, nvtx.text,
+                   nvtx.category);
           nvtx.start.push_back(start);
           nvtx.end.push_back(end);
           nvtx.thread.push_back(thread->index);
@@ -306,6 +321,9 @@ class Reader {
   RunDbRows& rows_;
   const RunDbDictionaries& dictionaries_;
   RecordedFile& file_;
+  std::size_t op_rows_ = rows_.RowsOf("kernel") + rows_.RowsOf("memcpy") + rows_.RowsOf("memset");
+  std::size_t api_rows_ = rows_.RowsOf("api"), nvtx_rows_ = rows_.RowsOf("nvtx"),
+              sync_rows_ = rows_.RowsOf("sync");
   std::uint32_t op_process_ = 0;  // of the operation that AddOp added last
 };
 

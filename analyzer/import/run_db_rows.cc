@@ -63,9 +63,18 @@ Status RunDbRows::ExpectStored(std::string_view table) {
       database_.path(), table)};
 }
 
+std::uint64_t RunDbRows::PragmaNumber(std::string_view pragma) const {
+  auto asked = database_.Prepare(fmt::format("PRAGMA {}", pragma));
+  if (!asked.ok() || !asked.value().Step().ok()) return 0;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(asked.value().int64(0), 0));
+}
+
 // rowids of append-only tables count their rows; a range rewritten under a high rowid only spoils
 // the estimate.
 Status RunDbRows::CountRows() {
+  // No row takes less than this of the file, so that a high rowid cannot ask for any memory.
+  constexpr std::uint64_t kLeastRowBytes = 8;
+  const std::uint64_t file_bytes = PragmaNumber("page_count") * PragmaNumber("page_size");
   std::uint64_t total = 0;
   for (const char* table :
        {"kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "string"}) {
@@ -75,10 +84,30 @@ Status RunDbRows::CountRows() {
     const auto row = most.value().Step();
     if (!row.ok()) return Error{row.error()};
     const std::int64_t count = most.value().int64(0);
-    if (count > 0 && count < std::int64_t{1} << 32) total += static_cast<std::uint64_t>(count);
+    if (count <= 0 || count >= std::int64_t{1} << 32) continue;
+    total += static_cast<std::uint64_t>(count);
+    rows_of_[table] =
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(count), file_bytes / kLeastRowBytes);
   }
   progress_.rows_total = total;
   return Done{};
+}
+
+std::size_t RunDbRows::RowsOf(std::string_view table) const {
+  const auto found = rows_of_.find(table);
+  return found == rows_of_.end() ? 0 : found->second;
+}
+
+void RunDbRows::ReadOnlyFirst(std::uint64_t rows) {
+  const auto total = static_cast<double>(std::max<std::uint64_t>(progress_.rows_total, 1));
+  share_ = std::min(1.0, static_cast<double>(rows) / total);
+}
+
+std::uint64_t RunDbRows::MostRows(std::string_view table) const {
+  if (share_ >= 1 || table == "string" || rows_of_.find(table) == rows_of_.end()) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
 }
 
 bool RunDbRows::Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -58,13 +61,20 @@ class RunDbRows {
                       rows.error(), table)};
     }
     constexpr std::uint64_t kReportEvery = 1 << 14;
+    const std::uint64_t most = MostRows(table);
     std::uint64_t count = 0;
     for (;;) {
       const auto row = rows.value().Step();
       if (!row.ok()) return Error{row.error()};
       if (!row.value()) break;
+      if (count == most) {
+        read_until_ = std::min<TimeNs>(read_until_, rows.value().int64(0));
+        break;
+      }
       visit(rows.value());
-      if (++count % kReportEvery == 0) progress_.rows += kReportEvery;
+      if (++count % kReportEvery != 0) continue;
+      progress_.rows += kReportEvery;
+      if (progress_.stop) return Stopped(database_.path());
     }
     progress_.rows += count % kReportEvery;
     return Done{};
@@ -74,8 +84,15 @@ class RunDbRows {
   // for ever.
   Status ExpectStored(std::string_view table);
 
-  // Sets progress.rows_total.
+  // Sets progress.rows_total, and what RowsOf gives.
   Status CountRows();
+  // Of the tables that CountRows counted, read only the first rows from now on, about so many in
+  // all; each table gets its share. Their first column has to be a time.
+  void ReadOnlyFirst(std::uint64_t rows);
+  // The time of the earliest row that was left unread; kOpen: there is none.
+  TimeNs read_until() const { return read_until_; }
+  // About how many rows a table of events has, to make room for them at once. 0: not known.
+  std::size_t RowsOf(std::string_view table) const;
 
   void Count(std::string_view table, RowProblem problem) {
     ++problems_[{std::string(table), problem}];
@@ -93,8 +110,15 @@ class RunDbRows {
   const Database& database() const { return database_; }
 
  private:
+  std::uint64_t MostRows(std::string_view table) const;
+  // 0 if it cannot be told.
+  std::uint64_t PragmaNumber(std::string_view pragma) const;
+
   const Database& database_;
   ReadProgress& progress_;
+  std::map<std::string, std::size_t, std::less<>> rows_of_;
+  double share_ = 1;  // of the rows of each table, to be read
+  TimeNs read_until_ = kOpen;
   std::map<std::pair<std::string, RowProblem>, std::int64_t> problems_;
 };
 

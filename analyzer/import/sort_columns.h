@@ -37,8 +37,9 @@ template <typename... Columns>
 void ApplyOrder(const std::vector<std::uint32_t>& order, Columns&... columns) {
   if (order.empty()) return;
   const auto apply = [&order](auto& column) {
-    std::remove_reference_t<decltype(column)> sorted(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+    std::remove_reference_t<decltype(column)> sorted;
+    sorted.reserve(order.size());
+    for (const std::uint32_t row : order) sorted.push_back(column[row]);
     column = std::move(sorted);
   };
   (apply(columns), ...);

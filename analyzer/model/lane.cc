@@ -32,13 +32,6 @@ int CellShift(double ns_per_px) {
 
 }  // namespace
 
-void LaneEvents::Add(TimeNs start_ns, TimeNs end_ns, std::uint32_t source_row, Ink ink_of_event) {
-  start.push_back(start_ns);
-  end.push_back(end_ns);
-  source.push_back(source_row);
-  ink.push_back(ink_of_event);
-}
-
 // A cell with what is needed to join two of them exactly: the only event that can lie in both is
 // the last of the left and the first of the right one.
 struct Lane::CellSum {
@@ -62,7 +55,9 @@ struct Lane::CellSum {
 };
 
 Lane::Lane(LaneEvents events) : events_(std::move(events)) {
+  events_.shrink_to_fit();
   if (size() == 0) return;
+  origin_ = start(0);
   BuildBlocks();
   BuildPyramid();
 }
@@ -90,9 +85,7 @@ void Lane::BuildBlocks() {
 
 // The last moment that belongs to a cell: the end of the lane, and the start of a last event
 // without length.
-TimeNs Lane::LastTime() const {
-  return std::max(events_.end.back() - 1, events_.start.back()) - events_.start.front();
-}
+TimeNs Lane::LastTime() const { return std::max(end(size() - 1) - 1, start(size() - 1)) - origin_; }
 
 void Lane::BuildPyramid() {
   const std::size_t most_cells = size() / kEventsPerCell;
@@ -112,7 +105,7 @@ void Lane::BuildPyramid() {
 }
 
 std::vector<Lane::CellSum> Lane::SumFinestCells(int shift) const {
-  const TimeNs origin = events_.start.front();
+  const TimeNs origin = origin_;
   std::vector<CellSum> sums(static_cast<std::size_t>(LastTime() >> shift) + 1);
   for (std::size_t event = 0; event < size(); ++event) {
     const TimeNs from = start(event) - origin, to = end(event) - origin;
@@ -179,17 +172,26 @@ std::size_t Lane::FirstEndingAfter(TimeNs time_ns) const {
   return low;
 }
 
+std::size_t Lane::FirstStartingAt(TimeNs time_ns, std::size_t low, std::size_t high) const {
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    if (start(middle) < time_ns) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 // Gallops: what is looked for lies near `from` in most calls. O(log distance).
-std::size_t Lane::FirstStartingAt(TimeNs time_ns, std::size_t from) const {
+std::size_t Lane::NextStartingAt(TimeNs time_ns, std::size_t from) const {
   std::size_t step = 1, low = from;
   while (low + step < size() && start(low + step) < time_ns) {
     low += step;
     step *= 2;
   }
-  const auto begin = events_.start.begin();
-  const auto last = begin + static_cast<std::ptrdiff_t>(std::min(low + step + 1, size()));
-  return static_cast<std::size_t>(
-      std::lower_bound(begin + static_cast<std::ptrdiff_t>(low), last, time_ns) - begin);
+  return FirstStartingAt(time_ns, low, std::min(low + step + 1, size()));
 }
 
 TimeNs Lane::Busy(TimeNs start_ns, TimeNs end_ns) const {
@@ -205,16 +207,14 @@ TimeNs Lane::Busy(TimeNs start_ns, TimeNs end_ns) const {
 }
 
 std::size_t Lane::Count(TimeNs start_ns, TimeNs end_ns) const {
-  const auto first_at = [this](TimeNs time_ns) {
-    return std::lower_bound(events_.start.begin(), events_.start.end(), time_ns);
-  };
-  return end_ns > start_ns ? static_cast<std::size_t>(first_at(end_ns) - first_at(start_ns)) : 0;
+  if (end_ns <= start_ns) return 0;
+  return FirstStartingAt(end_ns, 0, size()) - FirstStartingAt(start_ns, 0, size());
 }
 
 LaneSummary Lane::Summarise(TimeNs start_ns, TimeNs end_ns) const {
   const std::size_t first = FirstEndingAfter(start_ns);
   if (first == size()) return {};
-  return SummariseRange(first, FirstStartingAt(end_ns, first), start_ns, end_ns);
+  return SummariseRange(first, NextStartingAt(end_ns, first), start_ns, end_ns);
 }
 
 // Events [first, last) are all that lie in or reach into the stretch.
@@ -287,7 +287,7 @@ void Lane::Query(TimeNs start_ns, TimeNs end_ns, double ns_per_px,
 // it is found. One cell more on either side, so that this holds at the edges of the view too.
 void Lane::QueryCells(const Level& level, TimeNs start_ns, TimeNs end_ns,
                       std::vector<LaneSpan>& spans) const {
-  const TimeNs origin = events_.start.front(), width = TimeNs{1} << level.shift;
+  const TimeNs origin = origin_, width = TimeNs{1} << level.shift;
   if (end_ns <= origin) return;
   const auto last_index = static_cast<TimeNs>(level.cells.size()) - 1;
   const TimeNs last = std::min(((end_ns - 1 - origin) >> level.shift) + 1, last_index);
@@ -327,7 +327,7 @@ void Lane::QueryCells(const Level& level, TimeNs start_ns, TimeNs end_ns,
 // The same rule as QueryCells, for cells that no level holds.
 void Lane::QueryEvents(int shift, TimeNs start_ns, TimeNs end_ns,
                        std::vector<LaneSpan>& spans) const {
-  const TimeNs origin = events_.start.front(), width = TimeNs{1} << shift;
+  const TimeNs origin = origin_, width = TimeNs{1} << shift;
   const auto cell_start = [&](TimeNs time_ns) {
     return origin + (((time_ns - origin) >> shift) << shift);
   };
@@ -345,7 +345,7 @@ void Lane::QueryEvents(int shift, TimeNs start_ns, TimeNs end_ns,
     const TimeNs cell = cell_start(std::max(start(event), done));
     const TimeNs from = std::max(cell, covered);
     done = cell + width;
-    std::size_t next = FirstStartingAt(done, event);
+    std::size_t next = NextStartingAt(done, event);
     // Only the last event of the cell can be one to draw as it is: it ends outside.
     if (Duration(next - 1) >= 2 * width) done = start(--next);
     spans.push_back({from, done, false, SummariseRange(event, next, from, done)});
@@ -354,8 +354,7 @@ void Lane::QueryEvents(int shift, TimeNs start_ns, TimeNs end_ns,
 }
 
 std::size_t Lane::memory_bytes() const {
-  std::size_t bytes = size() * (2 * sizeof(TimeNs) + sizeof(std::uint32_t) + sizeof(Ink)) +
-                      blocks_.size() * sizeof(Block);
+  std::size_t bytes = events_.memory_bytes() + blocks_.size() * sizeof(Block);
   for (const Level& level : levels_) bytes += level.cells.size() * sizeof(Cell);
   return bytes;
 }

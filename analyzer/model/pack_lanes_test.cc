@@ -33,16 +33,30 @@ LaneEvents RandomEvents(unsigned seed) {
 Intervals OfCategory(const LaneEvents& events, Category category) {
   Intervals intervals;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (CategoryOf(events.ink[i]) == category) {
-      intervals.push_back({events.start[i], events.end[i]});
+    if (CategoryOf(events.ink(i)) == category) {
+      intervals.push_back({events.start(i), events.end(i)});
     }
   }
   return Merge(std::move(intervals));
 }
 
+Intervals AsIntervals(const LaneEvents& events) {
+  Intervals intervals;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    intervals.push_back({events.start(i), events.end(i)});
+  }
+  return Merge(std::move(intervals));
+}
+
+std::vector<std::uint32_t> Sources(const LaneEvents& lane) {
+  std::vector<std::uint32_t> sources;
+  for (std::size_t i = 0; i < lane.size(); ++i) sources.push_back(lane.source(i));
+  return sources;
+}
+
 void ExpectNoOverlap(const LaneEvents& lane) {
   for (std::size_t i = 1; i < lane.size(); ++i) {
-    ASSERT_GE(lane.start[i], std::max(lane.end[i - 1], lane.start[i - 1] + 1)) << i;
+    ASSERT_GE(lane.start(i), std::max(lane.end(i - 1), lane.start(i - 1) + 1)) << i;
   }
 }
 
@@ -54,7 +68,7 @@ TEST(PackLanes, EveryEventIsInOneLaneAndNoneOverlap) {
     std::multiset<std::uint32_t> sources;
     for (const LaneEvents& lane : packed.lanes) {
       ExpectNoOverlap(lane);
-      sources.insert(lane.source.begin(), lane.source.end());
+      for (const std::uint32_t source : Sources(lane)) sources.insert(source);
     }
     EXPECT_EQ(std::set(sources.begin(), sources.end()).size(), events.size());
     EXPECT_EQ(sources.size(), events.size());
@@ -71,9 +85,9 @@ TEST(PackLanes, NestedRangesStandByDepth) {
   events.Add(100, 120, 5, Ink::kNvtx);
   const PackedLanes packed = PackLanes(events);
   ASSERT_EQ(packed.lanes.size(), 3U);
-  EXPECT_EQ(packed.lanes[0].source, (std::vector<std::uint32_t>{0, 5}));
-  EXPECT_EQ(packed.lanes[1].source, (std::vector<std::uint32_t>{1, 4}));
-  EXPECT_EQ(packed.lanes[2].source, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(Sources(packed.lanes[0]), (std::vector<std::uint32_t>{0, 5}));
+  EXPECT_EQ(Sources(packed.lanes[1]), (std::vector<std::uint32_t>{1, 4}));
+  EXPECT_EQ(Sources(packed.lanes[2]), (std::vector<std::uint32_t>{2, 3}));
 }
 
 TEST(PackLanes, EventsWithoutLengthDoNotHideWhatStartsWithThem) {
@@ -83,7 +97,7 @@ TEST(PackLanes, EventsWithoutLengthDoNotHideWhatStartsWithThem) {
   events.Add(10, 40, 2, Ink::kNvtx);
   const PackedLanes packed = PackLanes(events);
   ASSERT_EQ(packed.lanes.size(), 3U);
-  EXPECT_EQ(packed.lanes[0].source.front(), 2U);
+  EXPECT_EQ(packed.lanes[0].source(0), 2U);
 }
 
 TEST(PackLanes, WhatDoesNotFitIsCounted) {
@@ -94,13 +108,22 @@ TEST(PackLanes, WhatDoesNotFitIsCounted) {
   EXPECT_EQ(packed.hidden, 7U);
 }
 
-TEST(UnionOf, IsBusyWhereAnyLaneIs) {
-  const LaneEvents events = RandomEvents(4);
-  const LaneEvents all = UnionOf(PackLanes(events));
-  ExpectNoOverlap(all);
-  TimeNs length = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) length += all.end[i] - all.start[i];
-  EXPECT_EQ(length, Length(MergeColumns(events.start, events.end, 0)));
+TEST(BesideFirst, IsTheUnionWithoutTheFirstLane) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const LaneEvents events = RandomEvents(seed);
+    const PackedLanes packed = PackLanes(events);
+    const LaneEvents beside = BesideFirst(packed);
+    ASSERT_GT(beside.size(), 0U);
+    ExpectNoOverlap(beside);
+    EXPECT_EQ(AsIntervals(beside), Subtract(AsIntervals(events), AsIntervals(packed.lanes[0])));
+  }
+}
+
+TEST(BesideFirst, OfOneLaneIsEmpty) {
+  LaneEvents events;
+  events.Add(0, 10, 0, Ink::kNvtx);
+  EXPECT_EQ(BesideFirst(PackLanes(events)).size(), 0U);
+  EXPECT_EQ(BesideFirst({}).size(), 0U);
 }
 
 TEST(FlattenByCategory, IsThePartitionOfBusyTime) {
@@ -115,10 +138,10 @@ TEST(FlattenByCategory, IsThePartitionOfBusyTime) {
     EXPECT_EQ(OfCategory(flat, Category::kCommunication), Subtract(comm, compute));
     EXPECT_EQ(OfCategory(flat, Category::kCopy), Subtract(Subtract(copy, comm), compute));
     for (std::size_t i = 0; i < flat.size(); ++i) {
-      const std::uint32_t source = flat.source[i];
-      EXPECT_GE(flat.start[i], events.start[source]);
-      EXPECT_LE(flat.end[i], events.end[source]);
-      EXPECT_EQ(flat.ink[i], events.ink[source]);
+      const std::uint32_t source = flat.source(i);
+      EXPECT_GE(flat.start(i), events.start(source));
+      EXPECT_LE(flat.end(i), events.end(source));
+      EXPECT_EQ(flat.ink(i), events.ink(source));
     }
   }
 }

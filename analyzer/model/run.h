@@ -3,7 +3,8 @@
 // nothing else.
 //
 // Shape: one Rank per recorded process. Events are columns (structure of arrays), sorted by start;
-// rows are addressed by dense uint32 indices. Names are interned once per Rank (`Rank::strings`).
+// rows are addressed by dense uint32 indices. Columns that
+// are read rarely are packed (packed_column.h). Names are interned once per Rank (`Rank::strings`).
 //
 // Units and convention: int64 nanoseconds. Times are relative to `Run::base_ns`, the same base for
 // all ranks, and intervals are half-open, [start, end). `end == kOpen` means that the end was not
@@ -16,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "analyzer/model/packed_column.h"
 
 namespace traceinject {
 
@@ -91,12 +94,13 @@ struct GpuOps {
   std::vector<OpKind> kind;
   std::vector<KernelClass> kernel_class;
   std::vector<std::uint32_t> stream;  // index into Rank::streams
-  std::vector<std::uint32_t>
+  PackedColumn<std::uint32_t>
       detail;  // kernel: index into Rank::shapes; else index into Rank::transfers
-  std::vector<std::uint64_t> correlation;  // 0: none
+  PackedColumn<std::uint64_t> correlation;  // 0: none
   std::vector<std::uint32_t>
       launch;  // index into Rank::api of the call that launched it; kNone: not found
-  std::vector<std::uint32_t> graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
+  PackedColumn<std::uint32_t>
+      graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
   std::size_t size() const { return start.size(); }
 };
 
@@ -135,9 +139,9 @@ struct Thread {
 struct ApiCalls {
   std::vector<TimeNs> start, end;
   std::vector<std::uint32_t> thread;  // index into Rank::threads
-  std::vector<std::uint32_t> name;    // index into Rank::api_names
-  std::vector<std::uint64_t> correlation;
-  std::vector<std::int32_t> result;
+  PackedColumn<std::uint32_t> name;   // index into Rank::api_names
+  PackedColumn<std::uint64_t> correlation;
+  PackedColumn<std::int32_t> result;
   std::size_t size() const { return start.size(); }
 };
 
@@ -163,9 +167,9 @@ struct NvtxRanges {
   std::vector<TimeNs> start, end;  // end == start for marks
   std::vector<std::uint32_t> thread;
   std::vector<NvtxKind> kind;
-  std::vector<std::uint32_t> domain;    // index into Rank::nvtx_domains
-  std::vector<std::uint32_t> text;      // Rank::strings; kNone
-  std::vector<std::uint32_t> category;  // the program's number; kNone
+  PackedColumn<std::uint32_t> domain;    // index into Rank::nvtx_domains
+  std::vector<std::uint32_t> text;       // Rank::strings; kNone
+  PackedColumn<std::uint32_t> category;  // the program's number; kNone
   std::size_t size() const { return start.size(); }
 };
 
@@ -256,6 +260,9 @@ struct Rank {
   TimeNs start = 0;     // recording began
   TimeNs end = 0;       // recording ended; without a clean end: the last thing seen
   bool closed = false;  // false: killed, or still running
+  // Of events that begin here or later some were not read, because only the first ones were asked
+  // for; kOpen: all were read.
+  TimeNs read_until = kOpen;
 
   std::vector<std::string> strings;
   std::vector<Thread> threads;

@@ -126,8 +126,22 @@ void SavingOf(const CauseSaving& from, proto::Saving& to) {
   to.set_saved_high_ns(Whole(from.high_ns));
 }
 
+void EvidenceOf(const EvidenceLine& line, const JudgedDevice& judged, TimeNs origin,
+                proto::Evidence& to) {
+  to.set_text(line.text);
+  if (!line.place) return;
+  to.set_start_ns(line.place->time.start - origin);
+  to.set_end_ns(line.place->time.end - origin);
+  to.set_source(static_cast<int>(judged.rank_index));
+  if (line.place->thread == kNone) {
+    to.set_device(judged.device->ordinal);
+  } else {
+    to.set_thread(judged.rank->threads[line.place->thread].tid);
+  }
+}
+
 void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
-               proto::Verdict& to) {
+               TimeNs origin, proto::Verdict& to) {
   to.set_label(decision.label);
   to.set_device(std::string(judged.label));
   to.set_steps_source(std::string(StepSourceName(judged.steps.source)));
@@ -150,8 +164,8 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
     if (Whole(saving.saved_ns) != 0) SavingOf(saving, *to.add_savings());
   }
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
-  for (const std::string& line : EvidenceFor(judged, savings, decision))
-    to.add_evidence()->set_text(line);
+  for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
+    EvidenceOf(line, judged, origin, *to.add_evidence());
   for (const LeverRow& row : LeversOf(decision.label)) {
     proto::Lever& lever = *to.add_levers();
     lever.set_setting(std::string(row.setting));
@@ -176,7 +190,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   const JudgedDevice& critical = Critical(judged);
   const Savings savings = FindSavings(critical);
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
-  VerdictOf(critical, savings, decision, verdict);
+  VerdictOf(critical, savings, decision, *origin, verdict);
   MakePrintable(report);
 }
 

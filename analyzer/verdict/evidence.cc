@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <map>
+#include <type_traits>
 #include <utility>
 
 #include "analyzer/common/units.h"
@@ -17,18 +19,32 @@ namespace {
 std::string Time(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
 std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 
+TimeNs LengthOf(Interval time) { return time.end - time.start; }
+
 // Events of one kind inside the steps.
 struct Tally {
   std::int64_t count = 0;
   TimeNs total_ns = 0, longest_ns = 0;
   std::int64_t bytes = 0;
+  std::optional<EvidencePlace> longest;
 
-  void Add(TimeNs length) {
+  void Add(Interval time, std::uint32_t thread) {
     ++count;
-    total_ns += length;
-    longest_ns = std::max(longest_ns, length);
+    total_ns += LengthOf(time);
+    if (longest && LengthOf(time) <= longest_ns) return;
+    longest_ns = LengthOf(time);
+    longest = EvidencePlace{time, thread};
   }
 };
+
+// The longest of them; empty if there are none.
+std::optional<EvidencePlace> LongestOf(const Intervals& intervals) {
+  const auto longest = std::max_element(
+      intervals.begin(), intervals.end(),
+      [](const Interval& a, const Interval& b) { return LengthOf(a) < LengthOf(b); });
+  if (longest == intervals.end()) return std::nullopt;
+  return EvidencePlace{*longest, kNone};
+}
 
 class Witness {
  public:
@@ -40,9 +56,10 @@ class Witness {
         span_{judged.steps.start_ns, judged.steps.steps.back().time.end},
         count_(static_cast<double>(judged.steps.steps.size())) {
     for (const StepSplit& split : judged.causes.steps) sum_ += split;
+    gaps_ = Complement(MergeColumns(ops_.start, ops_.end, span_.end), span_);
   }
 
-  std::vector<std::string> For(const Decision& decision) {
+  std::vector<EvidenceLine> For(const Decision& decision) {
     if (decision.label == "dataloader") DataLoading();
     if (decision.label == "h2d_copy") Uploads();
     if (decision.label == "sync_bound") Waits();
@@ -58,6 +75,71 @@ class Witness {
   }
 
  private:
+  void Say(std::string text, std::optional<EvidencePlace> place = std::nullopt) {
+    lines_.push_back({std::move(text), place});
+  }
+
+  // The regular step nearest to the median; the window where no steps are known.
+  EvidencePlace TypicalStep() const {
+    const Step* typical = &judged_.steps.steps.front();
+    const auto rating = [this](const Step& step) {
+      return std::pair(step.warm_up || step.irregular,
+                       std::abs(step.length_ns() - judged_.steps.median_ns));
+    };
+    for (const Step& step : judged_.steps.steps) {
+      if (rating(step) < rating(*typical)) typical = &step;
+    }
+    return {typical->time, kNone};
+  }
+
+  // The idle time of the GPU with most of these causes in it; where none is known, a typical step.
+  EvidencePlace GapOf(std::initializer_list<IdleCause> causes) const {
+    Intervals host;
+    for (const auto* segments : {&judged_.timeline.segments, &judged_.causes.host}) {
+      for (const HostSegment& segment : *segments) {
+        if (std::find(causes.begin(), causes.end(), segment.cause) != causes.end())
+          host.push_back(segment.time);
+      }
+    }
+    const auto most = LongestOf(Intersect(gaps_, Merge(std::move(host))));
+    if (!most) return TypicalStep();
+    const auto after =
+        std::upper_bound(gaps_.begin(), gaps_.end(), most->time.start,
+                         [](TimeNs time, const Interval& gap) { return time < gap.start; });
+    return {*(after - 1), kNone};
+  }
+
+  // The GPU's longest idle time in a typical step.
+  EvidencePlace TypicalGap() const {
+    const EvidencePlace step = TypicalStep();
+    return LongestOf(Clip(gaps_, step.time)).value_or(step);
+  }
+
+  EvidencePlace ExposedCommunication() const {
+    std::vector<std::uint32_t> communication, compute;
+    for (std::uint32_t row = 0; row < ops_.size(); ++row) {
+      if (ops_.kind[row] != OpKind::kKernel) continue;
+      (ops_.kernel_class[row] == KernelClass::kComm ? communication : compute).push_back(row);
+    }
+    const auto merged = [this](const std::vector<std::uint32_t>& rows) {
+      return Clip(MergeColumns(ops_.start, ops_.end, span_.end, &rows), span_);
+    };
+    return LongestOf(Subtract(merged(communication), merged(compute))).value_or(TypicalStep());
+  }
+
+  // What would be saved by another label than the decided one.
+  EvidencePlace PlaceOf(std::string_view label) const {
+    if (label == "dataloader") return GapOf({IdleCause::kDataWait});
+    if (label == "h2d_copy") return PageableUploads().copies.longest.value_or(TypicalStep());
+    if (label == "sync_bound") return GapOf({IdleCause::kSync, IdleCause::kDrainedBySync});
+    if (label == "allocator") return GapOf({IdleCause::kAllocator});
+    if (label == "checkpoint") return GapOf({IdleCause::kCheckpoint});
+    if (label == "gc_pause") return GapOf({IdleCause::kGc});
+    if (label == "comm_exposed") return ExposedCommunication();
+    if (label == kHostWaitLabel) return GapOf({IdleCause::kHostWait});
+    return TypicalGap();
+  }
+
   bool Inside(TimeNs time) const { return time >= span_.start && time < span_.end; }
   std::string PerStep(double total_ns) const { return Time(total_ns / count_) + " a step"; }
   double IdleOf(std::initializer_list<IdleCause> causes) const {
@@ -72,7 +154,7 @@ class Witness {
     const HostSpans& spans = rank_.host_spans;
     for (std::size_t row = 0; row < spans.size(); ++row) {
       if (spans.kind[row] == kind && Inside(spans.start[row]) && spans.end[row] != kOpen)
-        tally.Add(spans.end[row] - spans.start[row]);
+        tally.Add({spans.start[row], spans.end[row]}, spans.thread[row]);
     }
     return tally;
   }
@@ -88,25 +170,27 @@ class Witness {
       const bool feeds =
           thread < judged_.timeline.feeders.size() && judged_.timeline.feeders[thread];
       if (wanted && feeds && Inside(api.start[row]) && api.end[row] != kOpen)
-        calls[name.name].Add(api.end[row] - api.start[row]);
+        calls[name.name].Add({api.start[row], api.end[row]}, thread);
     }
     return calls;
   }
 
   // "cudaMalloc 12.0 a step (3.1 ms), cudaFree 2.0 a step (1 ms)": the two that took longest.
-  std::string Longest(const std::map<std::string_view, Tally>& calls) const {
+  // Without any: no line.
+  void SayCalls(const std::string& title, const std::map<std::string_view, Tally>& calls) {
+    if (calls.empty()) return;
     std::vector<std::pair<std::string_view, Tally>> list(calls.begin(), calls.end());
     std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
       return a.second.total_ns > b.second.total_ns;
     });
-    std::string text;
+    std::string text = title;
     for (std::size_t i = 0; i < std::min<std::size_t>(2, list.size()); ++i) {
       const Tally& tally = list[i].second;
       text += fmt::format("{}{} {:.1f} times a step, {}", i > 0 ? "; " : "", list[i].first,
                           static_cast<double>(tally.count) / count_,
                           Time(static_cast<double>(tally.total_ns) / count_));
     }
-    return text;
+    Say(text, list.front().second.longest);
   }
 
   void DataLoading() {
@@ -114,17 +198,18 @@ class Witness {
     Tally tally;
     for (std::size_t row = 0; row < waits.size(); ++row) {
       if (Inside(waits.start[row]) && waits.end[row] != kOpen)
-        tally.Add(waits.end[row] - waits.start[row]);
+        tally.Add({waits.start[row], waits.end[row]}, waits.thread[row]);
     }
     const double idle = IdleOf({IdleCause::kDataWait});
     if (tally.count > 0)
-      lines_.push_back(fmt::format(
-          "the program waited {} for its data loader ({:.1f} waits a step, the longest {})",
-          PerStep(static_cast<double>(tally.total_ns)), static_cast<double>(tally.count) / count_,
-          FormatTime(tally.longest_ns)));
-    lines_.push_back(
-        fmt::format("the GPU had nothing to do for {} while data was loaded, {} of the time",
-                    PerStep(idle), Percent(Share(idle))));
+      Say(fmt::format(
+              "the program waited {} for its data loader ({:.1f} waits a step, the longest {})",
+              PerStep(static_cast<double>(tally.total_ns)),
+              static_cast<double>(tally.count) / count_, FormatTime(tally.longest_ns)),
+          tally.longest);
+    Say(fmt::format("the GPU had nothing to do for {} while data was loaded, {} of the time",
+                    PerStep(idle), Percent(Share(idle))),
+        GapOf({IdleCause::kDataWait}));
     for (const DataLoader& loader : rank_.loaders) {
       if (lines_.size() >= 3) break;
       std::string text = fmt::format("DataLoader: num_workers={}, pin_memory={}", loader.workers,
@@ -135,75 +220,88 @@ class Witness {
       if (loader.prefetch_factor)
         text += fmt::format(", prefetch_factor={}", *loader.prefetch_factor);
       if (loader.batch_size) text += fmt::format(", batch_size={}", *loader.batch_size);
-      lines_.push_back(text);
+      Say(text);
     }
   }
 
-  void Uploads() {
-    Tally tally;
-    TimeNs calls = 0;
+  struct Uploaded {
+    Tally copies, calls;
+  };
+  Uploaded PageableUploads() const {
+    Uploaded uploaded;
     for (std::size_t row = 0; row < ops_.size(); ++row) {
       if (ops_.kind[row] != OpKind::kMemcpy || !Inside(ops_.start[row])) continue;
       const Transfer& transfer = rank_.transfers[ops_.detail[row]];
       if (transfer.kind != 1 || transfer.src_kind != 1) continue;
-      tally.Add(ops_.end[row] - ops_.start[row]);
-      tally.bytes += transfer.bytes;
+      uploaded.copies.Add({ops_.start[row], ops_.end[row]}, kNone);
+      uploaded.copies.bytes += transfer.bytes;
       const std::uint32_t launch = ops_.launch[row];
       if (launch != kNone && rank_.api.end[launch] != kOpen)
-        calls += rank_.api.end[launch] - rank_.api.start[launch];
+        uploaded.calls.Add({rank_.api.start[launch], rank_.api.end[launch]},
+                           rank_.api.thread[launch]);
     }
-    lines_.push_back(fmt::format(
-        "{:.1f} copies a step from pageable memory: {} in {}, {}",
-        static_cast<double>(tally.count) / count_,
-        FormatBytes(static_cast<std::int64_t>(static_cast<double>(tally.bytes) / count_)),
-        Time(static_cast<double>(tally.total_ns) / count_),
-        FormatRate(tally.bytes, std::max<TimeNs>(tally.total_ns, 1))));
-    lines_.push_back(
-        fmt::format("the host spent {} in these calls; from pinned memory they return at once",
-                    PerStep(static_cast<double>(calls))));
-    lines_.push_back(fmt::format(
+    return uploaded;
+  }
+
+  void Uploads() {
+    const auto [copies, calls] = PageableUploads();
+    Say(fmt::format(
+            "{:.1f} copies a step from pageable memory: {} in {}, {}",
+            static_cast<double>(copies.count) / count_,
+            FormatBytes(static_cast<std::int64_t>(static_cast<double>(copies.bytes) / count_)),
+            Time(static_cast<double>(copies.total_ns) / count_),
+            FormatRate(copies.bytes, std::max<TimeNs>(copies.total_ns, 1))),
+        copies.longest);
+    Say(fmt::format("the host spent {} in these calls; from pinned memory they return at once",
+                    PerStep(static_cast<double>(calls.total_ns))),
+        calls.longest);
+    Say(fmt::format(
         "assumed rate from pinned memory: {:.1f} GB/s ({})", PinnedRate(*judged_.device),
         judged_.device->cc_major ? "80 % of this GPU's PCIe link" : "the link is unknown"));
   }
 
   void Waits() {
     const double idle = IdleOf({IdleCause::kSync, IdleCause::kDrainedBySync});
-    const std::string calls = Longest(CallsOf({ApiClass::kSynchronise}));
-    if (!calls.empty()) lines_.push_back("calls that wait for the GPU: " + calls);
+    SayCalls("calls that wait for the GPU: ", CallsOf({ApiClass::kSynchronise}));
     Tally downloads;
     for (std::size_t row = 0; row < ops_.size(); ++row) {
-      if (ops_.kind[row] == OpKind::kMemcpy && Inside(ops_.start[row]) &&
-          rank_.transfers[ops_.detail[row]].kind == 2)
-        downloads.bytes += rank_.transfers[ops_.detail[row]].bytes, ++downloads.count;
+      if (ops_.kind[row] != OpKind::kMemcpy || !Inside(ops_.start[row]) ||
+          rank_.transfers[ops_.detail[row]].kind != 2)
+        continue;
+      downloads.bytes += rank_.transfers[ops_.detail[row]].bytes;
+      downloads.Add({ops_.start[row], ops_.end[row]}, kNone);
     }
     if (downloads.count > 0)
-      lines_.push_back(fmt::format(
-          "{:.1f} copies to the host a step, {:.0f} bytes each on average: values read by the "
-          "program",
-          static_cast<double>(downloads.count) / count_,
-          static_cast<double>(downloads.bytes) / static_cast<double>(downloads.count)));
-    lines_.push_back(fmt::format("the GPU ran dry in such calls and idled {} until the next launch",
-                                 PerStep(idle)));
+      Say(fmt::format(
+              "{:.1f} copies to the host a step, {:.0f} bytes each on average: values read by the "
+              "program",
+              static_cast<double>(downloads.count) / count_,
+              static_cast<double>(downloads.bytes) / static_cast<double>(downloads.count)),
+          downloads.longest);
+    Say(fmt::format("the GPU ran dry in such calls and idled {} until the next launch",
+                    PerStep(idle)),
+        GapOf({IdleCause::kSync, IdleCause::kDrainedBySync}));
   }
 
   void Allocations() {
-    const std::string calls = Longest(CallsOf({ApiClass::kAllocate}));
-    if (!calls.empty()) lines_.push_back("memory calls: " + calls);
+    SayCalls("memory calls: ", CallsOf({ApiClass::kAllocate}));
     const double idle = IdleOf({IdleCause::kAllocator});
-    lines_.push_back(fmt::format("the GPU idled {} because of them, {} of the time", PerStep(idle),
-                                 Percent(Share(idle))));
+    Say(fmt::format("the GPU idled {} because of them, {} of the time", PerStep(idle),
+                    Percent(Share(idle))),
+        GapOf({IdleCause::kAllocator}));
   }
 
   void Checkpoints() {
     const Tally tally = Spans(HostSpanKind::kCheckpoint);
-    lines_.push_back(fmt::format("{} checkpoints in {} steps, {} each, the longest {}", tally.count,
-                                 judged_.steps.steps.size(),
-                                 Time(static_cast<double>(tally.total_ns) /
-                                      std::max<double>(1, static_cast<double>(tally.count))),
-                                 FormatTime(tally.longest_ns)));
+    Say(fmt::format("{} checkpoints in {} steps, {} each, the longest {}", tally.count,
+                    judged_.steps.steps.size(),
+                    Time(static_cast<double>(tally.total_ns) /
+                         std::max<double>(1, static_cast<double>(tally.count))),
+                    FormatTime(tally.longest_ns)),
+        tally.longest);
     const double idle = IdleOf({IdleCause::kCheckpoint});
-    lines_.push_back(
-        fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)));
+    Say(fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)),
+        GapOf({IdleCause::kCheckpoint}));
   }
 
   void Collections() {
@@ -216,26 +314,27 @@ class Witness {
       ++generations[generation >= 0 && generation < 3 ? static_cast<std::size_t>(generation) : 3];
     }
     const Tally tally = Spans(HostSpanKind::kGarbageCollection);
-    lines_.push_back(
-        fmt::format("{} garbage collections in {} steps ({} of the oldest generation), {} in all, "
+    Say(fmt::format("{} garbage collections in {} steps ({} of the oldest generation), {} in all, "
                     "the longest {}",
                     tally.count, judged_.steps.steps.size(), generations[2],
-                    FormatTime(tally.total_ns), FormatTime(tally.longest_ns)));
+                    FormatTime(tally.total_ns), FormatTime(tally.longest_ns)),
+        tally.longest);
     const double idle = IdleOf({IdleCause::kGc});
-    lines_.push_back(
-        fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)));
+    Say(fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)),
+        GapOf({IdleCause::kGc}));
   }
 
   void Launches() {
-    std::vector<TimeNs> lengths, slack;
-    for (std::size_t row = 0; row < ops_.size(); ++row) {
+    std::vector<TimeNs> lengths;
+    std::vector<std::pair<TimeNs, std::uint32_t>> slack;  // with the row of the operation
+    for (std::uint32_t row = 0; row < ops_.size(); ++row) {
       if (!Inside(ops_.start[row])) continue;
       if (ops_.kind[row] == OpKind::kKernel) lengths.push_back(ops_.end[row] - ops_.start[row]);
       if (ops_.launch[row] != kNone)
-        slack.push_back(ops_.start[row] - rank_.api.start[ops_.launch[row]]);
+        slack.emplace_back(ops_.start[row] - rank_.api.start[ops_.launch[row]], row);
     }
-    const auto median = [](std::vector<TimeNs>& values) {
-      if (values.empty()) return TimeNs{0};
+    const auto median = [](auto& values) {
+      if (values.empty()) return typename std::decay_t<decltype(values)>::value_type{};
       const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
       std::nth_element(values.begin(), middle, values.end());
       return *middle;
@@ -245,26 +344,34 @@ class Witness {
       calls.count += tally.count;
       calls.total_ns += tally.total_ns;
     }
-    lines_.push_back(fmt::format("{:.0f} kernels a step, their median {}; {} in launch calls",
-                                 static_cast<double>(lengths.size()) / count_,
-                                 FormatTime(median(lengths)),
-                                 PerStep(static_cast<double>(calls.total_ns))));
-    lines_.push_back(fmt::format(
-        "a median operation starts {} after its launch: {}", FormatTime(median(slack)),
-        median(slack) < 50'000 ? "the host is hardly ahead" : "the host is ahead only in parts"));
-    lines_.push_back(
-        fmt::format("the GPU waited {} for launch calls and {} for the program between them",
-                    PerStep(IdleOf({IdleCause::kLaunch})), PerStep(IdleOf({IdleCause::kPython}))));
+    Say(fmt::format("{:.0f} kernels a step, their median {}; {} in launch calls",
+                    static_cast<double>(lengths.size()) / count_, FormatTime(median(lengths)),
+                    PerStep(static_cast<double>(calls.total_ns))),
+        TypicalStep());
+    const auto [ahead_ns, operation] = median(slack);
+    std::optional<EvidencePlace> launched;
+    if (!slack.empty())
+      launched = {{ops_.start[operation] - std::max<TimeNs>(ahead_ns, 0), ops_.end[operation]},
+                  kNone};
+    Say(fmt::format(
+            "a median operation starts {} after its launch: {}", FormatTime(ahead_ns),
+            ahead_ns < 50'000 ? "the host is hardly ahead" : "the host is ahead only in parts"),
+        launched);
+    Say(fmt::format("the GPU waited {} for launch calls and {} for the program between them",
+                    PerStep(IdleOf({IdleCause::kLaunch})), PerStep(IdleOf({IdleCause::kPython}))),
+        TypicalGap());
   }
 
   void Communication() {
     const Partition& p = sum_.partition;
     const double exposed = static_cast<double>(p.exposed_communication_ns);
-    lines_.push_back(fmt::format("communication ran alone for {}, {} of the time", PerStep(exposed),
-                                 Percent(Share(exposed))));
-    lines_.push_back(fmt::format("of {} of communication {} overlapped computing",
-                                 PerStep(static_cast<double>(p.communication_ns)),
-                                 Percent(p.overlap_share().value_or(0))));
+    Say(fmt::format("communication ran alone for {}, {} of the time", PerStep(exposed),
+                    Percent(Share(exposed))),
+        ExposedCommunication());
+    Say(fmt::format("of {} of communication {} overlapped computing",
+                    PerStep(static_cast<double>(p.communication_ns)),
+                    Percent(p.overlap_share().value_or(0))),
+        TypicalStep());
   }
 
   // Where the idle time went: the three largest causes.
@@ -279,14 +386,15 @@ class Witness {
     for (std::size_t i = 0; i < 3 && causes[i].first > 0; ++i)
       text += fmt::format("{}{} {}", i == 0 ? "; idle: " : ", ", IdleCauseName(causes[i].second),
                           PerStep(static_cast<double>(causes[i].first)));
-    lines_.push_back(text);
+    Say(text, TypicalStep());
   }
 
   void StepsLine() {
     const Steps& steps = judged_.steps;
     if (steps.source == StepSource::kWindow) {
-      lines_.push_back(fmt::format("no steps known: the window of {} counts as one",
-                                   FormatTime(steps.median_ns)));
+      Say(fmt::format("no steps known: the window of {} counts as one",
+                      FormatTime(steps.median_ns)),
+          TypicalStep());
       return;
     }
     std::string text = fmt::format("{} steps from {}{}, median {}, MAD {}", steps.steps.size(),
@@ -297,16 +405,16 @@ class Witness {
       text += fmt::format("; {} of warm-up left out", warm_up);
     if (const std::size_t irregular = steps.count(&Step::irregular); irregular > 0)
       text += fmt::format("; {} irregular", irregular);
-    lines_.push_back(text);
+    Say(text, TypicalStep());
   }
 
   void Next(const Decision& decision) {
     if (decision.runner_up == nullptr || lines_.size() >= 5) return;
     const CauseSaving& next = *decision.runner_up;
-    lines_.push_back(
-        fmt::format("next: {} would save {} ({})",
+    Say(fmt::format("next: {} would save {} ({})",
                     next.label == kHostWaitLabel ? "what the host does unrecorded" : next.label,
-                    PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)));
+                    PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
+        PlaceOf(next.label));
   }
 
   const JudgedDevice& judged_;
@@ -316,13 +424,14 @@ class Witness {
   const Interval span_;
   const double count_;
   StepSplit sum_;
-  std::vector<std::string> lines_;
+  Intervals gaps_;  // of the whole GPU, inside the steps
+  std::vector<EvidenceLine> lines_;
 };
 
 }  // namespace
 
-std::vector<std::string> EvidenceFor(const JudgedDevice& judged, const Savings& savings,
-                                     const Decision& decision) {
+std::vector<EvidenceLine> EvidenceFor(const JudgedDevice& judged, const Savings& savings,
+                                      const Decision& decision) {
   return Witness(judged, savings).For(decision);
 }
 

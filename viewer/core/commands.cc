@@ -50,6 +50,8 @@ constexpr MouseHelp kMouse[] = {
     {"right drag", "move in time and over the rows"},
     {"click a triangle", "fold up or open a group of rows"},
     {"right click a label", "row menu: pin, hide, move, reset"},
+    {"overview: click, drag",
+     "go there; move the box or one of its edges; beside it: take that stretch"},
 };
 
 }  // namespace

@@ -7,7 +7,8 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/kernel_class.h"
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
+#include "viewer/core/surroundings.h"
 
 namespace traceinject {
 namespace {
@@ -34,15 +35,6 @@ Launched LaunchedBy(const Rank& rank, std::uint32_t call) {
   return launched;
 }
 
-// From CUpti_ActivityMemcpyKind, cupti_activity.h.
-std::string_view CopyKindName(std::uint8_t kind) {
-  constexpr std::string_view kNames[] = {"unknown",         "host to device",  "device to host",
-                                         "host to array",   "array to host",   "array to array",
-                                         "array to device", "device to array", "device to device",
-                                         "host to host",    "peer to peer"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
-
 // From CUpti_ActivityMemoryKind, cupti_activity.h.
 std::string_view MemoryKindName(std::uint8_t kind) {
   constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
@@ -62,9 +54,9 @@ std::string_view OpLabel(const Rank& rank, const std::vector<std::string>& kerne
     case OpKind::kKernel:
       return kernel_labels[ops.detail[op]];
     case OpKind::kMemcpy:
-      return CopyKindName(rank.transfers[ops.detail[op]].kind);
+      return CopyDirectionName(rank.transfers[ops.detail[op]].kind);
     case OpKind::kMemset:
-      return "memset";
+      return kMemsetLabel;
   }
   return "";
 }
@@ -120,6 +112,7 @@ class Details {
  public:
   Details(const Run& run, const RowModel& model, const EventRef& ref)
       : model_(model),
+        ref_(ref),
         ink_(model.lane(ref).ink(ref.event)),
         row_(model.rows[ref.row]),
         rank_(run.ranks[row_.rank]),
@@ -180,6 +173,30 @@ class Details {
                                      : fmt::format("{} ({})", facts.tid, facts.name));
   }
 
+  // "step 16 > forward": the ranges around a moment on a thread, without the event itself.
+  void AddStack(std::uint32_t thread, TimeNs time) {
+    std::string stack;
+    for (const EventRef& range : EventsAround(model_, RowKind::kNvtx, {row_.rank, thread, time})) {
+      if (range == ref_) continue;
+      const std::string_view text =
+          rank_.string(rank_.nvtx.text[model_.lane(range).source(range.event)]);
+      if (!stack.empty()) stack += " > ";
+      stack += text.empty() ? "(without text)" : text;
+    }
+    if (!stack.empty()) Add("inside of", stack);
+  }
+
+  // Of a communication kernel: the call around its launch.
+  void AddCollectiveOfLaunch(std::uint32_t call) {
+    const auto calls = EventsAround(model_, RowKind::kCollectives,
+                                    {row_.rank, rank_.api.thread[call], rank_.api.start[call]});
+    if (calls.empty()) return;
+    const EventRef& collective = calls.back();
+    const std::uint32_t source = model_.lane(collective).source(collective.event);
+    Add("issued by", std::string(rank_.string(rank_.collectives.function[source])));
+    AddCollectiveFields(source);
+  }
+
   void AddOperation(const GpuOps& ops) {
     const std::uint32_t op = source_;
     if (ops.kind[op] == OpKind::kKernel) {
@@ -203,6 +220,9 @@ class Details {
     }
     if (ops.correlation[op] != 0) Add("correlation", fmt::format("{}", ops.correlation[op]));
     AddLaunch(ops.launch[op]);
+    if (ops.launch[op] != kNone && ops.kernel_class[op] == KernelClass::kComm) {
+      AddCollectiveOfLaunch(ops.launch[op]);
+    }
   }
 
   void AddShape(const KernelShape& shape) {
@@ -220,7 +240,7 @@ class Details {
     Add("bytes", FormatBytes(transfer.bytes));
     Add("rate", FormatRate(transfer.bytes, end_ - start_));
     if (kind != OpKind::kMemcpy) return;
-    Add("direction", std::string(CopyKindName(transfer.kind)));
+    Add("direction", std::string(CopyDirectionName(transfer.kind)));
     Add("memory", fmt::format("{} to {}, {}", MemoryKindName(transfer.src_kind),
                               MemoryKindName(transfer.dst_kind),
                               transfer.async ? "asynchronous" : "synchronous"));
@@ -242,6 +262,7 @@ class Details {
       Add("launch took", FormatTime(calls.end[call] - calls.start[call]));
     }
     Add("launch to start", FormatDelay(start_ - calls.start[call]));
+    AddStack(calls.thread[call], calls.start[call]);
   }
 
   void AddCall() {
@@ -256,6 +277,7 @@ class Details {
                     : fmt::format("error {} ({})", result,
                                   name.domain == ApiDomain::kRuntime ? "cudaError_t" : "CUresult"));
     Add("correlation", fmt::format("{}", calls.correlation[source_]));
+    AddStack(calls.thread[source_], calls.start[source_]);
     const Launched launched = LaunchedBy(rank_, source_);
     if (launched.count == 0) return;
     const GpuOps& ops = rank_.devices[launched.device].ops;
@@ -277,6 +299,7 @@ class Details {
     constexpr std::string_view kKinds[] = {"push and pop", "start and end", "mark"};
     Add("kind", std::string(kKinds[static_cast<std::size_t>(nvtx.kind[source_]) - 1]));
     if (nvtx.category[source_] != kNone) Add("category", fmt::format("{}", nvtx.category[source_]));
+    AddStack(nvtx.thread[source_], nvtx.start[source_]);
   }
 
   void AddCollective() {
@@ -284,17 +307,23 @@ class Details {
     Add("operation", std::string(rank_.string(all.function[source_])));
     AddTimes(all.end[source_]);
     AddThread(all.thread[source_]);
-    Add("bytes", FormatBytes(all.bytes[source_]));
-    if (all.reduction[source_] >= 0) {
-      Add("reduction", std::string(ReductionName(all.reduction[source_])));
+    AddCollectiveFields(source_);
+    AddStack(all.thread[source_], all.start[source_]);
+  }
+
+  void AddCollectiveFields(std::uint32_t call) {
+    const Collectives& all = rank_.collectives;
+    Add("bytes", FormatBytes(all.bytes[call]));
+    if (all.reduction[call] >= 0) {
+      Add("reduction", std::string(ReductionName(all.reduction[call])));
     }
-    if (all.peer[source_] >= 0) Add("peer", fmt::format("rank {}", all.peer[source_]));
-    if (all.root[source_] >= 0) Add("root", fmt::format("rank {}", all.root[source_]));
-    if (all.communicator[source_] == kNone) {
+    if (all.peer[call] >= 0) Add("peer", fmt::format("rank {}", all.peer[call]));
+    if (all.root[call] >= 0) Add("root", fmt::format("rank {}", all.root[call]));
+    if (all.communicator[call] == kNone) {
       Add("communicator", "unknown");
       return;
     }
-    const Communicator& group = rank_.communicators[all.communicator[source_]];
+    const Communicator& group = rank_.communicators[all.communicator[call]];
     Add("communicator", fmt::format("{:#x}", group.hash));
     Add("ranks in it", group.size ? fmt::format("{}", *group.size) : "unknown");
     if (group.rank) Add("own rank in it", fmt::format("{}", *group.rank));
@@ -340,6 +369,7 @@ class Details {
   }
 
   const RowModel& model_;
+  const EventRef ref_;
   Ink ink_;
   const Row& row_;
   const Rank& rank_;
@@ -373,6 +403,16 @@ std::optional<EventRef> FindEvent(const RowModel& model, TimeNs start_ns, std::u
 }
 
 }  // namespace
+
+// From CUpti_ActivityMemcpyKind, cupti_activity.h.
+std::string_view CopyDirectionName(std::uint8_t kind) {
+  constexpr std::string_view kNames[] = {"unknown",         "host to device",  "device to host",
+                                         "host to array",   "array to host",   "array to array",
+                                         "array to device", "device to array", "device to device",
+                                         "host to host",    "peer to peer"};
+  static_assert(std::size(kNames) == kCopyDirections);
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
 
 std::string FormatMoment(const RowModel& model, TimeNs time_ns) {
   constexpr TimeNs kSecond = 1'000'000'000;

@@ -15,14 +15,19 @@ namespace traceinject {
 // One line of the details panel: what, value.
 using Detail = std::pair<std::string, std::string>;
 
+// By CUpti_ActivityMemcpyKind: "host to device", ... "unknown" from kCopyDirections on.
+inline constexpr unsigned kCopyDirections = 11;
+std::string_view CopyDirectionName(std::uint8_t kind);
+inline constexpr std::string_view kMemsetLabel = "memset";
+
 // Name of the event, without arguments for kernels. The view lives as long as `run` and `model`.
 std::string_view EventLabel(const Run& run, const RowModel& model, const EventRef& ref);
 
 // The event's own times: those of a summary row are of a piece of it. [start, end), ns.
 std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, const EventRef& ref);
 
-// All that is recorded of the event, with its launch or with what it launched. O(operations of the
-// rank) for a CUDA call, else O(1).
+// All that is recorded of the event, with its launch or with what it launched, and the ranges
+// around it. O(operations of the rank) for a CUDA call, else O(rows + log events).
 std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref);
 
 // From a GPU operation to the call that launched it; from a call to the first operation that it

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
+#include "analyzer/metrics/rank_builder.h"
 #include "viewer/core/sample_run.h"
 
 namespace traceinject {
@@ -51,6 +53,35 @@ TEST_F(EventText, KernelsHaveNameShapeAndLaunch) {
   EXPECT_EQ(Value(kernel, "launched by"), "cudaLaunchKernel");
   EXPECT_EQ(Value(kernel, "launch took"), "5.000 us");
   EXPECT_EQ(Value(kernel, "launch to start"), "90.00 us");
+}
+
+TEST_F(EventText, RangesAroundTheLaunchAreNamedOutermostFirst) {
+  const EventRef kernel = First(RowKind::kStream, "sgemm");  // launched at 910 us
+  EXPECT_EQ(Value(kernel, "inside of"), "step > forward");
+  EXPECT_EQ(Value(First(RowKind::kCalls, "cudaLaunchKernel"), "inside of"), "step > forward");
+  EXPECT_EQ(Value(First(RowKind::kCollectives, "AllReduce"), "inside of"), "step > forward");
+  EXPECT_EQ(Value(First(RowKind::kNvtx, "forward"), "inside of"), "step");
+  EXPECT_EQ(Value(First(RowKind::kNvtx, "step"), "inside of"), "(missing)");
+  EXPECT_EQ(Value(First(RowKind::kStream, "host to device"), "inside of"), "(missing)");
+}
+
+TEST(EventTextOfCollectives, AKernelHasTheFieldsOfItsCall) {
+  RankBuilder builder;
+  builder.AddCall({100, 200, "AllReduce", 4'096, builder.AddCommunicator(8, 3)});
+  const std::uint32_t launch = builder.AddApi(150, 160, "cuLaunchKernelEx");
+  builder.AddKernel(300, 400, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", launch);
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const RowModel model = BuildRows(run);
+  std::map<std::string, std::string> details;
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    if (model.rows[row].kind != RowKind::kStream) continue;
+    for (const auto& [what, value] : EventDetails(run, model, {row, 0, 0})) details[what] = value;
+  }
+  EXPECT_EQ(details["issued by"], "AllReduce");
+  EXPECT_EQ(details["bytes"], "4.096 kB");
+  EXPECT_EQ(details["ranks in it"], "8");
+  EXPECT_EQ(details["own rank in it"], "3");
 }
 
 TEST_F(EventText, CopiesHaveBytesAndRate) {

@@ -2,7 +2,7 @@
 #include "viewer/core/legend.h"
 
 #include "analyzer/model/kernel_class.h"
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 
 namespace traceinject {
 namespace {

@@ -36,7 +36,7 @@ void LanePainter::Paint(std::uint32_t row, const Box& visible) {
   for (const std::uint32_t inside : timeline_.row_list().Summary(row)) {
     const Box box = LaneBox(inside, 0);
     if (!shows(box)) continue;
-    if (model_.rows[inside].any_lane) PaintUnderlay(*model_.rows[inside].any_lane, box);
+    PaintUnderlay(model_.rows[inside].beside_first, box);
     PaintLane(inside, 0, box);
   }
   if (model_.rows[row].counter) PaintCounter(row);
@@ -100,9 +100,9 @@ void LanePainter::PaintLane(std::uint32_t row, std::uint32_t lane_index, const B
   FlushColumn();
 }
 
-// Where something is going on in any lane, below the first lane's own events.
-void LanePainter::PaintUnderlay(const Lane& all, const Box& box) {
-  all.Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans_);
+// Where something goes on in other lanes than the first, whose own events come on top.
+void LanePainter::PaintUnderlay(const Lane& others, const Box& box) {
+  others.Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans_);
   for (const LaneSpan& span : spans_) {
     Box where = SpanBox(span.start, span.end, box);
     const float height = std::max(std::round(span.summary.busy * box.height()), kLeastHeightPx);

@@ -35,7 +35,7 @@ class LanePainter {
   Rgba Colour(const Row& row, const Lane& lane, std::uint32_t event);
   Rgba CategoryColour(Category category);
   void PaintLane(std::uint32_t row, std::uint32_t lane, const Box& box);
-  void PaintUnderlay(const Lane& all, const Box& box);
+  void PaintUnderlay(const Lane& others, const Box& box);
   void PaintEvent(const EventRef& ref, const Box& box);
   void PaintEventText(const EventRef& ref, const Box& box, Rgba colour);
   void PaintCounter(std::uint32_t row);

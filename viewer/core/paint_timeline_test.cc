@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/metrics/rank_builder.h"
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 #include "viewer/core/recording_canvas.h"
 
 namespace traceinject {

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 
 namespace traceinject {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/model/kernel_class.h"
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 #include "viewer/core/theme.h"
 
 namespace traceinject {
@@ -144,7 +144,9 @@ TEST(Theme, TextCanBeReadOnAllThatLiesBelowIt) {
     for (const Rgba below : {theme->background, theme->row_tint, theme->heading, theme->ruler}) {
       EXPECT_GE(Contrast(theme->text, below), 7) << theme->name;
       EXPECT_GE(Contrast(theme->dim_text, below), 4.5) << theme->name;
-      EXPECT_GE(Contrast(theme->warning, below), 4.5) << theme->name;
+      for (const Rgba news : {theme->warning, theme->bad, theme->good, theme->link}) {
+        EXPECT_GE(Contrast(news, below), 4.5) << theme->name;
+      }
     }
     EXPECT_GE(Contrast(theme->text, theme->popup), 7) << theme->name;
     EXPECT_GE(Contrast(theme->dim_text, theme->popup), 4.5) << theme->name;

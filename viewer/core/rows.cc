@@ -13,8 +13,7 @@
 
 #include "analyzer/metrics/printable.h"
 #include "analyzer/model/kernel_class.h"
-#include "analyzer/model/pack_lanes.h"
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 #include "viewer/core/palette.h"
 #include "viewer/core/queue_depth.h"
 
@@ -63,13 +62,6 @@ TimeNs Origin(const Run& run, TimeNs without_gpu_work) {
   return origin == std::numeric_limits<TimeNs>::max() ? without_gpu_work : origin;
 }
 
-void SetLanes(Row& row, LaneEvents events) {
-  PackedLanes packed = PackLanes(std::move(events));
-  if (packed.lanes.size() > 1) row.any_lane.emplace(UnionOf(packed));
-  row.hidden = packed.hidden;
-  for (LaneEvents& lane : packed.lanes) row.lanes.emplace_back(std::move(lane));
-}
-
 class RankRows {
  public:
   RankRows(const Run& run, std::uint32_t index, std::vector<Row>& rows)
@@ -77,8 +69,8 @@ class RankRows {
 
   void Build() {
     AddHeading();
-    std::vector<std::optional<DeviceAnalysis>> found;
-    for (const Device& device : rank_.devices) found.push_back(AnalyseDevice(rank_, device));
+    std::vector<std::optional<DeviceFindings>> found;
+    for (const Device& device : rank_.devices) found.push_back(ExamineDevice(rank_, device));
     for (std::uint32_t device = 0; device < found.size(); ++device) {
       if (found[device]) AddSteps(device, found[device]->steps);
     }
@@ -135,33 +127,43 @@ class RankRows {
     }
   }
 
-  void AddDevice(std::uint32_t index, std::optional<DeviceAnalysis> found) {
+  void AddDevice(std::uint32_t index, std::optional<DeviceFindings> found) {
     const GpuOps& ops = rank_.devices[index].ops;
     group_ = heading_;
+    Row& summary = AddRow(RowKind::kDevice, fmt::format("GPU {}", rank_.devices[index].ordinal),
+                          rank_.devices[index].name);
+    summary.device = index;
+    summary.lanes.emplace_back(FlattenByCategory(AllOps(ops)));
+    group_ = LastRow();
+    if (found) AddAnalysis(index, std::move(found->idle));
+    AddStreams(index, ops);
+  }
+
+  template <typename Events>
+  void AddOp(const GpuOps& ops, std::uint32_t op, Events& events) const {
+    const TimeNs start = ops.start[op];
+    events.Add(start, End(start, ops.end[op]), op, InkOf(ops.kernel_class[op]));
+  }
+
+  LaneEvents AllOps(const GpuOps& ops) const {
     LaneEvents all;
+    for (std::uint32_t op = 0; op < ops.size(); ++op) AddOp(ops, op, all);
+    return all;
+  }
+
+  void AddStreams(std::uint32_t device, const GpuOps& ops) {
     // By what is told of a stream, not by when it was first used: ranks then look alike.
     const auto before = [this](std::uint32_t a, std::uint32_t b) {
       const Stream &left = rank_.streams[a], &right = rank_.streams[b];
       return std::tie(left.context, left.stream_id, a) <
              std::tie(right.context, right.stream_id, b);
     };
-    std::map<std::uint32_t, LaneEvents, decltype(before)> streams(before);
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      const TimeNs start = ops.start[op], end = End(start, ops.end[op]);
-      const Ink ink = InkOf(ops.kernel_class[op]);
-      all.Add(start, end, op, ink);
-      streams[ops.stream[op]].Add(start, end, op, ink);
-    }
-    Row& summary = AddRow(RowKind::kDevice, fmt::format("GPU {}", rank_.devices[index].ordinal),
-                          rank_.devices[index].name);
-    summary.device = index;
-    summary.lanes.emplace_back(FlattenByCategory(all));
-    group_ = LastRow();
-    if (found) AddAnalysis(index, std::move(found->idle));
+    std::map<std::uint32_t, LanePacker, decltype(before)> streams(before);
+    for (std::uint32_t op = 0; op < ops.size(); ++op) AddOp(ops, op, streams[ops.stream[op]]);
     const bool many_contexts = rank_.streams[streams.begin()->first].context !=
                                rank_.streams[streams.rbegin()->first].context;
     for (auto& [stream, events] : streams) {
-      AddStream(index, stream, many_contexts, std::move(events));
+      AddStream(device, stream, many_contexts, events.Take());
     }
   }
 
@@ -179,17 +181,17 @@ class RankRows {
     row.counter.emplace(std::move(depth));
   }
 
-  void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, LaneEvents events) {
+  void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, PackedLanes lanes) {
     const Stream& facts = rank_.streams[stream];
     Row& row = AddRow(RowKind::kStream, fmt::format("stream {}", facts.stream_id),
                       name_context ? fmt::format("context {}", facts.context) : "");
     row.device = device;
     row.stream = stream;
-    SetLanes(row, std::move(events));
+    SetLanes(row, std::move(lanes));
   }
 
   struct ThreadEvents {
-    LaneEvents nvtx, collectives, data_waits, host_spans, calls;
+    LanePacker nvtx, collectives, data_waits, host_spans, calls;
   };
 
   void AddThreads() {
@@ -226,20 +228,20 @@ class RankRows {
            fmt::format("{} thread{}", threads.size(), threads.size() == 1 ? "" : "s"));
     group_ = LastRow();
     for (auto& [thread, events] : threads) {
-      AddThreadRow(RowKind::kNvtx, "NVTX", thread, std::move(events.nvtx));
-      AddThreadRow(RowKind::kDataWaits, "data wait", thread, std::move(events.data_waits));
-      AddThreadRow(RowKind::kHostSpans, "pauses", thread, std::move(events.host_spans));
-      AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, std::move(events.collectives));
-      AddThreadRow(RowKind::kCalls, "CUDA calls", thread, std::move(events.calls));
+      AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
+      AddThreadRow(RowKind::kDataWaits, "data wait", thread, events.data_waits.Take());
+      AddThreadRow(RowKind::kHostSpans, "pauses", thread, events.host_spans.Take());
+      AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, events.collectives.Take());
+      AddThreadRow(RowKind::kCalls, "CUDA calls", thread, events.calls.Take());
     }
   }
 
-  void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, LaneEvents events) {
-    if (events.size() == 0) return;
+  void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, PackedLanes lanes) {
+    if (lanes.lanes.empty()) return;
     const Thread& facts = rank_.threads[thread];
     Row& row = AddRow(kind, fmt::format("thread {}: {}", facts.tid, what), facts.name);
     row.thread = thread;
-    SetLanes(row, std::move(events));
+    SetLanes(row, std::move(lanes));
   }
 
   const Rank& rank_;
@@ -279,7 +281,9 @@ std::vector<std::string> KernelLabels(const Rank& rank) {
   return labels;
 }
 
-std::vector<std::uint8_t> Hues(const std::vector<std::string>& names) {
+}  // namespace
+
+std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names) {
   std::vector<std::uint8_t> hues;
   hues.reserve(names.size());
   for (const std::string& name : names) {
@@ -288,12 +292,16 @@ std::vector<std::uint8_t> Hues(const std::vector<std::string>& names) {
   return hues;
 }
 
-}  // namespace
+void SetLanes(Row& row, PackedLanes packed) {
+  row.beside_first = Lane(BesideFirst(packed));
+  row.hidden = packed.hidden;
+  for (LaneEvents& lane : packed.lanes) row.lanes.emplace_back(std::move(lane));
+}
 
 double Row::BusyShare(TimeNs start_ns, TimeNs end_ns) const {
   if (lanes.empty() || end_ns <= start_ns) return 0;
-  const Lane& lane = any_lane ? *any_lane : lanes.front();
-  return static_cast<double>(lane.Busy(start_ns, end_ns)) / static_cast<double>(end_ns - start_ns);
+  const TimeNs busy = lanes.front().Busy(start_ns, end_ns) + beside_first.Busy(start_ns, end_ns);
+  return static_cast<double>(busy) / static_cast<double>(end_ns - start_ns);
 }
 
 std::size_t Row::Count(TimeNs start_ns, TimeNs end_ns) const {
@@ -311,12 +319,15 @@ RowModel BuildRows(const Run& run) {
     const Rank& rank = run.ranks[index];
     RankRows(run, index, model.rows).Build();
     model.kernel_labels.push_back(KernelLabels(rank));
-    model.kernel_hues.push_back(Hues(model.kernel_labels.back()));
+    model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));
     const TimeNs last = LastTime(rank);
     model.start = std::min(model.start, FirstTime(rank));
     model.end = std::max(model.end, last);
     for (const CaptureGap& gap : rank.gaps) {
       model.gaps.push_back({index, gap.start, gap.end == kOpen ? last : gap.end, gap.reason});
+    }
+    if (rank.read_until != kOpen) {
+      model.gaps.push_back({index, rank.read_until, last, "still being read", true});
     }
   }
   model.origin = Origin(run, model.start);

@@ -14,6 +14,7 @@
 
 #include "analyzer/model/counter_series.h"
 #include "analyzer/model/lane.h"
+#include "analyzer/model/pack_lanes.h"
 
 namespace traceinject {
 
@@ -53,8 +54,11 @@ struct Row {
   double BusyShare(TimeNs start_ns, TimeNs end_ns) const;
   std::size_t Count(TimeNs start_ns, TimeNs end_ns) const;
 
-  std::optional<Lane> any_lane;  // union of the lanes where there are several
+  Lane beside_first;  // times in which another lane is busy and the first is not
 };
+
+// Gives a row its lanes. O(n).
+void SetLanes(Row& row, PackedLanes packed);
 
 // An event on the timeline.
 struct EventRef {
@@ -62,11 +66,12 @@ struct EventRef {
   bool operator==(const EventRef&) const = default;
 };
 
-// Time in which something was not recorded, on all rows of the rank.
+// Time of which something is missing, on all rows of the rank.
 struct RowGap {
   std::uint32_t rank = 0;
   TimeNs start = 0, end = 0;
   std::string reason;
+  bool being_read = false;  // it was recorded, and will be there soon
 };
 
 struct RowModel {
@@ -82,6 +87,9 @@ struct RowModel {
 
   const Lane& lane(const EventRef& ref) const { return rows[ref.row].lanes[ref.lane]; }
 };
+
+// For RowModel::kernel_hues. O(letters).
+std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names);
 
 // O(n log n) time. The rows keep indices into `run` and copies of its times.
 RowModel BuildRows(const Run& run);

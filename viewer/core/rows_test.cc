@@ -200,13 +200,5 @@ TEST(BuildRows, KeepsWhatWasNotRecorded) {
   EXPECT_EQ(loaded->rows.gaps[0].reason, "max_size");
 }
 
-TEST(BackgroundLoad, ErrorsAreSentences) {
-  BackgroundLoad load({"/nonexistent/run.db"});
-  while (!load.done()) std::this_thread::yield();
-  const LoadResult result = load.Take();
-  ASSERT_FALSE(result.ok());
-  EXPECT_NE(result.error().find("/nonexistent"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace traceinject

@@ -15,7 +15,7 @@ enum class ThemeId : std::uint8_t { kDark, kLight };
 struct Theme {
   std::string_view name;  // as given to --theme
   Rgba window, background, row_tint, heading, ruler, popup, control, control_hovered;
-  Rgba text, dim_text, warning;
+  Rgba text, dim_text, warning, bad, good, link;
   Rgba grid, divider;
   Rgba selected, hovered;           // frames around events
   Rgba measure_fill, measure_edge;  // the stretch that is being measured

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "viewer/core/event_text.h"
+#include "viewer/core/same_event.h"
 
 namespace traceinject {
 namespace {
@@ -72,6 +73,60 @@ std::optional<TimeNs> Timeline::PointerTime() const {
 void Timeline::PointerLeft() {
   hover_.reset();
   pointer_x_ = pointer_y_ = -1;
+}
+
+// What the user chose, for the rows of this run.
+RowChoices Timeline::SameChoices(const Timeline& before) const {
+  const auto same = [&](std::uint32_t row) {
+    return SameRow(before.run_, before.model_, row, run_, model_);
+  };
+  const RowChoices& old = before.row_list_.choices();
+  RowChoices choices;
+  for (const std::uint32_t row : old.collapsed) choices.collapsed.insert(same(row));
+  for (const std::uint32_t row : old.hidden) choices.hidden.insert(same(row));
+  for (const std::uint32_t row : old.pinned) choices.pinned.push_back(same(row));
+  choices.filter = old.filter;
+  // Only an order that was changed: rows that are new belong among the others.
+  if (!std::is_sorted(old.order.begin(), old.order.end())) {
+    for (const std::uint32_t row : old.order) choices.order.push_back(same(row));
+  }
+  return choices;
+}
+
+void Timeline::ContinueFrom(const Timeline& before) {
+  Resize(before.width_px_, before.height_px_, before.label_px_, before.lane_px_);
+  pointer_x_ = before.pointer_x_;
+  pointer_y_ = before.pointer_y_;
+  help_shown_ = before.help_shown_;
+  look_ = before.look_;
+  row_list_.Choose(SameChoices(before));
+  Relayout();
+  // Ranks that joined since may have moved the time that 0 stands for.
+  const TimeNs moved = before.run_.base_ns - run_.base_ns;
+  if (before.selection_) {
+    selection_ = SameEvent(before.run_, before.model_, *before.selection_, run_, model_);
+  }
+  if (before.measure_) {
+    const std::uint32_t row = before.measure_->row;
+    measure_ =
+        Measure{before.measure_->start + moved, before.measure_->end + moved,
+                row == kNone ? kNone : SameRow(before.run_, before.model_, row, run_, model_)};
+  }
+  history_.clear();
+  const TimelineView& view = before.view_;
+  const bool all = view.start_ns() <= before.model_.start && view.end_ns() >= before.model_.end;
+  if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);
+  if (all) view_.ShowAll();
+  // The row that stays where it was on the screen: rows above it may be new.
+  std::uint32_t row = before.RowAt(kRulerPx);
+  if (selection_ && before.layout_.top_px(before.selection_->row) >= before.scroll_px_ &&
+      before.layout_.bottom_px(before.selection_->row) <= before.scroll_px_ + Plot().height()) {
+    row = before.selection_->row;
+  }
+  const std::uint32_t same =
+      row == kNone ? kNone : SameRow(before.run_, before.model_, row, run_, model_);
+  if (same == kNone) return ScrollTo(before.scroll_px_);
+  ScrollTo(layout_.top_px(same) + before.scroll_px_ - before.layout_.top_px(row));
 }
 
 void Timeline::ScrollTo(float scroll_px) {
@@ -201,9 +256,20 @@ void Timeline::Reveal(const EventRef& ref) {
     const TimeNs before = view_.span_ns() / 2;
     view_.Show(start - before, start - before + view_.span_ns());
   }
-  if (!layout_.Shows(ref.row)) ChangeRows([&](RowList& list) { list.Reveal(ref.row); });
-  if (layout_.IsPinned(ref.row)) return;
-  const float top = layout_.top_px(ref.row), bottom = layout_.bottom_px(ref.row);
+  ScrollToRow(ref.row);
+}
+
+void Timeline::RevealRange(const Measure& range) {
+  Remember();
+  measure_ = range;
+  view_.Fit(range.start, range.end);
+  if (range.row != kNone) ScrollToRow(range.row);
+}
+
+void Timeline::ScrollToRow(std::uint32_t row) {
+  if (!layout_.Shows(row)) ChangeRows([row](RowList& list) { list.Reveal(row); });
+  if (layout_.IsPinned(row)) return;
+  const float top = layout_.top_px(row), bottom = layout_.bottom_px(row);
   if (top < scroll_px_ + layout_.pinned_px()) ScrollTo(top - layout_.pinned_px());
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
 }
@@ -322,6 +388,11 @@ void Timeline::Turn(const WheelTurn& wheel) {
     ScrollTo(scroll_px_ - wheel.steps * kScrollLanes * lane_px_);
   }
   hover_ = EventAt(pointer_x_, pointer_y_);
+}
+
+std::uint32_t ChosenRow(const Timeline& timeline) {
+  if (timeline.measure()) return timeline.measure()->row;
+  return timeline.selection() ? timeline.selection()->row : kNone;
 }
 
 }  // namespace traceinject

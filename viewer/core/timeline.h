@@ -25,6 +25,7 @@ namespace traceinject {
 struct Measure {
   TimeNs start = 0, end = 0;  // start <= end
   std::uint32_t row = kNone;  // kNone: beside the rows
+  bool operator==(const Measure&) const = default;
 };
 
 enum class PointerButton : std::uint8_t { kLeft, kRight };
@@ -43,6 +44,12 @@ class Timeline {
 
   void Resize(float width_px, float height_px, float label_px, float lane_px);
   void Show(TimeNs start_ns, TimeNs end_ns) { view_.Show(start_ns, end_ns); }
+  // kPreviousView comes back to what is shown now.
+  void Remember();
+
+  // Shows what another timeline of the same recording shows, which was read earlier and less of it:
+  // the same time (all of it, if that is what was shown), the same rows, the same event.
+  void ContinueFrom(const Timeline& before);
 
   void Do(CommandId command);
   void MovePointer(float x, float y);
@@ -55,6 +62,8 @@ class Timeline {
   // Which rows are shown: `change` does with the list what it likes.
   void ChangeRows(const std::function<void(RowList&)>& change);
   void SetLook(const Look& look) { look_ = look; }
+  // Measures a stretch and brings it and its row into view, with some room on both sides.
+  void RevealRange(const Measure& range);
 
   const Run& run() const { return run_; }
   const RowModel& model() const { return model_; }
@@ -93,7 +102,7 @@ class Timeline {
   enum class Drag : std::uint8_t { kIdle, kPress, kMeasure, kPan };
 
   void ScrollTo(float scroll_px);
-  void Remember();
+  void ScrollToRow(std::uint32_t row);
   void Back();
   void FitSelection();
   void Step(int events);
@@ -104,6 +113,7 @@ class Timeline {
   // From the panel's pixels to those of the layout.
   float LayoutY(float y) const;
   void Relayout();
+  RowChoices SameChoices(const Timeline& before) const;
 
   const Run& run_;
   const RowModel& model_;
@@ -121,5 +131,8 @@ class Timeline {
   std::optional<Measure> measure_;
   bool help_shown_ = false;
 };
+
+// The row that the user works on: of the measured range, else of the selected event; kNone: none.
+std::uint32_t ChosenRow(const Timeline& timeline);
 
 }  // namespace traceinject

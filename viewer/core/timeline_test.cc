@@ -237,6 +237,18 @@ TEST_F(TimelineTest, SelectionIsOutlinedAndGapsAreNamed) {
   EXPECT_TRUE(Paint().HasText("not recorded: max_size"));
 }
 
+TEST_F(TimelineTest, ARevealedRangeIsMeasuredAndCanBeLeft) {
+  const TimeNs before = timeline_.view().span_ns();
+  timeline_.RevealRange({1'500 * kUs, 1'520 * kUs, 3});
+  ASSERT_TRUE(timeline_.measure().has_value());
+  EXPECT_EQ(timeline_.measure()->start, 1'500 * kUs);
+  EXPECT_EQ(timeline_.measure()->row, 3U);
+  EXPECT_EQ(timeline_.view().start_ns(), 1'480 * kUs);
+  EXPECT_EQ(timeline_.view().end_ns(), 1'540 * kUs);
+  timeline_.Do(CommandId::kPreviousView);
+  EXPECT_EQ(timeline_.view().span_ns(), before);
+}
+
 TEST_F(TimelineTest, HelpTogglesAndEscapeClosesItFirst) {
   Click(XOf(1'025 * kUs), YOf("stream 7"));
   timeline_.Do(CommandId::kHelp);

@@ -55,6 +55,7 @@ constexpr KeyMapping kKeys[] = {
 // What the window's callbacks leave for the next frame.
 struct Pending {
   std::vector<Key> keys;
+  std::vector<std::string> dropped;
   int frames = kFramesAfterInput;  // still to draw
 };
 
@@ -76,6 +77,13 @@ void OnCharacter(GLFWwindow* window, unsigned character) {
   if (character == '?') PendingOf(window).keys.push_back(Key::kQuestion);
 }
 
+// Dropped again before the next frame: the last one counts.
+void OnDrop(GLFWwindow* window, int count, const char** paths) {
+  Pending& pending = PendingOf(window);
+  pending.dropped.assign(paths, paths + count);
+  pending.frames = kFramesAfterInput;
+}
+
 void Wake(GLFWwindow* window) { PendingOf(window).frames = kFramesAfterInput; }
 
 // Before ImGui's back end installs its own, which call these.
@@ -88,6 +96,7 @@ void InstallCallbacks(GLFWwindow* window) {
   glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { Wake(w); });
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { Wake(w); });
   glfwSetWindowRefreshCallback(window, Wake);
+  glfwSetDropCallback(window, OnDrop);
 }
 
 Error GlfwError(const std::string& what) {
@@ -124,7 +133,8 @@ WindowNext DrawFrame(GLFWwindow* window, Pending& pending,
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ImGui::NewFrame();
-  const WindowNext next = draw({std::exchange(pending.keys, {})});
+  const WindowNext next =
+      draw({std::exchange(pending.keys, {}), std::exchange(pending.dropped, {})});
   ImGui::Render();
   int width = 0, height = 0;
   glfwGetFramebufferSize(window, &width, &height);

@@ -11,7 +11,8 @@
 namespace traceinject {
 
 struct WindowFrame {
-  std::vector<Key> keys;  // pressed or repeated since the frame before, in order
+  std::vector<Key> keys;             // pressed or repeated since the frame before, in order
+  std::vector<std::string> dropped;  // paths of what was dropped onto the window since then
 };
 
 // After a frame: whether the next one may wait for input, or what is shown moves by itself.

@@ -10,8 +10,12 @@ namespace traceinject {
 // Makes the theme ImGui's own colours. Cheap: can be called every frame.
 void ApplyTheme(const Theme& theme);
 
-// Of the theme applied last: text of less weight, and text that must not be missed.
+// Of text, in the theme applied last: of less weight, not to be missed, bad and good news, what can
+// be clicked.
 ImVec4 DimColour();
 ImVec4 WarningColour();
+ImVec4 BadColour();
+ImVec4 GoodColour();
+ImVec4 LinkColour();
 
 }  // namespace traceinject

@@ -145,11 +145,10 @@ TEST_F(RowControlsTest, KeysAreNoCommandsWhileTyping) {
   frame({});
   frame({});
   EXPECT_EQ(ui.timeline()->look().theme, ThemeId::kLight);
-  // The field is in the ruler, below the title and the legend.
+  // The field is in the corner of the ruler.
   ImGuiIO& io = ImGui::GetIO();
-  const float line = io.Fonts->Fonts[0]->FontSize + ImGui::GetStyle().ItemSpacing.y;
-  io.MousePos = {ImGui::GetStyle().WindowPadding.x + 40,
-                 ImGui::GetStyle().WindowPadding.y + 2 * line + 12};
+  const Box timeline = ui.controls().Find("timeline").value();
+  io.MousePos = {timeline.left + 40, timeline.top + 12};
   frame({});
   frame({});
   io.MouseDown[0] = true;

@@ -5,29 +5,61 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "viewer/ui/help_panel.h"
 #include "viewer/ui/imgui_canvas.h"
 #include "viewer/ui/imgui_theme.h"
 #include "viewer/ui/legend.h"
-#include "viewer/ui/panels.h"
+#include "viewer/ui/opening_panel.h"
+#include "viewer/ui/overview_strip.h"
+#include "viewer/ui/progress_panel.h"
+#include "viewer/ui/title_bar.h"
+#include "viewer/ui/tooltip.h"
 
 namespace traceinject {
 namespace {
 
 constexpr float kLabelEms = 22;  // width of the column of row labels, in heights of the font
-constexpr float kDetailsLines = 9, kHintLines = 1.5F;
 
 }  // namespace
 
 void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                          std::optional<TimeNs> to_ns) {
+  // What reads the run before goes before it.
+  if (timeline_) look_ = timeline_->look();
+  panels_.reset();
+  overview_.reset();
+  timeline_.reset();
   loaded_ = std::move(loaded);
   const RowModel& model = loaded_->rows;
   timeline_.emplace(loaded_->run, model);
   timeline_->SetLook(look_);
+  overview_.emplace(model);
+  panels_.emplace(*loaded_);
   if (!from_ns && !to_ns) return;
   timeline_->Show(from_ns ? model.origin + *from_ns : model.start,
                   to_ns ? model.origin + *to_ns : model.end);
+}
+
+std::unique_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedRun> loaded) {
+  Timeline timeline(loaded->run, loaded->rows);
+  timeline.ContinueFrom(*timeline_);
+  timeline_.emplace(std::move(timeline));
+  return std::exchange(loaded_, std::move(loaded));
+}
+
+void ViewerUi::SetOpening(std::string what) {
+  what_ = std::move(what);
+  problem_.clear();
+}
+
+void ViewerUi::DrawOpening() {
+  if (!problem_.empty()) {
+    if (DrawProblem(what_, problem_, timeline_.has_value())) problem_.clear();
+  } else if (progress_ && timeline_) {
+    DrawReadingNote(*progress_, what_);
+  }
 }
 
 void ViewerUi::SetLook(const Look& look) {
@@ -44,28 +76,27 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
                    ImGuiWindowFlags_NoBringToFrontOnFocus);
   if (!timeline_) {
-    DrawProgress(progress_, what_);
+    if (problem_.empty()) DrawProgress(progress_.value_or(LoadProgress{}), what_);
     ImGui::End();
+    DrawOpening();
     return;
   }
-  // What is typed into a field is no command.
-  const bool typing = ImGui::GetIO().WantTextInput;
+  controls_.Clear();
   for (const Key key : keys) {
-    if (typing) break;
+    if (ImGui::GetIO().WantTextInput) break;  // they are text
     if (const auto command = CommandFor(key)) timeline_->Do(*command);
   }
   DrawTitleBar(*loaded_);
   DrawLegend(painted_, timeline_->look());
-  const bool details = timeline_->selection() || timeline_->measure();
-  const float details_px =
-      (details ? kDetailsLines : kHintLines) * ImGui::GetTextLineHeightWithSpacing();
-  const float room_px = ImGui::GetContentRegionAvail().y - details_px;
+  const float label_px = std::floor(kLabelEms * ImGui::GetFontSize());
+  DrawOverview(*overview_, *timeline_, label_px, panels_->find().marks(), controls_);
+  const float panels_px = panels_->Height(ImGui::GetIO().DisplaySize.y);
+  const float room_px = ImGui::GetContentRegionAvail().y - panels_px;
   DrawTimeline(std::max(room_px, 4 * Timeline::kRulerPx));
-  ImGui::BeginChild("details", {0, 0});
-  DrawDetails(*timeline_);
-  ImGui::EndChild();
+  panels_->Draw(*timeline_, controls_);
   ImGui::End();
   if (timeline_->help_shown()) DrawHelp();
+  DrawOpening();
 }
 
 void ViewerUi::DrawTimeline(float height_px) {
@@ -76,6 +107,7 @@ void ViewerUi::DrawTimeline(float height_px) {
   ImGui::InvisibleButton("timeline", {width_px, height_px},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight);
   ImGui::SetItemAllowOverlap();
+  controls_.NoteItem("timeline");
   FeedMouse(origin.x, origin.y);
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
   painted_ = PaintTimeline(*timeline_, canvas);

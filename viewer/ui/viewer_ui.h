@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "viewer/core/background_load.h"
+#include "viewer/core/overview.h"
 #include "viewer/core/paint_timeline.h"
+#include "viewer/core/timeline.h"
+#include "viewer/ui/panel_area.h"
 #include "viewer/ui/row_controls.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 
@@ -21,26 +25,52 @@ class ViewerUi {
 
   // How the window looks from the next frame on.
   void SetLook(const Look& look);
-  void SetProgress(const LoadProgress& progress) { progress_ = progress; }
+  // What is being read now; empty when nothing is.
+  void SetProgress(const std::optional<LoadProgress>& progress) { progress_ = progress; }
+  // Says what went wrong, over whatever is shown, until it is closed or something else is opened.
+  void SetProblem(std::string message) { problem_ = std::move(message); }
+  // From here on `what` is being read; what is shown stays until it is there.
+  void SetOpening(std::string what);
   // From here on the timeline is shown: all of it, or [from_ns, to_ns) relative to the first GPU
   // operation.
   void SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                  std::optional<TimeNs> to_ns);
 
+  // The run that is shown, read anew: time, rows and selection stay as they are. Returns what was
+  // shown, for the caller to free where that takes no time from a frame.
+  std::unique_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
+
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
   void Frame(const std::vector<Key>& keys);
 
+  // Makes [start_ns, end_ns) of the run's time visible, once loaded.
+  void Show(TimeNs start_ns, TimeNs end_ns) { timeline_->Show(start_ns, end_ns); }
+
   // Null until loaded.
   const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
+  const PanelArea* panels() const { return panels_ ? &*panels_ : nullptr; }
+  const Controls& controls() const { return controls_; }
+
+  // Whether a panel waits for figures that are being worked out: the next frames will differ.
+  bool busy() const { return panels_ && panels_->busy(); }
+  // Until they are there.
+  void WaitForPanels() const {
+    if (panels_) panels_->Wait();
+  }
 
  private:
+  void DrawOpening();
   void DrawTimeline(float height_px);
   void FeedMouse(float origin_x, float origin_y);
 
   std::string what_;
-  LoadProgress progress_;
+  std::optional<LoadProgress> progress_;
+  std::string problem_;
   std::unique_ptr<const LoadedRun> loaded_;
   std::optional<Timeline> timeline_;
+  std::optional<Overview> overview_;
+  std::optional<PanelArea> panels_;
+  Controls controls_;
   Look look_;        // before there is a timeline to ask
   Painted painted_;  // in the last frame
   RowControls row_controls_;

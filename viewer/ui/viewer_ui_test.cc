@@ -2,75 +2,17 @@
 // The window without a renderer: ImGui's input is written by hand, the state is looked at.
 #include "viewer/ui/viewer_ui.h"
 
-#include <gtest/gtest.h>
-#include <imgui.h>
-
-#include "viewer/core/event_text.h"
-#include "viewer/core/sample_run.h"
+#include "viewer/ui/ui_fixture.h"
 
 namespace traceinject {
 namespace {
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
-class ViewerUiTest : public testing::Test {
- protected:
-  ViewerUiTest() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1400, 800};
-    io.DeltaTime = 1.0F / 60;
-    unsigned char* pixels = nullptr;
-    int width = 0, height = 0;
-    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-  }
-  ~ViewerUiTest() override { ImGui::DestroyContext(); }
-
-  void Load(std::optional<TimeNs> from = std::nullopt, std::optional<TimeNs> to = std::nullopt) {
-    ui_.SetLoaded(LoadSampleRun(), from, to);
-    Frame();
-    Frame();
-  }
-  void Frame(const std::vector<Key>& keys = {}) {
-    ImGui::NewFrame();
-    ui_.Frame(keys);
-    ImGui::Render();
-  }
-  void MoveTo(ImVec2 at) {
-    ImGui::GetIO().MousePos = at;
-    Frame();
-    Frame();
-  }
-  void SetButton(bool down) {
-    ImGui::GetIO().MouseDown[0] = down;
-    Frame();
-  }
-  // Where a moment of a row is on the screen. The timeline's place is found by asking where the
-  // pointer hits it.
-  ImVec2 Place(const std::string& label, TimeNs time) {
-    const Timeline& timeline = *ui_.timeline();
-    const RowModel& model = timeline.model();
-    for (std::size_t row = 0; row < model.rows.size(); ++row) {
-      if (model.rows[row].label != label) continue;
-      return {Origin().x + timeline.Plot().left + timeline.view().X(time),
-              Origin().y + timeline.RowsTop() + timeline.layout().lane_top_px(row, 0) + 4};
-    }
-    ADD_FAILURE() << "no row " << label;
-    return {};
-  }
-  // The panel is as wide as the window less the padding, and below title and legend.
-  ImVec2 Origin() const {
-    const ImGuiStyle& style = ImGui::GetStyle();
-    const float line = ImGui::GetIO().Fonts->Fonts[0]->FontSize + style.ItemSpacing.y;
-    return {style.WindowPadding.x, style.WindowPadding.y + 2 * line};
-  }
-
-  ViewerUi ui_{"run.db"};
-};
+using ViewerUiTest = UiFixture;
 
 TEST_F(ViewerUiTest, ShowsProgressBeforeTheRunIsThere) {
-  ui_.SetProgress({.share = 0.5, .files_done = 0, .files = 1, .rows = 1'000});
+  ui_.SetProgress(LoadProgress{.share = 0.5, .files_done = 0, .files = 1, .rows = 1'000});
   Frame({Key::kW});
   EXPECT_EQ(ui_.timeline(), nullptr);
   EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 100);

@@ -11,14 +11,14 @@
 
 namespace traceinject {
 
-struct DeviceAnalysis {
+struct DeviceFindings {
   Steps steps;
   LaneEvents idle;  // by time; source: row of the operation that ended the gap, or kNone
 };
 
 // Of all the time from the device's first to its last operation; empty if there is none.
 // O(n log n).
-std::optional<DeviceAnalysis> AnalyseDevice(const Rank& rank, const Device& device);
+std::optional<DeviceFindings> ExamineDevice(const Rank& rank, const Device& device);
 
 // One event a step; source: index into Steps::steps.
 LaneEvents StepEvents(const Steps& steps);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/core/device_analysis.h"
+#include "viewer/core/device_findings.h"
 
 #include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
 
-std::optional<DeviceAnalysis> AnalyseDevice(const Rank& rank, const Device& device) {
+std::optional<DeviceFindings> ExamineDevice(const Rank& rank, const Device& device) {
   const std::optional<Window> window = DeviceWindow(device.ops, 0, {});
   if (!window) return std::nullopt;
-  DeviceAnalysis found;
+  DeviceFindings found;
   found.steps = FindSteps(rank, device, window->time);
   const HostTimeline timeline = BuildHostTimeline(rank, device);
   for (const IdlePiece& piece : ExplainIdle(rank, device, timeline, found.steps, window->time)) {

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/bench_frames.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "viewer/platform/imgui_session.h"
+#include "viewer/ui/viewer_ui.h"
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kShortestNs = 1'000'000;
+constexpr int kZoomFactor = 4;
+constexpr int kSettlingFrames = 3;
+
+double MillisecondsSince(std::chrono::steady_clock::time_point begun) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun)
+      .count();
+}
+
+struct Samples {
+  std::vector<double> query_ms, frame_ms, draw_commands, vertices;
+};
+
+std::string Quantiles(std::vector<double> values, int decimals) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    const auto last = static_cast<double>(values.size() - 1);
+    return values[static_cast<std::size_t>(share * last + 0.5)];
+  };
+  return fmt::format(R"({{"p50": {:.{}f}, "p95": {:.{}f}, "max": {:.{}f}}})", at(0.5), decimals,
+                     at(0.95), decimals, values.back(), decimals);
+}
+
+std::string ToJson(const Samples& samples) {
+  return fmt::format(R"("query_ms": {}, "frame_ms": {}, "draw_commands": {}, "vertices": {})",
+                     Quantiles(samples.query_ms, 3), Quantiles(samples.frame_ms, 3),
+                     Quantiles(samples.draw_commands, 0), Quantiles(samples.vertices, 0));
+}
+
+void Append(Samples& all, const Samples& some) {
+  const auto append = [](std::vector<double>& to, const std::vector<double>& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  append(all.query_ms, some.query_ms);
+  append(all.frame_ms, some.frame_ms);
+  append(all.draw_commands, some.draw_commands);
+  append(all.vertices, some.vertices);
+}
+
+// ImGui without a renderer.
+class Frames {
+ public:
+  Frames(std::unique_ptr<const LoadedRun> loaded, int width_px, int height_px)
+      : imgui_(1), ui_("a benchmark") {
+    ImGuiIO& io = ImGui::GetIO();
+    io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
+    io.DeltaTime = 1.0F / 60;
+    // As the renderer of the window: more than 65536 vertices in a list are no trouble.
+    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
+    unsigned char* pixels = nullptr;
+    int width = 0, height = 0;
+    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+    ui_.SetLoaded(std::move(loaded), std::nullopt, std::nullopt);
+    for (int i = 0; i < kSettlingFrames; ++i) Draw();
+  }
+
+  void Measure(TimeNs start, TimeNs end, Samples& samples) {
+    ui_.Show(start, end);
+    samples.query_ms.push_back(QueryAll());
+    const auto begun = std::chrono::steady_clock::now();
+    Draw();
+    samples.frame_ms.push_back(MillisecondsSince(begun));
+    const ImDrawData& data = *ImGui::GetDrawData();
+    int commands = 0;
+    for (int i = 0; i < data.CmdListsCount; ++i) commands += data.CmdLists[i]->CmdBuffer.Size;
+    samples.draw_commands.push_back(commands);
+    samples.vertices.push_back(data.TotalVtxCount);
+  }
+
+  const RowModel& model() const { return ui_.timeline()->model(); }
+
+ private:
+  void Draw() {
+    ImGui::NewFrame();
+    ui_.Frame({});
+    ImGui::Render();
+  }
+
+  double QueryAll() {
+    const Timeline& timeline = *ui_.timeline();
+    const TimelineView& view = timeline.view();
+    const float top = timeline.scroll_px();
+    const auto rows = timeline.layout().RowsBetween(top, top + timeline.Plot().height());
+    const auto begun = std::chrono::steady_clock::now();
+    for (const std::uint32_t row : rows) {
+      for (const Lane& lane : model().rows[row].lanes) {
+        lane.Query(view.start_ns(), view.end_ns(), view.ns_per_px(), spans_);
+      }
+    }
+    return MillisecondsSince(begun);
+  }
+
+  ImGuiSession imgui_;
+  ViewerUi ui_;
+  std::vector<LaneSpan> spans_;
+};
+
+std::vector<TimeNs> Spans(TimeNs longest) {
+  std::vector<TimeNs> spans;
+  for (TimeNs span = longest; span > kShortestNs; span /= kZoomFactor) spans.push_back(span);
+  spans.push_back(std::min(kShortestNs, longest));
+  return spans;
+}
+
+}  // namespace
+
+std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
+                        const ViewerOptions& options) {
+  std::size_t events = 0, lanes = 0, lane_bytes = 0;
+  for (const Row& row : loaded->rows.rows) {
+    lanes += row.lanes.size();
+    for (const Lane& lane : row.lanes) {
+      lane_bytes += lane.memory_bytes();
+      if (row.kind != RowKind::kDevice) events += lane.size();  // whose pieces are of the others
+    }
+  }
+  Frames frames(std::move(loaded), options.width_px, options.height_px);
+  const RowModel& model = frames.model();
+  const std::vector<TimeNs> spans = Spans(std::max<TimeNs>(model.end - model.start, 1));
+  const int frames_a_zoom = std::max(options.bench_frames / static_cast<int>(spans.size()), 1);
+  Samples all;
+  std::string zooms;
+  for (const TimeNs span : spans) {
+    Samples samples;
+    for (int i = 0; i < frames_a_zoom; ++i) {
+      const double share = (i + 0.5) / frames_a_zoom;
+      const auto room = static_cast<double>(model.end - model.start - span);
+      const TimeNs start = model.start + static_cast<TimeNs>(share * room);
+      frames.Measure(start, start + span, samples);
+    }
+    Append(all, samples);
+    zooms += fmt::format("{}\n    {{\"span_ns\": {}, {}}}", zooms.empty() ? "" : ",", span,
+                         ToJson(samples));
+  }
+  return fmt::format(
+      "{{\"events\": {}, \"rows\": {}, \"lanes\": {}, \"lane_bytes\": {}, \"load_s\": {:.3f},\n"
+      "  \"width_px\": {}, \"height_px\": {}, \"frames\": {},\n  {},\n  \"zooms\": [{}]}}\n",
+      events, model.rows.size(), lanes, lane_bytes, load_s, options.width_px, options.height_px,
+      all.frame_ms.size(), ToJson(all), zooms);
+}
+
+}  // namespace traceinject

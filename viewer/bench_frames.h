@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a frame costs, without a window and without drawing it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "viewer/core/background_load.h"
+#include "viewer/options.h"
+
+namespace traceinject {
+
+// Shows the run at zooms from all of it to 1 ms, each a quarter of the one before, pans through it
+// at each, and measures every frame on this thread: the time of asking the visible lanes what to
+// draw (query), the time of a whole frame up to ImGui's draw lists (frame; it holds a query of its
+// own), and the draw commands and vertices that a renderer would get. JSON with p50, p95 and the
+// most of each, over all frames and by zoom. `load_s` is passed on.
+std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
+                        const ViewerOptions& options);
+
+}  // namespace traceinject

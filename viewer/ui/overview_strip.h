@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "viewer/core/overview.h"
+#include "viewer/core/timeline.h"
+#include "viewer/ui/widgets.h"
+
+namespace traceinject {
+
+// The whole run above the timeline, at ImGui's cursor; the mouse moves what the timeline shows.
+void DrawOverview(Overview& overview, Timeline& timeline, float label_px,
+                  const std::vector<bool>& marks, Controls& controls);
+
+}  // namespace traceinject

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/ui/tooltip.h"
+
+#include "analyzer/common/units.h"
+#include "viewer/core/event_text.h"
+#include "viewer/ui/widgets.h"
+
+namespace traceinject {
+
+void DrawTooltip(const Timeline& timeline, const EventRef& ref) {
+  const auto [start, end] = EventTimes(timeline.run(), timeline.model(), ref);
+  ImGui::BeginTooltip();
+  ImGui::PushTextWrapPos(40 * ImGui::GetFontSize());
+  const std::string_view label = EventLabel(timeline.run(), timeline.model(), ref);
+  Put(label.empty() ? "without name" : OneLine(label, 300));
+  ImGui::PopTextWrapPos();
+  PutColoured(DimColour(),
+              FormatTime(end - start) + " from " + FormatMoment(timeline.model(), start));
+  ImGui::EndTooltip();
+}
+
+}  // namespace traceinject

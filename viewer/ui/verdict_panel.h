@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "schemas/report.pb.h"
+#include "viewer/core/timeline.h"
+#include "viewer/ui/widgets.h"
+
+namespace traceinject {
+
+// What limits the run, by how much and why; what to change; what else would be saved; where a step
+// goes; how good the recording is. The same message as `analyze` prints. A click on a line of
+// evidence shows its place on the timeline.
+void DrawVerdict(const proto::Report& report, Timeline& timeline, Controls& controls);
+
+}  // namespace traceinject
