@@ -62,7 +62,7 @@ WindowNext WindowSession::Frame(const WindowFrame& frame) {
   ui_.SetProgress(reading ? std::optional(load_->progress()) : std::nullopt);
   ui_.Frame(frame.keys);
   // What is followed comes by itself: the window looks for it once a second.
-  return reading ? WindowNext::kKeepDrawing : WindowNext::kWaitForInput;
+  return reading || ui_.busy() ? WindowNext::kKeepDrawing : WindowNext::kWaitForInput;
 }
 
 }  // namespace traceinject

@@ -54,6 +54,99 @@ struct Lane::CellSum {
   }
 };
 
+// Sums events up in their order, a stretch after the other.
+class Lane::Walker {
+ public:
+  // Begins at an event.
+  Walker(const Lane& lane, std::size_t event) : lane_(lane), event_(event) {}
+
+  std::size_t event() const { return event_; }
+  bool done() const { return event_ == lane_.size(); }
+  TimeNs start() { return block().start[event_ % kBlockEvents]; }
+  TimeNs length() { return block().length[event_ % kBlockEvents]; }
+  void Skip() { ++event_; }
+
+  // Of [from, to): until an event of at least `long_ns`, where it ends instead, or one that starts
+  // behind it. Goes on with the next stretch at the last event if that reaches into it.
+  LaneSpan Sum(TimeNs from, TimeNs to, TimeNs long_ns) {
+    busy_ = 0;
+    mix_ = {};
+    longest_ = -1;
+    LaneSpan span{from, to, false, {}};
+    TimeNs last_end = from;
+    while (!done()) {
+      if (TakeBlock(from, span)) continue;
+      const TimeNs event_start = start();
+      if (event_start >= to) break;
+      if (length() >= long_ns) {
+        span.end = event_start;
+        break;
+      }
+      last_end = event_start + length();
+      const TimeNs inside = std::min(last_end, to) - std::max(event_start, from);
+      Add(inside, block().ink[event_ % kBlockEvents]);
+      Longest(event_, inside, span);
+      span.summary.count += event_start >= from ? 1 : 0;
+      ++event_;
+    }
+    if (last_end > span.end) --event_;
+    const TimeNs width = span.end - from;
+    span.summary.busy = Share(busy_, width);
+    for (std::size_t i = 0; i < kCategories; ++i) span.summary.mix[i] = Share(mix_[i], width);
+    return span;
+  }
+
+ private:
+  const LaneEvents::Block& block() {
+    if (event_ / kBlockEvents != unpacked_) {
+      unpacked_ = event_ / kBlockEvents;
+      lane_.events_.UnpackBlock(unpacked_ * kBlockEvents, block_);
+    }
+    return block_;
+  }
+
+  // 64 events at once, if they lie inside: the one after them starts before the end.
+  bool TakeBlock(TimeNs from, LaneSpan& span) {
+    const std::size_t next = event_ + kBlockEvents;
+    if (event_ % kBlockEvents != 0 || next >= lane_.size()) return false;
+    if (lane_.start(next) >= span.end || lane_.start(event_) < from) return false;
+    const Block &first = lane_.blocks_[event_ / kBlockEvents],
+                &after = lane_.blocks_[event_ / kBlockEvents + 1];
+    busy_ += after.busy_before - first.busy_before;
+    for (std::size_t i = 0; i < kCategories; ++i) {
+      mix_[i] += after.mix_before[i] - first.mix_before[i];
+    }
+    Longest(first.longest, lane_.Duration(first.longest), span);
+    span.summary.count += kBlockEvents;
+    event_ = next;
+    return true;
+  }
+
+  void Add(TimeNs length, Ink ink) {
+    static const auto kCategoryOf = [] {
+      std::array<std::uint8_t, 256> table;
+      for (unsigned i = 0; i < table.size(); ++i) {
+        table[i] = static_cast<std::uint8_t>(CategoryOf(static_cast<Ink>(i)));
+      }
+      return table;
+    }();
+    busy_ += length;
+    mix_[kCategoryOf[static_cast<std::uint8_t>(ink)]] += length;
+  }
+
+  void Longest(std::size_t event, TimeNs length, LaneSpan& span) {
+    if (length <= longest_) return;
+    longest_ = length;
+    span.summary.event = static_cast<std::uint32_t>(event);
+  }
+
+  const Lane& lane_;
+  std::size_t event_, unpacked_ = std::numeric_limits<std::size_t>::max();
+  LaneEvents::Block block_;
+  TimeNs busy_ = 0, longest_ = -1;
+  std::array<TimeNs, kCategories + 1> mix_ = {};  // and kHost, which is not shown
+};
+
 Lane::Lane(LaneEvents events) : events_(std::move(events)) {
   events_.shrink_to_fit();
   if (size() == 0) return;
@@ -335,21 +428,17 @@ void Lane::QueryEvents(int shift, TimeNs start_ns, TimeNs end_ns,
   // Whole cells: what a cell shows must not depend on how much of it is in view.
   const TimeNs end_cell = cell_start(end_ns - 1) + width;
   TimeNs done = cell_start(std::max(start_ns, origin)) - width, covered = done;
-  std::size_t event = FirstEndingAfter(done);
-  while (event < size() && std::max(start(event), done) < end_cell) {
-    if (Duration(event) >= 2 * width) {
-      spans.push_back(ExactSpan(event));
-      covered = end(event++);
+  Walker walker(*this, FirstEndingAfter(done));
+  while (!walker.done() && std::max(walker.start(), done) < end_cell) {
+    if (walker.length() >= 2 * width) {
+      spans.push_back(ExactSpan(walker.event()));
+      covered = spans.back().end;
+      walker.Skip();
       continue;
     }
-    const TimeNs cell = cell_start(std::max(start(event), done));
-    const TimeNs from = std::max(cell, covered);
-    done = cell + width;
-    std::size_t next = NextStartingAt(done, event);
-    // Only the last event of the cell can be one to draw as it is: it ends outside.
-    if (Duration(next - 1) >= 2 * width) done = start(--next);
-    spans.push_back({from, done, false, SummariseRange(event, next, from, done)});
-    event = end(next - 1) > done ? next - 1 : next;
+    const TimeNs cell = cell_start(std::max(walker.start(), done));
+    spans.push_back(walker.Sum(std::max(cell, covered), cell + width, 2 * width));
+    done = spans.back().end;
   }
 }
 

@@ -38,6 +38,17 @@ class LaneEvents {
   TimeNs length(std::size_t event) const { return length_[event]; }
   std::uint32_t source(std::size_t event) const { return source_[event]; }  // row in the model
   Ink ink(std::size_t event) const { return ink_[event]; }
+  // Some columns of 64 events that stand together.
+  struct Block {
+    std::array<TimeNs, PackedColumn<TimeNs>::kBlock> start, length;
+    std::array<Ink, PackedColumn<Ink>::kBlock> ink;
+  };
+  // Of the block that begins at `first`, a multiple of 64. Beyond the last event: anything.
+  void UnpackBlock(std::size_t first, Block& block) const {
+    start_.UnpackBlock(first, block.start);
+    length_.UnpackBlock(first, block.length);
+    ink_.UnpackBlock(first, block.ink);
+  }
   void shrink_to_fit() {
     start_.shrink_to_fit();
     length_.shrink_to_fit();
@@ -120,6 +131,7 @@ class Lane {
     std::uint32_t longest = 0;
   };
   struct CellSum;
+  class Walker;
 
   void BuildBlocks();
   void BuildPyramid();

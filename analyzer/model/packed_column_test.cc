@@ -21,6 +21,12 @@ void ExpectSame(const PackedColumn<T>& column, const std::vector<T>& values) {
   ASSERT_EQ(column.size(), values.size());
   EXPECT_EQ(column.empty(), values.empty());
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_EQ(column[i], values[i]) << i;
+  std::array<T, PackedColumn<T>::kBlock> block;
+  for (std::size_t first = 0; first < values.size(); first += block.size()) {
+    const std::size_t count = column.UnpackBlock(first, block);
+    ASSERT_EQ(count, std::min(block.size(), values.size() - first));
+    for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(block[i], values[first + i]) << first + i;
+  }
 }
 
 // Differences up to `most`, of which one in a hundred is any number at all.

@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 constexpr std::chrono::milliseconds kFollowEvery{1'000};
 
+}  // namespace
+
 bool IsWhole(const Run& run) {
   return std::all_of(run.ranks.begin(), run.ranks.end(),
                      [](const Rank& rank) { return rank.read_until == kOpen; });
 }
-
-}  // namespace
 
 LoadResult LoadWithRows(const std::vector<std::string>& paths, const LoadOptions& options) {
   Result<Run> run = LoadRun(paths, options);
@@ -128,14 +128,14 @@ bool BackgroundLoad::SleepFor(std::chrono::milliseconds time) {
   return !stopped_.wait_for(lock, time, [this] { return stop_.load(); });
 }
 
-void BackgroundLoad::Discard(std::unique_ptr<const LoadedRun> run) {
+void BackgroundLoad::Discard(std::shared_ptr<const LoadedRun> run) {
   if (done_) return;  // and so free it here
   const std::lock_guard lock(mutex_);
   discarded_.push_back(std::move(run));
 }
 
 void BackgroundLoad::FreeDiscarded() {
-  std::vector<std::unique_ptr<const LoadedRun>> discarded;  // freed without the lock
+  std::vector<std::shared_ptr<const LoadedRun>> discarded;  // freed without the lock
   const std::lock_guard lock(mutex_);
   discarded.swap(discarded_);
 }

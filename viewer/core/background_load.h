@@ -26,6 +26,9 @@ struct LoadedRun {
   RowModel rows;  // points into nothing: indices of `run`
 };
 
+// Whether all events were read, not only the first ones. O(ranks).
+bool IsWhole(const Run& run);
+
 using LoadResult = Result<std::unique_ptr<const LoadedRun>>;
 
 // Reads here and now.
@@ -63,7 +66,7 @@ class BackgroundLoad {
   // left as it was shown. Never waits for reading.
   std::optional<LoadResult> Take();
   // Frees a large run on the thread, if that still runs: it takes longer than a frame.
-  void Discard(std::unique_ptr<const LoadedRun> run);
+  void Discard(std::shared_ptr<const LoadedRun> run);
 
  private:
   void Work(const Options& options);
@@ -79,7 +82,7 @@ class BackgroundLoad {
   std::condition_variable stopped_;
   LoadProgress progress_;
   std::optional<LoadResult> result_;
-  std::vector<std::unique_ptr<const LoadedRun>> discarded_;
+  std::vector<std::shared_ptr<const LoadedRun>> discarded_;
   bool shown_ = false;  // a whole run was handed over; only the thread looks
   std::atomic<bool> stop_ = false, reading_ = true, done_ = false;
   std::thread thread_;

@@ -171,7 +171,7 @@ class Painter {
         if (model_.rows[row].rank != gap.rank || IsHeading(model_.rows[row].kind)) continue;
         const Box box = RowBox(row);
         const Box where{X(gap.start), box.top, std::max(X(gap.end), X(gap.start) + 1), box.bottom};
-        canvas_.Fill(where, theme_.not_recorded);
+        canvas_.Fill(where, gap.being_read ? theme_.being_read : theme_.not_recorded);
         const float left = std::max(where.left, plot_.left) + kTextPadPx;
         const float room = std::min(where.right, plot_.right) - left;
         if (room <= 0) continue;

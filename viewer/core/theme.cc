@@ -26,6 +26,7 @@ constexpr Theme kDark = {.name = "dark",
                          .measure_fill = 0xffffff20,
                          .measure_edge = 0xffe082ff,
                          .not_recorded = 0xd9534f38,
+                         .being_read = 0xffffff0c,
                          .counter = 0x7fb2d6ff};
 
 constexpr Theme kLight = {.name = "light",
@@ -50,6 +51,7 @@ constexpr Theme kLight = {.name = "light",
                           .measure_fill = 0x00000018,
                           .measure_edge = 0x8a5a00ff,
                           .not_recorded = 0xd9534f30,
+                          .being_read = 0x0000000c,
                           .counter = 0x5b8fb5ff};
 
 }  // namespace

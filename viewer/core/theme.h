@@ -19,7 +19,7 @@ struct Theme {
   Rgba grid, divider;
   Rgba selected, hovered;           // frames around events
   Rgba measure_fill, measure_edge;  // the stretch that is being measured
-  Rgba not_recorded;
+  Rgba not_recorded, being_read;
   Rgba counter;  // a figure's area; its range within a pixel in a paler one
 };
 

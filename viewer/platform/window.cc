@@ -17,7 +17,8 @@ namespace traceinject {
 namespace {
 
 constexpr int kWidth = 1600, kHeight = 900;
-constexpr double kMovingWaitS = 0.03, kIdleWaitS = 1;
+// What moves by itself is progress only: ten times a second leaves the processors to the reading.
+constexpr double kMovingWaitS = 0.1, kIdleWaitS = 1;
 // ImGui needs a few frames to settle after an input: what is hovered is known one frame later.
 constexpr int kFramesAfterInput = 3;
 

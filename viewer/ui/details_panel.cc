@@ -87,7 +87,7 @@ void PutPairs(const std::vector<Detail>& lines, std::size_t from) {
 }  // namespace
 
 void DetailsPanel::Draw(const Timeline& timeline, const proto::Report* report, Controls& controls) {
-  const Subject subject{timeline.selection(), timeline.measure(), report != nullptr};
+  const Subject subject{timeline.selection(), timeline.measure(), report};
   if (subject != shown_) {
     shown_ = subject;
     lines_ = DetailsOf(timeline, report);

@@ -22,7 +22,7 @@ class DetailsPanel {
   struct Subject {
     std::optional<EventRef> event;
     std::optional<Measure> measure;
-    bool judged = false;  // there was a report
+    const proto::Report* report = nullptr;
     bool operator==(const Subject&) const = default;
   };
 

@@ -50,6 +50,17 @@ const std::vector<bool>& FindPanel::marks() const {
   return result_ ? result_->marks : kNoMarks;
 }
 
+void FindPanel::ContinueFrom(const FindPanel& before) {
+  text_ = before.text_;
+  whole_ = before.whole_;
+  shortest_ns_ = before.shortest_ns_;
+  longest_ns_ = before.longest_ns_;
+  for (const RowGroup& group : groups_) {
+    if (group.title == before.rows_.title) rows_ = group;
+  }
+  Ask();
+}
+
 void FindPanel::FindName(const std::string& name, std::vector<std::uint32_t> rows) {
   text_ = name;
   whole_ = true;

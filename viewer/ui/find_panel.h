@@ -22,6 +22,10 @@ class FindPanel {
 
   void Draw(Timeline& timeline, Controls& controls);
 
+  // The same run was read anew: it is searched for the same. Rows that were chosen by themselves
+  // are all of them again, since rows may have come.
+  void ContinueFrom(const FindPanel& before);
+
   // From the next frame on keys go into the field.
   void TakeFocus() { focus_ = true; }
   // Looks for events with exactly this name in these rows.

@@ -55,7 +55,9 @@ void DrawReadingNote(const LoadProgress& progress, const std::string& what) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({screen.x - kMarginPx, screen.y - kMarginPx}, ImGuiCond_Always, {1, 1});
   BeginBox("reading", kFixed | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing);
-  Put(fmt::format("Reading {}: {:.0f} %", Name(what, 60), 100 * progress.share));
+  const std::string name = Name(what, 60);
+  Put(progress.share < 1 ? fmt::format("Reading {}: {:.0f} %", name, 100 * progress.share)
+                         : "Arranging " + name);
   EndBox();
 }
 

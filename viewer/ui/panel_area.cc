@@ -28,12 +28,18 @@ constexpr Tab kTabs[] = {{PanelTab::kVerdict, "Verdict"},
 }  // namespace
 
 PanelArea::PanelArea(const LoadedRun& loaded)
-    : judge_([&run = loaded.run](int, const std::atomic<bool>&) {
-        return std::optional(BuildReportWithVerdict(run, {}));
-      }),
+    : whole_(IsWhole(loaded.run)),
       statistics_(loaded.run, loaded.rows),
-      find_(loaded.run, loaded.rows) {
-  judge_.Ask(0);
+      find_(loaded.run, loaded.rows) {}
+
+void PanelArea::ContinueFrom(const PanelArea& before) {
+  tab_ = before.tab_;
+  wanted_ = before.wanted_;
+  height_px_ = before.height_px_;
+  selection_ = before.selection_;
+  measured_ = before.measured_;
+  statistics_.ContinueFrom(before.statistics_);
+  find_.ContinueFrom(before.find_);
 }
 
 float PanelArea::Height(float window_px) const {
@@ -44,10 +50,9 @@ float PanelArea::Height(float window_px) const {
                                std::max(tabs_px, kMostShare * window_px)));
 }
 
-bool PanelArea::busy() const { return judge_.busy() || statistics_.busy() || find_.busy(); }
+bool PanelArea::busy() const { return statistics_.busy() || find_.busy(); }
 
 void PanelArea::Wait() const {
-  judge_.Wait();
   statistics_.Wait();
   find_.Wait();
 }
@@ -82,20 +87,22 @@ void PanelArea::FollowTimeline(const Timeline& timeline) {
   measured_ = timeline.measure().has_value();
 }
 
-void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, Controls& controls) {
+void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, const proto::Report* report,
+                          Controls& controls) {
   switch (tab) {
     case PanelTab::kVerdict:
-      if (report_) {
-        DrawVerdict(*report_, timeline, controls);
+      if (report != nullptr) {
+        DrawVerdict(*report, timeline, controls);
         // The jump to a piece of evidence is no reason to leave the list of them.
         selection_ = timeline.selection();
         measured_ = timeline.measure().has_value();
       } else {
-        PutColoured(DimColour(), "Working out what limits the run...");
+        PutColoured(DimColour(), whole_ ? "Working out what limits the run..."
+                                        : "What limits the run is said once all of it was read.");
       }
       return;
     case PanelTab::kDetails:
-      return details_.Draw(timeline, report_.get(), controls);
+      return details_.Draw(timeline, report, controls);
     case PanelTab::kStatistics:
       if (const auto clicked = statistics_.Draw(timeline, controls)) {
         find_.FindName(clicked->name, clicked->rows);
@@ -107,8 +114,7 @@ void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, Controls& controls) 
   }
 }
 
-void PanelArea::Draw(Timeline& timeline, Controls& controls) {
-  if (!report_) report_ = judge_.answer();
+void PanelArea::Draw(Timeline& timeline, const proto::Report* report, Controls& controls) {
   FollowTimeline(timeline);
   DrawSplitter(controls);
   if (!ImGui::BeginTabBar("panels")) return;
@@ -121,7 +127,7 @@ void PanelArea::Draw(Timeline& timeline, Controls& controls) {
     if (!open) continue;
     tab_ = tab.tab;
     ImGui::BeginChild(tab.title, {0, 0}, false, ImGuiWindowFlags_NoSavedSettings);
-    DrawPanel(tab.tab, timeline, controls);
+    DrawPanel(tab.tab, timeline, report, controls);
     ImGui::EndChild();
     ImGui::EndTabItem();
   }

@@ -6,9 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "schemas/report.pb.h"
 #include "viewer/core/background_load.h"
-#include "viewer/core/latest_task.h"
 #include "viewer/core/timeline.h"
 #include "viewer/ui/details_panel.h"
 #include "viewer/ui/find_panel.h"
@@ -21,13 +20,15 @@ enum class PanelTab : std::uint8_t { kVerdict, kDetails, kStatistics, kFind };
 
 class PanelArea {
  public:
-  // Begins to work out the verdict, on a thread of its own. `loaded` must outlive this.
+  // `loaded` must outlive this.
   explicit PanelArea(const LoadedRun& loaded);
 
   // What the area takes of a window of this height, the line above included.
   float Height(float window_px) const;
-  // The rest of the window from ImGui's cursor on.
-  void Draw(Timeline& timeline, Controls& controls);
+  // The same run was read anew: what was chosen and looked for stays.
+  void ContinueFrom(const PanelArea& before);
+  // The rest of the window from ImGui's cursor on. `report`: null until there is one.
+  void Draw(Timeline& timeline, const proto::Report* report, Controls& controls);
 
   void Show(PanelTab tab) { wanted_ = tab; }
   // The Find panel, with the caret in its field.
@@ -36,20 +37,17 @@ class PanelArea {
 
   const StatisticsPanel& statistics() const { return statistics_; }
   const FindPanel& find() const { return find_; }
-  // Null until it is worked out.
-  const proto::Report* report() const { return report_.get(); }
 
-  // Whether something that shows is still being worked out.
+  // Whether something that shows is still being counted or looked for.
   bool busy() const;
   void Wait() const;
 
  private:
   void DrawSplitter(Controls& controls);
   void FollowTimeline(const Timeline& timeline);
-  void DrawPanel(PanelTab tab, Timeline& timeline, Controls& controls);
+  void DrawPanel(PanelTab tab, Timeline& timeline, const proto::Report* report, Controls& controls);
 
-  LatestTask<int, proto::Report> judge_;
-  std::shared_ptr<const proto::Report> report_;
+  bool whole_;  // all of the run was read
   DetailsPanel details_;
   StatisticsPanel statistics_;
   FindPanel find_;

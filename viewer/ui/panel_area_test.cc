@@ -30,14 +30,14 @@ class PanelAreaTest : public UiFixture {
 TEST_F(PanelAreaTest, BeginsWithTheVerdict) {
   LoadSlowLoader();
   EXPECT_EQ(panels().tab(), PanelTab::kVerdict);
-  ASSERT_NE(panels().report(), nullptr);
-  EXPECT_EQ(panels().report()->verdict().label(), "dataloader");
+  ASSERT_NE(ui_.report(), nullptr);
+  EXPECT_EQ(ui_.report()->verdict().label(), "dataloader");
   EXPECT_FALSE(ui_.busy());
 }
 
 TEST_F(PanelAreaTest, EvidenceJumpsToItsPlaceAndStaysInSight) {
   LoadSlowLoader();
-  const proto::Evidence& line = panels().report()->verdict().evidence(1);
+  const proto::Evidence& line = ui_.report()->verdict().evidence(1);
   ASSERT_TRUE(line.has_device());
   Click("evidence 1");
   ASSERT_TRUE(timeline().measure().has_value());
@@ -59,13 +59,40 @@ TEST_F(PanelAreaTest, ARunWithoutGpuWorkHasEmptyPanels) {
   loaded->run.ranks = {builder.rank()};
   loaded->rows = BuildRows(loaded->run);
   Load(std::move(loaded), std::nullopt, std::nullopt);
-  EXPECT_EQ(panels().report()->verdict().label(), "inconclusive");
+  EXPECT_EQ(ui_.report()->verdict().label(), "inconclusive");
   Click("tab: Statistics");
   EXPECT_EQ(panels().statistics().names().size(), 1U);
   Click("tab: Find");
   EXPECT_EQ(panels().find().result(), nullptr);
   Click("tab: Details");
   EXPECT_EQ(panels().tab(), PanelTab::kDetails);
+}
+
+// A quick look at the beginning gets no verdict; what was looked for is looked for in all of it.
+TEST_F(PanelAreaTest, ARunReadAnewKeepsWhatWasLookedFor) {
+  const auto read = [](TimeNs until) {
+    auto loaded = std::make_unique<LoadedRun>();
+    TrainingPlan plan;
+    plan.load_ns = 25'000'000;
+    loaded->run.ranks = {SimulatedTraining(plan).rank()};
+    loaded->run.ranks[0].read_until = until;
+    loaded->rows = BuildRows(loaded->run);
+    return loaded;
+  };
+  Load(read(5'000'000), std::nullopt, std::nullopt);
+  EXPECT_EQ(ui_.report(), nullptr);
+  Click("tab: Find");
+  Click("find: text");
+  Type("gemm");
+  const std::size_t hits = panels().find().result()->count;
+  const auto shown = ui_.Replace(read(kOpen));
+  Settle();
+  EXPECT_NE(shown, nullptr);
+  EXPECT_EQ(panels().tab(), PanelTab::kFind);
+  ASSERT_NE(panels().find().result(), nullptr);
+  EXPECT_EQ(panels().find().result()->count, hits);
+  ASSERT_NE(ui_.report(), nullptr);
+  EXPECT_EQ(ui_.report()->verdict().label(), "dataloader");
 }
 
 TEST_F(PanelAreaTest, TabsOpenByClick) {

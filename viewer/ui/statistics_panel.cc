@@ -66,6 +66,16 @@ StatisticsPanel::StatisticsPanel(const Run& run, const RowModel& model)
         return ComputeStatistics(run, model, query, cancelled);
       }) {}
 
+void StatisticsPanel::ContinueFrom(const StatisticsPanel& before) {
+  column_ = before.column_;
+  descending_ = before.descending_;
+  if (before.choice_ == 0) return;
+  const std::string& title = before.groups_[static_cast<std::size_t>(before.choice_) - 1].title;
+  for (std::size_t group = 0; group < groups_.size(); ++group) {
+    if (groups_[group].title == title) choice_ = static_cast<int>(group) + 1;
+  }
+}
+
 RowGroup StatisticsPanel::ChosenRows(const Timeline& timeline) const {
   if (choice_ > 0) return groups_[static_cast<std::size_t>(choice_) - 1];
   if (const std::uint32_t row = ChosenRow(timeline); row != kNone) {

@@ -29,6 +29,9 @@ class StatisticsPanel {
   // next one is there.
   std::optional<Clicked> Draw(const Timeline& timeline, Controls& controls);
 
+  // The same run was read anew: the choice of rows and the order stay.
+  void ContinueFrom(const StatisticsPanel& before);
+
   bool busy() const { return task_.busy(); }
   void Wait() const { task_.Wait(); }
   // The rows as drawn: sorted. Empty before the first answer.

@@ -36,17 +36,31 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   timeline_.emplace(loaded_->run, model);
   timeline_->SetLook(look_);
   overview_.emplace(model);
-  panels_.emplace(*loaded_);
+  panels_ = std::make_unique<PanelArea>(*loaded_);
+  report_.reset();
+  ++opening_;
+  Judge();
   if (!from_ns && !to_ns) return;
   timeline_->Show(from_ns ? model.origin + *from_ns : model.start,
                   to_ns ? model.origin + *to_ns : model.end);
 }
 
-std::unique_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedRun> loaded) {
+std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedRun> loaded) {
   Timeline timeline(loaded->run, loaded->rows);
   timeline.ContinueFrom(*timeline_);
   timeline_.emplace(std::move(timeline));
-  return std::exchange(loaded_, std::move(loaded));
+  overview_.emplace(loaded->rows);
+  const std::unique_ptr<const PanelArea> before = std::move(panels_);
+  std::shared_ptr<const LoadedRun> shown = std::exchange(loaded_, std::move(loaded));
+  panels_ = std::make_unique<PanelArea>(*loaded_);
+  panels_->ContinueFrom(*before);
+  Judge();
+  return shown;
+}
+
+// Half a run has another verdict.
+void ViewerUi::Judge() {
+  if (IsWhole(loaded_->run)) judge_.Ask({loaded_, opening_});
 }
 
 void ViewerUi::SetOpening(std::string what) {
@@ -82,6 +96,7 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
     return;
   }
   controls_.Clear();
+  if (auto newest = judge_.answer(); newest && newest->opening == opening_) report_ = newest;
   for (const Key key : keys) {
     if (ImGui::GetIO().WantTextInput) break;  // they are text
     if (const auto command = CommandFor(key)) timeline_->Do(*command);
@@ -93,7 +108,7 @@ void ViewerUi::Frame(const std::vector<Key>& keys) {
   const float panels_px = panels_->Height(ImGui::GetIO().DisplaySize.y);
   const float room_px = ImGui::GetContentRegionAvail().y - panels_px;
   DrawTimeline(std::max(room_px, 4 * Timeline::kRulerPx));
-  panels_->Draw(*timeline_, controls_);
+  panels_->Draw(*timeline_, report(), controls_);
   ImGui::End();
   if (timeline_->help_shown()) DrawHelp();
   DrawOpening();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "viewer/core/background_load.h"
+#include "viewer/core/background_report.h"
 #include "viewer/core/overview.h"
 #include "viewer/core/paint_timeline.h"
 #include "viewer/core/timeline.h"
@@ -38,7 +39,7 @@ class ViewerUi {
 
   // The run that is shown, read anew: time, rows and selection stay as they are. Returns what was
   // shown, for the caller to free where that takes no time from a frame.
-  std::unique_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
+  std::shared_ptr<const LoadedRun> Replace(std::unique_ptr<const LoadedRun> loaded);
 
   // Between ImGui::NewFrame and ImGui::Render. `keys`: pressed since the last frame, in order.
   void Frame(const std::vector<Key>& keys);
@@ -48,28 +49,36 @@ class ViewerUi {
 
   // Null until loaded.
   const Timeline* timeline() const { return timeline_ ? &*timeline_ : nullptr; }
-  const PanelArea* panels() const { return panels_ ? &*panels_ : nullptr; }
+  const PanelArea* panels() const { return panels_.get(); }
   const Controls& controls() const { return controls_; }
 
   // Whether a panel waits for figures that are being worked out: the next frames will differ.
-  bool busy() const { return panels_ && panels_->busy(); }
+  bool busy() const { return judge_.busy() || (panels_ && panels_->busy()); }
   // Until they are there.
   void WaitForPanels() const {
+    judge_.Wait();
     if (panels_) panels_->Wait();
   }
+  // Of the run that is shown; of one that grows perhaps of an earlier state. Null until there is
+  // one.
+  const proto::Report* report() const { return report_ ? &report_->report : nullptr; }
 
  private:
   void DrawOpening();
+  void Judge();
   void DrawTimeline(float height_px);
   void FeedMouse(float origin_x, float origin_y);
 
   std::string what_;
   std::optional<LoadProgress> progress_;
   std::string problem_;
-  std::unique_ptr<const LoadedRun> loaded_;
+  ReportTask judge_{ReportOn};
+  int opening_ = 0;  // counts the runs shown
+  std::shared_ptr<const RunReport> report_;
+  std::shared_ptr<const LoadedRun> loaded_;
   std::optional<Timeline> timeline_;
   std::optional<Overview> overview_;
-  std::optional<PanelArea> panels_;
+  std::unique_ptr<PanelArea> panels_;
   Controls controls_;
   Look look_;        // before there is a timeline to ask
   Painted painted_;  // in the last frame
