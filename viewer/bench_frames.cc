@@ -101,9 +101,9 @@ class Frames {
     const Timeline& timeline = *ui_.timeline();
     const TimelineView& view = timeline.view();
     const float top = timeline.scroll_px();
-    const auto [first, last] = timeline.layout().VisibleRows(top, top + timeline.Plot().height());
+    const auto rows = timeline.layout().RowsBetween(top, top + timeline.Plot().height());
     const double begun = CpuMs();
-    for (std::size_t row = first; row < last; ++row) {
+    for (const std::uint32_t row : rows) {
       for (const Lane& lane : model().rows[row].lanes) {
         lane.Query(view.start_ns(), view.end_ns(), view.ns_per_px(), spans_);
       }

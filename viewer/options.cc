@@ -27,11 +27,15 @@ constexpr const char* kDescription =
     "  traceview run.db --script steps.txt    what a user would do; needs no display\n"
     "\n"
     "Reading the picture: the row \"GPU\" is the union of its streams, blue where it computes, red "
-    "where only\ncommunication runs, amber where only copies run, empty where the GPU idles. Where "
-    "events are narrower\nthan a pixel or two, the height of a column is the share of its time "
-    "that is "
-    "busy. The number beside\na row is its busy share of the time shown.\n"
-    "In the window: W/S zoom, A/D move, click an event, drag to measure, ? lists everything.";
+    "where only\ncommunication runs, amber where only copies run, empty where the GPU idles; the "
+    "row "
+    "\"idle\" below it has\nthe cause of each such gap. Where events are narrower than a pixel or "
+    "two, the height of a column is the\nshare of its time that is busy. The number beside a row "
+    "is "
+    "its busy share of the time shown.\n"
+    "In the window: W/S zoom, A/D move, click an event, drag to measure, click a triangle to fold "
+    "up\n"
+    "a group of rows, ? lists everything.";
 
 // "1600x900" into both numbers; an error in words if it is anything else.
 std::string ParseSize(const std::string& text, ViewerOptions& options) {
@@ -46,6 +50,13 @@ std::string ParseSize(const std::string& text, ViewerOptions& options) {
     return "";
   }
   return "--size " + text + ": expected WIDTHxHEIGHT in pixels, each 200 to 16384, as in 1600x900";
+}
+
+std::string ParseTheme(const std::string& text, ThemeId& theme) {
+  const std::optional<ThemeId> found = ThemeCalled(text);
+  if (!found) return "--theme " + text + ": expected dark or light";
+  theme = *found;
+  return "";
 }
 
 std::string ParseMoment(const std::string& text, std::optional<TimeNs>& moment) {
@@ -132,6 +143,10 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "--size", [&](const std::string& text) { return ParseSize(text, options); },
       "of the picture in pixels; 1600x900 if not given")
       ->type_name("WxH");
+  add_parsed(
+      "--theme", [&](const std::string& text) { return ParseTheme(text, options.theme); },
+      "dark (if not given) or light; T changes it in the window")
+      ->type_name("NAME");
   add_parsed(
       "--from", [&](const std::string& text) { return ParseMoment(text, options.from_ns); },
       "show from here: 1.5s, 200ms, ... after the first GPU operation")

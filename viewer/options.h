@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/model/run.h"
+#include "viewer/core/theme.h"
 
 namespace traceinject {
 
@@ -18,6 +19,7 @@ struct ViewerOptions {
   std::string script;      // path of the script, which is played first
   std::string dump_state;  // path of the JSON; "-": stdout
   int width_px = 1600, height_px = 900;
+  ThemeId theme = ThemeId::kDark;
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
   bool follow = false;                   // read again when the recording grows
   bool check = false;                    // say what was read, and exit

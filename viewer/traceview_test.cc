@@ -17,6 +17,7 @@
 
 #include "viewer/core/palette.h"
 #include "viewer/core/sample_run.h"
+#include "viewer/core/theme.h"
 
 namespace traceinject {
 namespace {
@@ -117,6 +118,19 @@ TEST_F(Screenshot, ShowsTheTimeAskedFor) {
   EXPECT_NE(all->bytes, part->bytes);
 }
 
+TEST_F(Screenshot, HasTheThemeAskedFor) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    const auto picture = Take("--size 800x500 --theme " + std::string(theme->name));
+    if (!picture) GTEST_SKIP() << kNoEgl;
+    const auto most =
+        std::max_element(picture->pixels.begin(), picture->pixels.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    EXPECT_TRUE(most->first == theme->background || most->first == theme->row_tint ||
+                most->first == theme->window)
+        << theme->name << std::hex << most->first;
+  }
+}
+
 TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
   if (!Take("")) GTEST_SKIP() << kNoEgl;
   const Outcome outcome = RunTraceview(run_ + " --screenshot /nonexistent/a.png");
@@ -127,7 +141,7 @@ TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
 TEST(Traceview, HelpTeachesAndSucceeds) {
   const Outcome outcome = RunTraceview("--help");
   EXPECT_EQ(outcome.exit_code, 0);
-  for (const char* word : {"--screenshot", "--from", "run.db", "Exit codes", "--script",
+  for (const char* word : {"--screenshot", "--theme", "--from", "run.db", "Exit codes", "--script",
                            "follow-back", "double-click"}) {
     EXPECT_NE(outcome.output.find(word), std::string::npos) << word;
   }
@@ -136,10 +150,11 @@ TEST(Traceview, HelpTeachesAndSucceeds) {
 TEST(Traceview, BadUsageIsTwo) {
   for (const char* arguments :
        {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
-        "run.db --size 0x900", "run.db --from soon", "run.db --from 2s --to 1s",
-        "run.db --bench-frames 0", "--bench-events 100", "run.db --bench-events 9 --bench-frames 9",
-        "run.db --check --screenshot a.png", "run.db --check --follow", "run.db --view 1s",
-        "run.db --view 2s..1s", "run.db --view a..b", "run.db --script a --check"}) {
+        "run.db --size 0x900", "run.db --theme blue", "run.db --from soon",
+        "run.db --from 2s --to 1s", "run.db --bench-frames 0", "--bench-events 100",
+        "run.db --bench-events 9 --bench-frames 9", "run.db --check --screenshot a.png",
+        "run.db --check --follow", "run.db --view 1s", "run.db --view 2s..1s", "run.db --view a..b",
+        "run.db --script a --check"}) {
     const Outcome outcome = RunTraceview(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;

@@ -12,6 +12,7 @@ std::string NamesOf(const std::vector<std::string>& paths) {
 
 WindowSession::WindowSession(const ViewerOptions& options)
     : options_(options), ui_(NamesOf(options.paths)) {
+  ui_.SetLook({.theme = options.theme});
   BackgroundLoad::Options how;
   how.follow = options.follow;
   // The beginning of the recording is not what was asked for.

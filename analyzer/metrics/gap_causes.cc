@@ -2,7 +2,9 @@
 #include "analyzer/metrics/gap_causes.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace traceinject {
 namespace {
@@ -17,33 +19,35 @@ bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row) {
   return transfer.kind == 1 && transfer.src_kind == 1;
 }
 
-// Walks over the gaps of a device, from the first to the last.
-class Splitter {
+// Walks over the gaps of a device, from the first to the last, and hands each piece that has one
+// cause to `book(Interval, IdleCause, row of the operation that ended the gap)`.
+template <typename Book>
+class GapWalker {
  public:
-  Splitter(const Rank& rank, const GpuOps& ops, const HostTimeline& timeline, const Steps& steps)
+  GapWalker(const Rank& rank, const GpuOps& ops, const HostTimeline& timeline, TimeNs host_wait_ns,
+            Book book)
       : rank_(rank),
         ops_(ops),
         timeline_(timeline),
-        cuts_(steps.cuts()),
-        host_wait_ns_(HostWaitLimit(steps)) {
-    found_.steps.resize(steps.steps.size());
-    const std::vector<Partition> partitions = PartitionBetween(ops, cuts_);
-    for (std::size_t i = 0; i < partitions.size(); ++i) found_.steps[i].partition = partitions[i];
-  }
+        host_wait_ns_(host_wait_ns),
+        book_(std::move(book)) {}
 
-  GapCauses Split() {
-    const TimeNs end = cuts_.back();
-    TimeNs busy_until = cuts_.front();
+  // The steps stay empty: they are the booker's.
+  GapCauses Walk(Interval window) {
+    const TimeNs end = window.end;
+    TimeNs busy_until = window.start;
     std::uint32_t before = kNone;
     for (std::uint32_t row = 0; row < ops_.size() && ops_.start[row] < end; ++row) {
       CountLaunch(row);
+      ended_by_ = row;
       if (ops_.start[row] > busy_until) Gap({busy_until, ops_.start[row]}, before, row);
       if (ops_.end[row] > busy_until) {
         busy_until = ops_.end[row];
         before = row;
       }
     }
-    if (busy_until < end) Book({busy_until, end}, IdleCause::kUnknown);
+    ended_by_ = kNone;
+    if (busy_until < end) Put({busy_until, end}, IdleCause::kUnknown);
     return std::move(found_);
   }
 
@@ -54,26 +58,19 @@ class Splitter {
     if (rank_.api.start[ops_.launch[row]] > ops_.start[row] + kClockNs) ++found_.acausal;
   }
 
-  // Adds the piece to the steps it lies in. Pieces come in order.
-  void Book(Interval piece, IdleCause cause) {
-    while (step_ + 1 < found_.steps.size() && cuts_[step_ + 1] <= piece.start) ++step_;
-    for (std::size_t i = step_; i < found_.steps.size() && cuts_[i] < piece.end; ++i) {
-      const TimeNs inside = std::min(piece.end, cuts_[i + 1]) - std::max(piece.start, cuts_[i]);
-      if (inside > 0) found_.steps[i].idle_ns[static_cast<std::size_t>(cause)] += inside;
-    }
-  }
+  void Put(Interval piece, IdleCause cause) { book_(piece, cause, ended_by_); }
 
   void Gap(Interval gap, std::uint32_t before, std::uint32_t row) {
     const std::uint32_t launch = ops_.launch[row];
     if (launch == kNone || rank_.api.start[launch] > ops_.start[row] + kClockNs)
-      return Book(gap, IdleCause::kUnknown);
+      return Put(gap, IdleCause::kUnknown);
     const TimeNs launched = std::min(rank_.api.start[launch], gap.end);
-    if (launched <= gap.start) return Book(gap, QueuedCause(before, row));
+    if (launched <= gap.start) return Put(gap, QueuedCause(before, row));
     const std::optional<IdleCause> drained = DrainedBy(gap.start, launched);
     Host({gap.start, launched}, drained);
     IdleCause latency = drained.value_or(IdleCause::kLaunch);
     if (IsPageableUpload(rank_, ops_, row)) latency = IdleCause::kCopy;
-    Book({launched, gap.end}, latency);
+    Put({launched, gap.end}, latency);
   }
 
   IdleCause QueuedCause(std::uint32_t before, std::uint32_t row) const {
@@ -117,7 +114,7 @@ class Splitter {
                             std::min(segments[i].time.end, time.end)};
       if (inside.end <= inside.start) continue;
       if (inside.start > now) Stretch({now, inside.start}, drained);
-      Book(inside, segments[i].cause);
+      Put(inside, segments[i].cause);
       now = inside.end;
     }
     if (now < time.end) Stretch({now, time.end}, drained);
@@ -161,7 +158,7 @@ class Splitter {
   }
 
   void BookHost(Interval time, IdleCause cause) {
-    Book(time, cause);
+    Put(time, cause);
     if (cause == IdleCause::kLaunch || cause == IdleCause::kPython) return;
     if (!found_.host.empty() && found_.host.back().time.end == time.start &&
         found_.host.back().cause == cause) {
@@ -174,10 +171,11 @@ class Splitter {
   const Rank& rank_;
   const GpuOps& ops_;
   const HostTimeline& timeline_;
-  const std::vector<TimeNs> cuts_;
   const TimeNs host_wait_ns_;
+  Book book_;
   GapCauses found_;
-  std::size_t step_ = 0, segment_ = 0, call_ = 0;
+  std::uint32_t ended_by_ = kNone;
+  std::size_t segment_ = 0, call_ = 0;
 };
 
 }  // namespace
@@ -194,7 +192,41 @@ TimeNs HostWaitLimit(const Steps& steps) {
 
 GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,
                      const Steps& steps) {
-  return Splitter(rank, device.ops, timeline, steps).Split();
+  const std::vector<TimeNs> cuts = steps.cuts();
+  std::vector<StepSplit> split(steps.steps.size());
+  const std::vector<Partition> partitions = PartitionBetween(device.ops, cuts);
+  for (std::size_t i = 0; i < partitions.size(); ++i) split[i].partition = partitions[i];
+  std::size_t step = 0;
+  // Adds the piece to the steps it lies in. Pieces come in order.
+  const auto book = [&](Interval piece, IdleCause cause, std::uint32_t) {
+    while (step + 1 < split.size() && cuts[step + 1] <= piece.start) ++step;
+    for (std::size_t i = step; i < split.size() && cuts[i] < piece.end; ++i) {
+      const TimeNs inside = std::min(piece.end, cuts[i + 1]) - std::max(piece.start, cuts[i]);
+      if (inside > 0) split[i].idle_ns[static_cast<std::size_t>(cause)] += inside;
+    }
+  };
+  GapCauses found = GapWalker(rank, device.ops, timeline, HostWaitLimit(steps), book)
+                        .Walk({cuts.front(), cuts.back()});
+  found.steps = std::move(split);
+  return found;
+}
+
+std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
+                                   const HostTimeline& timeline, const Steps& steps,
+                                   Interval window) {
+  std::vector<IdlePiece> pieces;
+  const auto book = [&pieces](Interval time, IdleCause cause, std::uint32_t ended_by) {
+    if (time.end <= time.start) return;
+    const bool joins = !pieces.empty() && pieces.back().time.end == time.start &&
+                       pieces.back().cause == cause && pieces.back().ended_by == ended_by;
+    if (joins) {
+      pieces.back().time.end = time.end;
+    } else {
+      pieces.push_back({time, cause, ended_by});
+    }
+  };
+  GapWalker(rank, device.ops, timeline, HostWaitLimit(steps), book).Walk(window);
+  return pieces;
 }
 
 }  // namespace traceinject

@@ -51,4 +51,18 @@ TimeNs HostWaitLimit(const Steps& steps);
 GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,
                      const Steps& steps);
 
+// A part of a gap with one cause.
+struct IdlePiece {
+  Interval time;
+  IdleCause cause = IdleCause::kUnknown;
+  std::uint32_t ended_by = kNone;  // row of the operation that ended the gap; kNone: none did
+};
+
+// The same gaps and causes as they lie in time, inside the window: disjoint, in order, touching
+// where a gap has several causes. `steps` only says how long a wait of the host must be to count
+// as one, so the window may reach beyond them. O(n + segments).
+std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
+                                   const HostTimeline& timeline, const Steps& steps,
+                                   Interval window);
+
 }  // namespace traceinject

@@ -239,6 +239,65 @@ TEST(GapCausesTest, PartsOfRandomRunsAddUpToTheNanosecond) {
   EXPECT_GT(with_steps, 100U);
 }
 
+TEST_F(GapTest, PiecesLieWhereTheirCauseWas) {
+  First();
+  builder_.AddDataWait(50 * kUs, 700 * kUs);
+  Second();
+  const Rank& rank = builder_.rank();
+  const Device& device = rank.devices[0];
+  const Interval window{0, 1200 * kUs};
+  const std::vector<IdlePiece> pieces = ExplainIdle(rank, device, BuildHostTimeline(rank, device),
+                                                    FindSteps(rank, device, window), window);
+  ASSERT_EQ(pieces.size(), 4U);
+  const auto expect = [&](std::size_t i, TimeNs start, TimeNs end, IdleCause cause,
+                          std::uint32_t ended_by) {
+    EXPECT_EQ(pieces[i].time.start, start * kUs) << i;
+    EXPECT_EQ(pieces[i].time.end, end * kUs) << i;
+    EXPECT_EQ(pieces[i].cause, cause) << i;
+    EXPECT_EQ(pieces[i].ended_by, ended_by) << i;
+  };
+  expect(0, 100, 700, IdleCause::kDataWait, 1);
+  expect(1, 700, 990, IdleCause::kPython, 1);
+  expect(2, 990, 1000, IdleCause::kLaunch, 1);
+  expect(3, 1100, 1200, IdleCause::kUnknown, kNone);
+}
+
+TEST(GapCausesTest, PiecesOfRandomRunsAreTheIdleTimeOfTheSteps) {
+  std::size_t with_steps = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Rank rank = RandomRank(seed);
+    const Device& device = rank.devices[0];
+    if (device.ops.size() == 0) continue;
+    const Interval window{device.ops.start.front(),
+                          *std::max_element(device.ops.end.begin(), device.ops.end.end())};
+    const Steps steps = FindSteps(rank, device, window);
+    const HostTimeline timeline = BuildHostTimeline(rank, device);
+    const GapCauses causes = SplitSteps(rank, device, timeline, steps);
+    // A step without operations can end after the last operation.
+    const Interval all{window.start, std::max(window.end, steps.cuts().back())};
+    const std::vector<IdlePiece> pieces = ExplainIdle(rank, device, timeline, steps, all);
+    TimeNs done = window.start;
+    for (const IdlePiece& piece : pieces) {
+      ASSERT_GE(piece.time.start, done) << seed;
+      ASSERT_LT(piece.time.start, piece.time.end) << seed;
+      done = piece.time.end;
+    }
+    ASSERT_LE(done, all.end);
+    // Not the first: what ran before the first step is not known to a walk that begins there.
+    for (std::size_t step = 1; step < steps.steps.size(); ++step) {
+      std::array<TimeNs, kIdleCauses> idle{};
+      for (const IdlePiece& piece : pieces) {
+        idle[static_cast<std::size_t>(piece.cause)] +=
+            std::max<TimeNs>(0, std::min(piece.time.end, steps.steps[step].time.end) -
+                                    std::max(piece.time.start, steps.steps[step].time.start));
+      }
+      ASSERT_EQ(idle, causes.steps[step].idle_ns) << seed << " step " << step;
+      ++with_steps;
+    }
+  }
+  EXPECT_GT(with_steps, 300U);
+}
+
 TEST(HostTimelineTest, SegmentsAreDisjointAndInOrder) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Rank rank = RandomRank(seed);

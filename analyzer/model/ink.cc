@@ -10,11 +10,15 @@ Ink InkOf(ApiClass api_class) {
   return static_cast<Ink>(static_cast<unsigned>(Ink::kCallLaunch) + offset);
 }
 
-Ink NvtxInk(std::string_view text) {
+std::uint32_t TextHash(std::string_view text) {
   // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ : small, and stable between runs and builds.
   std::uint32_t hash = 2166136261U;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return static_cast<Ink>(static_cast<unsigned>(Ink::kNvtx) + (hash >> 16) % kNvtxInks);
+  return hash >> 16;
+}
+
+Ink NvtxInk(std::string_view text) {
+  return static_cast<Ink>(static_cast<unsigned>(Ink::kNvtx) + TextHash(text) % kNvtxInks);
 }
 
 Category CategoryOf(Ink ink) {

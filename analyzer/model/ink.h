@@ -23,6 +23,13 @@ enum class Ink : std::uint8_t {
   kCallOther,
   kNvtx = 48,  // and the 7 after it: NVTX ranges are told apart by their text
   kCollective = 56,
+  kStep = 57,    // training steps, by turns this one
+  kStepOdd,      // and this one
+  kStepUnusual,  // warm-up, or far from the median
+  kDataWait,
+  kCheckpoint,
+  kGarbageCollection,
+  kIdle = 64,  // and the 31 after it: why a device was idle, by IdleCause
 };
 inline constexpr unsigned kNvtxInks = 8;
 
@@ -33,6 +40,8 @@ inline constexpr unsigned kCategories = 3;  // without kHost
 
 Ink InkOf(KernelClass kernel_class);
 Ink InkOf(ApiClass api_class);
+// 16 bits, the same for the same text in every run.
+std::uint32_t TextHash(std::string_view text);
 // The same text has the same ink in every run.
 Ink NvtxInk(std::string_view text);
 

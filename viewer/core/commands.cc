@@ -9,6 +9,7 @@ namespace {
 
 constexpr Modifiers kControl{.control = true};
 constexpr Modifiers kShift{.shift = true};
+constexpr Modifiers kAlt{.alt = true};
 constexpr Modifiers kControlShift{.control = true, .shift = true};
 constexpr KeyPress kNoOther;
 constexpr bool kRepeats = true, kOnce = false;
@@ -76,8 +77,43 @@ constexpr Command kCommands[] = {
      kOnce,
      "show or hide the list of marks: text, colour, jump to, remove"},
 
+    {CommandId::kCollapse, CommandGroup::kRows, "fold", "Fold or open", Key::kC, kNoOther, kOnce,
+     "fold up or open the group of the row under the pointer"},
+    {CommandId::kPinRow, CommandGroup::kRows, "pin", "Pin row", Key::kP, kNoOther, kOnce,
+     "keep the row under the pointer at the top, or put it back"},
+    {CommandId::kHideRow, CommandGroup::kRows, "hide", "Hide row", Key::kH, kNoOther, kOnce,
+     "hide the row under the pointer"},
+    {CommandId::kMoveRowUp,
+     CommandGroup::kRows,
+     "row-up",
+     "Move row up",
+     {Key::kUp, kAlt},
+     kNoOther,
+     kRepeats,
+     "move the row under the pointer up within its group"},
+    {CommandId::kMoveRowDown,
+     CommandGroup::kRows,
+     "row-down",
+     "Move row down",
+     {Key::kDown, kAlt},
+     kNoOther,
+     kRepeats,
+     "move the row under the pointer down within its group"},
+    {CommandId::kResetRows,
+     CommandGroup::kRows,
+     "reset-rows",
+     "Reset rows",
+     {Key::kH, kShift},
+     kNoOther,
+     kOnce,
+     "show all rows, in their first order, without a filter"},
+
     {CommandId::kDetails, CommandGroup::kWindow, "details", "Details", Key::kQ, kNoOther, kOnce,
      "show or hide what is known of the selected event"},
+    {CommandId::kTheme, CommandGroup::kWindow, "theme", "Light or dark", Key::kT, kNoOther, kOnce,
+     "change between light and dark"},
+    {CommandId::kColours, CommandGroup::kWindow, "colours", "Colours", Key::kK, kNoOther, kOnce,
+     "colour GPU operations by class, by name or by stream"},
     {CommandId::kClear, CommandGroup::kWindow, "clear", "Close or clear", Key::kEscape, kNoOther,
      kOnce, "close what is open on top; else drop the range, then the selection"},
     {CommandId::kPalette,
@@ -114,6 +150,8 @@ constexpr Gesture kGestures[] = {
     {GestureId::kShiftDrag, "Shift+drag", "the same"},
     {GestureId::kMiddleDrag, "middle drag", "zoom to the range"},
     {GestureId::kMarkClick, "click a mark", "select it; its flag is on the ruler"},
+    {GestureId::kFold, "click a triangle", "fold up or open a group of rows"},
+    {GestureId::kRowMenu, "right click a label", "row menu: pin, hide, move, reset"},
     {GestureId::kOverview, "click or drag the overview",
      "go there; move the box or one of its edges; beside it: take that stretch"},
 };
@@ -142,7 +180,7 @@ std::span<const Command> Commands() { return kCommands; }
 std::span<const Gesture> Gestures() { return kGestures; }
 
 std::string_view GroupTitle(CommandGroup group) {
-  constexpr std::string_view kTitles[] = {"View", "Event", "Marks", "Window"};
+  constexpr std::string_view kTitles[] = {"View", "Event", "Marks", "Rows", "Window"};
   return kTitles[static_cast<std::size_t>(group)];
 }
 

@@ -39,10 +39,18 @@ enum class CommandId : std::uint8_t {
   kPalette,
   kQuit,
   kHelp,
+  kCollapse,
+  kPinRow,
+  kHideRow,
+  kMoveRowUp,
+  kMoveRowDown,
+  kResetRows,
+  kTheme,
+  kColours,
 };
 
 // The menu that a command stands in.
-enum class CommandGroup : std::uint8_t { kView, kEvent, kMarks, kWindow };
+enum class CommandGroup : std::uint8_t { kView, kEvent, kMarks, kRows, kWindow };
 
 struct Command {
   CommandId id;
@@ -70,6 +78,8 @@ enum class GestureId : std::uint8_t {
   kShiftDrag,
   kMiddleDrag,
   kMarkClick,
+  kFold,
+  kRowMenu,
   kOverview,
 };
 

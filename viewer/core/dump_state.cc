@@ -77,17 +77,18 @@ class StateWriter {
   }
 
   std::string Rows() const {
+    const RowLayout& layout = timeline_.layout();
     const float scroll = timeline_.scroll_px();
-    const auto [first, last] =
-        timeline_.layout().VisibleRows(scroll, scroll + timeline_.Plot().height());
-    std::vector<std::uint32_t> rows;
-    for (std::size_t row = first; row < last; ++row)
-      rows.push_back(static_cast<std::uint32_t>(row));
-    return List(rows, [this](std::uint32_t row) {
+    const auto pinned = layout.PinnedRows(),
+               others = layout.RowsBetween(scroll + layout.pinned_px(),
+                                           scroll + timeline_.Plot().height());
+    std::vector<std::uint32_t> rows(pinned.begin(), pinned.end());
+    rows.insert(rows.end(), others.begin(), others.end());
+    return List(rows, [this, &layout](std::uint32_t row) {
+      const float top = timeline_.RowTop(row);
       return fmt::format("{{{}, \"lanes\": {}, \"top_px\": {}, \"bottom_px\": {}}}", RowName(row),
-                         model_.rows[row].lanes.size(),
-                         timeline_.RowsTop() + timeline_.layout().top_px(row),
-                         timeline_.RowsTop() + timeline_.layout().bottom_px(row));
+                         model_.rows[row].lanes.size(), top,
+                         top + layout.bottom_px(row) - layout.top_px(row));
     });
   }
 

@@ -7,6 +7,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/kernel_class.h"
+#include "viewer/core/device_findings.h"
 #include "viewer/core/surroundings.h"
 
 namespace traceinject {
@@ -60,6 +61,10 @@ std::string_view OpLabel(const Rank& rank, const std::vector<std::string>& kerne
   return "";
 }
 
+std::string_view HostSpanText(HostSpanKind kind) {
+  return kind == HostSpanKind::kCheckpoint ? "checkpoint" : "garbage collection";
+}
+
 std::string Dimensions(const std::int32_t (&values)[3]) {
   return fmt::format("{} x {} x {}", values[0], values[1], values[2]);
 }
@@ -69,11 +74,46 @@ std::string FormatDelay(TimeNs delay_ns) {
   return delay_ns < 0 ? "-" + FormatTime(-delay_ns) : FormatTime(delay_ns);
 }
 
+// What the cause of idle time means, in a sentence.
+std::string_view IdleCauseText(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kDataWait:
+      return "the program waited for its data loader";
+    case IdleCause::kSync:
+      return "the host waited in a call that synchronises with the GPU";
+    case IdleCause::kDrainedBySync:
+      return "a synchronising call had let the GPU run dry; the host was on its way to the next "
+             "launch";
+    case IdleCause::kAllocator:
+      return "GPU memory was allocated or freed, or that delayed the host";
+    case IdleCause::kCheckpoint:
+      return "the program was being saved";
+    case IdleCause::kGc:
+      return "Python collected garbage";
+    case IdleCause::kLaunch:
+      return "the host was inside launch calls, or the launch was on its way";
+    case IdleCause::kPython:
+      return "the host ran between two calls";
+    case IdleCause::kHostWait:
+      return "the host did something unrecorded for long";
+    case IdleCause::kCopy:
+      return "a copy was prepared or waited for";
+    case IdleCause::kCommunication:
+      return "communication was about to begin or to end";
+    case IdleCause::kQueued:
+      return "the work was queued in time: the GPU changed from one operation to the next";
+    case IdleCause::kUnknown:
+      break;
+  }
+  return "unknown: the next launch was not recorded, or nothing followed";
+}
+
 class Details {
  public:
   Details(const Run& run, const RowModel& model, const EventRef& ref)
       : model_(model),
         ref_(ref),
+        ink_(model.lane(ref).ink(ref.event)),
         row_(model.rows[ref.row]),
         rank_(run.ranks[row_.rank]),
         source_(model.lane(ref).source(ref.event)) {}
@@ -95,7 +135,21 @@ class Details {
       case RowKind::kCollectives:
         AddCollective();
         break;
+      case RowKind::kSteps:
+        AddStep();
+        break;
+      case RowKind::kIdle:
+        AddIdle();
+        break;
+      case RowKind::kDataWaits:
+        AddDataWait();
+        break;
+      case RowKind::kHostSpans:
+        AddHostSpan();
+        break;
       case RowKind::kRank:
+      case RowKind::kHost:
+      case RowKind::kQueueDepth:
         break;
     }
     return std::move(lines_);
@@ -275,8 +329,48 @@ class Details {
     if (group.rank) Add("own rank in it", fmt::format("{}", *group.rank));
   }
 
+  void AddStep() {
+    Add("step", row_.names[source_]);
+    AddTimes(end_);
+    if (ink_ == Ink::kStepUnusual) Add("length", "far from the median, or warm-up");
+  }
+
+  void AddIdle() {
+    Add("idle", std::string(IdleCauseText(CauseOf(ink_))));
+    AddTimes(end_);
+    if (source_ == kNone) {
+      Add("ended by", "nothing that was recorded");
+      return;
+    }
+    const GpuOps& ops = rank_.devices[row_.device].ops;
+    Add("ended by", std::string(OpLabel(rank_, model_.kernel_labels[row_.rank], ops, source_)));
+    AddLaunch(ops.launch[source_]);
+  }
+
+  void AddDataWait() {
+    const DataWaits& waits = rank_.data_waits;
+    Add("wait", "for the data loader");
+    AddTimes(waits.end[source_]);
+    AddThread(waits.thread[source_]);
+    if (waits.batch[source_] >= 0) Add("batch", fmt::format("{}", waits.batch[source_]));
+    if (waits.loader[source_] == kNone) return;
+    const DataLoader& loader = rank_.loaders[waits.loader[source_]];
+    Add("workers", fmt::format("{}", loader.workers));
+    if (loader.batch_size) Add("batch size", fmt::format("{}", *loader.batch_size));
+    Add("pinned memory", loader.pin_memory ? "yes" : "no");
+  }
+
+  void AddHostSpan() {
+    const HostSpans& spans = rank_.host_spans;
+    Add("pause", std::string(HostSpanText(spans.kind[source_])));
+    AddTimes(spans.end[source_]);
+    AddThread(spans.thread[source_]);
+    if (spans.detail[source_] >= 0) Add("generation", fmt::format("{}", spans.detail[source_]));
+  }
+
   const RowModel& model_;
   const EventRef ref_;
+  Ink ink_;
   const Row& row_;
   const Rank& rank_;
   std::uint32_t source_;
@@ -318,7 +412,17 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
       return rank.string(rank.nvtx.text[source]);
     case RowKind::kCollectives:
       return rank.string(rank.collectives.function[source]);
+    case RowKind::kSteps:
+      return row.names[source];
+    case RowKind::kIdle:
+      return IdleCauseName(CauseOf(model.lane(ref).ink(ref.event)));
+    case RowKind::kDataWaits:
+      return "data wait";
+    case RowKind::kHostSpans:
+      return HostSpanText(rank.host_spans.kind[source]);
     case RowKind::kRank:
+    case RowKind::kHost:
+    case RowKind::kQueueDepth:
       break;
   }
   return "";

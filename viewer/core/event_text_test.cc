@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "analyzer/metrics/rank_builder.h"
@@ -139,7 +140,10 @@ TEST_F(EventText, AGraphLaunchNamesTheNumberOfItsOperations) {
   const LoadResult loaded = LoadWithRows({path}, {});
   ASSERT_TRUE(loaded.ok()) << loaded.error();
   const LoadedRun& graph = *loaded.value();
-  const EventRef call{3, 0, 0};
+  const auto is_calls = [](const Row& row) { return row.kind == RowKind::kCalls; };
+  const auto row = std::find_if(graph.rows.rows.begin(), graph.rows.rows.end(), is_calls);
+  ASSERT_NE(row, graph.rows.rows.end());
+  const EventRef call{static_cast<std::uint32_t>(row - graph.rows.rows.begin()), 0, 0};
   ASSERT_EQ(EventLabel(graph.run, graph.rows, call), "cudaGraphLaunch");
   const auto details = EventDetails(graph.run, graph.rows, call);
   EXPECT_NE(std::find(details.begin(), details.end(), Detail("launched", "3 operations")),

@@ -15,9 +15,12 @@ namespace {
 
 const std::atomic<bool> kGoOn = false;
 
+// Those with events that were recorded, not what was made of them.
 std::vector<std::uint32_t> AllRows(const RowModel& model) {
   std::vector<std::uint32_t> rows;
   for (const RowGroup& group : RowGroups(model)) {
+    const RowKind kind = model.rows[group.rows.front()].kind;
+    if (kind == RowKind::kSteps || kind == RowKind::kIdle) continue;
     rows.insert(rows.end(), group.rows.begin(), group.rows.end());
   }
   return rows;

@@ -195,6 +195,7 @@ std::unique_ptr<const LoadedRun> GenerateRun(std::uint64_t events) {
     maker.AddRows(model.rows);
     model.end = std::max(model.end, maker.length());
     model.kernel_labels.emplace_back(kNames.begin(), kNames.end());
+    model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));
   }
   model.kernel_classes.assign(kClasses.begin(), kClasses.end());
   return loaded;

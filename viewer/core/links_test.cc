@@ -192,15 +192,15 @@ TEST_F(PaintLinksTest, TheSelectionHasAnArrowToEachPartner) {
 }
 
 TEST_F(PaintLinksTest, AnArrowToARowOffTheScreenEndsAtTheEdge) {
-  Open(2, 1, 140);  // the rows of rank 1 are far below
+  Open(2, 1, 220);  // the rows of rank 1 are far below
   timeline_->Show(40 * kMs, 60 * kMs);
   timeline_->Select(Event(0, "stream 13", 0));
   const Box source = timeline_->EventBox(*timeline_->selection());
-  ASSERT_LT(source.bottom, 140);
-  ASSERT_GT(timeline_->EventBox(Event(1, "stream 13", 0)).top, 140);
+  ASSERT_LT(source.bottom, 220);
+  ASSERT_GT(timeline_->EventBox(Event(1, "stream 13", 0)).top, 220);
   const RecordingCanvas canvas = Paint();
-  EXPECT_TRUE(Covers(canvas, source.left, 139)) << "it goes down to the last pixel";
-  for (const auto& shape : canvas.shapes) EXPECT_LE(shape.box.bottom, 140);
+  EXPECT_TRUE(Covers(canvas, source.left, 219)) << "it goes down to the last pixel";
+  for (const auto& shape : canvas.shapes) EXPECT_LE(shape.box.bottom, 220);
 }
 
 TEST_F(PaintLinksTest, ArrowsBesideTheViewAreNotDrawn) {

@@ -7,11 +7,7 @@
 namespace traceinject {
 namespace {
 
-constexpr Rgba kBackground = 0x16191dff;
 constexpr Rgba kHiddenShade = 0x00000059;
-constexpr Rgba kFrame = 0xffe082ff;
-constexpr Rgba kMark = 0xffe082ff;
-constexpr Rgba kDimText = 0x98a2adff;
 
 constexpr float kEdgePx = 5;        // this near to an edge of the box is on it
 constexpr float kClickSlackPx = 3;  // the pointer may move so far in a click
@@ -156,8 +152,9 @@ void Overview::PaintLine(std::size_t line, float top_px, float bottom_px, Canvas
   }
 }
 
-void Overview::Paint(Interval shown, const std::vector<bool>& marks, Canvas& canvas) const {
-  canvas.Fill({0, 0, width_px_, height_px_}, kBackground);
+void Overview::Paint(Interval shown, const std::vector<bool>& marks, Canvas& canvas,
+                     const Theme& theme) const {
+  canvas.Fill({0, 0, width_px_, height_px_}, theme.background);
   const float bottom = height_px_ - kMarksPx;
   const float line_px = lines_ == 0 ? 0 : bottom / static_cast<float>(lines_);
   for (std::size_t line = 0; line < lines_; ++line) {
@@ -173,14 +170,14 @@ void Overview::Paint(Interval shown, const std::vector<bool>& marks, Canvas& can
     const double share = (static_cast<double>(part) + 0.5) / static_cast<double>(marks.size());
     const auto span = static_cast<double>(model_.end - model_.start);
     const float x = std::floor(X(model_.start + static_cast<TimeNs>(share * span)));
-    canvas.Fill({x, bottom, x + 1, height_px_}, kMark);
+    canvas.Fill({x, bottom, x + 1, height_px_}, theme.measure_edge);
   }
-  canvas.Outline({start, 0, end, height_px_}, kFrame);
+  canvas.Outline({start, 0, end, height_px_}, theme.measure_edge);
 
   const char* const label = gpus_.empty()       ? "no GPU work"
                             : gpus_.size() == 1 ? "GPU load"
                                                 : "load of the GPUs";
-  canvas.Text(kTextPadPx, std::floor((height_px_ - canvas.TextHeight()) / 2), kDimText, label,
+  canvas.Text(kTextPadPx, std::floor((height_px_ - canvas.TextHeight()) / 2), theme.dim_text, label,
               {0, 0, left_px_ - kTextPadPx, height_px_});
 }
 

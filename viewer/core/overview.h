@@ -14,6 +14,7 @@
 #include "analyzer/model/intervals.h"
 #include "viewer/core/canvas.h"
 #include "viewer/core/rows.h"
+#include "viewer/core/theme.h"
 #include "viewer/core/timeline_view.h"
 
 namespace traceinject {
@@ -42,7 +43,8 @@ class Overview {
 
   // `marks`: of equal parts of [model.start, model.end), those to mark; may be empty.
   // O(pixels x lines), rectangles only where the load changes.
-  void Paint(Interval shown, const std::vector<bool>& marks, Canvas& canvas) const;
+  void Paint(Interval shown, const std::vector<bool>& marks, Canvas& canvas,
+             const Theme& theme = DarkTheme()) const;
 
   float X(TimeNs time) const { return left_px_ + view_.X(time); }
   std::size_t lines() const { return lines_; }

@@ -1,61 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/palette.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+
+#include "viewer/core/device_findings.h"
 
 namespace traceinject {
 namespace {
 
-// Compute in greens, blues and violets by kind, communication red, copies amber: the three
-// categories stay apart for readers who see few colours.
+// Hues of Okabe and Ito (https://jfly.uni-koeln.de/color/), moved apart in lightness: matrix
+// products blue, attention purple, the small kernels around them green, communication vermilion,
+// copies yellow. What must be told apart stays apart without red or green receptors; every colour
+// bears black or white text and stands out from the dark and from the light background. The test
+// measures all three.
 Rgba KernelColour(KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::kComm:
-      return 0xd9534fff;
+      return 0xd55e00ff;
     case KernelClass::kMemcpy:
-      return 0xe8a33dff;
+      return 0xe6b84aff;
     case KernelClass::kMemset:
-      return 0xc9a66bff;
+      return 0xc49a3aff;
     case KernelClass::kAttentionBackward:
-      return 0x7d6fd0ff;
+      return 0xc23aa8ff;
     case KernelClass::kAttentionForward:
-      return 0x9b8fe8ff;
+      return 0xe048c3ff;
     case KernelClass::kKvCache:
-      return 0xb39ddbff;
+      return 0xe58ad6ff;
     case KernelClass::kMoe:
-      return 0x8e63ceff;
+      return 0xb468e4ff;
     case KernelClass::kEmbedding:
-      return 0x5fa8a0ff;
+      return 0x6bb0a0ff;
     case KernelClass::kConv:
-      return 0x2f8fd0ff;
+      return 0x5b8defff;
     case KernelClass::kGemm:
-      return 0x4f9be8ff;
+      return 0x2166f8ff;
     case KernelClass::kNorm:
-      return 0x6cbf6cff;
+      return 0x167f49ff;
     case KernelClass::kSoftmaxLoss:
-      return 0x3fa796ff;
+      return 0x2f9e6bff;
     case KernelClass::kOptimizer:
-      return 0x9ccc65ff;
+      return 0xb6cb8eff;
     case KernelClass::kQuant:
-      return 0x5c9e8eff;
+      return 0x4f9980ff;
     case KernelClass::kRope:
-      return 0x7fc8b8ff;
+      return 0xa5d0c8ff;
     case KernelClass::kReduce:
-      return 0x4db6acff;
+      return 0x3f9f8cff;
     case KernelClass::kSortTopk:
-      return 0x4f8f7fff;
+      return 0x649b8dff;
     case KernelClass::kDropoutRng:
-      return 0xa5b86cff;
+      return 0xb5c7a5ff;
     case KernelClass::kCopyCast:
-      return 0x8fae8fff;
+      return 0x9fb5b4ff;
     case KernelClass::kElementwise:
-      return 0x7cb87cff;
+      return 0xafc4c3ff;
     case KernelClass::kTriton:
       return 0x62b0c9ff;
     case KernelClass::kOther:
-      return 0x9aa5b1ff;
+      return 0x646e78ff;
   }
-  return 0x9aa5b1ff;
+  return 0x646e78ff;
 }
 
 Rgba CallColour(Ink ink) {
@@ -67,11 +74,11 @@ Rgba CallColour(Ink ink) {
     case Ink::kCallMemset:
       return 0xb59a70ff;
     case Ink::kCallSynchronise:
-      return 0xd97a86ff;
+      return 0x9e5493ff;
     case Ink::kCallEvent:
       return 0x8d9aa8ff;
     case Ink::kCallAllocate:
-      return 0xc27fc2ff;
+      return 0x6c65bfff;
     case Ink::kCallGraphLaunch:
       return 0x4f86c0ff;
     default:
@@ -80,7 +87,44 @@ Rgba CallColour(Ink ink) {
 }
 
 constexpr std::array<Rgba, kNvtxInks> kNvtxColours = {
-    0x76b7b2ff, 0xf0c75eff, 0xb7a3d0ff, 0x8cc47aff, 0xe39a7bff, 0x86aadfff, 0xd6a3bdff, 0xa9b665ff};
+    0x76b7b2ff, 0xd9b44aff, 0xb7a3d0ff, 0x8cc47aff, 0xe39a7bff, 0x86aadfff, 0xd6a3bdff, 0xa9b665ff};
+
+Rgba IdleColour(IdleCause cause) {
+  switch (cause) {
+    case IdleCause::kDataWait:
+      return 0xf6b600ff;
+    case IdleCause::kSync:
+      return 0x9e5493ff;
+    case IdleCause::kDrainedBySync:
+      return 0xde86d0ff;
+    case IdleCause::kAllocator:
+      return 0x6c65bfff;
+    case IdleCause::kCheckpoint:
+      return 0x776d5dff;
+    case IdleCause::kGc:
+      return 0xb4cc60ff;
+    case IdleCause::kLaunch:
+      return 0x3ea2ffff;
+    case IdleCause::kPython:
+      return 0x00dc99ff;
+    case IdleCause::kHostWait:
+      return 0x1164f3ff;
+    case IdleCause::kCopy:
+      return 0xb98755ff;
+    case IdleCause::kCommunication:
+      return 0xd55e00ff;
+    case IdleCause::kQueued:
+      return 0xbbc5c9ff;
+    case IdleCause::kUnknown:
+      break;
+  }
+  return 0x88949aff;
+}
+
+// For names and streams: as far apart as so many can be.
+constexpr std::array<Rgba, kHues> kHueColours = {0x3ea2ffff, 0xf6b600ff, 0x167f49ff, 0xe048c3ff,
+                                                 0xd55e00ff, 0x00dc99ff, 0x6c65bfff, 0xb6cb8eff,
+                                                 0x1164f3ff, 0xb98755ff, 0xde86d0ff, 0x88949aff};
 
 }  // namespace
 
@@ -90,13 +134,32 @@ Rgba FillColour(Ink ink) {
   if (ink < Ink::kCollective) {
     return kNvtxColours[static_cast<unsigned>(ink) - static_cast<unsigned>(Ink::kNvtx)];
   }
-  return KernelColour(KernelClass::kComm);
+  switch (ink) {
+    case Ink::kCollective:
+      return KernelColour(KernelClass::kComm);
+    case Ink::kStep:
+      return 0x7f93abff;
+    case Ink::kStepOdd:
+      return 0x95a7bbff;
+    case Ink::kStepUnusual:
+      return 0xd8a7a0ff;
+    case Ink::kDataWait:
+      return IdleColour(IdleCause::kDataWait);
+    case Ink::kCheckpoint:
+      return IdleColour(IdleCause::kCheckpoint);
+    case Ink::kGarbageCollection:
+      return IdleColour(IdleCause::kGc);
+    default:
+      return IdleColour(IsIdle(ink) ? CauseOf(ink) : IdleCause::kUnknown);
+  }
 }
+
+Rgba HueColour(std::uint32_t number) { return kHueColours[number % kHues]; }
 
 Rgba FillColour(Category category) {
   switch (category) {
     case Category::kCompute:
-      return 0x5aa8d6ff;
+      return 0x56b4e9ff;
     case Category::kCommunication:
       return KernelColour(KernelClass::kComm);
     case Category::kCopy:
@@ -107,10 +170,23 @@ Rgba FillColour(Category category) {
   return 0x9aa5b1ff;
 }
 
+double Luminance(Rgba colour) {
+  const auto linear = [&](unsigned shift) {
+    const double part = static_cast<double>((colour >> shift) & 0xff) / 255;
+    return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+  };
+  return 0.2126 * linear(24) + 0.7152 * linear(16) + 0.0722 * linear(8);
+}
+
+double Contrast(Rgba a, Rgba b) {
+  const double high = std::max(Luminance(a), Luminance(b)),
+               low = std::min(Luminance(a), Luminance(b));
+  return (high + 0.05) / (low + 0.05);
+}
+
 Rgba TextColourOn(Rgba background) {
-  const unsigned red = background >> 24, green = (background >> 16) & 0xff,
-                 blue = (background >> 8) & 0xff;
-  return 299 * red + 587 * green + 114 * blue > 110 * 1000 ? 0x101418ff : 0xffffffff;
+  constexpr Rgba kBlack = 0x101418ff, kWhite = 0xffffffff;
+  return Contrast(kBlack, background) >= Contrast(kWhite, background) ? kBlack : kWhite;
 }
 
 Rgba WithAlpha(Rgba colour, unsigned alpha) { return (colour & 0xffffff00U) | (alpha & 0xffU); }

@@ -13,7 +13,15 @@ using Rgba = std::uint32_t;
 
 Rgba FillColour(Ink ink);
 Rgba FillColour(Category category);
-// Black or white, whichever can be read on `background`. Luminance as in ITU-R BT.601.
+// One of kHues colours for things that are only to be told apart: names, streams.
+inline constexpr std::uint32_t kHues = 12;
+Rgba HueColour(std::uint32_t number);
+
+// Relative luminance 0..1 and contrast ratio 1..21 of the Web Content Accessibility Guidelines 2.1,
+// https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio . Opacity is left out.
+double Luminance(Rgba colour);
+double Contrast(Rgba a, Rgba b);
+// Black or white, whichever has the higher contrast on `background`.
 Rgba TextColourOn(Rgba background);
 // `colour` with another opacity, 0..255.
 Rgba WithAlpha(Rgba colour, unsigned alpha);

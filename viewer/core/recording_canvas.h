@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: a canvas that can be looked at.
+// For tests: a canvas that can be asked what was drawn on it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,6 +24,7 @@ class RecordingCanvas : public Canvas {
   void Outline(const Box& box, Rgba colour) override { outlines.push_back({box, colour, ""}); }
   void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override {
     shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, colour, std::string(text)});
+    clipped.push_back({clip, colour, std::string(text)});
     EXPECT_LE(clip.left, x);
     EXPECT_FALSE(clip.right < clip.left) << text;
   }
@@ -31,7 +32,10 @@ class RecordingCanvas : public Canvas {
     return 7 * static_cast<float>(text.size());
   }
   float TextHeight() const override { return 14; }
-  void Clip(const Box&) override { EXPECT_EQ(clips_open++, 0); }
+  void Clip(const Box&) override {
+    EXPECT_EQ(clips_open++, 0);
+    ++clips;
+  }
   void Unclip() override { EXPECT_EQ(--clips_open, 0); }
 
   std::vector<Shape> WithColour(Rgba colour, const Box& inside) const {
@@ -52,7 +56,8 @@ class RecordingCanvas : public Canvas {
   }
 
   std::vector<Shape> shapes, outlines;
-  int clips_open = 0;
+  std::vector<Shape> clipped;  // of each text what it is cut to
+  int clips_open = 0, clips = 0;
 };
 
 }  // namespace traceinject

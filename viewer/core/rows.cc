@@ -11,7 +11,11 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/metrics/printable.h"
 #include "analyzer/model/kernel_class.h"
+#include "viewer/core/device_findings.h"
+#include "viewer/core/palette.h"
+#include "viewer/core/queue_depth.h"
 
 namespace traceinject {
 namespace {
@@ -29,6 +33,8 @@ TimeNs LastTime(const Rank& rank) {
   consider(rank.api.start, rank.api.end);
   consider(rank.nvtx.start, rank.nvtx.end);
   consider(rank.collectives.start, rank.collectives.end);
+  consider(rank.data_waits.start, rank.data_waits.end);
+  consider(rank.host_spans.start, rank.host_spans.end);
   return last;
 }
 
@@ -41,6 +47,8 @@ TimeNs FirstTime(const Rank& rank) {
   consider(rank.api.start);
   consider(rank.nvtx.start);
   consider(rank.collectives.start);
+  consider(rank.data_waits.start);
+  consider(rank.host_spans.start);
   return first == std::numeric_limits<TimeNs>::max() ? rank.start : first;
 }
 
@@ -61,7 +69,14 @@ class RankRows {
 
   void Build() {
     AddHeading();
-    for (std::uint32_t device = 0; device < rank_.devices.size(); ++device) AddDevice(device);
+    std::vector<std::optional<DeviceFindings>> found;
+    for (const Device& device : rank_.devices) found.push_back(ExamineDevice(rank_, device));
+    for (std::uint32_t device = 0; device < found.size(); ++device) {
+      if (found[device]) AddSteps(device, found[device]->steps);
+    }
+    for (std::uint32_t device = 0; device < rank_.devices.size(); ++device) {
+      if (rank_.devices[device].ops.size() > 0) AddDevice(device, std::move(found[device]));
+    }
     AddThreads();
   }
 
@@ -70,12 +85,13 @@ class RankRows {
     return end == kOpen ? std::max(start, last_) : std::max(start, end);
   }
 
-  Row& AddRow(RowKind kind, std::string label, std::string note) {
+  Row& AddRow(RowKind kind, std::string_view label, std::string_view note) {
     Row& row = rows_.emplace_back();
     row.kind = kind;
+    row.parent = group_;
     row.rank = index_;
-    row.label = std::move(label);
-    row.note = std::move(note);
+    row.label = Printable(label);
+    row.note = Printable(note);
     return row;
   }
 
@@ -87,16 +103,39 @@ class RankRows {
     std::string note = fmt::format("pid {}", process.pid);
     if (!process.command_line.empty()) note += "   " + process.command_line;
     if (!rank_.closed) note += "   (did not end cleanly: the last moments may be missing)";
-    AddRow(RowKind::kRank, std::move(label), std::move(note));
+    AddRow(RowKind::kRank, label, note);
+    heading_ = group_ = LastRow();
   }
 
-  void AddDevice(std::uint32_t index) {
+  std::uint32_t LastRow() const { return static_cast<std::uint32_t>(rows_.size()) - 1; }
+
+  bool HasManyDevices() const {
+    return std::count_if(rank_.devices.begin(), rank_.devices.end(),
+                         [](const Device& device) { return device.ops.size() > 0; }) > 1;
+  }
+
+  void AddSteps(std::uint32_t device, const Steps& steps) {
+    if (steps.source == StepSource::kWindow) return;
+    const int ordinal = rank_.devices[device].ordinal;
+    Row& row = AddRow(RowKind::kSteps,
+                      HasManyDevices() ? fmt::format("steps of GPU {}", ordinal) : "steps",
+                      fmt::format("by {}", StepSourceName(steps.source)));
+    row.device = device;
+    row.lanes.emplace_back(StepEvents(steps));
+    for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+      row.names.push_back(fmt::format("step {}", i + 1));
+    }
+  }
+
+  void AddDevice(std::uint32_t index, std::optional<DeviceFindings> found) {
     const GpuOps& ops = rank_.devices[index].ops;
-    if (ops.size() == 0) return;
+    group_ = heading_;
     Row& summary = AddRow(RowKind::kDevice, fmt::format("GPU {}", rank_.devices[index].ordinal),
                           rank_.devices[index].name);
     summary.device = index;
     summary.lanes.emplace_back(FlattenByCategory(AllOps(ops)));
+    group_ = LastRow();
+    if (found) AddAnalysis(index, std::move(found->idle));
     AddStreams(index, ops);
   }
 
@@ -128,6 +167,20 @@ class RankRows {
     }
   }
 
+  void AddAnalysis(std::uint32_t device, LaneEvents idle) {
+    if (idle.size() > 0) {
+      Row& row = AddRow(RowKind::kIdle, "idle", "by cause");
+      row.device = device;
+      row.lanes.emplace_back(std::move(idle));
+    }
+    CounterSeries depth = QueueDepth(rank_, rank_.devices[device]);
+    if (depth.size() == 0) return;
+    Row& row = AddRow(RowKind::kQueueDepth, "queue depth", "");
+    row.note = fmt::format("0 to {:.0f}", depth.Range(depth.start(), depth.end()).most);
+    row.device = device;
+    row.counter.emplace(std::move(depth));
+  }
+
   void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, PackedLanes lanes) {
     const Stream& facts = rank_.streams[stream];
     Row& row = AddRow(RowKind::kStream, fmt::format("stream {}", facts.stream_id),
@@ -138,7 +191,7 @@ class RankRows {
   }
 
   struct ThreadEvents {
-    LanePacker nvtx, collectives, calls;
+    LanePacker nvtx, collectives, data_waits, host_spans, calls;
   };
 
   void AddThreads() {
@@ -158,8 +211,26 @@ class RankRows {
       threads[calls.thread[i]].calls.Add(calls.start[i], End(calls.start[i], calls.end[i]), i,
                                          InkOf(rank_.api_names[calls.name[i]].api_class));
     }
+    const DataWaits& waits = rank_.data_waits;
+    for (std::uint32_t i = 0; i < waits.size(); ++i) {
+      threads[waits.thread[i]].data_waits.Add(waits.start[i], End(waits.start[i], waits.end[i]), i,
+                                              Ink::kDataWait);
+    }
+    const HostSpans& spans = rank_.host_spans;
+    for (std::uint32_t i = 0; i < spans.size(); ++i) {
+      const bool saves = spans.kind[i] == HostSpanKind::kCheckpoint;
+      threads[spans.thread[i]].host_spans.Add(spans.start[i], End(spans.start[i], spans.end[i]), i,
+                                              saves ? Ink::kCheckpoint : Ink::kGarbageCollection);
+    }
+    if (threads.empty()) return;
+    group_ = heading_;
+    AddRow(RowKind::kHost, "host",
+           fmt::format("{} thread{}", threads.size(), threads.size() == 1 ? "" : "s"));
+    group_ = LastRow();
     for (auto& [thread, events] : threads) {
       AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
+      AddThreadRow(RowKind::kDataWaits, "data wait", thread, events.data_waits.Take());
+      AddThreadRow(RowKind::kHostSpans, "pauses", thread, events.host_spans.Take());
       AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, events.collectives.Take());
       AddThreadRow(RowKind::kCalls, "CUDA calls", thread, events.calls.Take());
     }
@@ -177,6 +248,7 @@ class RankRows {
   std::uint32_t index_;
   TimeNs last_;
   std::vector<Row>& rows_;
+  std::uint32_t heading_ = kNone, group_ = kNone;  // parent of the rows added next
 };
 
 std::vector<KernelClass> OccurringClasses(const Run& run) {
@@ -211,6 +283,15 @@ std::vector<std::string> KernelLabels(const Rank& rank) {
 
 }  // namespace
 
+std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names) {
+  std::vector<std::uint8_t> hues;
+  hues.reserve(names.size());
+  for (const std::string& name : names) {
+    hues.push_back(static_cast<std::uint8_t>(TextHash(name) % kHues));
+  }
+  return hues;
+}
+
 void SetLanes(Row& row, PackedLanes packed) {
   row.beside_first = Lane(BesideFirst(packed));
   row.hidden = packed.hidden;
@@ -238,6 +319,7 @@ RowModel BuildRows(const Run& run) {
     const Rank& rank = run.ranks[index];
     RankRows(run, index, model.rows).Build();
     model.kernel_labels.push_back(KernelLabels(rank));
+    model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));
     const TimeNs last = LastTime(rank);
     model.start = std::min(model.start, FirstTime(rank));
     model.end = std::max(model.end, last);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the timeline, made from a run once: which there are, what is in them, in which order.
 //
-// Per rank: a heading; per device a summary of all streams and a row a stream; per host thread its
-// NVTX ranges, collectives and CUDA calls. Rows without events are not there.
+// Per rank a heading and the training steps; per device a summary of all streams, its idle time by
+// cause, the depth of its queue, and a row a stream; per host thread its NVTX ranges, collectives,
+// waits for data, checkpoints and collections of garbage, and CUDA calls. Rows without events are
+// not there. Rows form groups by `parent`; a parent stands before its rows.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +12,33 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/model/counter_series.h"
 #include "analyzer/model/lane.h"
 #include "analyzer/model/pack_lanes.h"
 
 namespace traceinject {
 
-enum class RowKind : std::uint8_t { kRank, kDevice, kStream, kNvtx, kCollectives, kCalls };
+enum class RowKind : std::uint8_t {
+  kRank,  // heading
+  kSteps,
+  kDevice,
+  kIdle,
+  kQueueDepth,
+  kStream,
+  kHost,  // heading
+  kNvtx,
+  kCollectives,
+  kDataWaits,
+  kHostSpans,
+  kCalls,
+};
+
+// A heading has nothing in it but its rows.
+inline bool IsHeading(RowKind kind) { return kind == RowKind::kRank || kind == RowKind::kHost; }
 
 struct Row {
   RowKind kind = RowKind::kRank;
+  std::uint32_t parent = kNone;  // index into RowModel::rows of the group it belongs to
   std::uint32_t rank = 0;        // index into Run::ranks
   std::uint32_t device = kNone;  // index into Rank::devices; GPU rows
   std::uint32_t stream = kNone;  // index into Rank::streams; kStream
@@ -27,6 +47,8 @@ struct Row {
   std::string note;         // what the label has no room for; may be empty
   std::vector<Lane> lanes;  // of overlapping events the later ones stand in the lower lanes
   std::size_t hidden = 0;   // events that are in no lane (more than kMostLanes at once)
+  std::optional<CounterSeries> counter;  // kQueueDepth: instead of lanes
+  std::vector<std::string> names;        // kSteps: of its events, by source
 
   // Share of [start_ns, end_ns) in which something in the row was going on, 0..1. O(log n).
   double BusyShare(TimeNs start_ns, TimeNs end_ns) const;
@@ -60,9 +82,14 @@ struct RowModel {
   std::vector<KernelClass> kernel_classes;  // that occur, in the order of the enumeration
   // Kernel names without arguments, per rank and shape.
   std::vector<std::vector<std::string>> kernel_labels;
+  // Numbers of the colours of these names: the same name has the same in every run.
+  std::vector<std::vector<std::uint8_t>> kernel_hues;
 
   const Lane& lane(const EventRef& ref) const { return rows[ref.row].lanes[ref.lane]; }
 };
+
+// For RowModel::kernel_hues. O(letters).
+std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names);
 
 // O(n log n) time. The rows keep indices into `run` and copies of its times.
 RowModel BuildRows(const Run& run);

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "viewer/core/row_layout.h"
+#include "viewer/core/event_text.h"
 #include "viewer/core/sample_run.h"
 
 namespace traceinject {
@@ -24,8 +24,11 @@ TEST(BuildRows, MakesARowForAllThatHasEvents) {
   for (const Row& row : loaded->rows.rows) labels.push_back(row.label);
   const std::vector<std::string> expected = {"rank 0 on node-a",
                                              "GPU 0",
+                                             "idle",
+                                             "queue depth",
                                              "stream 7",
                                              "stream 13",
+                                             "host",
                                              "thread 4242: NVTX",
                                              "thread 4242: NCCL calls",
                                              "thread 4242: CUDA calls"};
@@ -87,41 +90,114 @@ TEST(BuildRows, OpenRangesReachTheEndOfTheRecording) {
   EXPECT_EQ(nvtx->lanes[0].end(0), 9 * kMs);
 }
 
+TEST(BuildRows, RowsFormGroups) {
+  const auto loaded = LoadSampleRun();
+  const std::vector<Row>& rows = loaded->rows.rows;
+  const auto parent = [&](RowKind kind, const std::string& label) {
+    const std::uint32_t above = Find(loaded->rows, kind, label)->parent;
+    return above == kNone ? std::string("none") : rows[above].label;
+  };
+  EXPECT_EQ(parent(RowKind::kRank, "rank 0 on node-a"), "none");
+  EXPECT_EQ(parent(RowKind::kDevice, "GPU 0"), "rank 0 on node-a");
+  EXPECT_EQ(parent(RowKind::kIdle, "idle"), "GPU 0");
+  EXPECT_EQ(parent(RowKind::kStream, "stream 13"), "GPU 0");
+  EXPECT_EQ(parent(RowKind::kHost, "host"), "rank 0 on node-a");
+  EXPECT_EQ(parent(RowKind::kCalls, "thread 4242: CUDA calls"), "host");
+}
+
+TEST(BuildRows, TheIdleRowIsWhatTheGpuRowLeavesFree) {
+  const auto loaded = LoadSampleRun();
+  const Row* gpu = Find(loaded->rows, RowKind::kDevice, "GPU 0");
+  const Row* idle = Find(loaded->rows, RowKind::kIdle, "idle");
+  ASSERT_NE(idle, nullptr);
+  const TimeNs start = 900 * kUs, end = gpu->lanes[0].end(gpu->lanes[0].size() - 1);
+  EXPECT_DOUBLE_EQ(idle->BusyShare(start, end), 1 - gpu->BusyShare(start, end));
+}
+
+// What the Python side records, and a run long enough for steps.
+class PythonSide : public testing::Test {
+ protected:
+  PythonSide() {
+    RunDbFixture file(path_, {.end_ns = 100 * kMs});
+    file.AddDevice({});
+    for (int step = 0; step < 8; ++step) {
+      const TimeNs start = 2 * kMs + step * 10 * kMs;
+      file.AddDataWait({.start_ns = start, .dur_ns = 4 * kMs, .batch = step});
+      file.AddLaunchedKernel({.start_ns = start + 5 * kMs, .dur_ns = 4 * kMs, .name = "sgemm"},
+                             start + 5 * kMs - 10 * kUs, 5 * kUs);
+      file.AddStepMark({.time_ns = start + 5 * kMs});
+    }
+    file.AddHostSpan({.start_ns = 90 * kMs, .dur_ns = 3 * kMs});
+    file.AddHostSpan({.start_ns = 95 * kMs,
+                      .dur_ns = kMs,
+                      .kind = HostSpanKind::kGarbageCollection,
+                      .detail = 2});
+    file.Close();
+    LoadResult loaded = LoadWithRows({path_}, {});
+    if (!loaded.ok()) throw std::runtime_error(loaded.error());
+    loaded_ = std::move(loaded).value();
+  }
+  std::string Value(const EventRef& ref, const std::string& what) const {
+    for (const auto& [key, value] : EventDetails(loaded_->run, loaded_->rows, ref)) {
+      if (key == what) return value;
+    }
+    return "(missing)";
+  }
+  std::uint32_t RowOf(RowKind kind) const {
+    for (std::uint32_t row = 0; row < loaded_->rows.rows.size(); ++row) {
+      if (loaded_->rows.rows[row].kind == kind) return row;
+    }
+    throw std::runtime_error("no such row");
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "run.db";
+  std::unique_ptr<const LoadedRun> loaded_;
+};
+
+TEST_F(PythonSide, StepsHaveNumbersAndTouch) {
+  const std::uint32_t row = RowOf(RowKind::kSteps);
+  const Row& steps = loaded_->rows.rows[row];
+  EXPECT_EQ(steps.note, "by optimizer steps");
+  ASSERT_GE(steps.lanes[0].size(), 6U);
+  EXPECT_EQ(steps.lanes[0].end(0), steps.lanes[0].start(1));
+  EXPECT_EQ(EventLabel(loaded_->run, loaded_->rows, {row, 0, 2}), "step 3");
+  EXPECT_EQ(Value({row, 0, 2}, "duration"), "10.00 ms");
+}
+
+TEST_F(PythonSide, WaitsForDataAreARowAndTheCauseOfIdleTime) {
+  const std::uint32_t waits = RowOf(RowKind::kDataWaits);
+  EXPECT_EQ(loaded_->rows.rows[waits].label, "thread 4242: data wait");
+  EXPECT_EQ(loaded_->rows.rows[waits].lanes[0].size(), 8U);
+  EXPECT_EQ(Value({waits, 0, 3}, "batch"), "3");
+  const std::uint32_t idle = RowOf(RowKind::kIdle);
+  EXPECT_EQ(EventLabel(loaded_->run, loaded_->rows, {idle, 0, 0}), "host wait");
+  EXPECT_EQ(EventLabel(loaded_->run, loaded_->rows, {idle, 0, 1}), "data wait");
+  EXPECT_EQ(Value({idle, 0, 1}, "ended by"), "sgemm");
+  EXPECT_EQ(Value({idle, 0, 1}, "launched by"), "cudaLaunchKernel");
+}
+
+TEST_F(PythonSide, CheckpointsAndCollectionsAreARow) {
+  const std::uint32_t row = RowOf(RowKind::kHostSpans);
+  EXPECT_EQ(EventLabel(loaded_->run, loaded_->rows, {row, 0, 0}), "checkpoint");
+  EXPECT_EQ(EventLabel(loaded_->run, loaded_->rows, {row, 0, 1}), "garbage collection");
+  EXPECT_EQ(Value({row, 0, 1}, "generation"), "2");
+}
+
+TEST_F(PythonSide, TheQueueIsEmptyWhileTheProgramWaits) {
+  const Row& queue = loaded_->rows.rows[RowOf(RowKind::kQueueDepth)];
+  ASSERT_TRUE(queue.counter.has_value());
+  EXPECT_EQ(queue.counter->At(4 * kMs), 0);
+  EXPECT_EQ(queue.counter->At(7 * kMs - 1 * kUs), 1);
+  EXPECT_EQ(queue.note, "0 to 1");
+}
+
 TEST(BuildRows, KeepsWhatWasNotRecorded) {
   const auto loaded = LoadSampleRun();
   ASSERT_EQ(loaded->rows.gaps.size(), 1U);
   EXPECT_EQ(loaded->rows.gaps[0].start, 4 * kMs);
   EXPECT_EQ(loaded->rows.gaps[0].end, 5 * kMs);
   EXPECT_EQ(loaded->rows.gaps[0].reason, "max_size");
-}
-
-TEST(RowLayout, EveryPixelOfALaneFindsIt) {
-  const auto loaded = LoadSampleRun();
-  const RowLayout layout(loaded->rows, 19);
-  for (std::size_t row = 0; row < loaded->rows.rows.size(); ++row) {
-    for (std::size_t lane = 0; lane < loaded->rows.rows[row].lanes.size(); ++lane) {
-      for (const float inside : {0.0F, 0.5F, 0.99F}) {
-        const float y = layout.lane_top_px(row, lane) + inside * layout.lane_px(row);
-        EXPECT_EQ(layout.At(y, loaded->rows), std::make_pair(row, lane)) << y;
-      }
-    }
-  }
-  const std::size_t none = loaded->rows.rows.size();
-  EXPECT_EQ(layout.At(-1, loaded->rows).first, none);
-  EXPECT_EQ(layout.At(layout.height_px(), loaded->rows).first, none);
-}
-
-TEST(RowLayout, VisibleRowsAreThoseThatShow) {
-  const auto loaded = LoadSampleRun();
-  const RowLayout layout(loaded->rows, 19);
-  const std::size_t rows = loaded->rows.rows.size();
-  for (float top = 0; top < layout.height_px(); top += 7) {
-    const auto [first, last] = layout.VisibleRows(top, top + 40);
-    for (std::size_t row = 0; row < rows; ++row) {
-      const bool shows = layout.bottom_px(row) > top && layout.top_px(row) < top + 40;
-      EXPECT_EQ(row >= first && row < last, shows) << "row " << row << " at " << top;
-    }
-  }
 }
 
 }  // namespace

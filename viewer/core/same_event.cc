@@ -10,6 +10,12 @@ bool AreSameProcess(const Rank& a, const Rank& b) {
   return a.path == b.path && a.process.pid == b.process.pid && a.rank == b.rank;
 }
 
+// A rank has several rows called "idle", one in each of its GPUs' groups.
+bool AreInSameGroup(const RowModel& a, const Row& row_a, const RowModel& b, const Row& row_b) {
+  if (row_a.parent == kNone || row_b.parent == kNone) return row_a.parent == row_b.parent;
+  return a.rows[row_a.parent].label == b.rows[row_b.parent].label;
+}
+
 }  // namespace
 
 std::uint32_t SameRow(const Run& from_run, const RowModel& from, std::uint32_t row, const Run& run,
@@ -18,6 +24,7 @@ std::uint32_t SameRow(const Run& from_run, const RowModel& from, std::uint32_t r
   for (std::uint32_t i = 0; i < model.rows.size(); ++i) {
     const Row& other = model.rows[i];
     if (other.kind == wanted.kind && other.label == wanted.label &&
+        AreInSameGroup(model, other, from, wanted) &&
         AreSameProcess(run.ranks[other.rank], from_run.ranks[wanted.rank])) {
       return i;
     }

@@ -9,7 +9,7 @@
 
 namespace traceinject {
 
-// The row of the same process, kind and label; kNone: it is not there. O(rows).
+// The row of the same process, group, kind and label; kNone: it is not there. O(rows).
 std::uint32_t SameRow(const Run& from_run, const RowModel& from, std::uint32_t row, const Run& run,
                       const RowModel& model);
 

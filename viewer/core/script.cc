@@ -171,7 +171,7 @@ Result<ScriptPlace> FindPlace(const Timeline& timeline, std::string_view place) 
   const auto& [row, lane, time] = named.value();
   const float x = timeline.Plot().left + timeline.view().X(time);
   if (row == kNone) return ScriptPlace{x, Timeline::kRulerPx / 2};
-  const float top = timeline.RowsTop() + timeline.layout().lane_top_px(row, lane);
+  const float top = timeline.LaneTop(row, lane);
   return ScriptPlace{x, top + timeline.layout().lane_px(row) / 2};
 }
 

@@ -92,6 +92,14 @@ std::string KindTitle(RowKind kind) {
       return "NCCL calls";
     case RowKind::kCalls:
       return "CUDA calls";
+    case RowKind::kSteps:
+      return "steps";
+    case RowKind::kIdle:
+      return "idle time";
+    case RowKind::kDataWaits:
+      return "data waits";
+    case RowKind::kHostSpans:
+      return "pauses";
     default:
       return "other rows";
   }
@@ -179,6 +187,11 @@ std::vector<RowGroup> RowGroups(const RowModel& model) {
     if (group == groups.end()) group = groups.insert(groups.end(), {title, {}});
     group->rows.push_back(row);
   }
+  // What was made of the events comes after them.
+  std::stable_partition(groups.begin(), groups.end(), [&](const RowGroup& group) {
+    const RowKind kind = model.rows[group.rows.front()].kind;
+    return kind != RowKind::kSteps && kind != RowKind::kIdle;
+  });
   return groups;
 }
 

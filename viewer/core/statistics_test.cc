@@ -123,11 +123,13 @@ TEST(StatisticsTest, SortsByEveryColumnBothWays) {
 TEST(StatisticsTest, GroupsOfRowsLeaveOutSummaries) {
   const RandomRun random(1, 50);
   const std::vector<RowGroup> groups = RowGroups(random.model);
-  ASSERT_EQ(groups.size(), 3U);
+  ASSERT_EQ(groups.size(), 5U);
   EXPECT_EQ(groups[0].title, "GPU operations");
   EXPECT_EQ(groups[0].rows, RowsOf(random.model, RowKind::kStream));
   EXPECT_EQ(groups[1].rows, RowsOf(random.model, RowKind::kNvtx));
   EXPECT_EQ(groups[2].rows, RowsOf(random.model, RowKind::kCalls));
+  EXPECT_EQ(groups[3].rows, RowsOf(random.model, RowKind::kSteps));
+  EXPECT_EQ(groups[4].rows, RowsOf(random.model, RowKind::kIdle));
 }
 
 TEST(StatisticsTest, AGpuStandsForItsStreams) {

@@ -16,28 +16,89 @@ constexpr std::size_t kHistory = 64;
 }  // namespace
 
 Timeline::Timeline(const Run& run, const RowModel& model, const Links* links)
-    : run_(run), model_(model), links_(links), view_(model.start, model.end) {}
+    : run_(run), model_(model), links_(links), view_(model.start, model.end), row_list_(model) {}
 
 void Timeline::Resize(float width_px, float height_px, float label_px, float lane_px) {
   width_px_ = width_px;
   height_px_ = height_px;
   label_px_ = std::min(label_px, width_px / 2);
-  if (lane_px != lane_px_) layout_ = RowLayout(model_, lane_px);
-  lane_px_ = lane_px;
+  if (lane_px != lane_px_) {
+    lane_px_ = lane_px;
+    Relayout();
+  }
   view_.SetWidth(Plot().width());
   ScrollTo(scroll_px_);
+}
+
+void Timeline::Relayout() { layout_ = RowLayout(model_, row_list_, lane_px_); }
+
+void Timeline::ChangeRows(const std::function<void(RowList&)>& change) {
+  change(row_list_);
+  Relayout();
+  ScrollTo(scroll_px_);
+  SetHover(EventAt(pointer_x_, pointer_y_));
+}
+
+void Timeline::ChangeRow(CommandId command, std::uint32_t row) {
+  ChangeRows([&](RowList& list) {
+    if (command == CommandId::kCollapse)
+      list.ToggleCollapsed(list.IsGroup(row) ? row : model_.rows[row].parent);
+    if (command == CommandId::kPinRow) list.TogglePinned(row);
+    if (command == CommandId::kHideRow) list.Hide(row);
+    if (command == CommandId::kMoveRowUp) list.Move(row, -1);
+    if (command == CommandId::kMoveRowDown) list.Move(row, 1);
+  });
+}
+
+float Timeline::RowTop(std::size_t row) const {
+  return (layout_.IsPinned(row) ? kRulerPx : RowsTop()) + layout_.top_px(row);
+}
+
+float Timeline::LaneTop(std::size_t row, std::size_t lane) const {
+  return RowTop(row) + layout_.lane_top_px(row, lane) - layout_.top_px(row);
+}
+
+float Timeline::LayoutY(float y) const { return y - (y < ScrolledTop() ? kRulerPx : RowsTop()); }
+
+Box Timeline::Triangle(std::uint32_t row) const {
+  constexpr float kSidePx = 12;
+  const float left = 4 + static_cast<float>(row_list_.depth(row)) * kSidePx, top = RowTop(row);
+  return {left, top, left + kSidePx, layout_.bottom_px(row) - layout_.top_px(row) + top};
+}
+
+std::uint32_t Timeline::PointerRow() const {
+  return pointer_x_ < 0 || pointer_x_ >= width_px_ ? kNone : RowAt(pointer_y_);
+}
+
+// What the user chose, for the rows of this run.
+RowChoices Timeline::SameChoices(const Timeline& before) const {
+  const auto same = [&](std::uint32_t row) {
+    return SameRow(before.run_, before.model_, row, run_, model_);
+  };
+  const RowChoices& old = before.row_list_.choices();
+  RowChoices choices;
+  for (const std::uint32_t row : old.collapsed) choices.collapsed.insert(same(row));
+  for (const std::uint32_t row : old.hidden) choices.hidden.insert(same(row));
+  for (const std::uint32_t row : old.pinned) choices.pinned.push_back(same(row));
+  choices.filter = old.filter;
+  // Only an order that was changed: rows that are new belong among the others.
+  if (!std::is_sorted(old.order.begin(), old.order.end())) {
+    for (const std::uint32_t row : old.order) choices.order.push_back(same(row));
+  }
+  return choices;
 }
 
 void Timeline::ContinueFrom(const Timeline& before) {
   Resize(before.width_px_, before.height_px_, before.label_px_, before.lane_px_);
   pointer_x_ = before.pointer_x_;
   pointer_y_ = before.pointer_y_;
+  look_ = before.look_;
+  row_list_.Choose(SameChoices(before));
+  Relayout();
   // Ranks that joined since may have moved the time that 0 stands for.
   const TimeNs moved = before.run_.base_ns - run_.base_ns;
   if (before.selection_) {
-    if (const auto same = SameEvent(before.run_, before.model_, *before.selection_, run_, model_)) {
-      Reveal(*same);
-    }
+    Select(SameEvent(before.run_, before.model_, *before.selection_, run_, model_));
   }
   if (before.measure_) {
     const std::uint32_t row = before.measure_->row;
@@ -154,6 +215,22 @@ bool Timeline::Do(CommandId command) {
     case CommandId::kClear:
       Clear();
       return true;
+    case CommandId::kCollapse:
+    case CommandId::kPinRow:
+    case CommandId::kHideRow:
+    case CommandId::kMoveRowUp:
+    case CommandId::kMoveRowDown:
+      if (const std::uint32_t row = PointerRow(); row != kNone) ChangeRow(command, row);
+      return true;
+    case CommandId::kResetRows:
+      ChangeRows([](RowList& list) { list.Reset(); });
+      return true;
+    case CommandId::kTheme:
+      look_.theme = look_.theme == ThemeId::kDark ? ThemeId::kLight : ThemeId::kDark;
+      return true;
+    case CommandId::kColours:
+      look_.colours = NextColourMode(look_.colours);
+      return true;
     default:
       return false;
   }
@@ -245,10 +322,8 @@ void Timeline::Select(const std::optional<EventRef>& ref) {
 void Timeline::Reveal(const EventRef& ref) {
   Select(ref);
   const auto [start, end] = EventTimes(run_, model_, ref);
-  const float top = layout_.top_px(ref.row), bottom = layout_.bottom_px(ref.row);
   const bool in_time = end >= view_.start_ns() && start < view_.end_ns();
-  const bool in_rows = top >= scroll_px_ && bottom <= scroll_px_ + Plot().height();
-  if (in_time && in_rows) return;
+  if (in_time && IsOnScreen(ref.row)) return;
   Remember();
   if (!in_time) {
     const TimeNs before = view_.span_ns() / 2;
@@ -263,9 +338,17 @@ void Timeline::RevealRange(const Measure& range) {
   if (range.row != kNone) ScrollToRow(range.row);
 }
 
+bool Timeline::IsOnScreen(std::uint32_t row) const {
+  if (!layout_.Shows(row) || layout_.IsPinned(row)) return layout_.Shows(row);
+  return layout_.top_px(row) >= scroll_px_ + layout_.pinned_px() &&
+         layout_.bottom_px(row) <= scroll_px_ + Plot().height();
+}
+
 void Timeline::ScrollToRow(std::uint32_t row) {
+  if (!layout_.Shows(row)) ChangeRows([row](RowList& list) { list.Reveal(row); });
+  if (layout_.IsPinned(row)) return;
   const float top = layout_.top_px(row), bottom = layout_.bottom_px(row);
-  if (top < scroll_px_) ScrollTo(top);
+  if (top < scroll_px_ + layout_.pinned_px()) ScrollTo(top - layout_.pinned_px());
   if (bottom > scroll_px_ + Plot().height()) ScrollTo(bottom - Plot().height());
 }
 

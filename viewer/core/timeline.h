@@ -6,6 +6,7 @@
 // the plot in the rest.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,7 +15,9 @@
 #include "viewer/core/commands.h"
 #include "viewer/core/links.h"
 #include "viewer/core/row_layout.h"
+#include "viewer/core/row_list.h"
 #include "viewer/core/rows.h"
+#include "viewer/core/theme.h"
 #include "viewer/core/timeline_view.h"
 
 namespace traceinject {
@@ -62,8 +65,11 @@ class Timeline {
   void Press(PointerButton button, bool twice, Modifiers held = {});
   void Release(PointerButton button);
   void Turn(const WheelTurn& wheel);
-  // Selects and, where it is off the screen, moves the view to it.
+  // Selects and, where it is off the screen, moves the view to it; opens its group.
   void Reveal(const EventRef& ref);
+  // Which rows are shown: `change` does with the list what it likes.
+  void ChangeRows(const std::function<void(RowList&)>& change);
+  void SetLook(const Look& look) { look_ = look; }
   // Measures a stretch and brings it and its row into view, with some room on both sides.
   void RevealRange(const Measure& range);
   void Select(const std::optional<EventRef>& ref);
@@ -72,7 +78,9 @@ class Timeline {
   const Run& run() const { return run_; }
   const RowModel& model() const { return model_; }
   const TimelineView& view() const { return view_; }
+  const RowList& row_list() const { return row_list_; }
   const RowLayout& layout() const { return layout_; }
+  const Look& look() const { return look_; }
   float scroll_px() const { return scroll_px_; }
   float lane_px() const { return lane_px_; }
   const std::optional<EventRef>& hover() const { return hover_; }
@@ -98,6 +106,17 @@ class Timeline {
   float RowsTop() const { return kRulerPx - scroll_px_; }
   // Where an event is drawn, at least a pixel wide; may lie outside of the plot.
   Box EventBox(const EventRef& ref) const;
+  // Top of a row; pinned rows do not scroll.
+  float RowTop(std::size_t row) const;
+  float LaneTop(std::size_t row, std::size_t lane) const;
+  // Below the pinned rows.
+  float ScrolledTop() const { return kRulerPx + layout_.pinned_px(); }
+  // The row at a height, beside the plot as well; kNone if there is none.
+  std::uint32_t RowAt(float y) const;
+  // The row under the pointer; kNone while that is elsewhere.
+  std::uint32_t PointerRow() const;
+  // Where the triangle of a group's label is.
+  Box Triangle(std::uint32_t row) const;
 
   // The event drawn at a pixel, or within 3 pixels beside it. O(pixels).
   std::optional<EventRef> EventAt(float x, float y) const;
@@ -115,6 +134,8 @@ class Timeline {
 
   void ScrollTo(float scroll_px);
   void ScrollToRow(std::uint32_t row);
+  // All of the row itself, not of a group that stands for it.
+  bool IsOnScreen(std::uint32_t row) const;
   void Remember();
   void BeginStep();
   void Back();
@@ -130,14 +151,22 @@ class Timeline {
   std::optional<TimeNs> EdgeAtPointer() const;
   // The edge of an event within a few pixels, else the time at the pixel.
   TimeNs SnappedTime(float x, float y) const;
-  std::uint32_t RowAt(float y) const;
   bool InPlot(float x, float y) const;
+  // Folds up or opens the group whose triangle or heading is under the pointer, if there is one.
+  bool FoldAtPointer();
+  // From the panel's pixels to those of the layout.
+  float LayoutY(float y) const;
+  void Relayout();
+  void ChangeRow(CommandId command, std::uint32_t row);
+  RowChoices SameChoices(const Timeline& before) const;
 
   const Run& run_;
   const RowModel& model_;
   const Links* links_;
   TimelineView view_;
+  RowList row_list_;
   RowLayout layout_;
+  Look look_;
   std::vector<Place> history_;
   bool stepping_ = false;  // zooming or moving in steps, of which only the begin is remembered
   float width_px_ = 1, height_px_ = 1, label_px_ = 0, lane_px_ = 0, scroll_px_ = 0;

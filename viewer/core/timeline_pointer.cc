@@ -22,14 +22,12 @@ bool Timeline::InPlot(float x, float y) const {
 }
 
 std::uint32_t Timeline::RowAt(float y) const {
-  if (y < kRulerPx) return kNone;
-  const std::size_t row = layout_.At(y - RowsTop(), model_).first;
-  return row < model_.rows.size() ? static_cast<std::uint32_t>(row) : kNone;
+  return y < kRulerPx || y >= height_px_ ? kNone : layout_.RowAt(LayoutY(y));
 }
 
 std::optional<EventRef> Timeline::EventAt(float x, float y) const {
   if (!InPlot(x, y)) return std::nullopt;
-  const auto [row, lane] = layout_.At(y - RowsTop(), model_);
+  const auto [row, lane] = layout_.At(LayoutY(y), model_);
   if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return std::nullopt;
   std::vector<LaneSpan> spans;
   model_.rows[row].lanes[lane].Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans);
@@ -50,7 +48,7 @@ std::optional<EventRef> Timeline::EventAt(float x, float y) const {
 
 TimeNs Timeline::SnappedTime(float x, float y) const {
   const TimeNs time = view_.TimeAt(x - Plot().left);
-  const auto [row, lane] = layout_.At(y - RowsTop(), model_);
+  const auto [row, lane] = layout_.At(LayoutY(y), model_);
   if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return time;
   const Lane& events = model_.rows[row].lanes[lane];
   const std::size_t next = events.FirstEndingAfter(time);
@@ -80,7 +78,7 @@ Box Timeline::EventBox(const EventRef& ref) const {
   const Lane& lane = model_.lane(ref);
   const float left = Plot().left + std::floor(view_.X(lane.start(ref.event)));
   const float right = Plot().left + std::floor(view_.X(lane.end(ref.event)));
-  const float top = RowsTop() + layout_.lane_top_px(ref.row, ref.lane);
+  const float top = LaneTop(ref.row, ref.lane);
   return {left, top, std::max(right, left + 1), top + layout_.lane_px(ref.row) - 1};
 }
 
@@ -132,9 +130,21 @@ void Timeline::PointerLeft() {
   SetHover(std::nullopt);
 }
 
+bool Timeline::FoldAtPointer() {
+  const std::uint32_t row = PointerRow();
+  if (row == kNone || !row_list_.IsGroup(row)) return false;
+  const bool on_heading = pointer_x_ < Plot().left && IsHeading(model_.rows[row].kind);
+  const Box triangle = Triangle(row);
+  if (!on_heading && (pointer_x_ < triangle.left || pointer_x_ >= triangle.right)) return false;
+  ChangeRows([row](RowList& list) { list.ToggleCollapsed(row); });
+  return true;
+}
+
 void Timeline::Press(PointerButton button, bool twice, Modifiers held) {
+  if (drag_ != Drag::kIdle) return;
+  if (button == PointerButton::kLeft && FoldAtPointer()) return;
   const Box plot = Plot();
-  if (drag_ != Drag::kIdle || pointer_x_ < plot.left || pointer_x_ >= plot.right) return;
+  if (pointer_x_ < plot.left || pointer_x_ >= plot.right) return;
   drag_button_ = button;
   press_x_ = pointer_x_;
   press_y_ = pointer_y_;

@@ -41,6 +41,11 @@ constexpr KeyMapping kKeys[] = {
     {GLFW_KEY_BACKSPACE, Key::kBackspace},
     {GLFW_KEY_DELETE, Key::kDelete},
     {GLFW_KEY_F1, Key::kF1},
+    {GLFW_KEY_C, Key::kC},
+    {GLFW_KEY_H, Key::kH},
+    {GLFW_KEY_K, Key::kK},
+    {GLFW_KEY_P, Key::kP},
+    {GLFW_KEY_T, Key::kT},
 };
 
 Key KeyAt(Key first, int offset) { return static_cast<Key>(static_cast<int>(first) + offset); }

@@ -148,11 +148,11 @@ void FindPanel::DrawField(Timeline& timeline, Controls& controls) {
 void FindPanel::DrawSummary(Controls& controls) {
   ImGui::SameLine();
   if (task_.busy()) {
-    PutColoured(kWarning, "looking...");
+    PutColoured(WarningColour(), "looking...");
     ImGui::SameLine();
   }
   if (!result_) {
-    PutColoured(kDim, "Enter: next hit, Shift+Enter: the one before");
+    PutColoured(DimColour(), "Enter: next hit, Shift+Enter: the one before");
     return;
   }
   std::string text = fmt::format("{} hit{}", FormatCount(static_cast<std::int64_t>(result_->count)),
@@ -165,7 +165,7 @@ void FindPanel::DrawSummary(Controls& controls) {
   }
   if (current_)
     text += fmt::format("; at {}", FormatCount(static_cast<std::int64_t>(*current_) + 1));
-  PutColoured(kDim, text);
+  PutColoured(DimColour(), text);
   if (shortest_ns_ == 0 && longest_ns_ == kOpen) return;
   ImGui::SameLine();
   const std::string filter = "only " + RangeText(shortest_ns_, longest_ns_) + "  x";
@@ -248,7 +248,7 @@ void FindPanel::DrawHistogram(Controls& controls) {
   const auto filled = [](std::size_t count) { return count > 0; };
   const auto first = std::find_if(lengths.begin(), lengths.end(), filled);
   if (first == lengths.end()) {
-    PutColoured(kDim, "no lengths to show");
+    PutColoured(DimColour(), "no lengths to show");
     return;
   }
   const auto last = std::find_if(lengths.rbegin(), lengths.rend(), filled).base();
@@ -257,7 +257,7 @@ void FindPanel::DrawHistogram(Controls& controls) {
       static_cast<std::size_t>(std::max<std::ptrdiff_t>(first - lengths.begin() - 2, 0));
   const std::size_t to =
       std::min(static_cast<std::size_t>(last - lengths.begin()) + 2, LengthBins::kCount);
-  PutColoured(kDim, "durations, drag to filter");
+  PutColoured(DimColour(), "durations, drag to filter");
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
@@ -297,9 +297,9 @@ void FindPanel::DrawHistogram(Controls& controls) {
   }
   const std::string shortest = FormatTime(LengthBins::Start(from));
   const std::string longest = to == LengthBins::kCount ? "" : FormatTime(LengthBins::Start(to));
-  PutColoured(kDim, shortest);
+  PutColoured(DimColour(), shortest);
   ImGui::SameLine(std::max(0.0F, width - ImGui::CalcTextSize(longest.c_str()).x));
-  PutColoured(kDim, longest);
+  PutColoured(DimColour(), longest);
 }
 
 void FindPanel::Draw(Timeline& timeline, Controls& controls) {

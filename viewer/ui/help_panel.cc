@@ -6,7 +6,7 @@
 #include <string>
 
 #include "viewer/core/commands.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/ui/imgui_theme.h"
 
 namespace traceinject {
 namespace {
@@ -18,7 +18,7 @@ void Line(const std::string& keys, std::string_view help) {
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(keys.c_str());
   ImGui::TableNextColumn();
-  ImGui::PushStyleColor(ImGuiCol_Text, kDim);
+  ImGui::PushStyleColor(ImGuiCol_Text, DimColour());
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + kHelpEms * ImGui::GetFontSize());
   ImGui::TextUnformatted(help.data(), help.data() + help.size());
   ImGui::PopTextWrapPos();
@@ -66,6 +66,7 @@ void DrawHelp() {
   Column("right", [] {
     for (const Gesture& gesture : Gestures()) Line(std::string(gesture.gesture), gesture.help);
     Line("", "");
+    CommandLines(CommandGroup::kRows);
     CommandLines(CommandGroup::kMarks);
     CommandLines(CommandGroup::kWindow);
   });

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "viewer/core/rows.h"
+#include "viewer/core/legend.h"
 
 namespace traceinject {
 
-// What the colours mean: the kernel classes of this run.
-void DrawLegend(const RowModel& model);
+// At ImGui's cursor, over the whole width: what the colours painted last mean. A line, or two in a
+// narrow window; what has no room is in the tooltip of its number.
+void DrawLegend(const Painted& painted, const Look& look);
 
 }  // namespace traceinject

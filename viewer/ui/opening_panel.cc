@@ -9,6 +9,7 @@
 
 #include "analyzer/common/text.h"
 #include "analyzer/metrics/printable.h"
+#include "viewer/ui/imgui_theme.h"
 
 namespace traceinject {
 namespace {
@@ -17,7 +18,6 @@ constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowF
                                     ImGuiWindowFlags_NoSavedSettings |
                                     ImGuiWindowFlags_AlwaysAutoResize;
 constexpr float kProblemEms = 46, kMarginPx = 12;
-const ImVec4 kWarning{1, 0.80F, 0.36F, 1};
 
 void Put(const std::string& text) {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -69,7 +69,7 @@ bool DrawProblem(const std::string& what, const std::string& message, bool closa
   ImGui::PopStyleVar();
   const float width_px = std::min(kProblemEms * ImGui::GetFontSize(), screen.x - 4 * kMarginPx);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width_px);
-  ImGui::PushStyleColor(ImGuiCol_Text, kWarning);
+  ImGui::PushStyleColor(ImGuiCol_Text, WarningColour());
   Put("Cannot open " + Name(what, 80));
   ImGui::PopStyleColor();
   ImGui::Spacing();

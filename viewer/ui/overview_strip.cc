@@ -33,7 +33,7 @@ void DrawOverview(Overview& overview, Timeline& timeline, float label_px,
     ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
   }
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
-  overview.Paint(shown, marks, canvas);
+  overview.Paint(shown, marks, canvas, ThemeOf(timeline.look().theme));
 }
 
 }  // namespace traceinject

@@ -97,8 +97,8 @@ void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, const proto::Report*
         selection_ = timeline.selection();
         measured_ = timeline.measure().has_value();
       } else {
-        PutColoured(kDim, whole_ ? "Working out what limits the run..."
-                                 : "What limits the run is said once all of it was read.");
+        PutColoured(DimColour(), whole_ ? "Working out what limits the run..."
+                                        : "What limits the run is said once all of it was read.");
       }
       return;
     case PanelTab::kDetails:

@@ -103,18 +103,18 @@ void StatisticsPanel::DrawChoice(const Timeline& timeline, const RowGroup& rows,
   ImGui::SameLine();
   const TimeNs span =
       measured ? timeline.measure()->end - timeline.measure()->start : timeline.view().span_ns();
-  PutColoured(kDim, fmt::format("{}, {} {}: events that start in it", OneLine(rows.title),
-                                measured ? "measured" : "visible", FormatTime(span)));
+  PutColoured(DimColour(), fmt::format("{}, {} {}: events that start in it", OneLine(rows.title),
+                                       measured ? "measured" : "visible", FormatTime(span)));
   std::size_t hidden = 0;
   for (const std::uint32_t row : rows.rows) hidden += model_.rows[row].hidden;
   if (hidden > 0) {
     ImGui::SameLine();
-    PutColoured(kWarning, fmt::format("without {} events, too many at once",
-                                      FormatCount(static_cast<std::int64_t>(hidden))));
+    PutColoured(WarningColour(), fmt::format("without {} events, too many at once",
+                                             FormatCount(static_cast<std::int64_t>(hidden))));
   }
   if (task_.busy()) {
     ImGui::SameLine();
-    PutColoured(kWarning, "counting...");
+    PutColoured(WarningColour(), "counting...");
   }
 }
 
@@ -152,7 +152,7 @@ std::optional<StatisticsPanel::Clicked> StatisticsPanel::DrawTable(Controls& con
   }
   ImGui::TableNextRow();
   ImGui::TableSetColumnIndex(0);
-  PutColoured(kDim, "all");
+  PutColoured(DimColour(), "all");
   PutFigures(shown_->all);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(names_.size()));

@@ -14,12 +14,13 @@ void DrawTitleBar(const LoadedRun& loaded) {
   if (run.ranks.size() > 1) title += fmt::format(" and {} more", run.ranks.size() - 1);
   Put(title);
   ImGui::SameLine();
-  PutColoured(kDim, fmt::format("  {} from {}", FormatTime(loaded.rows.end - loaded.rows.start),
-                                FormatDate(run.base_ns + loaded.rows.start)));
+  PutColoured(DimColour(),
+              fmt::format("  {} from {}", FormatTime(loaded.rows.end - loaded.rows.start),
+                          FormatDate(run.base_ns + loaded.rows.start)));
   if (!run.notes.empty()) {
     ImGui::SameLine();
-    PutColoured(kWarning, fmt::format("  {} remark{} on the recording", run.notes.size(),
-                                      run.notes.size() == 1 ? "" : "s"));
+    PutColoured(WarningColour(), fmt::format("  {} remark{} on the recording", run.notes.size(),
+                                             run.notes.size() == 1 ? "" : "s"));
     if (ImGui::IsItemHovered()) {
       ImGui::BeginTooltip();
       for (const std::string& note : run.notes) Put(OneLine(note, 400));

@@ -114,7 +114,7 @@ class UiFixture : public testing::Test {
       if (model.rows[row].label != label) continue;
       const Box panel = ui_.controls().Find("timeline").value_or(Box());
       return {panel.left + timeline.Plot().left + timeline.view().X(time),
-              panel.top + timeline.RowsTop() + timeline.layout().lane_top_px(row, 0) + 4};
+              panel.top + timeline.LaneTop(row, 0) + 4};
     }
     ADD_FAILURE() << "no row " << label;
     return {};

@@ -21,7 +21,7 @@ const ImVec4& TextColour() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
 
 void Title(std::string_view text) {
   ImGui::Spacing();
-  PutColoured(kDim, text);
+  PutColoured(DimColour(), text);
 }
 
 // "What it costs" in a sentence, as `analyze` says it.
@@ -36,7 +36,7 @@ std::string SavingText(const proto::Verdict& verdict) {
 
 void DrawHeadline(const proto::Verdict& verdict) {
   ImGui::SetWindowFontScale(1.25F);
-  PutWrapped(verdict.has_saved_ns() ? kWarning : TextColour(), verdict.label());
+  PutWrapped(verdict.has_saved_ns() ? WarningColour() : TextColour(), verdict.label());
   ImGui::SetWindowFontScale(1);
   if (verdict.has_saved_ns()) PutWrapped(TextColour(), SavingText(verdict));
   if (verdict.label() == "compute_bound") {
@@ -44,15 +44,16 @@ void DrawHeadline(const proto::Verdict& verdict) {
   }
   if (!verdict.abstained().empty()) PutWrapped(TextColour(), verdict.abstained());
   if (!verdict.device().empty()) {
-    PutWrapped(kDim, fmt::format("judged on {} over {}", verdict.device(),
-                                 verdict.steps() > 0 ? FormatCount(verdict.steps()) + " steps"
-                                                     : "the whole window"));
+    PutWrapped(DimColour(),
+               fmt::format("judged on {} over {}", verdict.device(),
+                           verdict.steps() > 0 ? FormatCount(verdict.steps()) + " steps"
+                                               : "the whole window"));
   }
   if (verdict.has_confidence()) {
     PutBar(verdict.confidence(), kSavingColour,
            fmt::format("confidence {:.0f} %", 100 * verdict.confidence()));
   }
-  for (const std::string& caveat : verdict.caveats()) PutWrapped(kWarning, caveat);
+  for (const std::string& caveat : verdict.caveats()) PutWrapped(WarningColour(), caveat);
 }
 
 void DrawEvidence(const proto::Verdict& verdict, Timeline& timeline, Controls& controls) {
@@ -79,8 +80,8 @@ void DrawLevers(const proto::Verdict& verdict) {
   for (const proto::Lever& lever : verdict.levers()) {
     PutWrapped(TextColour(), lever.setting());
     ImGui::Indent(ImGui::GetFontSize());
-    PutWrapped(kDim, lever.change());
-    PutWrapped(kDim, "see " + lever.source());
+    PutWrapped(DimColour(), lever.change());
+    PutWrapped(DimColour(), "see " + lever.source());
     ImGui::Unindent(ImGui::GetFontSize());
   }
 }
@@ -142,19 +143,19 @@ void DrawPartition(const proto::Report& report) {
       if (part.ns() < sum.length_ns() / 1000) continue;
       text += fmt::format("; {} {}", part.cause(), FormatShare(part.ns(), sum.length_ns()));
     }
-    PutWrapped(kDim, text);
+    PutWrapped(DimColour(), text);
   }
 }
 
-const ImVec4& SeverityColour(proto::HealthLine::Severity severity) {
+ImVec4 SeverityColour(proto::HealthLine::Severity severity) {
   switch (severity) {
     case proto::HealthLine::SEVERITY_ERROR:
     case proto::HealthLine::SEVERITY_DATA_LOSS:
-      return kBad;
+      return BadColour();
     case proto::HealthLine::SEVERITY_NOTICE:
-      return kWarning;
+      return WarningColour();
     default:
-      return kDim;
+      return DimColour();
   }
 }
 
@@ -162,18 +163,18 @@ void DrawHealth(const proto::Health& health) {
   Title("The recording");
   switch (health.grade()) {
     case proto::Health::GRADE_GOOD:
-      PutColoured(kGood, "good: nothing is missing");
+      PutColoured(GoodColour(), "good: nothing is missing");
       break;
     case proto::Health::GRADE_LOSSY:
-      PutColoured(kWarning, "something is missing: figures are slightly off");
+      PutColoured(WarningColour(), "something is missing: figures are slightly off");
       break;
     case proto::Health::GRADE_BAD:
-      PutColoured(kBad, "too much is missing: do not rely on the figures");
+      PutColoured(BadColour(), "too much is missing: do not rely on the figures");
       break;
     default:
-      PutColoured(kWarning, "unknown: it holds no health counters");
+      PutColoured(WarningColour(), "unknown: it holds no health counters");
   }
-  for (const std::string& reason : health.reasons()) PutWrapped(kWarning, reason);
+  for (const std::string& reason : health.reasons()) PutWrapped(WarningColour(), reason);
   // Worst first; of big jobs there are many, so only those in sight are drawn. ImGui's clipper does
   // not work inside of a table's cell.
   const float line_px = ImGui::GetTextLineHeightWithSpacing();

@@ -9,9 +9,9 @@
 
 #include "viewer/core/paint_links.h"
 #include "viewer/core/paint_marks.h"
-#include "viewer/core/paint_timeline.h"
 #include "viewer/ui/help_panel.h"
 #include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/imgui_theme.h"
 #include "viewer/ui/legend.h"
 #include "viewer/ui/menu_bar.h"
 #include "viewer/ui/opening_panel.h"
@@ -35,11 +35,13 @@ Modifiers HeldKeys() {
 void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<TimeNs> from_ns,
                          std::optional<TimeNs> to_ns) {
   // What reads the run before goes before it.
+  if (workspace_) look_ = workspace_->timeline().look();
   panels_.reset();
   overview_.reset();
   workspace_.reset();
   loaded_ = std::move(loaded);
   workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links, MarksPath(loaded_->run));
+  workspace_->timeline().SetLook(look_);
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
   report_.reset();
@@ -78,7 +80,13 @@ void ViewerUi::DrawOpening() {
   }
 }
 
+void ViewerUi::SetLook(const Look& look) {
+  look_ = look;
+  if (workspace_) workspace_->timeline().SetLook(look);
+}
+
 void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
+  ApplyTheme(ThemeOf(workspace_ ? workspace_->timeline().look().theme : look_.theme));
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
   ImGui::Begin("traceview", nullptr,
@@ -97,9 +105,9 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   const bool palette = workspace_->IsShown(Panel::kPalette);
   TakeKeys(keys);
   DrawMenuBar();
-  DrawLegend(loaded_->rows);
+  DrawLegend(painted_, workspace_->timeline().look());
   if (const std::string& problem = workspace_->annotations().problem(); !problem.empty()) {
-    PutColoured(kWarning, problem);
+    PutColoured(WarningColour(), problem);
   }
   if (workspace_->IsShown(Panel::kFind)) {
     workspace_->SetShown(Panel::kFind, false);  // it is a tab: from here on as any other
@@ -147,12 +155,14 @@ void ViewerUi::DrawTimeline(float height_px) {
   ImGui::InvisibleButton("timeline", {width_px, height_px},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
                              ImGuiButtonFlags_MouseButtonMiddle);
+  ImGui::SetItemAllowOverlap();
   controls_.NoteItem("timeline");
   FeedMouse(origin.x, origin.y);
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
-  PaintTimeline(timeline, canvas);
+  painted_ = PaintTimeline(timeline, canvas);
   PaintLinks(timeline, canvas);
   PaintMarks(*workspace_, canvas);
+  row_controls_.Draw(timeline, origin.x, origin.y);
   DrawUnderPointer();
 }
 

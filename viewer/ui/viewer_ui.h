@@ -12,10 +12,12 @@
 #include "viewer/core/background_load.h"
 #include "viewer/core/background_report.h"
 #include "viewer/core/overview.h"
+#include "viewer/core/paint_timeline.h"
 #include "viewer/core/workspace.h"
 #include "viewer/ui/command_palette.h"
 #include "viewer/ui/marks_panel.h"
 #include "viewer/ui/panel_area.h"
+#include "viewer/ui/row_controls.h"
 #include "viewer/ui/widgets.h"
 
 namespace traceinject {
@@ -25,6 +27,8 @@ class ViewerUi {
   // `what`: what is being read, for the progress display.
   explicit ViewerUi(std::string what) : what_(std::move(what)) {}
 
+  // How the window looks from the next frame on.
+  void SetLook(const Look& look);
   // What is being read now; empty when nothing is.
   void SetProgress(const std::optional<LoadProgress>& progress) { progress_ = progress; }
   // Says what went wrong, over whatever is shown, until it is closed or something else is opened.
@@ -88,6 +92,9 @@ class ViewerUi {
   std::pair<float, float> timeline_origin_ = {0, 0};
   CommandPalette palette_;
   MarksPanel marks_panel_;
+  Look look_;        // before there is a timeline to ask
+  Painted painted_;  // in the last frame
+  RowControls row_controls_;
 };
 
 }  // namespace traceinject

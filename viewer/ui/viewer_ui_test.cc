@@ -32,6 +32,14 @@ class ViewerUiTest : public UiFixture {
   std::string SelectedRow() const {
     return timeline().selection() ? timeline().model().rows[timeline().selection()->row].label : "";
   }
+  std::uint32_t RowOf(const std::string& label) const {
+    const std::vector<Row>& rows = timeline().model().rows;
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+      if (rows[row].label == label) return row;
+    }
+    ADD_FAILURE() << "no row " << label;
+    return 0;
+  }
   ImVec2 Origin() const { return {ui_.timeline_origin().first, ui_.timeline_origin().second}; }
 };
 
@@ -253,6 +261,57 @@ TEST_F(ViewerUiTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          press();
          EXPECT_FALSE(shows(Panel::kMarks));
        }},
+      {CommandId::kCollapse,
+       [&](const Press& press) {
+         MoveTo(Place("stream 7", kMs));
+         press();
+         EXPECT_FALSE(timeline().layout().Shows(RowOf("stream 7")));
+       }},
+      {CommandId::kPinRow,
+       [&](const Press& press) {
+         MoveTo(Place("stream 7", kMs));
+         press();
+         EXPECT_TRUE(timeline().layout().IsPinned(RowOf("stream 7")));
+       }},
+      {CommandId::kHideRow,
+       [&](const Press& press) {
+         MoveTo(Place("stream 7", kMs));
+         press();
+         EXPECT_FALSE(timeline().layout().Shows(RowOf("stream 7")));
+       }},
+      {CommandId::kMoveRowUp,
+       [&](const Press& press) {
+         MoveTo(Place("stream 7", kMs));
+         const float before = timeline().RowTop(RowOf("stream 7"));
+         press();
+         EXPECT_LT(timeline().RowTop(RowOf("stream 7")), before);
+       }},
+      {CommandId::kMoveRowDown,
+       [&](const Press& press) {
+         MoveTo(Place("stream 7", kMs));
+         const float before = timeline().RowTop(RowOf("stream 7"));
+         press();
+         EXPECT_GT(timeline().RowTop(RowOf("stream 7")), before);
+       }},
+      {CommandId::kResetRows,
+       [&](const Press& press) {
+         const std::uint32_t row = RowOf("stream 7");
+         workspace().timeline().ChangeRows([row](RowList& list) { list.Hide(row); });
+         press();
+         EXPECT_TRUE(timeline().layout().Shows(row));
+       }},
+      {CommandId::kTheme,
+       [&](const Press& press) {
+         const ThemeId before = timeline().look().theme;
+         press();
+         EXPECT_NE(timeline().look().theme, before);
+       }},
+      {CommandId::kColours,
+       [&](const Press& press) {
+         const ColourMode before = timeline().look().colours;
+         press();
+         EXPECT_NE(timeline().look().colours, before);
+       }},
       {CommandId::kDetails,
        [&](const Press& press) {
          const float with = timeline().Plot().height();
@@ -306,7 +365,7 @@ TEST_F(ViewerUiTest, EveryGestureDoesItsWork) {
        [&] {
          ImGui::GetIO().DisplaySize.y = 260;
          Frame();
-         MoveTo(Place("stream 7", 2 * kMs));
+         MoveTo(Place("rank 0 on node-a", 2 * kMs));
          Turn(-1);
          EXPECT_GT(timeline().scroll_px(), 0);
        }},
@@ -409,6 +468,23 @@ TEST_F(ViewerUiTest, EveryGestureDoesItsWork) {
          const Box flag = workspace().MarkFlag(marks()[0]);
          Click(ImVec2{Origin().x + flag.left + 4, Origin().y + flag.top + 4});
          EXPECT_TRUE(workspace().selected_mark().has_value());
+       }},
+      {GestureId::kFold,
+       [&] {
+         const std::uint32_t gpu = RowOf("GPU 0");
+         const Box triangle = timeline().Triangle(gpu);
+         Click(ImVec2{Origin().x + (triangle.left + triangle.right) / 2,
+                      Origin().y + triangle.top + 8});
+         EXPECT_TRUE(timeline().row_list().IsCollapsed(gpu));
+       }},
+      {GestureId::kRowMenu,
+       [&] {
+         MoveTo({Origin().x + timeline().Plot().left - 60,
+                 Origin().y + timeline().RowTop(RowOf("stream 7")) + 5});
+         SetButton(true, 1);
+         SetButton(false, 1);
+         EXPECT_TRUE(ImGui::IsPopupOpen("row menu", ImGuiPopupFlags_AnyPopupId));
+         Click(Place("stream 7", 2 * kMs));  // beside it, which closes it
        }},
       {GestureId::kOverview,
        [&] {

@@ -11,6 +11,9 @@ namespace traceinject {
 
 namespace {
 
+// The text over a bar must be readable in every theme: the bar takes something of the background.
+constexpr unsigned kBarAlpha = 150;
+
 // Line breaks in place of spaces. ImGui's own wrapping also breaks after points and commas, that is
 // inside of numbers; it is left with words that are longer than a line.
 std::string BrokenAtSpaces(std::string_view text, float room_px) {
@@ -76,7 +79,7 @@ bool PutLink(const char* id, std::string_view label) {
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float middle = at.y + ImGui::GetFontSize() / 2, wing = indent / 4;
-  const ImU32 arrow = ImGui::GetColorU32(kLink);
+  const ImU32 arrow = ImGui::GetColorU32(LinkColour());
   list.AddTriangleFilled({at.x + wing, middle - wing}, {at.x + wing, middle + wing},
                          {at.x + 2.5F * wing, middle}, arrow);
   list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y},
@@ -93,7 +96,7 @@ void PutBar(double share, Rgba colour, const std::string& text) {
   const ImVec2 end{at.x + width, at.y + height};
   list.AddRectFilled(at, end, ImGui::GetColorU32(ImGuiCol_FrameBg));
   const auto filled = static_cast<float>(std::clamp(share, 0.0, 1.0)) * width;
-  list.AddRectFilled(at, {at.x + filled, end.y}, ToImGui(colour));
+  list.AddRectFilled(at, {at.x + filled, end.y}, ToImGui(WithAlpha(colour, kBarAlpha)));
   const ImVec4 clip(at.x, at.y, end.x, end.y);
   list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + 4, at.y + 1},
                ImGui::GetColorU32(ImGuiCol_Text), text.data(), text.data() + text.size(), 0, &clip);

@@ -10,14 +10,9 @@
 #include <string_view>
 
 #include "viewer/core/canvas.h"
+#include "viewer/ui/imgui_theme.h"
 
 namespace traceinject {
-
-inline const ImVec4 kDim{0.62F, 0.66F, 0.71F, 1};
-inline const ImVec4 kWarning{1, 0.80F, 0.36F, 1};
-inline const ImVec4 kBad{0.95F, 0.45F, 0.42F, 1};
-inline const ImVec4 kGood{0.56F, 0.82F, 0.50F, 1};
-inline const ImVec4 kLink{0.55F, 0.76F, 0.98F, 1};
 
 // Where the last frame drew what can be clicked, by name, in pixels of the window: for scripts and
 // tests.
