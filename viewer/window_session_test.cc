@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "viewer/core/sample_run.h"
+#include "viewer/ui/headless_imgui.h"
 
 namespace traceinject {
 namespace {
@@ -25,21 +26,7 @@ void WriteKernels(const std::string& path, int count) {
 
 class WindowSessionTest : public testing::Test {
  protected:
-  WindowSessionTest() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1400, 800};
-    io.DeltaTime = 1.0F / 60;
-    unsigned char* pixels = nullptr;
-    int width = 0, height = 0;
-    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-    WriteSampleRun(run_);
-  }
-  ~WindowSessionTest() override {
-    session_.reset();
-    ImGui::DestroyContext();
-  }
+  WindowSessionTest() { WriteSampleRun(run_); }
 
   void Open(bool follow = false) {
     ViewerOptions options;
@@ -68,6 +55,7 @@ class WindowSessionTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::string run_ = folder_ / "run.db";
+  HeadlessImGui imgui_;  // outlives the session
   std::optional<WindowSession> session_;
 };
 

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "viewer/core/sample_run.h"
+#include "viewer/ui/headless_imgui.h"
 #include "viewer/ui/imgui_canvas.h"
 #include "viewer/ui/imgui_theme.h"
 #include "viewer/ui/legend.h"
@@ -16,18 +17,7 @@ namespace {
 
 class RowControlsTest : public testing::Test {
  protected:
-  RowControlsTest() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1400, 800};
-    io.DeltaTime = 1.0F / 60;
-    unsigned char* pixels = nullptr;
-    int width = 0, height = 0;
-    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-    timeline_.Resize(1000, 400, 300, 19);
-  }
-  ~RowControlsTest() override { ImGui::DestroyContext(); }
+  RowControlsTest() { timeline_.Resize(1000, 400, 300, 19); }
 
   // The timeline's top left is at (kLeft, kTop).
   static constexpr float kLeft = 50, kTop = 80;
@@ -65,6 +55,7 @@ class RowControlsTest : public testing::Test {
     return 0;
   }
 
+  HeadlessImGui imgui_;
   std::unique_ptr<const LoadedRun> loaded_ = LoadSampleRun();
   Timeline timeline_{loaded_->run, loaded_->rows};
   RowControls controls_;

@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include "viewer/core/sample_run.h"
+#include "viewer/ui/headless_imgui.h"
 
 namespace traceinject {
 namespace {
@@ -13,18 +14,7 @@ constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 class ScriptPlayerTest : public testing::Test {
  protected:
-  ScriptPlayerTest() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1400, 800};
-    io.DeltaTime = 1.0F / 60;
-    unsigned char* pixels = nullptr;
-    int width = 0, height = 0;
-    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-    ui_.SetLoaded(LoadSampleRun(), std::nullopt, std::nullopt);
-  }
-  ~ScriptPlayerTest() override { ImGui::DestroyContext(); }
+  ScriptPlayerTest() { ui_.SetLoaded(LoadSampleRun(), std::nullopt, std::nullopt); }
 
   // The error, or nothing. Times in scripts are after the first GPU operation, at 0.9 ms.
   std::string Play(const std::string& script) {
@@ -46,6 +36,7 @@ class ScriptPlayerTest : public testing::Test {
   }
   const Timeline& timeline() const { return *ui_.timeline(); }
 
+  HeadlessImGui imgui_;
   ViewerUi ui_{"run.db"};
   std::vector<std::string> pictures_;
   std::string printed_;

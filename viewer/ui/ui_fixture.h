@@ -14,24 +14,14 @@
 
 #include "viewer/core/event_text.h"
 #include "viewer/core/sample_run.h"
+#include "viewer/ui/headless_imgui.h"
 #include "viewer/ui/viewer_ui.h"
 
 namespace traceinject {
 
 class UiFixture : public testing::Test {
  protected:
-  UiFixture() {
-    ImGui::CreateContext();
-    ImGuiIO& io = ImGui::GetIO();
-    io.IniFilename = nullptr;
-    io.DisplaySize = {1400, 800};
-    io.DeltaTime = 1.0F / 60;
-    io.KeyMap[ImGuiKey_Enter] = kEnter;
-    unsigned char* pixels = nullptr;
-    int width = 0, height = 0;
-    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
-  }
-  ~UiFixture() override { ImGui::DestroyContext(); }
+  UiFixture() { ImGui::GetIO().KeyMap[ImGuiKey_Enter] = kEnter; }
 
   void Load(std::optional<TimeNs> from = std::nullopt, std::optional<TimeNs> to = std::nullopt) {
     Load(LoadSampleRun(), from, to);
@@ -122,6 +112,7 @@ class UiFixture : public testing::Test {
 
   static constexpr int kEnter = 257;
 
+  HeadlessImGui imgui_;
   ViewerUi ui_{"run.db"};
 };
 
