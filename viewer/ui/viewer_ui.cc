@@ -140,8 +140,12 @@ void ViewerUi::DrawMenuBar() {
   DrawTitleBar(*loaded_);
   const char* const hint = "? or F1: help";
   const float padding = 2 * ImGui::GetStyle().WindowPadding.x;
-  ImGui::SameLine(ImGui::GetWindowWidth() - ImGui::CalcTextSize(hint).x - padding);
-  ImGui::TextDisabled("%s", hint);
+  const float left = ImGui::GetWindowWidth() - ImGui::CalcTextSize(hint).x - padding;
+  if (ImGui::GetCursorPosX() <= left) {  // the menus say it too
+    ImGui::SameLine(left);
+    ImGui::TextDisabled("%s", hint);
+    controls_.NoteItem("help hint");
+  }
   ImGui::EndMenuBar();
 }
 

@@ -562,6 +562,15 @@ TEST_F(ViewerUiTest, MenusHoldEveryCommand) {
   EXPECT_LT(timeline().view().span_ns(), span) << "zoom in stands first";
 }
 
+TEST_F(ViewerUiTest, TheHintGivesWayInANarrowWindow) {
+  Load();
+  EXPECT_TRUE(ui_.controls().Find("help hint").has_value());
+  ImGui::GetIO().DisplaySize.x = 400;
+  Frame();
+  Frame();
+  EXPECT_FALSE(ui_.controls().Find("help hint").has_value());
+}
+
 TEST_F(ViewerUiTest, AFrameIsAFewDrawCommands) {
   Load();
   Frame();
