@@ -76,8 +76,9 @@ void JoinLaunches(Rank& rank) {
   const LaunchIndex index(rank);
   for (Device& device : rank.devices) {
     GpuOps& ops = device.ops;
-    ops.launch.resize(ops.size());
-    for (std::size_t i = 0; i < ops.size(); ++i) ops.launch[i] = index.Find(ops.correlation[i]);
+    ops.launch = {};
+    for (std::size_t i = 0; i < ops.size(); ++i)
+      ops.launch.push_back(index.Find(ops.correlation[i]));
   }
 }
 

@@ -143,7 +143,8 @@ TEST_F(KinetoJsonTest, OperationsJoinTheirCalls) {
   const GpuOps& ops = rank.devices[0].ops;
   EXPECT_EQ(ops.kind,
             (std::vector{OpKind::kKernel, OpKind::kKernel, OpKind::kMemcpy, OpKind::kMemset}));
-  EXPECT_EQ(ops.launch, (std::vector<std::uint32_t>{0, 1, 2, kNone}));
+  EXPECT_EQ(std::vector<std::uint32_t>(ops.launch.begin(), ops.launch.end()),
+            (std::vector<std::uint32_t>{0, 1, 2, kNone}));
   EXPECT_EQ(rank.streams[ops.stream[1]].stream_id, 20u);
   const KernelShape& shape = rank.shapes[ops.detail[0]];
   EXPECT_EQ(rank.string(shape.name), "vecadd(float*)");

@@ -176,21 +176,23 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
   if (known) launch.bytes = std::max(sent, received) + rest;
 }
 
-// Collects the kernels of one launch; their union is its time.
-struct Building {
-  NcclLaunch launch;
-  Interval open;  // the merged kernel that the next one may continue
-};
-
-void AddKernel(Building& building, std::uint32_t row, Interval time) {
-  NcclLaunch& launch = building.launch;
+// Adds a kernel to its launch; the union of the kernels is its time. `busy_until`: the latest end
+// of those before.
+void AddKernel(std::uint32_t row, Interval time, NcclLaunch& launch, TimeNs& busy_until) {
   if (launch.kernels++ == 0) {
     launch.first_kernel = row;
-    launch.start = time.start;
-    building.open = {time.start, time.start};
+    launch.start = busy_until = time.start;
   }
-  launch.kernel_ns += std::max<TimeNs>(0, time.end - std::max(time.start, building.open.end));
-  building.open.end = std::max(building.open.end, time.end);
+  launch.kernel_ns += std::max<TimeNs>(0, time.end - std::max(time.start, busy_until));
+  busy_until = std::max(busy_until, time.end);
+}
+
+std::vector<std::uint32_t> NcclKernels(const Rank& rank, const GpuOps& ops) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < ops.size(); ++row) {
+    if (IsNcclKernel(rank, ops, row)) rows.push_back(row);
+  }
+  return rows;
 }
 
 // One communicator as one recorded rank knows it.
@@ -338,38 +340,39 @@ void MatchViews(const std::vector<NcclMember>& members,
 NcclLinks LinkNccl(const Rank& rank, const Device& device) {
   const GpuOps& ops = device.ops;
   const Issuers issuers(rank);
-  std::vector<Building> building;
-  std::unordered_map<std::uint32_t, std::size_t> by_issue;
-  std::vector<std::uint32_t> issues;                             // per launch
-  std::vector<std::pair<std::uint32_t, std::size_t>> launch_of;  // per kernel: row, launch
-  for (std::uint32_t row = 0; row < ops.size(); ++row) {
-    if (!IsNcclKernel(rank, ops, row)) continue;
+  const std::vector<std::uint32_t> kernels = NcclKernels(rank, ops);
+  NcclLinks links;
+  links.launches.reserve(kernels.size());  // as good as all have one
+  std::unordered_map<std::uint32_t, std::uint32_t> by_issue;
+  std::vector<std::uint32_t> issues;     // per launch
+  std::vector<TimeNs> busy_until;        // per launch
+  std::vector<std::uint32_t> launch_of;  // per kernel
+  for (const std::uint32_t row : kernels) {
     std::uint32_t issue = kNone;
     if (const std::uint32_t launch = ops.launch[row]; launch != kNone) {
       issue = issuers.Find(rank.api.thread[launch], rank.api.start[launch]);
     }
-    std::size_t at = building.size();
+    auto at = static_cast<std::uint32_t>(links.launches.size());
     if (issue != kNone) at = by_issue.try_emplace(issue, at).first->second;
-    if (at == building.size()) {
-      building.emplace_back();
+    if (at == links.launches.size()) {
+      links.launches.emplace_back();
       issues.push_back(issue);
+      busy_until.push_back(0);
     }
-    AddKernel(building[at], row, {ops.start[row], ops.end[row]});
-    launch_of.emplace_back(row, at);
+    AddKernel(row, {ops.start[row], ops.end[row]}, links.launches[at], busy_until[at]);
+    launch_of.push_back(at);
   }
 
-  NcclLinks links;
-  for (std::size_t i = 0; i < building.size(); ++i) {
-    NcclLaunch& launch = building[i].launch;
+  for (std::size_t i = 0; i < links.launches.size(); ++i) {
+    NcclLaunch& launch = links.launches[i];
     if (issues[i] != kNone) Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch);
     if (launch.calls == 0) {
       launch.function =
           FunctionOfKernel(rank.string(rank.shapes[ops.detail[launch.first_kernel]].name));
     }
-    links.launches.push_back(std::move(launch));
   }
-  for (const auto& [row, at] : launch_of) {
-    if (links.launches[at].calls > 0) links.linked_rows.push_back(row);
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (links.launches[launch_of[i]].calls > 0) links.linked_rows.push_back(kernels[i]);
   }
   return links;
 }

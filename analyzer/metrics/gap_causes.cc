@@ -122,11 +122,13 @@ class GapWalker {
 
   // A stretch without segments: calls, and the time between them.
   void Stretch(Interval time, std::optional<IdleCause> drained) {
-    const Intervals& calls = timeline_.calls;
+    const PackedIntervals& calls = timeline_.calls;
     while (call_ < calls.size() && calls[call_].end <= time.start) ++call_;
     TimeNs now = time.start;
-    for (std::size_t i = call_; i < calls.size() && calls[i].start < time.end; ++i) {
-      const Interval inside{std::max(calls[i].start, now), std::min(calls[i].end, time.end)};
+    for (std::size_t i = call_; i < calls.size(); ++i) {
+      const Interval call = calls[i];
+      if (call.start >= time.end) break;
+      const Interval inside{std::max(call.start, now), std::min(call.end, time.end)};
       if (inside.end <= inside.start) continue;
       if (inside.start > now) Between({now, inside.start}, i, drained);
       BookHost(inside, drained.value_or(IdleCause::kLaunch));

@@ -228,15 +228,12 @@ void AddSpans(const Rank& rank, const std::vector<bool>& feeders, TimeNs open_en
   }
 }
 
-Intervals MergedCalls(const Rank& rank, const std::vector<bool>& feeders) {
+PackedIntervals MergedCalls(const Rank& rank, const std::vector<bool>& feeders) {
   const ApiCalls& api = rank.api;
-  Intervals calls;
+  PackedIntervals calls;
   for (std::size_t row = 0; row < api.size(); ++row) {
-    if (!Is(feeders, api.thread[row]) || api.end[row] == kOpen) continue;
-    if (!calls.empty() && api.start[row] <= calls.back().end)
-      calls.back().end = std::max(calls.back().end, api.end[row]);
-    else if (api.end[row] > api.start[row])
-      calls.push_back({api.start[row], api.end[row]});
+    if (Is(feeders, api.thread[row]) && api.end[row] != kOpen)
+      calls.Append({api.start[row], api.end[row]});
   }
   return calls;
 }

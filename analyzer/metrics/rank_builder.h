@@ -61,6 +61,8 @@ class RankBuilder {
     api.result.push_back(0);
     return static_cast<std::uint32_t>(api.size() - 1);
   }
+  // Of the operations that are added from now on.
+  void UseStream(std::uint32_t stream) { stream_ = stream; }
   void AddKernel(TimeNs start, TimeNs end, const std::string& name, std::uint32_t launch = kNone,
                  std::size_t device = 0, std::int32_t grid_x = 1) {
     KernelShape shape;
@@ -179,7 +181,7 @@ class RankBuilder {
     to.end.push_back(end);
     to.kind.push_back(kind);
     to.kernel_class.push_back(kernel_class);
-    to.stream.push_back(0);
+    to.stream.push_back(stream_);
     to.detail.push_back(detail);
     to.correlation.push_back(launch == kNone ? 0 : launch + 1);
     to.launch.push_back(launch);
@@ -187,6 +189,7 @@ class RankBuilder {
   }
 
   Rank rank_;
+  std::uint32_t stream_ = 0;
 };
 
 }  // namespace traceinject

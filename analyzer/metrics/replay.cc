@@ -10,7 +10,6 @@ namespace {
 constexpr TimeNs kDefaultLatencyNs = 8'000;
 constexpr TimeNs kAsyncCopyCallNs = 10'000;
 constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
-constexpr TimeNs kLeftOut = kUnset + 1;  // the call is part of what the scenario does without
 constexpr TimeNs kClockNs = 2'000;
 
 // The fifth percentile of launch latency where the device was idle. With work in store the latency
@@ -41,8 +40,9 @@ class Player {
         scenario_(scenario),
         api_(replay.rank_.api),
         ops_(replay.ops_),
-        launched_(api_.size(), kUnset),
-        ended_(ops_.size(), kUnset) {}
+        ended_(replay.watched_.size(), kUnset) {
+    launched_.reserve(api_.size());
+  }
 
   std::vector<TimeNs> Play() {
     std::uint32_t call = 0;
@@ -55,10 +55,10 @@ class Player {
       const bool kept = KeepsTime(segment);
       const bool left_out =
           segment.cause == IdleCause::kCheckpoint && Without(IdleCause::kCheckpoint);
-      for (; call < api_.size() && api_.start[call] < segment.time.end; ++call)
-        launched_[call] = left_out ? kLeftOut
-                          : kept   ? arrived + (api_.start[call] - segment.time.start)
-                                   : arrived;
+      for (; call < api_.size() && api_.start[call] < segment.time.end; ++call) {
+        launched_.push_back(kept ? arrived + (api_.start[call] - segment.time.start) : arrived);
+        if (left_out) SetLeftOut(call);
+      }
       Pass(segment);
     }
     for (; call < api_.size(); ++call) Launch(call);
@@ -90,7 +90,7 @@ class Player {
 
   void Launch(std::uint32_t call) {
     MoveTo(api_.start[call]);
-    launched_[call] = host_;
+    launched_.push_back(host_);
     if (replay_.launches_[call]) recorder_ns_ += scenario_.recorder_ns;
   }
 
@@ -118,7 +118,7 @@ class Player {
     }
     Device(segment.waits_for + 1);
     const TimeNs after = segment.time.end - ops_.end[segment.waits_for];
-    host_ = std::max(host_, ended_[segment.waits_for] + after);
+    host_ = std::max(host_, EndOf(segment.waits_for) + after);
   }
 
   // Ops that other ops may wait for only by chance of the scenario: they fade out.
@@ -129,7 +129,12 @@ class Player {
   }
   // Saving a program reads its weights: these copies go with it.
   bool LeftOut(std::uint32_t row) const {
-    return ops_.launch[row] != kNone && launched_[ops_.launch[row]] == kLeftOut;
+    const std::uint32_t launch = ops_.launch[row];
+    return launch < left_out_.size() && left_out_[launch];
+  }
+  void SetLeftOut(std::uint32_t call) {
+    if (left_out_.empty()) left_out_.resize(api_.size());
+    left_out_[call] = true;
   }
   // From pageable memory to the device.
   bool IsUpload(std::uint32_t row) const {
@@ -144,7 +149,8 @@ class Player {
       const std::uint32_t row = next_op_;
       const TimeNs start = ops_.start[row], end = ops_.end[row];
       if (row == 0) recorded_ = lasting_ = device_ = std::min(start, replay_.steps_.start_ns);
-      Fades(row) ? Fade(row) : Operate(row);
+      const TimeNs ended = Fades(row) ? Fade(row) : Operate(row);
+      if (watched_ < ended_.size() && replay_.watched_[watched_] == row) ended_[watched_++] = ended;
       recorded_ = std::max(recorded_, end);
     }
   }
@@ -153,7 +159,7 @@ class Player {
     const std::uint32_t launch = ops_.launch[row];
     if (launch == kNone || api_.start[launch] > ops_.start[row] + kClockNs) return kUnset;
     // Launched by a thread that is no feeder, after the host's present moment.
-    return launched_[launch] == kUnset ? host_ : launched_[launch];
+    return launch < launched_.size() ? launched_[launch] : host_;
   }
 
   TimeNs Start(std::uint32_t row) const {
@@ -171,15 +177,16 @@ class Player {
     return std::max(begin, launched + latency);
   }
 
-  void Operate(std::uint32_t row) {
-    const TimeNs start = Start(row);
-    ended_[row] = start + (ops_.end[row] - ops_.start[row]);
-    device_ = std::max(device_, ended_[row]);
+  // These two return when the operation has ended.
+  TimeNs Operate(std::uint32_t row) {
+    const TimeNs ended = Start(row) + (ops_.end[row] - ops_.start[row]);
+    device_ = std::max(device_, ended);
     lasting_ = std::max(lasting_, ops_.end[row]);
+    return ended;
   }
 
   // Counts only as far as nothing else ran meanwhile.
-  void Fade(std::uint32_t row) {
+  TimeNs Fade(std::uint32_t row) {
     const TimeNs length = ops_.end[row] - ops_.start[row];
     const TimeNs exposed =
         std::max<TimeNs>(0, ops_.end[row] - std::max(recorded_, ops_.start[row]));
@@ -191,15 +198,21 @@ class Player {
       device_ +=
           static_cast<TimeNs>(ideal * static_cast<double>(exposed) / static_cast<double>(length));
     }
-    ended_[row] = device_;
+    return device_;
+  }
+
+  // Of a watched operation that has ended.
+  TimeNs EndOf(std::uint32_t row) const {
+    const auto at = std::lower_bound(replay_.watched_.begin(), replay_.watched_.end(), row);
+    return ended_[static_cast<std::size_t>(at - replay_.watched_.begin())];
   }
 
   std::vector<TimeNs> StepLengths() const {
     const Steps& steps = replay_.steps_;
     std::vector<TimeNs> lengths;
-    TimeNs before = steps.before == kNone ? steps.start_ns : ended_[steps.before];
+    TimeNs before = steps.before == kNone ? steps.start_ns : EndOf(steps.before);
     for (const Step& step : steps.steps) {
-      TimeNs end = step.last_op == kNone ? before : ended_[step.last_op];
+      TimeNs end = step.last_op == kNone ? before : EndOf(step.last_op);
       end = std::max(end, before);
       lengths.push_back(end - before);
       before = end;
@@ -211,8 +224,10 @@ class Player {
   const Scenario& scenario_;
   const ApiCalls& api_;
   const GpuOps& ops_;
-  std::vector<TimeNs> launched_;                                // per call, replayed
-  std::vector<TimeNs> ended_;                                   // per operation, replayed
+  std::vector<TimeNs> launched_;  // of the calls so far, replayed
+  std::vector<bool> left_out_;    // per call: part of what the scenario does without; empty: none
+  std::vector<TimeNs> ended_;     // as Replay::watched_, replayed
+  std::size_t watched_ = 0;       // of these, how many have ended
   TimeNs now_ = std::numeric_limits<TimeNs>::min(), host_ = 0;  // recorded, replayed
   bool started_ = false;
   TimeNs recorder_ns_ = 0;  // in the host time that comes next
@@ -243,6 +258,14 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
              segments_.begin(), [](const HostSegment& a, const HostSegment& b) {
                return a.time.start < b.time.start;
              });
+  const auto watch = [this](std::uint32_t row) {
+    if (row != kNone) watched_.push_back(row);
+  };
+  for (const HostSegment& segment : segments_) watch(segment.waits_for);
+  watch(steps.before);
+  for (const Step& step : steps.steps) watch(step.last_op);
+  std::sort(watched_.begin(), watched_.end());
+  watched_.erase(std::unique(watched_.begin(), watched_.end()), watched_.end());
 }
 
 std::vector<TimeNs> Replay::Run(const Scenario& scenario) const {

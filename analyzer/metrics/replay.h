@@ -19,6 +19,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <vector>
 
 #include "analyzer/metrics/gap_causes.h"
@@ -83,6 +84,9 @@ class Replay {
   const Steps& steps_;
   std::vector<HostSegment> segments_;  // of the timeline and those that gaps show; by start
   std::vector<bool> launches_;         // per call
+  // Rows, ascending, of the operations whose replayed end is asked for: those that the host waits
+  // for and the last ones of steps.
+  std::vector<std::uint32_t> watched_;
   TimeNs usual_latency_ns_ = 0;
 };
 

@@ -5,22 +5,10 @@
 
 namespace traceinject {
 
-ThreadRows::ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-                       const std::vector<std::uint32_t>& thread, std::size_t thread_count)
-    : start_(start), end_(end), first_(thread_count + 1, 0) {
-  for (const std::uint32_t t : thread) {
-    if (t < thread_count) ++first_[t + 1];
-  }
-  for (std::size_t t = 0; t < thread_count; ++t) first_[t + 1] += first_[t];
-  rows_.resize(first_.back());
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (std::uint32_t row = 0; row < thread.size(); ++row) {
-    if (thread[row] < thread_count) rows_[next[thread[row]]++] = row;
-  }
-
+void ThreadRows::FindParents() {
   parent_.assign(rows_.size(), kNone);
   std::vector<std::uint32_t> open;
-  for (std::size_t t = 0; t < thread_count; ++t) {
+  for (std::size_t t = 0; t < thread_count(); ++t) {
     open.clear();
     for (std::uint32_t at = first_[t]; at < first_[t + 1]; ++at) {
       while (!open.empty() && end_[rows_[open.back()]] <= start_[rows_[at]]) open.pop_back();

@@ -17,10 +17,25 @@ namespace traceinject {
 
 class ThreadRows {
  public:
-  // The columns (sorted by start) must outlive this. Rows of threads outside [0, thread_count) are
-  // left out. O(n).
-  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
-             const std::vector<std::uint32_t>& thread, std::size_t thread_count);
+  // The columns of times (sorted by start) must outlive this; `thread`: a column of uint32. Rows of
+  // threads outside [0, thread_count) are left out. O(n).
+  template <typename Column>
+  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end, const Column& thread,
+             std::size_t thread_count)
+      : start_(start), end_(end), first_(thread_count + 1, 0) {
+    for (const std::uint32_t t : thread) {
+      if (t < thread_count) ++first_[t + 1];
+    }
+    for (std::size_t t = 0; t < thread_count; ++t) first_[t + 1] += first_[t];
+    rows_.resize(first_.back());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    std::uint32_t row = 0;
+    for (const std::uint32_t t : thread) {
+      if (t < thread_count) rows_[next[t]++] = row;
+      ++row;
+    }
+    FindParents();
+  }
 
   // The row that began last among those of the thread that contain t, or kNone. O(log n + nesting
   // depth).
@@ -43,6 +58,7 @@ class ThreadRows {
   std::size_t thread_count() const { return first_.size() - 1; }
 
  private:
+  void FindParents();
   // Position of the thread's first row that starts at or after t.
   std::uint32_t FirstFrom(std::uint32_t thread, TimeNs t) const;
   // Position of the innermost row before position `at` that ends after t, or kNone.

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 #include <vector>
 
@@ -68,6 +69,30 @@ class PackedColumn {
     }
     return kBlock;
   }
+  // Reads from begin to end.
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const T*;
+    using reference = T;
+
+    Iterator(const PackedColumn& column, std::size_t index) : column_(&column), index_(index) {}
+    T operator*() const { return (*column_)[index_]; }
+    Iterator& operator++() {
+      ++index_;
+      return *this;
+    }
+    bool operator==(const Iterator& other) const { return index_ == other.index_; }
+
+   private:
+    const PackedColumn* column_;
+    std::size_t index_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+
   T front() const { return (*this)[0]; }
   T back() const { return (*this)[size() - 1]; }
 

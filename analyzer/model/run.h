@@ -93,11 +93,11 @@ struct GpuOps {
   std::vector<TimeNs> start, end;
   std::vector<OpKind> kind;
   std::vector<KernelClass> kernel_class;
-  std::vector<std::uint32_t> stream;  // index into Rank::streams
+  PackedColumn<std::uint32_t> stream;  // index into Rank::streams
   PackedColumn<std::uint32_t>
       detail;  // kernel: index into Rank::shapes; else index into Rank::transfers
   PackedColumn<std::uint64_t> correlation;  // 0: none
-  std::vector<std::uint32_t>
+  PackedColumn<std::uint32_t>
       launch;  // index into Rank::api of the call that launched it; kNone: not found
   PackedColumn<std::uint32_t>
       graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
@@ -138,8 +138,8 @@ struct Thread {
 
 struct ApiCalls {
   std::vector<TimeNs> start, end;
-  std::vector<std::uint32_t> thread;  // index into Rank::threads
-  PackedColumn<std::uint32_t> name;   // index into Rank::api_names
+  PackedColumn<std::uint32_t> thread;  // index into Rank::threads
+  PackedColumn<std::uint32_t> name;    // index into Rank::api_names
   PackedColumn<std::uint64_t> correlation;
   PackedColumn<std::int32_t> result;
   std::size_t size() const { return start.size(); }

@@ -241,8 +241,10 @@ TEST(VerdictTest, ShuffledCorrelationsGetNoLabel) {
   TrainingPlan plan;
   plan.load_ns = 25'000'000;
   Rank rank = SimulatedTraining(plan).rank();
-  std::vector<std::uint32_t>& launch = rank.devices[0].ops.launch;
-  std::reverse(launch.begin(), launch.end());
+  PackedColumn<std::uint32_t>& launch = rank.devices[0].ops.launch;
+  PackedColumn<std::uint32_t> reversed;
+  for (std::size_t i = launch.size(); i > 0; --i) reversed.push_back(launch[i - 1]);
+  launch = reversed;
   const proto::Verdict verdict = BuildReportWithVerdict(RunOf(rank), {}).verdict();
   EXPECT_EQ(verdict.label(), "inconclusive");
   EXPECT_NE(verdict.abstained().find("correlation ids"), std::string::npos);
@@ -255,8 +257,11 @@ TEST(VerdictTest, LostRecordsAndUnjoinedLaunchesGetNoLabel) {
   lossy.health = {{"kernel", "seen", 1000, ""}, {"kernel", "dropped", 50, ""}};
   EXPECT_EQ(BuildReportWithVerdict(RunOf(lossy), {}).verdict().label(), "inconclusive");
   Rank unjoined = SimulatedTraining(plan).rank();
-  std::vector<std::uint32_t>& launch = unjoined.devices[0].ops.launch;
-  std::fill(launch.begin(), launch.begin() + static_cast<std::ptrdiff_t>(launch.size() / 2), kNone);
+  PackedColumn<std::uint32_t>& launch = unjoined.devices[0].ops.launch;
+  PackedColumn<std::uint32_t> half;
+  for (std::size_t i = 0; i < launch.size(); ++i)
+    half.push_back(i < launch.size() / 2 ? kNone : launch[i]);
+  launch = half;
   EXPECT_EQ(BuildReportWithVerdict(RunOf(unjoined), {}).verdict().label(), "inconclusive");
 }
 

@@ -37,14 +37,20 @@ struct Tally {
   }
 };
 
-// The longest of them; empty if there are none.
-std::optional<EvidencePlace> LongestOf(const Intervals& intervals) {
-  const auto longest = std::max_element(
-      intervals.begin(), intervals.end(),
-      [](const Interval& a, const Interval& b) { return LengthOf(a) < LengthOf(b); });
-  if (longest == intervals.end()) return std::nullopt;
-  return EvidencePlace{*longest, kNone};
-}
+// The longest of some intervals, the first of equals; empty ones do not count.
+class Longest {
+ public:
+  void Add(Interval time) {
+    if (LengthOf(time) > LengthOf(longest_)) longest_ = time;
+  }
+  std::optional<EvidencePlace> place() const {
+    if (LengthOf(longest_) == 0) return std::nullopt;
+    return EvidencePlace{longest_, kNone};
+  }
+
+ private:
+  Interval longest_;
+};
 
 class Witness {
  public:
@@ -56,7 +62,6 @@ class Witness {
         span_{judged.steps.start_ns, judged.steps.steps.back().time.end},
         count_(static_cast<double>(judged.steps.steps.size())) {
     for (const StepSplit& split : judged.causes.steps) sum_ += split;
-    gaps_ = Complement(MergeColumns(ops_.start, ops_.end, span_.end), span_);
   }
 
   std::vector<EvidenceLine> For(const Decision& decision) {
@@ -92,6 +97,18 @@ class Witness {
     return {typical->time, kNone};
   }
 
+  // Hands the idle times of the whole GPU to `visit`, in order. What takes no time ends none.
+  template <typename Visit>
+  void ForEachGap(Visit visit) const {
+    TimeNs busy_until = span_.start;
+    for (std::size_t row = 0; row < ops_.size() && ops_.start[row] < span_.end; ++row) {
+      if (ops_.end[row] <= ops_.start[row]) continue;
+      if (ops_.start[row] > busy_until) visit(Interval{busy_until, ops_.start[row]});
+      busy_until = std::max(busy_until, ops_.end[row]);
+    }
+    if (busy_until < span_.end) visit(Interval{busy_until, span_.end});
+  }
+
   // The idle time of the GPU with most of these causes in it; where none is known, a typical step.
   EvidencePlace GapOf(std::initializer_list<IdleCause> causes) const {
     Intervals host;
@@ -101,30 +118,56 @@ class Witness {
           host.push_back(segment.time);
       }
     }
-    const auto most = LongestOf(Intersect(gaps_, Merge(std::move(host))));
-    if (!most) return TypicalStep();
-    const auto after =
-        std::upper_bound(gaps_.begin(), gaps_.end(), most->time.start,
-                         [](TimeNs time, const Interval& gap) { return time < gap.start; });
-    return {*(after - 1), kNone};
+    host = Merge(std::move(host));
+    auto next = host.begin();
+    TimeNs longest_ns = 0;
+    EvidencePlace place = TypicalStep();
+    ForEachGap([&](Interval gap) {
+      while (next != host.end() && next->end <= gap.start) ++next;
+      for (auto at = next; at != host.end() && at->start < gap.end; ++at) {
+        const TimeNs inside = std::min(at->end, gap.end) - std::max(at->start, gap.start);
+        if (inside <= longest_ns) continue;
+        longest_ns = inside;
+        place = {gap, kNone};
+      }
+    });
+    return place;
   }
 
   // The GPU's longest idle time in a typical step.
   EvidencePlace TypicalGap() const {
     const EvidencePlace step = TypicalStep();
-    return LongestOf(Clip(gaps_, step.time)).value_or(step);
+    Longest longest;
+    ForEachGap([&](Interval gap) {
+      longest.Add({std::max(gap.start, step.time.start), std::min(gap.end, step.time.end)});
+    });
+    return longest.place().value_or(step);
   }
 
   EvidencePlace ExposedCommunication() const {
-    std::vector<std::uint32_t> communication, compute;
-    for (std::uint32_t row = 0; row < ops_.size(); ++row) {
-      if (ops_.kind[row] != OpKind::kKernel) continue;
-      (ops_.kernel_class[row] == KernelClass::kComm ? communication : compute).push_back(row);
-    }
-    const auto merged = [this](const std::vector<std::uint32_t>& rows) {
-      return Clip(MergeColumns(ops_.start, ops_.end, span_.end, &rows), span_);
+    Longest longest;
+    Interval alone{span_.start, span_.start};  // the last time of communication without computing
+    TimeNs now = span_.start, communicates_until = now, computes_until = now;
+    // Operations come by start, so that two ends are all there is to know at a time.
+    const auto advance_to = [&](TimeNs time) {
+      const TimeNs from = std::max(now, computes_until), to = std::min(time, communicates_until);
+      if (to > from && from != alone.end) {
+        longest.Add(alone);
+        alone.start = from;
+      }
+      if (to > from) alone.end = to;
+      now = time;
     };
-    return LongestOf(Subtract(merged(communication), merged(compute))).value_or(TypicalStep());
+    for (std::size_t row = 0; row < ops_.size() && ops_.start[row] < span_.end; ++row) {
+      if (ops_.kind[row] != OpKind::kKernel || ops_.end[row] <= span_.start) continue;
+      advance_to(std::max(ops_.start[row], span_.start));
+      TimeNs& until =
+          ops_.kernel_class[row] == KernelClass::kComm ? communicates_until : computes_until;
+      until = std::max(until, ops_.end[row]);
+    }
+    advance_to(span_.end);
+    longest.Add(alone);
+    return longest.place().value_or(TypicalStep());
   }
 
   // What would be saved by another label than the decided one.
@@ -424,7 +467,6 @@ class Witness {
   const Interval span_;
   const double count_;
   StepSplit sum_;
-  Intervals gaps_;  // of the whole GPU, inside the steps
   std::vector<EvidenceLine> lines_;
 };
 

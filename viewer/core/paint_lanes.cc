@@ -147,11 +147,11 @@ void LanePainter::PaintFrame(const std::optional<EventRef>& ref, std::uint32_t r
 void LanePainter::PaintCounter(std::uint32_t row) {
   const CounterSeries& series = *model_.rows[row].counter;
   const Box box = LaneBox(row, 0);
-  const float most = series.Range(series.start(), series.end()).most;
+  const auto most = static_cast<float>(series.Range(series.start(), series.end()).most);
   if (most <= 0) return;
-  const auto height = [&](float value) {
+  const auto height = [&](std::int32_t value) {
     if (value <= 0) return 0.0F;
-    return std::max(std::round(value / most * box.height()), 1.0F);
+    return std::max(std::round(static_cast<float>(value) / most * box.height()), 1.0F);
   };
   series.Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), counter_spans_);
   for (const CounterSpan& span : counter_spans_) {
@@ -168,7 +168,7 @@ void LanePainter::PaintCounterValue(const CounterSeries& series, const Box& box)
   const std::optional<TimeNs> time = timeline_.PointerTime();
   if (!time) return;
   const float x = X(*time);
-  const std::string text = fmt::format("{:g}", series.At(*time));
+  const std::string text = fmt::format("{}", series.At(*time));
   const float width = canvas_.TextWidth(text) + 2 * kTextPadPx;
   const float left = x + 1 + width > plot_.right ? x - width : x + 1;
   const Box label{left, box.top, left + width, box.top + canvas_.TextHeight() + 2};

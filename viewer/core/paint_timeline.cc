@@ -27,7 +27,7 @@ float Middle(const Box& box, const Canvas& canvas) {
 std::string RowFigure(const Row& row, const TimelineView& view) {
   if (IsHeading(row.kind)) return "";
   if (row.counter) {
-    return fmt::format("max {:g}", row.counter->Range(view.start_ns(), view.end_ns()).most);
+    return fmt::format("max {}", row.counter->Range(view.start_ns(), view.end_ns()).most);
   }
   if (row.kind == RowKind::kSteps) {
     const Lane& steps = row.lanes.front();

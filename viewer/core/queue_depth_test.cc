@@ -15,8 +15,8 @@ TEST(QueueDepth, CountsWhatIsLaunchedAndHasNotBegun) {
   builder.AddKernel(50, 90, "b", 1);
   builder.AddKernel(90, 95, "c", 2);
   const CounterSeries depth = QueueDepth(builder.rank(), builder.rank().devices[0]);
-  const std::pair<TimeNs, float> expected[] = {{-1, 0}, {0, 1},  {4, 1},  {5, 0},  {10, 1},
-                                               {20, 2}, {49, 2}, {50, 1}, {89, 1}, {90, 0}};
+  const std::pair<TimeNs, std::int32_t> expected[] = {{-1, 0}, {0, 1},  {4, 1},  {5, 0},  {10, 1},
+                                                      {20, 2}, {49, 2}, {50, 1}, {89, 1}, {90, 0}};
   for (const auto& [time, value] : expected) EXPECT_EQ(depth.At(time), value) << "at " << time;
 }
 
@@ -29,6 +29,17 @@ TEST(QueueDepth, AGraphLaunchPutsAllItsKernelsInTheQueue) {
   EXPECT_EQ(depth.At(10), 3);
   EXPECT_EQ(depth.At(39), 1);
   EXPECT_EQ(depth.At(40), 0);
+}
+
+TEST(QueueDepth, WhatHappensAtOneTimeIsOnePoint) {
+  RankBuilder builder;
+  builder.AddApi(10, 12, "cudaLaunchKernel");
+  builder.AddApi(10, 12, "cudaLaunchKernel");
+  builder.AddKernel(10, 20, "at once", 0);
+  builder.AddKernel(30, 40, "later", 1);
+  const CounterSeries depth = QueueDepth(builder.rank(), builder.rank().devices[0]);
+  EXPECT_EQ(depth.size(), 2U);
+  EXPECT_EQ(depth.Range(0, 100), (CounterRange{0, 1}));
 }
 
 TEST(QueueDepth, LeavesOutWhatHasNoLaunchOrBeganBeforeIt) {

@@ -56,6 +56,7 @@ struct RandomRun {
     for (const TimeNs start : Starts(count)) {
       const TimeNs end = start + Length();
       const auto what = Below(6);
+      builder.UseStream(static_cast<std::uint32_t>(Below(3)));
       if (what < 3) {
         // The same label from different kernels.
         const std::string label = what == 0 ? "gemm" : "norm";
@@ -70,7 +71,6 @@ struct RandomRun {
         builder.AddCopy(start, end, {.bytes = 8, .kind = static_cast<std::uint8_t>(up ? 1 : 2)});
         know(RowKind::kStream, up ? "host to device" : "device to host", start, end);
       }
-      builder.ops().stream.back() = static_cast<std::uint32_t>(Below(3));
     }
     for (const TimeNs start : Starts(count)) {
       const std::string name = Below(2) == 0 ? "cudaLaunchKernel" : "cudaMalloc";

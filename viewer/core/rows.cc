@@ -176,7 +176,7 @@ class RankRows {
     CounterSeries depth = QueueDepth(rank_, rank_.devices[device]);
     if (depth.size() == 0) return;
     Row& row = AddRow(RowKind::kQueueDepth, "queue depth", "");
-    row.note = fmt::format("0 to {:.0f}", depth.Range(depth.start(), depth.end()).most);
+    row.note = fmt::format("0 to {}", depth.Range(depth.start(), depth.end()).most);
     row.device = device;
     row.counter.emplace(std::move(depth));
   }
