@@ -3,8 +3,9 @@
 // nothing else.
 //
 // Shape: one Rank per recorded process. Events are columns (structure of arrays), sorted by start;
-// rows are addressed by dense uint32 indices. Columns that
-// are read rarely are packed (packed_column.h). Names are interned once per Rank (`Rank::strings`).
+// rows are addressed by dense uint32 indices. Columns whose values lie close together and that no
+// inner loop reads are packed (packed_column.h). Names are interned once per Rank
+// (`Rank::strings`).
 //
 // Units and convention: int64 nanoseconds. Times are relative to `Run::base_ns`, the same base for
 // all ranks, and intervals are half-open, [start, end). `end == kOpen` means that the end was not
