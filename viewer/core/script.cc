@@ -170,7 +170,7 @@ Result<ScriptPlace> FindPlace(const Timeline& timeline, std::string_view place) 
   if (!named.ok()) return Error{named.error()};
   const auto& [row, lane, time] = named.value();
   const float x = timeline.Plot().left + timeline.view().X(time);
-  if (row == kNone) return ScriptPlace{x, Timeline::kRulerPx / 2};
+  if (row == kNone) return ScriptPlace{x, timeline.sizes().ruler / 2};
   const float top = timeline.LaneTop(row, lane);
   return ScriptPlace{x, top + timeline.layout().lane_px(row) / 2};
 }
