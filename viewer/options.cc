@@ -106,8 +106,8 @@ std::string ParseView(const std::string& text, ViewerOptions& options) {
 std::string ScriptHelp() {
   std::string text =
       "A script has one step a line. PLACE is row@time (\"stream 7@1.2s\", \"rank 1/stream "
-      "7#1@1.2s\" for its second\nlane, ruler@1.2s) or x,y in pixels of the timeline; # begins a "
-      "comment.\n";
+      "7#1@1.2s\" for its second\nlane, ruler@1.2s), x,y in pixels of the timeline, or what can be "
+      "clicked (\"tab: Statistics\"); # begins a\ncomment.\n";
   for (const ScriptUsage& usage : ScriptUsages()) {
     text +=
         fmt::format("  {:<58} {}\n", fmt::format("{} {}", usage.name, usage.arguments), usage.help);
