@@ -59,8 +59,8 @@ void Append(Samples& all, const Samples& some) {
 // ImGui without a renderer.
 class Frames {
  public:
-  Frames(std::unique_ptr<const LoadedRun> loaded, int width_px, int height_px)
-      : imgui_(1), ui_("a benchmark") {
+  Frames(std::unique_ptr<const LoadedRun> loaded, int width_px, int height_px, float scale)
+      : imgui_(scale), ui_("a benchmark") {
     ImGuiIO& io = ImGui::GetIO();
     io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
     io.DeltaTime = 1.0F / 60;
@@ -135,7 +135,7 @@ std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
       if (row.kind != RowKind::kDevice) events += lane.size();  // whose pieces are of the others
     }
   }
-  Frames frames(std::move(loaded), options.width_px, options.height_px);
+  Frames frames(std::move(loaded), options.width_px, options.height_px, options.scale.value_or(1));
   const RowModel& model = frames.model();
   const std::vector<TimeNs> spans = Spans(std::max<TimeNs>(model.end - model.start, 1));
   const int frames_a_zoom = std::max(options.bench_frames / static_cast<int>(spans.size()), 1);

@@ -16,6 +16,7 @@ namespace {
 
 constexpr int kLeastPx = 200, kMostPx = 16384;
 constexpr int kMostFrames = 1'000'000;
+constexpr double kLeastScale = 0.5, kMostScale = 4;
 constexpr std::uint64_t kMostEvents = 1'000'000'000;
 
 constexpr const char* kDescription =
@@ -105,8 +106,8 @@ std::string ParseView(const std::string& text, ViewerOptions& options) {
 std::string ScriptHelp() {
   std::string text =
       "A script has one step a line. PLACE is row@time (\"stream 7@1.2s\", \"rank 1/stream "
-      "7#1@1.2s\" for its second\nlane, ruler@1.2s) or x,y in pixels of the timeline; # begins a "
-      "comment.\n";
+      "7#1@1.2s\" for its second\nlane, ruler@1.2s), x,y in pixels of the timeline, or what can be "
+      "clicked (\"tab: Statistics\"); # begins a\ncomment.\n";
   for (const ScriptUsage& usage : ScriptUsages()) {
     text +=
         fmt::format("  {:<58} {}\n", fmt::format("{} {}", usage.name, usage.arguments), usage.help);
@@ -148,6 +149,11 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "--theme", [&](const std::string& text) { return ParseTheme(text, options.theme); },
       "dark (if not given) or light; T changes it in the window")
       ->type_name("NAME");
+  app.add_option("--scale", options.scale,
+                 "of text and all else, 0.5 to 4: 2 for a screen of twice the density (if not "
+                 "given, what the screen asks for, of pictures 1)")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(kLeastScale, kMostScale));
   add_parsed(
       "--from", [&](const std::string& text) { return ParseMoment(text, options.from_ns); },
       "show from here: 1.5s, 200ms, ... after the first GPU operation")

@@ -20,6 +20,7 @@ struct ViewerOptions {
   std::string dump_state;  // path of the JSON; "-": stdout
   int width_px = 1600, height_px = 900;
   ThemeId theme = ThemeId::kDark;
+  std::optional<float> scale;            // of text and all else; empty: that of the screen
   std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
   bool follow = false;                   // read again when the recording grows
   bool check = false;                    // say what was read, and exit

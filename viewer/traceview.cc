@@ -48,9 +48,7 @@ int OpenWindow(const ViewerOptions& options) {
   const Result<RunPaths> found = ResolveRunPaths(options.paths);
   if (!found.ok()) return Fail(found.error());
   WindowSession session(options);
-  const Status window =
-      RunWindow("traceview " + NamesOf(options.paths),
-                [&session](const WindowFrame& frame) { return session.Frame(frame); });
+  const Status window = RunWindow(session, options.scale);
   return window.ok() ? kExitOk : Fail(window.error());
 }
 

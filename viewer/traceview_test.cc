@@ -150,11 +150,11 @@ TEST(Traceview, HelpTeachesAndSucceeds) {
 TEST(Traceview, BadUsageIsTwo) {
   for (const char* arguments :
        {"", "run.db --nosuch", "run.db --size 12", "run.db --size 1600x900x2",
-        "run.db --size 0x900", "run.db --theme blue", "run.db --from soon",
-        "run.db --from 2s --to 1s", "run.db --bench-frames 0", "--bench-events 100",
-        "run.db --bench-events 9 --bench-frames 9", "run.db --check --screenshot a.png",
-        "run.db --check --follow", "run.db --view 1s", "run.db --view 2s..1s", "run.db --view a..b",
-        "run.db --script a --check"}) {
+        "run.db --size 0x900", "run.db --theme blue", "run.db --scale 9", "run.db --scale big",
+        "run.db --from soon", "run.db --from 2s --to 1s", "run.db --bench-frames 0",
+        "--bench-events 100", "run.db --bench-events 9 --bench-frames 9",
+        "run.db --check --screenshot a.png", "run.db --check --follow", "run.db --view 1s",
+        "run.db --view 2s..1s", "run.db --view a..b", "run.db --script a --check"}) {
     const Outcome outcome = RunTraceview(arguments);
     EXPECT_EQ(outcome.exit_code, 2) << arguments;
     EXPECT_NE(outcome.output.find("traceview --help"), std::string::npos) << outcome.output;
@@ -359,6 +359,18 @@ TEST(Traceview, ViewIsFromAndTo) {
   EXPECT_EQ(view.exit_code, 0);
   EXPECT_EQ(view.output, pair.output);
   EXPECT_NE(view.output.find("\"from_ns\": 100000, \"to_ns\": 1000000"), std::string::npos);
+}
+
+TEST(Traceview, RowsGrowWithTheScale) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db";
+  WriteSampleRun(run);
+  for (const auto& [scale, place] : {std::pair("1", "\"top_px\": 24, \"bottom_px\": 47"),
+                                     std::pair("2", "\"top_px\": 48, \"bottom_px\": 94")}) {
+    const Outcome outcome = RunTraceview(run + " --dump-state - --scale " + scale);
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_NE(outcome.output.find(place), std::string::npos) << outcome.output;
+  }
 }
 
 TEST(Traceview, WithoutADisplayItNamesTheWayOut) {

@@ -3,15 +3,20 @@
 
 #include <utility>
 
-namespace traceinject {
+#include "analyzer/metrics/printable.h"
+#include "viewer/core/title.h"
 
-std::string NamesOf(const std::vector<std::string>& paths) {
-  return paths.size() == 1 ? paths.front()
-                           : paths.front() + " and " + std::to_string(paths.size() - 1) + " more";
+namespace traceinject {
+namespace {
+
+std::string TitleFor(const std::vector<std::string>& paths) {
+  return "traceview " + Printable(NamesOf(paths));
 }
 
+}  // namespace
+
 WindowSession::WindowSession(const ViewerOptions& options)
-    : options_(options), ui_(NamesOf(options.paths)) {
+    : options_(options), ui_(NamesOf(options.paths)), title_(TitleFor(options.paths)) {
   ui_.SetLook({.theme = options.theme});
   BackgroundLoad::Options how;
   how.follow = options.follow;
@@ -28,6 +33,7 @@ void WindowSession::Open(const std::vector<std::string>& paths,
   }
   problem_.clear();
   shown_ = false;
+  opened_ = paths;
   ui_.SetOpening(NamesOf(paths));
   load_ = std::make_unique<BackgroundLoad>(paths, options);
 }
@@ -47,6 +53,7 @@ void WindowSession::TakeNews() {
     load_->Discard(ui_.Replace(std::move(run)));
   } else {
     ui_.SetLoaded(std::move(run), options_.from_ns, options_.to_ns);
+    title_ = TitleFor(opened_);
   }
   shown_ = true;
 }

@@ -14,16 +14,15 @@
 
 namespace traceinject {
 
-// "run.db", "run.db and 3 more".
-std::string NamesOf(const std::vector<std::string>& paths);
-
-class WindowSession {
+class WindowSession : public WindowContent {
  public:
   // Begins to read.
   explicit WindowSession(const ViewerOptions& options);
 
   // Between ImGui::NewFrame and ImGui::Render. Never waits.
-  WindowNext Frame(const WindowFrame& frame);
+  WindowNext Frame(const WindowFrame& frame) override;
+  // Names what is shown; until something is, what is being read.
+  std::string title() const override { return title_; }
 
   const ViewerUi& ui() const { return ui_; }
   // Why the last recording could not be opened; empty: it could.
@@ -35,7 +34,8 @@ class WindowSession {
 
   ViewerOptions options_;
   ViewerUi ui_;
-  std::string problem_;
+  std::vector<std::string> opened_;  // what load_ reads
+  std::string problem_, title_;
   bool shown_ = false;  // some of what load_ reads is on the screen
   std::unique_ptr<BackgroundLoad> load_;
   // Were told to stop and have not yet: waiting for them would stop the window.

@@ -75,6 +75,7 @@ TEST_F(WindowSessionTest, WhatIsDroppedReplacesTheRun) {
   FramesUntil([this] { return Operations() == 5; });
   EXPECT_EQ(timeline().run().ranks.at(0).rank, 3);
   EXPECT_FALSE(timeline().selection().has_value());
+  EXPECT_EQ(session_->title(), "traceview " + other);
 }
 
 TEST_F(WindowSessionTest, AFolderMayBeDropped) {
@@ -108,6 +109,7 @@ TEST_F(WindowSessionTest, ADamagedFileLeavesTheRunThatWasShown) {
   FramesUntil([this] { return !session_->problem().empty(); });
   Frame();
   EXPECT_EQ(Operations(), 22U);
+  EXPECT_EQ(session_->title(), "traceview " + run_);
   Frame({.keys = {}, .dropped = {folder_ / "missing.db"}});
   FramesUntil([this] { return session_->problem().find("missing.db") != std::string::npos; });
 }

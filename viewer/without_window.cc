@@ -10,11 +10,11 @@
 
 #include "viewer/core/script.h"
 #include "viewer/core/small_file.h"
+#include "viewer/core/title.h"
 #include "viewer/platform/headless.h"
 #include "viewer/platform/offscreen.h"
 #include "viewer/ui/script_player.h"
 #include "viewer/ui/viewer_ui.h"
-#include "viewer/window_session.h"
 
 namespace traceinject {
 namespace {
@@ -26,12 +26,13 @@ class Stage {
  public:
   // Error: the machine cannot draw pictures.
   static Result<Stage> Open(const ViewerOptions& options, bool pictures) {
+    const float scale = options.scale.value_or(1);
     Stage stage;
     if (!pictures) {
-      stage.nowhere_ = std::make_unique<HeadlessScreen>(options.width_px, options.height_px);
+      stage.nowhere_ = std::make_unique<HeadlessScreen>(options.width_px, options.height_px, scale);
       return stage;
     }
-    auto screen = OffscreenScreen::Open(options.width_px, options.height_px);
+    auto screen = OffscreenScreen::Open(options.width_px, options.height_px, scale);
     if (!screen.ok()) return Error{screen.error()};
     stage.screen_ = std::move(screen).value();
     return stage;

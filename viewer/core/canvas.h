@@ -20,8 +20,8 @@ class Canvas {
  public:
   virtual ~Canvas() = default;
   virtual void Fill(const Box& box, Rgba colour) = 0;
-  // A frame one pixel wide inside the box.
-  virtual void Outline(const Box& box, Rgba colour) = 0;
+  // A frame inside the box.
+  virtual void Outline(const Box& box, Rgba colour, float width_px) = 0;
   // Starts at (x, y), its top left, and is cut off outside of `clip`.
   virtual void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) = 0;
   virtual float TextWidth(std::string_view text) const = 0;

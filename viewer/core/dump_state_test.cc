@@ -21,7 +21,7 @@ TEST(JsonText, EscapesWhatJsonDoesNotAllow) {
 TEST(DumpState, IsJsonThatSaysWhatIsShown) {
   const auto loaded = LoadSampleRun();
   Workspace workspace(loaded->run, loaded->rows, &loaded->links, "");
-  workspace.timeline().Resize(1300, 240, 300, 19);
+  workspace.timeline().Resize(1300, 240);
   std::uint32_t stream = 0;
   while (loaded->rows.rows[stream].label != "stream 7") ++stream;
   workspace.Show(0, 2 * kMs);

@@ -9,6 +9,7 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kMostBytes = 512;
+constexpr std::string_view kDots = "...";
 
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
 
@@ -43,12 +44,23 @@ std::string FitText(const Canvas& canvas, std::string_view text, float room_px) 
 }
 
 std::string FitTextWithDots(const Canvas& canvas, std::string_view text, float room_px) {
-  constexpr std::string_view kDots = "...";
   const std::string safe = Safe(text);
   if (text.size() <= kMostBytes && canvas.TextWidth(safe) <= room_px) return safe;
   const float room = room_px - canvas.TextWidth(kDots);
   if (room <= 0) return "";
   return std::string(Fitting(canvas, safe, room)).append(kDots);
+}
+
+std::string FitEndWithDots(const Canvas& canvas, std::string_view text, float room_px) {
+  const std::string safe = Safe(text);
+  if (text.size() <= kMostBytes && canvas.TextWidth(safe) <= room_px) return safe;
+  const float room = room_px - canvas.TextWidth(kDots);
+  std::string_view end = safe;
+  while (!end.empty() && canvas.TextWidth(end) > room) {
+    end.remove_prefix(1);
+    while (!end.empty() && ContinuesCharacter(end.front())) end.remove_prefix(1);
+  }
+  return end.empty() ? "" : std::string(kDots).append(end);
 }
 
 }  // namespace traceinject

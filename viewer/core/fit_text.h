@@ -17,4 +17,7 @@ std::string FitText(const Canvas& canvas, std::string_view text, float room_px);
 // The same; a text that had to be cut ends with "...". Empty where not even that fits.
 std::string FitTextWithDots(const Canvas& canvas, std::string_view text, float room_px);
 
+// The longest end of the text; one that had to be cut begins with "...".
+std::string FitEndWithDots(const Canvas& canvas, std::string_view text, float room_px);
+
 }  // namespace traceinject

@@ -133,7 +133,7 @@ class PaintLinksTest : public LinksTest {
   void Open(int collectives, std::uint32_t nodes, float height_px) {
     Load(collectives, nodes);
     timeline_.emplace(loaded_->run, model(), &loaded_->links);
-    timeline_->Resize(1300, height_px, 300, 19);
+    timeline_->Resize(1300, height_px);
   }
   RecordingCanvas Paint() const {
     RecordingCanvas canvas;
@@ -208,6 +208,21 @@ TEST_F(PaintLinksTest, ArrowsBesideTheViewAreNotDrawn) {
   timeline_->Select(Event(0, "CUDA calls"));
   timeline_->Show(20 * kMs, 40 * kMs);
   EXPECT_TRUE(Paint().shapes.empty());
+}
+
+TEST_F(PaintLinksTest, ArrowsHaveTheColourOfTheTheme) {
+  Open(0, 4, 700);
+  timeline_->Show(0, 120 * kUs);
+  timeline_->Select(Event(0, "CUDA calls"));
+  for (const ThemeId id : {ThemeId::kDark, ThemeId::kLight}) {
+    timeline_->SetLook({.theme = id});
+    const RecordingCanvas canvas = Paint();
+    const Rgba arrow = ThemeOf(id).arrow;
+    for (const auto& outline : canvas.outlines) EXPECT_EQ(outline.colour, arrow);
+    for (const auto& shape : canvas.shapes) {
+      EXPECT_EQ(WithAlpha(shape.colour, 0xff), arrow);
+    }
+  }
 }
 
 TEST_F(PaintLinksTest, TheCapIsStated) {

@@ -5,17 +5,6 @@
 #include <cmath>
 
 namespace traceinject {
-namespace {
-
-constexpr Rgba kHiddenShade = 0x00000059;
-
-constexpr float kEdgePx = 5;        // this near to an edge of the box is on it
-constexpr float kClickSlackPx = 3;  // the pointer may move so far in a click
-constexpr float kLeastBoxPx = 3;    // a box that is narrower could not be seen
-constexpr float kMarksPx = 4;       // height of the line of marks
-constexpr float kTextPadPx = 4;
-
-}  // namespace
 
 Overview::Overview(const RowModel& model) : model_(model), view_(model.start, model.end) {
   for (std::size_t row = 0; row < model.rows.size(); ++row) {
@@ -24,13 +13,14 @@ Overview::Overview(const RowModel& model) : model_(model), view_(model.start, mo
   lines_ = std::min(gpus_.size(), kMostLines);
 }
 
-float Overview::HeightFor(float font_px) const {
+float Overview::HeightFor(const Sizes& sizes) const {
   const auto lines = static_cast<float>(std::max<std::size_t>(lines_, 1));
-  const float line_px = std::clamp(3 * font_px / lines, 4.0F, font_px);
-  return std::floor(std::max(lines * line_px, 1.5F * font_px) + kMarksPx);
+  const float line_px = std::clamp(3 * sizes.font / lines, sizes.least_overview_line, sizes.font);
+  return std::floor(std::max(lines * line_px, 1.5F * sizes.font) + sizes.overview_marks);
 }
 
-void Overview::Resize(float width_px, float height_px, float left_px) {
+void Overview::Resize(float width_px, float height_px, float left_px, const Sizes& sizes) {
+  sizes_ = sizes;
   if (width_px == width_px_ && height_px == height_px_ && left_px == left_px_) return;
   width_px_ = width_px;
   height_px_ = height_px;
@@ -67,9 +57,9 @@ TimeNs Overview::TimeAt(float x_px) const {
 Overview::Part Overview::PartAt(float x_px, Interval shown) const {
   const float start = X(shown.start), end = X(shown.end);
   // A narrow box is moved, not resized: its edges are at the same place.
-  const float edge = std::min(kEdgePx, (end - start) / 4);
-  if (x_px < start - kEdgePx || x_px > end + kEdgePx) return Part::kOutside;
-  if (end - start >= kLeastBoxPx) {
+  const float edge = std::min(sizes_.grab, (end - start) / 4);
+  if (x_px < start - sizes_.grab || x_px > end + sizes_.grab) return Part::kOutside;
+  if (end - start >= sizes_.least_overview_box) {
     if (x_px < start + edge) return Part::kStart;
     if (x_px > end - edge) return Part::kEnd;
   }
@@ -90,7 +80,7 @@ void Overview::Press(float x_px, Interval shown) {
 
 std::optional<Interval> Overview::Drag(float x_px) {
   if (drag_ == Part::kNothing) return std::nullopt;
-  if (!moved_ && std::abs(x_px - press_px_) <= kClickSlackPx) return std::nullopt;
+  if (!moved_ && std::abs(x_px - press_px_) <= sizes_.click_slack) return std::nullopt;
   moved_ = true;
   const TimeNs time = TimeAt(x_px);
   const auto between = [](TimeNs a, TimeNs b) { return Interval{std::min(a, b), std::max(a, b)}; };
@@ -155,30 +145,31 @@ void Overview::PaintLine(std::size_t line, float top_px, float bottom_px, Canvas
 void Overview::Paint(Interval shown, const std::vector<bool>& marks, Canvas& canvas,
                      const Theme& theme) const {
   canvas.Fill({0, 0, width_px_, height_px_}, theme.background);
-  const float bottom = height_px_ - kMarksPx;
+  const float bottom = height_px_ - sizes_.overview_marks;
   const float line_px = lines_ == 0 ? 0 : bottom / static_cast<float>(lines_);
   for (std::size_t line = 0; line < lines_; ++line) {
     PaintLine(line, std::floor(static_cast<float>(line) * line_px),
-              std::floor(static_cast<float>(line + 1) * line_px) - 1, canvas);
+              std::floor(static_cast<float>(line + 1) * line_px) - sizes_.line, canvas);
   }
   const float start = std::clamp(X(shown.start), left_px_, width_px_);
-  const float end = std::clamp(std::max(X(shown.end), start + kLeastBoxPx), left_px_, width_px_);
-  canvas.Fill({left_px_, 0, start, height_px_}, kHiddenShade);
-  canvas.Fill({end, 0, width_px_, height_px_}, kHiddenShade);
+  const float end =
+      std::clamp(std::max(X(shown.end), start + sizes_.least_overview_box), left_px_, width_px_);
+  canvas.Fill({left_px_, 0, start, height_px_}, theme.not_shown);
+  canvas.Fill({end, 0, width_px_, height_px_}, theme.not_shown);
   for (std::size_t part = 0; part < marks.size(); ++part) {
     if (!marks[part]) continue;
     const double share = (static_cast<double>(part) + 0.5) / static_cast<double>(marks.size());
     const auto span = static_cast<double>(model_.end - model_.start);
     const float x = std::floor(X(model_.start + static_cast<TimeNs>(share * span)));
-    canvas.Fill({x, bottom, x + 1, height_px_}, theme.measure_edge);
+    canvas.Fill({x, bottom, x + sizes_.line, height_px_}, theme.measure_edge);
   }
-  canvas.Outline({start, 0, end, height_px_}, theme.measure_edge);
+  canvas.Outline({start, 0, end, height_px_}, theme.measure_edge, sizes_.line);
 
   const char* const label = gpus_.empty()       ? "no GPU work"
                             : gpus_.size() == 1 ? "GPU load"
                                                 : "load of the GPUs";
-  canvas.Text(kTextPadPx, std::floor((height_px_ - canvas.TextHeight()) / 2), theme.dim_text, label,
-              {0, 0, left_px_ - kTextPadPx, height_px_});
+  canvas.Text(sizes_.text_pad, std::floor((height_px_ - canvas.TextHeight()) / 2), theme.dim_text,
+              label, {0, 0, left_px_ - sizes_.text_pad, height_px_});
 }
 
 }  // namespace traceinject

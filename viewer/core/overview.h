@@ -14,6 +14,7 @@
 #include "analyzer/model/intervals.h"
 #include "viewer/core/canvas.h"
 #include "viewer/core/rows.h"
+#include "viewer/core/sizes.h"
 #include "viewer/core/theme.h"
 #include "viewer/core/timeline_view.h"
 
@@ -27,10 +28,10 @@ class Overview {
   // The model must outlive this.
   explicit Overview(const RowModel& model);
 
-  // Height that shows every line well, for a font of this height.
-  float HeightFor(float font_px) const;
+  // Height that shows every line well.
+  float HeightFor(const Sizes& sizes) const;
   // `left_px`: room at the left for a label, so that the strip stands above the timeline's plot.
-  void Resize(float width_px, float height_px, float left_px);
+  void Resize(float width_px, float height_px, float left_px, const Sizes& sizes = Sizes());
 
   // `shown` is what the timeline shows.
   void Press(float x_px, Interval shown);
@@ -62,6 +63,7 @@ class Overview {
   TimeNs TimeAt(float x_px) const;
 
   const RowModel& model_;
+  Sizes sizes_;
   TimelineView view_;
   std::vector<std::size_t> gpus_;  // rows
   std::size_t lines_ = 0, columns_ = 0;

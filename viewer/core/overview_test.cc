@@ -4,31 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "viewer/core/random_run.h"
+#include "viewer/core/recording_canvas.h"
 
 namespace traceinject {
 namespace {
 
 constexpr float kWidth = 600, kHeight = 50, kLeft = 100;
-
-class RecordingCanvas : public Canvas {
- public:
-  struct Filled {
-    Box box;
-    Rgba colour;
-  };
-  void Fill(const Box& box, Rgba colour) override { fills.push_back({box, colour}); }
-  void Outline(const Box& box, Rgba) override { outlines.push_back(box); }
-  void Text(float, float, Rgba, std::string_view, const Box&) override {}
-  float TextWidth(std::string_view text) const override {
-    return 7 * static_cast<float>(text.size());
-  }
-  float TextHeight() const override { return 13; }
-  void Clip(const Box&) override {}
-  void Unclip() override {}
-
-  std::vector<Filled> fills;
-  std::vector<Box> outlines;
-};
 
 class OverviewTest : public testing::Test {
  protected:
@@ -131,19 +112,20 @@ TEST_F(OverviewTest, PaintsInsideItsBoxAndMarksHits) {
   overview_.Paint(shown_, marks, plain);
   marks[50] = true;
   overview_.Paint(shown_, marks, marked);
-  ASSERT_EQ(marked.fills.size(), plain.fills.size() + 1);
-  const Box mark = marked.fills.back().box;
+  ASSERT_EQ(marked.shapes.size(), plain.shapes.size() + 1);
+  ASSERT_GT(marked.shapes.size(), 2U);
+  const Box mark = marked.shapes.end()[-2].box;  // the label comes last
   EXPECT_NEAR(mark.left, overview_.X((random_.model.start + random_.model.end) / 2), 4);
-  for (const RecordingCanvas::Filled& fill : marked.fills) {
-    EXPECT_LE(fill.box.left, fill.box.right);
-    EXPECT_LE(fill.box.top, fill.box.bottom);
-    EXPECT_GE(fill.box.top, 0);
-    EXPECT_LE(fill.box.right, kWidth);
-    EXPECT_LE(fill.box.bottom, kHeight);
+  for (const RecordingCanvas::Shape& shape : marked.shapes) {
+    EXPECT_LE(shape.box.left, shape.box.right);
+    EXPECT_LE(shape.box.top, shape.box.bottom);
+    EXPECT_GE(shape.box.top, 0);
+    EXPECT_LE(shape.box.right, kWidth);
+    EXPECT_LE(shape.box.bottom, kHeight);
   }
   ASSERT_EQ(marked.outlines.size(), 1U);
-  EXPECT_NEAR(marked.outlines[0].left, overview_.X(shown_.start), 1);
-  EXPECT_NEAR(marked.outlines[0].right, overview_.X(shown_.end), 1);
+  EXPECT_NEAR(marked.outlines[0].box.left, overview_.X(shown_.start), 1);
+  EXPECT_NEAR(marked.outlines[0].box.right, overview_.X(shown_.end), 1);
 }
 
 TEST(OverviewOfManyTest, MoreGpusThanLinesShareThem) {

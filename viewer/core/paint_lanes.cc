@@ -12,12 +12,7 @@
 namespace traceinject {
 namespace {
 
-constexpr float kLabelledPx = 30;  // narrower boxes stay without text
-constexpr float kSeparatedPx = 4;  // wider boxes leave a pixel free to the next one
-constexpr float kTextPadPx = 4;
-constexpr float kLeastHeightPx = 2;  // so that a column that is hardly busy is seen
-constexpr float kLeastFramePx = 3;   // of the frame around an event of no width
-constexpr unsigned kPale = 110;      // opacity
+constexpr unsigned kPale = 110;  // opacity
 
 }  // namespace
 
@@ -26,6 +21,7 @@ LanePainter::LanePainter(const Timeline& timeline, Canvas& canvas)
       model_(timeline.model()),
       view_(timeline.view()),
       theme_(ThemeOf(timeline.look().theme)),
+      sizes_(timeline.sizes()),
       canvas_(canvas),
       plot_(timeline.Plot()) {}
 
@@ -60,7 +56,7 @@ Box LanePainter::SpanBox(TimeNs start, TimeNs end, const Box& lane) const {
 
 Box LanePainter::LaneBox(std::uint32_t row, std::size_t lane) const {
   const float top = timeline_.LaneTop(row, lane);
-  return {plot_.left, top, plot_.right, top + timeline_.layout().lane_px(row) - 1};
+  return {plot_.left, top, plot_.right, top + timeline_.layout().lane_px(row) - sizes_.line};
 }
 
 Rgba LanePainter::CategoryColour(Category category) {
@@ -105,7 +101,8 @@ void LanePainter::PaintUnderlay(const Lane& others, const Box& box) {
   others.Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans_);
   for (const LaneSpan& span : spans_) {
     Box where = SpanBox(span.start, span.end, box);
-    const float height = std::max(std::round(span.summary.busy * box.height()), kLeastHeightPx);
+    const float height =
+        std::max(std::round(span.summary.busy * box.height()), sizes_.least_height);
     where.top = std::max(where.bottom - height, where.top);
     canvas_.Fill(where, WithAlpha(FillColour(Ink::kCallOther), kPale));
   }
@@ -114,7 +111,7 @@ void LanePainter::PaintUnderlay(const Lane& others, const Box& box) {
 void LanePainter::PaintEvent(const EventRef& ref, const Box& box) {
   const Rgba colour = Colour(model_.rows[ref.row], model_.lane(ref), ref.event);
   Box inner = box;
-  if (box.width() >= kSeparatedPx) inner.right -= 1;
+  if (box.width() >= sizes_.separated) inner.right -= sizes_.line;
   canvas_.Fill(inner, colour);
   PaintEventText(ref, inner, TextColourOn(colour));
 }
@@ -122,8 +119,8 @@ void LanePainter::PaintEvent(const EventRef& ref, const Box& box) {
 void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba colour) {
   const Box seen{std::max(box.left, plot_.left), box.top, std::min(box.right, plot_.right),
                  box.bottom};
-  if (seen.width() < kLabelledPx || seen.height() < canvas_.TextHeight()) return;
-  const float room = seen.width() - 2 * kTextPadPx;
+  if (seen.width() < sizes_.labelled || seen.height() < canvas_.TextHeight()) return;
+  const float room = seen.width() - 2 * sizes_.text_pad;
   std::string_view label = EventLabel(timeline_.run(), model_, ref);
   std::string text = FitText(canvas_, label, room);
   if (text.size() < label.size()) {
@@ -132,7 +129,7 @@ void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba colou
     if (scope != std::string_view::npos) text = FitText(canvas_, label.substr(scope + 2), room);
   }
   const float y = box.top + std::floor((box.height() - canvas_.TextHeight()) / 2);
-  canvas_.Text(seen.left + kTextPadPx, y, colour, text, seen);
+  canvas_.Text(seen.left + sizes_.text_pad, y, colour, text, seen);
 }
 
 void LanePainter::PaintFrame(const std::optional<EventRef>& ref, std::uint32_t row, Rgba colour) {
@@ -140,8 +137,8 @@ void LanePainter::PaintFrame(const std::optional<EventRef>& ref, std::uint32_t r
   const Lane& lane = model_.lane(*ref);
   if (lane.end(ref->event) < view_.start_ns() || lane.start(ref->event) >= view_.end_ns()) return;
   Box box = SpanBox(lane.start(ref->event), lane.end(ref->event), LaneBox(row, ref->lane));
-  box.right = std::max(box.right, box.left + kLeastFramePx);
-  canvas_.Outline(box, colour);
+  box.right = std::max(box.right, box.left + sizes_.least_frame);
+  canvas_.Outline(box, colour, sizes_.line);
 }
 
 void LanePainter::PaintCounter(std::uint32_t row) {
@@ -151,7 +148,7 @@ void LanePainter::PaintCounter(std::uint32_t row) {
   if (most <= 0) return;
   const auto height = [&](std::int32_t value) {
     if (value <= 0) return 0.0F;
-    return std::max(std::round(static_cast<float>(value) / most * box.height()), 1.0F);
+    return std::max(std::round(static_cast<float>(value) / most * box.height()), sizes_.line);
   };
   series.Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), counter_spans_);
   for (const CounterSpan& span : counter_spans_) {
@@ -169,12 +166,13 @@ void LanePainter::PaintCounterValue(const CounterSeries& series, const Box& box)
   if (!time) return;
   const float x = X(*time);
   const std::string text = fmt::format("{}", series.At(*time));
-  const float width = canvas_.TextWidth(text) + 2 * kTextPadPx;
-  const float left = x + 1 + width > plot_.right ? x - width : x + 1;
-  const Box label{left, box.top, left + width, box.top + canvas_.TextHeight() + 2};
-  canvas_.Fill({x, box.top, x + 1, box.bottom}, theme_.selected);
+  const float width = canvas_.TextWidth(text) + 2 * sizes_.text_pad;
+  const float right = x + sizes_.line;
+  const float left = right + width > plot_.right ? x - width : right;
+  const Box label{left, box.top, left + width, box.top + canvas_.TextHeight() + 2 * sizes_.line};
+  canvas_.Fill({x, box.top, right, box.bottom}, theme_.selected);
   canvas_.Fill(label, theme_.popup);
-  canvas_.Text(left + kTextPadPx, box.top + 1, theme_.text, text, label);
+  canvas_.Text(left + sizes_.text_pad, box.top + sizes_.line, theme_.text, text, label);
 }
 
 void LanePainter::AddColumn(const Box& box, const LaneSummary& summary, const Row& row,
@@ -191,8 +189,8 @@ void LanePainter::AddColumn(const Box& box, const LaneSummary& summary, const Ro
     column.colours[0] = longest;
   }
   const float sum = column.heights[0] + column.heights[1] + column.heights[2];
-  if (sum < kLeastHeightPx) {
-    column.heights = {kLeastHeightPx, 0, 0};
+  if (sum < sizes_.least_height) {
+    column.heights = {sizes_.least_height, 0, 0};
     column.colours = {longest, 0, 0};
   }
   const bool joins = has_column_ && column_ == column && box.left <= column_.box.right &&

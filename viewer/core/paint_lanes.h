@@ -48,6 +48,7 @@ class LanePainter {
   const RowModel& model_;
   const TimelineView& view_;
   const Theme& theme_;
+  const Sizes& sizes_;
   Canvas& canvas_;
   const Box plot_;
   Painted painted_;

@@ -11,12 +11,7 @@
 namespace traceinject {
 namespace {
 
-constexpr Rgba kPartner = 0xffe082ff;
-constexpr Rgba kArrow = 0xffe082d0;
-constexpr Rgba kBehindText = 0x1b1e23e0;
-constexpr float kHeadPx = 5;   // length of an arrow's head
-constexpr float kStubPx = 10;  // of the piece before the head
-constexpr float kTextPadPx = 4;
+constexpr unsigned kArrowAlpha = 0xd0;  // what it crosses can still be seen
 
 struct Point {
   float x = 0, y = 0;
@@ -25,7 +20,11 @@ struct Point {
 class LinkPainter {
  public:
   LinkPainter(const Timeline& timeline, Canvas& canvas)
-      : timeline_(timeline), canvas_(canvas), plot_(timeline.Plot()) {}
+      : timeline_(timeline),
+        canvas_(canvas),
+        plot_(timeline.Plot()),
+        theme_(ThemeOf(timeline.look().theme)),
+        sizes_(timeline.sizes()) {}
 
   void Paint() {
     canvas_.Clip(plot_);
@@ -40,9 +39,10 @@ class LinkPainter {
  private:
   void Frame(const EventRef& event) {
     const Box box = timeline_.EventBox(event);
-    canvas_.Outline(
-        {box.left - 1, box.top - 1, std::max(box.right, box.left + 3) + 1, box.bottom + 1},
-        kPartner);
+    const float line = sizes_.line;
+    const float right = std::max(box.right, box.left + sizes_.least_frame);
+    canvas_.Outline({box.left - line, box.top - line, right + line, box.bottom + line},
+                    theme_.arrow, line);
   }
 
   void PaintArrows(const EventRef& selected, const LinkedEvents& links) {
@@ -67,7 +67,7 @@ class LinkPainter {
     if (beside || above || below) return;
     const float trunk = std::max(begin.x, plot_.left);
     Line({trunk, begin.y}, {trunk, end.y});
-    if (std::abs(end.x - trunk) >= kStubPx) {
+    if (std::abs(end.x - trunk) >= sizes_.arrow_stub) {
       Line({trunk, end.y}, {end.x, end.y});
       end.x > trunk ? HeadRight(end) : HeadLeft(end);
     } else {
@@ -82,30 +82,31 @@ class LinkPainter {
 
   // Along one axis.
   void Line(Point a, Point b) {
-    canvas_.Fill(
-        {std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x) + 1, std::max(a.y, b.y) + 1},
-        kArrow);
+    const float line = sizes_.line;
+    canvas_.Fill({std::min(a.x, b.x), std::min(a.y, b.y), std::max(a.x, b.x) + line,
+                  std::max(a.y, b.y) + line},
+                 WithAlpha(theme_.arrow, kArrowAlpha));
   }
 
   // Triangles, out of one box for each pixel of their length.
   void HeadRight(Point tip) {
-    for (float i = 0; i < kHeadPx; ++i) {
-      canvas_.Fill({tip.x - i - 1, tip.y - i, tip.x - i, tip.y + i + 1}, kPartner);
+    for (float i = 0; i < sizes_.arrow_head; ++i) {
+      canvas_.Fill({tip.x - i - 1, tip.y - i, tip.x - i, tip.y + i + 1}, theme_.arrow);
     }
   }
   void HeadLeft(Point tip) {
-    for (float i = 0; i < kHeadPx; ++i) {
-      canvas_.Fill({tip.x + i, tip.y - i, tip.x + i + 1, tip.y + i + 1}, kPartner);
+    for (float i = 0; i < sizes_.arrow_head; ++i) {
+      canvas_.Fill({tip.x + i, tip.y - i, tip.x + i + 1, tip.y + i + 1}, theme_.arrow);
     }
   }
   void HeadDown(Point tip) {
-    for (float i = 0; i < kHeadPx; ++i) {
-      canvas_.Fill({tip.x - i, tip.y - i, tip.x + i + 1, tip.y - i + 1}, kPartner);
+    for (float i = 0; i < sizes_.arrow_head; ++i) {
+      canvas_.Fill({tip.x - i, tip.y - i, tip.x + i + 1, tip.y - i + 1}, theme_.arrow);
     }
   }
   void HeadUp(Point tip) {
-    for (float i = 0; i < kHeadPx; ++i) {
-      canvas_.Fill({tip.x - i, tip.y + i, tip.x + i + 1, tip.y + i + 1}, kPartner);
+    for (float i = 0; i < sizes_.arrow_head; ++i) {
+      canvas_.Fill({tip.x - i, tip.y + i, tip.x + i + 1, tip.y + i + 1}, theme_.arrow);
     }
   }
 
@@ -115,20 +116,22 @@ class LinkPainter {
         fmt::format("{} of {} launched operations have an arrow", shown,
                     FormatCount(static_cast<std::int64_t>(shown + links.effects_left_out)));
     const Box event = timeline_.EventBox(selected);
-    const float width = canvas_.TextWidth(text) + 2 * kTextPadPx;
-    const float height = canvas_.TextHeight() + 2;
+    const float width = canvas_.TextWidth(text) + 2 * sizes_.text_pad;
+    const float height = canvas_.TextHeight() + 2 * sizes_.line;
     const float left =
         std::clamp(event.left, plot_.left, std::max(plot_.right - width, plot_.left));
-    const float top =
-        std::clamp(event.bottom + 2, plot_.top, std::max(plot_.bottom - height, plot_.top));
+    const float top = std::clamp(event.bottom + 2 * sizes_.line, plot_.top,
+                                 std::max(plot_.bottom - height, plot_.top));
     const Box box{left, top, left + width, top + height};
-    canvas_.Fill(box, kBehindText);
-    canvas_.Text(left + kTextPadPx, top + 1, kPartner, text, box);
+    canvas_.Fill(box, theme_.popup);
+    canvas_.Text(left + sizes_.text_pad, top + sizes_.line, theme_.arrow, text, box);
   }
 
   const Timeline& timeline_;
   Canvas& canvas_;
   Box plot_;
+  const Theme& theme_;
+  const Sizes& sizes_;
 };
 
 }  // namespace

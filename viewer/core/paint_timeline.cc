@@ -15,9 +15,6 @@
 namespace traceinject {
 namespace {
 
-constexpr float kTickApartPx = 130;
-constexpr float kTextPadPx = 4;
-
 float Middle(const Box& box, const Canvas& canvas) {
   return box.top + std::floor((box.height() - canvas.TextHeight()) / 2);
 }
@@ -46,13 +43,14 @@ class Painter {
         model_(timeline.model()),
         view_(timeline.view()),
         theme_(ThemeOf(timeline.look().theme)),
+        sizes_(timeline.sizes()),
         canvas_(canvas),
         plot_(timeline.Plot()),
         lanes_(timeline, canvas) {}
 
   Painted Paint() {
     canvas_.Fill(timeline_.Panel(), theme_.background);
-    ticks_ = RulerTicks(view_, model_.origin, kTickApartPx);
+    ticks_ = RulerTicks(view_, model_.origin, sizes_.tick_apart);
     const RowLayout& layout = timeline_.layout();
     const float scroll = timeline_.scroll_px();
     const float pinned_bottom = std::min(timeline_.ScrolledTop(), plot_.bottom);
@@ -60,9 +58,9 @@ class Painter {
               {0, pinned_bottom, plot_.right, plot_.bottom});
     if (!layout.PinnedRows().empty()) {
       PaintRows(layout.PinnedRows(), {0, plot_.top, plot_.right, pinned_bottom});
-      canvas_.Fill({0, pinned_bottom - 1, plot_.right, pinned_bottom}, theme_.dim_text);
+      canvas_.Fill({0, pinned_bottom - sizes_.line, plot_.right, pinned_bottom}, theme_.dim_text);
     }
-    canvas_.Fill({plot_.left - 1, plot_.top, plot_.left, plot_.bottom}, theme_.divider);
+    canvas_.Fill({plot_.left - sizes_.line, plot_.top, plot_.left, plot_.bottom}, theme_.divider);
     PaintEmptyText();
     PaintMeasureBand();
     PaintRuler();
@@ -90,7 +88,7 @@ class Painter {
     for (const std::uint32_t row : rows) PaintBackground(RowBox(row), RowColour(row));
     for (const Tick& tick : ticks_) {
       const float x = X(tick.time);
-      canvas_.Fill({x, where.top, x + 1, where.bottom}, theme_.grid);
+      canvas_.Fill({x, where.top, x + sizes_.line, where.bottom}, theme_.grid);
     }
     for (const std::uint32_t row : rows) lanes_.Paint(row, where);
     PaintGaps(rows);
@@ -101,32 +99,34 @@ class Painter {
   }
 
   void PaintBackground(const Box& box, Rgba colour) {
-    canvas_.Fill({box.left, box.top, box.right, box.bottom - 1}, colour);
-    canvas_.Fill({box.left, box.bottom - 1, box.right, box.bottom}, theme_.divider);
+    const float divider = box.bottom - sizes_.line;
+    canvas_.Fill({box.left, box.top, box.right, divider}, colour);
+    canvas_.Fill({box.left, divider, box.right, box.bottom}, theme_.divider);
   }
 
   void PaintLabel(std::uint32_t index) {
     const Row& row = model_.rows[index];
     const Box box = RowBox(index);
     PaintBackground({box.left, box.top, plot_.left, box.bottom}, RowColour(index));
-    const float line_px = std::max(timeline_.layout().lane_px(index), canvas_.TextHeight()) + 4;
+    const float line_px =
+        std::max(timeline_.layout().lane_px(index), canvas_.TextHeight()) + 2 * sizes_.row_pad;
     const Box line{box.left, box.top, plot_.left, box.top + std::min(line_px, box.height())};
     const float y = Middle(line, canvas_);
     const std::string figure = RowFigure(row, view_);
-    const float figure_left = line.right - kTextPadPx - canvas_.TextWidth(figure);
+    const float figure_left = line.right - sizes_.text_pad - canvas_.TextWidth(figure);
     canvas_.Text(figure_left, y, theme_.text, figure, line);
 
     const Box triangle = timeline_.Triangle(index);
     if (timeline_.row_list().IsGroup(index)) PaintTriangle(index, triangle, line);
     // A heading without a summary beside it has the whole width.
     const bool wide = IsHeading(row.kind) && timeline_.row_list().Summary(index).empty();
-    const Box room{triangle.right, line.top, wide ? plot_.left : figure_left - kTextPadPx,
+    const Box room{triangle.right, line.top, wide ? plot_.left : figure_left - sizes_.text_pad,
                    line.bottom};
     const std::string label = FitTextWithDots(canvas_, row.label, room.width());
     canvas_.Text(room.left, y, theme_.text, label, room);
-    const float label_end = room.left + canvas_.TextWidth(label) + 2 * kTextPadPx;
+    const float label_end = room.left + canvas_.TextWidth(label) + 2 * sizes_.text_pad;
     if (wide) {
-      PaintNote(index, std::max(label_end, plot_.left + kTextPadPx), y,
+      PaintNote(index, std::max(label_end, plot_.left + sizes_.text_pad), y,
                 {0, line.top, plot_.right, line.bottom});
     } else {
       PaintNote(index, label_end, y, room);
@@ -141,25 +141,23 @@ class Painter {
     if (timeline_.row_list().IsEmptied(index)) {
       note = "all its rows are hidden: right-click, Reset rows";
     }
-    const float width = room.right - kTextPadPx - left;
+    const float width = room.right - sizes_.text_pad - left;
     if (width <= 0) return;
     canvas_.Text(left, y, theme_.dim_text, FitTextWithDots(canvas_, note, width), room);
   }
 
   // Points down while the group is open, to the right while it is folded up.
   void PaintTriangle(std::uint32_t row, const Box& box, const Box& line) {
-    constexpr int kHalfPx = 4;
+    const float half = sizes_.triangle, line_px = sizes_.line;
     const float centre = std::floor((line.top + line.bottom) / 2);
     const bool folded = timeline_.row_list().IsCollapsed(row);
-    for (int i = 0; i < kHalfPx; ++i) {
-      const auto step = static_cast<float>(i), rest = static_cast<float>(kHalfPx - i);
+    for (float step = 0; step < half; ++step) {
       if (folded) {
-        canvas_.Fill({box.left + 1 + step, centre - rest, box.left + 2 + step, centre + rest},
-                     theme_.dim_text);
+        const float left = box.left + line_px + step;
+        canvas_.Fill({left, centre - half + step, left + 1, centre + half - step}, theme_.dim_text);
       } else {
-        canvas_.Fill(
-            {box.left + step, centre - 2 + step, box.left + 2 * kHalfPx - step, centre - 1 + step},
-            theme_.dim_text);
+        const float top = centre - 2 * line_px + step;
+        canvas_.Fill({box.left + step, top, box.left + 2 * half - step, top + 1}, theme_.dim_text);
       }
     }
   }
@@ -172,7 +170,7 @@ class Painter {
         const Box box = RowBox(row);
         const Box where{X(gap.start), box.top, std::max(X(gap.end), X(gap.start) + 1), box.bottom};
         canvas_.Fill(where, gap.being_read ? theme_.being_read : theme_.not_recorded);
-        const float left = std::max(where.left, plot_.left) + kTextPadPx;
+        const float left = std::max(where.left, plot_.left) + sizes_.text_pad;
         const float room = std::min(where.right, plot_.right) - left;
         if (room <= 0) continue;
         canvas_.Text(
@@ -186,27 +184,29 @@ class Painter {
   void PaintEmptyText() {
     const std::string text = timeline_.row_list().EmptyText();
     if (text.empty()) return;
-    const Box box{plot_.left, plot_.top, plot_.right, std::min(plot_.bottom, plot_.top + 80)};
-    const std::string fits = FitTextWithDots(canvas_, text, box.width() - 2 * kTextPadPx);
-    canvas_.Text(box.left + kTextPadPx, Middle(box, canvas_), theme_.dim_text, fits, box);
+    const Box box{plot_.left, plot_.top, plot_.right,
+                  std::min(plot_.bottom, plot_.top + 4 * sizes_.lane)};
+    const std::string fits = FitTextWithDots(canvas_, text, box.width() - 2 * sizes_.text_pad);
+    canvas_.Text(box.left + sizes_.text_pad, Middle(box, canvas_), theme_.dim_text, fits, box);
   }
 
   void PaintMeasureBand() {
     if (!timeline_.measure()) return;
     canvas_.Clip(plot_);
     const float left = X(timeline_.measure()->start);
-    const float right = std::max(X(timeline_.measure()->end), left + 1);
+    const float line = sizes_.line;
+    const float right = std::max(X(timeline_.measure()->end), left + line);
     canvas_.Fill({left, plot_.top, right, plot_.bottom}, theme_.measure_fill);
-    canvas_.Fill({left, plot_.top, left + 1, plot_.bottom}, theme_.measure_edge);
-    canvas_.Fill({right - 1, plot_.top, right, plot_.bottom}, theme_.measure_edge);
+    canvas_.Fill({left, plot_.top, left + line, plot_.bottom}, theme_.measure_edge);
+    canvas_.Fill({right - line, plot_.top, right, plot_.bottom}, theme_.measure_edge);
     canvas_.Unclip();
   }
 
   void PaintRuler() {
-    const Box ruler{0, 0, plot_.right, Timeline::kRulerPx};
+    const Box ruler{0, 0, plot_.right, sizes_.ruler};
     canvas_.Fill(ruler, theme_.ruler);
     // The left half of the labels' column is where the window has its filter.
-    const Box labels{0, 0, plot_.left - kTextPadPx, ruler.bottom};
+    const Box labels{0, 0, plot_.left - sizes_.text_pad, ruler.bottom};
     const std::string shown = FormatTime(view_.span_ns()) + " shown";
     canvas_.Text(std::max(labels.left, labels.right - canvas_.TextWidth(shown)),
                  Middle(ruler, canvas_), theme_.dim_text, shown, labels);
@@ -214,30 +214,31 @@ class Painter {
     for (const Tick& tick : ticks_) {
       const float x = X(tick.time);
       if (x < plot.left) continue;
-      canvas_.Fill({x, ruler.bottom - 6, x + 1, ruler.bottom}, theme_.dim_text);
+      canvas_.Fill({x, ruler.bottom - sizes_.tick, x + sizes_.line, ruler.bottom}, theme_.dim_text);
       // A label that would be cut off is left out: "12.3" of "12.345 s" is another time.
-      if (x + kTextPadPx + canvas_.TextWidth(tick.label) > plot.right) continue;
-      canvas_.Text(x + kTextPadPx, Middle(ruler, canvas_), theme_.dim_text, tick.label, plot);
+      if (x + sizes_.text_pad + canvas_.TextWidth(tick.label) > plot.right) continue;
+      canvas_.Text(x + sizes_.text_pad, Middle(ruler, canvas_), theme_.dim_text, tick.label, plot);
     }
     if (timeline_.measure()) PaintMeasureText(plot);
   }
 
   void PaintMeasureText(const Box& ruler) {
     const std::string text = FormatTime(timeline_.measure()->end - timeline_.measure()->start);
-    const float width = canvas_.TextWidth(text) + 2 * kTextPadPx;
+    const float width = canvas_.TextWidth(text) + 2 * sizes_.text_pad;
     const float centre = (X(timeline_.measure()->start) + X(timeline_.measure()->end)) / 2;
     const float most = std::max(ruler.right - width, ruler.left);
     const float left = std::floor(std::clamp(centre - width / 2, ruler.left, most));
-    const Box box{left, ruler.top + 2, left + width, ruler.bottom - 2};
+    const Box box{left, ruler.top + 2 * sizes_.line, left + width, ruler.bottom - 2 * sizes_.line};
     canvas_.Fill(box, theme_.measure_edge);
-    canvas_.Text(left + kTextPadPx, Middle(box, canvas_), TextColourOn(theme_.measure_edge), text,
-                 box);
+    canvas_.Text(left + sizes_.text_pad, Middle(box, canvas_), TextColourOn(theme_.measure_edge),
+                 text, box);
   }
 
   const Timeline& timeline_;
   const RowModel& model_;
   const TimelineView& view_;
   const Theme& theme_;
+  const Sizes& sizes_;
   Canvas& canvas_;
   Box plot_;
   LanePainter lanes_;

@@ -14,7 +14,8 @@ namespace traceinject {
 namespace {
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
-constexpr float kWidth = 1300, kHeight = 600, kLabel = 300, kLane = 19;
+constexpr float kHeight = 600;
+const float kLabel = Sizes().label, kWidth = kLabel + 1000;
 constexpr const char* kGemm = "ampere_sgemm_128x64_nn";
 
 // A run as the builder has it, on a timeline of 1000 pixels.
@@ -24,7 +25,7 @@ class PaintTest : public testing::Test {
     run_.ranks.push_back(builder_.rank());
     model_ = BuildRows(run_);
     timeline_.emplace(run_, model_);
-    timeline_->Resize(kWidth, kHeight, kLabel, kLane);
+    timeline_->Resize(kWidth, kHeight);
   }
   std::uint32_t RowOf(RowKind kind) const {
     for (std::uint32_t row = 0; row < model_.rows.size(); ++row) {
@@ -144,7 +145,7 @@ TEST_F(PaintTest, TextNeverLeavesItsBoxAtAnyWidth) {
       {.start = 0, .end = kMs, .text = "Schritt \xc3\xa4\xc3\xb6\xc3\xbc\n\x01 \xff"});
   Build();
   for (const float width : {340.0F, 420.0F, 640.0F, 1300.0F, 2500.0F}) {
-    timeline_->Resize(width, kHeight, kLabel, kLane);
+    timeline_->Resize(width, kHeight);
     const RecordingCanvas canvas = Paint();
     std::size_t texts = 0;
     for (const auto& shape : canvas.shapes) texts += shape.text.empty() ? 0 : 1;
@@ -268,12 +269,12 @@ TEST_F(PaintTest, PinnedRowsStayWhileTheOthersScrollBelowThem) {
   for (TimeNs i = 0; i < 40; ++i) builder_.AddKernel(0, 10 * kMs + i, kGemm);
   builder_.AddApi(0, kMs, "cudaLaunchKernel");
   Build();
-  timeline_->Resize(kWidth, 200, kLabel, kLane);
+  timeline_->Resize(kWidth, 200);
   const std::uint32_t gpu = RowOf(RowKind::kDevice), calls = RowOf(RowKind::kCalls);
   timeline_->ChangeRows([gpu](RowList& list) { list.TogglePinned(gpu); });
   timeline_->MovePointer(kWidth / 2, 150);
   for (int i = 0; i < 50; ++i) timeline_->Turn({-1, false, false});
-  EXPECT_EQ(timeline_->RowTop(gpu), Timeline::kRulerPx);
+  EXPECT_EQ(timeline_->RowTop(gpu), Sizes().ruler);
   EXPECT_NEAR(RowBox(calls).bottom, 200, 0.5);
   const auto hit = timeline_->EventAt(X(5 * kMs), RowBox(gpu).top + 10);
   ASSERT_TRUE(hit.has_value());
@@ -385,6 +386,101 @@ TEST_F(PaintTest, ATimelineWithoutRowsSaysWhatToDo) {
   timeline_->Do(CommandId::kResetRows);
   timeline_->ChangeRows([this](RowList& list) { list.Hide(RowOf(RowKind::kDevice)); });
   EXPECT_TRUE(Paint().HasText("all its rows are hidden: right-click, Reset rows"));
+}
+
+// At twice the scale and on twice the pixels.
+class ScaledPaintTest : public PaintTest {
+ protected:
+  static constexpr float kScale = 2;
+  static constexpr int kKernels = 3;  // so few that the name has room in each
+
+  void BuildBoth() {
+    for (int i = 0; i < kKernels; ++i) {
+      builder_.AddKernel(i * kMs, i * kMs + 600 * kUs, kGemm);
+    }
+    builder_.rank().end = kKernels * kMs;
+    Build();
+    large_.emplace(run_, model_);
+    large_->Resize(kScale * kWidth, kScale * kHeight, Sizes(kScale * Sizes::kFontPx));
+  }
+  RecordingCanvas PaintLarge() const {
+    RecordingCanvas canvas(kScale * Sizes::kFontPx);
+    PaintTimeline(*large_, canvas);
+    return canvas;
+  }
+  static std::vector<RecordingCanvas::Shape> Texts(const RecordingCanvas& canvas) {
+    std::vector<RecordingCanvas::Shape> texts;
+    for (const auto& shape : canvas.shapes) {
+      if (!shape.text.empty()) texts.push_back(shape);
+    }
+    return texts;
+  }
+  void ExpectTwice(const Box& large, const Box& small, const std::string& what) const {
+    EXPECT_NEAR(large.left, kScale * small.left, kScale + 1) << what;
+    EXPECT_NEAR(large.top, kScale * small.top, kScale + 1) << what;
+    EXPECT_NEAR(large.right, kScale * small.right, kScale + 1) << what;
+    EXPECT_NEAR(large.bottom, kScale * small.bottom, kScale + 1) << what;
+  }
+
+  std::optional<Timeline> large_;
+};
+
+TEST_F(ScaledPaintTest, RowsAndTextsAreTwiceAsLarge) {
+  BuildBoth();
+  EXPECT_EQ(large_->Plot().left, kScale * timeline_->Plot().left);
+  EXPECT_EQ(large_->Plot().top, kScale * timeline_->Plot().top);
+  EXPECT_EQ(large_->layout().height_px(), kScale * timeline_->layout().height_px());
+  for (std::uint32_t row = 0; row < model_.rows.size(); ++row) {
+    EXPECT_EQ(large_->RowTop(row), kScale * timeline_->RowTop(row)) << model_.rows[row].label;
+    ExpectTwice(large_->Triangle(row), timeline_->Triangle(row), "triangle");
+  }
+  const auto small = Texts(Paint()), large = Texts(PaintLarge());
+  ASSERT_EQ(large.size(), small.size());
+  for (std::size_t i = 0; i < small.size(); ++i) {
+    EXPECT_EQ(large[i].text, small[i].text);
+    ExpectTwice(large[i].box, small[i].box, small[i].text);
+  }
+}
+
+TEST_F(ScaledPaintTest, WhatIsDrawnCanBeHit) {
+  BuildBoth();
+  const Rgba colour = FillColour(InkOf(KernelClass::kGemm));
+  const Box all{0, 0, kScale * kWidth, kScale * kHeight};
+  const auto small = Paint().WithColour(colour, all), large = PaintLarge().WithColour(colour, all);
+  ASSERT_EQ(small.size(), kKernels);
+  ASSERT_EQ(large.size(), kKernels);
+  for (std::size_t i = 0; i < large.size(); ++i) {
+    const Box& box = large[i].box;
+    ExpectTwice(box, small[i].box, "kernel");
+    const auto event = large_->EventAt((box.left + box.right) / 2, box.bottom - 1);
+    ASSERT_TRUE(event.has_value());
+    ExpectTwice(large_->EventBox(*event), small[i].box, "its box");
+    const float beside = box.left - 2.5F * kScale;
+    EXPECT_EQ(large_->EventAt(beside, box.top + 1), event) << "a little beside it";
+    EXPECT_FALSE(large_->EventAt(box.left - 4 * kScale, box.top + 1).has_value());
+  }
+}
+
+TEST_F(ScaledPaintTest, ATriangleFoldsItsGroupWhereItIsDrawn) {
+  BuildBoth();
+  const std::uint32_t gpu = RowOf(RowKind::kDevice);
+  const Box triangle = large_->Triangle(gpu);
+  large_->MovePointer(triangle.right - 1, (triangle.top + triangle.bottom) / 2);
+  large_->Press(PointerButton::kLeft, false);
+  EXPECT_TRUE(large_->row_list().IsCollapsed(gpu));
+}
+
+TEST_F(ScaledPaintTest, LinesStayWholePixelsAtEveryScale) {
+  for (const float scale : {0.5F, 0.93F, 1.0F, 1.25F, 1.5F, 2.0F, 3.0F}) {
+    const Sizes sizes(std::floor(scale * Sizes::kFontPx));
+    for (const float length : {sizes.line, sizes.text_pad, sizes.ruler, sizes.lane, sizes.row_pad,
+                               sizes.indent, sizes.label, sizes.least_frame}) {
+      EXPECT_EQ(length, std::floor(length)) << scale;
+      EXPECT_GE(length, 1) << scale;
+    }
+    EXPECT_GE(sizes.lane, sizes.font) << "a lane has room for text";
+    EXPECT_GE(sizes.ruler, sizes.font) << "and so has the ruler";
+  }
 }
 
 }  // namespace

@@ -189,6 +189,22 @@ Rgba TextColourOn(Rgba background) {
   return Contrast(kBlack, background) >= Contrast(kWhite, background) ? kBlack : kWhite;
 }
 
+// 3 is what the guidelines ask of graphics (1.4.11).
+Rgba StandingOut(Rgba colour, Rgba background) {
+  constexpr double kLeastContrast = 3;
+  constexpr unsigned kSteps = 16;
+  const Rgba goal = TextColourOn(background);
+  for (unsigned step = 0; step < kSteps; ++step) {
+    Rgba mixed = colour & 0xff;
+    for (const unsigned shift : {8, 16, 24}) {
+      const unsigned from = colour >> shift & 0xff, to = goal >> shift & 0xff;
+      mixed |= (from * (kSteps - step) + to * step) / kSteps << shift;
+    }
+    if (Contrast(mixed, background) >= kLeastContrast) return mixed;
+  }
+  return goal;
+}
+
 Rgba WithAlpha(Rgba colour, unsigned alpha) { return (colour & 0xffffff00U) | (alpha & 0xffU); }
 
 }  // namespace traceinject

@@ -23,6 +23,8 @@ double Luminance(Rgba colour);
 double Contrast(Rgba a, Rgba b);
 // Black or white, whichever has the higher contrast on `background`.
 Rgba TextColourOn(Rgba background);
+// `colour`, made darker or lighter until it is seen on `background` as a line or a small patch.
+Rgba StandingOut(Rgba colour, Rgba background);
 // `colour` with another opacity, 0..255.
 Rgba WithAlpha(Rgba colour, unsigned alpha);
 

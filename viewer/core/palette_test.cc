@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/model/kernel_class.h"
+#include "viewer/core/annotations.h"
 #include "viewer/core/device_findings.h"
 #include "viewer/core/theme.h"
 
@@ -150,6 +151,27 @@ TEST(Theme, TextCanBeReadOnAllThatLiesBelowIt) {
     }
     EXPECT_GE(Contrast(theme->text, theme->popup), 7) << theme->name;
     EXPECT_GE(Contrast(theme->dim_text, theme->popup), 4.5) << theme->name;
+  }
+}
+
+TEST(Theme, ArrowsAreSeenOnWhatTheyCross) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    for (const Rgba below : {theme->background, theme->row_tint, theme->heading, theme->popup}) {
+      EXPECT_GE(Contrast(theme->arrow, below), 4.5) << theme->name;
+    }
+  }
+}
+
+TEST(Palette, EveryColourCanBeMadeToStandOut) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    for (const Rgba colour : {0x000000ffU, 0xffffffffU, 0xe0e0e0ffU, 0xffb74dffU, 0x202020ffU}) {
+      EXPECT_GE(Contrast(StandingOut(colour, theme->background), theme->background), 3);
+    }
+    for (const Rgba colour : MarkColours()) {
+      const Rgba seen = StandingOut(colour, theme->background);
+      EXPECT_GE(Contrast(seen, theme->background), 3) << std::hex << colour;
+      EXPECT_TRUE(seen == colour || theme == &LightTheme()) << "they were chosen for dark";
+    }
   }
 }
 

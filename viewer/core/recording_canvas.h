@@ -9,19 +9,24 @@
 #include <vector>
 
 #include "viewer/core/canvas.h"
+#include "viewer/core/sizes.h"
 
 namespace traceinject {
 
-// Remembers what was drawn. A character is 7 pixels wide.
+// Remembers what was drawn. A character is half as wide as it is high.
 class RecordingCanvas : public Canvas {
  public:
+  explicit RecordingCanvas(float font_px = Sizes::kFontPx) : font_px_(font_px) {}
+
   struct Shape {
     Box box;
     Rgba colour = 0;
     std::string text;  // empty: a filled box
   };
   void Fill(const Box& box, Rgba colour) override { shapes.push_back({box, colour, ""}); }
-  void Outline(const Box& box, Rgba colour) override { outlines.push_back({box, colour, ""}); }
+  void Outline(const Box& box, Rgba colour, float) override {
+    outlines.push_back({box, colour, ""});
+  }
   void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override {
     shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, colour, std::string(text)});
     clipped.push_back({clip, colour, std::string(text)});
@@ -29,9 +34,9 @@ class RecordingCanvas : public Canvas {
     EXPECT_FALSE(clip.right < clip.left) << text;
   }
   float TextWidth(std::string_view text) const override {
-    return 7 * static_cast<float>(text.size());
+    return font_px_ / 2 * static_cast<float>(text.size());
   }
-  float TextHeight() const override { return 14; }
+  float TextHeight() const override { return font_px_; }
   void Clip(const Box&) override {
     EXPECT_EQ(clips_open++, 0);
     ++clips;
@@ -58,6 +63,9 @@ class RecordingCanvas : public Canvas {
   std::vector<Shape> shapes, outlines;
   std::vector<Shape> clipped;  // of each text what it is cut to
   int clips_open = 0, clips = 0;
+
+ private:
+  float font_px_;
 };
 
 }  // namespace traceinject

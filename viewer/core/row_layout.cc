@@ -7,7 +7,6 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kFewLanes = 8;
-constexpr float kLeastSummaryLanePx = 6;
 
 float LaneHeight(const Row& row, float lane_px) {
   // What is read off a GPU's row, and off a figure's, is a height.
@@ -17,7 +16,8 @@ float LaneHeight(const Row& row, float lane_px) {
 
 }  // namespace
 
-RowLayout::RowLayout(const RowModel& model, const RowList& list, float lane_px) {
+RowLayout::RowLayout(const RowModel& model, const RowList& list, const Sizes& sizes)
+    : padding_px_(sizes.row_pad) {
   rows_.assign(list.pinned().begin(), list.pinned().end());
   pinned_count_ = rows_.size();
   rows_.insert(rows_.end(), list.scrolled().begin(), list.scrolled().end());
@@ -28,25 +28,25 @@ RowLayout::RowLayout(const RowModel& model, const RowList& list, float lane_px) 
     const Row& row = model.rows[rows_[place]];
     place_[rows_[place]] = place;
     tops_.push_back(top);
-    lane_px_.push_back(LaneHeight(row, lane_px));
+    lane_px_.push_back(LaneHeight(row, sizes.lane));
     const auto lanes = static_cast<float>(std::max<std::size_t>(row.lanes.size(), 1));
     float height = lanes * lane_px_.back();
     std::vector<Summary>& summaries = summaries_.emplace_back();
     const auto summary_rows = list.Summary(rows_[place]);
     if (!summary_rows.empty()) {
       const auto count = static_cast<float>(summary_rows.size());
-      const float each = std::max(height / count, kLeastSummaryLanePx);
+      const float each = std::max(height / count, sizes.least_summary_lane);
       for (const std::uint32_t inside : summary_rows) {
         summaries.push_back({inside, static_cast<float>(summaries.size()) * each, each});
       }
       height = count * each;
     }
-    top += height + 2 * kPaddingPx;
+    top += height + 2 * padding_px_;
   }
   tops_.push_back(top);
   if (rows_.empty()) {
     tops_.push_back(top);
-    lane_px_.push_back(lane_px);
+    lane_px_.push_back(sizes.lane);
     summaries_.emplace_back();
   }
   for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
@@ -67,7 +67,7 @@ const RowLayout::Summary* RowLayout::SummaryOf(std::size_t row) const {
 }
 
 float RowLayout::lane_top_px(std::size_t row, std::size_t lane) const {
-  const float top = top_px(row) + kPaddingPx;
+  const float top = top_px(row) + padding_px_;
   if (const Summary* summary = SummaryOf(row)) return top + summary->top_px;
   return Shows(row) ? top + static_cast<float>(lane) * lane_px(row) : top;
 }
@@ -107,7 +107,7 @@ std::uint32_t RowLayout::RowAt(float y_px) const {
 std::pair<std::size_t, std::size_t> RowLayout::At(float y_px, const RowModel& model) const {
   const std::size_t place = PlaceAt(y_px);
   if (place >= rows_.size()) return {model.rows.size(), 0};
-  const float offset = y_px - tops_[place] - kPaddingPx;
+  const float offset = y_px - tops_[place] - padding_px_;
   for (const Summary& summary : summaries_[place]) {
     if (offset >= summary.top_px && offset < summary.top_px + summary.lane_px) {
       return {summary.row, 0};

@@ -9,15 +9,15 @@
 #include <vector>
 
 #include "viewer/core/row_list.h"
+#include "viewer/core/sizes.h"
 
 namespace traceinject {
 
 class RowLayout {
  public:
   RowLayout() = default;
-  // `lane_px`: height of a lane with text. Rows of many lanes get lower ones, those of whole GPUs
-  // and of figures higher ones. O(rows).
-  RowLayout(const RowModel& model, const RowList& list, float lane_px);
+  // Rows of many lanes get lower ones, those of whole GPUs and of figures higher ones. O(rows).
+  RowLayout(const RowModel& model, const RowList& list, const Sizes& sizes);
 
   float height_px() const { return tops_.empty() ? 0 : tops_.back(); }
   // Height of the pinned rows.
@@ -44,7 +44,6 @@ class RowLayout {
   std::pair<std::size_t, std::size_t> At(float y_px, const RowModel& model) const;
 
  private:
-  static constexpr float kPaddingPx = 2;
   // A row whose density a collapsed heading shows.
   struct Summary {
     std::uint32_t row = kNone;
@@ -53,6 +52,7 @@ class RowLayout {
   std::size_t PlaceAt(float y_px) const;
   const Summary* SummaryOf(std::size_t row) const;
 
+  float padding_px_ = 0;
   std::vector<std::uint32_t> rows_;  // by place, pinned first
   std::size_t pinned_count_ = 0;
   std::vector<float> tops_ = {0, 0};             // of each place, and the bottom of the last

@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr float kLane = 19;
+const Sizes kSizes;
 
 class RowLayoutTest : public testing::Test {
  protected:
@@ -21,7 +21,7 @@ class RowLayoutTest : public testing::Test {
     ADD_FAILURE() << "no row " << label;
     return 0;
   }
-  RowLayout Layout() const { return {model_, list_, kLane}; }
+  RowLayout Layout() const { return {model_, list_, kSizes}; }
 
   std::unique_ptr<const LoadedRun> loaded_ = LoadSampleRun();
   const RowModel& model_ = loaded_->rows;

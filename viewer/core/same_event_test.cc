@@ -78,7 +78,7 @@ TEST_F(GrownRun, WhatIsGoneIsNotFound) {
 
 TEST_F(GrownRun, TheTimelineGoesOnShowingTheSame) {
   Timeline before(before_->run, before_->rows);
-  before.Resize(800, 100, 200, 20);
+  before.Resize(800, 100);
   before.Reveal({RowOf(*before_, "stream 9"), 0, 7});
   before.Show(kMs, 2 * kMs);
   Timeline after(after_->run, after_->rows);
@@ -94,7 +94,7 @@ TEST_F(GrownRun, TheTimelineGoesOnShowingTheSame) {
 
 TEST_F(GrownRun, WhoSeesAllGoesOnSeeingAll) {
   Timeline before(before_->run, before_->rows);
-  before.Resize(800, 400, 200, 20);
+  before.Resize(800, 400);
   Timeline after(after_->run, after_->rows);
   after.ContinueFrom(before);
   EXPECT_LE(after.view().start_ns(), after_->rows.start);

@@ -25,6 +25,8 @@ constexpr ScriptUsage kUsages[] = {
     {ScriptVerb::kWheel, "wheel", "STEPS [ctrl] [shift]", "turn it; positive: away from the user",
      1, 3},
     {ScriptVerb::kSelect, "select", "PLACE", "the event there, also if it is off the screen", 1, 1},
+    {ScriptVerb::kDrop, "drop", "FILE...", "open other recordings, as if dropped onto the window",
+     1, 100},
     {ScriptVerb::kDumpState, "dump-state", "[FILE]",
      "what is shown, as JSON; without a file: print", 0, 1},
     {ScriptVerb::kScreenshot, "screenshot", "FILE", "write a PNG", 1, 1},
@@ -170,7 +172,7 @@ Result<ScriptPlace> FindPlace(const Timeline& timeline, std::string_view place) 
   if (!named.ok()) return Error{named.error()};
   const auto& [row, lane, time] = named.value();
   const float x = timeline.Plot().left + timeline.view().X(time);
-  if (row == kNone) return ScriptPlace{x, Timeline::kRulerPx / 2};
+  if (row == kNone) return ScriptPlace{x, timeline.sizes().ruler / 2};
   const float top = timeline.LaneTop(row, lane);
   return ScriptPlace{x, top + timeline.layout().lane_px(row) / 2};
 }

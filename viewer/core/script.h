@@ -3,6 +3,7 @@
 //
 //   show 1.2s 1.25s                   # comments and empty lines are skipped
 //   click "stream 7@1.21s"            # a place: row@time, row#lane@time, or x,y in pixels
+//   click "tab: Statistics"           # or what can be clicked, by its name
 //   drag "stream 7@1.21s" "stream 7@1.22s" alt
 //   key Ctrl+Shift+P
 //   follow                            # every command of the table, by its name
@@ -33,6 +34,7 @@ enum class ScriptVerb : std::uint8_t {
   kDrag,
   kWheel,
   kSelect,
+  kDrop,
   kDumpState,
   kScreenshot,
 };

@@ -55,7 +55,7 @@ TEST(Script, WordsAreNoCommands) {
 
 class ScriptPlaces : public testing::Test {
  protected:
-  ScriptPlaces() { timeline_.Resize(1300, 400, 300, 19); }
+  ScriptPlaces() { timeline_.Resize(1300, 400); }
   std::string Problem(std::string_view place) const {
     const auto found = FindPlace(timeline_, place);
     return found.ok() ? "" : found.error();
@@ -68,11 +68,11 @@ class ScriptPlaces : public testing::Test {
 TEST_F(ScriptPlaces, AreRowsAndTimesOrPixels) {
   const auto place = FindPlace(timeline_, "stream 7@100us");  // 1 ms on the clock of the run
   ASSERT_TRUE(place.ok()) << place.error();
-  EXPECT_NEAR(place.value().x, 300 + timeline_.view().X(kMs), 0.1);
+  EXPECT_NEAR(place.value().x, timeline_.Plot().left + timeline_.view().X(kMs), 0.1);
   EXPECT_TRUE(timeline_.EventAt(place.value().x + 1, place.value().y).has_value());
   EXPECT_EQ(FindPlace(timeline_, "rank 0/stream 7@100us").value().y, place.value().y);
   EXPECT_GT(FindPlace(timeline_, "stream 7#1@100us").value().y, place.value().y);
-  EXPECT_LT(FindPlace(timeline_, "ruler@100us").value().y, Timeline::kRulerPx);
+  EXPECT_LT(FindPlace(timeline_, "ruler@100us").value().y, Sizes().ruler);
   EXPECT_EQ(FindPlace(timeline_, "120,-30").value().x, 120);
   EXPECT_EQ(FindPlace(timeline_, "120,-30").value().y, -30);
 }

@@ -27,6 +27,10 @@ constexpr Theme kDark = {.name = "dark",
                          .measure_edge = 0xffe082ff,
                          .not_recorded = 0xd9534f38,
                          .being_read = 0xffffff0c,
+                         .not_shown = 0x00000059,
+                         .bar = 0x5c7fa8ff,
+                         .bar_left_out = 0x454c55ff,
+                         .arrow = 0xffe082ff,
                          .counter = 0x7fb2d6ff};
 
 constexpr Theme kLight = {.name = "light",
@@ -52,6 +56,10 @@ constexpr Theme kLight = {.name = "light",
                           .measure_edge = 0x8a5a00ff,
                           .not_recorded = 0xd9534f30,
                           .being_read = 0x0000000c,
+                          .not_shown = 0x0000001c,
+                          .bar = 0x5c7fa8ff,
+                          .bar_left_out = 0xc3ccd6ff,
+                          .arrow = 0x5f2d00ff,
                           .counter = 0x5b8fb5ff};
 
 }  // namespace

@@ -20,7 +20,10 @@ struct Theme {
   Rgba selected, hovered;           // frames around events
   Rgba measure_fill, measure_edge;  // the stretch that is being measured
   Rgba not_recorded, being_read;
-  Rgba counter;  // a figure's area; its range within a pixel in a paler one
+  Rgba not_shown;          // over the parts of the whole run that are beside the view
+  Rgba bar, bar_left_out;  // of charts; what a filter leaves out
+  Rgba arrow;              // to what the selected event is linked with, and the frame around that
+  Rgba counter;            // a figure's area; its range within a pixel in a paler one
 };
 
 const Theme& DarkTheme();

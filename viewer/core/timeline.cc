@@ -16,21 +16,25 @@ constexpr std::size_t kHistory = 64;
 }  // namespace
 
 Timeline::Timeline(const Run& run, const RowModel& model, const Links* links)
-    : run_(run), model_(model), links_(links), view_(model.start, model.end), row_list_(model) {}
+    : run_(run),
+      model_(model),
+      links_(links),
+      view_(model.start, model.end),
+      row_list_(model),
+      layout_(model, row_list_, sizes_) {}
 
-void Timeline::Resize(float width_px, float height_px, float label_px, float lane_px) {
+void Timeline::Resize(float width_px, float height_px, const Sizes& sizes) {
   width_px_ = width_px;
   height_px_ = height_px;
-  label_px_ = std::min(label_px, width_px / 2);
-  if (lane_px != lane_px_) {
-    lane_px_ = lane_px;
+  if (sizes.font != sizes_.font) {
+    sizes_ = sizes;
     Relayout();
   }
   view_.SetWidth(Plot().width());
   ScrollTo(scroll_px_);
 }
 
-void Timeline::Relayout() { layout_ = RowLayout(model_, row_list_, lane_px_); }
+void Timeline::Relayout() { layout_ = RowLayout(model_, row_list_, sizes_); }
 
 void Timeline::ChangeRows(const std::function<void(RowList&)>& change) {
   change(row_list_);
@@ -51,19 +55,21 @@ void Timeline::ChangeRow(CommandId command, std::uint32_t row) {
 }
 
 float Timeline::RowTop(std::size_t row) const {
-  return (layout_.IsPinned(row) ? kRulerPx : RowsTop()) + layout_.top_px(row);
+  return (layout_.IsPinned(row) ? sizes_.ruler : RowsTop()) + layout_.top_px(row);
 }
 
 float Timeline::LaneTop(std::size_t row, std::size_t lane) const {
   return RowTop(row) + layout_.lane_top_px(row, lane) - layout_.top_px(row);
 }
 
-float Timeline::LayoutY(float y) const { return y - (y < ScrolledTop() ? kRulerPx : RowsTop()); }
+float Timeline::LayoutY(float y) const {
+  return y - (y < ScrolledTop() ? sizes_.ruler : RowsTop());
+}
 
 Box Timeline::Triangle(std::uint32_t row) const {
-  constexpr float kSidePx = 12;
-  const float left = 4 + static_cast<float>(row_list_.depth(row)) * kSidePx, top = RowTop(row);
-  return {left, top, left + kSidePx, layout_.bottom_px(row) - layout_.top_px(row) + top};
+  const float depth = static_cast<float>(row_list_.depth(row)), top = RowTop(row);
+  const float left = sizes_.text_pad + depth * sizes_.indent;
+  return {left, top, left + sizes_.indent, layout_.bottom_px(row) - layout_.top_px(row) + top};
 }
 
 std::uint32_t Timeline::PointerRow() const {
@@ -89,7 +95,7 @@ RowChoices Timeline::SameChoices(const Timeline& before) const {
 }
 
 void Timeline::ContinueFrom(const Timeline& before) {
-  Resize(before.width_px_, before.height_px_, before.label_px_, before.lane_px_);
+  Resize(before.width_px_, before.height_px_, before.sizes_);
   pointer_x_ = before.pointer_x_;
   pointer_y_ = before.pointer_y_;
   look_ = before.look_;
@@ -129,7 +135,7 @@ void Timeline::ContinueFrom(const Timeline& before) {
   if (!all) view_.Show(view.start_ns() + moved, view.end_ns() + moved);
   if (all) view_.ShowAll();
   // The row that stays where it was on the screen: rows above it may be new.
-  std::uint32_t row = before.RowAt(kRulerPx);
+  std::uint32_t row = before.RowAt(sizes_.ruler);
   if (selection_ && before.layout_.top_px(before.selection_->row) >= before.scroll_px_ &&
       before.layout_.bottom_px(before.selection_->row) <= before.scroll_px_ + Plot().height()) {
     row = before.selection_->row;
@@ -182,10 +188,10 @@ bool Timeline::Do(CommandId command) {
       view_.Pan(kPanShare * plot.width());
       return true;
     case CommandId::kScrollUp:
-      ScrollTo(scroll_px_ - kScrollLanes * lane_px_);
+      ScrollTo(scroll_px_ - kScrollLanes * sizes_.lane);
       return true;
     case CommandId::kScrollDown:
-      ScrollTo(scroll_px_ + kScrollLanes * lane_px_);
+      ScrollTo(scroll_px_ + kScrollLanes * sizes_.lane);
       return true;
     case CommandId::kFitSelection:
       FitSelection();

@@ -6,6 +6,7 @@
 // the plot in the rest.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "viewer/core/row_layout.h"
 #include "viewer/core/row_list.h"
 #include "viewer/core/rows.h"
+#include "viewer/core/sizes.h"
 #include "viewer/core/theme.h"
 #include "viewer/core/timeline_view.h"
 
@@ -38,12 +40,10 @@ struct WheelTurn {
 
 class Timeline {
  public:
-  static constexpr float kRulerPx = 24;
-
   // All must outlive the timeline. Without links nothing is linked.
   Timeline(const Run& run, const RowModel& model, const Links* links = nullptr);
 
-  void Resize(float width_px, float height_px, float label_px, float lane_px);
+  void Resize(float width_px, float height_px, const Sizes& sizes = Sizes());
   // These are jumps: kPreviousView comes back from them.
   void Show(TimeNs start_ns, TimeNs end_ns);
   void Fit(TimeNs start_ns, TimeNs end_ns);
@@ -82,7 +82,7 @@ class Timeline {
   const RowLayout& layout() const { return layout_; }
   const Look& look() const { return look_; }
   float scroll_px() const { return scroll_px_; }
-  float lane_px() const { return lane_px_; }
+  const Sizes& sizes() const { return sizes_; }
   const std::optional<EventRef>& hover() const { return hover_; }
   const std::optional<EventRef>& selection() const { return selection_; }
   // What they are linked to; empty where there is none.
@@ -100,17 +100,17 @@ class Timeline {
   std::optional<TimeNs> PointerTime() const;
 
   Box Panel() const { return {0, 0, width_px_, height_px_}; }
-  Box Plot() const { return {label_px_, kRulerPx, width_px_, height_px_}; }
-  Box Labels() const { return {0, kRulerPx, label_px_, height_px_}; }
+  Box Plot() const { return {label_px(), sizes_.ruler, width_px_, height_px_}; }
+  Box Labels() const { return {0, sizes_.ruler, label_px(), height_px_}; }
   // Top of the first row: above the plot when scrolled.
-  float RowsTop() const { return kRulerPx - scroll_px_; }
+  float RowsTop() const { return sizes_.ruler - scroll_px_; }
   // Where an event is drawn, at least a pixel wide; may lie outside of the plot.
   Box EventBox(const EventRef& ref) const;
   // Top of a row; pinned rows do not scroll.
   float RowTop(std::size_t row) const;
   float LaneTop(std::size_t row, std::size_t lane) const;
   // Below the pinned rows.
-  float ScrolledTop() const { return kRulerPx + layout_.pinned_px(); }
+  float ScrolledTop() const { return sizes_.ruler + layout_.pinned_px(); }
   // The row at a height, beside the plot as well; kNone if there is none.
   std::uint32_t RowAt(float y) const;
   // The row under the pointer; kNone while that is elsewhere.
@@ -118,7 +118,7 @@ class Timeline {
   // Where the triangle of a group's label is.
   Box Triangle(std::uint32_t row) const;
 
-  // The event drawn at a pixel, or within 3 pixels beside it. O(pixels).
+  // The event drawn at a pixel, or a little beside it. O(pixels).
   std::optional<EventRef> EventAt(float x, float y) const;
 
  private:
@@ -132,6 +132,7 @@ class Timeline {
     float scroll_px = 0;
   };
 
+  float label_px() const { return std::min(sizes_.label, width_px_ / 2); }
   void ScrollTo(float scroll_px);
   void ScrollToRow(std::uint32_t row);
   // All of the row itself, not of a group that stands for it.
@@ -163,13 +164,14 @@ class Timeline {
   const Run& run_;
   const RowModel& model_;
   const Links* links_;
+  Sizes sizes_;
   TimelineView view_;
   RowList row_list_;
   RowLayout layout_;
   Look look_;
   std::vector<Place> history_;
   bool stepping_ = false;  // zooming or moving in steps, of which only the begin is remembered
-  float width_px_ = 1, height_px_ = 1, label_px_ = 0, lane_px_ = 0, scroll_px_ = 0;
+  float width_px_ = 1, height_px_ = 1, scroll_px_ = 0;
 
   float pointer_x_ = -1, pointer_y_ = -1, press_x_ = 0, press_y_ = 0;
   Drag drag_ = Drag::kIdle;

@@ -7,14 +7,6 @@
 #include "viewer/core/timeline.h"
 
 namespace traceinject {
-namespace {
-
-constexpr float kClickSlackPx = 4;  // the pointer may move so far in a click
-constexpr float kHitSlackPx = 3;
-constexpr float kSnapPx = 6;
-constexpr float kGrabPx = 4;  // on either side of an edge of the measured range
-
-}  // namespace
 
 bool Timeline::InPlot(float x, float y) const {
   const Box plot = Plot();
@@ -22,7 +14,7 @@ bool Timeline::InPlot(float x, float y) const {
 }
 
 std::uint32_t Timeline::RowAt(float y) const {
-  return y < kRulerPx || y >= height_px_ ? kNone : layout_.RowAt(LayoutY(y));
+  return y < sizes_.ruler || y >= height_px_ ? kNone : layout_.RowAt(LayoutY(y));
 }
 
 std::optional<EventRef> Timeline::EventAt(float x, float y) const {
@@ -31,7 +23,7 @@ std::optional<EventRef> Timeline::EventAt(float x, float y) const {
   if (row >= model_.rows.size() || lane >= model_.rows[row].lanes.size()) return std::nullopt;
   std::vector<LaneSpan> spans;
   model_.rows[row].lanes[lane].Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans);
-  float nearest_px = kHitSlackPx;
+  float nearest_px = sizes_.hit_slack;
   std::uint32_t event = kNone;
   for (const LaneSpan& span : spans) {
     const float left = view_.X(span.start) + Plot().left;
@@ -53,7 +45,7 @@ TimeNs Timeline::SnappedTime(float x, float y) const {
   const Lane& events = model_.rows[row].lanes[lane];
   const std::size_t next = events.FirstEndingAfter(time);
   TimeNs snapped = time;
-  double nearest = kSnapPx * view_.ns_per_px();
+  double nearest = sizes_.snap * view_.ns_per_px();
   for (std::size_t event = next > 0 ? next - 1 : 0; event < std::min(next + 2, events.size());
        ++event) {
     for (const TimeNs edge : {events.start(event), events.end(event)}) {
@@ -79,7 +71,7 @@ Box Timeline::EventBox(const EventRef& ref) const {
   const float left = Plot().left + std::floor(view_.X(lane.start(ref.event)));
   const float right = Plot().left + std::floor(view_.X(lane.end(ref.event)));
   const float top = LaneTop(ref.row, ref.lane);
-  return {left, top, std::max(right, left + 1), top + layout_.lane_px(ref.row) - 1};
+  return {left, top, std::max(right, left + 1), top + layout_.lane_px(ref.row) - sizes_.line};
 }
 
 std::optional<TimeNs> Timeline::EdgeAtPointer() const {
@@ -88,7 +80,7 @@ std::optional<TimeNs> Timeline::EdgeAtPointer() const {
     return std::abs(Plot().left + view_.X(time) - pointer_x_);
   };
   const float to_start = distance(measure_->start), to_end = distance(measure_->end);
-  if (std::min(to_start, to_end) > kGrabPx) return std::nullopt;
+  if (std::min(to_start, to_end) > sizes_.grab) return std::nullopt;
   return to_start < to_end ? measure_->end : measure_->start;
 }
 
@@ -113,7 +105,7 @@ void Timeline::MovePointer(float x, float y, Modifiers held) {
 }
 
 void Timeline::DragTo(float x, float y, Modifiers held) {
-  const bool far = std::abs(x - press_x_) > kClickSlackPx;
+  const bool far = std::abs(x - press_x_) > sizes_.click_slack;
   if (drag_ == Drag::kPress && far) drag_ = Drag::kMeasure;
   if (drag_ == Drag::kPress || (drag_ == Drag::kZoomRange && !far)) return;
   const float inside = std::clamp(x, Plot().left, Plot().right);
@@ -196,7 +188,7 @@ void Timeline::Turn(const WheelTurn& wheel) {
     BeginStep();
     view_.Pan(-kPanShare * static_cast<double>(wheel.steps) * plot.width());
   } else {
-    ScrollTo(scroll_px_ - wheel.steps * kScrollLanes * lane_px_);
+    ScrollTo(scroll_px_ - wheel.steps * kScrollLanes * sizes_.lane);
   }
   SetHover(EventAt(pointer_x_, pointer_y_));
 }

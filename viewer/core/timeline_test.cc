@@ -14,11 +14,12 @@ namespace traceinject {
 namespace {
 
 constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
-constexpr float kWidth = 1300, kHeight = 400, kLabel = 300, kLane = 19;
+constexpr float kHeight = 400;
+const float kLabel = Sizes().label, kWidth = kLabel + 1000;
 
 class TimelineTest : public testing::Test {
  protected:
-  TimelineTest() { timeline_.Resize(kWidth, kHeight, kLabel, kLane); }
+  TimelineTest() { timeline_.Resize(kWidth, kHeight); }
 
   std::uint32_t RowOf(const std::string& label) const {
     for (std::uint32_t row = 0; row < loaded_->rows.rows.size(); ++row) {
@@ -140,7 +141,7 @@ TEST_F(TimelineTest, WheelZoomsAtThePointerPansAndScrolls) {
   timeline_.Turn({.steps = -1, .shift = true});
   EXPECT_GT(timeline_.view().start_ns(), start);
   EXPECT_EQ(timeline_.scroll_px(), 0);
-  timeline_.Resize(kWidth, 80, kLabel, kLane);
+  timeline_.Resize(kWidth, 80);
   timeline_.Turn({.steps = -1});
   EXPECT_GT(timeline_.scroll_px(), 0);
   timeline_.Turn({.steps = -1000});
@@ -173,7 +174,7 @@ TEST_F(TimelineTest, KeysStepThroughTheLaneAndFollowLaunches) {
 }
 
 TEST_F(TimelineTest, WhatIsRevealedComesOnScreen) {
-  timeline_.Resize(kWidth, 80, kLabel, kLane);
+  timeline_.Resize(kWidth, 80);
   timeline_.Show(4 * kMs, 4'100 * kUs);
   const EventRef call{RowOf("thread 4242: CUDA calls"), 0, 0};
   timeline_.Reveal(call);
@@ -181,7 +182,7 @@ TEST_F(TimelineTest, WhatIsRevealedComesOnScreen) {
   EXPECT_GE(start, timeline_.view().start_ns());
   EXPECT_LT(start, timeline_.view().end_ns());
   EXPECT_EQ(timeline_.view().span_ns(), 100 * kUs);
-  EXPECT_GE(YOf("thread 4242: CUDA calls"), Timeline::kRulerPx);
+  EXPECT_GE(YOf("thread 4242: CUDA calls"), Sizes().ruler);
   EXPECT_LE(RowBox("thread 4242: CUDA calls").bottom, 80.5F);
 }
 
@@ -218,7 +219,7 @@ TEST_F(TimelineTest, TextStaysInsideItsBox) {
 }
 
 TEST_F(TimelineTest, TheWholeRunStillShowsEveryKernelAsAPixel) {
-  timeline_.Resize(330, kHeight, kLabel, kLane);  // 30 pixels for 4 ms
+  timeline_.Resize(330, kHeight);  // half of them for 4 ms
   const RecordingCanvas canvas = Paint();
   float painted = 0;
   for (const Ink ink : {InkOf(KernelClass::kGemm), InkOf(KernelClass::kNorm)}) {
@@ -303,7 +304,7 @@ TEST_F(TimelineTest, ARunThatIsReadAgainDoesNotDisturbADrag) {
 }
 
 TEST_F(TimelineTest, BackAlsoScrollsBack) {
-  timeline_.Resize(kWidth, 80, kLabel, kLane);
+  timeline_.Resize(kWidth, 80);
   timeline_.Reveal({RowOf("thread 4242: CUDA calls"), 0, 0});
   EXPECT_GT(timeline_.scroll_px(), 0);
   timeline_.Do(CommandId::kPreviousView);

@@ -10,7 +10,6 @@
 namespace traceinject {
 namespace {
 
-constexpr float kLeastFlagPx = 12, kMostFlagPx = 180;
 constexpr float kFlagLetterShare = 0.45F;  // width of a letter, of the height of a lane
 
 }  // namespace
@@ -151,9 +150,10 @@ void Workspace::Press(PointerButton button, bool twice, Modifiers held) {
 Box Workspace::MarkFlag(const Mark& mark) const {
   const float left = std::floor(timeline_.Plot().left + timeline_.view().X(mark.start));
   const float letters = static_cast<float>(mark.text.size()) + 1;
+  const Sizes& sizes = timeline_.sizes();
   const float width =
-      std::clamp(letters * kFlagLetterShare * timeline_.lane_px(), kLeastFlagPx, kMostFlagPx);
-  return {left, 2, left + width, Timeline::kRulerPx - 3};
+      std::clamp(letters * kFlagLetterShare * sizes.lane, sizes.least_flag, sizes.most_flag);
+  return {left, 2 * sizes.line, left + width, sizes.ruler - 3 * sizes.line};
 }
 
 std::optional<std::size_t> Workspace::MarkAt(float x, float y) const {

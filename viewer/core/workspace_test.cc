@@ -14,7 +14,7 @@ constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 class WorkspaceTest : public testing::Test {
  protected:
-  WorkspaceTest() { workspace_.timeline().Resize(1300, 400, 300, 19); }
+  WorkspaceTest() { workspace_.timeline().Resize(1300, 400); }
 
   float XOf(TimeNs time) const {
     return workspace_.timeline().Plot().left + workspace_.timeline().view().X(time);
@@ -163,7 +163,8 @@ TEST_F(WorkspaceTest, AMomentIsBroughtToTheMiddle) {
   workspace_.timeline().Show(kMs, 1'100 * kUs);
   workspace_.JumpToMark(0);
   EXPECT_EQ(workspace_.timeline().view().span_ns(), 100 * kUs);
-  EXPECT_NEAR(XOf(marks()[0].start), 800, 2);
+  const Box plot = workspace_.timeline().Plot();
+  EXPECT_NEAR(XOf(marks()[0].start), (plot.left + plot.right) / 2, 2);
 }
 
 TEST_F(WorkspaceTest, ShowIsRelativeToTheFirstGpuOperation) {

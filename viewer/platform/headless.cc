@@ -5,7 +5,7 @@
 
 namespace traceinject {
 
-HeadlessScreen::HeadlessScreen(int width_px, int height_px) {
+HeadlessScreen::HeadlessScreen(int width_px, int height_px, float scale) : imgui_(scale) {
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
   io.DeltaTime = 1.0F / 60;

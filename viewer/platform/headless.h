@@ -10,12 +10,12 @@ namespace traceinject {
 // Frames that are drawn by nobody: for scripts that look at the state only, on any machine.
 class HeadlessScreen {
  public:
-  HeadlessScreen(int width_px, int height_px);
+  HeadlessScreen(int width_px, int height_px, float scale);
   // One frame: `draw` is called between ImGui's NewFrame and Render.
   void Frame(const std::function<void()>& draw);
 
  private:
-  ImGuiSession imgui_{1};
+  ImGuiSession imgui_;
 };
 
 }  // namespace traceinject

@@ -6,11 +6,12 @@
 
 #include <cmath>
 
+#include "viewer/core/sizes.h"
+
 namespace traceinject {
 namespace {
 
-constexpr const char* kFontPath = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf";
-constexpr float kFontPx = 14;
+constexpr float kBuiltInFontPx = 13;  // what it was drawn for
 
 void AddFont(float scale) {
   // Latin, Greek, Cyrillic, punctuation, arrows, mathematical signs: what names are written in.
@@ -18,10 +19,12 @@ void AddFont(float scale) {
                                     0x20bf, 0x2190, 0x2211, 0x2248, 0x2265, 0};
   ImFontAtlas& fonts = *ImGui::GetIO().Fonts;
   // ImGui would assert on a file that is not there.
-  if (access(kFontPath, R_OK) == 0) {
-    fonts.AddFontFromFileTTF(kFontPath, std::floor(kFontPx * scale), nullptr, kGlyphs);
+  if (access(TRACEVIEW_FONT, R_OK) == 0) {
+    fonts.AddFontFromFileTTF(TRACEVIEW_FONT, std::floor(Sizes::kFontPx * scale), nullptr, kGlyphs);
   } else {
-    fonts.AddFontDefault();
+    ImFontConfig built_in;
+    built_in.SizePixels = std::floor(kBuiltInFontPx * scale);
+    fonts.AddFontDefault(&built_in);
   }
 }
 

@@ -8,7 +8,6 @@
 #include <GL/glext.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
-#include <stb_image_write.h>
 
 #include <algorithm>
 #include <cstring>
@@ -153,13 +152,17 @@ class Framebuffer {
 }  // namespace
 
 struct OffscreenScreen::State {
-  State(std::unique_ptr<OffscreenContext> gl, int width, int height)
-      : width_px(width), height_px(height), context(std::move(gl)), framebuffer(width, height) {}
+  State(std::unique_ptr<OffscreenContext> gl, int width, int height, float scale)
+      : width_px(width),
+        height_px(height),
+        context(std::move(gl)),
+        framebuffer(width, height),
+        imgui(scale) {}
 
   int width_px, height_px;
   std::unique_ptr<OffscreenContext> context;
   Framebuffer framebuffer;
-  ImGuiSession imgui{1};
+  ImGuiSession imgui;
 };
 
 OffscreenScreen::OffscreenScreen(std::unique_ptr<State> state) : state_(std::move(state)) {
@@ -168,14 +171,15 @@ OffscreenScreen::OffscreenScreen(std::unique_ptr<State> state) : state_(std::mov
 
 OffscreenScreen::~OffscreenScreen() { ImGui_ImplOpenGL3_Shutdown(); }
 
-Result<std::unique_ptr<OffscreenScreen>> OffscreenScreen::Open(int width_px, int height_px) {
+Result<std::unique_ptr<OffscreenScreen>> OffscreenScreen::Open(int width_px, int height_px,
+                                                               float scale) {
   std::unique_ptr<OffscreenContext> context = OffscreenContext::Create();
   if (!context) {
     return Error{
         "EGL offers no OpenGL 3.3 here, which pictures need. Mesa's software renderer does: "
         "apt-get install libegl1 libgl1-mesa-dri."};
   }
-  auto state = std::make_unique<State>(std::move(context), width_px, height_px);
+  auto state = std::make_unique<State>(std::move(context), width_px, height_px, scale);
   if (!state->framebuffer.complete()) {
     return Error{"OpenGL cannot draw a picture of " + std::to_string(width_px) + "x" +
                  std::to_string(height_px) + " pixels. Choose a smaller --size."};
@@ -197,13 +201,5 @@ void OffscreenScreen::Frame(const std::function<void()>& draw) {
 }
 
 Image OffscreenScreen::Read() const { return state_->framebuffer.Read(); }
-
-Status WritePng(const std::string& path, const Image& image) {
-  if (stbi_write_png(path.c_str(), image.width_px, image.height_px, 3, image.rgb.data(),
-                     image.width_px * 3) == 0) {
-    return Error{path + ": cannot be written. Check that the folder exists and may be written to."};
-  }
-  return Done{};
-}
 
 }  // namespace traceinject

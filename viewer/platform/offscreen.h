@@ -3,26 +3,19 @@
 // and with a GPU's driver where that offers EGL.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "analyzer/common/result.h"
+#include "viewer/core/png.h"
 
 namespace traceinject {
-
-struct Image {
-  int width_px = 0, height_px = 0;
-  std::vector<std::uint8_t> rgb;  // 3 bytes a pixel, rows from the top
-};
 
 // A screen in memory with ImGui on it. One at a time.
 class OffscreenScreen {
  public:
   // Error: no EGL, no OpenGL 3.3, or no picture of that size.
-  static Result<std::unique_ptr<OffscreenScreen>> Open(int width_px, int height_px);
+  static Result<std::unique_ptr<OffscreenScreen>> Open(int width_px, int height_px, float scale);
   ~OffscreenScreen();
 
   // One frame: `draw` is called between ImGui's NewFrame and Render. The same calls give the same
@@ -36,8 +29,5 @@ class OffscreenScreen {
   explicit OffscreenScreen(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-// Error: the file cannot be written.
-Status WritePng(const std::string& path, const Image& image);
 
 }  // namespace traceinject

@@ -146,13 +146,12 @@ struct Backends {
   Backends& operator=(const Backends&) = delete;
 };
 
-WindowNext DrawFrame(GLFWwindow* window, Pending& pending,
-                     const std::function<WindowNext(const WindowFrame&)>& draw) {
+WindowNext DrawFrame(GLFWwindow* window, Pending& pending, WindowContent& content) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
   ImGui::NewFrame();
   const WindowNext next =
-      draw({std::exchange(pending.keys, {}), std::exchange(pending.dropped, {})});
+      content.Frame({std::exchange(pending.keys, {}), std::exchange(pending.dropped, {})});
   ImGui::Render();
   int width = 0, height = 0;
   glfwGetFramebufferSize(window, &width, &height);
@@ -165,14 +164,14 @@ WindowNext DrawFrame(GLFWwindow* window, Pending& pending,
 
 }  // namespace
 
-Status RunWindow(const std::string& title,
-                 const std::function<WindowNext(const WindowFrame&)>& draw) {
+Status RunWindow(WindowContent& content, std::optional<float> scale) {
   if (glfwInit() == GLFW_FALSE) return GlfwError("Cannot open a window");
   const GlfwLibrary library;
   glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  std::string title = content.title();
   const std::unique_ptr<GLFWwindow, WindowCloser> window(
       glfwCreateWindow(kWidth, kHeight, title.c_str(), nullptr, nullptr));
   if (!window) return GlfwError("Cannot open a window");
@@ -182,9 +181,9 @@ Status RunWindow(const std::string& title,
   glfwSetWindowUserPointer(window.get(), &pending);
   InstallCallbacks(window.get());
 
-  float scale = 1, scale_y = 1;
-  glfwGetWindowContentScale(window.get(), &scale, &scale_y);
-  const ImGuiSession imgui(scale);
+  float screen_scale = 1, scale_y = 1;
+  glfwGetWindowContentScale(window.get(), &screen_scale, &scale_y);
+  const ImGuiSession imgui(scale.value_or(screen_scale));
   const Backends backends(window.get());
   WindowNext next = WindowNext::kKeepDrawing;
   while (glfwWindowShouldClose(window.get()) == GLFW_FALSE && next != WindowNext::kClose) {
@@ -194,7 +193,10 @@ Status RunWindow(const std::string& title,
     } else {
       glfwWaitEventsTimeout(next == WindowNext::kKeepDrawing ? kMovingWaitS : kIdleWaitS);
     }
-    next = DrawFrame(window.get(), pending, draw);
+    next = DrawFrame(window.get(), pending, content);
+    if (content.title() == title) continue;
+    title = content.title();
+    glfwSetWindowTitle(window.get(), title.c_str());
   }
   return Done{};
 }

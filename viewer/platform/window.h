@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +18,18 @@ struct WindowFrame {
 // After a frame: whether the next one may wait for input, or what is shown moves by itself.
 enum class WindowNext { kWaitForInput, kKeepDrawing, kClose };
 
-// Opens a window with ImGui in it and calls `draw` between NewFrame and Render until the user
-// closes it or `draw` says so. Error: there is no display, or it has no OpenGL 3.
-Status RunWindow(const std::string& title,
-                 const std::function<WindowNext(const WindowFrame&)>& draw);
+class WindowContent {
+ public:
+  virtual ~WindowContent() = default;
+  // Called between ImGui's NewFrame and Render.
+  virtual WindowNext Frame(const WindowFrame& frame) = 0;
+  // Of the window, for the desktop.
+  virtual std::string title() const = 0;
+};
+
+// Opens a window with ImGui in it and shows the content until the user closes it or the content
+// says so. `scale`: of text and all else; empty: that of the screen. Error: there is no display, or
+// it has no OpenGL 3.
+Status RunWindow(WindowContent& content, std::optional<float> scale);
 
 }  // namespace traceinject

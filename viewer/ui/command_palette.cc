@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr float kWidthEms = 32, kKeysAtEms = 22, kListLines = 14;
+constexpr float kWidthEms = 32, kKeysAtEms = 20, kListLines = 14;
 
 void PutText(std::string_view text) {
   ImGui::TextUnformatted(text.data(), text.data() + text.size());

@@ -16,9 +16,6 @@
 namespace traceinject {
 namespace {
 
-constexpr Rgba kBarColour = 0x5c7fa8ff;
-constexpr Rgba kLeftOutColour = 0x454c55ff;
-
 std::vector<RowGroup> ChoicesOf(const RowModel& model) {
   std::vector<RowGroup> groups = RowGroups(model);
   RowGroup all{"all rows", {}};
@@ -243,7 +240,7 @@ void FindPanel::FilterByDrag(float left_px, float bin_px, std::size_t first_bin,
   Ask();
 }
 
-void FindPanel::DrawHistogram(Controls& controls) {
+void FindPanel::DrawHistogram(const Theme& theme, Controls& controls) {
   const auto& lengths = result_->lengths;
   const auto filled = [](std::size_t count) { return count > 0; };
   const auto first = std::find_if(lengths.begin(), lengths.end(), filled);
@@ -258,10 +255,12 @@ void FindPanel::DrawHistogram(Controls& controls) {
   const std::size_t to =
       std::min(static_cast<std::size_t>(last - lengths.begin()) + 2, LengthBins::kCount);
   PutColoured(DimColour(), "durations, drag to filter");
+  const Sizes sizes = ScreenSizes();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
-  const float width = std::max(room.x, 50.0F), height = std::max(room.y - line, 2 * line);
+  const float width = std::max(room.x, sizes.least_histogram),
+              height = std::max(room.y - line, 2 * line);
   ImGui::InvisibleButton("histogram", {width, height});
   controls.NoteItem("find: histogram");
   const float bin_px = width / static_cast<float>(to - from);
@@ -276,14 +275,14 @@ void FindPanel::DrawHistogram(Controls& controls) {
     const bool kept = start >= shortest_ns_ && start < longest_ns_;
     const float left = at.x + static_cast<float>(bin - from) * bin_px;
     const float share = std::sqrt(static_cast<float>(lengths[bin])) / most;
-    list.AddRectFilled({left, at.y + height - std::max(share * height, 2.0F)},
-                       {left + std::max(bin_px - 1, 1.0F), at.y + height},
-                       ToImGui(kept ? kBarColour : kLeftOutColour));
+    list.AddRectFilled({left, at.y + height - std::max(share * height, sizes.least_bar)},
+                       {left + std::max(bin_px - sizes.line, 1.0F), at.y + height},
+                       ToImGui(kept ? theme.bar : theme.bar_left_out));
   }
   if (drag_bin_) {
     const float began = at.x + static_cast<float>(*drag_bin_ - from) * bin_px;
     list.AddRectFilled({began, at.y}, {ImGui::GetIO().MousePos.x, at.y + height},
-                       IM_COL32(255, 224, 130, 50));
+                       ToImGui(theme.measure_fill));
   }
   if (ImGui::IsItemHovered()) {
     const auto bin =
@@ -317,7 +316,7 @@ void FindPanel::Draw(Timeline& timeline, Controls& controls) {
   ImGui::EndChild();
   ImGui::SameLine();
   ImGui::BeginChild("lengths", {0, 0});
-  DrawHistogram(controls);
+  DrawHistogram(ThemeOf(timeline.look().theme), controls);
   ImGui::EndChild();
 }
 

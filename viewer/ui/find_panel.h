@@ -46,7 +46,7 @@ class FindPanel {
   void ChooseRows(RowGroup rows);
   void DrawSummary(Controls& controls);
   void DrawHits(Timeline& timeline, Controls& controls);
-  void DrawHistogram(Controls& controls);
+  void DrawHistogram(const Theme& theme, Controls& controls);
   void FilterByDrag(float left_px, float bin_px, std::size_t first_bin, std::size_t last_bin);
   void ShowHit(std::size_t hit, Timeline& timeline);
   void Ask();

@@ -3,15 +3,16 @@
 
 #include <imgui.h>
 
+#include <algorithm>
 #include <string>
 
 #include "viewer/core/commands.h"
-#include "viewer/ui/imgui_theme.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 namespace {
 
-constexpr float kKeysEms = 9, kHelpEms = 26;  // widths of the columns
+constexpr float kKeysEms = 12.5F, kHelpEms = 26, kBetweenEms = 2;  // widths of the columns
 
 void Line(const std::string& keys, std::string_view help) {
   ImGui::TableNextRow();
@@ -19,20 +20,19 @@ void Line(const std::string& keys, std::string_view help) {
   ImGui::TextUnformatted(keys.c_str());
   ImGui::TableNextColumn();
   ImGui::PushStyleColor(ImGuiCol_Text, DimColour());
-  ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + kHelpEms * ImGui::GetFontSize());
+  ImGui::PushTextWrapPos(0);  // the end of the column
   ImGui::TextUnformatted(help.data(), help.data() + help.size());
   ImGui::PopTextWrapPos();
   ImGui::PopStyleColor();
 }
 
 template <typename Lines>
-void Column(const char* id, Lines lines) {
+void Column(const char* id, float help_px, Lines lines) {
   ImGui::BeginGroup();
   if (ImGui::BeginTable(id, 2, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoHostExtendX)) {
     ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed,
                             kKeysEms * ImGui::GetFontSize());
-    ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthFixed,
-                            kHelpEms * ImGui::GetFontSize());
+    ImGui::TableSetupColumn("help", ImGuiTableColumnFlags_WidthFixed, help_px);
     lines();
     ImGui::EndTable();
   }
@@ -48,27 +48,35 @@ void CommandLines(CommandGroup group) {
 
 }  // namespace
 
-// Two columns: all of it must fit on a small screen.
+// Of the text, so that two columns fit beside each other.
+float HelpPx(float screen_px, const Sizes& sizes) {
+  const float room = screen_px - 2 * sizes.screen_margin - 2 * sizes.box_pad_x;
+  return std::min(kHelpEms * sizes.font, room / 2 - (kKeysEms + kBetweenEms) * sizes.font);
+}
+
+// Two columns of about the same length: all of it must fit on a small screen.
 void DrawHelp() {
+  const Sizes sizes = ScreenSizes();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
   ImGui::PushStyleColor(ImGuiCol_WindowBg, ImGui::GetStyleColorVec4(ImGuiCol_PopupBg));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(20, 16));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(sizes.box_pad_x, sizes.box_pad_y));
   ImGui::Begin("help", nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoInputs);
-  Column("left", [] {
+  const float help_px = HelpPx(screen.x, sizes);
+  Column("left", help_px, [] {
     CommandLines(CommandGroup::kView);
     CommandLines(CommandGroup::kEvent);
+    CommandLines(CommandGroup::kWindow);
   });
-  ImGui::SameLine(0, 2 * ImGui::GetFontSize());
-  Column("right", [] {
+  ImGui::SameLine(0, kBetweenEms * sizes.font);
+  Column("right", help_px, [] {
     for (const Gesture& gesture : Gestures()) Line(std::string(gesture.gesture), gesture.help);
     Line("", "");
     CommandLines(CommandGroup::kRows);
     CommandLines(CommandGroup::kMarks);
-    CommandLines(CommandGroup::kWindow);
   });
   ImGui::End();
   ImGui::PopStyleVar(2);

@@ -11,8 +11,11 @@ void ImGuiCanvas::Fill(const Box& box, Rgba colour) {
   list_.AddRectFilled(At(box.left, box.top), At(box.right, box.bottom), ToImGui(colour));
 }
 
-void ImGuiCanvas::Outline(const Box& box, Rgba colour) {
-  list_.AddRect(At(box.left, box.top), At(box.right, box.bottom), ToImGui(colour));
+// ImGui's frame has its middle half a pixel inside the corners.
+void ImGuiCanvas::Outline(const Box& box, Rgba colour, float width_px) {
+  const float inset = (width_px - 1) / 2;
+  list_.AddRect(At(box.left + inset, box.top + inset), At(box.right - inset, box.bottom - inset),
+                ToImGui(colour), 0, ImDrawFlags_None, width_px);
 }
 
 void ImGuiCanvas::Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) {

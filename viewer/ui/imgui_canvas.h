@@ -16,7 +16,7 @@ class ImGuiCanvas : public Canvas {
   ImGuiCanvas(ImDrawList& list, ImVec2 origin) : list_(list), origin_(origin) {}
 
   void Fill(const Box& box, Rgba colour) override;
-  void Outline(const Box& box, Rgba colour) override;
+  void Outline(const Box& box, Rgba colour, float width_px) override;
   void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override;
   float TextWidth(std::string_view text) const override;
   float TextHeight() const override { return ImGui::GetFontSize(); }

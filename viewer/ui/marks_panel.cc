@@ -9,6 +9,7 @@
 #include "analyzer/common/units.h"
 #include "viewer/core/event_text.h"
 #include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 constexpr float kWidthEms = 34, kHeightEms = 20;
 constexpr ImGuiColorEditFlags kSwatch =
     ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop | ImGuiColorEditFlags_NoAlpha;
-
-void Put(const std::string& text) {
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
-}
 
 bool Swatch(const char* id, Rgba colour, float size) {
   return ImGui::ColorButton(id, ImGui::ColorConvertU32ToFloat4(ToImGui(colour)), kSwatch,
@@ -86,7 +83,8 @@ void MarksPanel::DrawList(Workspace& workspace) {
   ImGui::BeginChild("list");
   const RowModel& model = workspace.timeline().model();
   const std::vector<Mark>& marks = workspace.annotations().marks();
-  const float em = ImGui::GetFontSize();
+  const Sizes sizes = ScreenSizes();
+  const float em = sizes.font;
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(marks.size()));
   while (clipper.Step()) {
@@ -99,8 +97,8 @@ void MarksPanel::DrawList(Workspace& workspace) {
         ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) ? workspace.JumpToMark(index)
                                                            : workspace.SelectMark(index);
       }
-      ImGui::SameLine(2);
-      Swatch("##colour", mark.colour, em - 2);
+      ImGui::SameLine(2 * sizes.line);
+      Swatch("##colour", mark.colour, em - 2 * sizes.line);
       ImGui::SameLine(2 * em);
       Put(FormatMoment(model, mark.start));
       ImGui::SameLine(11 * em);

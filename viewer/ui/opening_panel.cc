@@ -10,6 +10,7 @@
 #include "analyzer/common/text.h"
 #include "analyzer/metrics/printable.h"
 #include "viewer/ui/imgui_theme.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 namespace {
@@ -17,11 +18,7 @@ namespace {
 constexpr ImGuiWindowFlags kFixed = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                     ImGuiWindowFlags_NoSavedSettings |
                                     ImGuiWindowFlags_AlwaysAutoResize;
-constexpr float kProblemEms = 46, kMarginPx = 12;
-
-void Put(const std::string& text) {
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
-}
+constexpr float kProblemEms = 46;
 
 // Paths may hold anything.
 std::string Name(const std::string& what, std::size_t width) {
@@ -53,7 +50,8 @@ void EndBox() {
 
 void DrawReadingNote(const LoadProgress& progress, const std::string& what) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos({screen.x - kMarginPx, screen.y - kMarginPx}, ImGuiCond_Always, {1, 1});
+  const float margin = ScreenSizes().screen_margin;
+  ImGui::SetNextWindowPos({screen.x - margin, screen.y - margin}, ImGuiCond_Always, {1, 1});
   BeginBox("reading", kFixed | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing);
   const std::string name = Name(what, 60);
   Put(progress.share < 1 ? fmt::format("Reading {}: {:.0f} %", name, 100 * progress.share)
@@ -62,12 +60,14 @@ void DrawReadingNote(const LoadProgress& progress, const std::string& what) {
 }
 
 bool DrawProblem(const std::string& what, const std::string& message, bool closable) {
+  const Sizes sizes = ScreenSizes();
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({screen.x / 2, screen.y / 2}, ImGuiCond_Always, {0.5F, 0.5F});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(20, 16));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(sizes.box_pad_x, sizes.box_pad_y));
   BeginBox("problem", kFixed);
   ImGui::PopStyleVar();
-  const float width_px = std::min(kProblemEms * ImGui::GetFontSize(), screen.x - 4 * kMarginPx);
+  const float width_px =
+      std::min(kProblemEms * ImGui::GetFontSize(), screen.x - 4 * sizes.screen_margin);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width_px);
   ImGui::PushStyleColor(ImGuiCol_Text, WarningColour());
   Put("Cannot open " + Name(what, 80));

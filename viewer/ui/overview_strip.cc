@@ -7,12 +7,13 @@
 
 namespace traceinject {
 
-void DrawOverview(Overview& overview, Timeline& timeline, float label_px,
-                  const std::vector<bool>& marks, Controls& controls) {
+void DrawOverview(Overview& overview, Timeline& timeline, const std::vector<bool>& marks,
+                  Controls& controls) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
-  const float height = overview.HeightFor(ImGui::GetFontSize());
-  overview.Resize(width, height, std::min(label_px, width / 2));
+  const Sizes sizes = ScreenSizes();
+  const float height = overview.HeightFor(sizes);
+  overview.Resize(width, height, std::min(sizes.label, width / 2), sizes);
   ImGui::InvisibleButton("overview", {width, height});
   controls.NoteItem("overview");
 

@@ -10,7 +10,7 @@
 namespace traceinject {
 
 // The whole run above the timeline, at ImGui's cursor; the mouse moves what the timeline shows.
-void DrawOverview(Overview& overview, Timeline& timeline, float label_px,
-                  const std::vector<bool>& marks, Controls& controls);
+void DrawOverview(Overview& overview, Timeline& timeline, const std::vector<bool>& marks,
+                  Controls& controls);
 
 }  // namespace traceinject

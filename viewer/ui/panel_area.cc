@@ -11,7 +11,6 @@
 namespace traceinject {
 namespace {
 
-constexpr float kSplitterPx = 6;
 constexpr float kFirstShare = 0.34F;  // of the window, but no more than so many lines
 constexpr float kFirstLines = 26;
 constexpr float kMostShare = 0.8F;
@@ -43,7 +42,7 @@ void PanelArea::ContinueFrom(const PanelArea& before) {
 }
 
 float PanelArea::Height(float window_px) const {
-  const float tabs_px = ImGui::GetFrameHeightWithSpacing() + kSplitterPx;
+  const float tabs_px = ImGui::GetFrameHeightWithSpacing() + ScreenSizes().splitter;
   const float first_px =
       std::min(kFirstShare * window_px, kFirstLines * ImGui::GetTextLineHeightWithSpacing());
   return std::floor(std::clamp(height_px_.value_or(first_px), tabs_px,
@@ -66,14 +65,15 @@ void PanelArea::DrawSplitter(Controls& controls) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
   const float window_px = ImGui::GetIO().DisplaySize.y;
-  ImGui::InvisibleButton("splitter", {width, kSplitterPx});
+  const Sizes sizes = ScreenSizes();
+  ImGui::InvisibleButton("splitter", {width, sizes.splitter});
   controls.NoteItem("splitter");
   const bool active = ImGui::IsItemActive();
   if (active) height_px_ = Height(window_px) - ImGui::GetIO().MouseDelta.y;
   if (active || ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-  const float middle = at.y + kSplitterPx / 2;
+  const float middle = at.y + sizes.splitter / 2;
   ImGui::GetWindowDrawList()->AddRectFilled(
-      {at.x, middle - 1}, {at.x + width, middle + 1},
+      {at.x, middle - sizes.line}, {at.x + width, middle + sizes.line},
       ImGui::GetColorU32(active ? ImGuiCol_SeparatorActive : ImGuiCol_Separator));
 }
 

@@ -32,10 +32,12 @@ void RowControls::DrawFilter(Timeline& timeline, float x, float y) {
     filter_.fill(0);
     std::copy_n(filter.begin(), std::min(filter.size(), filter_.size() - 1), filter_.begin());
   }
-  ImGui::SetCursorScreenPos({x + 2, y + 2});
+  const Sizes& sizes = timeline.sizes();
+  const float gap = 2 * sizes.line;
+  ImGui::SetCursorScreenPos({x + gap, y + gap});
   ImGui::SetNextItemWidth(timeline.Plot().left / 2);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
-                      ImVec2(4, (Timeline::kRulerPx - 4 - ImGui::GetFontSize()) / 2));
+                      ImVec2(sizes.text_pad, (sizes.ruler - 2 * gap - sizes.font) / 2));
   const std::size_t hidden = timeline.row_list().choices().hidden.size();
   const std::string hint =
       hidden == 0 ? "filter rows" : "filter rows (" + std::to_string(hidden) + " hidden)";
@@ -46,7 +48,8 @@ void RowControls::DrawFilter(Timeline& timeline, float x, float y) {
 }
 
 void RowControls::DrawMenu(Timeline& timeline) {
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(10, 8));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding,
+                      ImVec2(timeline.sizes().menu_pad_x, timeline.sizes().menu_pad_y));
   if (ImGui::BeginPopup(kMenu)) {
     const RowList& rows = timeline.row_list();
     if (menu_row_ != kNone) {

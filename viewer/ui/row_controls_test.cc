@@ -17,7 +17,7 @@ namespace {
 
 class RowControlsTest : public testing::Test {
  protected:
-  RowControlsTest() { timeline_.Resize(1000, 400, 300, 19); }
+  RowControlsTest() { timeline_.Resize(1000, 400); }
 
   // The timeline's top left is at (kLeft, kTop).
   static constexpr float kLeft = 50, kTop = 80;

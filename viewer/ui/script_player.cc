@@ -11,6 +11,7 @@
 #include "analyzer/common/units.h"
 #include "viewer/core/dump_state.h"
 #include "viewer/core/small_file.h"
+#include "viewer/core/title.h"
 
 namespace traceinject {
 namespace {
@@ -47,6 +48,8 @@ class Player {
         return Wheel(step.arguments);
       case ScriptVerb::kSelect:
         return Select(step.arguments[0]);
+      case ScriptVerb::kDrop:
+        return Drop(step.arguments);
       case ScriptVerb::kDumpState:
         return Dump(step.arguments);
       case ScriptVerb::kScreenshot:
@@ -90,11 +93,21 @@ class Player {
     return Settle();
   }
 
-  Status Move(const std::string& place) {
-    const Result<ScriptPlace> found = FindPlace(workspace().timeline(), place);
+  // In pixels of the window.
+  Result<ImVec2> Find(const std::string& place) const {
+    if (const std::optional<Box> control = ui_.controls().Find(place)) {
+      return ImVec2{(control->left + control->right) / 2, (control->top + control->bottom) / 2};
+    }
+    const Result<ScriptPlace> found = FindPlace(*ui_.timeline(), place);
     if (!found.ok()) return Error{found.error()};
     const auto [left, top] = ui_.timeline_origin();
-    ImGui::GetIO().MousePos = {left + found.value().x, top + found.value().y};
+    return ImVec2{left + found.value().x, top + found.value().y};
+  }
+
+  Status Move(const std::string& place) {
+    const Result<ImVec2> found = Find(place);
+    if (!found.ok()) return Error{found.error()};
+    ImGui::GetIO().MousePos = found.value();
     return Settle();
   }
 
@@ -156,13 +169,11 @@ class Player {
       }
     }
     // Both as they are now: while it moves, the view may move with it.
-    const Result<ScriptPlace> to = FindPlace(workspace().timeline(), arguments[1]);
+    const Result<ImVec2> to = Find(arguments[1]);
     if (!to.ok()) return Error{to.error()};
     const Status moved = Move(arguments[0]);
     if (!moved.ok()) return moved;
-    const auto [left, top] = ui_.timeline_origin();
-    const ImVec2 begin = ImGui::GetIO().MousePos;
-    const ImVec2 end{left + to.value().x, top + to.value().y};
+    const ImVec2 begin = ImGui::GetIO().MousePos, end = to.value();
     for (const std::string& name : held) Hold(name);
     SetButton(button, true);
     ImGui::GetIO().MousePos = {(begin.x + end.x) / 2, (begin.y + end.y) / 2};
@@ -197,6 +208,18 @@ class Player {
     const Result<EventRef> event = FindEventAt(workspace().timeline(), place);
     if (!event.ok()) return Error{event.error()};
     workspace().timeline().Reveal(event.value());
+    return Settle();
+  }
+
+  // What cannot be opened is said in the window, as it is there.
+  Status Drop(const std::vector<std::string>& paths) {
+    ui_.SetOpening(NamesOf(paths));
+    LoadResult loaded = LoadWithRows(paths, {});
+    if (loaded.ok()) {
+      ui_.SetLoaded(std::move(loaded).value(), std::nullopt, std::nullopt);
+    } else {
+      ui_.SetProblem(loaded.error());
+    }
     return Settle();
   }
 

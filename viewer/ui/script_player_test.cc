@@ -80,6 +80,11 @@ TEST_F(ScriptPlayerTest, DragsWithEveryButtonAndModifier) {
   EXPECT_FALSE(ImGui::GetIO().KeyShift);
 }
 
+TEST_F(ScriptPlayerTest, ClicksWhatHasAName) {
+  EXPECT_EQ(Play("click \"tab: Statistics\""), "");
+  EXPECT_EQ(ui_.panels()->tab(), PanelTab::kStatistics);
+}
+
 TEST_F(ScriptPlayerTest, PressesKeysAndTypes) {
   EXPECT_EQ(Play("show 1ms 2ms\nkey Ctrl+Shift+P\ntext \"run whole\"\nkey Enter"), "");
   EXPECT_GT(timeline().view().span_ns(), kMs);
@@ -94,6 +99,18 @@ TEST_F(ScriptPlayerTest, WritesPicturesAndStates) {
   EXPECT_EQ(pictures_, std::vector<std::string>{"a.png"});
   EXPECT_NE(printed_.find("\"view\""), std::string::npos);
   EXPECT_TRUE(std::filesystem::exists(folder / "state.json"));
+}
+
+TEST_F(ScriptPlayerTest, DropsOtherRecordings) {
+  const TemporaryFolder folder;
+  const std::string other = folder / "other.db";
+  RunDbFixture file(other, {.rank = 3});
+  file.AddKernel({.start_ns = 0, .dur_ns = 5 * kUs});
+  file.Close();
+  EXPECT_EQ(Play("drop /nonexistent.db"), "") << "the window says it";
+  EXPECT_EQ(timeline().run().ranks.at(0).rank, 0);
+  EXPECT_EQ(Play("drop " + other), "");
+  EXPECT_EQ(timeline().run().ranks.at(0).rank, 3);
 }
 
 TEST_F(ScriptPlayerTest, TheFirstStepThatFailsNamesItsLine) {

@@ -22,6 +22,7 @@ constexpr Column kColumns[] = {
     {"max", StatisticsColumn::kMax},
 };
 constexpr int kColumnCount = static_cast<int>(std::size(kColumns));
+constexpr float kFigureEms = 4.8F;  // "1,234,567" or "999.9 ms": the rest is for the name
 
 std::string CellText(const NameStatistics& of, StatisticsColumn column) {
   switch (column) {
@@ -134,7 +135,8 @@ std::optional<StatisticsPanel::Clicked> StatisticsPanel::DrawTable(Controls& con
     if (column.column == StatisticsColumn::kTotal) {
       column_flags |= ImGuiTableColumnFlags_DefaultSort;
     }
-    ImGui::TableSetupColumn(column.title, column_flags, name ? 0 : 6 * ImGui::GetFontSize());
+    ImGui::TableSetupColumn(column.title, column_flags,
+                            name ? 0 : kFigureEms * ImGui::GetFontSize());
   }
   ImGui::TableSetupScrollFreeze(0, 2);
   ImGui::TableNextRow(ImGuiTableRowFlags_Headers);
@@ -167,8 +169,14 @@ std::optional<StatisticsPanel::Clicked> StatisticsPanel::DrawTable(Controls& con
       }
       controls.NoteItem(fmt::format("statistics row {}", i));
       ImGui::PopID();
+      const std::string name = CellText(of, StatisticsColumn::kName);
+      const bool cut = ImGui::CalcTextSize(name.c_str()).x > ImGui::GetColumnWidth();
+      if (cut && ImGui::IsItemHovered() &&
+          ImGui::TableGetColumnFlags(0) & ImGuiTableColumnFlags_IsHovered) {
+        ImGui::SetTooltip("%s", name.c_str());
+      }
       ImGui::SameLine(0, 0);
-      Put(CellText(of, StatisticsColumn::kName));
+      Put(name);
       PutFigures(of);
     }
   }

@@ -1,32 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/ui/title_bar.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include "analyzer/common/units.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/core/title.h"
+#include "viewer/ui/imgui_canvas.h"
 
 namespace traceinject {
+namespace {
 
-void DrawTitleBar(const LoadedRun& loaded) {
-  const Run& run = loaded.run;
-  std::string title = OneLine(run.ranks.front().path, 80);
-  if (run.ranks.size() > 1) title += fmt::format(" and {} more", run.ranks.size() - 1);
-  Put(title);
-  ImGui::SameLine();
-  PutColoured(DimColour(),
-              fmt::format("  {} from {}", FormatTime(loaded.rows.end - loaded.rows.start),
-                          FormatDate(run.base_ns + loaded.rows.start)));
-  if (!run.notes.empty()) {
-    ImGui::SameLine();
-    PutColoured(WarningColour(), fmt::format("  {} remark{} on the recording", run.notes.size(),
-                                             run.notes.size() == 1 ? "" : "s"));
-    if (ImGui::IsItemHovered()) {
-      ImGui::BeginTooltip();
-      for (const std::string& note : run.notes) Put(OneLine(note, 400));
-      ImGui::EndTooltip();
-    }
+void DrawTooltip(const Title& title, const Run& run) {
+  ImGui::BeginTooltip();
+  Put(title.name);
+  PutColoured(DimColour(), title.time);
+  for (const std::string& note : run.notes) PutColoured(WarningColour(), OneLine(note, 400));
+  ImGui::EndTooltip();
+}
+
+}  // namespace
+
+void DrawTitleBar(const LoadedRun& loaded, Controls& controls) {
+  const Sizes sizes = ScreenSizes();
+  const float left = ImGui::GetCursorPosX(), gap = sizes.font;
+  const float right = ImGui::GetWindowWidth() - ImGui::GetStyle().WindowPadding.x;
+  const ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), {});
+  const Title title = FitTitle(canvas, loaded, gap, std::max(right - left, 0.0F));
+  ImGui::BeginGroup();
+  Put(title.name);
+  if (!title.time.empty()) {
+    ImGui::SameLine(0, gap);
+    PutColoured(DimColour(), title.time);
   }
+  if (!title.remarks.empty()) {
+    ImGui::SameLine(0, gap);
+    PutColoured(WarningColour(), title.remarks);
+  }
+  ImGui::EndGroup();
+  controls.NoteItem("title");
+  if (ImGui::IsItemHovered()) DrawTooltip(TitleOf(loaded), loaded.run);
 }
 
 }  // namespace traceinject

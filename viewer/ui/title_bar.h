@@ -2,10 +2,12 @@
 #pragma once
 
 #include "viewer/core/background_load.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 
-// One line: what is open, and how many remarks the reader made (hover: their text).
-void DrawTitleBar(const LoadedRun& loaded);
+// In the rest of the line: what is open, and how many remarks the reader made; all of it and the
+// remarks' text under the pointer.
+void DrawTitleBar(const LoadedRun& loaded, Controls& controls);
 
 }  // namespace traceinject

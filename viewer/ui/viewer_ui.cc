@@ -23,8 +23,6 @@
 namespace traceinject {
 namespace {
 
-constexpr float kLabelEms = 22;  // width of the column of row labels, in heights of the font
-
 Modifiers HeldKeys() {
   const ImGuiIO& io = ImGui::GetIO();
   return {io.KeyCtrl, io.KeyShift, io.KeyAlt};
@@ -114,11 +112,10 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
     workspace_->SetShown(Panel::kDetails, true);
     panels_->ShowFind();
   }
-  const float label_px = std::floor(kLabelEms * ImGui::GetFontSize());
-  DrawOverview(*overview_, workspace_->timeline(), label_px, panels_->find().marks(), controls_);
+  DrawOverview(*overview_, workspace_->timeline(), panels_->find().marks(), controls_);
   const bool panels = workspace_->IsShown(Panel::kDetails);
   const float panels_px = panels ? panels_->Height(ImGui::GetIO().DisplaySize.y) : 0;
-  DrawTimeline(std::max(ImGui::GetContentRegionAvail().y - panels_px, 4 * Timeline::kRulerPx));
+  DrawTimeline(std::max(ImGui::GetContentRegionAvail().y - panels_px, 4 * ScreenSizes().ruler));
   if (panels) panels_->Draw(workspace_->timeline(), report(), controls_);
   ImGui::End();
   DrawPanels(palette ? keys : std::vector<KeyPress>{});
@@ -137,7 +134,7 @@ void ViewerUi::TakeKeys(const std::vector<KeyPress>& keys) {
 void ViewerUi::DrawMenuBar() {
   if (!ImGui::BeginMenuBar()) return;
   DrawMenus(*workspace_);
-  DrawTitleBar(*loaded_);
+  DrawTitleBar(*loaded_, controls_);
   const char* const hint = "? or F1: help";
   const float padding = 2 * ImGui::GetStyle().WindowPadding.x;
   const float left = ImGui::GetWindowWidth() - ImGui::CalcTextSize(hint).x - padding;
@@ -154,8 +151,7 @@ void ViewerUi::DrawTimeline(float height_px) {
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   timeline_origin_ = {origin.x, origin.y};
   const float width_px = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
-  const float font_px = ImGui::GetFontSize();
-  timeline.Resize(width_px, height_px, std::floor(kLabelEms * font_px), std::floor(font_px) + 5);
+  timeline.Resize(width_px, height_px, ScreenSizes());
   ImGui::InvisibleButton("timeline", {width_px, height_px},
                          ImGuiButtonFlags_MouseButtonLeft | ImGuiButtonFlags_MouseButtonRight |
                              ImGuiButtonFlags_MouseButtonMiddle);

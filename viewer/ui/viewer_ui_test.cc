@@ -571,6 +571,31 @@ TEST_F(ViewerUiTest, TheHintGivesWayInANarrowWindow) {
   EXPECT_FALSE(ui_.controls().Find("help hint").has_value());
 }
 
+TEST_F(ViewerUiTest, TheTitleIsCutAndNotCutOff) {
+  Load();
+  for (const float width : {1400.0F, 900.0F, 700.0F, 500.0F, 400.0F}) {
+    ImGui::GetIO().DisplaySize.x = width;
+    Frame();
+    Frame();
+    const auto title = ui_.controls().Find("title");
+    ASSERT_TRUE(title.has_value());
+    EXPECT_LE(title->right, width) << width;
+  }
+}
+
+TEST_F(ViewerUiTest, EverythingGrowsWithTheFont) {
+  Load();
+  const Timeline& timeline = *ui_.timeline();
+  const float ruler = timeline.Plot().top, labels = timeline.Plot().left;
+  const Box splitter = ui_.controls().Find("splitter").value_or(Box());
+  ImGui::GetIO().FontGlobalScale = 2;
+  ImGui::GetIO().DisplaySize = {2800, 1600};
+  Settle();
+  EXPECT_NEAR(timeline.Plot().top, 2 * ruler, 2);
+  EXPECT_NEAR(timeline.Plot().left, 2 * labels, 2);
+  EXPECT_NEAR(ui_.controls().Find("splitter").value_or(Box()).height(), 2 * splitter.height(), 2);
+}
+
 TEST_F(ViewerUiTest, AFrameIsAFewDrawCommands) {
   Load();
   Frame();

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "viewer/core/canvas.h"
+#include "viewer/core/sizes.h"
 #include "viewer/ui/imgui_theme.h"
 
 namespace traceinject {
@@ -26,6 +27,9 @@ class Controls {
  private:
   std::map<std::string, Box> boxes_;
 };
+
+// Of the font that is used now.
+Sizes ScreenSizes();
 
 // Text as it is; `%` means nothing.
 void Put(std::string_view text);

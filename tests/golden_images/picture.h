@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "viewer/core/png.h"
+
+namespace traceinject {
+
+// Empty: there is no such file, or it is no picture.
+std::optional<Image> ReadPng(const std::string& path);
+// With so few levels of each colour that the file is small; far fewer than are told apart below.
+Image ToStore(Image image);
+
+// Pictures are compared by cells of so many pixels each way: what a driver rounds differently at an
+// edge is small in the mean over a cell.
+inline constexpr int kCellPx = 4;
+// A cell differs if the mean of a colour does by more, of 255.
+inline constexpr int kCellTolerance = 20;
+// So many may differ: a digit or two, but no word, no row and no line of text.
+inline constexpr std::size_t kMostCells = 20;
+
+struct PictureDifference {
+  bool same_size = true;
+  std::size_t cells = 0;  // that differ
+  bool accepted() const { return same_size && cells <= kMostCells; }
+};
+
+PictureDifference Compare(const Image& expected, const Image& actual);
+
+// The expected picture, pale, with the cells that differ in red. Both must have one size.
+Image DrawDifference(const Image& expected, const Image& actual);
+
+}  // namespace traceinject

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/result.h"
+
+namespace traceinject {
+
+struct Image {
+  int width_px = 0, height_px = 0;
+  std::vector<std::uint8_t> rgb;  // 3 bytes a pixel, rows from the top
+};
+
+// A PNG file (ISO/IEC 15948). Without filters, which make files larger where colours are plain and
+// edges sharp; with a palette where that holds all colours.
+std::string EncodePng(const Image& image);
+
+// Error: the file cannot be written.
+Status WritePng(const std::string& path, const Image& image);
+
+}  // namespace traceinject
