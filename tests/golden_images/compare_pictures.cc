@@ -25,27 +25,27 @@ int Write(const std::string& path, const Image& image, int otherwise) {
 
 int Accept(const std::string& expected_path, const std::string& actual_path) {
   const auto expected = ReadPng(expected_path), actual = ReadPng(actual_path);
-  if (!actual) return Fail(actual_path + ": cannot be read");
-  if (expected && Compare(*expected, *actual).accepted()) return kSame;
-  return Write(expected_path, ToStore(*actual), kSame);
+  if (!actual.ok()) return Fail(actual.error());
+  if (expected.ok() && Compare(expected.value(), actual.value()).accepted()) return kSame;
+  return Write(expected_path, ToStore(actual.value()), kSame);
 }
 
 int CompareFiles(const std::string& expected_path, const std::string& actual_path,
                  const std::string& difference_path) {
   const auto expected = ReadPng(expected_path), actual = ReadPng(actual_path);
-  if (!expected || !actual) {
-    return Fail((expected ? actual_path : expected_path) + ": cannot be read");
+  if (!expected.ok() || !actual.ok()) {
+    return Fail(expected.ok() ? actual.error() : expected.error());
   }
-  const PictureDifference difference = Compare(*expected, *actual);
+  const PictureDifference difference = Compare(expected.value(), actual.value());
   if (difference.accepted()) return kSame;
   if (!difference.same_size) {
-    std::fprintf(stderr, "%dx%d pixels instead of %dx%d\n", actual->width_px, actual->height_px,
-                 expected->width_px, expected->height_px);
+    std::fprintf(stderr, "%dx%d pixels instead of %dx%d\n", actual.value().width_px,
+                 actual.value().height_px, expected.value().width_px, expected.value().height_px);
     return kDiffers;
   }
   std::fprintf(stderr, "%zu cells of %dx%d pixels differ, %zu may\n", difference.cells, kCellPx,
                kCellPx, kMostCells);
-  return Write(difference_path, DrawDifference(*expected, *actual), kDiffers);
+  return Write(difference_path, DrawDifference(expected.value(), actual.value()), kDiffers);
 }
 
 }  // namespace

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden_images/picture.h"
 
-#include <stb_image.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <memory>
 
 namespace traceinject {
 namespace {
@@ -54,17 +51,6 @@ std::vector<Cell> DifferingCells(const Image& expected, const Image& actual) {
 }
 
 }  // namespace
-
-std::optional<Image> ReadPng(const std::string& path) {
-  Image picture;
-  int channels = 0;
-  const std::unique_ptr<stbi_uc, void (*)(void*)> data(
-      stbi_load(path.c_str(), &picture.width_px, &picture.height_px, &channels, kColours),
-      stbi_image_free);
-  if (!data) return std::nullopt;
-  picture.rgb.assign(data.get(), data.get() + Offset(picture, 0, picture.height_px));
-  return picture;
-}
 
 Image ToStore(Image image) {
   constexpr int kMost = 255, kLevels = 31;

@@ -2,15 +2,11 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
-#include <string>
 
 #include "viewer/core/png.h"
 
 namespace traceinject {
 
-// Empty: there is no such file, or it is no picture.
-std::optional<Image> ReadPng(const std::string& path);
 // With so few levels of each colour that the file is small; far fewer than are told apart below.
 Image ToStore(Image image);
 

@@ -13,9 +13,9 @@ namespace {
 class PictureTest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto read = ReadPng(GOLDEN_IMAGE);
-    ASSERT_TRUE(read.has_value()) << GOLDEN_IMAGE;
-    golden_ = changed_ = *read;
+    const Result<Image> read = ReadPng(GOLDEN_IMAGE);
+    ASSERT_TRUE(read.ok()) << read.error();
+    golden_ = changed_ = read.value();
   }
 
   std::uint8_t* Pixel(int x, int y) { return &changed_.rgb[Offset(x, y)]; }

@@ -14,9 +14,9 @@ struct Image {
   std::vector<std::uint8_t> rgb;  // 3 bytes a pixel, rows from the top
 };
 
-// A PNG file (ISO/IEC 15948). Without filters, which make files larger where colours are plain and
-// edges sharp; with a palette where that holds all colours.
-std::string EncodePng(const Image& image);
+// Other forms of PNG (grey, with a palette, transparent) are read as RGB. Error: there is no such
+// file, or it is no picture.
+Result<Image> ReadPng(const std::string& path);
 
 // Error: the file cannot be written.
 Status WritePng(const std::string& path, const Image& image);
