@@ -109,7 +109,7 @@ def check(window):
     # A drag measures, Shift+M marks that and takes a text.
     count = len(window.marks())
     window.move(PLOT_X + 50, y)  # not on the flag of the mark
-    # All at once: less than a frame on a slow machine.
+    # All at once, which is less than a frame on a slow machine; and the Shift that follows belongs to the key only.
     window.xdotool("mousedown", 1, "mousemove", "--window", window.id, PLOT_X + 150, y,
                    "mousemove", "--window", window.id, PLOT_X + 250, y, "mouseup", 1)
     window.changed_marks(lambda: window.key("shift+m"))

@@ -9,12 +9,22 @@ namespace {
 // Takes events for one frame, as long as each still fits to those before it.
 class FrameMaker {
  public:
-  explicit FrameMaker(const MouseState& mouse) { input_.mouse = mouse; }
+  FrameMaker(const Modifiers& held, const MouseState& mouse) {
+    input_.held = held;
+    input_.mouse = mouse;
+  }
 
   // Keys are told first: one that came after the mouse did something waits.
   bool Take(const KeyPress& key) {
     if (moved_ || pressed_ || turned_) return false;
     input_.keys.push_back(key);
+    return true;
+  }
+  // What the mouse did was done with what was held then.
+  bool Take(const Modifiers& held) {
+    if (held == input_.held) return true;
+    if (moved_ || pressed_ || turned_) return false;
+    input_.held = held;
     return true;
   }
   // Many moves are one, but what was pressed or turned was so where the mouse was then.
@@ -56,10 +66,11 @@ void InputQueue::Set(const MouseButton& button) {
 }
 
 FrameInput InputQueue::Next() {
-  FrameMaker frame(mouse_);
+  FrameMaker frame(held_, mouse_);
   const auto take = [&frame](const auto& event) { return frame.Take(event); };
   while (!events_.empty() && std::visit(take, events_.front())) events_.pop_front();
   FrameInput input = frame.Done();
+  held_ = input.held;
   mouse_ = input.mouse;
   return input;
 }

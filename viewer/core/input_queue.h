@@ -41,6 +41,7 @@ struct MouseState {
 // What one frame is told: keys first, then the mouse.
 struct FrameInput {
   std::vector<KeyPress> keys;
+  Modifiers held;
   MouseState mouse;
   WheelSteps wheel;
 };
@@ -49,18 +50,21 @@ class InputQueue {
  public:
   void Press(const KeyPress& key) { events_.emplace_back(key); }
   void Move(const MousePlace& place) { events_.emplace_back(place); }
+  // From here on, for the mouse; key presses know theirs.
+  void Hold(Modifiers held) { events_.emplace_back(held); }
   // Other buttons than the first kMouseButtons are passed over.
   void Set(const MouseButton& button);
   void Turn(const WheelSteps& steps) { events_.emplace_back(steps); }
 
-  // As much of what came as one frame can be told. Where the mouse is stays until it moves.
+  // As much of what came as one frame can be told. Where the mouse is, and what is held, stays
+  // until that changes.
   FrameInput Next();
   // Whether nothing waits for another frame.
   bool empty() const { return events_.empty(); }
-  const MouseState& mouse() const { return mouse_; }  // as of the last frame
 
  private:
-  std::deque<std::variant<KeyPress, MousePlace, MouseButton, WheelSteps>> events_;
+  std::deque<std::variant<KeyPress, Modifiers, MousePlace, MouseButton, WheelSteps>> events_;
+  Modifiers held_;
   MouseState mouse_;
 };
 

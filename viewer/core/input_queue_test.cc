@@ -75,6 +75,26 @@ TEST(InputQueue, AKeyKnowsWhereThePointerIs) {
   EXPECT_TRUE(queue.empty());
 }
 
+// Shift+drag moves the view: a Shift that comes after the drag must not.
+TEST(InputQueue, WhatIsHeldBelongsToWhatTheMouseDidThen) {
+  InputQueue queue;
+  queue.Set({0, true});
+  queue.Move({10, 5});
+  queue.Set({0, false});
+  queue.Hold({.shift = true});
+  queue.Press({Key::kM, {.shift = true}});
+  for (int frame = 0; frame < 2; ++frame) EXPECT_FALSE(queue.Next().held.shift);
+  EXPECT_FALSE(queue.empty());
+  queue.Turn({1, 0});
+  queue.Hold({});
+  const FrameInput with_shift = queue.Next();
+  EXPECT_TRUE(with_shift.held.shift);
+  EXPECT_EQ(with_shift.keys.size(), 1U);
+  EXPECT_EQ(with_shift.wheel.y, 1);
+  EXPECT_FALSE(queue.Next().held.shift);
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST(InputQueue, ButtonsThatNobodyUsesAreLeftOut) {
   InputQueue queue;
   queue.Set({7, true});

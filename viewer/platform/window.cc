@@ -77,9 +77,20 @@ Pending& PendingOf(GLFWwindow* window) {
   return *static_cast<Pending*>(glfwGetWindowUserPointer(window));
 }
 
+// On either side of the keyboard.
+Modifiers HeldIn(GLFWwindow* window) {
+  const auto down = [window](int left, int right) {
+    return glfwGetKey(window, left) == GLFW_PRESS || glfwGetKey(window, right) == GLFW_PRESS;
+  };
+  return {down(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
+          down(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
+          down(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT)};
+}
+
 void OnKey(GLFWwindow* window, int glfw_key, int, int action, int modifiers) {
   Pending& pending = PendingOf(window);
   pending.frames = kFramesAfterInput;
+  pending.input.Hold(HeldIn(window));
   if (action == GLFW_RELEASE) return;
   pending.repeating = action == GLFW_REPEAT;
   const Key key = KeyOf(glfw_key);
