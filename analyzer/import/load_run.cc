@@ -36,6 +36,8 @@ struct FileJob {
 Result<RecordedFile> ReadFile(const std::string& path, std::uint64_t most_rows,
                               ReadProgress& progress) {
   try {
+    // As a whole: a trace lists all host operators first, and its GPU operations by buffer. In the
+    // public ones half of the file is read before the first tenth of the GPU's time is complete.
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
     const auto database = OpenRecording(path);
     if (!database.ok()) return Error{database.error()};

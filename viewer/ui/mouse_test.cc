@@ -191,6 +191,16 @@ TEST_F(MouseTest, EveryGestureDoesItsWork) {
   }
 }
 
+TEST_F(MouseTest, ARightDragMovesOverTheRowsToo) {
+  Load();
+  ImGui::GetIO().DisplaySize.y = 260;
+  Frame();
+  const ImVec2 from = Place("rank 0 on node-a", 2 * kMs);
+  Drag({from.x, from.y + 30}, {from.x, from.y}, 1);
+  EXPECT_EQ(timeline().scroll_px(), 30);
+  ImGui::GetIO().DisplaySize.y = 800;
+}
+
 // All of a drag between two frames, as with a slow frame: it begins where the button went down.
 TEST_F(MouseTest, ADragWithinOneFrameIsMeasuredFromItsBegin) {
   Load();

@@ -177,6 +177,18 @@ TEST_F(PanelAreaTest, DetailsAreCopied) {
   EXPECT_NE(copied.find("duration: 50.00 us\n"), std::string::npos) << copied;
 }
 
+TEST_F(PanelAreaTest, AMeasuredRangeHasItsLengthCountAndBusyShare) {
+  Load();
+  Drag(Place("stream 7", 1'000 * kUs), Place("stream 7", 1'150 * kUs));
+  EXPECT_EQ(panels().tab(), PanelTab::kDetails);
+  Click("details: copy");
+  const std::string copied = ImGui::GetClipboardText();
+  for (const char* line :
+       {"measured: 150.0 us\n", "row: stream 7\n", "events starting: 2\n", "busy: 66.67 %\n"}) {
+    EXPECT_NE(copied.find(line), std::string::npos) << line << copied;
+  }
+}
+
 TEST_F(PanelAreaTest, StatisticsAreOfTheVisibleTime) {
   Load();
   Click("tab: Statistics");
