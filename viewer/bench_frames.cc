@@ -132,7 +132,7 @@ std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
     lanes += row.lanes.size();
     for (const Lane& lane : row.lanes) {
       lane_bytes += lane.memory_bytes();
-      if (row.kind != RowKind::kDevice) events += lane.size();  // whose pieces are of the others
+      if (!IsDerived(row.kind)) events += lane.size();
     }
   }
   Frames frames(std::move(loaded), options.width_px, options.height_px, options.scale.value_or(1));

@@ -350,6 +350,25 @@ TEST(Traceview, MarksAreKeptBesideTheRecording) {
   EXPECT_NE(again.output.find("\"text\": \"slow\""), std::string::npos) << again.output;
 }
 
+TEST(Traceview, RowsAreKeptBesideTheRecording) {
+  const TemporaryFolder folder;
+  const std::string run = folder / "run.db", steps = folder / "steps.txt";
+  WriteSampleRun(run);
+  const auto play = [&](const std::string& script) {
+    WriteText(steps, script);
+    return RunTraceview(run + " --script " + steps + " --dump-state -");
+  };
+  const std::string row = "\"row\": \"stream 7\"";
+  EXPECT_NE(play("").output.find(row), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(run + ".marks.json"));
+  EXPECT_EQ(play("move \"stream 7@1ms\"\nhide\n").output.find(row), std::string::npos);
+  const Outcome again = play("");
+  EXPECT_EQ(again.output.find(row), std::string::npos) << again.output;
+  EXPECT_NE(again.output.find("\"row\": \"stream 13\""), std::string::npos) << again.output;
+  EXPECT_NE(play("reset-rows\n").output.find(row), std::string::npos);
+  EXPECT_NE(play("").output.find(row), std::string::npos);
+}
+
 TEST(Traceview, ViewIsFromAndTo) {
   const TemporaryFolder folder;
   const std::string run = folder / "run.db";

@@ -12,11 +12,11 @@
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/sql_rows.h"
+#include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/import/open_recording.h"
 #include "analyzer/import/run_paths.h"
-#include "analyzer/metrics/printable.h"
 #include "schemas/health_counters.h"
 
 namespace traceinject {

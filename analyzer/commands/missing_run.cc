@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <set>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/import/run_paths.h"
-#include "analyzer/metrics/printable.h"
 
 namespace traceinject {
 namespace {

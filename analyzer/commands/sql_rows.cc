@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
-#include "analyzer/metrics/printable.h"
 
 namespace traceinject {
 namespace {

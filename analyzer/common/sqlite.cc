@@ -5,9 +5,13 @@
 
 #include <limits>
 
+#include "analyzer/common/printable.h"
+
 namespace traceinject {
 
-std::string SqliteError(const std::string& path, int extended_code, std::string_view message) {
+std::string SqliteError(const std::string& path, int extended_code, std::string_view reason) {
+  // It quotes what a damaged file holds.
+  const std::string message = Printable(reason);
   switch (extended_code & 0xff) {
     case SQLITE_NOTADB:
       return fmt::format(

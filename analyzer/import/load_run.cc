@@ -36,6 +36,8 @@ struct FileJob {
 Result<RecordedFile> ReadFile(const std::string& path, std::uint64_t most_rows,
                               ReadProgress& progress) {
   try {
+    // As a whole: a trace lists all host operators first, and its GPU operations by buffer. In the
+    // public ones half of the file is read before the first tenth of the GPU's time is complete.
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
     const auto database = OpenRecording(path);
     if (!database.ok()) return Error{database.error()};
@@ -67,8 +69,6 @@ LoadProgress Summarise(const std::vector<std::unique_ptr<FileJob>>& jobs) {
   return progress;
 }
 
-bool IsStopped(const LoadOptions& options) { return options.stop != nullptr && *options.stop; }
-
 // Reads all files on `threads` threads; the calling thread reports.
 void ReadAll(const std::vector<std::unique_ptr<FileJob>>& jobs, const LoadOptions& options) {
   std::mutex mutex;
@@ -82,7 +82,7 @@ void ReadAll(const std::vector<std::unique_ptr<FileJob>>& jobs, const LoadOption
       options.most_rows == 0 ? 0 : std::max<std::uint64_t>(options.most_rows / jobs.size(), 1);
   const auto work = [&] {
     for (std::size_t i = next++; i < jobs.size(); i = next++) {
-      jobs[i]->result.emplace(IsStopped(options)
+      jobs[i]->result.emplace(IsStopped(options.stop)
                                   ? Stopped(jobs[i]->path)
                                   : ReadFile(jobs[i]->path, most_rows, jobs[i]->progress));
       jobs[i]->done = true;
@@ -96,7 +96,7 @@ void ReadAll(const std::vector<std::unique_ptr<FileJob>>& jobs, const LoadOption
   for (std::size_t i = 0; i < count; ++i) threads.emplace_back(work);
   std::unique_lock lock(mutex);
   while (!finished.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; })) {
-    if (IsStopped(options)) {
+    if (IsStopped(options.stop)) {
       for (const auto& job : jobs) job->progress.stop = true;
     }
     if (!options.on_progress) continue;
@@ -258,7 +258,7 @@ Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& op
     jobs.back()->path = std::move(file);
   }
   ReadAll(jobs, options);
-  if (IsStopped(options)) return Stopped(jobs.front()->path);
+  if (IsStopped(options.stop)) return Stopped(jobs.front()->path);
 
   std::vector<RecordedFile> files;
   std::vector<std::string> errors;

@@ -2,13 +2,13 @@
 // Everything the user named, as one Run.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "analyzer/common/result.h"
+#include "analyzer/common/stop_flag.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -26,7 +26,7 @@ struct LoadOptions {
   std::uint64_t most_rows = 0;
   // Once true, LoadRun gives up within a tenth of a second or so; unpacking and sorting may take
   // longer. Null: never.
-  const std::atomic<bool>* stop = nullptr;
+  StopFlag stop = nullptr;
   // Called from the calling thread, about ten times a second; may be empty.
   std::function<void(const LoadProgress&)> on_progress;
 };

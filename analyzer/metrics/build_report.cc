@@ -19,10 +19,11 @@ namespace {
 constexpr int kReportVersion = 1;
 
 void WriteDevices(const std::deque<DeviceAnalysis>& devices, const ReportWriter& writer,
-                  Report& report) {
+                  StopFlag stop, Report& report) {
   std::optional<HostActivities> activities;
   const Rank* indexed = nullptr;
   for (const DeviceAnalysis& found : devices) {
+    if (IsStopped(stop)) return;
     // Devices of one process follow each other and share its index.
     if (found.rank != indexed) activities.emplace(*found.rank);
     indexed = found.rank;
@@ -58,10 +59,12 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   if (!origin) report.add_notes("The run holds no GPU operation.");
 
   std::deque<DeviceAnalysis> devices = AnalyseDevices(run, origin.value_or(0), options, report);
+  if (IsStopped(options.stop)) return report;
   MatchRanks(devices, report);
   const ReportWriter writer(run, options, origin.value_or(0));
   writer.Sources(report);
-  WriteDevices(devices, writer, report);
+  WriteDevices(devices, writer, options.stop, report);
+  if (IsStopped(options.stop)) return report;
   writer.RunSums(devices, *report.mutable_run());
   writer.MfuBlock(MfuOf(run, devices, options.mfu), *report.mutable_mfu());
   JoinRate join;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/mfu.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/model/run.h"
@@ -18,6 +19,9 @@ struct ReportOptions {
   std::size_t top_kernels = 15;   // rows of each kernel table
   std::size_t longest_gaps = 10;  // per device
   MfuOptions mfu;
+  // Once true, what is left is not worked out: the report is of no use. It takes as long as the
+  // longest pass over the events of a device.
+  StopFlag stop = nullptr;
 };
 
 // Never fails: what cannot be known is absent, with the reason in Report.notes or beside the field.

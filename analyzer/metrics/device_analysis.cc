@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -17,19 +18,27 @@ std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
   return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
 }
 
-DeviceAnalysis Analyse(const Rank& rank, const Device& device, const Window& window,
-                       std::size_t longest_gaps) {
+// Empty if it was stopped.
+std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, const Window& window,
+                                      const ReportOptions& options) {
   DeviceAnalysis found;
   found.rank = &rank;
   found.device = &device;
   found.window = window;
   found.range = StartingIn(device.ops, window.time);
-  found.partition = PartitionOf(device.ops, window.time);
-  found.gaps = FindGaps(device.ops, rank.api, window.time, longest_gaps);
-  found.copies = CountCopies(rank, device.ops, found.range, window.time);
-  found.nccl = LinkNccl(rank, device);
-  found.comm_kernels = CountCommKernels(rank, device.ops, found.range);
-  found.join = CountJoins(rank, device.ops, found.range);
+  // Each passes over all events of the device.
+  const std::function<void()> passes[] = {
+      [&] { found.partition = PartitionOf(device.ops, window.time); },
+      [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
+      [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
+      [&] { found.nccl = LinkNccl(rank, device); },
+      [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
+      [&] { found.join = CountJoins(rank, device.ops, found.range); },
+  };
+  for (const auto& pass : passes) {
+    if (IsStopped(options.stop)) return std::nullopt;
+    pass();
+  }
   return found;
 }
 
@@ -57,7 +66,9 @@ std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
         report.add_notes(NoWorkNote(label, device, origin, options.limits));
         continue;
       }
-      devices.push_back(Analyse(run.ranks[i], device, *window, options.longest_gaps));
+      auto found = Analyse(run.ranks[i], device, *window, options);
+      if (!found) return devices;
+      devices.push_back(*std::move(found));
       devices.back().rank_index = i;
       devices.back().label = label;
     }

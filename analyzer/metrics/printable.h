@@ -3,16 +3,11 @@
 
 #include <google/protobuf/message.h>
 
-#include <string>
-#include <string_view>
+#include "analyzer/common/printable.h"
 
 namespace traceinject {
 
-// Text as recorded, made fit to store and show: bytes that are not UTF-8 become U+FFFD, control
-// characters (also those that steer a terminal) become spaces. O(length).
-std::string Printable(std::string_view text);
-
-// The same for every string in the message: Protocol Buffers only read back UTF-8. O(size of the
+// Printable() for every string in the message: Protocol Buffers only read back UTF-8. O(size of the
 // message).
 void MakePrintable(google::protobuf::Message& message);
 

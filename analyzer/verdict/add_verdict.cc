@@ -79,7 +79,8 @@ std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const Repo
       if (device.ops.size() == 0) continue;
       const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
       if (!window || row >= report.devices_size()) continue;
-      judged.push_back(JudgeDevice(run.ranks[i], device, window->time));
+      judged.push_back(JudgeDevice(run.ranks[i], device, window->time, options.stop));
+      if (IsStopped(options.stop)) return {};
       judged.back().rank_index = i;
       judged.back().label = report.devices(row++).label();
       StepsOf(judged.back(), origin, *report.add_steps());
@@ -181,6 +182,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   const std::optional<TimeNs> origin = RunOrigin(run);
   std::vector<JudgedDevice> judged;
   if (origin) judged = JudgeDevices(run, *origin, options, report);
+  if (IsStopped(options.stop)) return;
   if (judged.empty()) {
     verdict.set_label("inconclusive");
     verdict.set_abstained("The run holds no GPU work in this window.");
@@ -188,7 +190,8 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
     return;
   }
   const JudgedDevice& critical = Critical(judged);
-  const Savings savings = FindSavings(critical);
+  const Savings savings = FindSavings(critical, options.stop);
+  if (IsStopped(options.stop)) return;
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
   MakePrintable(report);
@@ -196,7 +199,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
 
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
   Report report = BuildReport(run, options);
-  AddVerdict(run, options, report);
+  if (!IsStopped(options.stop)) AddVerdict(run, options, report);
   return report;
 }
 

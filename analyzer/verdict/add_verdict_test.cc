@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 #include "analyzer/metrics/replay.h"
+#include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/simulated_training.h"
 
 namespace traceinject {
@@ -362,6 +365,50 @@ TEST(VerdictTest, StepsInTheReportAddUp) {
                         [](std::int64_t sum, const proto::IdlePart& p) { return sum + p.ns(); });
     EXPECT_EQ(idle, step.idle_ns());
   }
+}
+
+// Whenever it is told: what it gives is the report or has no verdict.
+TEST(VerdictTest, AReportCanBeBrokenOff) {
+  using Clock = std::chrono::steady_clock;
+  TrainingPlan planted;
+  planted.load_ns = 25'000'000;
+  planted.steps = 400;
+  const traceinject::Run run = RunOf(SimulatedTraining(planted).rank());
+  const Clock::time_point begun = Clock::now();
+  const std::string label = BuildReportWithVerdict(run, {}).verdict().label();
+  const Clock::duration whole = Clock::now() - begun;
+  for (int eighths = 0; eighths < 8; ++eighths) {
+    std::atomic<bool> stop = eighths == 0;
+    const std::jthread stopping([&] {
+      std::this_thread::sleep_for(whole * eighths / 8);
+      stop = true;
+    });
+    ReportOptions options;
+    options.stop = &stop;
+    const Report report = BuildReportWithVerdict(run, options);
+    EXPECT_TRUE(report.verdict().label().empty() || report.verdict().label() == label);
+    if (eighths == 0) {
+      EXPECT_EQ(report.devices_size(), 0);
+    }
+  }
+}
+
+TEST(VerdictTest, EachPartOfTheVerdictCanBeBrokenOff) {
+  const traceinject::Run run = RunOf(SimulatedTraining(TrainingPlan{}).rank());
+  const std::atomic<bool> stop = true;
+  ReportOptions options;
+  options.stop = &stop;
+  Report report = BuildReport(run, {});
+  AddVerdict(run, options, report);
+  EXPECT_EQ(report.verdict().label(), "");
+  const Rank& rank = run.ranks[0];
+  const Device& device = rank.devices[0];
+  const Interval all{rank.start, rank.end};
+  EXPECT_TRUE(JudgeDevice(rank, device, all, &stop).causes.steps.empty());
+  const JudgedDevice judged = JudgeDevice(rank, device, all);
+  EXPECT_FALSE(judged.causes.steps.empty());
+  EXPECT_FALSE(FindSavings(judged).causes.empty());
+  EXPECT_TRUE(FindSavings(judged, &stop).causes.empty());
 }
 
 }  // namespace

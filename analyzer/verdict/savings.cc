@@ -116,14 +116,17 @@ class Estimator {
     }
   }
 
-  Savings Estimate() {
+  Savings Estimate(StopFlag stop) {
     Savings found;
     found.steps = static_cast<std::size_t>(std::count(usual_.begin(), usual_.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
-    for (const Cause& cause : Causes(*judged_.device)) found.causes.push_back(Of(cause));
+    for (const Cause& cause : Causes(*judged_.device)) {
+      if (IsStopped(stop)) return {};
+      found.causes.push_back(Of(cause));
+    }
     std::stable_sort(
         found.causes.begin(), found.causes.end(),
         [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
@@ -178,13 +181,15 @@ class Estimator {
 
 }  // namespace
 
-JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window) {
+JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window, StopFlag stop) {
   JudgedDevice judged;
   judged.rank = &rank;
   judged.device = &device;
   judged.window = window;
   judged.steps = FindSteps(rank, device, window);
+  if (IsStopped(stop)) return judged;
   judged.timeline = BuildHostTimeline(rank, device);
+  if (IsStopped(stop)) return judged;
   judged.causes = SplitSteps(rank, device, judged.timeline, judged.steps);
   return judged;
 }
@@ -197,6 +202,8 @@ double PinnedRate(const Device& device) {
   return kReached * 15.75;
 }
 
-Savings FindSavings(const JudgedDevice& judged) { return Estimator(judged).Estimate(); }
+Savings FindSavings(const JudgedDevice& judged, StopFlag stop) {
+  return Estimator(judged).Estimate(stop);
+}
 
 }  // namespace traceinject

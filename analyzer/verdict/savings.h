@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/host_timeline.h"
 #include "analyzer/metrics/steps.h"
@@ -35,7 +36,9 @@ struct JudgedDevice {
   GapCauses causes;
 };
 
-JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window);
+// Stopped: some parts are empty.
+JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window,
+                         StopFlag stop = nullptr);
 
 struct CauseSaving {
   std::string_view label;                        // host_wait: time that nothing explains
@@ -61,7 +64,7 @@ double PinnedRate(const Device& device);
 
 // Steps of the warm-up are left out, irregular ones if they are isolated: fewer than three, so that
 // they do not recur. Checkpoints, collections and unexplained waits are spread over all steps after
-// warm-up, in whole periods where they recur steadily. O(scenarios * n).
-Savings FindSavings(const JudgedDevice& judged);
+// warm-up, in whole periods where they recur steadily. O(scenarios * n). Stopped: without causes.
+Savings FindSavings(const JudgedDevice& judged, StopFlag stop = nullptr);
 
 }  // namespace traceinject

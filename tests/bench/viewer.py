@@ -5,7 +5,7 @@
 usage: viewer.py BUILD [--events N] [--generated N]    BUILD: the CMake folder of a release build
 
 A recording of N events (default 10 million) is written to a temporary folder and read; then frames of a run of N events generated in
-memory (default 100 million, which needs 2 GB) are measured. Exits with 1 if a limit is broken. Needs no display; run it on a machine
+memory (default 100 million, which needs 3.3 GB) are measured. Exits with 1 if a limit is broken. Needs no display; run it on a machine
 that does nothing else.
 """
 

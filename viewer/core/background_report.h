@@ -24,11 +24,15 @@ struct RunReport {
   proto::Report report;
 };
 
-// Once begun a report cannot be broken off: the destructor waits for it.
 using ReportTask = LatestTask<ReportRequest, RunReport>;
 
-inline std::optional<RunReport> ReportOn(const ReportRequest& request, const std::atomic<bool>&) {
-  return RunReport{request.opening, BuildReportWithVerdict(request.loaded->run, {})};
+inline std::optional<RunReport> ReportOn(const ReportRequest& request,
+                                         const std::atomic<bool>& cancelled) {
+  ReportOptions options;
+  options.stop = &cancelled;
+  RunReport judged{request.opening, BuildReportWithVerdict(request.loaded->run, options)};
+  if (cancelled) return std::nullopt;
+  return judged;
 }
 
 }  // namespace traceinject

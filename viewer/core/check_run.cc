@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/health.h"
-#include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/process_label.h"
 
 namespace traceinject {

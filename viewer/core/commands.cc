@@ -75,7 +75,7 @@ constexpr Command kCommands[] = {
      {Key::kM, kControl},
      kNoOther,
      kOnce,
-     "show or hide the list of marks: text, colour, jump to, remove"},
+     "show the list of marks: text, colour, jump to, remove"},
 
     {CommandId::kCollapse, CommandGroup::kRows, "fold", "Fold or open", Key::kC, kNoOther, kOnce,
      "fold up or open the group of the row under the pointer"},

@@ -28,7 +28,7 @@ class StateWriter {
         Events(timeline_.selection_links().effects), timeline_.selection_links().effects_left_out,
         Events(timeline_.selection_links().peers), MeasureOrNull(), Rows(), Marks(),
         mark ? fmt::format("{}", *mark) : "null", Panels(),
-        JsonString(workspace_.annotations().problem()));
+        JsonString(workspace_.sidecar().problem()));
   }
 
  private:

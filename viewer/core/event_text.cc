@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/kernel_class.h"
@@ -12,28 +13,6 @@
 
 namespace traceinject {
 namespace {
-
-// The operations that one call launched: one for a kernel, many for a graph.
-struct Launched {
-  std::size_t count = 0;
-  std::uint32_t device = kNone, op = kNone;  // the first to start
-};
-
-Launched LaunchedBy(const Rank& rank, std::uint32_t call) {
-  Launched launched;
-  for (std::uint32_t device = 0; device < rank.devices.size(); ++device) {
-    const GpuOps& ops = rank.devices[device].ops;
-    for (std::uint32_t op = 0; op < ops.size(); ++op) {
-      if (ops.launch[op] != call) continue;
-      const bool first = launched.count++ == 0;
-      if (first || ops.start[op] < rank.devices[launched.device].ops.start[launched.op]) {
-        launched.device = device;
-        launched.op = op;
-      }
-    }
-  }
-  return launched;
-}
 
 // From CUpti_ActivityMemoryKind, cupti_activity.h.
 std::string_view MemoryKindName(std::uint8_t kind) {
@@ -110,9 +89,11 @@ std::string_view IdleCauseText(IdleCause cause) {
 
 class Details {
  public:
-  Details(const Run& run, const RowModel& model, const EventRef& ref)
-      : model_(model),
+  Details(const Run& run, const RowModel& model, const EventRef& ref, const LinkedEvents& linked)
+      : run_(run),
+        model_(model),
         ref_(ref),
+        linked_(linked),
         ink_(model.lane(ref).ink(ref.event)),
         row_(model.rows[ref.row]),
         rank_(run.ranks[row_.rank]),
@@ -186,13 +167,22 @@ class Details {
     if (!stack.empty()) Add("inside of", stack);
   }
 
-  // Of a communication kernel: the call around its launch.
-  void AddCollectiveOfLaunch(std::uint32_t call) {
-    const auto calls = EventsAround(model_, RowKind::kCollectives,
-                                    {row_.rank, rank_.api.thread[call], rank_.api.start[call]});
-    if (calls.empty()) return;
-    const EventRef& collective = calls.back();
-    const std::uint32_t source = model_.lane(collective).source(collective.event);
+  // Of a communication kernel: the call that it was launched for, which may lie before its launch
+  // (calls of a group); else the call around the launch.
+  std::optional<EventRef> CollectiveOf(std::uint32_t launch) const {
+    for (const EventRef& cause : linked_.causes) {
+      if (model_.rows[cause.row].kind == RowKind::kCollectives) return cause;
+    }
+    const auto around =
+        EventsAround(model_, RowKind::kCollectives,
+                     {row_.rank, rank_.api.thread[launch], rank_.api.start[launch]});
+    return around.empty() ? std::nullopt : std::optional(around.back());
+  }
+
+  void AddCollectiveOfLaunch(std::uint32_t launch) {
+    const auto collective = CollectiveOf(launch);
+    if (!collective) return;
+    const std::uint32_t source = model_.lane(*collective).source(collective->event);
     Add("issued by", std::string(rank_.string(rank_.collectives.function[source])));
     AddCollectiveFields(source);
   }
@@ -278,14 +268,17 @@ class Details {
                                   name.domain == ApiDomain::kRuntime ? "cudaError_t" : "CUresult"));
     Add("correlation", fmt::format("{}", calls.correlation[source_]));
     AddStack(calls.thread[source_], calls.start[source_]);
-    const Launched launched = LaunchedBy(rank_, source_);
-    if (launched.count == 0) return;
-    const GpuOps& ops = rank_.devices[launched.device].ops;
-    Add("launched",
-        launched.count == 1
-            ? std::string(OpLabel(rank_, model_.kernel_labels[row_.rank], ops, launched.op))
-            : FormatCount(static_cast<std::int64_t>(launched.count)) + " operations");
-    Add("launch to start", FormatDelay(ops.start[launched.op] - start_));
+    AddLaunched();
+  }
+
+  // One operation for a kernel, many for a graph.
+  void AddLaunched() {
+    if (linked_.effects.empty()) return;
+    const EventRef& first = linked_.effects.front();
+    const std::size_t count = linked_.effects.size() + linked_.effects_left_out;
+    Add("launched", count == 1 ? std::string(EventLabel(run_, model_, first))
+                               : FormatCount(static_cast<std::int64_t>(count)) + " operations");
+    Add("launch to start", FormatDelay(model_.lane(first).start(first.event) - start_));
   }
 
   void AddRange() {
@@ -368,8 +361,10 @@ class Details {
     if (spans.detail[source_] >= 0) Add("generation", fmt::format("{}", spans.detail[source_]));
   }
 
+  const Run& run_;
   const RowModel& model_;
   const EventRef ref_;
+  const LinkedEvents& linked_;
   Ink ink_;
   const Row& row_;
   const Rank& rank_;
@@ -437,8 +432,9 @@ std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, cons
   return {ops.start[op], ops.end[op] == kOpen ? lane.end(ref.event) : ops.end[op]};
 }
 
-std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref) {
-  return Details(run, model, ref).All(EventTimes(run, model, ref));
+std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref,
+                                 const LinkedEvents& linked) {
+  return Details(run, model, ref, linked).All(EventTimes(run, model, ref));
 }
 
 }  // namespace traceinject

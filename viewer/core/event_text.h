@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "viewer/core/links.h"
 #include "viewer/core/rows.h"
 
 namespace traceinject {
@@ -26,8 +27,9 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
 std::pair<TimeNs, TimeNs> EventTimes(const Run& run, const RowModel& model, const EventRef& ref);
 
 // All that is recorded of the event, with its launch or with what it launched, and the ranges
-// around it. O(operations of the rank) for a CUDA call, else O(rows + log events).
-std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref);
+// around it. `linked`: what Links tells of it. O(rows + log events).
+std::vector<Detail> EventDetails(const Run& run, const RowModel& model, const EventRef& ref,
+                                 const LinkedEvents& linked);
 
 // A moment on the ruler's clock, in seconds with all nanoseconds: "1.234567890 s".
 std::string FormatMoment(const RowModel& model, TimeNs time_ns);

@@ -31,7 +31,7 @@ class EventText : public testing::Test {
   }
 
   std::string Value(const EventRef& ref, const std::string& what) const {
-    for (const auto& [key, value] : EventDetails(run_, rows_, ref)) {
+    for (const auto& [key, value] : EventDetails(run_, rows_, ref, loaded_->links.Of(ref))) {
       if (key == what) return value;
     }
     return "(missing)";
@@ -76,12 +76,38 @@ TEST(EventTextOfCollectives, AKernelHasTheFieldsOfItsCall) {
   std::map<std::string, std::string> details;
   for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
     if (model.rows[row].kind != RowKind::kStream) continue;
-    for (const auto& [what, value] : EventDetails(run, model, {row, 0, 0})) details[what] = value;
+    for (const auto& [what, value] : EventDetails(run, model, {row, 0, 0}, {}))
+      details[what] = value;
   }
   EXPECT_EQ(details["issued by"], "AllReduce");
   EXPECT_EQ(details["bytes"], "4.096 kB");
   EXPECT_EQ(details["ranks in it"], "8");
   EXPECT_EQ(details["own rank in it"], "3");
+}
+
+// The launch is in the ncclGroupEnd after the call: none is around it.
+TEST(EventTextOfCollectives, AKernelOfAGroupHasTheFieldsOfItsCalls) {
+  RankBuilder builder;
+  const std::uint32_t communicator = builder.AddCommunicator(8, 3);
+  builder.AddRange({0, 5, "ncclGroupStart", "NCCL"});
+  builder.AddCall({20, 30, "AllReduce", 4'096, communicator});
+  builder.AddRange({80, 200, "ncclGroupEnd", "NCCL"});
+  builder.AddKernel(300, 400, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)",
+                    builder.AddApi(100, 110, "cuLaunchKernelEx"));
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const RowModel model = BuildRows(run);
+  const Links links(run, model);
+  std::map<std::string, std::string> details;
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    if (model.rows[row].kind != RowKind::kStream) continue;
+    const EventRef kernel{row, 0, 0};
+    for (const auto& [what, value] : EventDetails(run, model, kernel, links.Of(kernel))) {
+      details[what] = value;
+    }
+  }
+  EXPECT_EQ(details["issued by"], "AllReduce");
+  EXPECT_EQ(details["bytes"], "4.096 kB");
 }
 
 TEST_F(EventText, CopiesHaveBytesAndRate) {
@@ -145,7 +171,8 @@ TEST_F(EventText, AGraphLaunchNamesTheNumberOfItsOperations) {
   ASSERT_NE(row, graph.rows.rows.end());
   const EventRef call{static_cast<std::uint32_t>(row - graph.rows.rows.begin()), 0, 0};
   ASSERT_EQ(EventLabel(graph.run, graph.rows, call), "cudaGraphLaunch");
-  const auto details = EventDetails(graph.run, graph.rows, call);
+  const auto details =
+      EventDetails(graph.run, graph.rows, call, Links(graph.run, graph.rows).Of(call));
   EXPECT_NE(std::find(details.begin(), details.end(), Detail("launched", "3 operations")),
             details.end());
 }

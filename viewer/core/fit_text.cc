@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/metrics/printable.h"
+#include "analyzer/common/printable.h"
 
 namespace traceinject {
 namespace {

@@ -8,6 +8,9 @@
 #include <random>
 #include <utility>
 
+#include "viewer/core/device_findings.h"
+#include "viewer/core/row_ids.h"
+
 namespace traceinject {
 namespace {
 
@@ -23,6 +26,10 @@ constexpr std::array kClasses = {KernelClass::kGemm, KernelClass::kElementwise, 
 constexpr std::array kNames = {"sm90_xmma_gemm_bf16", "vectorized_elementwise_kernel",
                                "layer_norm_kernel", "flash_fwd_kernel", "ncclDevKernel_AllReduce"};
 constexpr std::uint32_t kNested = 4;  // NVTX ranges inside each other
+constexpr std::uint64_t kStepKernels = 2'000;
+constexpr std::array kCauses = {IdleCause::kLaunch, IdleCause::kLaunch, IdleCause::kPython,
+                                IdleCause::kQueued};
+constexpr std::uint64_t kDepthChanges = 2;  // of the queue, a kernel
 
 class RankMaker {
  public:
@@ -57,32 +64,19 @@ class RankMaker {
   }
 
   void AddRows(std::vector<Row>& rows) {
-    Row heading = MakeRow(RowKind::kRank, fmt::format("rank {}", index_));
-    rows.push_back(std::move(heading));
-    Kernels kernels = MakeKernels();
-    Row summary = MakeRow(RowKind::kDevice, "GPU 0");
-    summary.device = 0;
-    summary.lanes.emplace_back(FlattenByCategory(std::exchange(kernels.all, {})));
-    rows.push_back(std::move(summary));
-    for (std::uint32_t stream = 0; stream < kStreams; ++stream) {
-      Row row = MakeRow(RowKind::kStream, fmt::format("stream {}", 7 + 6 * stream));
-      row.device = 0;
-      row.stream = stream;
-      SetLanes(row, kernels.of_stream[stream].Take());
-      rows.push_back(std::move(row));
-    }
-    AddThreadRow(rows, RowKind::kNvtx, "thread 100: NVTX", MakeRanges());
-    AddThreadRow(rows, RowKind::kCalls, "thread 100: CUDA calls", MakeCalls());
+    const std::uint32_t heading = Add(rows, RowKind::kRank, fmt::format("rank {}", index_), kNone);
+    AddSteps(rows, heading);
+    AddDevice(rows, heading);
+    const std::uint32_t host = Add(rows, RowKind::kHost, "host", heading);
+    AddThreadRow(rows, RowKind::kNvtx, "thread 100: NVTX", host, MakeRanges());
+    AddThreadRow(rows, RowKind::kCalls, "thread 100: CUDA calls", host, MakeCalls());
   }
 
-  TimeNs length() const {
-    return static_cast<TimeNs>(kernels_) * kPeriodNs +
-           static_cast<TimeNs>(kernels_ / kPauseEvery) * kPauseNs;
-  }
+  TimeNs length() const { return StartOf(kernels_); }
 
  private:
   struct Kernels {
-    LaneEvents all;
+    LaneEvents all, idle;
     std::array<LanePacker, kStreams> of_stream;
   };
 
@@ -113,19 +107,71 @@ class RankMaker {
     rank.nvtx.category.push_back(kNone);
   }
 
-  Row MakeRow(RowKind kind, std::string label) const {
-    Row row;
+  // Where the row stands.
+  std::uint32_t Add(std::vector<Row>& rows, RowKind kind, std::string label,
+                    std::uint32_t parent) const {
+    Row& row = rows.emplace_back();
     row.kind = kind;
+    row.parent = parent;
     row.rank = index_;
     row.label = std::move(label);
+    return static_cast<std::uint32_t>(rows.size()) - 1;
+  }
+
+  Row& AddDeviceRow(std::vector<Row>& rows, RowKind kind, std::string label,
+                    std::uint32_t parent) const {
+    Row& row = rows[Add(rows, kind, std::move(label), parent)];
+    row.device = 0;
     return row;
   }
 
-  void AddThreadRow(std::vector<Row>& rows, RowKind kind, std::string label, PackedLanes lanes) {
-    Row row = MakeRow(kind, std::move(label));
+  void AddThreadRow(std::vector<Row>& rows, RowKind kind, std::string label, std::uint32_t parent,
+                    PackedLanes lanes) const {
+    Row& row = rows[Add(rows, kind, std::move(label), parent)];
     row.thread = 0;
     SetLanes(row, std::move(lanes));
-    rows.push_back(std::move(row));
+  }
+
+  // When a kernel starts.
+  static TimeNs StartOf(std::uint64_t kernel) {
+    return static_cast<TimeNs>(kernel) * kPeriodNs +
+           static_cast<TimeNs>(kernel / kPauseEvery) * kPauseNs;
+  }
+
+  void AddSteps(std::vector<Row>& rows, std::uint32_t parent) const {
+    Steps steps;
+    Row& row = AddDeviceRow(rows, RowKind::kSteps, "steps", parent);
+    for (std::uint64_t kernel = 0; kernel < kernels_; kernel += kStepKernels) {
+      Step& step = steps.steps.emplace_back();
+      step.time = {StartOf(kernel), StartOf(std::min(kernel + kStepKernels, kernels_))};
+      row.names.push_back(fmt::format("step {}", steps.steps.size()));
+    }
+    row.lanes.emplace_back(StepEvents(steps));
+  }
+
+  void AddDevice(std::vector<Row>& rows, std::uint32_t parent) {
+    Kernels kernels = MakeKernels();
+    AddDeviceRow(rows, RowKind::kDevice, "GPU 0", parent)
+        .lanes.emplace_back(FlattenByCategory(std::exchange(kernels.all, {})));
+    const auto device = static_cast<std::uint32_t>(rows.size()) - 1;
+    AddDeviceRow(rows, RowKind::kIdle, "idle", device).lanes.emplace_back(std::move(kernels.idle));
+    AddDeviceRow(rows, RowKind::kQueueDepth, "queue depth", device).counter.emplace(MakeDepth());
+    for (std::uint32_t stream = 0; stream < kStreams; ++stream) {
+      Row& row =
+          AddDeviceRow(rows, RowKind::kStream, fmt::format("stream {}", 7 + 6 * stream), device);
+      row.stream = stream;
+      SetLanes(row, kernels.of_stream[stream].Take());
+    }
+  }
+
+  // Each kernel is launched and begins.
+  CounterSeries MakeDepth() {
+    CounterPoints depth;
+    for (std::uint64_t i = 0; i < kDepthChanges * kernels_; ++i) {
+      depth.Add(StartOf(i / kDepthChanges) + static_cast<TimeNs>(i % kDepthChanges) * 3'000,
+                static_cast<std::int32_t>(UpTo(200)));
+    }
+    return {std::move(depth), length()};
   }
 
   TimeNs UpTo(TimeNs most) { return std::uniform_int_distribution<TimeNs>(0, most)(random_); }
@@ -137,18 +183,22 @@ class RankMaker {
   }
 
   // Mostly short, some long, on streams that overlap each other; a few begin before the one before
-  // them in their stream ends.
+  // them in their stream ends. Where none runs the GPU is idle.
   Kernels MakeKernels() {
     Kernels kernels;
-    TimeNs time = 0;
+    TimeNs busy_until = 0;
     for (std::uint64_t i = 0; i < kernels_; ++i) {
+      const TimeNs time = StartOf(i);
+      if (busy_until < time) {
+        kernels.idle.Add(busy_until, time, SourceOf(i, i % 4), InkOf(kCauses[i % kCauses.size()]));
+      }
       const std::size_t kind = i % 20 == 0 ? 4 : i % 4;
       const TimeNs end = time + 1'500 + UpTo(5'000) + (i % 200 == 0 ? 60'000 : 0);
       const std::size_t stream = kind == 4 ? 1 : i % 16 == 3 ? 2 : 0;
       const Ink ink = InkOf(kClasses[kind]);
       kernels.all.Add(time, end, SourceOf(i, kind), ink);
       kernels.of_stream[stream].Add(time, end, SourceOf(i, kind), ink);
-      time += kPeriodNs + (i % kPauseEvery == kPauseEvery - 1 ? kPauseNs : 0);
+      busy_until = std::max(busy_until, end);
     }
     return kernels;
   }
@@ -197,6 +247,7 @@ std::unique_ptr<const LoadedRun> GenerateRun(std::uint64_t events) {
     model.kernel_labels.emplace_back(kNames.begin(), kNames.end());
     model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));
   }
+  SetRowIds(loaded->run, model.rows);
   model.kernel_classes.assign(kClasses.begin(), kClasses.end());
   return loaded;
 }

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "viewer/core/event_text.h"
 
 namespace traceinject {
@@ -14,10 +16,10 @@ TEST(GeneratedRun, HasTheEventsAskedForInEveryKindOfRow) {
   const RowModel& model = loaded->rows;
   std::size_t events = 0, overlapped = 0;
   for (const Row& row : model.rows) {
-    if (row.kind == RowKind::kRank) continue;
+    if (IsHeading(row.kind)) continue;
     EXPECT_EQ(row.hidden, 0U);
-    EXPECT_FALSE(row.lanes.empty()) << row.label;
-    if (row.kind == RowKind::kDevice) continue;
+    EXPECT_EQ(row.lanes.empty(), row.counter.has_value()) << row.label;
+    if (IsDerived(row.kind)) continue;
     overlapped += row.lanes.size() > 1 ? 1 : 0;
     for (const Lane& lane : row.lanes) {
       events += lane.size();
@@ -27,6 +29,25 @@ TEST(GeneratedRun, HasTheEventsAskedForInEveryKindOfRow) {
   }
   EXPECT_EQ(events, kEvents);
   EXPECT_GE(overlapped, 2 * 8U);  // of each rank a stream, and the ranges
+}
+
+// Kinds of rows and their groups, as BuildRows makes them.
+TEST(GeneratedRun, HasTheRowsOfARealRun) {
+  const auto generated = GenerateRun(4'000);
+  const std::vector<Row>& rows = generated->rows.rows;
+  const auto count = [&](RowKind kind, RowKind parent) {
+    return std::count_if(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.kind == kind && row.parent != kNone && rows[row.parent].kind == parent;
+    });
+  };
+  EXPECT_EQ(count(RowKind::kSteps, RowKind::kRank), 8);
+  EXPECT_EQ(count(RowKind::kDevice, RowKind::kRank), 8);
+  EXPECT_EQ(count(RowKind::kIdle, RowKind::kDevice), 8);
+  EXPECT_EQ(count(RowKind::kQueueDepth, RowKind::kDevice), 8);
+  EXPECT_EQ(count(RowKind::kStream, RowKind::kDevice), 24);
+  EXPECT_EQ(count(RowKind::kHost, RowKind::kRank), 8);
+  EXPECT_EQ(count(RowKind::kNvtx, RowKind::kHost), 8);
+  EXPECT_EQ(count(RowKind::kCalls, RowKind::kHost), 8);
 }
 
 TEST(GeneratedRun, EveryEventHasAName) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/json_text.h"
 
-#include "analyzer/metrics/printable.h"
+#include "analyzer/common/printable.h"
 
 namespace traceinject {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the panels ask of a run of ten million events: statistics, search, overview.
+// What the panels ask of a run of ten million events: statistics, search, overview, details.
 #include <benchmark/benchmark.h>
 
 #include <random>
 #include <string>
 
 #include "analyzer/metrics/rank_builder.h"
+#include "viewer/core/event_text.h"
 #include "viewer/core/find.h"
 #include "viewer/core/overview.h"
 #include "viewer/core/statistics.h"
@@ -44,6 +45,45 @@ const LargeRun& Large() {
   }();
   return large;
 }
+
+// Half of the events are the calls that launched the others.
+struct LaunchedRun {
+  traceinject::Run run;
+  RowModel model;
+  Links links;
+  std::uint32_t calls = kNone;  // their row
+};
+
+const LaunchedRun& Launched() {
+  static const LaunchedRun* const launched = [] {
+    RankBuilder builder;
+    for (TimeNs i = 0; i < kEvents / 2; ++i) {
+      const std::uint32_t call = builder.AddApi(i * 5'000, i * 5'000 + 2'000, "cudaLaunchKernel");
+      builder.AddKernel(i * 5'000 + 9'000, i * 5'000 + 13'000, "void gemm<int>(int)", call);
+    }
+    builder.rank().end = TimeNs{kEvents} * 5'000;
+    auto* const made = new LaunchedRun;  // the links point into it
+    made->run.ranks.push_back(std::move(builder.rank()));
+    made->model = BuildRows(made->run);
+    made->links = Links(made->run, made->model);
+    for (std::uint32_t row = 0; row < made->model.rows.size(); ++row) {
+      if (made->model.rows[row].kind == RowKind::kCalls) made->calls = row;
+    }
+    return made;
+  }();
+  return *launched;
+}
+
+void BM_SelectACall(benchmark::State& state) {
+  const LaunchedRun& launched = Launched();
+  std::mt19937 random(1);
+  for (auto _ : state) {
+    const EventRef call{launched.calls, 0, static_cast<std::uint32_t>(random() % (kEvents / 2))};
+    benchmark::DoNotOptimize(
+        EventDetails(launched.run, launched.model, call, launched.links.Of(call)));
+  }
+}
+BENCHMARK(BM_SelectACall)->Unit(benchmark::kMicrosecond);
 
 void BM_Statistics(benchmark::State& state) {
   const LargeRun& large = Large();

@@ -39,6 +39,8 @@ RowList::RowList(const RowModel& model)
 }
 
 void RowList::Reset() {
+  restored_ = unknown_ = {};
+  as_restored_ = {};
   RowChoices choices;
   choices.order.resize(model_.rows.size());
   std::iota(choices.order.begin(), choices.order.end(), 0U);
@@ -51,12 +53,41 @@ void RowList::Choose(RowChoices choices) {
   std::erase_if(choices.hidden, unknown);
   std::erase_if(choices.pinned, unknown);
   std::erase_if(choices.order, unknown);
+  std::vector<bool> ordered(model_.rows.size());
+  for (const std::uint32_t row : choices.order) ordered[row] = true;
   for (std::uint32_t row = 0; row < model_.rows.size(); ++row) {
-    if (Find(choices.order, row) == choices.order.end()) choices.order.push_back(row);
+    if (!ordered[row]) choices.order.push_back(row);
   }
   choices_ = std::move(choices);
   SortChildren();
   Update();
+}
+
+void RowList::Restore(const SavedRows& saved) {
+  RestoredRows rows = RestoreRows(model_, saved);
+  rows.choices.filter = choices_.filter;
+  Choose(std::move(rows.choices));
+  restored_ = saved;
+  unknown_ = std::move(rows.unknown);
+  as_restored_ = choices_;
+}
+
+SavedRows RowList::Saved() const {
+  SavedRows saved = SaveRows(model_, choices_);
+  // Of a quick look many rows are not there yet: what was not changed is as it was brought back.
+  const auto keep = [this](std::vector<std::string> SavedRows::*rows, bool changed,
+                           std::vector<std::string>& now) {
+    if (!changed) {
+      now = restored_.*rows;
+    } else {
+      now.insert(now.end(), (unknown_.*rows).begin(), (unknown_.*rows).end());
+    }
+  };
+  keep(&SavedRows::collapsed, choices_.collapsed != as_restored_.collapsed, saved.collapsed);
+  keep(&SavedRows::hidden, choices_.hidden != as_restored_.hidden, saved.hidden);
+  keep(&SavedRows::pinned, choices_.pinned != as_restored_.pinned, saved.pinned);
+  keep(&SavedRows::order, choices_.order != as_restored_.order, saved.order);
+  return saved;
 }
 
 void RowList::SortChildren() {
@@ -110,6 +141,7 @@ bool RowList::Move(std::uint32_t row, int by) {
     const auto other = neighbour(choices_.pinned, row, [](std::uint32_t) { return true; });
     if (other == choices_.pinned.end()) return false;
     std::iter_swap(Find(choices_.pinned, row), other);
+    Update();
     return true;
   }
   const std::uint32_t parent = model_.rows[row].parent;
@@ -169,6 +201,7 @@ void RowList::Append(std::uint32_t row) {
 }
 
 void RowList::Update() {
+  ++changes_;
   admitted_.assign(model_.rows.size(), false);
   shown_.assign(model_.rows.size(), false);
   summary_.assign(model_.rows.size(), {});

@@ -6,24 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "viewer/core/rows.h"
+#include "viewer/core/row_choices.h"
 
 namespace traceinject {
-
-// All that the user chose; a value, so that it can be kept and brought back.
-struct RowChoices {
-  std::set<std::uint32_t> collapsed, hidden;
-  std::vector<std::uint32_t> pinned;  // in the order in which they stand
-  std::string filter;
-  std::vector<std::uint32_t> order;  // all rows; those of a group stand in this order
-  bool operator==(const RowChoices&) const = default;
-};
 
 class RowList {
  public:
@@ -31,8 +21,14 @@ class RowList {
   explicit RowList(const RowModel& model);
 
   const RowChoices& choices() const { return choices_; }
+  // Grows whenever they may have changed.
+  std::uint64_t changes() const { return changes_; }
   // Rows that the model does not have are left out.
   void Choose(RowChoices choices);
+  // What was saved, also of another list; the filter stays. Rows that the model does not have are
+  // remembered for Saved().
+  void Restore(const SavedRows& saved);
+  SavedRows Saved() const;
   // Everything as at first.
   void Reset();
 
@@ -82,6 +78,10 @@ class RowList {
 
   const RowModel& model_;
   RowChoices choices_;
+  std::uint64_t changes_ = 0;
+  // What was brought back, what of it the model does not have, and what that made of the choices.
+  SavedRows restored_, unknown_;
+  RowChoices as_restored_;
   std::vector<std::uint32_t> roots_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<int> depth_;

@@ -26,6 +26,7 @@ class RowListTest : public testing::Test {
     Row row;
     row.kind = kind;
     row.label = label;
+    row.id = "r" + std::to_string(model_.rows.size());
     row.parent = parent;
     row.rank = rank;
     if (!IsHeading(kind)) {
@@ -183,6 +184,40 @@ TEST_F(RowListTest, ChoicesOfAnotherRunDoNoHarm) {
   list.Choose(other);
   EXPECT_EQ(list.pinned().size(), 1U);
   EXPECT_EQ(list.scrolled().size(), model_.rows.size() - 3);
+}
+
+TEST_F(RowListTest, SavedRowsComeBackInAnotherListWithoutTheFilter) {
+  RowList list(model_);
+  EXPECT_EQ(list.Saved(), SavedRows()) << "nothing was chosen";
+  list.Move(2, 1);
+  list.ToggleCollapsed(1);
+  list.TogglePinned(9);
+  list.Hide(13);
+  list.SetFilter("t");
+  const SavedRows saved = list.Saved();
+  EXPECT_EQ(saved.collapsed, std::vector<std::string>{"r1"});
+  EXPECT_EQ(saved.order, (std::vector<std::string>{"r3", "r2"})) << "of the group that was changed";
+  RowList again(model_);
+  again.Restore(saved);
+  EXPECT_EQ(again.Saved(), saved);
+  list.SetFilter("");
+  EXPECT_EQ(Shown(again), Shown(list));
+}
+
+TEST_F(RowListTest, SavedRowsThatAreNotThereAreKept) {
+  const SavedRows saved = {
+      {"r1", "gone"}, {"gone", "r13"}, {"gone", "r9", "r0", "r9"}, {"r3", "gone", "r2"}};
+  RowList list(model_);
+  list.Restore(saved);
+  ASSERT_EQ(list.pinned().size(), 1U) << "no heading, and once";
+  EXPECT_EQ(list.Saved(), saved) << "nothing was changed";
+  list.Hide(12);
+  EXPECT_EQ(list.Saved().hidden, (std::vector<std::string>{"r12", "r13", "gone"}));
+  EXPECT_EQ(list.Saved().pinned, saved.pinned);
+  list.TogglePinned(9);
+  EXPECT_EQ(list.Saved().pinned, std::vector<std::string>{"gone"});
+  list.Reset();
+  EXPECT_EQ(list.Saved(), SavedRows());
 }
 
 TEST_F(RowListTest, EmptyStatesSayWhatToDo) {

@@ -11,11 +11,12 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/metrics/printable.h"
+#include "analyzer/common/printable.h"
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/device_findings.h"
 #include "viewer/core/palette.h"
 #include "viewer/core/queue_depth.h"
+#include "viewer/core/row_ids.h"
 
 namespace traceinject {
 namespace {
@@ -330,6 +331,7 @@ RowModel BuildRows(const Run& run) {
       model.gaps.push_back({index, rank.read_until, last, "still being read", true});
     }
   }
+  SetRowIds(run, model.rows);
   model.origin = Origin(run, model.start);
   model.kernel_classes = OccurringClasses(run);
   return model;

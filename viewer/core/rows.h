@@ -36,6 +36,12 @@ enum class RowKind : std::uint8_t {
 // A heading has nothing in it but its rows.
 inline bool IsHeading(RowKind kind) { return kind == RowKind::kRank || kind == RowKind::kHost; }
 
+// What such a row shows was worked out of the events of others.
+inline bool IsDerived(RowKind kind) {
+  return kind == RowKind::kDevice || kind == RowKind::kSteps || kind == RowKind::kIdle ||
+         kind == RowKind::kQueueDepth;
+}
+
 struct Row {
   RowKind kind = RowKind::kRank;
   std::uint32_t parent = kNone;  // index into RowModel::rows of the group it belongs to
@@ -43,6 +49,7 @@ struct Row {
   std::uint32_t device = kNone;  // index into Rank::devices; GPU rows
   std::uint32_t stream = kNone;  // index into Rank::streams; kStream
   std::uint32_t thread = kNone;  // index into Rank::threads; host rows
+  std::string id;  // what it is in files: the same whenever the run is read, and of no other row
   std::string label;
   std::string note;         // what the label has no room for; may be empty
   std::vector<Lane> lanes;  // of overlapping events the later ones stand in the lower lanes

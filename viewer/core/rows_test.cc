@@ -138,7 +138,7 @@ class PythonSide : public testing::Test {
     loaded_ = std::move(loaded).value();
   }
   std::string Value(const EventRef& ref, const std::string& what) const {
-    for (const auto& [key, value] : EventDetails(loaded_->run, loaded_->rows, ref)) {
+    for (const auto& [key, value] : EventDetails(loaded_->run, loaded_->rows, ref, {})) {
       if (key == what) return value;
     }
     return "(missing)";

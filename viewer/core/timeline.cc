@@ -76,30 +76,13 @@ std::uint32_t Timeline::PointerRow() const {
   return pointer_x_ < 0 || pointer_x_ >= width_px_ ? kNone : RowAt(pointer_y_);
 }
 
-// What the user chose, for the rows of this run.
-RowChoices Timeline::SameChoices(const Timeline& before) const {
-  const auto same = [&](std::uint32_t row) {
-    return SameRow(before.run_, before.model_, row, run_, model_);
-  };
-  const RowChoices& old = before.row_list_.choices();
-  RowChoices choices;
-  for (const std::uint32_t row : old.collapsed) choices.collapsed.insert(same(row));
-  for (const std::uint32_t row : old.hidden) choices.hidden.insert(same(row));
-  for (const std::uint32_t row : old.pinned) choices.pinned.push_back(same(row));
-  choices.filter = old.filter;
-  // Only an order that was changed: rows that are new belong among the others.
-  if (!std::is_sorted(old.order.begin(), old.order.end())) {
-    for (const std::uint32_t row : old.order) choices.order.push_back(same(row));
-  }
-  return choices;
-}
-
 void Timeline::ContinueFrom(const Timeline& before) {
   Resize(before.width_px_, before.height_px_, before.sizes_);
   pointer_x_ = before.pointer_x_;
   pointer_y_ = before.pointer_y_;
   look_ = before.look_;
-  row_list_.Choose(SameChoices(before));
+  row_list_.SetFilter(before.row_list_.choices().filter);
+  row_list_.Restore(before.row_list_.Saved());
   Relayout();
   // Ranks that joined since may have moved the time that 0 stands for.
   const TimeNs moved = before.run_.base_ns - run_.base_ns;

@@ -159,7 +159,6 @@ class Timeline {
   float LayoutY(float y) const;
   void Relayout();
   void ChangeRow(CommandId command, std::uint32_t row);
-  RowChoices SameChoices(const Timeline& before) const;
 
   const Run& run_;
   const RowModel& model_;

@@ -20,18 +20,40 @@ std::string_view PanelName(Panel panel) {
 }
 
 Workspace::Workspace(const Run& run, const RowModel& model, const Links* links,
-                     std::string marks_path)
-    : timeline_(run, model, links), annotations_(std::move(marks_path), run.base_ns) {
+                     std::string sidecar_path)
+    : timeline_(run, model, links),
+      sidecar_(std::make_unique<Sidecar>(std::move(sidecar_path))),
+      annotations_({}, run.base_ns) {
   SetShown(Panel::kDetails, true);
+  SidecarContent kept = sidecar_->Read(run.base_ns);
+  annotations_ = Annotations(std::move(kept.marks), run.base_ns);
+  timeline_.ChangeRows([&kept](RowList& list) { list.Restore(kept.rows); });
+  kept_rows_ = std::move(kept.rows);
 }
 
 Workspace::Workspace(const Run& run, const RowModel& model, const Links* links, Workspace before)
     : timeline_(run, model, links),
+      sidecar_(std::move(before.sidecar_)),
       annotations_(std::move(before.annotations_)),
+      kept_rows_(std::move(before.kept_rows_)),
       shown_(before.shown_),
       selected_mark_(before.selected_mark_) {
   timeline_.ContinueFrom(before.timeline_);
   annotations_.SetBase(run.base_ns);
+}
+
+void Workspace::Save() {
+  sidecar_->Write({annotations_.marks(), timeline_.row_list().Saved()}, annotations_.base_ns());
+}
+
+void Workspace::KeepRows() {
+  const RowList& rows = timeline_.row_list();
+  if (rows.changes() == kept_changes_) return;
+  kept_changes_ = rows.changes();
+  SavedRows now = rows.Saved();
+  if (now == kept_rows_) return;
+  kept_rows_ = std::move(now);
+  Save();
 }
 
 void Workspace::Do(CommandId command) {
@@ -104,11 +126,13 @@ void Workspace::JumpToMark(std::size_t index) {
 void Workspace::ChangeMark(std::size_t index, Mark mark) {
   const std::size_t moved_to = annotations_.Change(index, std::move(mark));
   if (selected_mark_ == index) selected_mark_ = moved_to;
+  Save();
 }
 
 void Workspace::DeleteMark(std::size_t index) {
   annotations_.Remove(index);
   selected_mark_.reset();
+  Save();
 }
 
 std::optional<Mark> Workspace::MarkHere() const {
@@ -132,6 +156,7 @@ void Workspace::SetMark(bool always_new) {
     mark->colour = MarkColours()[marks.size() % MarkColours().size()];
     selected_mark_ = annotations_.Add(*mark);
   }
+  Save();
   movable_mark_.reset();
   if (always_new) {
     SetShown(Panel::kMarks, true);

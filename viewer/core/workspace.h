@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one window works with: the timeline, the marks on it, and which panels are open. Every
-// command ends here, whether it comes from a key, a menu, the palette or a script.
+// command ends here, whether it comes from a key, a menu, the palette or a script. Marks, and which
+// rows are shown, are kept beside the recording.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "viewer/core/annotations.h"
+#include "viewer/core/sidecar.h"
 #include "viewer/core/timeline.h"
 
 namespace traceinject {
@@ -21,8 +24,8 @@ std::string_view PanelName(Panel panel);
 
 class Workspace {
  public:
-  // `run`, `model` and `links` must outlive it. `marks_path` as in Annotations.
-  Workspace(const Run& run, const RowModel& model, const Links* links, std::string marks_path);
+  // `run`, `model` and `links` must outlive it. `sidecar_path` as in Sidecar.
+  Workspace(const Run& run, const RowModel& model, const Links* links, std::string sidecar_path);
   // Goes on with what another one had, of the same recording that was read again since.
   Workspace(const Run& run, const RowModel& model, const Links* links, Workspace before);
 
@@ -39,6 +42,11 @@ class Workspace {
 
   bool IsShown(Panel panel) const { return shown_[static_cast<std::size_t>(panel)]; }
   void SetShown(Panel panel, bool shown) { shown_[static_cast<std::size_t>(panel)] = shown; }
+
+  // Saves which rows are shown if that changed. To be called every frame.
+  void KeepRows();
+  // What is kept beside the recording: problems with it, and whether it is being written.
+  const Sidecar& sidecar() const { return *sidecar_; }
 
   const Annotations& annotations() const { return annotations_; }
   const std::optional<std::size_t>& selected_mark() const { return selected_mark_; }
@@ -62,10 +70,13 @@ class Workspace {
   // The measured range, else the moment at the pointer, else the selected event.
   std::optional<Mark> MarkHere() const;
   void SetMark(bool always_new);
-  void DeleteSelectedMark();
+  void Save();
 
   Timeline timeline_;
+  std::unique_ptr<Sidecar> sidecar_;
   Annotations annotations_;
+  SavedRows kept_rows_;             // as they are in the file
+  std::uint64_t kept_changes_ = 0;  // of the list, when that was looked at
   std::array<bool, kPanels> shown_ = {};
   std::optional<std::size_t> selected_mark_;
   // The last mark made by kMark, which the next one moves while it has no text.

@@ -188,6 +188,54 @@ TEST_F(WorkspaceTest, ARunThatIsReadAgainKeepsMarksAndPanels) {
   EXPECT_TRUE(next.IsShown(Panel::kMarks));
 }
 
+TEST_F(WorkspaceTest, RowsAreAsTheyWereWhenTheRunIsOpenedAgain) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "run.db.marks.json";
+  const auto open = [&] { return Workspace(loaded_->run, loaded_->rows, &loaded_->links, path); };
+  RowChoices chosen;
+  {
+    Workspace first = open();
+    first.KeepRows();
+    EXPECT_FALSE(first.sidecar().busy()) << "nothing was chosen";
+    first.timeline().ChangeRows([](RowList& list) {
+      list.ToggleCollapsed(1);
+      list.TogglePinned(list.scrolled().back());
+      list.Hide(list.scrolled()[1]);
+    });
+    first.KeepRows();
+    chosen = first.timeline().row_list().choices();
+  }
+  {
+    Workspace again = open();
+    EXPECT_EQ(again.timeline().row_list().choices(), chosen);
+    // A state of the run that has none of its rows yet.
+    const traceinject::Run nothing;
+    const RowModel no_rows;
+    Workspace early(nothing, no_rows, nullptr, std::move(again));
+    early.KeepRows();
+    Workspace whole(loaded_->run, loaded_->rows, &loaded_->links, std::move(early));
+    whole.KeepRows();
+    EXPECT_EQ(whole.timeline().row_list().choices(), chosen);
+    whole.Do(CommandId::kResetRows);
+    whole.KeepRows();
+  }
+  EXPECT_EQ(open().timeline().row_list().Saved(), SavedRows());
+}
+
+TEST_F(WorkspaceTest, AFolderThatCannotBeWrittenIsSaidOnce) {
+  Workspace workspace(loaded_->run, loaded_->rows, nullptr, "/nonexistent/run.db.marks.json");
+  EXPECT_EQ(workspace.sidecar().problem(), "");
+  std::string said;
+  for (int i = 0; i < 3; ++i) {
+    workspace.timeline().ChangeRows([](RowList& list) { list.Hide(list.scrolled().back()); });
+    workspace.KeepRows();
+    workspace.sidecar().Wait();
+    EXPECT_NE(workspace.sidecar().problem().find("cannot be written"), std::string::npos);
+    EXPECT_TRUE(said.empty() || said == workspace.sidecar().problem());
+    said = workspace.sidecar().problem();
+  }
+}
+
 TEST_F(WorkspaceTest, MarksArePaintedWithTheirText) {
   RecordingCanvas none;
   PaintMarks(workspace_, none);

@@ -11,6 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "viewer/core/input_queue.h"
+#include "viewer/platform/imgui_input.h"
 #include "viewer/platform/imgui_session.h"
 
 namespace traceinject {
@@ -63,9 +65,9 @@ Key KeyOf(int glfw_key) {
   return Key::kNoKey;
 }
 
-// What the window's callbacks leave for the next frame.
+// What the window's callbacks leave for the next frames.
 struct Pending {
-  std::vector<KeyPress> keys;
+  InputQueue input;
   bool repeating = false;  // the last key is held down: the character that follows repeats too
   std::vector<std::string> dropped;
   int frames = kFramesAfterInput;  // still to draw
@@ -75,15 +77,26 @@ Pending& PendingOf(GLFWwindow* window) {
   return *static_cast<Pending*>(glfwGetWindowUserPointer(window));
 }
 
+// On either side of the keyboard.
+Modifiers HeldIn(GLFWwindow* window) {
+  const auto down = [window](int left, int right) {
+    return glfwGetKey(window, left) == GLFW_PRESS || glfwGetKey(window, right) == GLFW_PRESS;
+  };
+  return {down(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
+          down(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
+          down(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT)};
+}
+
 void OnKey(GLFWwindow* window, int glfw_key, int, int action, int modifiers) {
   Pending& pending = PendingOf(window);
   pending.frames = kFramesAfterInput;
+  pending.input.Hold(HeldIn(window));
   if (action == GLFW_RELEASE) return;
   pending.repeating = action == GLFW_REPEAT;
   const Key key = KeyOf(glfw_key);
   if (key == Key::kNoKey) return;
   const auto held = [modifiers](int modifier) { return (modifiers & modifier) != 0; };
-  pending.keys.push_back(
+  pending.input.Press(
       {key, {held(GLFW_MOD_CONTROL), held(GLFW_MOD_SHIFT), held(GLFW_MOD_ALT)}, pending.repeating});
 }
 
@@ -91,7 +104,7 @@ void OnKey(GLFWwindow* window, int glfw_key, int, int action, int modifiers) {
 void OnCharacter(GLFWwindow* window, unsigned character) {
   Pending& pending = PendingOf(window);
   if (const auto key = KeyOfCharacter(character)) {
-    pending.keys.push_back({*key, {}, pending.repeating});
+    pending.input.Press({*key, {}, pending.repeating});
   }
 }
 
@@ -104,14 +117,39 @@ void OnDrop(GLFWwindow* window, int count, const char** paths) {
 
 void Wake(GLFWwindow* window) { PendingOf(window).frames = kFramesAfterInput; }
 
+void OnMove(GLFWwindow* window, double x, double y) {
+  PendingOf(window).input.Move({static_cast<float>(x), static_cast<float>(y)});
+  Wake(window);
+}
+
+void OnEnterOrLeave(GLFWwindow* window, int entered) {
+  if (entered == GLFW_FALSE) {
+    PendingOf(window).input.Move(kNoPlace);
+    return Wake(window);
+  }
+  double x = 0, y = 0;
+  glfwGetCursorPos(window, &x, &y);
+  OnMove(window, x, y);
+}
+
+void OnButton(GLFWwindow* window, int button, int action, int) {
+  PendingOf(window).input.Set({static_cast<std::size_t>(button), action == GLFW_PRESS});
+  Wake(window);
+}
+
+void OnScroll(GLFWwindow* window, double x, double y) {
+  PendingOf(window).input.Turn({static_cast<float>(y), static_cast<float>(x)});
+  Wake(window);
+}
+
 // Before ImGui's back end installs its own, which call these.
 void InstallCallbacks(GLFWwindow* window) {
   glfwSetKeyCallback(window, OnKey);
   glfwSetCharCallback(window, OnCharacter);
-  glfwSetCursorPosCallback(window, [](GLFWwindow* w, double, double) { Wake(w); });
-  glfwSetCursorEnterCallback(window, [](GLFWwindow* w, int) { Wake(w); });
-  glfwSetMouseButtonCallback(window, [](GLFWwindow* w, int, int, int) { Wake(w); });
-  glfwSetScrollCallback(window, [](GLFWwindow* w, double, double) { Wake(w); });
+  glfwSetCursorPosCallback(window, OnMove);
+  glfwSetCursorEnterCallback(window, OnEnterOrLeave);
+  glfwSetMouseButtonCallback(window, OnButton);
+  glfwSetScrollCallback(window, OnScroll);
   glfwSetFramebufferSizeCallback(window, [](GLFWwindow* w, int, int) { Wake(w); });
   glfwSetWindowRefreshCallback(window, Wake);
   glfwSetDropCallback(window, OnDrop);
@@ -149,9 +187,12 @@ struct Backends {
 WindowNext DrawFrame(GLFWwindow* window, Pending& pending, WindowContent& content) {
   ImGui_ImplOpenGL3_NewFrame();
   ImGui_ImplGlfw_NewFrame();
+  FrameInput input = pending.input.Next();
+  TellImGui(input);
+  if (!pending.input.empty()) pending.frames = kFramesAfterInput;
   ImGui::NewFrame();
   const WindowNext next =
-      content.Frame({std::exchange(pending.keys, {}), std::exchange(pending.dropped, {})});
+      content.Frame({std::move(input.keys), std::exchange(pending.dropped, {})});
   ImGui::Render();
   int width = 0, height = 0;
   glfwGetFramebufferSize(window, &width, &height);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/common/units.h"
-#include "analyzer/metrics/printable.h"
 #include "viewer/core/event_text.h"
 #include "viewer/core/step_text.h"
 
@@ -37,7 +37,8 @@ std::vector<Detail> DetailsOf(const Timeline& timeline, const proto::Report* rep
   if (timeline.measure()) return MeasureDetails(timeline);
   if (!timeline.selection()) return {};
   const EventRef& event = *timeline.selection();
-  std::vector<Detail> lines = EventDetails(timeline.run(), timeline.model(), event);
+  std::vector<Detail> lines =
+      EventDetails(timeline.run(), timeline.model(), event, timeline.selection_links());
   if (report != nullptr) {
     const TimeNs start = EventTimes(timeline.run(), timeline.model(), event).first;
     const Row& row = timeline.model().rows[event.row];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/ui/marks_panel.h"
 
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@
 namespace traceinject {
 namespace {
 
-constexpr float kWidthEms = 34, kHeightEms = 20;
+constexpr float kTextEms = 34;  // width of the field for the text
 constexpr ImGuiColorEditFlags kSwatch =
     ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop | ImGuiColorEditFlags_NoAlpha;
 
@@ -23,63 +24,7 @@ bool Swatch(const char* id, Rgba colour, float size) {
                             {size, size});
 }
 
-}  // namespace
-
-void MarksPanel::Draw(Workspace& workspace) {
-  const float em = ImGui::GetFontSize();
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  ImGui::SetNextWindowPos({screen.x - em, 6 * em}, ImGuiCond_Appearing, {1, 0});
-  ImGui::SetNextWindowSize({std::min(kWidthEms * em, screen.x - 2 * em), kHeightEms * em},
-                           ImGuiCond_Appearing);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 1);
-  bool open = true;
-  if (ImGui::Begin("Marks", &open, ImGuiWindowFlags_NoSavedSettings)) {
-    DrawEditor(workspace);
-    ImGui::Separator();
-    DrawList(workspace);
-  }
-  ImGui::End();
-  ImGui::PopStyleVar();
-  if (!open) workspace.SetShown(Panel::kMarks, false);
-}
-
-void MarksPanel::DrawEditor(Workspace& workspace) {
-  if (!workspace.selected_mark()) {
-    edited_.reset();
-    Put("M marks the measured range or the moment at the pointer. Select a mark to change it.");
-    return;
-  }
-  const std::size_t index = *workspace.selected_mark();
-  const Mark mark = workspace.annotations().marks()[index];
-  if (edited_ != mark) {
-    edited_ = mark;
-    text_.fill(0);
-    mark.text.copy(text_.data(), text_.size() - 1);
-  }
-  if (workspace.TakeWantsMarkText()) ImGui::SetKeyboardFocusHere();
-  ImGui::SetNextItemWidth(-1);
-  Mark changed = mark;
-  if (ImGui::InputTextWithHint("##text", "text of the mark", text_.data(), text_.size())) {
-    changed.text = text_.data();
-  }
-  const float size = ImGui::GetFontSize();
-  for (const Rgba colour : MarkColours()) {
-    if (Swatch(std::to_string(colour).c_str(), colour, size)) changed.colour = colour;
-    ImGui::SameLine();
-  }
-  if (changed != mark) {
-    workspace.ChangeMark(index, changed);
-    // What is typed stays in the field as it was typed.
-    edited_ = workspace.annotations().marks()[*workspace.selected_mark()];
-  }
-  const bool jump = ImGui::SmallButton("show");
-  ImGui::SameLine();
-  const bool remove = ImGui::SmallButton("delete");
-  if (jump) workspace.JumpToMark(*workspace.selected_mark());
-  if (remove) workspace.DeleteMark(*workspace.selected_mark());
-}
-
-void MarksPanel::DrawList(Workspace& workspace) {
+void DrawList(Workspace& workspace, Controls& controls) {
   ImGui::BeginChild("list");
   const RowModel& model = workspace.timeline().model();
   const std::vector<Mark>& marks = workspace.annotations().marks();
@@ -97,6 +42,7 @@ void MarksPanel::DrawList(Workspace& workspace) {
         ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left) ? workspace.JumpToMark(index)
                                                            : workspace.SelectMark(index);
       }
+      controls.NoteItem(fmt::format("mark {}", i));
       ImGui::SameLine(2 * sizes.line);
       Swatch("##colour", mark.colour, em - 2 * sizes.line);
       ImGui::SameLine(2 * em);
@@ -109,6 +55,58 @@ void MarksPanel::DrawList(Workspace& workspace) {
     }
   }
   ImGui::EndChild();
+}
+
+}  // namespace
+
+void MarksPanel::Draw(Workspace& workspace, Controls& controls) {
+  DrawEditor(workspace, controls);
+  ImGui::Separator();
+  DrawList(workspace, controls);
+}
+
+void MarksPanel::DrawEditor(Workspace& workspace, Controls& controls) {
+  if (!workspace.selected_mark()) {
+    edited_.reset();
+    PutColoured(DimColour(),
+                "M marks the measured range or the moment at the pointer. Select a mark to change "
+                "it.");
+    return;
+  }
+  const std::size_t index = *workspace.selected_mark();
+  const Mark mark = workspace.annotations().marks()[index];
+  if (edited_ != mark) {
+    edited_ = mark;
+    text_.fill(0);
+    mark.text.copy(text_.data(), text_.size() - 1);
+  }
+  if (workspace.TakeWantsMarkText()) ImGui::SetKeyboardFocusHere();
+  ImGui::SetNextItemWidth(
+      std::min(kTextEms * ImGui::GetFontSize(), ImGui::GetContentRegionAvail().x));
+  Mark changed = mark;
+  if (ImGui::InputTextWithHint("##text", "text of the mark", text_.data(), text_.size())) {
+    changed.text = text_.data();
+  }
+  controls.NoteItem("mark: text");
+  ImGui::SameLine();
+  const float size = ImGui::GetFontSize();
+  for (const Rgba colour : MarkColours()) {
+    if (Swatch(std::to_string(colour).c_str(), colour, size)) changed.colour = colour;
+    controls.NoteItem(fmt::format("mark: colour {:06x}", colour >> 8));
+    ImGui::SameLine();
+  }
+  if (changed != mark) {
+    workspace.ChangeMark(index, changed);
+    // What is typed stays in the field as it was typed.
+    edited_ = workspace.annotations().marks()[*workspace.selected_mark()];
+  }
+  const bool jump = ImGui::SmallButton("show");
+  controls.NoteItem("mark: show");
+  ImGui::SameLine();
+  const bool remove = ImGui::SmallButton("delete");
+  controls.NoteItem("mark: delete");
+  if (jump) workspace.JumpToMark(*workspace.selected_mark());
+  if (remove) workspace.DeleteMark(*workspace.selected_mark());
 }
 
 }  // namespace traceinject

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "viewer/core/workspace.h"
+#include "viewer/ui/widgets.h"
 
 namespace traceinject {
 
@@ -13,12 +14,10 @@ namespace traceinject {
 // colour of the selected one can be changed.
 class MarksPanel {
  public:
-  // Every frame while it is shown.
-  void Draw(Workspace& workspace);
+  void Draw(Workspace& workspace, Controls& controls);
 
  private:
-  void DrawList(Workspace& workspace);
-  void DrawEditor(Workspace& workspace);
+  void DrawEditor(Workspace& workspace, Controls& controls);
 
   std::array<char, kMostMarkTextBytes + 1> text_ = {};
   std::optional<Mark> edited_;  // as it was when its text was put into text_

@@ -11,10 +11,6 @@ namespace {
 // A tick for what is shown or hidden by its command.
 bool IsTicked(const Workspace& workspace, CommandId command) {
   switch (command) {
-    case CommandId::kFind:
-      return workspace.IsShown(Panel::kFind);
-    case CommandId::kMarks:
-      return workspace.IsShown(Panel::kMarks);
     case CommandId::kDetails:
       return workspace.IsShown(Panel::kDetails);
     case CommandId::kHelp:

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
-#include "analyzer/metrics/printable.h"
 #include "viewer/ui/imgui_theme.h"
 #include "viewer/ui/widgets.h"
 

@@ -22,7 +22,8 @@ struct Tab {
 constexpr Tab kTabs[] = {{PanelTab::kVerdict, "Verdict"},
                          {PanelTab::kDetails, "Details"},
                          {PanelTab::kStatistics, "Statistics"},
-                         {PanelTab::kFind, "Find"}};
+                         {PanelTab::kFind, "Find"},
+                         {PanelTab::kMarks, "Marks"}};
 
 }  // namespace
 
@@ -39,6 +40,7 @@ void PanelArea::ContinueFrom(const PanelArea& before) {
   measured_ = before.measured_;
   statistics_.ContinueFrom(before.statistics_);
   find_.ContinueFrom(before.find_);
+  marks_ = before.marks_;
 }
 
 float PanelArea::Height(float window_px) const {
@@ -82,13 +84,15 @@ void PanelArea::DrawSplitter(Controls& controls) {
 void PanelArea::FollowTimeline(const Timeline& timeline) {
   const bool selected = timeline.selection() && timeline.selection() != selection_;
   const bool measured = timeline.measure().has_value() && !measured_;
-  if ((selected || measured) && tab_ == PanelTab::kVerdict) wanted_ = PanelTab::kDetails;
+  const bool follow = (selected || measured) && tab_ == PanelTab::kVerdict;
+  if (follow && !wanted_) wanted_ = PanelTab::kDetails;
   selection_ = timeline.selection();
   measured_ = timeline.measure().has_value();
 }
 
-void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, const proto::Report* report,
+void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Report* report,
                           Controls& controls) {
+  Timeline& timeline = workspace.timeline();
   switch (tab) {
     case PanelTab::kVerdict:
       if (report != nullptr) {
@@ -111,11 +115,13 @@ void PanelArea::DrawPanel(PanelTab tab, Timeline& timeline, const proto::Report*
       return;
     case PanelTab::kFind:
       return find_.Draw(timeline, controls);
+    case PanelTab::kMarks:
+      return marks_.Draw(workspace, controls);
   }
 }
 
-void PanelArea::Draw(Timeline& timeline, const proto::Report* report, Controls& controls) {
-  FollowTimeline(timeline);
+void PanelArea::Draw(Workspace& workspace, const proto::Report* report, Controls& controls) {
+  FollowTimeline(workspace.timeline());
   DrawSplitter(controls);
   if (!ImGui::BeginTabBar("panels")) return;
   const std::optional<PanelTab> wanted = std::exchange(wanted_, std::nullopt);
@@ -127,7 +133,7 @@ void PanelArea::Draw(Timeline& timeline, const proto::Report* report, Controls& 
     if (!open) continue;
     tab_ = tab.tab;
     ImGui::BeginChild(tab.title, {0, 0}, false, ImGuiWindowFlags_NoSavedSettings);
-    DrawPanel(tab.tab, timeline, report, controls);
+    DrawPanel(tab.tab, workspace, report, controls);
     ImGui::EndChild();
     ImGui::EndTabItem();
   }

@@ -8,15 +8,16 @@
 
 #include "schemas/report.pb.h"
 #include "viewer/core/background_load.h"
-#include "viewer/core/timeline.h"
+#include "viewer/core/workspace.h"
 #include "viewer/ui/details_panel.h"
 #include "viewer/ui/find_panel.h"
+#include "viewer/ui/marks_panel.h"
 #include "viewer/ui/statistics_panel.h"
 #include "viewer/ui/widgets.h"
 
 namespace traceinject {
 
-enum class PanelTab : std::uint8_t { kVerdict, kDetails, kStatistics, kFind };
+enum class PanelTab : std::uint8_t { kVerdict, kDetails, kStatistics, kFind, kMarks };
 
 class PanelArea {
  public:
@@ -28,7 +29,7 @@ class PanelArea {
   // The same run was read anew: what was chosen and looked for stays.
   void ContinueFrom(const PanelArea& before);
   // The rest of the window from ImGui's cursor on. `report`: null until there is one.
-  void Draw(Timeline& timeline, const proto::Report* report, Controls& controls);
+  void Draw(Workspace& workspace, const proto::Report* report, Controls& controls);
 
   void Show(PanelTab tab) { wanted_ = tab; }
   // The Find panel, with the caret in its field.
@@ -45,12 +46,14 @@ class PanelArea {
  private:
   void DrawSplitter(Controls& controls);
   void FollowTimeline(const Timeline& timeline);
-  void DrawPanel(PanelTab tab, Timeline& timeline, const proto::Report* report, Controls& controls);
+  void DrawPanel(PanelTab tab, Workspace& workspace, const proto::Report* report,
+                 Controls& controls);
 
   bool whole_;  // all of the run was read
   DetailsPanel details_;
   StatisticsPanel statistics_;
   FindPanel find_;
+  MarksPanel marks_;
   PanelTab tab_ = PanelTab::kVerdict;
   std::optional<PanelTab> wanted_;
   std::optional<float> height_px_;  // as dragged

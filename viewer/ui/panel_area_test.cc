@@ -2,6 +2,8 @@
 // The panels below and above the timeline: their state after clicks, drags and typing.
 #include "viewer/ui/panel_area.h"
 
+#include <fmt/format.h>
+
 #include "analyzer/metrics/rank_builder.h"
 #include "analyzer/verdict/simulated_training.h"
 #include "viewer/ui/ui_fixture.h"
@@ -14,7 +16,6 @@ constexpr TimeNs kUs = 1'000;
 class PanelAreaTest : public UiFixture {
  protected:
   const PanelArea& panels() const { return *ui_.panels(); }
-  const Timeline& timeline() const { return *ui_.timeline(); }
 
   // A run that waits for its data loader.
   void LoadSlowLoader() {
@@ -125,6 +126,47 @@ TEST_F(PanelAreaTest, TheLineAboveGivesRoom) {
   EXPECT_TRUE(ui_.controls().Find("tab: Find").has_value()) << "the tabs stay";
 }
 
+TEST_F(PanelAreaTest, MarksAreListedAndChangedInTheirTab) {
+  Load();
+  Workspace& workspace = *ui_.workspace();
+  const std::vector<Mark>& marks = workspace.annotations().marks();
+  for (const TimeNs start : {3'000 * kUs, 1'000 * kUs}) {
+    workspace.timeline().SetMeasure(Measure{start, start + 500 * kUs, kNone});
+    workspace.Do(CommandId::kNewMark);
+  }
+  Settle();
+  EXPECT_EQ(panels().tab(), PanelTab::kMarks);
+  Click("mark 1");
+  EXPECT_EQ(workspace.selected_mark(), 1U);
+  Click("mark: text");
+  Type("slow");
+  EXPECT_EQ(marks[1].text, "slow");
+  Click(fmt::format("mark: colour {:06x}", MarkColours()[4] >> 8));
+  EXPECT_EQ(marks[1].colour, MarkColours()[4]);
+  Click("mark: show");
+  EXPECT_EQ(timeline().view().span_ns(), 3 * 500 * kUs) << "with room on both sides";
+  Click("tab: Details");
+  EXPECT_EQ(panels().tab(), PanelTab::kDetails);
+  Click("tab: Marks");
+  Click("mark: delete");
+  ASSERT_EQ(marks.size(), 1U);
+  EXPECT_EQ(marks[0].start, 1'000 * kUs);
+}
+
+TEST_F(PanelAreaTest, AMarkGetsTheTextThatIsTyped) {
+  Load();
+  MoveTo(Place("rank 0 on node-a", 2'020 * kUs));
+  Frame({{Key::kM, {.shift = true}}});
+  Frame();
+  Frame();
+  const TimeNs span = timeline().view().span_ns();
+  Type("warm-up");
+  Frame({Key::kW});
+  EXPECT_EQ(timeline().view().span_ns(), span);
+  ASSERT_EQ(marks().size(), 1U);
+  EXPECT_EQ(marks()[0].text, "warm-up");
+}
+
 TEST_F(PanelAreaTest, DetailsAreCopied) {
   Load();
   Click(Place("stream 7", 1'025 * kUs));
@@ -133,6 +175,18 @@ TEST_F(PanelAreaTest, DetailsAreCopied) {
   EXPECT_NE(copied.find("kernel: void ns::sgemm_kernel<float>(float*)\n"), std::string::npos)
       << copied;
   EXPECT_NE(copied.find("duration: 50.00 us\n"), std::string::npos) << copied;
+}
+
+TEST_F(PanelAreaTest, AMeasuredRangeHasItsLengthCountAndBusyShare) {
+  Load();
+  Drag(Place("stream 7", 1'000 * kUs), Place("stream 7", 1'150 * kUs));
+  EXPECT_EQ(panels().tab(), PanelTab::kDetails);
+  Click("details: copy");
+  const std::string copied = ImGui::GetClipboardText();
+  for (const char* line :
+       {"measured: 150.0 us\n", "row: stream 7\n", "events starting: 2\n", "busy: 66.67 %\n"}) {
+    EXPECT_NE(copied.find(line), std::string::npos) << line << copied;
+  }
 }
 
 TEST_F(PanelAreaTest, StatisticsAreOfTheVisibleTime) {

@@ -86,29 +86,49 @@ class UiFixture : public testing::Test {
   }
   void PressEnter(bool shift = false) {
     ImGuiIO& io = ImGui::GetIO();
-    io.KeyShift = shift;
-    io.KeyMods = shift ? ImGuiKeyModFlags_Shift : ImGuiKeyModFlags_None;
+    Hold({.shift = shift});
     io.KeysDown[kEnter] = true;
     Frame();
     io.KeysDown[kEnter] = false;
     Frame();
-    io.KeyShift = false;
-    io.KeyMods = ImGuiKeyModFlags_None;
+    Hold({});
     Settle();
   }
-  // Where a moment of a row is on the screen.
-  ImVec2 Place(const std::string& label, TimeNs time) {
-    const Timeline& timeline = *ui_.timeline();
-    const RowModel& model = timeline.model();
-    for (std::size_t row = 0; row < model.rows.size(); ++row) {
-      if (model.rows[row].label != label) continue;
-      const Box panel = ui_.controls().Find("timeline").value_or(Box());
-      return {panel.left + timeline.Plot().left + timeline.view().X(time),
-              panel.top + timeline.LaneTop(row, 0) + 4};
+  // Where a moment of a lane is on the screen.
+  ImVec2 Place(const std::string& label, TimeNs time, std::size_t lane = 0) {
+    const Box panel = ui_.controls().Find("timeline").value_or(Box());
+    return {panel.left + timeline().Plot().left + timeline().view().X(time),
+            panel.top + timeline().LaneTop(RowOf(label), lane) + 4};
+  }
+
+  // Modifiers, until others are held.
+  void Hold(Modifiers held) {
+    ImGuiIO& io = ImGui::GetIO();
+    io.KeyCtrl = held.control;
+    io.KeyShift = held.shift;
+    io.KeyAlt = held.alt;
+    io.KeyMods = (held.control ? ImGuiKeyModFlags_Ctrl : 0) |
+                 (held.shift ? ImGuiKeyModFlags_Shift : 0) | (held.alt ? ImGuiKeyModFlags_Alt : 0);
+  }
+  void Turn(float steps) {
+    ImGui::GetIO().MouseWheel = steps;
+    Frame();
+  }
+  Workspace& workspace() { return *ui_.workspace(); }
+  const Timeline& timeline() const { return *ui_.timeline(); }
+  const std::vector<Mark>& marks() { return workspace().annotations().marks(); }
+  std::string SelectedRow() const {
+    return timeline().selection() ? timeline().model().rows[timeline().selection()->row].label : "";
+  }
+  std::uint32_t RowOf(const std::string& label) const {
+    const std::vector<Row>& rows = timeline().model().rows;
+    for (std::uint32_t row = 0; row < rows.size(); ++row) {
+      if (rows[row].label == label) return row;
     }
     ADD_FAILURE() << "no row " << label;
-    return {};
+    return 0;
   }
+  ImVec2 Origin() const { return {ui_.timeline_origin().first, ui_.timeline_origin().second}; }
 
   static constexpr int kEnter = 257;
 

@@ -38,7 +38,7 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   overview_.reset();
   workspace_.reset();
   loaded_ = std::move(loaded);
-  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links, MarksPath(loaded_->run));
+  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links, SidecarPath(loaded_->run));
   workspace_->timeline().SetLook(look_);
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
@@ -104,22 +104,29 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   TakeKeys(keys);
   DrawMenuBar();
   DrawLegend(painted_, workspace_->timeline().look());
-  if (const std::string& problem = workspace_->annotations().problem(); !problem.empty()) {
+  if (const std::string& problem = workspace_->sidecar().problem(); !problem.empty()) {
     PutColoured(WarningColour(), problem);
   }
-  if (workspace_->IsShown(Panel::kFind)) {
-    workspace_->SetShown(Panel::kFind, false);  // it is a tab: from here on as any other
-    workspace_->SetShown(Panel::kDetails, true);
-    panels_->ShowFind();
-  }
+  ShowTabs();
   DrawOverview(*overview_, workspace_->timeline(), panels_->find().marks(), controls_);
   const bool panels = workspace_->IsShown(Panel::kDetails);
   const float panels_px = panels ? panels_->Height(ImGui::GetIO().DisplaySize.y) : 0;
   DrawTimeline(std::max(ImGui::GetContentRegionAvail().y - panels_px, 4 * ScreenSizes().ruler));
-  if (panels) panels_->Draw(workspace_->timeline(), report(), controls_);
+  if (panels) panels_->Draw(*workspace_, report(), controls_);
   ImGui::End();
   DrawPanels(palette ? keys : std::vector<KeyPress>{});
+  workspace_->KeepRows();
   DrawOpening();
+}
+
+// These panels are tabs: once they are shown they are as any other.
+void ViewerUi::ShowTabs() {
+  for (const Panel panel : {Panel::kFind, Panel::kMarks}) {
+    if (!workspace_->IsShown(panel)) continue;
+    workspace_->SetShown(panel, false);
+    workspace_->SetShown(Panel::kDetails, true);
+    panel == Panel::kFind ? panels_->ShowFind() : panels_->Show(PanelTab::kMarks);
+  }
 }
 
 // While something is typed, keys without Ctrl belong to the text; but Esc closes.
@@ -181,7 +188,9 @@ void ViewerUi::DrawUnderPointer() {
 void ViewerUi::FeedMouse(float origin_x, float origin_y) {
   const ImGuiIO& io = ImGui::GetIO();
   Timeline& timeline = workspace_->timeline();
-  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  // A button that is let go elsewhere ends what it began here.
+  const bool hovered = ImGui::IsItemHovered();
+  const bool active = ImGui::IsItemActive() || ImGui::IsItemDeactivated();
   if (!hovered && !active) {
     timeline.PointerLeft();
     return;
@@ -203,7 +212,6 @@ void ViewerUi::FeedMouse(float origin_x, float origin_y) {
 
 // What lies over the timeline.
 void ViewerUi::DrawPanels(const std::vector<KeyPress>& keys) {
-  if (workspace_->IsShown(Panel::kMarks)) marks_panel_.Draw(*workspace_);
   if (workspace_->IsShown(Panel::kHelp)) DrawHelp();
   if (!workspace_->IsShown(Panel::kPalette)) {
     palette_.Close();

@@ -15,7 +15,6 @@
 #include "viewer/core/paint_timeline.h"
 #include "viewer/core/workspace.h"
 #include "viewer/ui/command_palette.h"
-#include "viewer/ui/marks_panel.h"
 #include "viewer/ui/panel_area.h"
 #include "viewer/ui/row_controls.h"
 #include "viewer/ui/widgets.h"
@@ -55,11 +54,16 @@ class ViewerUi {
   const Timeline* timeline() const { return workspace_ ? &workspace_->timeline() : nullptr; }
   const PanelArea* panels() const { return panels_.get(); }
   const Controls& controls() const { return controls_; }
-  // Whether a panel waits for figures that are being worked out: the next frames will differ.
-  bool busy() const { return judge_.busy() || (panels_ && panels_->busy()); }
-  // Until they are there.
+  // Whether a panel waits for figures that are being worked out, or something is being saved: the
+  // next frames will differ.
+  bool busy() const {
+    return judge_.busy() || (panels_ && panels_->busy()) ||
+           (workspace_ && workspace_->sidecar().busy());
+  }
+  // Until nothing is.
   void WaitForPanels() const {
     judge_.Wait();
+    if (workspace_) workspace_->sidecar().Wait();
     if (panels_) panels_->Wait();
   }
   // Of the run that is shown; of one that grows perhaps of an earlier state. Null until there is
@@ -72,6 +76,7 @@ class ViewerUi {
   void DrawOpening();
   void Judge();
   void TakeKeys(const std::vector<KeyPress>& keys);
+  void ShowTabs();
   void DrawMenuBar();
   void DrawTimeline(float height_px);
   void DrawUnderPointer();
@@ -91,7 +96,6 @@ class ViewerUi {
   Controls controls_;
   std::pair<float, float> timeline_origin_ = {0, 0};
   CommandPalette palette_;
-  MarksPanel marks_panel_;
   Look look_;        // before there is a timeline to ask
   Painted painted_;  // in the last frame
   RowControls row_controls_;

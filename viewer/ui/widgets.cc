@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
-#include "analyzer/metrics/printable.h"
 #include "viewer/ui/imgui_canvas.h"
 
 namespace traceinject {

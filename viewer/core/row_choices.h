@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user chose about rows: while the window is open by index, in a file by Row::id.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "viewer/core/rows.h"
+
+namespace traceinject {
+
+// A value, so that it can be kept and brought back. Rows are indices into RowModel::rows.
+struct RowChoices {
+  std::set<std::uint32_t> collapsed, hidden;
+  std::vector<std::uint32_t> pinned;  // in the order in which they stand
+  std::string filter;
+  std::vector<std::uint32_t> order;  // all rows; those of a group stand in this order
+  bool operator==(const RowChoices&) const = default;
+};
+
+// The same by Row::id, without the filter, which is for a moment. Of the order only the groups that
+// do not stand as at first.
+struct SavedRows {
+  std::vector<std::string> collapsed, hidden, pinned, order;
+  bool operator==(const SavedRows&) const = default;
+};
+
+// O(rows log rows).
+SavedRows SaveRows(const RowModel& model, const RowChoices& choices);
+
+struct RestoredRows {
+  RowChoices choices;
+  SavedRows unknown;  // rows that the model does not have
+};
+// The order holds the rows that were saved, and no others.
+RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved);
+
+}  // namespace traceinject
