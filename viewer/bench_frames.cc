@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "viewer/platform/imgui_session.h"
+#include "viewer/platform/headless.h"
 #include "viewer/ui/viewer_ui.h"
 
 namespace traceinject {
@@ -56,19 +56,10 @@ void Append(Samples& all, const Samples& some) {
   append(all.vertices, some.vertices);
 }
 
-// ImGui without a renderer.
 class Frames {
  public:
   Frames(std::unique_ptr<const LoadedRun> loaded, int width_px, int height_px, float scale)
-      : imgui_(scale), ui_("a benchmark") {
-    ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {static_cast<float>(width_px), static_cast<float>(height_px)};
-    io.DeltaTime = 1.0F / 60;
-    // As the renderer of the window: more than 65536 vertices in a list are no trouble.
-    io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
-    unsigned char* pixels = nullptr;
-    int width = 0, height = 0;
-    io.Fonts->GetTexDataAsRGBA32(&pixels, &width, &height);
+      : screen_(width_px, height_px, scale), ui_("a benchmark") {
     ui_.SetLoaded(std::move(loaded), std::nullopt, std::nullopt);
     // What panels work out beside the window would take time from the frames.
     ui_.WaitForPanels();
@@ -92,9 +83,7 @@ class Frames {
 
  private:
   void Draw() {
-    ImGui::NewFrame();
-    ui_.Frame({});
-    ImGui::Render();
+    screen_.Frame([this] { ui_.Frame({}); });
   }
 
   double QueryAll() {
@@ -111,7 +100,7 @@ class Frames {
     return CpuMs() - begun;
   }
 
-  ImGuiSession imgui_;
+  HeadlessScreen screen_;
   ViewerUi ui_;
   std::vector<LaneSpan> spans_;
 };
@@ -125,7 +114,7 @@ std::vector<TimeNs> Spans(TimeNs longest) {
 
 }  // namespace
 
-std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
+std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, const OpeningTimes& opening,
                         const ViewerOptions& options) {
   std::size_t events = 0, lanes = 0, lane_bytes = 0;
   for (const Row& row : loaded->rows.rows) {
@@ -154,10 +143,11 @@ std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
                          ToJson(samples));
   }
   return fmt::format(
-      "{{\"events\": {}, \"rows\": {}, \"lanes\": {}, \"lane_bytes\": {}, \"load_s\": {:.3f},\n"
+      "{{\"events\": {}, \"rows\": {}, \"lanes\": {}, \"lane_bytes\": {},\n"
+      "  \"first_rows_s\": {:.3f}, \"whole_s\": {:.3f},\n"
       "  \"width_px\": {}, \"height_px\": {}, \"frames\": {},\n  {},\n  \"zooms\": [{}]}}\n",
-      events, model.rows.size(), lanes, lane_bytes, load_s, options.width_px, options.height_px,
-      all.frame_ms.size(), ToJson(all), zooms);
+      events, model.rows.size(), lanes, lane_bytes, opening.first_rows_s, opening.whole_s,
+      options.width_px, options.height_px, all.frame_ms.size(), ToJson(all), zooms);
 }
 
 }  // namespace traceinject

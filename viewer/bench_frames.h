@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "viewer/bench_opening.h"
 #include "viewer/core/background_load.h"
 #include "viewer/options.h"
 
@@ -14,8 +15,8 @@ namespace traceinject {
 // at each, and measures every frame on this thread: the CPU time of asking the visible lanes what
 // to draw (query), that of a whole frame up to ImGui's draw lists (frame; it holds a query of its
 // own), and the draw commands and vertices that a renderer would get. JSON with p50, p95 and the
-// most of each, over all frames and by zoom. `load_s` is passed on.
-std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, double load_s,
+// most of each, over all frames and by zoom. `opening` is passed on.
+std::string BenchFrames(std::unique_ptr<const LoadedRun> loaded, const OpeningTimes& opening,
                         const ViewerOptions& options);
 
 }  // namespace traceinject

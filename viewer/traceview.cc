@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/traceview.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -34,12 +33,13 @@ int Check(const ViewerOptions& options) {
 }
 
 int Bench(const ViewerOptions& options) {
-  const auto begun = std::chrono::steady_clock::now();
-  LoadResult loaded = options.bench_events != 0 ? LoadResult(GenerateRun(options.bench_events))
-                                                : LoadWithRows(options.paths, {});
+  const bool generated = options.bench_events != 0;
+  const Result<OpeningTimes> opening = generated ? OpeningTimes{} : MeasureOpening(options);
+  if (!opening.ok()) return Fail(opening.error());
+  LoadResult loaded =
+      generated ? LoadResult(GenerateRun(options.bench_events)) : LoadWithRows(options.paths, {});
   if (!loaded.ok()) return Fail(loaded.error());
-  const std::chrono::duration<double> load_s = std::chrono::steady_clock::now() - begun;
-  std::fputs(BenchFrames(std::move(loaded).value(), load_s.count(), options).c_str(), stdout);
+  std::fputs(BenchFrames(std::move(loaded).value(), opening.value(), options).c_str(), stdout);
   return kExitOk;
 }
 

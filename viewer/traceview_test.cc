@@ -295,9 +295,9 @@ TEST(Traceview, BenchFramesGivesJson) {
     const Outcome outcome = RunTraceview(what + " --bench-frames 30");
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_TRUE(outcome.output.starts_with("{")) << outcome.output;
-    for (const char* key :
-         {"\"events\"", "\"query_ms\": {\"p50\"", "\"frame_ms\"", "\"draw_commands\"",
-          "\"vertices\"", "\"zooms\": [", "\"span_ns\": 1000000,"}) {
+    for (const char* key : {"\"events\"", "\"query_ms\": {\"p50\"", "\"frame_ms\"",
+                            "\"draw_commands\"", "\"vertices\"", "\"first_rows_s\": ",
+                            "\"whole_s\": ", "\"zooms\": [", "\"span_ns\": 1000000,"}) {
       EXPECT_NE(outcome.output.find(key), std::string::npos) << key << "\n" << outcome.output;
     }
   }

@@ -7,7 +7,8 @@
 
 namespace traceinject {
 
-// Frames that are drawn by nobody: for scripts that look at the state only, on any machine.
+// Frames that are drawn by nobody: for scripts that look at the state only, and benchmarks, on any
+// machine.
 class HeadlessScreen {
  public:
   HeadlessScreen(int width_px, int height_px, float scale);
