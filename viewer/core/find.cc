@@ -5,14 +5,13 @@
 #include <bit>
 #include <tuple>
 
+#include "viewer/core/contains_text.h"
 #include "viewer/core/event_names.h"
 
 namespace traceinject {
 namespace {
 
 constexpr std::uint32_t kEventsPerLook = 1 << 16;  // at the flag
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 struct Hit {
   TimeNs start = 0;
@@ -92,12 +91,6 @@ TimeNs LengthBins::Start(std::size_t bin) {
   if (octave >= 2) return static_cast<TimeNs>(quarter << (octave - 2));
   const std::uint64_t divisor = std::uint64_t{4} >> octave;
   return static_cast<TimeNs>((quarter + divisor - 1) / divisor);
-}
-
-bool ContainsText(std::string_view text, std::string_view part) {
-  return std::search(text.begin(), text.end(), part.begin(), part.end(),
-                     [](char a, char b) { return Lower(a) == Lower(b); }) != text.end() ||
-         part.empty();
 }
 
 std::optional<FindResult> FindEvents(const Run& run, const RowModel& model, const FindQuery& query,

@@ -54,7 +54,4 @@ struct FindResult {
 std::optional<FindResult> FindEvents(const Run& run, const RowModel& model, const FindQuery& query,
                                      const std::atomic<bool>& cancelled);
 
-// Case counts only beyond ASCII. O(text x part) worst case.
-bool ContainsText(std::string_view text, std::string_view part);
-
 }  // namespace traceinject

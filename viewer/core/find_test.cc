@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "viewer/core/contains_text.h"
 #include "viewer/core/event_text.h"
 #include "viewer/core/random_run.h"
 #include "viewer/core/statistics.h"

@@ -2,20 +2,13 @@
 #include "viewer/core/row_list.h"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
 #include <utility>
 
+#include "viewer/core/contains_text.h"
+
 namespace traceinject {
 namespace {
-
-bool ContainsText(std::string_view text, std::string_view part) {
-  const auto same = [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) ==
-           std::tolower(static_cast<unsigned char>(b));
-  };
-  return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
-}
 
 template <typename Rows>
 auto Find(Rows& rows, std::uint32_t row) {
