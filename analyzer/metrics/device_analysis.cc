@@ -29,6 +29,7 @@ DeviceAnalysis Analyse(const Rank& rank, const Device& device, const Window& win
   found.copies = CountCopies(rank, device.ops, found.range, window.time);
   found.nccl = LinkNccl(rank, device);
   found.comm_kernels = CountCommKernels(rank, device.ops, found.range);
+  found.products = CountMatrixProducts(rank, device, found.range, window.time);
   found.join = CountJoins(rank, device.ops, found.range);
   return found;
 }
