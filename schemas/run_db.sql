@@ -14,7 +14,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -228,6 +228,33 @@ CREATE TABLE collective (
   reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none
   peer         INTEGER,                -- rank in the communicator, Send and Recv; NULL otherwise
   root         INTEGER                 -- rank in the communicator, rooted operations; NULL otherwise
+);
+
+-- A matrix product as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is
+-- 2 m n k batch floating-point operations (8 m n k batch for complex types).
+CREATE TABLE gemm_shape (
+  id           INTEGER PRIMARY KEY,
+  function     INTEGER NOT NULL,       -- -> string: cublasGemmEx, cublasLtMatmul, ...
+  m            INTEGER NOT NULL,       -- rows of the result, as the library sees it (column-major)
+  n            INTEGER NOT NULL,       -- columns of the result
+  k            INTEGER NOT NULL,
+  batch        INTEGER NOT NULL,       -- products in the call; of a grouped call those of one group, which has a row of its own
+  trans_a      INTEGER NOT NULL,       -- cublasOperation_t: 0 as it is, 1 transposed, 2 conjugate transposed
+  trans_b      INTEGER NOT NULL,       -- likewise
+  type_a       INTEGER,                -- cudaDataType of the first matrix: 0 float, 1 double, 2 half, 14 bfloat16, 28 fp8 e4m3,
+                                       -- 29 fp8 e5m2, ...; NULL: unknown
+  type_b       INTEGER,                -- likewise
+  type_c       INTEGER,                -- of the result
+  compute_type INTEGER                 -- cublasComputeType_t: 64 half, 68 float, 77 float by TF32, ...; NULL: the call has none
+);
+
+-- A call of such a function, since version 3; one that cuBLAS makes of cuBLASLt is part of the outer one. Its kernels are those
+-- launched on the thread inside [start, start + dur).
+CREATE TABLE gemm (
+  start  INTEGER NOT NULL,
+  dur    INTEGER NOT NULL,
+  thread INTEGER NOT NULL,             -- -> thread
+  shape  INTEGER NOT NULL              -- -> gemm_shape
 );
 
 -- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognised by its sampler and its settings: a

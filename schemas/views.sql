@@ -56,6 +56,12 @@ SELECT c.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, c.d
 FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
 LEFT JOIN communicator m ON m.id = c.communicator;
 
+CREATE VIEW gemms AS
+SELECT g.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, g.dur AS dur_ns, t.proc, t.tid, f.text AS function,
+       s.m, s.n, s.k, s.batch, s.trans_a, s.trans_b, s.type_a, s.type_b, s.type_c, s.compute_type,
+       s.m * s.n * s.k * s.batch * (CASE WHEN s.type_a IN (4, 5, 6, 15) THEN 8 ELSE 2 END) AS flops
+FROM gemm g JOIN thread t ON t.id = g.thread JOIN gemm_shape s ON s.id = g.shape JOIN string f ON f.id = s.function;
+
 CREATE VIEW data_waits AS
 SELECT w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, w.dur AS dur_ns, t.proc, t.tid, w.loader, w.batch,
        l.workers, l.pin_memory, l.persistent_workers, l.prefetch_factor, l.batch_size

@@ -155,6 +155,7 @@ void Shift(Rank& rank, TimeNs by) {
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
   shift_both(rank.collectives);
+  shift_both(rank.gemms);
   shift_both(rank.data_waits);
   shift_both(rank.host_spans);
   shift(rank.step_marks.time);

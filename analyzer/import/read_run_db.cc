@@ -22,6 +22,7 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     each.shapes = last ? std::move(dictionaries.shapes) : dictionaries.shapes;
     each.api_names = last ? std::move(dictionaries.api_names) : dictionaries.api_names;
     each.graph_nodes = last ? std::move(dictionaries.graph_nodes) : dictionaries.graph_nodes;
+    each.gemm_shapes = last ? std::move(dictionaries.gemm_shapes) : dictionaries.gemm_shapes;
     SortRank(each);
     JoinLaunches(each);
     if (each.end == kOpen) each.end = LastTimeSeen(each);

@@ -122,7 +122,7 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   ASSERT_EQ(read.ranks.size(), 1u);
   const Rank& rank = read.ranks[0];
   EXPECT_EQ(rank.path, path_);
-  EXPECT_EQ(rank.schema_version, 2);
+  EXPECT_EQ(rank.schema_version, 3);
   EXPECT_EQ(rank.run_id, "id");
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.process.pid, 7);
@@ -267,6 +267,57 @@ TEST_F(ReadRunDbTest, WhatThePythonSideRecorded) {
   EXPECT_EQ(spans.detail, (std::vector<std::int32_t>{-1, 2}));
   EXPECT_EQ(tid(spans.thread[0]), 1);
   EXPECT_EQ(rank.end, 1010) << "the last thing seen";
+}
+
+TEST_F(ReadRunDbTest, MatrixProducts) {
+  RunDbFixture file(path_, {.end_ns = std::nullopt});
+  file.AddGemm({.start_ns = 500, .dur_ns = 20, .m = 8, .n = 9, .k = 10, .batch = 3, .trans_b = 1});
+  file.AddGemm({.start_ns = 100,
+                .dur_ns = 900,
+                .function = "cublasSgemm_v2",
+                .m = 1,
+                .n = 2,
+                .k = 3,
+                .type_a = 0,
+                .type_b = 0,
+                .type_c = std::nullopt,
+                .compute_type = std::nullopt,
+                .tid = 1});
+  file.Execute("INSERT INTO gemm VALUES (1, 2, 99, 1)");
+  file.Execute("INSERT INTO gemm VALUES (1, 2, 1, 99)");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks[0];
+  EXPECT_EQ(read.notes.size(), 2U);
+  ASSERT_EQ(rank.gemms.start, (std::vector<TimeNs>{100, 500})) << "by start";
+  EXPECT_EQ(rank.gemms.end, (std::vector<TimeNs>{1000, 520}));
+  EXPECT_EQ(rank.threads[rank.gemms.thread[0]].tid, 1);
+  const GemmShape& first = rank.gemm_shapes[rank.gemms.shape[0]];
+  EXPECT_EQ(rank.string(first.function), "cublasSgemm_v2");
+  EXPECT_EQ(first.type_c, -1);
+  EXPECT_EQ(first.compute_type, -1);
+  const GemmShape& second = rank.gemm_shapes[rank.gemms.shape[1]];
+  EXPECT_EQ(second.m, 8);
+  EXPECT_EQ(second.n, 9);
+  EXPECT_EQ(second.k, 10);
+  EXPECT_EQ(second.batch, 3);
+  EXPECT_FALSE(second.trans_a);
+  EXPECT_TRUE(second.trans_b);
+  EXPECT_EQ(second.type_a, 14);
+  EXPECT_EQ(second.compute_type, 68);
+  EXPECT_EQ(rank.end, 1000) << "the last thing seen";
+}
+
+// Version 2 had no such tables.
+TEST_F(ReadRunDbTest, VersionTwoHasNoMatrixProducts) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 5, .dur_ns = 6});
+  file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE gemm; DROP TABLE gemm_shape; BEGIN");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1U);
+  EXPECT_EQ(read.ranks[0].schema_version, 2);
+  EXPECT_EQ(read.ranks[0].gemms.size(), 0U);
 }
 
 TEST_F(ReadRunDbTest, PythonRowsThatCannotBeRight) {

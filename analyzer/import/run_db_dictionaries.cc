@@ -31,11 +31,12 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 12> kParts = {
-        &Reader::ReadMeta,    &Reader::ReadProcesses,     &Reader::ReadDevices,
-        &Reader::ReadStrings, &Reader::ReadThreads,       &Reader::ReadStreams,
-        &Reader::ReadShapes,  &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
-        &Reader::ReadDomains, &Reader::ReadCommunicators, &Reader::ReadLoaders,
+    constexpr std::array<Part, 13> kParts = {
+        &Reader::ReadMeta,       &Reader::ReadProcesses,     &Reader::ReadDevices,
+        &Reader::ReadStrings,    &Reader::ReadThreads,       &Reader::ReadStreams,
+        &Reader::ReadShapes,     &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
+        &Reader::ReadDomains,    &Reader::ReadCommunicators, &Reader::ReadLoaders,
+        &Reader::ReadGemmShapes,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -295,6 +296,33 @@ class RunDbDictionaries::Reader {
           loader.prefetch_factor = row.optional_int(5);
           loader.batch_size = row.optional_int(6);
           loaders.push_back(loader);
+        });
+  }
+
+  Status ReadGemmShapes() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "gemm_shape",
+        "id, function, m, n, k, batch, trans_a, trans_b, type_a, type_b, type_c, compute_type",
+        [&](const Statement& row) {
+          GemmShape shape;
+          shape.function = to_.StringOf(row, 1);
+          const auto size = [&](int column) {
+            return std::max<std::int64_t>(0, row.int64(column));
+          };
+          shape.m = size(2);
+          shape.n = size(3);
+          shape.k = size(4);
+          shape.batch = size(5);
+          shape.trans_a = row.int64(6) != 0;
+          shape.trans_b = row.int64(7) != 0;
+          const auto type = [&](int column) { return row.optional_int(column).value_or(-1); };
+          shape.type_a = type(8);
+          shape.type_b = type(9);
+          shape.type_c = type(10);
+          shape.compute_type = type(11);
+          to_.gemm_shape_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.gemm_shapes.size()));
+          to_.gemm_shapes.push_back(shape);
         });
   }
 

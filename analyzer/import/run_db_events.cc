@@ -28,11 +28,11 @@ class Reader {
 
   Status Read() {
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 11> kParts = {
-        &Reader::ReadKernels,     &Reader::ReadMemcpys,    &Reader::ReadMemsets,
-        &Reader::ReadApi,         &Reader::ReadSyncs,      &Reader::ReadNvtx,
-        &Reader::ReadCollectives, &Reader::ReadDataWaits,  &Reader::ReadStepMarks,
-        &Reader::ReadHostSpans,   &Reader::ReadSideTables,
+    constexpr std::array<Part, 12> kParts = {
+        &Reader::ReadKernels,     &Reader::ReadMemcpys,   &Reader::ReadMemsets,
+        &Reader::ReadApi,         &Reader::ReadSyncs,     &Reader::ReadNvtx,
+        &Reader::ReadCollectives, &Reader::ReadDataWaits, &Reader::ReadStepMarks,
+        &Reader::ReadHostSpans,   &Reader::ReadGemms,     &Reader::ReadSideTables,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -286,6 +286,23 @@ class Reader {
                               spans.kind.push_back(static_cast<HostSpanKind>(row.int64(3)));
                               spans.detail.push_back(row.optional_int(4).value_or(-1));
                             });
+  }
+
+  Status ReadGemms() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const Statement& row) {
+      const Place* thread = ThreadOf("gemm", row.int64(2));
+      if (thread == nullptr) return;
+      const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
+      if (shape == kNone) return rows_.Count("gemm", RowProblem::kNoShape);
+      TimeNs end = 0;
+      if (!rows_.Times("gemm", row.int64(0), row.int64(1), end)) return;
+      Gemms& gemms = rank(*thread).gemms;
+      gemms.start.push_back(row.int64(0));
+      gemms.end.push_back(end);
+      gemms.thread.push_back(thread->index);
+      gemms.shape.push_back(shape);
+    });
   }
 
   // Small tables that nothing refers to.

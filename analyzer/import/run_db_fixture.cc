@@ -115,7 +115,7 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, int>, std::int64_t> api_names;
   std::map<std::uint32_t, std::int64_t> graph_nodes;
   std::uint64_t next_correlation = 1;
-  std::int64_t communicators = 0, data_loaders = 0;
+  std::int64_t communicators = 0, data_loaders = 0, gemm_shapes = 0;
 };
 
 RunDbFixture::RunDbFixture(std::string path) : RunDbFixture(std::move(path), Options{}) {}
@@ -211,6 +211,15 @@ std::uint32_t RunDbFixture::AddCommunicator(const CommunicatorFacts& communicato
                  static_cast<std::int64_t>(communicator.hash), communicator.created_ns,
                  communicator.size, communicator.rank, communicator.device);
   return static_cast<std::uint32_t>(id);
+}
+
+void RunDbFixture::AddGemm(const Gemm& gemm) {
+  const std::int64_t shape = ++state_->gemm_shapes;
+  state_->Insert("gemm_shape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shape,
+                 state_->StringId(gemm.function), gemm.m, gemm.n, gemm.k, gemm.batch, gemm.trans_a,
+                 gemm.trans_b, gemm.type_a, gemm.type_b, gemm.type_c, gemm.compute_type);
+  state_->Insert("gemm VALUES (?, ?, ?, ?)", gemm.start_ns, gemm.dur_ns, state_->ThreadId(gemm.tid),
+                 shape);
 }
 
 std::uint32_t RunDbFixture::AddDataLoader(const DataLoaderFacts& loader) {

@@ -108,6 +108,14 @@ class RunDbFixture {
     std::int64_t tid = 4242;
     std::optional<int> reduction = 0, peer = std::nullopt, root = std::nullopt;
   };
+  struct Gemm {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::string function = "cublasGemmEx";
+    std::int64_t m = 1, n = 1, k = 1, batch = 1;
+    int trans_a = 0, trans_b = 0;
+    std::optional<int> type_a = 14, type_b = 14, type_c = 14, compute_type = 68;
+    std::int64_t tid = 4242;
+  };
   struct DataLoaderFacts {
     int workers = 0;
     bool pin_memory = false, persistent_workers = false;
@@ -153,6 +161,7 @@ class RunDbFixture {
   void AddCollective(const Collective& collective);
   // Returns the id for Collective::communicator.
   std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
+  void AddGemm(const Gemm& gemm);
   // Returns the id for DataWait::loader.
   std::uint32_t AddDataLoader(const DataLoaderFacts& loader);
   void AddDataWait(const DataWait& wait);

@@ -28,6 +28,9 @@ void SortRank(Rank& rank) {
   ApplyOrder(SortedOrder(calls.start, calls.end), calls.start, calls.end, calls.thread,
              calls.function, calls.communicator, calls.bytes, calls.reduction, calls.peer,
              calls.root);
+  Gemms& gemms = rank.gemms;
+  ApplyOrder(SortedOrder(gemms.start, gemms.end), gemms.start, gemms.end, gemms.thread,
+             gemms.shape);
   DataWaits& waits = rank.data_waits;
   ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
              waits.loader, waits.batch);
@@ -49,6 +52,7 @@ TimeNs LastTimeSeen(const Rank& rank) {
   look(rank.syncs.start, rank.syncs.end);
   look(rank.nvtx.start, rank.nvtx.end);
   look(rank.collectives.start, rank.collectives.end);
+  look(rank.gemms.start, rank.gemms.end);
   look(rank.data_waits.start, rank.data_waits.end);
   look(rank.step_marks.time, rank.step_marks.time);
   look(rank.host_spans.start, rank.host_spans.end);

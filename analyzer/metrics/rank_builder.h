@@ -129,6 +129,15 @@ class RankBuilder {
     calls.root.push_back(-1);
   }
 
+  void AddGemm(TimeNs start, TimeNs end, const GemmShape& shape, std::uint32_t thread = 0) {
+    rank_.gemm_shapes.push_back(shape);
+    rank_.gemm_shapes.back().function = String("cublasGemmEx");
+    Gemms& gemms = rank_.gemms;
+    gemms.start.push_back(start);
+    gemms.end.push_back(end);
+    gemms.thread.push_back(thread);
+    gemms.shape.push_back(static_cast<std::uint32_t>(rank_.gemm_shapes.size() - 1));
+  }
   void AddDataWait(TimeNs start, TimeNs end, std::uint32_t loader = kNone,
                    std::uint32_t thread = 0) {
     DataWaits& waits = rank_.data_waits;

@@ -190,6 +190,22 @@ struct Collectives {
   std::size_t size() const { return start.size(); }
 };
 
+// As gemm_shape in run_db.sql. Types are cudaDataType and cublasComputeType_t; -1: unknown.
+struct GemmShape {
+  std::uint32_t function = kNone;  // Rank::strings
+  std::int64_t m = 0, n = 0, k = 0, batch = 0;
+  bool trans_a = false, trans_b = false;
+  int type_a = -1, type_b = -1, type_c = -1, compute_type = -1;
+};
+
+// Calls for matrix products.
+struct Gemms {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint32_t> shape;  // index into Rank::gemm_shapes
+  std::size_t size() const { return start.size(); }
+};
+
 // A torch.utils.data.DataLoader that the program iterated over.
 struct DataLoader {
   int workers = 0;
@@ -280,6 +296,8 @@ struct Rank {
   Syncs syncs;
   NvtxRanges nvtx;
   Collectives collectives;
+  std::vector<GemmShape> gemm_shapes;
+  Gemms gemms;
   std::vector<DataLoader> loaders;
   DataWaits data_waits;
   StepMarks step_marks;

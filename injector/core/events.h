@@ -24,6 +24,7 @@ enum class EventType : std::uint16_t {
   kDataWait,
   kStepMark,
   kHostSpan,
+  kGemm,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -92,6 +93,17 @@ struct PythonEvent {
   std::int64_t values[kValues];
 };
 static_assert(sizeof(PythonEvent) % 8 == 0);
+
+// A matrix product as the program asked for it: the columns of gemm and gemm_shape in run_db.sql.
+struct GemmEvent {
+  EventHeader header;
+  std::int64_t end_ns;
+  const char* function;  // of cuBLAS or cuBLASLt; never freed
+  std::int64_t m, n, k, batch;
+  std::int16_t type_a, type_b, type_c, compute_type;  // -1: unknown
+  std::int32_t trans_a, trans_b;
+};
+static_assert(sizeof(GemmEvent) % 8 == 0);
 
 inline constexpr std::size_t kMostNvtxText =
     1024;  // bytes of a message; longer ones are clipped and counted

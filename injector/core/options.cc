@@ -94,6 +94,9 @@ constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
      "0 or 1",
      Switch<&Options::sync>},
+    {{"TRACEINJECT_GEMM", "1", "0: no shapes of matrix products (cuBLAS, cuBLASLt)"},
+     "0 or 1",
+     Switch<&Options::gemm>},
     {{"TRACEINJECT_PYTHON", "1",
       "0: nothing runs in the program's Python: no waits for data, optimizer steps, checkpoints "
       "and "

@@ -16,6 +16,7 @@ struct Options {
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
   bool sync = true;
+  bool gemm = true;
   bool python = true;
   std::int64_t max_size_bytes = 0;
   std::int64_t flush_ms = 0;

@@ -34,7 +34,8 @@ struct Session {
   std::atomic<bool> finishing{false};
 };
 std::atomic<Session*> g_session{nullptr};
-constinit std::atomic<bool> g_sync{false};  // the option; counts while the state is kRunning
+// Options; they count while the state is kRunning.
+constinit std::atomic<bool> g_sync{false}, g_gemm{false};
 constinit std::atomic<bool> g_started{false};
 constinit std::atomic<bool> g_slot_checked{false};
 
@@ -86,6 +87,7 @@ void Start(const std::string& why) {
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
   g_sync.store(running && session->options.sync, std::memory_order_release);
+  g_gemm.store(running && session->options.gemm, std::memory_order_release);
   g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);
 }
 
@@ -108,6 +110,7 @@ void FinishRecording(long limit_ms) {
   Session* session = g_session.load(std::memory_order_acquire);
   if (session == nullptr || session->owner != getpid() || session->finishing.exchange(true)) return;
   g_sync.store(false, std::memory_order_relaxed);
+  g_gemm.store(false, std::memory_order_relaxed);
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
   session->writer->RequestEnd();
@@ -119,6 +122,8 @@ void FinishRecording(long limit_ms) {
   pthread_timedjoin_np(session->thread, nullptr, &deadline);
   g_state.store(State::kDone, std::memory_order_release);
 }
+
+bool GemmWanted() { return g_gemm.load(std::memory_order_relaxed) && Recording(); }
 
 bool SyncWanted() {
   const State state = g_state.load(std::memory_order_acquire);

@@ -34,6 +34,7 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
   visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);
   visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
+  visit(batch->gemms, Health::kGemmStored, Health::kGemmDropped);
   visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
   visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
   visit(batch->host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
@@ -47,7 +48,7 @@ std::size_t EventRows(Batch* batch) {
 
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
-         batch.nvtx_categories.size();
+         batch.nvtx_categories.size() + batch.gemm_shapes.size();
 }
 
 }  // namespace
@@ -174,6 +175,8 @@ int Writer::DrainQueues() {
         const auto type = static_cast<EventType>(event.type);
         if (type == EventType::kSync) {
           DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
+        } else if (type == EventType::kGemm) {
+          DecodeGemm(tid, reinterpret_cast<const GemmEvent&>(event));
         } else if (PythonDecoder::Decodes(type)) {
           python_decoder_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
         } else {
@@ -190,6 +193,22 @@ void Writer::DecodeSync(int tid, const SyncEvent& event) {
        dictionary_.Thread(tid), event.header.flags,
        event.event == 0 ? 0 : dictionary_.Event(event.event),
        event.has_stream != 0 ? dictionary_.Stream(event.device, event.context, event.stream) : 0});
+}
+
+void Writer::DecodeGemm(int tid, const GemmEvent& event) {
+  GemmShapeRow shape{};
+  shape.m = event.m;
+  shape.n = event.n;
+  shape.k = event.k;
+  shape.batch = event.batch;
+  shape.trans_a = event.trans_a;
+  shape.trans_b = event.trans_b;
+  shape.type_a = event.type_a;
+  shape.type_b = event.type_b;
+  shape.type_c = event.type_c;
+  shape.compute_type = event.compute_type;
+  batch_.gemms.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
+                          dictionary_.Thread(tid), dictionary_.GemmShape(event.function, shape)});
 }
 
 std::string Writer::OutputPath(const ProcessRow& facts) const {

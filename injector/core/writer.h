@@ -55,6 +55,7 @@ class Writer {
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
   void DecodeSync(int tid, const SyncEvent& event);
+  void DecodeGemm(int tid, const GemmEvent& event);
   bool CreateFile();
   std::string OutputPath(const ProcessRow& facts) const;
   void Store();

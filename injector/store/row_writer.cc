@@ -18,6 +18,7 @@ enum Statement : std::size_t {
   kNvtxDomain,
   kNvtxCategory,
   kCommunicator,
+  kGemmShape,
   kDataLoader,
   kDevice,
   kFact,
@@ -29,6 +30,7 @@ enum Statement : std::size_t {
   kSync,
   kNvtx,
   kCollective,
+  kGemm,
   kDataWait,
   kStepMark,
   kHostSpan,
@@ -52,6 +54,8 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
     "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent) "
     "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO gemm_shape(id, function, m, n, k, batch, trans_a, trans_b, type_a, "
+    "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
@@ -77,6 +81,7 @@ constexpr const char* kInsertSql[] = {
     "VALUES(?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, "
     "root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO gemm(start, dur, thread, shape) VALUES(?, ?, ?, ?)",
     "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
     "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
@@ -88,9 +93,9 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {"kernel",    "memcpy",    "memset",     "api",
-                                            "sync",      "nvtx",      "collective", "data_wait",
-                                            "step_mark", "host_span", "clock_pair", "capture_gap"};
+constexpr const char* kEventTableNames[] = {
+    "kernel", "memcpy",    "memset",    "api",       "sync",       "nvtx",       "collective",
+    "gemm",   "data_wait", "step_mark", "host_span", "clock_pair", "capture_gap"};
 constexpr std::size_t kNvtxTable = 5;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
@@ -269,6 +274,17 @@ bool Add(Values to, const CollectiveRow& row) {
   return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
 }
 
+bool Add(Values to, const GemmShapeRow& row) {
+  to.Int(row.id).Int(row.function).Int(row.m).Int(row.n).Int(row.k).Int(row.batch);
+  to.Int(row.trans_a).Int(row.trans_b);
+  to.NotNegative(row.type_a).NotNegative(row.type_b).NotNegative(row.type_c);
+  return to.NotNegative(row.compute_type).Insert();
+}
+
+bool Add(Values to, const GemmRow& row) {
+  return to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.shape).Insert();
+}
+
 bool Add(Values to, const DataWaitRow& row) {
   to.Int(row.start).Int(row.dur).Int(row.thread);
   return to.Id(row.loader).NotNegative(row.batch).Insert();
@@ -342,16 +358,16 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kNvtxDomain], batch.nvtx_domains) &&
          AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
          AddAll(s[kCommunicator], batch.communicators) &&
-         AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kDevice], batch.devices) &&
-         AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
-         AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
-         AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
-         AddAll(s[kSync], batch.syncs) &&
+         AddAll(s[kGemmShape], batch.gemm_shapes) && AddAll(s[kDataLoader], batch.data_loaders) &&
+         AddAll(s[kDevice], batch.devices) && AddAll(s[kFact], batch.facts) &&
+         AddAll(s[kProcess], batch.process) && AddAll(s[kKernel], batch.kernels) &&
+         AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
+         AddAll(s[kApi], batch.apis) && AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
-         AddAll(s[kCollective], batch.collectives) && AddAll(s[kDataWait], batch.data_waits) &&
-         AddAll(s[kStepMark], batch.step_marks) && AddAll(s[kHostSpan], batch.host_spans) &&
-         AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
-         AddAll(s[kHealth], batch.health);
+         AddAll(s[kCollective], batch.collectives) && AddAll(s[kGemm], batch.gemms) &&
+         AddAll(s[kDataWait], batch.data_waits) && AddAll(s[kStepMark], batch.step_marks) &&
+         AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kClockPair], batch.clock_pairs) &&
+         AddAll(s[kGap], batch.gaps) && AddAll(s[kHealth], batch.health);
 }
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
@@ -359,10 +375,11 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   std::int64_t numbered_nvtx = 0;
   for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
-  return {count(batch.kernels),     count(batch.memcpys),     count(batch.memsets),
-          count(batch.apis),        count(batch.syncs),       numbered_nvtx,
-          count(batch.collectives), count(batch.data_waits),  count(batch.step_marks),
-          count(batch.host_spans),  count(batch.clock_pairs), count(batch.gaps)};
+  return {count(batch.kernels),     count(batch.memcpys),    count(batch.memsets),
+          count(batch.apis),        count(batch.syncs),      numbered_nvtx,
+          count(batch.collectives), count(batch.gemms),      count(batch.data_waits),
+          count(batch.step_marks),  count(batch.host_spans), count(batch.clock_pairs),
+          count(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {

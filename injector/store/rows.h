@@ -57,6 +57,12 @@ struct CommunicatorRow {
   int size, rank, device;  // -1: unknown
   std::uint32_t parent;
 };
+struct GemmShapeRow {
+  std::uint32_t id, function;
+  std::int64_t m, n, k, batch;
+  int trans_a, trans_b;
+  int type_a, type_b, type_c, compute_type;  // -1: unknown
+};
 struct DataLoaderRow {
   std::uint32_t id;
   std::int64_t workers;
@@ -122,6 +128,10 @@ struct CollectiveRow {
   std::int64_t bytes;
   int reduction, peer, root;  // -1: none
 };
+struct GemmRow {
+  std::int64_t start, dur;
+  std::uint32_t thread, shape;
+};
 struct DataWaitRow {
   std::int64_t start, dur;
   std::uint32_t thread, loader;
@@ -186,6 +196,7 @@ struct Batch {
   std::vector<NvtxDomainRow> nvtx_domains;
   std::vector<NvtxCategoryRow> nvtx_categories;
   std::vector<CommunicatorRow> communicators;
+  std::vector<GemmShapeRow> gemm_shapes;
   std::vector<DataLoaderRow> data_loaders;
   std::vector<DeviceRow> devices;
   std::vector<SystemFactRow> facts;
@@ -197,6 +208,7 @@ struct Batch {
   std::vector<SyncRow> syncs;
   std::vector<NvtxRow> nvtx;
   std::vector<CollectiveRow> collectives;
+  std::vector<GemmRow> gemms;
   std::vector<DataWaitRow> data_waits;
   std::vector<StepMarkRow> step_marks;
   std::vector<HostSpanRow> host_spans;

@@ -11,7 +11,8 @@ import harness
 ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
 ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
 ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
-                             r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?)$")
+                             r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?"
+                             r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul)$")
 NEWEST_GLIBC = (2, 34)
 
 

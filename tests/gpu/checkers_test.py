@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_recording
 import checks
 import compare_with_profiler
+import matrix_products
 import overhead
 import python_side
 import run_db
@@ -286,6 +287,49 @@ class CheckersTest(unittest.TestCase):
                                  ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS"]),
                                  ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
             self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
+
+
+class MatrixProducts(unittest.TestCase):
+    """Two steps with two products each, of which one has no kernel, and one product outside of the steps."""
+
+    def recording(self, folder):
+        path = pathlib.Path(folder) / "run.db"
+        database = sqlite3.connect(path)
+        database.executescript(SCHEMA + VIEWS)
+        database.execute("INSERT INTO thread VALUES (1, 1, 10, NULL)")
+        database.execute("INSERT INTO nvtx_domain VALUES (1, 1, '')")
+        database.executemany("INSERT INTO string VALUES (?, ?)", [(1, "step 0"), (2, "step 1"), (3, "cublasGemmEx")])
+        database.execute("INSERT INTO gemm_shape VALUES (1, 3, 10, 20, 30, 1, 0, 0, 14, 14, 14, 68)")
+        for step in range(2):
+            start = step * 1000
+            database.execute("INSERT INTO nvtx VALUES (?, 900, 1, 1, 1, ?, NULL, NULL, NULL)", (start, step + 1))
+            database.executemany("INSERT INTO gemm VALUES (?, 50, 1, 1)", [(start + 100,), (start + 300,)])
+            database.execute("INSERT INTO api VALUES (?, 5, 1, 1, ?, 0)", (start + 110, step + 1))
+            database.execute("INSERT INTO api VALUES (?, 5, 1, 1, ?, 0)", (start + 360, step + 11))  # after the second product
+            database.executemany("INSERT INTO kernel VALUES (?, 10, 1, 1, ?, NULL)",
+                                 [(start + 200, step + 1), (start + 400, step + 11)])
+        database.execute("INSERT INTO gemm VALUES (5000, 50, 1, 1)")
+        database.commit()
+        database.close()
+        return path
+
+    def test_counts_what_lies_in_the_steps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(matrix_products.recorded(self.recording(folder)), (4, 4 * 2 * 10 * 20 * 30, 2))
+
+    def judged(self, counted, calls, flops, linked):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "checks"
+            matrix_products.judge(checks.Checks(path, "products"), "bf16", counted, calls, flops, linked)
+            return [json.loads(line)["outcome"] for line in path.read_text().splitlines()]
+
+    def test_judges_operations_and_links(self):
+        counted = {"mm": 600, "addmm": 400, "_scaled_dot_product_flash_attention": 10**9}
+        steps = matrix_products.STEPS
+        self.assertEqual(self.judged(counted, 100, steps * 1000, 100), ["PASS", "PASS"])
+        self.assertEqual(self.judged(counted, 100, steps * 1011, 100), ["FAIL", "PASS"])
+        self.assertEqual(self.judged(counted, 100, steps * 1000, 98), ["PASS", "FAIL"])
+        self.assertEqual(self.judged({}, 0, 0, 0), ["NOTE", "FAIL"], "nothing recorded is no success")
 
 
 if __name__ == "__main__":
