@@ -15,6 +15,7 @@ struct Options {
   std::string output = "run.db";
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
+  bool nccl = true;
   bool sync = true;
   bool python = true;
   std::int64_t max_size_bytes = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/store/row_writer.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,7 @@ enum Statement : std::size_t {
   kSync,
   kNvtx,
   kCollective,
+  kCollectivePlan,
   kDataWait,
   kStepMark,
   kHostSpan,
@@ -50,8 +52,8 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO api_name(id, domain, cbid, name, class) VALUES(?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO nvtx_domain(id, proc, name) VALUES(?, 1, ?)",
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
-    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent) "
-    "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent, "
+    "nodes, name) VALUES(?, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
@@ -75,8 +77,10 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, "
     "payload) "
     "VALUES(?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, "
-    "root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO collective(id, start, dur, thread, function, communicator, bytes, "
+    "reduction, peer, root) VALUES(?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO collective_plan(collective, time, thread, sequence, count, datatype, algorithm, "
+    "protocol, channels, warps, launch_start, launch_dur) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
     "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
@@ -88,10 +92,11 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {"kernel",    "memcpy",    "memset",     "api",
-                                            "sync",      "nvtx",      "collective", "data_wait",
-                                            "step_mark", "host_span", "clock_pair", "capture_gap"};
-constexpr std::size_t kNvtxTable = 5;
+constexpr const char* kEventTableNames[] = {
+    "kernel",    "memcpy",     "memset",          "api",       "sync",
+    "nvtx",      "collective", "collective_plan", "data_wait", "step_mark",
+    "host_span", "clock_pair", "capture_gap"};
+constexpr std::size_t kNvtxTable = 5, kCollectiveTable = 6;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -175,6 +180,8 @@ bool Add(Values to, const CommunicatorRow& row) {
       .NotNegative(row.rank)
       .NotNegative(row.device)
       .Id(row.parent)
+      .NotNegative(row.nodes)
+      .TextOrNull(row.name)
       .Insert();
 }
 
@@ -260,13 +267,21 @@ bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
 }
 
 bool Add(Values to, const CollectiveRow& row) {
-  to.Int(row.start)
+  to.Bits(row.id)
+      .Int(row.start)
       .NotNegative(row.dur)
       .Int(row.thread)
       .Int(row.function)
       .Id(row.communicator)
       .Int(row.bytes);
   return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
+}
+
+bool Add(Values to, const CollectivePlanRow& row) {
+  to.Bits(row.collective).Int(row.time).Int(row.thread).NotNegative(row.sequence).Int(row.count);
+  to.Id(row.datatype).Id(row.algorithm).Id(row.protocol);
+  to.NotNegative(row.channels).NotNegative(row.warps).IntOrNull(row.has_launch, row.launch_start);
+  return to.IntOrNull(row.has_launch && row.launch_dur >= 0, row.launch_dur).Insert();
 }
 
 bool Add(Values to, const DataWaitRow& row) {
@@ -348,10 +363,11 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
-         AddAll(s[kCollective], batch.collectives) && AddAll(s[kDataWait], batch.data_waits) &&
-         AddAll(s[kStepMark], batch.step_marks) && AddAll(s[kHostSpan], batch.host_spans) &&
-         AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
-         AddAll(s[kHealth], batch.health);
+         AddAll(s[kCollective], batch.collectives) &&
+         AddAll(s[kCollectivePlan], batch.collective_plans) &&
+         AddAll(s[kDataWait], batch.data_waits) && AddAll(s[kStepMark], batch.step_marks) &&
+         AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kClockPair], batch.clock_pairs) &&
+         AddAll(s[kGap], batch.gaps) && AddAll(s[kHealth], batch.health);
 }
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
@@ -359,15 +375,28 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   std::int64_t numbered_nvtx = 0;
   for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
-  return {count(batch.kernels),     count(batch.memcpys),     count(batch.memsets),
-          count(batch.apis),        count(batch.syncs),       numbered_nvtx,
-          count(batch.collectives), count(batch.data_waits),  count(batch.step_marks),
-          count(batch.host_spans),  count(batch.clock_pairs), count(batch.gaps)};
+  return {count(batch.kernels),
+          count(batch.memcpys),
+          count(batch.memsets),
+          count(batch.apis),
+          count(batch.syncs),
+          numbered_nvtx,
+          0,  // collectives have ids of their own
+          count(batch.collective_plans),
+          count(batch.data_waits),
+          count(batch.step_marks),
+          count(batch.host_spans),
+          count(batch.clock_pairs),
+          count(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {
   const EventCounts added = CountEvents(batch);
   for (std::size_t i = 0; i < kEventTables; ++i) committed_[i] += added[i];
+  std::int64_t& collective = committed_[kCollectiveTable];
+  for (const CollectiveRow& row : batch.collectives) {
+    collective = std::max(collective, static_cast<std::int64_t>(row.id));
+  }
 }
 
 bool RowWriter::RemoveUnknown(sqlite3* db) const {
