@@ -40,10 +40,14 @@ constexpr std::array<std::string_view, 20> kTables = {
 constexpr std::array<std::string_view, 4> kTablesOfVersion2 = {"data_loader", "data_wait",
                                                                "step_mark", "host_span"};
 
+constexpr std::array<std::string_view, 1> kTablesOfVersion3 = {"collective_plan"};
+
 std::string CountTables(int schema_version) {
   std::vector<std::string_view> tables(kTables.begin(), kTables.end());
   if (schema_version >= 2)
     tables.insert(tables.end(), kTablesOfVersion2.begin(), kTablesOfVersion2.end());
+  if (schema_version >= 3)
+    tables.insert(tables.end(), kTablesOfVersion3.begin(), kTablesOfVersion3.end());
   std::string sql;
   for (const std::string_view table : tables) {
     if (!sql.empty()) sql += " UNION ALL ";
