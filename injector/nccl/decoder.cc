@@ -55,12 +55,6 @@ bool LosesDatatype(std::string_view function) {
   return function == "AllGather" || function == "Broadcast";
 }
 
-// False only if NVTX told of another communicator.
-template <typename Announced>
-bool IsOn(const Announced& announced, std::uint64_t communicator) {
-  return announced.hash == 0 || announced.hash == communicator;
-}
-
 template <typename Event>
 const Event& As(const EventHeader& header) {
   return reinterpret_cast<const Event&>(header);
@@ -190,7 +184,7 @@ void NcclDecoder::DecodeCall(int slot, int tid, const NcclCallEvent& event) {
   call.captured = event.captured != 0;
   const auto open = open_.find(slot);
   Announced* around = open == open_.end() || open->second.empty() ? nullptr : &open->second.back();
-  if (around != nullptr && IsOn(*around, event.communicator) &&
+  if (around != nullptr && around->IsOn(event.communicator) &&
       (around->has_parts || around->row.function == dictionary_->String(function))) {
     call.collective = around->row.id;
     around->planned = true;
@@ -294,7 +288,7 @@ std::uint64_t NcclDecoder::Claim(int slot, const NcclOperationEvent& event) {
   const int root = HasRoot(function) ? event.root : -1;
   if (const auto open = open_.find(slot); open != open_.end() && !open->second.empty()) {
     Announced& around = open->second.back();
-    if (!around.planned && IsOn(around, event.communicator) && around.row.function == name &&
+    if (!around.planned && around.IsOn(event.communicator) && around.row.function == name &&
         around.row.bytes == bytes) {
       around.planned = true;
       if (around.row.communicator == 0) {

@@ -60,9 +60,12 @@ class NcclDecoder {
   struct Announced {
     CollectiveRow row;
     std::uint64_t hash = 0;  // 0: this NCCL does not tell
-    bool has_parts = false;
+    bool has_parts = false;  // NCCL carries it out as sends and receives
     bool planned = false;
     bool stored = false;
+
+    // False only if NVTX told of another communicator.
+    bool IsOn(std::uint64_t communicator) const { return hash == 0 || hash == communicator; }
   };
   // A call that the interface told of, from version 5 on.
   struct Call {
