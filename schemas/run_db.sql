@@ -211,13 +211,18 @@ CREATE TABLE communicator (
   size   INTEGER,                      -- ranks; NULL: unknown, so no bus bandwidth
   rank   INTEGER,                      -- own rank in it; NULL: unknown
   device INTEGER,                      -- CUDA ordinal; NULL: unknown
-  parent INTEGER                       -- -> communicator it was split from; NULL: none or unknown
+  parent INTEGER,                      -- -> communicator it was split from; NULL: none or unknown
+  nodes  INTEGER,                      -- hosts that its ranks are on, since version 3; NULL: unknown
+  name   TEXT                          -- given by the program, at most 63 bytes, since version 3; NULL: none or unknown
 );
 
--- An NCCL operation as the program issued it (the call on the host, not the kernel).
+-- An NCCL operation as the program issued it (the call on the host, not the kernel), each once: as NVTX tells it, or, where NVTX
+-- tells nothing, as NCCL's profiler interface does.
 CREATE TABLE collective (
+  id           INTEGER PRIMARY KEY,    -- since version 3 explicit, ascending in the order in which the operations became known
   start        INTEGER NOT NULL,
-  dur          INTEGER,                -- of the call on the host
+  dur          INTEGER,                -- of the call on the host. From the profiler interface alone: until NCCL had queued the
+                                       -- operation; 0 before version 5 of it, where only the moment after the launch is known
   thread       INTEGER NOT NULL,       -- -> thread. Its kernel is launched on this thread inside [start, start + dur), or, between
                                        -- ncclGroupStart and ncclGroupEnd, inside the outermost ncclGroupEnd
   function     INTEGER NOT NULL,       -- -> string: AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AlltoAll, Gather,
@@ -225,9 +230,33 @@ CREATE TABLE collective (
   communicator INTEGER,                -- -> communicator; NULL: this NCCL does not tell (before 2.25)
   bytes        INTEGER NOT NULL,       -- count x type size of the call's own count argument: per rank for AllGather,
                                        -- ReduceScatter (received), AlltoAll, Gather, Scatter
-  reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none
+  reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none, or not
+                                       -- told (by versions 2 and later of the profiler interface alone)
   peer         INTEGER,                -- rank in the communicator, Send and Recv; NULL otherwise
   root         INTEGER                 -- rank in the communicator, rooted operations; NULL otherwise
+);
+
+-- How NCCL carried an operation out, as its profiler interface (NCCL_PROFILER_PLUGIN) tells, since version 3. One row an operation;
+-- several for AlltoAll, Gather and Scatter, which are carried out as sends and receives; none where the interface was not there.
+-- Several operations fused in one kernel have a row each, with the same launch. An operation captured in a CUDA graph has the row
+-- of its capture.
+CREATE TABLE collective_plan (
+  collective   INTEGER NOT NULL,       -- -> collective
+  time         INTEGER NOT NULL,       -- when NCCL told: on the host, after the kernel was launched
+  thread       INTEGER NOT NULL,       -- -> thread that launched the kernel. Where launch_start is NULL: that NCCL told on, and the
+                                       -- kernel's launch is the last one on it that began before `time`
+  sequence     INTEGER,                -- number of the operation among those of its function on its communicator, the same on all
+                                       -- ranks; those captured in a graph do not count up. NULL: not told, as of Send and Recv
+  count        INTEGER NOT NULL,       -- elements of `datatype`; bytes where that is NULL
+  datatype     INTEGER,                -- -> string: ncclFloat32, ncclBfloat16, ...; NULL: AllGather and Broadcast before version 5
+                                       -- of the interface, which NCCL tells of in bytes
+  algorithm    INTEGER,                -- -> string: RING, TREE, COLLNET_DIRECT, COLLNET_CHAIN, NVLS, NVLS_TREE, PAT; NULL: Send, Recv
+  protocol     INTEGER,                -- -> string: LL, LL128, SIMPLE; NULL: Send, Recv
+  channels     INTEGER,                -- blocks of the kernel that work on it (before version 4 at most); NULL: not told
+  warps        INTEGER,                -- in each block; NULL: not told
+  launch_start INTEGER,                -- the CUDA call that launched the kernel is the one on `thread` that began inside
+  launch_dur   INTEGER                 -- [launch_start, launch_start + launch_dur): its correlation leads to the kernel. NULL:
+                                       -- before version 5 of the interface, or not known which; launch_dur alone: end not seen
 );
 
 -- A matrix product as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is

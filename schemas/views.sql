@@ -52,9 +52,14 @@ LEFT JOIN nvtx_category c ON c.domain = x.domain AND c.category = x.category;
 CREATE VIEW collectives AS
 SELECT c.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, c.dur AS dur_ns, t.proc, t.tid,
        f.text AS function, c.bytes, m.size AS comm_size, m.rank AS comm_rank, printf('0x%x', m.hash) AS comm,
-       c.reduction, c.peer, c.root
+       c.reduction, c.peer, c.root, m.name AS comm_name, m.nodes AS comm_nodes,
+       a.text AS algorithm, o.text AS protocol, p.channels, p.warps, p.sequence, d.text AS datatype, p.count
 FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
-LEFT JOIN communicator m ON m.id = c.communicator;
+LEFT JOIN communicator m ON m.id = c.communicator
+-- Of several plans the first: an operation is one row.
+LEFT JOIN (SELECT min(rowid) AS first, collective FROM collective_plan GROUP BY collective) q ON q.collective = c.id
+LEFT JOIN collective_plan p ON p.rowid = q.first
+LEFT JOIN string a ON a.id = p.algorithm LEFT JOIN string o ON o.id = p.protocol LEFT JOIN string d ON d.id = p.datatype;
 
 CREATE VIEW gemms AS
 SELECT g.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, g.dur AS dur_ns, t.proc, t.tid, f.text AS function,

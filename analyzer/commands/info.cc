@@ -40,7 +40,8 @@ constexpr std::array<std::string_view, 20> kTables = {
 constexpr std::array<std::string_view, 4> kTablesOfVersion2 = {"data_loader", "data_wait",
                                                                "step_mark", "host_span"};
 
-constexpr std::array<std::string_view, 2> kTablesOfVersion3 = {"gemm_shape", "gemm"};
+constexpr std::array<std::string_view, 3> kTablesOfVersion3 = {"collective_plan", "gemm_shape",
+                                                               "gemm"};
 
 std::string CountTables(int schema_version) {
   std::vector<std::string_view> tables(kTables.begin(), kTables.end());

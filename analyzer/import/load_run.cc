@@ -159,6 +159,9 @@ void Shift(Rank& rank, TimeNs by) {
   shift_both(rank.data_waits);
   shift_both(rank.host_spans);
   shift(rank.step_marks.time);
+  shift(rank.plans.time);
+  shift(rank.plans.launch_start);
+  shift(rank.plans.launch_end);
   for (CaptureGap& gap : rank.gaps) {
     gap.start += by;
     if (gap.end != kOpen) gap.end += by;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/import/join_launches.h"
+#include "analyzer/import/join_plans.h"
 #include "analyzer/import/run_db_dictionaries.h"
 #include "analyzer/import/run_db_events.h"
 #include "analyzer/import/run_db_rows.h"
@@ -25,6 +26,7 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     each.gemm_shapes = last ? std::move(dictionaries.gemm_shapes) : dictionaries.gemm_shapes;
     SortRank(each);
     JoinLaunches(each);
+    JoinPlans(each);
     if (each.end == kOpen) each.end = LastTimeSeen(each);
   }
 }

@@ -262,21 +262,31 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadCommunicators() {
-    return rows_.ForEachRow(
-        "communicator", "id, proc, hash, created, size, rank, device", [&](const Statement& row) {
-          const std::uint32_t process = to_.processes.Find(row.int64(1));
-          if (process == kNone) return rows_.Count("communicator", RowProblem::kNoProcess);
-          auto& communicators = file_.ranks[process].communicators;
-          to_.communicators.Add(row.int64(0),
-                                {process, static_cast<std::uint32_t>(communicators.size())});
-          Communicator communicator;
-          communicator.hash = static_cast<std::uint64_t>(row.int64(2));
-          if (!row.is_null(3) && IsPlausible(row.int64(3))) communicator.created = row.int64(3);
-          communicator.size = row.optional_int(4);
-          communicator.rank = row.optional_int(5);
-          communicator.device = row.optional_int(6);
-          communicators.push_back(communicator);
-        });
+    const bool has_names = to_.schema_version >= 3;
+    return rows_.ForEachRow("communicator",
+                            has_names ? "id, proc, hash, created, size, rank, device, nodes, name"
+                                      : "id, proc, hash, created, size, rank, device",
+                            [&](const Statement& row) {
+                              const std::uint32_t process = to_.processes.Find(row.int64(1));
+                              if (process == kNone)
+                                return rows_.Count("communicator", RowProblem::kNoProcess);
+                              auto& communicators = file_.ranks[process].communicators;
+                              to_.communicators.Add(
+                                  row.int64(0),
+                                  {process, static_cast<std::uint32_t>(communicators.size())});
+                              Communicator communicator;
+                              communicator.hash = static_cast<std::uint64_t>(row.int64(2));
+                              if (!row.is_null(3) && IsPlausible(row.int64(3)))
+                                communicator.created = row.int64(3);
+                              communicator.size = row.optional_int(4);
+                              communicator.rank = row.optional_int(5);
+                              communicator.device = row.optional_int(6);
+                              if (has_names) {
+                                communicator.nodes = row.optional_int(7);
+                                communicator.name = row.text(8);
+                              }
+                              communicators.push_back(communicator);
+                            });
   }
 
   Status ReadLoaders() {

@@ -115,7 +115,7 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, int>, std::int64_t> api_names;
   std::map<std::uint32_t, std::int64_t> graph_nodes;
   std::uint64_t next_correlation = 1;
-  std::int64_t communicators = 0, data_loaders = 0, gemm_shapes = 0;
+  std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0;
 };
 
 RunDbFixture::RunDbFixture(std::string path) : RunDbFixture(std::move(path), Options{}) {}
@@ -198,18 +198,30 @@ void RunDbFixture::AddNvtx(const Nvtx& nvtx) {
                  state_->DomainId(nvtx.domain), state_->StringId(nvtx.text), nvtx.category);
 }
 
-void RunDbFixture::AddCollective(const Collective& collective) {
-  state_->Insert("collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", collective.start_ns,
-                 collective.dur_ns, state_->ThreadId(collective.tid),
+std::int64_t RunDbFixture::AddCollective(const Collective& collective) {
+  state_->Insert("collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ++state_->collectives,
+                 collective.start_ns, collective.dur_ns, state_->ThreadId(collective.tid),
                  state_->StringId(collective.function), NullIf(collective.communicator, 0),
                  collective.bytes, collective.reduction, collective.peer, collective.root);
+  return state_->collectives;
+}
+
+void RunDbFixture::AddPlan(const Plan& plan) {
+  const auto text = [&](const std::string& word) {
+    return word.empty() ? std::optional<std::int64_t>() : state_->StringId(word);
+  };
+  state_->Insert("collective_plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", plan.collective,
+                 plan.time_ns, state_->ThreadId(plan.tid), plan.sequence, plan.count,
+                 text(plan.datatype), text(plan.algorithm), text(plan.protocol), plan.channels,
+                 plan.warps, plan.launch_start_ns, plan.launch_dur_ns);
 }
 
 std::uint32_t RunDbFixture::AddCommunicator(const CommunicatorFacts& communicator) {
   const std::int64_t id = ++state_->communicators;
-  state_->Insert("communicator VALUES (?, 1, ?, ?, ?, ?, ?, NULL)", id,
+  state_->Insert("communicator VALUES (?, 1, ?, ?, ?, ?, ?, NULL, ?, ?)", id,
                  static_cast<std::int64_t>(communicator.hash), communicator.created_ns,
-                 communicator.size, communicator.rank, communicator.device);
+                 communicator.size, communicator.rank, communicator.device, communicator.nodes,
+                 communicator.name.empty() ? std::optional<std::string>() : communicator.name);
   return static_cast<std::uint32_t>(id);
 }
 

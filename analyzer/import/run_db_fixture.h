@@ -108,6 +108,16 @@ class RunDbFixture {
     std::int64_t tid = 4242;
     std::optional<int> reduction = 0, peer = std::nullopt, root = std::nullopt;
   };
+  struct Plan {
+    std::int64_t collective = 1;  // from AddCollective
+    TimeNs time_ns = 0;
+    std::int64_t tid = 4242;
+    std::optional<std::int64_t> sequence = 0;
+    std::int64_t count = 0;
+    std::string datatype = "ncclFloat32", algorithm = "RING", protocol = "SIMPLE";
+    std::optional<int> channels = 24, warps = 17;
+    std::optional<TimeNs> launch_start_ns = std::nullopt, launch_dur_ns = std::nullopt;
+  };
   struct Gemm {
     TimeNs start_ns = 0, dur_ns = 0;
     std::string function = "cublasGemmEx";
@@ -142,6 +152,8 @@ class RunDbFixture {
     std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
     std::optional<int> size = std::nullopt, rank = std::nullopt, device = std::nullopt;
+    std::optional<int> nodes = std::nullopt;
+    std::string name = "";
   };
 
   // Creates `path`, replacing what is there.
@@ -158,7 +170,9 @@ class RunDbFixture {
   std::uint64_t AddApi(const Api& api);
   void AddSync(const Sync& sync);
   void AddNvtx(const Nvtx& nvtx);
-  void AddCollective(const Collective& collective);
+  // Returns the id for Plan::collective.
+  std::int64_t AddCollective(const Collective& collective);
+  void AddPlan(const Plan& plan);
   // Returns the id for Collective::communicator.
   std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
   void AddGemm(const Gemm& gemm);

@@ -28,6 +28,7 @@ enum class RowProblem {
   kNameless,
   kNoCommunicator,
   kNoLoader,
+  kNoCollective,
   kNoProcess,
   kTime,
   kNegative,

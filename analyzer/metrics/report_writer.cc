@@ -310,6 +310,8 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
     calls += row.calls;
     proto::NcclRow& one = *to.add_rows();
     one.set_function(row.function);
+    if (!row.algorithm.empty()) one.set_algorithm(row.algorithm);
+    if (!row.protocol.empty()) one.set_protocol(row.protocol);
     SetIf(row.communicator_size, [&](int v) { one.set_communicator_size(v); });
     SetIf(row.bucket_low_bytes, [&](std::int64_t v) { one.set_bucket_low_bytes(v); });
     SetIf(row.bucket_high_bytes, [&](std::int64_t v) { one.set_bucket_high_bytes(v); });

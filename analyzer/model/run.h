@@ -178,6 +178,8 @@ struct Communicator {
   std::uint64_t hash = 0;  // the same on all its ranks
   TimeNs created = std::numeric_limits<TimeNs>::min();
   std::optional<int> size, rank, device;
+  std::optional<int> nodes;  // hosts that its ranks are on
+  std::string name;          // given by the program; empty: none
 };
 
 struct Collectives {
@@ -187,7 +189,25 @@ struct Collectives {
   std::vector<std::uint32_t> communicator;  // index into Rank::communicators; kNone: unknown
   std::vector<std::int64_t> bytes;          // as collective.bytes in run_db.sql
   std::vector<std::int32_t> reduction, peer, root;  // -1: none
+  // First row of Rank::plans; kNone: NCCL did not tell. Filled by JoinPlans.
+  std::vector<std::uint32_t> plan;
   std::size_t size() const { return start.size(); }
+};
+
+// How NCCL carried out an operation. Those of one operation stand together, the earliest first.
+struct CollectivePlans {
+  std::vector<std::uint32_t> collective;  // row of Rank::collectives
+  std::vector<TimeNs> time;               // when NCCL told, after the launch
+  std::vector<std::uint32_t> thread;
+  std::vector<std::int64_t> sequence;  // -1: not told
+  std::vector<std::int64_t> count;     // elements; bytes where the datatype is kNone
+  std::vector<std::uint32_t> datatype, algorithm, protocol;  // Rank::strings; kNone
+  std::vector<std::int32_t> channels, warps;                 // -1: not told
+  // Around the launch of its kernel; kOpen: not told. An end may be kOpen alone.
+  std::vector<TimeNs> launch_start, launch_end;
+  // Row of Rank::api that launched its kernel; kNone: not found. Filled by JoinPlans.
+  std::vector<std::uint32_t> launch;
+  std::size_t size() const { return collective.size(); }
 };
 
 // As gemm_shape in run_db.sql. Types are cudaDataType and cublasComputeType_t; -1: unknown.
@@ -296,6 +316,7 @@ struct Rank {
   Syncs syncs;
   NvtxRanges nvtx;
   Collectives collectives;
+  CollectivePlans plans;
   std::vector<GemmShape> gemm_shapes;
   Gemms gemms;
   std::vector<DataLoader> loaders;

@@ -413,6 +413,12 @@ std::string MessageSize(const proto::NcclRow& row) {
   return fmt::format("{}+{}", BinaryBytes(row.bucket_low_bytes()), row.latency_bound() ? " *" : "");
 }
 
+std::string CarriedOut(const proto::NcclRow& row) {
+  if (row.function().rfind("Send", 0) == 0 || row.function() == "Recv") return "-";  // no choice
+  if (!row.has_algorithm()) return kUnknown;
+  return ShortenMiddle(fmt::format("{} {}", row.algorithm(), row.protocol()), 20);
+}
+
 std::string GbPerS(bool known, double rate) {
   return known ? fmt::format("{:.2f}", rate) : kUnknown;
 }
@@ -425,8 +431,12 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
                   nccl.other_kernels() > 0
                       ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
                       : ""));
+  // Only where NCCL told how it carried operations out.
+  const bool told = std::any_of(nccl.rows().begin(), nccl.rows().end(),
+                                [](const proto::NcclRow& row) { return row.has_algorithm(); });
   Rows table = {{"function", "ranks", "message", "count", "bytes", "kernel time", "algbw", "busbw",
                  "transfer"}};
+  if (told) table.front().insert(table.front().begin() + 1, "carried out");
   bool latency = false;
   std::vector<std::string> reasons;
   for (const proto::NcclRow& row : nccl.rows()) {
@@ -444,8 +454,10 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
          GbPerS(row.has_algbw_gb_per_s(), row.algbw_gb_per_s()),
          GbPerS(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()),
          GbPerS(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s())});
+    if (told) table.back().insert(table.back().begin() + 1, CarriedOut(row));
   }
-  if (table.size() > 1) page_.Table(table, 3, 8);
+  const int columns = told ? 1 : 0;
+  if (table.size() > 1) page_.Table(table, 3 + columns, 8 + columns);
   More(rows, nccl.rows_size());
   page_.Sentence(
       "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "

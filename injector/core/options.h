@@ -15,6 +15,7 @@ struct Options {
   std::string output = "run.db";
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
+  bool nccl = true;
   bool sync = true;
   bool gemm = true;
   bool python = true;

@@ -34,6 +34,7 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
   visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);
   visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
+  visit(batch->collective_plans, Health::kNcclPluginStored, Health::kNcclPluginDropped);
   visit(batch->gemms, Health::kGemmStored, Health::kGemmDropped);
   visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
   visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
@@ -58,7 +59,8 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_),
-      nvtx_decoder_(base_ns, &dictionary_, &batch_),
+      nccl_decoder_(base_ns, &dictionary_, &batch_),
+      nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_) {
   log_.Open(options_);
 }
@@ -138,6 +140,7 @@ void Writer::Flush(bool everything) {
   activity_.Flush(everything);
   const int gpu_records = DrainQueues();
   activity_decoder_->EndFlush(everything);
+  nccl_decoder_.EndFlush(everything);
   nvtx_decoder_.StoreOpenRanges();
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
@@ -179,6 +182,8 @@ int Writer::DrainQueues() {
           DecodeGemm(tid, reinterpret_cast<const GemmEvent&>(event));
         } else if (PythonDecoder::Decodes(type)) {
           python_decoder_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
+        } else if (NcclDecoder::Decodes(type)) {
+          nccl_decoder_.Decode(slot, tid, event);
         } else {
           nvtx_decoder_.Decode(slot, tid, reinterpret_cast<const NvtxEvent&>(event));
         }
@@ -361,6 +366,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   activity_.Flush(true);
   DrainQueues();
   activity_decoder_->EndFlush(true);
+  nccl_decoder_.EndFlush(true);
   if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
   AddHealth();
   Store();

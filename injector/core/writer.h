@@ -20,6 +20,7 @@
 #include "injector/core/options.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
+#include "injector/nccl/decoder.h"
 #include "injector/nvtx/decoder.h"
 #include "injector/python/decoder.h"
 #include "injector/python/start.h"
@@ -75,6 +76,7 @@ class Writer {
   Batch batch_;
   Dictionary dictionary_;
   std::unique_ptr<ActivityDecoder> activity_decoder_;
+  NcclDecoder nccl_decoder_;
   NvtxDecoder nvtx_decoder_;
   PythonDecoder python_decoder_;
   PythonStart python_start_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/store/row_writer.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,7 @@ enum Statement : std::size_t {
   kSync,
   kNvtx,
   kCollective,
+  kCollectivePlan,
   kGemm,
   kDataWait,
   kStepMark,
@@ -52,8 +54,8 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO api_name(id, domain, cbid, name, class) VALUES(?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO nvtx_domain(id, proc, name) VALUES(?, 1, ?)",
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
-    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent) "
-    "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent, "
+    "nodes, name) VALUES(?, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO gemm_shape(id, function, m, n, k, batch, trans_a, trans_b, type_a, "
     "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
@@ -79,8 +81,10 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, "
     "payload) "
     "VALUES(?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, "
-    "root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO collective(id, start, dur, thread, function, communicator, bytes, "
+    "reduction, peer, root) VALUES(?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO collective_plan(collective, time, thread, sequence, count, datatype, algorithm, "
+    "protocol, channels, warps, launch_start, launch_dur) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO gemm(start, dur, thread, shape) VALUES(?, ?, ?, ?)",
     "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
@@ -94,9 +98,10 @@ static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
 constexpr const char* kEventTableNames[] = {
-    "kernel", "memcpy",    "memset",    "api",       "sync",       "nvtx",       "collective",
-    "gemm",   "data_wait", "step_mark", "host_span", "clock_pair", "capture_gap"};
-constexpr std::size_t kNvtxTable = 5;
+    "kernel",    "memcpy",     "memset",          "api",        "sync",
+    "nvtx",      "collective", "collective_plan", "gemm",       "data_wait",
+    "step_mark", "host_span",  "clock_pair",      "capture_gap"};
+constexpr std::size_t kNvtxTable = 5, kCollectiveTable = 6;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -180,6 +185,8 @@ bool Add(Values to, const CommunicatorRow& row) {
       .NotNegative(row.rank)
       .NotNegative(row.device)
       .Id(row.parent)
+      .NotNegative(row.nodes)
+      .TextOrNull(row.name)
       .Insert();
 }
 
@@ -265,13 +272,21 @@ bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
 }
 
 bool Add(Values to, const CollectiveRow& row) {
-  to.Int(row.start)
+  to.Bits(row.id)
+      .Int(row.start)
       .NotNegative(row.dur)
       .Int(row.thread)
       .Int(row.function)
       .Id(row.communicator)
       .Int(row.bytes);
   return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
+}
+
+bool Add(Values to, const CollectivePlanRow& row) {
+  to.Bits(row.collective).Int(row.time).Int(row.thread).NotNegative(row.sequence).Int(row.count);
+  to.Id(row.datatype).Id(row.algorithm).Id(row.protocol);
+  to.NotNegative(row.channels).NotNegative(row.warps).IntOrNull(row.has_launch, row.launch_start);
+  return to.IntOrNull(row.has_launch && row.launch_dur >= 0, row.launch_dur).Insert();
 }
 
 bool Add(Values to, const GemmShapeRow& row) {
@@ -364,7 +379,8 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
          AddAll(s[kApi], batch.apis) && AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
-         AddAll(s[kCollective], batch.collectives) && AddAll(s[kGemm], batch.gemms) &&
+         AddAll(s[kCollective], batch.collectives) &&
+         AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
          AddAll(s[kDataWait], batch.data_waits) && AddAll(s[kStepMark], batch.step_marks) &&
          AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kClockPair], batch.clock_pairs) &&
          AddAll(s[kGap], batch.gaps) && AddAll(s[kHealth], batch.health);
@@ -375,16 +391,29 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   std::int64_t numbered_nvtx = 0;
   for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
-  return {count(batch.kernels),     count(batch.memcpys),    count(batch.memsets),
-          count(batch.apis),        count(batch.syncs),      numbered_nvtx,
-          count(batch.collectives), count(batch.gemms),      count(batch.data_waits),
-          count(batch.step_marks),  count(batch.host_spans), count(batch.clock_pairs),
+  return {count(batch.kernels),
+          count(batch.memcpys),
+          count(batch.memsets),
+          count(batch.apis),
+          count(batch.syncs),
+          numbered_nvtx,
+          0,  // collectives have ids of their own
+          count(batch.collective_plans),
+          count(batch.gemms),
+          count(batch.data_waits),
+          count(batch.step_marks),
+          count(batch.host_spans),
+          count(batch.clock_pairs),
           count(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {
   const EventCounts added = CountEvents(batch);
   for (std::size_t i = 0; i < kEventTables; ++i) committed_[i] += added[i];
+  std::int64_t& collective = committed_[kCollectiveTable];
+  for (const CollectiveRow& row : batch.collectives) {
+    collective = std::max(collective, static_cast<std::int64_t>(row.id));
+  }
 }
 
 bool RowWriter::RemoveUnknown(sqlite3* db) const {

@@ -56,6 +56,8 @@ struct CommunicatorRow {
   bool created_known;
   int size, rank, device;  // -1: unknown
   std::uint32_t parent;
+  int nodes;         // -1: unknown
+  std::string name;  // empty: none, or unknown
 };
 struct GemmShapeRow {
   std::uint32_t id, function;
@@ -123,10 +125,22 @@ struct NvtxRow {
                       // row_writer.h: never collides with rows without
 };
 struct CollectiveRow {
+  std::uint64_t id;         // ascending in the order of beginnings; a row may come after later ones
   std::int64_t start, dur;  // dur -1: still open
   std::uint32_t thread, function, communicator;
   std::int64_t bytes;
   int reduction, peer, root;  // -1: none
+};
+struct CollectivePlanRow {
+  std::uint64_t collective;
+  std::int64_t time;
+  std::uint32_t thread;
+  std::int64_t sequence;  // -1: unknown
+  std::int64_t count;
+  std::uint32_t datatype, algorithm, protocol;
+  int channels, warps;  // -1: unknown
+  bool has_launch;
+  std::int64_t launch_start, launch_dur;  // dur -1: its end was not seen
 };
 struct GemmRow {
   std::int64_t start, dur;
@@ -208,6 +222,7 @@ struct Batch {
   std::vector<SyncRow> syncs;
   std::vector<NvtxRow> nvtx;
   std::vector<CollectiveRow> collectives;
+  std::vector<CollectivePlanRow> collective_plans;
   std::vector<GemmRow> gemms;
   std::vector<DataWaitRow> data_waits;
   std::vector<StepMarkRow> step_marks;

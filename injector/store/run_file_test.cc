@@ -64,7 +64,8 @@ TEST_F(RunFileTest, StoresDictionaries) {
   batch.api_names = {{1, 1, 211, "cudaLaunchKernel", 1}};
   batch.nvtx_domains = {{1, ""}, {2, "NCCL"}};
   batch.nvtx_categories = {{1, 9, "loss"}};
-  batch.communicators = {{1, 0xABC, 55, true, 8, 0, 3, 0}, {2, 0xABD, 0, false, -1, -1, -1, 1}};
+  batch.communicators = {{1, 0xABC, 55, true, 8, 0, 3, 0, 2, "dp"},
+                         {2, 0xABD, 0, false, -1, -1, -1, 1, -1, ""}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
   const auto rows = [&](const char* sql) { return Query(file_->path(), sql); };
   EXPECT_EQ(rows("SELECT id, hex(text) FROM string"), "1|67656D6D\n2|61FF0062\n3|");
@@ -77,7 +78,7 @@ TEST_F(RunFileTest, StoresDictionaries) {
   EXPECT_EQ(rows("SELECT * FROM nvtx_domain"), "1|1|\n2|1|NCCL");
   EXPECT_EQ(rows("SELECT * FROM nvtx_category"), "1|9|loss");
   EXPECT_EQ(rows("SELECT * FROM communicator"),
-            "1|1|2748|55|8|0|3|NULL\n2|1|2749|NULL|NULL|NULL|NULL|1");
+            "1|1|2748|55|8|0|3|NULL|2|dp\n2|1|2749|NULL|NULL|NULL|NULL|1|NULL|NULL");
 }
 
 TEST_F(RunFileTest, StoresKernelsCopiesAndMemsets) {
@@ -99,7 +100,10 @@ TEST_F(RunFileTest, StoresHostEvents) {
   Batch batch;
   batch.apis = {{0, 0, 1, 2, 3, 0}, {1, 2, 3, 4, 5, 719}};
   batch.syncs = {{1, 2, 3, 1, 4, 5}, {1, 2, 3, 4, 0, 0}};
-  batch.collectives = {{1, 2, 3, 4, 5, 6, 0, 0, 0}, {1, -1, 3, 4, 0, 6, -1, -1, -1}};
+  batch.collectives = {{7, 1, 2, 3, 4, 5, 6, 0, 0, 0}, {9, 1, -1, 3, 4, 0, 6, -1, -1, -1}};
+  batch.collective_plans = {{7, 1, 2, 3, 4, 5, 6, 7, 8, 9, true, 10, 11},
+                            {9, 1, 2, -1, 4, 0, 0, 0, -1, -1, true, 10, -1},
+                            {9, 1, 2, -1, 4, 0, 0, 0, -1, -1, false, 0, 0}};
   batch.clock_pairs = {{1, 2, 3, 4, 0, true}, {1, 2, 3, 4, 5, false}};
   batch.gaps = {{0, -1, "max_size"}, {0, 0, "max_size"}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
@@ -107,7 +111,10 @@ TEST_F(RunFileTest, StoresHostEvents) {
   EXPECT_EQ(rows("SELECT * FROM api"), "0|0|1|2|3|0\n1|2|3|4|5|719");
   EXPECT_EQ(rows("SELECT * FROM sync"), "1|2|3|1|4|5\n1|2|3|4|NULL|NULL");
   EXPECT_EQ(rows("SELECT * FROM collective"),
-            "1|2|3|4|5|6|0|0|0\n1|NULL|3|4|NULL|6|NULL|NULL|NULL");
+            "7|1|2|3|4|5|6|0|0|0\n9|1|NULL|3|4|NULL|6|NULL|NULL|NULL");
+  EXPECT_EQ(rows("SELECT * FROM collective_plan"),
+            "7|1|2|3|4|5|6|7|8|9|10|11\n9|1|2|NULL|4|NULL|NULL|NULL|NULL|NULL|10|NULL\n"
+            "9|1|2|NULL|4|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
   EXPECT_EQ(rows("SELECT * FROM clock_pair"), "1|2|3|4|0\n1|2|3|4|NULL");
   EXPECT_EQ(rows("SELECT * FROM capture_gap"), "0|NULL|max_size\n0|0|max_size");
 }
