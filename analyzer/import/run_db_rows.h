@@ -28,6 +28,7 @@ enum class RowProblem {
   kNameless,
   kNoCommunicator,
   kNoLoader,
+  kNoWorker,
   kNoProcess,
   kTime,
   kNegative,

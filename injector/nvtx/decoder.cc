@@ -150,6 +150,7 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
     case EventType::kDataWait:
     case EventType::kStepMark:
     case EventType::kHostSpan:
+    case EventType::kWorker:
       break;
   }
 }

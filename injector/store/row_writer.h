@@ -46,8 +46,8 @@ class RowWriter {
   bool RemoveUnknown(sqlite3* db) const;
 
  private:
-  static constexpr std::size_t kStatements = 26;
-  static constexpr std::size_t kEventTables = 12;
+  static constexpr std::size_t kStatements = 31;
+  static constexpr std::size_t kEventTables = 16;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 
   static EventCounts CountEvents(const Batch& batch);
