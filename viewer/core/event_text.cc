@@ -150,6 +150,7 @@ class Details {
       case RowKind::kRank:
       case RowKind::kHost:
       case RowKind::kQueueDepth:
+      case RowKind::kSamples:
         break;
     }
     return std::move(lines_);
@@ -423,6 +424,7 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
     case RowKind::kRank:
     case RowKind::kHost:
     case RowKind::kQueueDepth:
+    case RowKind::kSamples:
       break;
   }
   return "";
