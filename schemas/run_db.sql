@@ -325,15 +325,90 @@ CREATE TABLE host_span (
   detail INTEGER                       -- generation of a collection; NULL otherwise
 );
 
--- Facts about the machine and the job that are not columns above.
+-- Facts about the machine and the job that are not columns above. The environment and our options since version 1, the others
+-- since version 3.
 CREATE TABLE system_fact (
-  proc  INTEGER NOT NULL,              -- -> process
-  kind  TEXT NOT NULL,                 -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
-                                       -- (secrets masked); option: an option of ours that is not at its default
-  key   TEXT NOT NULL,
-  value TEXT NOT NULL,
+  proc   INTEGER NOT NULL,             -- -> process
+  kind   TEXT NOT NULL,                -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
+                                       -- (secrets masked); option: an option of ours that is not at its default;
+                                       -- host: of the machine and the process' place on it; gpu: of a device, key '<device>.<name>';
+                                       -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key
+                                       -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>'
+  key    TEXT NOT NULL,
+  value  TEXT,                         -- NULL: unknown, see reason
+  reason TEXT,                         -- why the value is unknown, in words, since version 3; NULL: the value is known
   PRIMARY KEY (proc, kind, key)
 ) WITHOUT ROWID;
+
+-- What NVML told about a device at a moment, since version 3: TRACEINJECT_TELEMETRY_HZ times a second, of the devices that the
+-- process works on. All figures are of the whole card, other processes on it included. NULL: this card or driver does not tell.
+CREATE TABLE device_sample (
+  time             INTEGER NOT NULL,
+  proc             INTEGER NOT NULL,   -- -> process
+  device           INTEGER NOT NULL,   -- -> device (with proc)
+  sm_clock_mhz     INTEGER,
+  memory_clock_mhz INTEGER,
+  power_mw         INTEGER,            -- of the board, averaged by the card (over 1 s on most since Ampere)
+  temperature_c    INTEGER,
+  throttle_reasons INTEGER,            -- bits, 0 none: 1 idle, 2 application clocks, 4 power cap, 8 hardware slowdown, 16 sync boost,
+                                       -- 32 software thermal, 64 hardware thermal, 128 power brake, 256 display clock
+  sm_utilisation_pct INTEGER,          -- share of the card's own last sample period (1/6 to 1 s) in which some kernel ran
+  memory_utilisation_pct INTEGER,      -- likewise, in which device memory was read or written
+  memory_used_bytes INTEGER            -- taken on the device by all processes and the driver
+);
+
+-- The same once a second, since version 3: what changes slowly or takes long to ask.
+CREATE TABLE device_slow_sample (
+  time             INTEGER NOT NULL,
+  proc             INTEGER NOT NULL,   -- -> process
+  device           INTEGER NOT NULL,   -- -> device (with proc)
+  pcie_generation  INTEGER,            -- of the link now; falls while the card idles
+  pcie_width       INTEGER,            -- lanes of the link now
+  pcie_tx_bytes_s  INTEGER,            -- bytes a second sent by the card, over the last 20 ms
+  pcie_rx_bytes_s  INTEGER,            -- likewise received
+  pcie_replays     INTEGER,            -- transfers repeated after an error, since the driver started
+  nvlink_tx_bytes  INTEGER,            -- data sent over all links, since the driver started
+  nvlink_rx_bytes  INTEGER,            -- likewise received
+  nvlink_replays   INTEGER,            -- transfers repeated after an error, all links, since the driver started
+  nvlink_recoveries INTEGER,           -- times a link was trained anew, likewise
+  nvlink_crc_errors INTEGER,           -- packets with a wrong checksum, likewise
+  ecc_corrected    INTEGER,            -- memory errors since the driver started
+  ecc_uncorrected  INTEGER             -- likewise, those that could not be repaired
+);
+
+-- What a thread of the process had used up to a moment, since version 3: once a second, cumulative. A thread without change gets no
+-- row, but one at the last moment before it changes again: values hold from one row to the next.
+CREATE TABLE host_sample (
+  time                 INTEGER NOT NULL,
+  thread               INTEGER NOT NULL,  -- -> thread
+  cpu_ns               INTEGER NOT NULL,  -- user and system time; in steps of 10 ms where runqueue_ns is NULL
+  runqueue_ns          INTEGER,        -- time it could run but had no processor; NULL: the kernel does not account for it
+  minor_faults         INTEGER,        -- page faults without reading from storage; NULL: not told
+  major_faults         INTEGER,        -- page faults that read from storage; NULL: not told
+  voluntary_switches   INTEGER,        -- times it waited; NULL: the kernel does not account for it
+  involuntary_switches INTEGER         -- times it lost its processor to others; likewise
+);
+
+-- A process that prepares data for this one, since version 3: a data loader's worker, or, where loader is NULL, another Python process
+-- that it started and that uses no GPU.
+CREATE TABLE worker (
+  id     INTEGER PRIMARY KEY,
+  proc   INTEGER NOT NULL,             -- -> process that it works for
+  pid    INTEGER NOT NULL,
+  loader INTEGER,                      -- -> data_loader; NULL: of no loader that is known
+  start  INTEGER NOT NULL,             -- when the process was started, to 10 ms
+  end    INTEGER                       -- when it was found ended, up to 0.25 s late; NULL: it outlived the recording, or was killed with it
+);
+
+-- What a worker had used up to a moment, since version 3: about once a second, cumulative where nothing else is said.
+CREATE TABLE worker_sample (
+  time         INTEGER NOT NULL,
+  worker       INTEGER NOT NULL,       -- -> worker
+  cpu_ns       INTEGER,                -- user and system time of all its threads, in steps of 10 ms; NULL: not told
+  read_bytes   INTEGER,                -- read from storage, not from the page cache; NULL: the kernel does not tell
+  states       INTEGER NOT NULL,       -- how often its main thread was looked at since the last row, four times a second
+  states_disk  INTEGER NOT NULL        -- of these, how often it waited for storage (state D)
+);
 
 -- The same moment on several clocks, once a second, to detect steps and drift and to line up hosts.
 CREATE TABLE clock_pair (

@@ -150,7 +150,11 @@ void Shift(Rank& rank, TimeNs by) {
     shift(columns.start);
     shift(columns.end);
   };
-  for (Device& device : rank.devices) shift_both(device.ops);
+  for (Device& device : rank.devices) {
+    shift_both(device.ops);
+    shift(device.samples.time);
+    shift(device.slow_samples.time);
+  }
   shift_both(rank.api);
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
@@ -162,6 +166,12 @@ void Shift(Rank& rank, TimeNs by) {
   shift(rank.plans.time);
   shift(rank.plans.launch_start);
   shift(rank.plans.launch_end);
+  shift(rank.host_samples.time);
+  shift(rank.worker_samples.time);
+  for (Worker& worker : rank.workers) {
+    worker.start += by;
+    if (worker.end != kOpen) worker.end += by;
+  }
   for (CaptureGap& gap : rank.gaps) {
     gap.start += by;
     if (gap.end != kOpen) gap.end += by;

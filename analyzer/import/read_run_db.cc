@@ -8,6 +8,7 @@
 #include "analyzer/import/run_db_dictionaries.h"
 #include "analyzer/import/run_db_events.h"
 #include "analyzer/import/run_db_rows.h"
+#include "analyzer/import/run_db_samples.h"
 #include "analyzer/import/sort_rank.h"
 
 namespace traceinject {
@@ -44,6 +45,7 @@ Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
   if (status.ok()) status = dictionaries.Read(rows, file);
   if (most_rows > 0) rows.ReadOnlyFirst(most_rows);
   if (status.ok()) status = ReadRunDbEvents(rows, dictionaries, file);
+  if (status.ok()) status = ReadRunDbSamples(rows, dictionaries, file);
   if (!status.ok()) return Error{status.error()};
   if (progress.stop) return Stopped(database.path());
   for (Rank& each : file.ranks) each.read_until = rows.read_until();

@@ -122,7 +122,7 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   ASSERT_EQ(read.ranks.size(), 1u);
   const Rank& rank = read.ranks[0];
   EXPECT_EQ(rank.path, path_);
-  EXPECT_EQ(rank.schema_version, 3);
+  EXPECT_EQ(rank.schema_version, kSchemaVersion);
   EXPECT_EQ(rank.run_id, "id");
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.process.pid, 7);

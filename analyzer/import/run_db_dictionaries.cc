@@ -31,12 +31,12 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 13> kParts = {
+    constexpr std::array<Part, 14> kParts = {
         &Reader::ReadMeta,       &Reader::ReadProcesses,     &Reader::ReadDevices,
         &Reader::ReadStrings,    &Reader::ReadThreads,       &Reader::ReadStreams,
         &Reader::ReadShapes,     &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
         &Reader::ReadDomains,    &Reader::ReadCommunicators, &Reader::ReadLoaders,
-        &Reader::ReadGemmShapes,
+        &Reader::ReadGemmShapes, &Reader::ReadWorkers,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -333,6 +333,29 @@ class RunDbDictionaries::Reader {
           shape.compute_type = type(11);
           to_.gemm_shape_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.gemm_shapes.size()));
           to_.gemm_shapes.push_back(shape);
+        });
+  }
+
+  Status ReadWorkers() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "worker", "id, proc, pid, loader, start, end", [&](const Statement& row) {
+          const std::uint32_t process = to_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("worker", RowProblem::kNoProcess);
+          Worker worker;
+          worker.pid = row.int64(2);
+          worker.start = row.int64(4);
+          TimeNs end = 0;
+          if (!rows_.Times("worker", worker.start, 0, end)) return;
+          if (!row.is_null(5) && IsPlausible(row.int64(5)))
+            worker.end = std::max(worker.start, row.int64(5));
+          const Place* loader = row.is_null(3) ? nullptr : to_.loaders.Find(row.int64(3));
+          const bool own = loader != nullptr && loader->rank == process;
+          if (!row.is_null(3) && !own) rows_.Count("worker", RowProblem::kNoLoader);
+          if (own) worker.loader = loader->index;
+          auto& workers = file_.ranks[process].workers;
+          to_.workers.Add(row.int64(0), {process, static_cast<std::uint32_t>(workers.size())});
+          workers.push_back(worker);
         });
   }
 

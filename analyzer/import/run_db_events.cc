@@ -381,11 +381,15 @@ class Reader {
                                                  row.int64(3), std::string(row.text(4))});
         });
     if (!status.ok()) return status;
-    return rows_.ForEachRow("system_fact", "proc, kind, key, value", [&](const Statement& row) {
+    // Before version 3 every value is known.
+    const std::string_view columns = dictionaries_.schema_version >= 3
+                                         ? "proc, kind, key, value, reason"
+                                         : "proc, kind, key, value, ''";
+    return rows_.ForEachRow("system_fact", columns, [&](const Statement& row) {
       const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
       if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
-      file_.ranks[process].facts.push_back(
-          {std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))});
+      file_.ranks[process].facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
+                                            std::string(row.text(3)), std::string(row.text(4))});
     });
   }
 

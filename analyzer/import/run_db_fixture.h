@@ -148,6 +148,34 @@ class RunDbFixture {
     std::optional<int> detail = std::nullopt;
     std::int64_t tid = 4242;
   };
+  // Samples: without a value, unknown.
+  struct DeviceSample {
+    TimeNs time_ns = 0;
+    int device = 0;
+    std::optional<int> sm_clock_mhz = std::nullopt, memory_clock_mhz = std::nullopt,
+                       power_mw = std::nullopt, temperature_c = std::nullopt,
+                       throttle_reasons = std::nullopt, sm_utilisation_pct = std::nullopt,
+                       memory_utilisation_pct = std::nullopt;
+    std::optional<std::int64_t> memory_used_bytes = std::nullopt;
+  };
+  struct HostSample {
+    TimeNs time_ns = 0;
+    std::int64_t tid = 4242;
+    std::int64_t cpu_ns = 0;
+    std::optional<std::int64_t> runqueue_ns = std::nullopt;
+  };
+  struct WorkerFacts {
+    std::int64_t pid = 5000;
+    std::uint32_t loader = 0;  // from AddDataLoader; 0: unknown
+    TimeNs start_ns = 0;
+    std::optional<TimeNs> end_ns = std::nullopt;
+  };
+  struct WorkerSample {
+    TimeNs time_ns = 0;
+    std::uint32_t worker = 1;  // from AddWorker
+    std::optional<std::int64_t> cpu_ns = std::nullopt, read_bytes = std::nullopt;
+    int states = 4, states_disk = 0;
+  };
   struct CommunicatorFacts {
     std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
@@ -185,6 +213,13 @@ class RunDbFixture {
   void AddHealth(const std::string& source, const std::string& counter, std::int64_t value,
                  const std::string& detail = "");
   void AddFact(const std::string& kind, const std::string& key, const std::string& value);
+
+  void AddUnknownFact(const std::string& kind, const std::string& key, const std::string& reason);
+  void AddDeviceSample(const DeviceSample& sample);
+  void AddHostSample(const HostSample& sample);
+  // Returns the id for WorkerSample::worker.
+  std::uint32_t AddWorker(const WorkerFacts& worker);
+  void AddWorkerSample(const WorkerSample& sample);
 
   // A launch call of `launch_ns` and the kernel it launched. Returns the correlation id.
   std::uint64_t AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,

@@ -29,6 +29,7 @@ enum class RowProblem {
   kNoCommunicator,
   kNoLoader,
   kNoCollective,
+  kNoWorker,
   kNoProcess,
   kTime,
   kNegative,

@@ -105,12 +105,35 @@ struct GpuOps {
   std::size_t size() const { return start.size(); }
 };
 
+// What NVML told of a device, at TRACEINJECT_TELEMETRY_HZ; -1: unknown. Units as in device_sample.
+struct DeviceSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::int32_t> sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c;
+  PackedColumn<std::int32_t> throttle_reasons;
+  PackedColumn<std::int32_t> sm_utilisation_pct, memory_utilisation_pct;
+  PackedColumn<std::int64_t> memory_used_bytes;
+  std::size_t size() const { return time.size(); }
+};
+
+// The same once a second; -1: unknown. Units as in device_slow_sample.
+struct DeviceSlowSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::int32_t> pcie_generation, pcie_width;
+  PackedColumn<std::int64_t> pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays;
+  PackedColumn<std::int64_t> nvlink_tx_bytes, nvlink_rx_bytes;
+  PackedColumn<std::int64_t> nvlink_replays, nvlink_recoveries, nvlink_crc_errors;
+  PackedColumn<std::int64_t> ecc_corrected, ecc_uncorrected;
+  std::size_t size() const { return time.size(); }
+};
+
 struct Device {
   int ordinal = 0;
   std::string name, uuid, pci_bus_id;
   std::optional<int> sm_count, cc_major, cc_minor, sm_clock_khz, memory_clock_khz, memory_bus_bits;
   std::optional<std::int64_t> memory_bytes, l2_bytes;
   GpuOps ops;
+  DeviceSamples samples;
+  DeviceSlowSamples slow_samples;
 };
 
 enum class ApiDomain : std::uint8_t { kRuntime = 1, kDriver = 2 };
@@ -262,6 +285,33 @@ struct HostSpans {
   std::size_t size() const { return start.size(); }
 };
 
+// What threads had used up to a moment, cumulative; -1: unknown. A thread's values hold from one of
+// its rows to the next.
+struct HostSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::uint32_t> thread;  // index into Rank::threads
+  PackedColumn<std::int64_t> cpu_ns, runqueue_ns, minor_faults, major_faults;
+  PackedColumn<std::int64_t> voluntary_switches, involuntary_switches;
+  std::size_t size() const { return time.size(); }
+};
+
+// A process that prepares data for this one.
+struct Worker {
+  std::int64_t pid = 0;
+  std::uint32_t loader = kNone;  // index into Rank::loaders; kNone: of none that is known
+  TimeNs start = 0, end = kOpen;
+};
+
+// What workers had used up to a moment, cumulative where nothing else is said; -1: unknown.
+struct WorkerSamples {
+  std::vector<TimeNs> time;
+  std::vector<std::uint32_t> worker;  // index into Rank::workers
+  std::vector<std::int64_t> cpu_ns, read_bytes;
+  std::vector<std::int32_t> states;       // looks at its state since the last row
+  std::vector<std::int32_t> states_disk;  // of these, how often it waited for storage
+  std::size_t size() const { return time.size(); }
+};
+
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
@@ -275,6 +325,7 @@ struct HealthCounter {
 
 struct SystemFact {
   std::string kind, key, value;
+  std::string reason;  // why the value is unknown; empty: it is known
 };
 
 struct ProcessFacts {
@@ -323,6 +374,9 @@ struct Rank {
   DataWaits data_waits;
   StepMarks step_marks;
   HostSpans host_spans;
+  HostSamples host_samples;
+  std::vector<Worker> workers;
+  WorkerSamples worker_samples;
   std::vector<CaptureGap> gaps;
   std::vector<HealthCounter> health;
   std::vector<SystemFact> facts;

@@ -32,6 +32,7 @@ enum class EventType : std::uint16_t {
   kNcclLaunch,
   kNcclLaunchEnd,
   kNcclOperation,
+  kWorker,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -93,6 +94,7 @@ static_assert(sizeof(SyncEvent) % 8 == 0);
 //   kDataWait    number of the loader (0: unknown), index of the batch (-1: none)
 //   kStepMark    number of the optimizer
 //   kHostSpan    host_span.kind, host_span.detail (-1: none)
+//   kWorker      process id, number of the loader it works for
 struct PythonEvent {
   static constexpr std::size_t kValues = 6;
   EventHeader header;

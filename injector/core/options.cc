@@ -49,10 +49,10 @@ bool Switch(std::string_view text, Options* options) {
   return ParseSwitch(text, &(options->*member));
 }
 
-template <std::int64_t Options::*member, std::int64_t least>
+template <std::int64_t Options::*member, std::int64_t least, std::int64_t most = INT64_MAX>
 bool Integer(std::string_view text, Options* options) {
   std::int64_t value = 0;
-  if (!ParseInteger(text, &value) || value < least) return false;
+  if (!ParseInteger(text, &value) || value < least || value > most) return false;
   return options->*member = value, true;
 }
 
@@ -109,6 +109,11 @@ constexpr OptionRow kOptions[] = {
       "garbage collections"},
      "0 or 1",
      Switch<&Options::python>},
+    {{"TRACEINJECT_TELEMETRY_HZ", "10",
+      "how often a second clocks, power and temperature of the GPUs are sampled; threads, data "
+      "workers and the machine's facts come with it. 0: none of these"},
+     "0 to 100",
+     Integer<&Options::telemetry_hz, 0, 100>},
     {{"TRACEINJECT_MAX_SIZE", "4G",
       "recording stops when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/own_thread.h"
 #include "injector/core/state.h"
 #include "injector/core/writer.h"
 #include "injector/preload/environment.h"
@@ -50,16 +50,6 @@ void* RunWriter(void* data) {
   return nullptr;
 }
 
-// The writer must not take the program's signals: they are for its own threads.
-bool StartThread(Session* session) {
-  sigset_t all, before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-  const int error = pthread_create(&session->thread, nullptr, RunWriter, session);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error == 0;
-}
-
 void AfterForkInChild() {
   // CUDA and CUPTI do not survive a fork, and the writer thread is not here.
   if (g_state.load(std::memory_order_relaxed) != State::kArmed)
@@ -80,7 +70,8 @@ void Start(const std::string& why) {
   session->writer = std::make_unique<Writer>(session->options, session->environment, NowNs());
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
   // Registered here, after libcuda was loaded, so that it runs before libcuda's own teardown.
-  if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 || !StartThread(session)) {
+  if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 ||
+      !StartOwnThread(&session->thread, RunWriter, session)) {
     session->writer->GiveUp("no_thread");
     return;
   }

@@ -39,6 +39,10 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
   visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
   visit(batch->host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
+  visit(batch->device_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
+  visit(batch->device_slow_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
+  visit(batch->host_samples, Health::kHostSampleStored, Health::kHostSampleDropped);
+  visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
 
 std::size_t EventRows(Batch* batch) {
@@ -49,7 +53,7 @@ std::size_t EventRows(Batch* batch) {
 
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
-         batch.nvtx_categories.size() + batch.gemm_shapes.size();
+         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.workers.size();
 }
 
 }  // namespace
@@ -109,6 +113,7 @@ void Writer::Run() {
     if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
   }
   if (gave_up_) return;
+  StopSampler();
   Flush(true);
   if (file_ != nullptr) {
     const std::int64_t end = NowNs() - base_ns_;
@@ -153,6 +158,8 @@ void Writer::Flush(bool everything) {
       return;
     }
   }
+  TellSampler();
+  TakeSamples();
   AddClockPair();
   AddHealth();
   Store();
@@ -260,14 +267,52 @@ bool Writer::CreateFile() {
   }
   log_.Line("recording into " + file_->path());
   AddStartFacts();
+  StartSampler();
   return true;
+}
+
+void Writer::StartSampler() {
+  if (options_.telemetry_hz == 0 || !failure_.empty()) return;
+  sampler_ = std::make_unique<Sampler>(options_.telemetry_hz, base_ns_, batch_.devices);
+  if (sampler_->Start()) return;
+  sampler_.reset();
+  disabled_.emplace_back("samples of devices and of the host: no thread for them");
+}
+
+// What the sampler learns from events: which devices have work, which processes load data.
+void Writer::TellSampler() {
+  const auto workers = python_decoder_.TakeWorkers();
+  if (sampler_ == nullptr) return;
+  for (const StreamRow& stream : batch_.streams)
+    sampler_->UseDevice(static_cast<int>(stream.device));
+  for (const auto& [pid, loader] : workers) sampler_->TellWorker(pid, loader);
+}
+
+void Writer::TakeSamples() {
+  if (sampler_ == nullptr) return;
+  Samples taken = sampler_->Take();
+  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(batch_.device_samples, taken.devices);
+  append(batch_.device_slow_samples, taken.slow_devices);
+  for (ThreadSample& sample : taken.threads) {
+    sample.row.thread = dictionary_.Thread(sample.tid);
+    batch_.host_samples.push_back(sample.row);
+  }
+  append(batch_.workers, taken.workers.workers);
+  append(batch_.worker_samples, taken.workers.samples);
+  append(batch_.facts, taken.facts);
+}
+
+// Its thread may be left behind in a call, and with it what it works on.
+void Writer::StopSampler() noexcept {
+  if (sampler_ != nullptr) sampler_->Stop();
 }
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
   batch_.facts = ReadEnvironmentFacts(environment_.block());
   for (const Options::Changed& option : options_.changed)
-    batch_.facts.push_back({"option", option.name, option.value});
+    batch_.facts.push_back({"option", option.name, option.value, {}});
 }
 
 void Writer::Store() {
@@ -316,6 +361,8 @@ std::string Writer::HealthDetail(Health id) const {
   switch (id) {
     case Health::kStartFailed:
       return failure_;
+    case Health::kDeviceSampleFailed:
+      return sampler_ == nullptr ? std::string() : sampler_->failure();
     case Health::kStartDisabledSource:
       sentences = &disabled_;
       break;
@@ -342,7 +389,7 @@ void Writer::AddHealth() {
   if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
-    pending[static_cast<std::size_t>(stored_id)] = static_cast<std::int64_t>(table.size());
+    pending[static_cast<std::size_t>(stored_id)] += static_cast<std::int64_t>(table.size());
   });
   for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
     const auto id = static_cast<Health>(i);
@@ -360,6 +407,7 @@ void Writer::AddHealth() {
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
   activity_.Stop();
+  StopSampler();
   gave_up_ = true;
   if (file_ == nullptr) return;
   const std::int64_t now = NowNs() - base_ns_;
@@ -367,6 +415,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   DrainQueues();
   activity_decoder_->EndFlush(true);
   nccl_decoder_.EndFlush(true);
+  TakeSamples();
   if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
   AddHealth();
   Store();
@@ -379,6 +428,7 @@ void Writer::StopAtLimit(const std::string& reason) {
 void Writer::GiveUp(const std::string& reason) noexcept {
   g_state.store(State::kDone, std::memory_order_release);
   gave_up_ = true;
+  StopSampler();
   try {
     activity_.Stop();
     if (file_ == nullptr) return;

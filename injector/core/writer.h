@@ -25,6 +25,7 @@
 #include "injector/python/decoder.h"
 #include "injector/python/start.h"
 #include "injector/store/run_file.h"
+#include "injector/telemetry/sampler.h"
 
 namespace traceinject {
 
@@ -66,6 +67,10 @@ class Writer {
   void DropEvents();
   void StopAtLimit(const std::string& reason);
   void AddStartFacts();
+  void StartSampler();
+  void TellSampler();
+  void TakeSamples();
+  void StopSampler() noexcept;
 
   Options options_;
   const EnvironmentCopy& environment_;
@@ -80,6 +85,7 @@ class Writer {
   NvtxDecoder nvtx_decoder_;
   PythonDecoder python_decoder_;
   PythonStart python_start_;
+  std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
   std::unique_ptr<RunFile> file_;
   std::string failure_;                // why nothing is recorded
   std::vector<std::string> disabled_;  // sources that could not be turned on

@@ -21,6 +21,7 @@ enum Statement : std::size_t {
   kCommunicator,
   kGemmShape,
   kDataLoader,
+  kWorker,
   kDevice,
   kFact,
   kProcess,
@@ -36,6 +37,10 @@ enum Statement : std::size_t {
   kDataWait,
   kStepMark,
   kHostSpan,
+  kDeviceSample,
+  kDeviceSlowSample,
+  kHostSample,
+  kWorkerSample,
   kClockPair,
   kGap,
   kHealth,
@@ -60,10 +65,11 @@ constexpr const char* kInsertSql[] = {
     "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO worker(id, proc, pid, loader, start, end) VALUES(?, 1, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT OR REPLACE INTO system_fact(proc, kind, key, value) VALUES(1, ?, ?, ?)",
+    "INSERT OR REPLACE INTO system_fact(proc, kind, key, value, reason) VALUES(1, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO process(proc, pid, parent_pid, host, rank, local_rank, world_size, "
     "local_world_size, run_id, restart, "
     "start, executable, command_line, working_directory, launcher, driver_version, "
@@ -89,6 +95,17 @@ constexpr const char* kInsertSql[] = {
     "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
     "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO device_sample(time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, "
+    "temperature_c, throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, "
+    "memory_used_bytes) VALUES(?,1,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO device_slow_sample(time, proc, device, pcie_generation, pcie_width, "
+    "pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, "
+    "nvlink_replays, nvlink_recoveries, nvlink_crc_errors, ecc_corrected, ecc_uncorrected) "
+    "VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO host_sample(time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, "
+    "voluntary_switches, involuntary_switches) VALUES(?,?,?,?,?,?,?,?)",
+    "INSERT INTO worker_sample(time, worker, cpu_ns, read_bytes, states, states_disk) "
+    "VALUES(?,?,?,?,?,?)",
     "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
     "?, ?)",
     "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
@@ -97,10 +114,15 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {
-    "kernel",    "memcpy",     "memset",          "api",        "sync",
-    "nvtx",      "collective", "collective_plan", "gemm",       "data_wait",
-    "step_mark", "host_span",  "clock_pair",      "capture_gap"};
+constexpr const char* kEventTableNames[] = {"kernel",        "memcpy",
+                                            "memset",        "api",
+                                            "sync",          "nvtx",
+                                            "collective",    "collective_plan",
+                                            "gemm",          "data_wait",
+                                            "step_mark",     "host_span",
+                                            "device_sample", "device_slow_sample",
+                                            "host_sample",   "worker_sample",
+                                            "clock_pair",    "capture_gap"};
 constexpr std::size_t kNvtxTable = 5, kCollectiveTable = 6;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
@@ -195,6 +217,11 @@ bool Add(Values to, const DataLoaderRow& row) {
   return to.NotNegative(row.prefetch_factor).NotNegative(row.batch_size).Insert();
 }
 
+bool Add(Values to, const WorkerRow& row) {
+  to.Int(row.id).Int(row.pid).Id(row.loader).Int(row.start);
+  return to.IntOrNull(row.ended, row.end).Insert();
+}
+
 bool Add(Values to, const DeviceRow& row) {
   to.Int(row.device).Text(row.name).TextOrNull(row.uuid).TextOrNull(row.pci_bus_id);
   to.NotNegative(row.sm_count).NotNegative(row.cc_major).NotNegative(row.cc_minor);
@@ -206,7 +233,10 @@ bool Add(Values to, const DeviceRow& row) {
 }
 
 bool Add(Values to, const SystemFactRow& row) {
-  return to.Text(row.kind).Text(row.key).Text(row.value).Insert();
+  to.Text(row.kind).Text(row.key);
+  // A value may be empty; only a reason says that it is unknown.
+  if (row.reason.empty()) return to.Text(row.value).Null().Insert();
+  return to.Null().Text(row.reason).Insert();
 }
 
 bool Add(Values to, const ProcessRow& row) {
@@ -314,6 +344,34 @@ bool Add(Values to, const HostSpanRow& row) {
   return to.Int(row.kind).NotNegative(row.detail).Insert();
 }
 
+bool Add(Values to, const DeviceSampleRow& row) {
+  to.Int(row.time).Int(row.device).NotNegative(row.sm_clock_mhz).NotNegative(row.memory_clock_mhz);
+  to.NotNegative(row.power_mw).NotNegative(row.temperature_c).NotNegative(row.throttle_reasons);
+  to.NotNegative(row.sm_utilisation_pct).NotNegative(row.memory_utilisation_pct);
+  return to.NotNegative(row.memory_used_bytes).Insert();
+}
+
+bool Add(Values to, const DeviceSlowSampleRow& row) {
+  to.Int(row.time).Int(row.device).NotNegative(row.pcie_generation).NotNegative(row.pcie_width);
+  to.NotNegative(row.pcie_tx_bytes_s).NotNegative(row.pcie_rx_bytes_s);
+  to.NotNegative(row.pcie_replays);
+  to.NotNegative(row.nvlink_tx_bytes).NotNegative(row.nvlink_rx_bytes);
+  to.NotNegative(row.nvlink_replays).NotNegative(row.nvlink_recoveries);
+  to.NotNegative(row.nvlink_crc_errors);
+  return to.NotNegative(row.ecc_corrected).NotNegative(row.ecc_uncorrected).Insert();
+}
+
+bool Add(Values to, const HostSampleRow& row) {
+  to.Int(row.time).Int(row.thread).Int(row.cpu_ns).NotNegative(row.runqueue_ns);
+  to.NotNegative(row.minor_faults).NotNegative(row.major_faults);
+  return to.NotNegative(row.voluntary_switches).NotNegative(row.involuntary_switches).Insert();
+}
+
+bool Add(Values to, const WorkerSampleRow& row) {
+  to.Int(row.time).Int(row.worker).NotNegative(row.cpu_ns).NotNegative(row.read_bytes);
+  return to.Int(row.states).Int(row.states_disk).Insert();
+}
+
 bool Add(Values to, const ClockPairRow& row) {
   to.Int(row.realtime).Int(row.monotonic).Int(row.monotonic_raw).Int(row.boottime);
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
@@ -374,16 +432,21 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
          AddAll(s[kCommunicator], batch.communicators) &&
          AddAll(s[kGemmShape], batch.gemm_shapes) && AddAll(s[kDataLoader], batch.data_loaders) &&
-         AddAll(s[kDevice], batch.devices) && AddAll(s[kFact], batch.facts) &&
-         AddAll(s[kProcess], batch.process) && AddAll(s[kKernel], batch.kernels) &&
-         AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
-         AddAll(s[kApi], batch.apis) && AddAll(s[kSync], batch.syncs) &&
+         AddAll(s[kWorker], batch.workers) && AddAll(s[kDevice], batch.devices) &&
+         AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
+         AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
+         AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
+         AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
          AddAll(s[kCollective], batch.collectives) &&
          AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
          AddAll(s[kDataWait], batch.data_waits) && AddAll(s[kStepMark], batch.step_marks) &&
-         AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kClockPair], batch.clock_pairs) &&
-         AddAll(s[kGap], batch.gaps) && AddAll(s[kHealth], batch.health);
+         AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kDeviceSample], batch.device_samples) &&
+         AddAll(s[kDeviceSlowSample], batch.device_slow_samples) &&
+         AddAll(s[kHostSample], batch.host_samples) &&
+         AddAll(s[kWorkerSample], batch.worker_samples) &&
+         AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
+         AddAll(s[kHealth], batch.health);
 }
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
@@ -403,6 +466,10 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           count(batch.data_waits),
           count(batch.step_marks),
           count(batch.host_spans),
+          count(batch.device_samples),
+          count(batch.device_slow_samples),
+          count(batch.host_samples),
+          count(batch.worker_samples),
           count(batch.clock_pairs),
           count(batch.gaps)};
 }

@@ -72,6 +72,14 @@ struct DataLoaderRow {
   std::int64_t prefetch_factor, batch_size;  // -1: none or unknown
 };
 
+struct WorkerRow {
+  std::uint32_t id;
+  std::int64_t pid;
+  std::uint32_t loader;
+  std::int64_t start, end;
+  bool ended;
+};
+
 struct KernelRow {
   std::int64_t start, dur;
   std::uint32_t stream, shape;
@@ -161,6 +169,33 @@ struct HostSpanRow {
   std::uint32_t thread;
   std::int64_t kind, detail;  // detail -1: none
 };
+// Samples: -1 is unknown.
+struct DeviceSampleRow {
+  std::int64_t time;
+  int device;
+  std::int64_t sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, throttle_reasons;
+  std::int64_t sm_utilisation_pct, memory_utilisation_pct, memory_used_bytes;
+};
+struct DeviceSlowSampleRow {
+  std::int64_t time;
+  int device;
+  std::int64_t pcie_generation, pcie_width, pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays;
+  std::int64_t nvlink_tx_bytes, nvlink_rx_bytes;
+  std::int64_t nvlink_replays, nvlink_recoveries, nvlink_crc_errors;
+  std::int64_t ecc_corrected, ecc_uncorrected;
+};
+struct HostSampleRow {
+  std::int64_t time;
+  std::uint32_t thread;
+  std::int64_t cpu_ns, runqueue_ns, minor_faults, major_faults;
+  std::int64_t voluntary_switches, involuntary_switches;
+};
+struct WorkerSampleRow {
+  std::int64_t time;
+  std::uint32_t worker;
+  std::int64_t cpu_ns, read_bytes;
+  int states, states_disk;
+};
 struct ClockPairRow {
   std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti;
   bool has_cupti;
@@ -184,7 +219,8 @@ struct DeviceRow {
 };
 struct SystemFactRow {
   std::string kind, key, value;
-};
+  std::string reason;  // why the value is unknown; empty: it is known
+};                     // replaces the row of that name
 
 struct ProcessRow {
   std::int64_t pid = 0, parent_pid = 0;
@@ -212,6 +248,7 @@ struct Batch {
   std::vector<CommunicatorRow> communicators;
   std::vector<GemmShapeRow> gemm_shapes;
   std::vector<DataLoaderRow> data_loaders;
+  std::vector<WorkerRow> workers;
   std::vector<DeviceRow> devices;
   std::vector<SystemFactRow> facts;
 
@@ -227,6 +264,10 @@ struct Batch {
   std::vector<DataWaitRow> data_waits;
   std::vector<StepMarkRow> step_marks;
   std::vector<HostSpanRow> host_spans;
+  std::vector<DeviceSampleRow> device_samples;
+  std::vector<DeviceSlowSampleRow> device_slow_samples;
+  std::vector<HostSampleRow> host_samples;
+  std::vector<WorkerSampleRow> worker_samples;
   std::vector<ClockPairRow> clock_pairs;
   std::vector<CaptureGapRow> gaps;
   std::vector<HealthRow> health;

@@ -159,7 +159,9 @@ TEST_F(RunFileTest, StoresDevicesFactsAndHealth) {
   Batch batch;
   batch.devices = {{0, "NVIDIA H200", "GPU-1", "0000:01:00.0", 132, 9, 0, 1, 2, 3, 4, 5},
                    {1, "other", "", "", -1, -1, -1, -1, -1, -1, -1, -1}};
-  batch.facts = {{"env", "NCCL_DEBUG", "INFO"}};
+  batch.facts = {{"env", "NCCL_DEBUG", "INFO", {}},
+                 {"env", "NCCL_P2P", "", {}},
+                 {"gpu", "0.acs", "", "root only"}};
   batch.health = {{"kernel", "seen", 5, ""}, {"start", "failed", 1, "no CUPTI"}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
   batch.health = {{"kernel", "seen", 9, ""}};
@@ -167,9 +169,41 @@ TEST_F(RunFileTest, StoresDevicesFactsAndHealth) {
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM device"),
             "1|0|NVIDIA H200|GPU-1|0000:01:00.0|132|9|0|1|2|3|4|5\n"
             "1|1|other|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
-  EXPECT_EQ(Query(file_->path(), "SELECT * FROM system_fact"), "1|env|NCCL_DEBUG|INFO");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM system_fact"),
+            "1|env|NCCL_DEBUG|INFO|NULL\n1|env|NCCL_P2P||NULL\n1|gpu|0.acs|NULL|root only");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM health"),
             "1|kernel|seen|9|NULL\n1|start|failed|1|no CUPTI");
+}
+
+TEST_F(RunFileTest, StoresSamples) {
+  Batch batch;
+  batch.device_samples = {{10, 0, 1755, 2619, 400'000, 60, 4, 97, 41, 1000},
+                          {20, 0, -1, -1, -1, -1, -1, -1, -1, -1}};
+  batch.device_slow_samples = {{10, 0, 5, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0},
+                               {20, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};
+  batch.host_samples = {{10, 3, 100, 50, 1, 2, 4, 5}, {20, 3, 100, -1, -1, -1, -1, -1}};
+  batch.workers = {{1, 77, 2, -5, 0, false}, {2, 78, 0, -5, 0, false}};
+  batch.worker_samples = {{10, 1, 100, 4096, 4, 1}, {20, 1, -1, -1, 0, 0}};
+  ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
+  batch = Batch();
+  batch.workers = {{2, 78, 1, -5, 9, true}};
+  EXPECT_EQ(Stored(batch, "SELECT * FROM device_sample"),
+            "10|1|0|1755|2619|400000|60|4|97|41|1000\n"
+            "20|1|0|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM device_slow_sample"),
+            "10|1|0|5|16|1|2|3|4|5|6|7|8|9|0\n"
+            "20|1|0|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM host_sample"),
+            "10|3|100|50|1|2|4|5\n20|3|100|NULL|NULL|NULL|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM worker"), "1|1|77|2|-5|NULL\n2|1|78|1|-5|9");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM worker_sample"),
+            "10|1|100|4096|4|1\n20|1|NULL|NULL|0|0");
+}
+
+TEST_F(RunFileTest, IsTheUsersOwn) {
+  struct stat file {};
+  ASSERT_EQ(stat(file_->path().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600U);
 }
 
 TEST_F(RunFileTest, TheProcessRowIsReplacedWhenFactsChange) {

@@ -132,6 +132,7 @@ class Details {
       case RowKind::kRank:
       case RowKind::kHost:
       case RowKind::kQueueDepth:
+      case RowKind::kSamples:
         break;
     }
     return std::move(lines_);
@@ -449,6 +450,7 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
     case RowKind::kRank:
     case RowKind::kHost:
     case RowKind::kQueueDepth:
+    case RowKind::kSamples:
       break;
   }
   return "";

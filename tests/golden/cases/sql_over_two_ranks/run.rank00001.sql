@@ -19,4 +19,4 @@ INSERT INTO kernel VALUES (3000, 4500, 1, 1, 2, NULL), (13000, 4500, 1, 1, 5, NU
 INSERT INTO collective VALUES (NULL, 2400, 500, 1, 3, 1, 1048576, 0, NULL, NULL), (NULL, 12400, 500, 1, 3, 1, 1048576, 0, NULL, NULL),
   (NULL, 22400, 500, 1, 3, 1, 1048576, 0, NULL, NULL);
 INSERT INTO health VALUES (1, 'kernel', 'seen', 6, NULL), (1, 'kernel', 'stored', 6, NULL), (1, 'buffers', 'exhausted', 2, NULL), (1, 'start', 'unknown_option', 1, 'TRACEINJECT_KIND');
-INSERT INTO system_fact VALUES (1, 'env', 'NCCL_DEBUG', 'WARN');
+INSERT INTO system_fact (proc, kind, key, value) VALUES (1, 'env', 'NCCL_DEBUG', 'WARN');
