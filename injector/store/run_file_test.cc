@@ -152,7 +152,9 @@ TEST_F(RunFileTest, StoresDevicesFactsAndHealth) {
   Batch batch;
   batch.devices = {{0, "NVIDIA H200", "GPU-1", "0000:01:00.0", 132, 9, 0, 1, 2, 3, 4, 5},
                    {1, "other", "", "", -1, -1, -1, -1, -1, -1, -1, -1}};
-  batch.facts = {{"env", "NCCL_DEBUG", "INFO", {}}, {"env", "NCCL_P2P", "", {}}, {"gpu", "0.acs", "", "root only"}};
+  batch.facts = {{"env", "NCCL_DEBUG", "INFO", {}},
+                 {"env", "NCCL_P2P", "", {}},
+                 {"gpu", "0.acs", "", "root only"}};
   batch.health = {{"kernel", "seen", 5, ""}, {"start", "failed", 1, "no CUPTI"}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
   batch.health = {{"kernel", "seen", 9, ""}};
@@ -160,7 +162,8 @@ TEST_F(RunFileTest, StoresDevicesFactsAndHealth) {
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM device"),
             "1|0|NVIDIA H200|GPU-1|0000:01:00.0|132|9|0|1|2|3|4|5\n"
             "1|1|other|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
-  EXPECT_EQ(Query(file_->path(), "SELECT * FROM system_fact"), "1|env|NCCL_DEBUG|INFO|NULL\n1|env|NCCL_P2P||NULL\n1|gpu|0.acs|NULL|root only");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM system_fact"),
+            "1|env|NCCL_DEBUG|INFO|NULL\n1|env|NCCL_P2P||NULL\n1|gpu|0.acs|NULL|root only");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM health"),
             "1|kernel|seen|9|NULL\n1|start|failed|1|no CUPTI");
 }
