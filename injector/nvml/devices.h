@@ -19,7 +19,10 @@ class NvmlDevices {
   // `devices` as ReadDevices() gives them.
   NvmlDevices(const NvmlLibrary& nvml, const std::vector<DeviceRow>& devices);
 
-  // Nothing if the device is not known to NVML, or told nothing at all.
+  // Whether NVML knows the device; the others tell nothing about one that it does not.
+  bool Knows(int device) const { return Find(device) != nullptr; }
+
+  // Nothing if nothing at all is told.
   std::optional<DeviceSampleRow> Sample(int device, std::int64_t time) const;
   // Takes 40 ms on a card that measures PCIe throughput (20 ms a direction).
   std::optional<DeviceSlowSampleRow> SampleSlow(int device, std::int64_t time) const;

@@ -50,6 +50,7 @@ void* Sampler::RunThread(void* sampler) {
   try {
     static_cast<Sampler*>(sampler)->Run();
   } catch (...) {  // out of memory: no more samples
+    g_counters.Add(Health::kDeviceSampleFailed);
   }
   return nullptr;
 }
@@ -162,7 +163,9 @@ void Sampler::OpenDevices() {
     for (const DeviceRow& row : devices_) {
       if (row.device == device) KeepFacts(ReadGpuPlaceFacts("", row));
     }
-    if (known_devices_ != nullptr) KeepFacts(known_devices_->Facts(device));
+    if (known_devices_ == nullptr) continue;
+    KeepFacts(known_devices_->Facts(device));
+    if (!known_devices_->Knows(device)) Fail("NVML does not know device " + std::to_string(device));
   }
 }
 
@@ -170,6 +173,7 @@ void Sampler::SampleDevices() {
   if (known_devices_ == nullptr) return;
   std::vector<DeviceSampleRow> rows;
   for (const auto& [device, state] : sampled_) {
+    if (!known_devices_->Knows(device)) continue;
     const ForkGate::Call call;
     if (const auto row = known_devices_->Sample(device, Now())) {
       rows.push_back(*row);
