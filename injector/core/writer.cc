@@ -109,7 +109,8 @@ void Writer::Run() {
     if (options_.python) python_start_.Tick(now);
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
     g_wake.Wait(std::min(next_flush, next_start) - now);
-    DrainQueues();  // woken early: a queue is filling
+    DrainQueues();  // woken early: a queue is filling, or there is a new worker
+    TellSampler();
     if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
   }
   if (gave_up_) return;
@@ -279,13 +280,13 @@ void Writer::StartSampler() {
   disabled_.emplace_back("samples of devices and of the host: no thread for them");
 }
 
-// What the sampler learns from events: which devices have work, which processes load data.
+// What the sampler learns from events: which devices have work, which processes load data. The
+// latter begin before the first GPU work, and with it the file and the sampler, are there.
 void Writer::TellSampler() {
-  const auto workers = python_decoder_.TakeWorkers();
   if (sampler_ == nullptr) return;
   for (const StreamRow& stream : batch_.streams)
     sampler_->UseDevice(static_cast<int>(stream.device));
-  for (const auto& [pid, loader] : workers) sampler_->TellWorker(pid, loader);
+  for (const auto& [pid, loader] : python_decoder_.TakeWorkers()) sampler_->TellWorker(pid, loader);
 }
 
 void Writer::TakeSamples() {

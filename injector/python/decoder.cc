@@ -24,7 +24,8 @@ void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   const auto type = static_cast<EventType>(event.header.type);
   if (type == EventType::kDataLoader) return DecodeLoader(event);
   if (type == EventType::kWorker) {
-    workers_.push_back({event.values[0], Loader(event.values[1])});
+    if (workers_.size() < kMostWorkers)
+      workers_.push_back({event.values[0], Loader(event.values[1])});
     return;
   }
   const std::int64_t start = event.header.time_ns - base_ns_;

@@ -70,6 +70,7 @@ void ReportWorker(std::int64_t pid, std::int64_t loader) {
   const std::int64_t values[] = {pid, loader};
   // One that is lost is told again in the next pass, and may be found as a child until then.
   Emit(EventType::kWorker, 0, 0, values, std::size(values));
+  g_wake.Post();  // it may be gone before the next flush
 }
 
 }  // namespace traceinject

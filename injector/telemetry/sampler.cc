@@ -83,8 +83,11 @@ void Sampler::UseDevice(int device) {
 }
 
 void Sampler::TellWorker(std::int64_t pid, std::uint32_t loader) {
-  std::lock_guard lock(mutex_);
-  if (told_.size() < WorkerSampler::kMost) told_.push_back({pid, loader});
+  {
+    std::lock_guard lock(mutex_);
+    if (told_.size() < WorkerSampler::kMost) told_.push_back({pid, loader});
+  }
+  wake_.Post();  // it may be gone soon
 }
 
 Samples Sampler::Take() {
@@ -224,7 +227,7 @@ void Sampler::TakeTold() {
   WorkerSampler::Found found;
   for (const Told& worker : told) {
     if (!workers_.Tell(worker.pid, worker.loader, Clock(), &found))
-      g_counters.Add(Health::kWorkerSampleFailed);
+      g_counters.Add(Health::kWorkerSampleMissed);
   }
   KeepWorkers(std::move(found));
 }
