@@ -42,6 +42,7 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.communicators.resize(1);
   batch.gemm_shapes.resize(1);
   batch.data_loaders.resize(1);
+  batch.workers.resize(1);
   batch.devices.resize(1);
   batch.facts.resize(1);
   batch.kernels.resize(1);
