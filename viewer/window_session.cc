@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "analyzer/metrics/printable.h"
+#include "analyzer/common/printable.h"
 #include "viewer/core/title.h"
 
 namespace traceinject {

@@ -5,9 +5,9 @@
 
 #include <filesystem>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
-#include "analyzer/metrics/printable.h"
 #include "viewer/core/fit_text.h"
 
 namespace traceinject {
