@@ -1,20 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one golden case; see CMakeLists.txt. Either expected.txt is what is printed, to the letter, or every line of contains.txt has
 # to occur in it.
-file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
-file(GLOB fixtures ${CASE}/*.sql)
-foreach(fixture ${fixtures})
-  get_filename_component(name ${fixture} NAME_WLE)
-  execute_process(COMMAND ${MAKE_FIXTURE} ${fixture} ${WORK}/${name}.db RESULT_VARIABLE failed)
-  if(failed)
-    message(FATAL_ERROR "the fixture ${fixture} cannot be built")
-  endif()
-endforeach()
-
-file(READ ${CASE}/command.txt command)
-string(STRIP "${command}" command)
-separate_arguments(arguments UNIX_COMMAND "${command}")
+include(${CMAKE_CURRENT_LIST_DIR}/prepare_case.cmake)
 execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TRACEINJECT_OUTPUT ${ANALYZE} ${arguments} WORKING_DIRECTORY ${WORK}
                 OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
 # CSV ends its lines as RFC 4180 wants; sizes of files depend on the version of SQLite.
