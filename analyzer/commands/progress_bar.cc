@@ -2,23 +2,14 @@
 #include "analyzer/commands/progress_bar.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
 
+#include "analyzer/commands/terminal.h"
 #include "analyzer/common/units.h"
 
 namespace traceinject {
-namespace {
-
-// Of the terminal on stderr, which may change at any time; 80 where it does not tell.
-std::size_t Columns() {
-  struct winsize size = {};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
-
-}  // namespace
 
 ProgressBar::ProgressBar(bool wanted) : active_(wanted && isatty(STDERR_FILENO) == 1) {}
 
@@ -29,7 +20,9 @@ ProgressBar::~ProgressBar() {
 
 void ProgressBar::Show(const LoadProgress& progress) {
   if (!active_) return;
-  fmt::print(stderr, "\r{}\x1b[K", ProgressLine(progress, Columns()));
+  constexpr std::size_t kUsualColumns = 80;
+  const std::size_t columns = TerminalColumns(STDERR_FILENO).value_or(kUsualColumns);
+  fmt::print(stderr, "\r{}\x1b[K", ProgressLine(progress, columns));
   std::fflush(stderr);
   drawn_ = true;
 }

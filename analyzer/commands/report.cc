@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "analyzer/commands/analyze.h"
@@ -9,6 +10,7 @@
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/progress_bar.h"
+#include "analyzer/commands/terminal.h"
 #include "analyzer/import/load_run.h"
 #include "analyzer/import/run_paths.h"
 #include "analyzer/metrics/build_report.h"
@@ -99,8 +101,10 @@ Result<std::string> Render(const Report& report, const Options& options) {
   return WriteText(report, options.text);
 }
 
-bool WantsColor(const Options& options) {
-  return options.output == "-" && isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr;
+void FitToTerminal(Options& options) {
+  if (options.output != "-" || isatty(STDOUT_FILENO) != 1) return;
+  options.text.color = std::getenv("NO_COLOR") == nullptr;
+  options.text.width = std::min(TerminalColumns(STDOUT_FILENO).value_or(kTextWidth), kTextWidth);
 }
 
 }  // namespace
@@ -120,7 +124,7 @@ int RunReport(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "{}: --from has to lie before --to\n", kProgram);
     return kBadUsage;
   }
-  options.text.color = WantsColor(options);
+  FitToTerminal(options);
 
   const auto run = Load(options);
   if (!run.ok()) {

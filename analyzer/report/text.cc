@@ -50,7 +50,7 @@ std::string BinaryBytes(std::int64_t bytes) {
 class TextWriter {
  public:
   TextWriter(const proto::Report& report, const TextOptions& options)
-      : report_(report), options_(options), page_(options.color) {}
+      : report_(report), options_(options), page_(options.color, options.width) {}
 
   std::string Write();
 

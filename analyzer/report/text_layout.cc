@@ -24,7 +24,7 @@ void TextPage::Sentence(std::string_view text, std::size_t indent) {
   while (!text.empty()) {
     const std::string_view word = text.substr(0, text.find(' '));
     text.remove_prefix(std::min(text.size(), word.size() + 1));
-    if (line.size() > filled && line.size() + 1 + word.size() > kTextWidth) {
+    if (line.size() > filled && line.size() + 1 + word.size() > width_) {
       Line(line);
       filled = indent + 2;
       line.assign(filled, ' ');

@@ -2,6 +2,7 @@
 // How the text report is laid out: headings, wrapped sentences, tables.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -10,10 +11,15 @@
 namespace traceinject {
 
 inline constexpr std::size_t kTextWidth = 100;
+// Narrower than this, indented sentences would be one word a line.
+inline constexpr std::size_t kLeastTextWidth = 50;
 
 class TextPage {
  public:
-  explicit TextPage(bool color) : color_(color) {}
+  // width: columns that sentences fit into, at least kLeastTextWidth. Tables are as wide as they
+  // are.
+  explicit TextPage(bool color, std::size_t width = kTextWidth)
+      : color_(color), width_(std::max(width, kLeastTextWidth)) {}
 
   // An empty line and a title.
   void Heading(std::string_view title);
@@ -32,6 +38,7 @@ class TextPage {
 
  private:
   bool color_;
+  std::size_t width_;
   std::string text_;
 };
 

@@ -26,6 +26,18 @@ TEST(TextLayoutTest, SentencesAreBrokenAtSpacesWithinTheWidth) {
   EXPECT_GT(count, 3);
 }
 
+TEST(TextLayoutTest, SentencesFitANarrowTerminal) {
+  TextPage page(false, 60);
+  std::string text = "word";
+  for (int i = 0; i < 60; ++i) text += " word";
+  page.Sentence(text);
+  EXPECT_GT(page.text().find('\n'), 50U);
+  EXPECT_LE(page.text().find('\n'), 60U);
+  TextPage narrowest(false, 3);
+  narrowest.Sentence(text);
+  EXPECT_GT(narrowest.text().find('\n'), 40U) << "not one word a line";
+}
+
 TEST(TextLayoutTest, WordsLongerThanTheLineStayWhole) {
   TextPage page(false);
   page.Sentence(std::string(150, 'x'));

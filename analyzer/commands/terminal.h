@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+namespace traceinject {
+
+// Of the terminal on a file descriptor, at this moment: its user may change it. Empty: there is no
+// terminal, or it does not tell.
+std::optional<std::size_t> TerminalColumns(int descriptor);
+
+}  // namespace traceinject
