@@ -128,8 +128,7 @@ Status ExpectRecording(const Database& database) {
   if (version > kSchemaVersion) {
     return Error{
         fmt::format("{}: the file has schema version {}, this program reads versions up to {}. Use "
-                    "the analyze of the "
-                    "traceinject that recorded it, or a newer one.",
+                    "the traceinject that recorded it, or a newer one.",
                     database.path(), version, kSchemaVersion)};
   }
   if (version < 1) {
