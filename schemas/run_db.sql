@@ -14,7 +14,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -211,13 +211,18 @@ CREATE TABLE communicator (
   size   INTEGER,                      -- ranks; NULL: unknown, so no bus bandwidth
   rank   INTEGER,                      -- own rank in it; NULL: unknown
   device INTEGER,                      -- CUDA ordinal; NULL: unknown
-  parent INTEGER                       -- -> communicator it was split from; NULL: none or unknown
+  parent INTEGER,                      -- -> communicator it was split from; NULL: none or unknown
+  nodes  INTEGER,                      -- hosts that its ranks are on, since version 3; NULL: unknown
+  name   TEXT                          -- given by the program, at most 63 bytes, since version 3; NULL: none or unknown
 );
 
--- An NCCL operation as the program issued it (the call on the host, not the kernel).
+-- An NCCL operation as the program issued it (the call on the host, not the kernel), each once: as NVTX tells it, or, where NVTX
+-- tells nothing, as NCCL's profiler interface does.
 CREATE TABLE collective (
+  id           INTEGER PRIMARY KEY,    -- since version 3 explicit, ascending in the order in which the operations became known
   start        INTEGER NOT NULL,
-  dur          INTEGER,                -- of the call on the host
+  dur          INTEGER,                -- of the call on the host. From the profiler interface alone: until NCCL had queued the
+                                       -- operation; 0 before version 5 of it, where only the moment after the launch is known
   thread       INTEGER NOT NULL,       -- -> thread. Its kernel is launched on this thread inside [start, start + dur), or, between
                                        -- ncclGroupStart and ncclGroupEnd, inside the outermost ncclGroupEnd
   function     INTEGER NOT NULL,       -- -> string: AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AlltoAll, Gather,
@@ -225,9 +230,60 @@ CREATE TABLE collective (
   communicator INTEGER,                -- -> communicator; NULL: this NCCL does not tell (before 2.25)
   bytes        INTEGER NOT NULL,       -- count x type size of the call's own count argument: per rank for AllGather,
                                        -- ReduceScatter (received), AlltoAll, Gather, Scatter
-  reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none
+  reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none, or not
+                                       -- told (by versions 2 and later of the profiler interface alone)
   peer         INTEGER,                -- rank in the communicator, Send and Recv; NULL otherwise
   root         INTEGER                 -- rank in the communicator, rooted operations; NULL otherwise
+);
+
+-- How NCCL carried an operation out, as its profiler interface (NCCL_PROFILER_PLUGIN) tells, since version 3. One row an operation;
+-- several for AlltoAll, Gather and Scatter, which are carried out as sends and receives; none where the interface was not there.
+-- Several operations fused in one kernel have a row each, with the same launch. An operation captured in a CUDA graph has the row
+-- of its capture.
+CREATE TABLE collective_plan (
+  collective   INTEGER NOT NULL,       -- -> collective
+  time         INTEGER NOT NULL,       -- when NCCL told: on the host, after the kernel was launched
+  thread       INTEGER NOT NULL,       -- -> thread that launched the kernel. Where launch_start is NULL: that NCCL told on, and the
+                                       -- kernel's launch is the last one on it that began before `time`
+  sequence     INTEGER,                -- number of the operation among those of its function on its communicator, the same on all
+                                       -- ranks; those captured in a graph do not count up. NULL: not told, as of Send and Recv
+  count        INTEGER NOT NULL,       -- elements of `datatype`; bytes where that is NULL
+  datatype     INTEGER,                -- -> string: ncclFloat32, ncclBfloat16, ...; NULL: AllGather and Broadcast before version 5
+                                       -- of the interface, which NCCL tells of in bytes
+  algorithm    INTEGER,                -- -> string: RING, TREE, COLLNET_DIRECT, COLLNET_CHAIN, NVLS, NVLS_TREE, PAT; NULL: Send, Recv
+  protocol     INTEGER,                -- -> string: LL, LL128, SIMPLE; NULL: Send, Recv
+  channels     INTEGER,                -- blocks of the kernel that work on it (before version 4 at most); NULL: not told
+  warps        INTEGER,                -- in each block; NULL: not told
+  launch_start INTEGER,                -- the CUDA call that launched the kernel is the one on `thread` that began inside
+  launch_dur   INTEGER                 -- [launch_start, launch_start + launch_dur): its correlation leads to the kernel. NULL:
+                                       -- before version 5 of the interface, or not known which; launch_dur alone: end not seen
+);
+
+-- A matrix product as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is
+-- 2 m n k batch floating-point operations (8 m n k batch for complex types).
+CREATE TABLE gemm_shape (
+  id           INTEGER PRIMARY KEY,
+  function     INTEGER NOT NULL,       -- -> string: cublasGemmEx, cublasLtMatmul, ...
+  m            INTEGER NOT NULL,       -- rows of the result, as the library sees it (column-major)
+  n            INTEGER NOT NULL,       -- columns of the result
+  k            INTEGER NOT NULL,
+  batch        INTEGER NOT NULL,       -- products in the call; of a grouped call those of one group, which has a row of its own
+  trans_a      INTEGER NOT NULL,       -- cublasOperation_t: 0 as it is, 1 transposed, 2 conjugate transposed
+  trans_b      INTEGER NOT NULL,       -- likewise
+  type_a       INTEGER,                -- cudaDataType of the first matrix: 0 float, 1 double, 2 half, 14 bfloat16, 28 fp8 e4m3,
+                                       -- 29 fp8 e5m2, ...; NULL: unknown
+  type_b       INTEGER,                -- likewise
+  type_c       INTEGER,                -- of the result
+  compute_type INTEGER                 -- cublasComputeType_t: 64 half, 68 float, 77 float by TF32, ...; NULL: the call has none
+);
+
+-- A call of such a function, since version 3; one that cuBLAS makes of cuBLASLt is part of the outer one. Its kernels are those
+-- launched on the thread inside [start, start + dur).
+CREATE TABLE gemm (
+  start  INTEGER NOT NULL,
+  dur    INTEGER NOT NULL,
+  thread INTEGER NOT NULL,             -- -> thread
+  shape  INTEGER NOT NULL              -- -> gemm_shape
 );
 
 -- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognised by its sampler and its settings: a
@@ -269,15 +325,90 @@ CREATE TABLE host_span (
   detail INTEGER                       -- generation of a collection; NULL otherwise
 );
 
--- Facts about the machine and the job that are not columns above.
+-- Facts about the machine and the job that are not columns above. The environment and our options since version 1, the others
+-- since version 3.
 CREATE TABLE system_fact (
-  proc  INTEGER NOT NULL,              -- -> process
-  kind  TEXT NOT NULL,                 -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
-                                       -- (secrets masked); option: an option of ours that is not at its default
-  key   TEXT NOT NULL,
-  value TEXT NOT NULL,
+  proc   INTEGER NOT NULL,             -- -> process
+  kind   TEXT NOT NULL,                -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
+                                       -- (secrets masked); option: an option of ours that is not at its default;
+                                       -- host: of the machine and the process' place on it; gpu: of a device, key '<device>.<name>';
+                                       -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key
+                                       -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>'
+  key    TEXT NOT NULL,
+  value  TEXT,                         -- NULL: unknown, see reason
+  reason TEXT,                         -- why the value is unknown, in words, since version 3; NULL: the value is known
   PRIMARY KEY (proc, kind, key)
 ) WITHOUT ROWID;
+
+-- What NVML told about a device at a moment, since version 3: TRACEINJECT_TELEMETRY_HZ times a second, of the devices that the
+-- process works on. All figures are of the whole card, other processes on it included. NULL: this card or driver does not tell.
+CREATE TABLE device_sample (
+  time             INTEGER NOT NULL,
+  proc             INTEGER NOT NULL,   -- -> process
+  device           INTEGER NOT NULL,   -- -> device (with proc)
+  sm_clock_mhz     INTEGER,
+  memory_clock_mhz INTEGER,
+  power_mw         INTEGER,            -- of the board, averaged by the card (over 1 s on most since Ampere)
+  temperature_c    INTEGER,
+  throttle_reasons INTEGER,            -- bits, 0 none: 1 idle, 2 application clocks, 4 power cap, 8 hardware slowdown, 16 sync boost,
+                                       -- 32 software thermal, 64 hardware thermal, 128 power brake, 256 display clock
+  sm_utilisation_pct INTEGER,          -- share of the card's own last sample period (1/6 to 1 s) in which some kernel ran
+  memory_utilisation_pct INTEGER,      -- likewise, in which device memory was read or written
+  memory_used_bytes INTEGER            -- taken on the device by all processes and the driver
+);
+
+-- The same once a second, since version 3: what changes slowly or takes long to ask.
+CREATE TABLE device_slow_sample (
+  time             INTEGER NOT NULL,
+  proc             INTEGER NOT NULL,   -- -> process
+  device           INTEGER NOT NULL,   -- -> device (with proc)
+  pcie_generation  INTEGER,            -- of the link now; falls while the card idles
+  pcie_width       INTEGER,            -- lanes of the link now
+  pcie_tx_bytes_s  INTEGER,            -- bytes a second sent by the card, over the last 20 ms
+  pcie_rx_bytes_s  INTEGER,            -- likewise received
+  pcie_replays     INTEGER,            -- transfers repeated after an error, since the driver started
+  nvlink_tx_bytes  INTEGER,            -- data sent over all links, since the driver started
+  nvlink_rx_bytes  INTEGER,            -- likewise received
+  nvlink_replays   INTEGER,            -- transfers repeated after an error, all links, since the driver started
+  nvlink_recoveries INTEGER,           -- times a link was trained anew, likewise
+  nvlink_crc_errors INTEGER,           -- packets with a wrong checksum, likewise
+  ecc_corrected    INTEGER,            -- memory errors since the driver started
+  ecc_uncorrected  INTEGER             -- likewise, those that could not be repaired
+);
+
+-- What a thread of the process had used up to a moment, since version 3: once a second, cumulative. A thread without change gets no
+-- row, but one at the last moment before it changes again: values hold from one row to the next.
+CREATE TABLE host_sample (
+  time                 INTEGER NOT NULL,
+  thread               INTEGER NOT NULL,  -- -> thread
+  cpu_ns               INTEGER NOT NULL,  -- user and system time; in steps of 10 ms where runqueue_ns is NULL
+  runqueue_ns          INTEGER,        -- time it could run but had no processor; NULL: the kernel does not account for it
+  minor_faults         INTEGER,        -- page faults without reading from storage; NULL: not told
+  major_faults         INTEGER,        -- page faults that read from storage; NULL: not told
+  voluntary_switches   INTEGER,        -- times it waited; NULL: the kernel does not account for it
+  involuntary_switches INTEGER         -- times it lost its processor to others; likewise
+);
+
+-- A process that prepares data for this one, since version 3: a data loader's worker, or, where loader is NULL, another Python process
+-- that it started and that uses no GPU.
+CREATE TABLE worker (
+  id     INTEGER PRIMARY KEY,
+  proc   INTEGER NOT NULL,             -- -> process that it works for
+  pid    INTEGER NOT NULL,
+  loader INTEGER,                      -- -> data_loader; NULL: of no loader that is known
+  start  INTEGER NOT NULL,             -- when the process was started, to 10 ms
+  end    INTEGER                       -- when it was found ended, up to 0.25 s late; NULL: it outlived the recording, or was killed with it
+);
+
+-- What a worker had used up to a moment, since version 3: about once a second, cumulative where nothing else is said.
+CREATE TABLE worker_sample (
+  time         INTEGER NOT NULL,
+  worker       INTEGER NOT NULL,       -- -> worker
+  cpu_ns       INTEGER,                -- user and system time of all its threads, in steps of 10 ms; NULL: not told
+  read_bytes   INTEGER,                -- read from storage, not from the page cache; NULL: the kernel does not tell
+  states       INTEGER NOT NULL,       -- how often its main thread was looked at since the last row, four times a second
+  states_disk  INTEGER NOT NULL        -- of these, how often it waited for storage (state D)
+);
 
 -- The same moment on several clocks, once a second, to detect steps and drift and to line up hosts.
 CREATE TABLE clock_pair (

@@ -52,9 +52,20 @@ LEFT JOIN nvtx_category c ON c.domain = x.domain AND c.category = x.category;
 CREATE VIEW collectives AS
 SELECT c.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, c.dur AS dur_ns, t.proc, t.tid,
        f.text AS function, c.bytes, m.size AS comm_size, m.rank AS comm_rank, printf('0x%x', m.hash) AS comm,
-       c.reduction, c.peer, c.root
+       c.reduction, c.peer, c.root, m.name AS comm_name, m.nodes AS comm_nodes,
+       a.text AS algorithm, o.text AS protocol, p.channels, p.warps, p.sequence, d.text AS datatype, p.count
 FROM collective c JOIN thread t ON t.id = c.thread JOIN string f ON f.id = c.function
-LEFT JOIN communicator m ON m.id = c.communicator;
+LEFT JOIN communicator m ON m.id = c.communicator
+-- Of several plans the first: an operation is one row.
+LEFT JOIN (SELECT min(rowid) AS first, collective FROM collective_plan GROUP BY collective) q ON q.collective = c.id
+LEFT JOIN collective_plan p ON p.rowid = q.first
+LEFT JOIN string a ON a.id = p.algorithm LEFT JOIN string o ON o.id = p.protocol LEFT JOIN string d ON d.id = p.datatype;
+
+CREATE VIEW gemms AS
+SELECT g.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, g.dur AS dur_ns, t.proc, t.tid, f.text AS function,
+       s.m, s.n, s.k, s.batch, s.trans_a, s.trans_b, s.type_a, s.type_b, s.type_c, s.compute_type,
+       s.m * s.n * s.k * s.batch * (CASE WHEN s.type_a IN (4, 5, 6, 15) THEN 8 ELSE 2 END) AS flops
+FROM gemm g JOIN thread t ON t.id = g.thread JOIN gemm_shape s ON s.id = g.shape JOIN string f ON f.id = s.function;
 
 CREATE VIEW data_waits AS
 SELECT w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, w.dur AS dur_ns, t.proc, t.tid, w.loader, w.batch,
@@ -70,3 +81,36 @@ SELECT h.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, h.d
        CASE h.kind WHEN 1 THEN 'checkpoint' WHEN 2 THEN 'garbage collection' END AS kind,
        CASE h.kind WHEN 2 THEN h.detail END AS generation
 FROM host_span h JOIN thread t ON t.id = h.thread;
+
+CREATE VIEW device_samples AS
+SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, x.proc, x.device, d.name,
+       x.sm_clock_mhz, x.memory_clock_mhz, x.power_mw / 1000.0 AS power_w, x.temperature_c, x.sm_utilisation_pct,
+       x.memory_utilisation_pct, x.memory_used_bytes / 1e9 AS memory_used_gb,
+       x.throttle_reasons & 1 AS idle, x.throttle_reasons >> 2 & 1 AS power_cap,
+       (x.throttle_reasons & 96) <> 0 AS too_hot, (x.throttle_reasons & 136) <> 0 AS hardware_slowdown
+FROM device_sample x LEFT JOIN device d ON d.proc = x.proc AND d.device = x.device;
+
+CREATE VIEW device_slow_samples AS
+SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, x.proc, x.device, x.pcie_generation, x.pcie_width,
+       x.pcie_tx_bytes_s / 1e9 AS pcie_tx_gb_s, x.pcie_rx_bytes_s / 1e9 AS pcie_rx_gb_s, x.pcie_replays,
+       x.nvlink_tx_bytes / 1e9 AS nvlink_tx_gb, x.nvlink_rx_bytes / 1e9 AS nvlink_rx_gb,
+       x.nvlink_replays, x.nvlink_recoveries, x.nvlink_crc_errors, x.ecc_corrected, x.ecc_uncorrected
+FROM device_slow_sample x;
+
+CREATE VIEW host_samples AS
+SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, t.proc, t.tid, n.text AS name,
+       x.cpu_ns, x.runqueue_ns, x.minor_faults, x.major_faults, x.voluntary_switches, x.involuntary_switches
+FROM host_sample x JOIN thread t ON t.id = x.thread LEFT JOIN string n ON n.id = t.name;
+
+CREATE VIEW workers AS
+SELECT w.id, w.proc, w.pid, w.loader, w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns,
+       w.end + (SELECT value FROM meta WHERE key = 'base_ns') AS end_ns, s.cpu_s, s.read_gb, s.disk_wait_share
+FROM worker w LEFT JOIN (
+  SELECT worker, max(cpu_ns) / 1e9 AS cpu_s, max(read_bytes) / 1e9 AS read_gb,
+         sum(states_disk) * 1.0 / NULLIF(sum(states), 0) AS disk_wait_share
+  FROM worker_sample GROUP BY worker) s ON s.worker = w.id;
+
+CREATE VIEW worker_samples AS
+SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, w.proc, w.pid, w.loader, x.cpu_ns, x.read_bytes,
+       x.states, x.states_disk
+FROM worker_sample x JOIN worker w ON w.id = x.worker;

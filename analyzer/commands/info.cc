@@ -9,6 +9,7 @@
 
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
+#include "analyzer/commands/machine_text.h"
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/sql_rows.h"
@@ -39,11 +40,16 @@ constexpr std::array<std::string_view, 20> kTables = {
 
 constexpr std::array<std::string_view, 4> kTablesOfVersion2 = {"data_loader", "data_wait",
                                                                "step_mark", "host_span"};
+constexpr std::array<std::string_view, 8> kTablesOfVersion3 = {
+    "collective_plan",    "gemm_shape",  "gemm",   "device_sample",
+    "device_slow_sample", "host_sample", "worker", "worker_sample"};
 
 std::string CountTables(int schema_version) {
   std::vector<std::string_view> tables(kTables.begin(), kTables.end());
   if (schema_version >= 2)
     tables.insert(tables.end(), kTablesOfVersion2.begin(), kTablesOfVersion2.end());
+  if (schema_version >= 3)
+    tables.insert(tables.end(), kTablesOfVersion3.begin(), kTablesOfVersion3.end());
   std::string sql;
   for (const std::string_view table : tables) {
     if (!sql.empty()) sql += " UNION ALL ";
@@ -63,6 +69,7 @@ Result<FileInfo> Look(const std::string& path) {
   if (!version.ok()) return Error{version.error()};
   const auto has_version = version.value().Step();
   if (!has_version.ok()) return Error{has_version.error()};
+  const int schema_version = static_cast<int>(version.value().int64(0));
   struct Part {
     SqlRows FileInfo::*rows;
     std::string sql;
@@ -73,10 +80,12 @@ Result<FileInfo> Look(const std::string& path) {
        "UNION ALL SELECT key, value FROM meta"},
       {&FileInfo::processes, "SELECT * FROM process ORDER BY proc"},
       {&FileInfo::devices, "SELECT * FROM device ORDER BY proc, device"},
-      {&FileInfo::tables, CountTables(static_cast<int>(version.value().int64(0)))},
+      {&FileInfo::tables, CountTables(schema_version)},
       {&FileInfo::health,
        "SELECT source, counter, value, detail FROM health ORDER BY proc, source, counter"},
-      {&FileInfo::facts, "SELECT kind, key, value FROM system_fact ORDER BY proc, kind, key"},
+      {&FileInfo::facts,
+       fmt::format("SELECT kind, key, value, {} FROM system_fact ORDER BY proc, kind, key",
+                   schema_version >= 3 ? "reason" : "NULL AS reason")},
   };
   for (const Part& part : parts) {
     auto rows = Query(database.value(), part.sql);
@@ -146,11 +155,21 @@ std::string HealthText(const SqlRows& health) {
                             : FormatTable(table, "    ");
 }
 
-std::string FactsText(const SqlRows& facts) {
+// What the user chose: the environment and the options. The machine's own are in MachineText.
+std::string ChosenText(const std::vector<Fact>& facts) {
   TableText table;
-  for (const auto& row : facts.rows)
-    table.rows.push_back({Printable(row[0].text), Printable(row[1].text), Printable(row[2].text)});
-  return FormatTable(table, "    ");
+  for (const Fact& fact : facts) {
+    if (fact.kind == "env" || fact.kind == "option")
+      table.rows.push_back({Printable(fact.kind), Printable(fact.key), Printable(fact.value)});
+  }
+  return table.rows.empty() ? "" : "  facts\n" + FormatTable(table, "    ");
+}
+
+std::vector<Fact> FactsOf(const SqlRows& rows) {
+  std::vector<Fact> facts;
+  for (const auto& row : rows.rows)
+    facts.push_back({row[0].text, row[1].text, row[2].text, row[3].text});
+  return facts;
 }
 
 std::string AsText(const FileInfo& info) {
@@ -174,7 +193,8 @@ std::string AsText(const FileInfo& info) {
     text += "  device\n" + Upright(info.devices, i);
   text += "  rows of the tables\n" + TableSizes(info.tables);
   text += "  health\n" + HealthText(info.health);
-  if (!info.facts.rows.empty()) text += "  facts\n" + FactsText(info.facts);
+  const std::vector<Fact> facts = FactsOf(info.facts);
+  text += MachineText(facts) + ChosenText(facts);
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/import/join_launches.h"
+#include "analyzer/import/join_plans.h"
 #include "analyzer/import/kineto_transfer.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/import/sort_rank.h"
@@ -370,6 +371,7 @@ void KinetoRankBuilder::Finish() {
   PlaceCollectives();
   // Of what came after the first time, too; what is sorted stays as it is.
   SortRank(rank_);
+  JoinPlans(rank_);  // there are none
   rank_.imported_from = "a PyTorch profiler trace";
   rank_.closed = true;
   TimeNs first = span_ ? span_->first : 0;

@@ -150,14 +150,28 @@ void Shift(Rank& rank, TimeNs by) {
     shift(columns.start);
     shift(columns.end);
   };
-  for (Device& device : rank.devices) shift_both(device.ops);
+  for (Device& device : rank.devices) {
+    shift_both(device.ops);
+    shift(device.samples.time);
+    shift(device.slow_samples.time);
+  }
   shift_both(rank.api);
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
   shift_both(rank.collectives);
+  shift_both(rank.gemms);
   shift_both(rank.data_waits);
   shift_both(rank.host_spans);
   shift(rank.step_marks.time);
+  shift(rank.plans.time);
+  shift(rank.plans.launch_start);
+  shift(rank.plans.launch_end);
+  shift(rank.host_samples.time);
+  shift(rank.worker_samples.time);
+  for (Worker& worker : rank.workers) {
+    worker.start += by;
+    if (worker.end != kOpen) worker.end += by;
+  }
   for (CaptureGap& gap : rank.gaps) {
     gap.start += by;
     if (gap.end != kOpen) gap.end += by;

@@ -266,7 +266,7 @@ TEST_F(OpenRecordingTest, NewerVersionIsRefusedByNamingBoth) {
   file.Close();
   const std::string error = ErrorFor(path_);
   EXPECT_NE(error.find("schema version 7"), std::string::npos) << error;
-  EXPECT_NE(error.find("up to 2"), std::string::npos) << error;
+  EXPECT_NE(error.find("up to " + std::to_string(kSchemaVersion)), std::string::npos) << error;
 }
 
 TEST_F(OpenRecordingTest, TruncatedFile) {

@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "analyzer/import/join_launches.h"
+#include "analyzer/import/join_plans.h"
 #include "analyzer/import/run_db_dictionaries.h"
 #include "analyzer/import/run_db_events.h"
 #include "analyzer/import/run_db_rows.h"
+#include "analyzer/import/run_db_samples.h"
 #include "analyzer/import/sort_rank.h"
 
 namespace traceinject {
@@ -22,8 +24,10 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     each.shapes = last ? std::move(dictionaries.shapes) : dictionaries.shapes;
     each.api_names = last ? std::move(dictionaries.api_names) : dictionaries.api_names;
     each.graph_nodes = last ? std::move(dictionaries.graph_nodes) : dictionaries.graph_nodes;
+    each.gemm_shapes = last ? std::move(dictionaries.gemm_shapes) : dictionaries.gemm_shapes;
     SortRank(each);
     JoinLaunches(each);
+    JoinPlans(each);
     if (each.end == kOpen) each.end = LastTimeSeen(each);
   }
 }
@@ -41,6 +45,7 @@ Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
   if (status.ok()) status = dictionaries.Read(rows, file);
   if (most_rows > 0) rows.ReadOnlyFirst(most_rows);
   if (status.ok()) status = ReadRunDbEvents(rows, dictionaries, file);
+  if (status.ok()) status = ReadRunDbSamples(rows, dictionaries, file);
   if (!status.ok()) return Error{status.error()};
   if (progress.stop) return Stopped(database.path());
   for (Rank& each : file.ranks) each.read_until = rows.read_until();

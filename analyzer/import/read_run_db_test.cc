@@ -122,7 +122,7 @@ TEST_F(ReadRunDbTest, EveryColumn) {
   ASSERT_EQ(read.ranks.size(), 1u);
   const Rank& rank = read.ranks[0];
   EXPECT_EQ(rank.path, path_);
-  EXPECT_EQ(rank.schema_version, 2);
+  EXPECT_EQ(rank.schema_version, kSchemaVersion);
   EXPECT_EQ(rank.run_id, "id");
   EXPECT_EQ(rank.rank, 3);
   EXPECT_EQ(rank.process.pid, 7);
@@ -269,6 +269,57 @@ TEST_F(ReadRunDbTest, WhatThePythonSideRecorded) {
   EXPECT_EQ(rank.end, 1010) << "the last thing seen";
 }
 
+TEST_F(ReadRunDbTest, MatrixProducts) {
+  RunDbFixture file(path_, {.end_ns = std::nullopt});
+  file.AddGemm({.start_ns = 500, .dur_ns = 20, .m = 8, .n = 9, .k = 10, .batch = 3, .trans_b = 1});
+  file.AddGemm({.start_ns = 100,
+                .dur_ns = 900,
+                .function = "cublasSgemm_v2",
+                .m = 1,
+                .n = 2,
+                .k = 3,
+                .type_a = 0,
+                .type_b = 0,
+                .type_c = std::nullopt,
+                .compute_type = std::nullopt,
+                .tid = 1});
+  file.Execute("INSERT INTO gemm VALUES (1, 2, 99, 1)");
+  file.Execute("INSERT INTO gemm VALUES (1, 2, 1, 99)");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks[0];
+  EXPECT_EQ(read.notes.size(), 2U);
+  ASSERT_EQ(rank.gemms.start, (std::vector<TimeNs>{100, 500})) << "by start";
+  EXPECT_EQ(rank.gemms.end, (std::vector<TimeNs>{1000, 520}));
+  EXPECT_EQ(rank.threads[rank.gemms.thread[0]].tid, 1);
+  const GemmShape& first = rank.gemm_shapes[rank.gemms.shape[0]];
+  EXPECT_EQ(rank.string(first.function), "cublasSgemm_v2");
+  EXPECT_EQ(first.type_c, -1);
+  EXPECT_EQ(first.compute_type, -1);
+  const GemmShape& second = rank.gemm_shapes[rank.gemms.shape[1]];
+  EXPECT_EQ(second.m, 8);
+  EXPECT_EQ(second.n, 9);
+  EXPECT_EQ(second.k, 10);
+  EXPECT_EQ(second.batch, 3);
+  EXPECT_FALSE(second.trans_a);
+  EXPECT_TRUE(second.trans_b);
+  EXPECT_EQ(second.type_a, 14);
+  EXPECT_EQ(second.compute_type, 68);
+  EXPECT_EQ(rank.end, 1000) << "the last thing seen";
+}
+
+// Version 2 had no such tables.
+TEST_F(ReadRunDbTest, VersionTwoHasNoMatrixProducts) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 5, .dur_ns = 6});
+  file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE gemm; DROP TABLE gemm_shape; BEGIN");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1U);
+  EXPECT_EQ(read.ranks[0].schema_version, 2);
+  EXPECT_EQ(read.ranks[0].gemms.size(), 0U);
+}
+
 TEST_F(ReadRunDbTest, PythonRowsThatCannotBeRight) {
   RunDbFixture file(path_);
   file.AddDataWait({.start_ns = 1, .dur_ns = 2, .loader = 9});
@@ -295,13 +346,71 @@ TEST_F(ReadRunDbTest, VersionOneHasNoPythonSide) {
   RunDbFixture file(path_);
   file.AddKernel({.start_ns = 5, .dur_ns = 6});
   file.Execute("COMMIT; PRAGMA user_version = 1; DROP TABLE data_loader; DROP TABLE data_wait");
-  file.Execute("DROP TABLE step_mark; DROP TABLE host_span; BEGIN");
+  file.Execute("DROP TABLE step_mark; DROP TABLE host_span; DROP TABLE collective_plan; BEGIN");
   file.Close();
   const RecordedFile read = Read();
   ASSERT_EQ(read.ranks.size(), 1U);
   EXPECT_EQ(read.ranks[0].schema_version, 1);
   EXPECT_EQ(read.ranks[0].devices[0].ops.size(), 1U);
   EXPECT_EQ(read.ranks[0].data_waits.size(), 0U);
+}
+
+// How operations were carried out came with version 3.
+TEST_F(ReadRunDbTest, PlansAreReadWithTheirLaunches) {
+  RunDbFixture file(path_);
+  const std::uint32_t group = file.AddCommunicator({.size = 8, .nodes = 2, .name = "dp"});
+  // Out of order: the second one came first.
+  const std::int64_t late = file.AddCollective({.start_ns = 500, .dur_ns = 100});
+  const std::int64_t early =
+      file.AddCollective({.start_ns = 100, .dur_ns = 100, .communicator = group});
+  file.AddApi({.start_ns = 520, .dur_ns = 5});
+  file.AddApi({.start_ns = 120, .dur_ns = 5});
+  file.AddApi({.start_ns = 140, .dur_ns = 5});
+  file.AddPlan({.collective = late,
+                .time_ns = 540,
+                .sequence = std::nullopt,
+                .datatype = "",
+                .algorithm = "",
+                .protocol = "",
+                .channels = std::nullopt,
+                .warps = std::nullopt});
+  file.AddPlan({.collective = early, .time_ns = 160, .launch_start_ns = 135, .launch_dur_ns = 20});
+  file.AddPlan({.collective = early,
+                .time_ns = 150,
+                .sequence = 4,
+                .count = 77,
+                .launch_start_ns = 110,
+                .launch_dur_ns = 20});
+  file.AddPlan({.collective = early, .time_ns = 170, .launch_start_ns = 170, .launch_dur_ns = 1});
+  file.AddPlan({.collective = 99, .time_ns = 1});
+  file.Close();
+
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks.at(0);
+  EXPECT_EQ(rank.communicators.at(0).name, "dp");
+  EXPECT_EQ(rank.communicators.at(0).nodes, 2);
+  EXPECT_EQ(rank.collectives.start, (std::vector<TimeNs>{100, 500}));
+  EXPECT_EQ(rank.collectives.plan, (std::vector<std::uint32_t>{0, 3}));
+  const CollectivePlans& plans = rank.plans;
+  EXPECT_EQ(plans.collective, (std::vector<std::uint32_t>{0, 0, 0, 1}));
+  EXPECT_EQ(plans.time, (std::vector<TimeNs>{150, 160, 170, 540}));
+  EXPECT_EQ(plans.launch, (std::vector<std::uint32_t>{0, 1, kNone, 2}));
+  EXPECT_EQ(plans.sequence, (std::vector<std::int64_t>{4, 0, 0, -1}));
+  EXPECT_EQ(plans.count[0], 77);
+  EXPECT_EQ(rank.string(plans.algorithm[0]), "RING");
+  EXPECT_EQ(plans.algorithm[3], kNone);
+  EXPECT_EQ(plans.channels, (std::vector<std::int32_t>{24, 24, 24, -1}));
+  ASSERT_EQ(read.notes.size(), 1U);
+  EXPECT_NE(read.notes[0].find("collective_plan"), std::string::npos);
+}
+
+TEST_F(ReadRunDbTest, VersionThreeWithoutItsTableIsDamaged) {
+  RunDbFixture file(path_);
+  file.Execute("DROP TABLE collective_plan");
+  file.Close();
+  const auto read = TryRead();
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("collective_plan"), std::string::npos);
 }
 
 TEST_F(ReadRunDbTest, VersionTwoWithoutItsTablesIsDamaged) {
@@ -473,8 +582,14 @@ TEST_F(ReadRunDbTest, LeavesOutWhatCannotBeRightAndSaysSo) {
       "INSERT INTO nvtx VALUES (1, 1, 1, 9, 1, 1, NULL, NULL, NULL), (1, 1, 1, 1, 9, 1, NULL, "
       "NULL, NULL),"
       "  (1, 1, 1, 1, 1, 4444, -5, NULL, NULL);"
-      "INSERT INTO collective VALUES (1, 1, 1, 999, NULL, 1, NULL, NULL, NULL), (1, 1, 1, 1, 999, "
-      "-5, NULL, NULL, NULL);"
+      "INSERT INTO collective VALUES (101, 1, 1, 1, 999, NULL, 1, NULL, NULL, NULL), (102, 1, 1, "
+      "1, "
+      "1, 999, -5, NULL, NULL, NULL);"
+      "INSERT INTO collective_plan VALUES (-9, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+      "  (102, 1, 99, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+      "  (102, 9223372036854775807, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1),"
+      "  (102, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -9223372036854775807),"
+      "  (102, 1, 1, 'x', -5, 999, 999, 999, 'y', -8, -1, NULL);"
       "INSERT INTO sync VALUES (1, 1, 1, 99, 1, 1), (1, 1, 1, 1, -4, 99);"
       "INSERT INTO stream VALUES (8, 1, -3, 0, 0), (9, 44, 0, 0, 0);"
       "INSERT INTO kernel_shape VALUES (700000000000, 31337, 0,0,0,0,0,0, 9999999999,0,0, 0,0,0,0);"
@@ -494,6 +609,8 @@ TEST_F(ReadRunDbTest, LeavesOutWhatCannotBeRightAndSaysSo) {
   EXPECT_EQ(rank.nvtx.text[1], kNone);
   EXPECT_EQ(rank.collectives.size(), 2u);
   EXPECT_EQ(rank.collectives.bytes, (std::vector<std::int64_t>{8, 0}));
+  EXPECT_EQ(rank.plans.size(), 1u);
+  EXPECT_EQ(rank.plans.count, (std::vector<std::int64_t>{0}));
   EXPECT_EQ(rank.syncs.size(), 1u);
   EXPECT_EQ(rank.devices.size(), 1u);
   std::string notes;
@@ -502,7 +619,8 @@ TEST_F(ReadRunDbTest, LeavesOutWhatCannotBeRightAndSaysSo) {
        {"2 rows of the table 'kernel' left out: no row for the stream",
         "'kernel' left out: start or duration", "1 row of the table 'kernel' repaired",
         "'api' left out: no row for the thread", "'nvtx' left out: unknown kind",
-        "'collective' treated as of an unknown communicator", "'stream' left out"}) {
+        "'collective' treated as of an unknown communicator", "'stream' left out",
+        "'collective_plan' left out: no row for the operation"}) {
     EXPECT_NE(notes.find(part), std::string::npos) << part << "\nin\n" << notes;
   }
 }

@@ -31,11 +31,12 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 12> kParts = {
-        &Reader::ReadMeta,    &Reader::ReadProcesses,     &Reader::ReadDevices,
-        &Reader::ReadStrings, &Reader::ReadThreads,       &Reader::ReadStreams,
-        &Reader::ReadShapes,  &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
-        &Reader::ReadDomains, &Reader::ReadCommunicators, &Reader::ReadLoaders,
+    constexpr std::array<Part, 14> kParts = {
+        &Reader::ReadMeta,       &Reader::ReadProcesses,     &Reader::ReadDevices,
+        &Reader::ReadStrings,    &Reader::ReadThreads,       &Reader::ReadStreams,
+        &Reader::ReadShapes,     &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
+        &Reader::ReadDomains,    &Reader::ReadCommunicators, &Reader::ReadLoaders,
+        &Reader::ReadGemmShapes, &Reader::ReadWorkers,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -261,21 +262,31 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadCommunicators() {
-    return rows_.ForEachRow(
-        "communicator", "id, proc, hash, created, size, rank, device", [&](const Statement& row) {
-          const std::uint32_t process = to_.processes.Find(row.int64(1));
-          if (process == kNone) return rows_.Count("communicator", RowProblem::kNoProcess);
-          auto& communicators = file_.ranks[process].communicators;
-          to_.communicators.Add(row.int64(0),
-                                {process, static_cast<std::uint32_t>(communicators.size())});
-          Communicator communicator;
-          communicator.hash = static_cast<std::uint64_t>(row.int64(2));
-          if (!row.is_null(3) && IsPlausible(row.int64(3))) communicator.created = row.int64(3);
-          communicator.size = row.optional_int(4);
-          communicator.rank = row.optional_int(5);
-          communicator.device = row.optional_int(6);
-          communicators.push_back(communicator);
-        });
+    const bool has_names = to_.schema_version >= 3;
+    return rows_.ForEachRow("communicator",
+                            has_names ? "id, proc, hash, created, size, rank, device, nodes, name"
+                                      : "id, proc, hash, created, size, rank, device",
+                            [&](const Statement& row) {
+                              const std::uint32_t process = to_.processes.Find(row.int64(1));
+                              if (process == kNone)
+                                return rows_.Count("communicator", RowProblem::kNoProcess);
+                              auto& communicators = file_.ranks[process].communicators;
+                              to_.communicators.Add(
+                                  row.int64(0),
+                                  {process, static_cast<std::uint32_t>(communicators.size())});
+                              Communicator communicator;
+                              communicator.hash = static_cast<std::uint64_t>(row.int64(2));
+                              if (!row.is_null(3) && IsPlausible(row.int64(3)))
+                                communicator.created = row.int64(3);
+                              communicator.size = row.optional_int(4);
+                              communicator.rank = row.optional_int(5);
+                              communicator.device = row.optional_int(6);
+                              if (has_names) {
+                                communicator.nodes = row.optional_int(7);
+                                communicator.name = row.text(8);
+                              }
+                              communicators.push_back(communicator);
+                            });
   }
 
   Status ReadLoaders() {
@@ -295,6 +306,56 @@ class RunDbDictionaries::Reader {
           loader.prefetch_factor = row.optional_int(5);
           loader.batch_size = row.optional_int(6);
           loaders.push_back(loader);
+        });
+  }
+
+  Status ReadGemmShapes() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "gemm_shape",
+        "id, function, m, n, k, batch, trans_a, trans_b, type_a, type_b, type_c, compute_type",
+        [&](const Statement& row) {
+          GemmShape shape;
+          shape.function = to_.StringOf(row, 1);
+          const auto size = [&](int column) {
+            return std::max<std::int64_t>(0, row.int64(column));
+          };
+          shape.m = size(2);
+          shape.n = size(3);
+          shape.k = size(4);
+          shape.batch = size(5);
+          shape.trans_a = row.int64(6) != 0;
+          shape.trans_b = row.int64(7) != 0;
+          const auto type = [&](int column) { return row.optional_int(column).value_or(-1); };
+          shape.type_a = type(8);
+          shape.type_b = type(9);
+          shape.type_c = type(10);
+          shape.compute_type = type(11);
+          to_.gemm_shape_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.gemm_shapes.size()));
+          to_.gemm_shapes.push_back(shape);
+        });
+  }
+
+  Status ReadWorkers() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "worker", "id, proc, pid, loader, start, end", [&](const Statement& row) {
+          const std::uint32_t process = to_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("worker", RowProblem::kNoProcess);
+          Worker worker;
+          worker.pid = row.int64(2);
+          worker.start = row.int64(4);
+          TimeNs end = 0;
+          if (!rows_.Times("worker", worker.start, 0, end)) return;
+          if (!row.is_null(5) && IsPlausible(row.int64(5)))
+            worker.end = std::max(worker.start, row.int64(5));
+          const Place* loader = row.is_null(3) ? nullptr : to_.loaders.Find(row.int64(3));
+          const bool own = loader != nullptr && loader->rank == process;
+          if (!row.is_null(3) && !own) rows_.Count("worker", RowProblem::kNoLoader);
+          if (own) worker.loader = loader->index;
+          auto& workers = file_.ranks[process].workers;
+          to_.workers.Add(row.int64(0), {process, static_cast<std::uint32_t>(workers.size())});
+          workers.push_back(worker);
         });
   }
 

@@ -50,12 +50,13 @@ class RunDbDictionaries {
   std::vector<KernelShape> shapes;
   std::vector<ApiName> api_names;
   std::vector<GraphNode> graph_nodes;
+  std::vector<GemmShape> gemm_shapes;
 
   // PRAGMA user_version: tables that came with a later version are not looked for.
   int schema_version = 0;
 
-  IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids;
-  PlaceMap threads, streams, domains, communicators, loaders;
+  IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids, gemm_shape_ids;
+  PlaceMap threads, streams, domains, communicators, loaders, workers;
 
  private:
   class Reader;

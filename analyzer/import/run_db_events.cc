@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/import/run_db_events.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -28,11 +30,12 @@ class Reader {
 
   Status Read() {
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 11> kParts = {
-        &Reader::ReadKernels,     &Reader::ReadMemcpys,    &Reader::ReadMemsets,
-        &Reader::ReadApi,         &Reader::ReadSyncs,      &Reader::ReadNvtx,
-        &Reader::ReadCollectives, &Reader::ReadDataWaits,  &Reader::ReadStepMarks,
-        &Reader::ReadHostSpans,   &Reader::ReadSideTables,
+    constexpr std::array<Part, 13> kParts = {
+        &Reader::ReadKernels,     &Reader::ReadMemcpys,   &Reader::ReadMemsets,
+        &Reader::ReadApi,         &Reader::ReadSyncs,     &Reader::ReadNvtx,
+        &Reader::ReadCollectives, &Reader::ReadPlans,     &Reader::ReadGemms,
+        &Reader::ReadDataWaits,   &Reader::ReadStepMarks, &Reader::ReadHostSpans,
+        &Reader::ReadSideTables,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -203,8 +206,12 @@ class Reader {
   }
 
   Status ReadCollectives() {
+    // Ids came with version 3.
+    const std::string_view id = has_plans() ? "id" : "rowid";
     return rows_.ForEachRow(
-        "collective", "start, dur, thread, function, communicator, bytes, reduction, peer, root",
+        "collective",
+        fmt::format("start, dur, thread, function, communicator, bytes, reduction, peer, root, {}",
+                    id),
         [&](const Statement& row) {
           const Place* thread = ThreadOf("collective", row.int64(2));
           if (thread == nullptr) return;
@@ -217,6 +224,10 @@ class Reader {
           TimeNs end = 0;
           if (!rows_.TimesOrOpen("collective", row, 1, row.int64(0), end)) return;
           Collectives& collectives = rank(*thread).collectives;
+          if (has_plans()) {
+            collectives_.Add(row.int64(9),
+                             {thread->rank, static_cast<std::uint32_t>(collectives.size())});
+          }
           collectives.start.push_back(row.int64(0));
           collectives.end.push_back(end);
           collectives.thread.push_back(thread->index);
@@ -226,6 +237,49 @@ class Reader {
           collectives.reduction.push_back(row.optional_int(6).value_or(-1));
           collectives.peer.push_back(row.optional_int(7).value_or(-1));
           collectives.root.push_back(row.optional_int(8).value_or(-1));
+        });
+  }
+
+  // How NCCL carried operations out came with version 3.
+  bool has_plans() const { return dictionaries_.schema_version >= 3; }
+
+  Status ReadPlans() {
+    if (!has_plans()) return Done{};
+    return rows_.ForEachRow(
+        "collective_plan",
+        "time, collective, thread, sequence, count, datatype, algorithm, protocol, channels, "
+        "warps, launch_start, launch_dur",
+        [&](const Statement& row) {
+          const Place* collective = collectives_.Find(row.int64(1));
+          if (collective == nullptr) {
+            // Of the first rows only, some are expected to be without theirs.
+            if (rows_.read_until() == kOpen)
+              rows_.Count("collective_plan", RowProblem::kNoCollective);
+            return;
+          }
+          const Place* thread = ThreadOf("collective_plan", row.int64(2));
+          if (thread == nullptr) return;
+          if (thread->rank != collective->rank)
+            return rows_.Count("collective_plan", RowProblem::kNoThread);
+          TimeNs time = 0, launch_start = kOpen, launch_end = kOpen;
+          if (!rows_.Times("collective_plan", row.int64(0), 0, time)) return;
+          if (!row.is_null(10)) {
+            launch_start = row.int64(10);
+            if (!rows_.TimesOrOpen("collective_plan", row, 11, launch_start, launch_end)) return;
+          }
+          CollectivePlans& plans = rank(*thread).plans;
+          plans.collective.push_back(collective->index);
+          plans.time.push_back(time);
+          plans.thread.push_back(thread->index);
+          plans.sequence.push_back(row.is_null(3) ? -1 : std::max<std::int64_t>(-1, row.int64(3)));
+          plans.count.push_back(std::max<std::int64_t>(0, row.int64(4)));
+          plans.datatype.push_back(dictionaries_.StringOf(row, 5));
+          plans.algorithm.push_back(dictionaries_.StringOf(row, 6));
+          plans.protocol.push_back(dictionaries_.StringOf(row, 7));
+          plans.channels.push_back(row.optional_int(8).value_or(-1));
+          plans.warps.push_back(row.optional_int(9).value_or(-1));
+          plans.launch_start.push_back(launch_start);
+          plans.launch_end.push_back(launch_end);
         });
   }
 
@@ -288,6 +342,23 @@ class Reader {
                             });
   }
 
+  Status ReadGemms() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const Statement& row) {
+      const Place* thread = ThreadOf("gemm", row.int64(2));
+      if (thread == nullptr) return;
+      const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
+      if (shape == kNone) return rows_.Count("gemm", RowProblem::kNoShape);
+      TimeNs end = 0;
+      if (!rows_.Times("gemm", row.int64(0), row.int64(1), end)) return;
+      Gemms& gemms = rank(*thread).gemms;
+      gemms.start.push_back(row.int64(0));
+      gemms.end.push_back(end);
+      gemms.thread.push_back(thread->index);
+      gemms.shape.push_back(shape);
+    });
+  }
+
   // Small tables that nothing refers to.
   Status ReadSideTables() {
     Status status = rows_.ForEachRow(
@@ -310,17 +381,22 @@ class Reader {
                                                  row.int64(3), std::string(row.text(4))});
         });
     if (!status.ok()) return status;
-    return rows_.ForEachRow("system_fact", "proc, kind, key, value", [&](const Statement& row) {
+    // Before version 3 every value is known.
+    const std::string_view columns = dictionaries_.schema_version >= 3
+                                         ? "proc, kind, key, value, reason"
+                                         : "proc, kind, key, value, ''";
+    return rows_.ForEachRow("system_fact", columns, [&](const Statement& row) {
       const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
       if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
-      file_.ranks[process].facts.push_back(
-          {std::string(row.text(1)), std::string(row.text(2)), std::string(row.text(3))});
+      file_.ranks[process].facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
+                                            std::string(row.text(3)), std::string(row.text(4))});
     });
   }
 
   RunDbRows& rows_;
   const RunDbDictionaries& dictionaries_;
   RecordedFile& file_;
+  PlaceMap collectives_;  // by id
   std::size_t op_rows_ = rows_.RowsOf("kernel") + rows_.RowsOf("memcpy") + rows_.RowsOf("memset");
   std::size_t api_rows_ = rows_.RowsOf("api"), nvtx_rows_ = rows_.RowsOf("nvtx"),
               sync_rows_ = rows_.RowsOf("sync");

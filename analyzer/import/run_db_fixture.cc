@@ -115,7 +115,7 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, int>, std::int64_t> api_names;
   std::map<std::uint32_t, std::int64_t> graph_nodes;
   std::uint64_t next_correlation = 1;
-  std::int64_t communicators = 0, data_loaders = 0;
+  std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0, workers = 0;
 };
 
 RunDbFixture::RunDbFixture(std::string path) : RunDbFixture(std::move(path), Options{}) {}
@@ -198,19 +198,40 @@ void RunDbFixture::AddNvtx(const Nvtx& nvtx) {
                  state_->DomainId(nvtx.domain), state_->StringId(nvtx.text), nvtx.category);
 }
 
-void RunDbFixture::AddCollective(const Collective& collective) {
-  state_->Insert("collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", collective.start_ns,
-                 collective.dur_ns, state_->ThreadId(collective.tid),
+std::int64_t RunDbFixture::AddCollective(const Collective& collective) {
+  state_->Insert("collective VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", ++state_->collectives,
+                 collective.start_ns, collective.dur_ns, state_->ThreadId(collective.tid),
                  state_->StringId(collective.function), NullIf(collective.communicator, 0),
                  collective.bytes, collective.reduction, collective.peer, collective.root);
+  return state_->collectives;
+}
+
+void RunDbFixture::AddPlan(const Plan& plan) {
+  const auto text = [&](const std::string& word) {
+    return word.empty() ? std::optional<std::int64_t>() : state_->StringId(word);
+  };
+  state_->Insert("collective_plan VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", plan.collective,
+                 plan.time_ns, state_->ThreadId(plan.tid), plan.sequence, plan.count,
+                 text(plan.datatype), text(plan.algorithm), text(plan.protocol), plan.channels,
+                 plan.warps, plan.launch_start_ns, plan.launch_dur_ns);
 }
 
 std::uint32_t RunDbFixture::AddCommunicator(const CommunicatorFacts& communicator) {
   const std::int64_t id = ++state_->communicators;
-  state_->Insert("communicator VALUES (?, 1, ?, ?, ?, ?, ?, NULL)", id,
+  state_->Insert("communicator VALUES (?, 1, ?, ?, ?, ?, ?, NULL, ?, ?)", id,
                  static_cast<std::int64_t>(communicator.hash), communicator.created_ns,
-                 communicator.size, communicator.rank, communicator.device);
+                 communicator.size, communicator.rank, communicator.device, communicator.nodes,
+                 communicator.name.empty() ? std::optional<std::string>() : communicator.name);
   return static_cast<std::uint32_t>(id);
+}
+
+void RunDbFixture::AddGemm(const Gemm& gemm) {
+  const std::int64_t shape = ++state_->gemm_shapes;
+  state_->Insert("gemm_shape VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shape,
+                 state_->StringId(gemm.function), gemm.m, gemm.n, gemm.k, gemm.batch, gemm.trans_a,
+                 gemm.trans_b, gemm.type_a, gemm.type_b, gemm.type_c, gemm.compute_type);
+  state_->Insert("gemm VALUES (?, ?, ?, ?)", gemm.start_ns, gemm.dur_ns, state_->ThreadId(gemm.tid),
+                 shape);
 }
 
 std::uint32_t RunDbFixture::AddDataLoader(const DataLoaderFacts& loader) {
@@ -249,7 +270,36 @@ void RunDbFixture::AddHealth(const std::string& source, const std::string& count
 
 void RunDbFixture::AddFact(const std::string& kind, const std::string& key,
                            const std::string& value) {
-  state_->Insert("system_fact VALUES (1, ?, ?, ?)", kind, key, value);
+  state_->Insert("system_fact VALUES (1, ?, ?, ?, NULL)", kind, key, value);
+}
+
+void RunDbFixture::AddUnknownFact(const std::string& kind, const std::string& key,
+                                  const std::string& reason) {
+  state_->Insert("system_fact VALUES (1, ?, ?, NULL, ?)", kind, key, reason);
+}
+
+void RunDbFixture::AddDeviceSample(const DeviceSample& sample) {
+  state_->Insert("device_sample VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", sample.time_ns,
+                 sample.device, sample.sm_clock_mhz, sample.memory_clock_mhz, sample.power_mw,
+                 sample.temperature_c, sample.throttle_reasons, sample.sm_utilisation_pct,
+                 sample.memory_utilisation_pct, sample.memory_used_bytes);
+}
+
+void RunDbFixture::AddHostSample(const HostSample& sample) {
+  state_->Insert("host_sample VALUES (?, ?, ?, ?, NULL, NULL, NULL, NULL)", sample.time_ns,
+                 state_->ThreadId(sample.tid), sample.cpu_ns, sample.runqueue_ns);
+}
+
+std::uint32_t RunDbFixture::AddWorker(const WorkerFacts& worker) {
+  const std::int64_t id = ++state_->workers;
+  state_->Insert("worker VALUES (?, 1, ?, ?, ?, ?)", id, worker.pid, NullIf(worker.loader, 0),
+                 worker.start_ns, worker.end_ns);
+  return static_cast<std::uint32_t>(id);
+}
+
+void RunDbFixture::AddWorkerSample(const WorkerSample& sample) {
+  state_->Insert("worker_sample VALUES (?, ?, ?, ?, ?, ?)", sample.time_ns, sample.worker,
+                 sample.cpu_ns, sample.read_bytes, sample.states, sample.states_disk);
 }
 
 std::uint64_t RunDbFixture::AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,

@@ -108,6 +108,24 @@ class RunDbFixture {
     std::int64_t tid = 4242;
     std::optional<int> reduction = 0, peer = std::nullopt, root = std::nullopt;
   };
+  struct Plan {
+    std::int64_t collective = 1;  // from AddCollective
+    TimeNs time_ns = 0;
+    std::int64_t tid = 4242;
+    std::optional<std::int64_t> sequence = 0;
+    std::int64_t count = 0;
+    std::string datatype = "ncclFloat32", algorithm = "RING", protocol = "SIMPLE";
+    std::optional<int> channels = 24, warps = 17;
+    std::optional<TimeNs> launch_start_ns = std::nullopt, launch_dur_ns = std::nullopt;
+  };
+  struct Gemm {
+    TimeNs start_ns = 0, dur_ns = 0;
+    std::string function = "cublasGemmEx";
+    std::int64_t m = 1, n = 1, k = 1, batch = 1;
+    int trans_a = 0, trans_b = 0;
+    std::optional<int> type_a = 14, type_b = 14, type_c = 14, compute_type = 68;
+    std::int64_t tid = 4242;
+  };
   struct DataLoaderFacts {
     int workers = 0;
     bool pin_memory = false, persistent_workers = false;
@@ -130,10 +148,40 @@ class RunDbFixture {
     std::optional<int> detail = std::nullopt;
     std::int64_t tid = 4242;
   };
+  // Samples: without a value, unknown.
+  struct DeviceSample {
+    TimeNs time_ns = 0;
+    int device = 0;
+    std::optional<int> sm_clock_mhz = std::nullopt, memory_clock_mhz = std::nullopt,
+                       power_mw = std::nullopt, temperature_c = std::nullopt,
+                       throttle_reasons = std::nullopt, sm_utilisation_pct = std::nullopt,
+                       memory_utilisation_pct = std::nullopt;
+    std::optional<std::int64_t> memory_used_bytes = std::nullopt;
+  };
+  struct HostSample {
+    TimeNs time_ns = 0;
+    std::int64_t tid = 4242;
+    std::int64_t cpu_ns = 0;
+    std::optional<std::int64_t> runqueue_ns = std::nullopt;
+  };
+  struct WorkerFacts {
+    std::int64_t pid = 5000;
+    std::uint32_t loader = 0;  // from AddDataLoader; 0: unknown
+    TimeNs start_ns = 0;
+    std::optional<TimeNs> end_ns = std::nullopt;
+  };
+  struct WorkerSample {
+    TimeNs time_ns = 0;
+    std::uint32_t worker = 1;  // from AddWorker
+    std::optional<std::int64_t> cpu_ns = std::nullopt, read_bytes = std::nullopt;
+    int states = 4, states_disk = 0;
+  };
   struct CommunicatorFacts {
     std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
     std::optional<int> size = std::nullopt, rank = std::nullopt, device = std::nullopt;
+    std::optional<int> nodes = std::nullopt;
+    std::string name = "";
   };
 
   // Creates `path`, replacing what is there.
@@ -150,9 +198,12 @@ class RunDbFixture {
   std::uint64_t AddApi(const Api& api);
   void AddSync(const Sync& sync);
   void AddNvtx(const Nvtx& nvtx);
-  void AddCollective(const Collective& collective);
+  // Returns the id for Plan::collective.
+  std::int64_t AddCollective(const Collective& collective);
+  void AddPlan(const Plan& plan);
   // Returns the id for Collective::communicator.
   std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
+  void AddGemm(const Gemm& gemm);
   // Returns the id for DataWait::loader.
   std::uint32_t AddDataLoader(const DataLoaderFacts& loader);
   void AddDataWait(const DataWait& wait);
@@ -162,6 +213,13 @@ class RunDbFixture {
   void AddHealth(const std::string& source, const std::string& counter, std::int64_t value,
                  const std::string& detail = "");
   void AddFact(const std::string& kind, const std::string& key, const std::string& value);
+
+  void AddUnknownFact(const std::string& kind, const std::string& key, const std::string& reason);
+  void AddDeviceSample(const DeviceSample& sample);
+  void AddHostSample(const HostSample& sample);
+  // Returns the id for WorkerSample::worker.
+  std::uint32_t AddWorker(const WorkerFacts& worker);
+  void AddWorkerSample(const WorkerSample& sample);
 
   // A launch call of `launch_ns` and the kernel it launched. Returns the correlation id.
   std::uint64_t AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,

@@ -27,6 +27,10 @@ std::string_view Explain(RowProblem problem) {
       return "treated as of an unknown communicator: no row for it";
     case RowProblem::kNoLoader:
       return "treated as of an unknown data loader: no row for it";
+    case RowProblem::kNoCollective:
+      return "left out: no row for the operation";
+    case RowProblem::kNoWorker:
+      return "left out: no row for the worker";
     case RowProblem::kNoProcess:
       return "left out: no such process, or no such device";
     case RowProblem::kTime:

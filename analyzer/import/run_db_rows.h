@@ -28,6 +28,8 @@ enum class RowProblem {
   kNameless,
   kNoCommunicator,
   kNoLoader,
+  kNoCollective,
+  kNoWorker,
   kNoProcess,
   kTime,
   kNegative,

@@ -2,10 +2,32 @@
 #include "analyzer/import/sort_rank.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "analyzer/import/sort_columns.h"
 
 namespace traceinject {
+namespace {
+
+// Whose operations were put into `order`.
+void SortPlans(const std::vector<std::uint32_t>& order, CollectivePlans& plans) {
+  if (!order.empty()) {
+    std::vector<std::uint32_t> now(order.size());
+    for (std::uint32_t row = 0; row < order.size(); ++row) now[order[row]] = row;
+    for (std::uint32_t& collective : plans.collective) collective = now[collective];
+  }
+  std::vector<std::uint32_t> rows(plans.size());
+  for (std::uint32_t row = 0; row < rows.size(); ++row) rows[row] = row;
+  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(plans.collective[a], plans.time[a]) <
+           std::pair(plans.collective[b], plans.time[b]);
+  });
+  ApplyOrder(rows, plans.collective, plans.time, plans.thread, plans.sequence, plans.count,
+             plans.datatype, plans.algorithm, plans.protocol, plans.channels, plans.warps,
+             plans.launch_start, plans.launch_end);
+}
+
+}  // namespace
 
 void SortRank(Rank& rank) {
   for (Device& device : rank.devices) {
@@ -25,9 +47,13 @@ void SortRank(Rank& rank) {
   ApplyOrder(SortedOrder(nvtx.start, nvtx.end), nvtx.start, nvtx.end, nvtx.thread, nvtx.kind,
              nvtx.domain, nvtx.text, nvtx.category);
   Collectives& calls = rank.collectives;
-  ApplyOrder(SortedOrder(calls.start, calls.end), calls.start, calls.end, calls.thread,
-             calls.function, calls.communicator, calls.bytes, calls.reduction, calls.peer,
-             calls.root);
+  const std::vector<std::uint32_t> order = SortedOrder(calls.start, calls.end);
+  ApplyOrder(order, calls.start, calls.end, calls.thread, calls.function, calls.communicator,
+             calls.bytes, calls.reduction, calls.peer, calls.root);
+  SortPlans(order, rank.plans);
+  Gemms& gemms = rank.gemms;
+  ApplyOrder(SortedOrder(gemms.start, gemms.end), gemms.start, gemms.end, gemms.thread,
+             gemms.shape);
   DataWaits& waits = rank.data_waits;
   ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
              waits.loader, waits.batch);
@@ -49,6 +75,7 @@ TimeNs LastTimeSeen(const Rank& rank) {
   look(rank.syncs.start, rank.syncs.end);
   look(rank.nvtx.start, rank.nvtx.end);
   look(rank.collectives.start, rank.collectives.end);
+  look(rank.gemms.start, rank.gemms.end);
   look(rank.data_waits.start, rank.data_waits.end);
   look(rank.step_marks.time, rank.step_marks.time);
   look(rank.host_spans.start, rank.host_spans.end);

@@ -98,11 +98,54 @@ class GroupFinder {
   std::vector<NcclGroup> groups_;
 };
 
-// Looks up the calls behind a launch at a time on a thread.
+// The operations that NCCL said each launch carried out. Launches that share one, as those of a
+// large AlltoAll do, are one issue.
+class PlannedIssues {
+ public:
+  explicit PlannedIssues(const Rank& rank) {
+    const CollectivePlans& plans = rank.plans;
+    if (plans.size() == 0) return;
+    root_.resize(rank.collectives.size(), kNone);
+    for (std::uint32_t row = 0; row < plans.size(); ++row) {
+      if (plans.launch[row] == kNone) continue;
+      const std::uint32_t call = plans.collective[row];
+      if (root_[call] == kNone) root_[call] = call;
+      const auto [launch, is_new] = call_of_launch_.try_emplace(plans.launch[row], call);
+      if (!is_new) root_[Root(call)] = Root(launch->second);
+    }
+    for (std::uint32_t call = 0; call < root_.size(); ++call) {
+      if (root_[call] != kNone) calls_[Root(call)].push_back(call);
+    }
+  }
+
+  // One of the calls of the issue that a launch belongs to; kNone: NCCL did not tell.
+  std::uint32_t OfLaunch(std::uint32_t launch) const {
+    const auto found = call_of_launch_.find(launch);
+    return found == call_of_launch_.end() ? kNone : Root(found->second);
+  }
+  std::uint32_t OfCall(std::uint32_t call) const {
+    return call >= root_.size() || root_[call] == kNone ? kNone : Root(call);
+  }
+  const std::vector<std::uint32_t>& CallsOf(std::uint32_t issue) const { return calls_.at(issue); }
+
+ private:
+  std::uint32_t Root(std::uint32_t call) const {
+    while (root_[call] != call) call = root_[call];
+    return call;
+  }
+
+  std::vector<std::uint32_t> root_;  // by call; kNone: not planned
+  std::unordered_map<std::uint32_t, std::uint32_t> call_of_launch_;
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> calls_;  // by root
+};
+
+// Looks up the calls behind a launch.
 class Issuers {
  public:
   explicit Issuers(const Rank& rank)
-      : calls_(rank.collectives.start, rank.collectives.end, rank.collectives.thread,
+      : rank_(rank),
+        planned_(rank),
+        calls_(rank.collectives.start, rank.collectives.end, rank.collectives.thread,
                rank.threads.size()),
         groups_(GroupFinder(rank, calls_).Find()) {
     for (const NcclGroup& group : groups_) {
@@ -115,18 +158,34 @@ class Issuers {
   }
 
   // A number that is the same for kernels of the same issue; kNone: no call found.
-  std::uint32_t Find(std::uint32_t thread, TimeNs time) const {
+  std::uint32_t Find(std::uint32_t launch) const {
+    if (const std::uint32_t issue = planned_.OfLaunch(launch); issue != kNone) return issue;
+    const std::uint32_t thread = rank_.api.thread[launch];
+    const TimeNs time = rank_.api.start[launch];
     const std::uint32_t call = calls_.Innermost(thread, time);
-    if (call != kNone) return call;
+    if (call != kNone) {
+      const std::uint32_t issue = planned_.OfCall(call);
+      return issue != kNone ? issue : call;
+    }
     const std::uint32_t group = group_rows_->Innermost(thread, time);
     return group == kNone ? kNone : first_group_ + group;
   }
+  // Of a group those that no other launch is known to have carried out.
   std::vector<std::uint32_t> CallsOf(std::uint32_t issue) const {
-    if (issue < first_group_) return {issue};
-    return groups_[issue - first_group_].calls;
+    if (issue < first_group_) {
+      return planned_.OfCall(issue) == kNone ? std::vector<std::uint32_t>{issue}
+                                             : planned_.CallsOf(issue);
+    }
+    std::vector<std::uint32_t> calls = groups_[issue - first_group_].calls;
+    calls.erase(std::remove_if(calls.begin(), calls.end(),
+                               [&](std::uint32_t call) { return planned_.OfCall(call) != kNone; }),
+                calls.end());
+    return calls;
   }
 
  private:
+  const Rank& rank_;
+  PlannedIssues planned_;
   ThreadRows calls_;
   std::vector<NcclGroup> groups_;
   std::vector<TimeNs> start_, end_;
@@ -135,21 +194,25 @@ class Issuers {
   std::uint32_t first_group_ = 0;
 };
 
+std::string JoinWords(const std::set<std::string_view>& words) {
+  std::string text;
+  for (const std::string_view word : words) text += (text.empty() ? "" : "+") + std::string(word);
+  return text;
+}
+
 std::string JoinNames(const std::set<std::string_view>& names) {
   if (names.count("Send") + names.count("Recv") == names.size() && !names.empty()) {
     return names.size() == 2 ? "Send+Recv" : std::string(*names.begin());
   }
-  std::string text;
-  for (const std::string_view name : names) text += (text.empty() ? "" : "+") + std::string(name);
-  return text;
+  return JoinWords(names);
 }
 
-// Fills in what the calls say: function, communicator, size. A group may span devices: of its calls
-// those count whose communicator is on this device, or does not tell.
+// Fills in what the calls say: function, communicator, size, algorithm and protocol. A group may
+// span devices: of its calls those count whose communicator is on this device, or does not tell.
 void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& calls,
               NcclLaunch& launch) {
   const Collectives& all = rank.collectives;
-  std::set<std::string_view> functions;
+  std::set<std::string_view> functions, algorithms, protocols;
   std::set<std::uint32_t> communicators;
   std::set<std::optional<int>> sizes;
   std::int64_t sent = 0, received = 0, rest = 0;
@@ -167,10 +230,18 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
     functions.insert(function);
     communicators.insert(id);
     sizes.insert(size);
+    if (row < all.plan.size() && all.plan[row] != kNone) {
+      const std::string_view algorithm = rank.string(rank.plans.algorithm[all.plan[row]]);
+      const std::string_view protocol = rank.string(rank.plans.protocol[all.plan[row]]);
+      if (!algorithm.empty()) algorithms.insert(algorithm);
+      if (!protocol.empty()) protocols.insert(protocol);
+    }
     if (launch.calls++ == 0) launch.first_call = row;
   }
   if (launch.calls == 0) return;
   launch.function = JoinNames(functions);
+  launch.algorithm = JoinWords(algorithms);
+  launch.protocol = JoinWords(protocols);
   if (communicators.size() == 1) launch.communicator = *communicators.begin();
   if (sizes.size() == 1) launch.communicator_size = *sizes.begin();
   if (known) launch.bytes = std::max(sent, received) + rest;
@@ -350,7 +421,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
   for (const std::uint32_t row : kernels) {
     std::uint32_t issue = kNone;
     if (const std::uint32_t launch = ops.launch[row]; launch != kNone) {
-      issue = issuers.Find(rank.api.thread[launch], rank.api.start[launch]);
+      issue = issuers.Find(launch);
     }
     auto at = static_cast<std::uint32_t>(links.launches.size());
     if (issue != kNone) at = by_issue.try_emplace(issue, at).first->second;

@@ -4,7 +4,9 @@
 // A call's kernel is launched on the thread of the call, inside its [start, end); between
 // ncclGroupStart and ncclGroupEnd, inside the range of the outermost ncclGroupEnd, for all calls of
 // that thread since the outermost ncclGroupStart. So a kernel leads to its calls through its
-// launch: the CUDA call of the same correlation id gives thread and time.
+// launch: the CUDA call of the same correlation id gives thread and time. Where NCCL itself told
+// which launch carried out which operations (Rank::plans), that counts instead: it also knows the
+// kernels of a group apart.
 //
 // Message size S, algorithm and bus bandwidth as in nccl-tests (doc/PERFORMANCE.md and the GetBw
 // functions of src/*.cu): algbw = S / t, busbw = algbw x f(function, n), n the ranks of the
@@ -33,7 +35,9 @@ struct NcclLaunch {
   std::uint32_t communicator = kNone;  // index into Rank::communicators; kNone: unknown or several
   std::optional<int> communicator_size;  // ranks
   std::optional<std::int64_t>
-      bytes;                         // S; Send and Recv: the larger of the two sums. Empty: unknown
+      bytes;  // S; Send and Recv: the larger of the two sums. Empty: unknown
+  // RING, SIMPLE, ...; several joined by "+"; empty: NCCL did not tell.
+  std::string algorithm = {}, protocol = {};
   std::int64_t calls = 0;            // 0: not linked
   std::uint32_t first_call = kNone;  // row of Collectives; kNone: not linked
   std::int64_t kernels = 0;

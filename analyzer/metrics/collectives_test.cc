@@ -67,6 +67,76 @@ TEST(CollectivesTest, GroupedCallsAddUp) {
   EXPECT_EQ(links.launches[0].kernel_ns, 100);
 }
 
+// NCCL itself tells which kernel of the group did what.
+TEST(CollectivesTest, KernelsOfAGroupAreToldApartByTheirPlans) {
+  RankBuilder builder = Grouped("AllReduce", "AllGather", kAllReduce);
+  const std::uint32_t second = builder.AddApi(120, 130, "cudaLaunchKernelExC");
+  builder.AddKernel(500, 550, "ncclDevKernel_AllGather_RING_LL", second);
+  builder.AddPlan(0, 0, "TREE", "LL");
+  builder.AddPlan(1, second);
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 2u);
+  EXPECT_EQ(links.launches[0].function, "AllReduce");
+  EXPECT_EQ(links.launches[0].bytes, 600);
+  EXPECT_EQ(links.launches[0].algorithm, "TREE");
+  EXPECT_EQ(links.launches[0].protocol, "LL");
+  EXPECT_EQ(links.launches[1].function, "AllGather");
+  EXPECT_EQ(links.launches[1].bytes, 800);
+  EXPECT_EQ(links.launches[1].algorithm, "RING");
+  EXPECT_EQ(links.linked_rows.size(), 2u);
+}
+
+TEST(CollectivesTest, OperationsFusedInOneKernelAddUpByTheirPlans) {
+  RankBuilder builder = Grouped("AllReduce", "AllReduce", kAllReduce);
+  builder.AddPlan(0, 0, "RING", "SIMPLE");
+  builder.AddPlan(1, 0, "TREE", "SIMPLE");
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].calls, 2);
+  EXPECT_EQ(links.launches[0].bytes, 1000);
+  EXPECT_EQ(links.launches[0].algorithm, "RING+TREE");
+  EXPECT_EQ(links.launches[0].protocol, "SIMPLE");
+}
+
+TEST(CollectivesTest, AnOperationOfSeveralKernelsIsOneLaunch) {
+  RankBuilder builder;
+  builder.AddCall({100, 200, "AlltoAll", 1'000, builder.AddCommunicator(4, 0, 0)});
+  for (const TimeNs time : {110, 130}) {
+    const std::uint32_t launch = builder.AddApi(time, time + 5, "cudaLaunchKernelExC");
+    builder.AddKernel(time + 300, time + 310, kSendRecv, launch);
+    builder.AddPlan(0, launch, "", "");
+  }
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].kernels, 2);
+  EXPECT_EQ(links.launches[0].calls, 1);
+  EXPECT_EQ(links.launches[0].bytes, 4'000);
+  EXPECT_EQ(links.launches[0].algorithm, "");
+}
+
+// As the interface alone tells of an operation: at one moment, after the launch.
+TEST(CollectivesTest, APlanLinksAKernelLaunchedOutsideOfItsCall) {
+  RankBuilder builder;
+  builder.AddCall({200, 200, "AllReduce", 1'000, builder.AddCommunicator(4, 0, 0)});
+  const std::uint32_t launch = builder.AddApi(150, 160, "cudaLaunchKernelExC");
+  builder.AddKernel(300, 400, kAllReduce, launch);
+  builder.AddPlan(0, launch);
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].calls, 1);
+}
+
+TEST(CollectivesTest, AGroupKeepsTheCallsThatHaveNoPlan) {
+  RankBuilder builder = Grouped("AllReduce", "AllGather", kAllReduce);
+  const std::uint32_t second = builder.AddApi(120, 130, "cudaLaunchKernelExC");
+  builder.AddKernel(500, 550, "ncclDevKernel_AllGather_RING_LL", second);
+  builder.AddPlan(1, second);  // that of the first was lost
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 2u);
+  EXPECT_EQ(links.launches[0].function, "AllReduce");
+  EXPECT_EQ(links.launches[0].calls, 1);
+}
+
 TEST(CollectivesTest, SendAndRecvOfOneGroupAreOneExchange) {
   RankBuilder builder = Grouped("Send", "Recv", kSendRecv);
   const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);

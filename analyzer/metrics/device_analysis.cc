@@ -33,6 +33,7 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
       [&] { found.nccl = LinkNccl(rank, device); },
       [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
+      [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
       [&] { found.join = CountJoins(rank, device.ops, found.range); },
   };
   for (const auto& pass : passes) {

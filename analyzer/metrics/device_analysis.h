@@ -12,6 +12,7 @@
 #include "analyzer/metrics/gaps.h"
 #include "analyzer/metrics/health.h"
 #include "analyzer/metrics/kernels.h"
+#include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/nccl_summary.h"
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/window.h"
@@ -31,6 +32,7 @@ struct DeviceAnalysis {
   std::vector<CopyStats> copies;
   NcclLinks nccl;
   CommKernels comm_kernels;
+  MatrixProducts products;
   JoinRate join;
 };
 

@@ -71,14 +71,18 @@ std::string NcclRow::busbw_reason() const {
 }
 
 std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources) {
-  std::map<std::tuple<std::string, std::optional<int>, int, bool>, NcclRow> rows;
+  using Key = std::tuple<std::string, std::optional<int>, int, bool, std::string, std::string>;
+  std::map<Key, NcclRow> rows;
   for (const NcclSource& source : sources) {
     for (const NcclLaunch& launch : source.links->launches) {
       if (launch.start < source.window.start || launch.start >= source.window.end) continue;
       const int bucket = BucketOf(launch.bytes);
-      NcclRow& row = rows[{launch.function, launch.communicator_size, bucket, launch.calls > 0}];
+      NcclRow& row = rows[{launch.function, launch.communicator_size, bucket, launch.calls > 0,
+                           launch.algorithm, launch.protocol}];
       if (row.count == 0) {
         row.function = launch.function;
+        row.algorithm = launch.algorithm;
+        row.protocol = launch.protocol;
         row.communicator_size = launch.communicator_size;
         SetBucket(bucket, row);
       }

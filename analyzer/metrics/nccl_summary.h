@@ -12,11 +12,11 @@
 
 namespace traceinject {
 
-// Launches of one function on communicators of one size, with messages in [bucket_low,
-// bucket_high). Rates are in bytes per nanosecond, which is 10^9 bytes per second; for definitions
-// see collectives.h.
+// Launches of one function, algorithm and protocol on communicators of one size, with messages in
+// [bucket_low, bucket_high). Rates are in bytes per nanosecond, which is 10^9 bytes per second; for
+// definitions see collectives.h.
 struct NcclRow {
-  std::string function;
+  std::string function, algorithm, protocol;  // as in NcclLaunch
   std::optional<int> communicator_size;
   std::optional<std::int64_t> bucket_low_bytes,
       bucket_high_bytes;  // powers of two; empty: size unknown

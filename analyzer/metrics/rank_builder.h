@@ -127,8 +127,39 @@ class RankBuilder {
     calls.reduction.push_back(-1);
     calls.peer.push_back(-1);
     calls.root.push_back(-1);
+    calls.plan.push_back(kNone);
+  }
+  // How the call was carried out: by the kernel of `launch`, a row of the CUDA calls. Those of one
+  // call follow each other.
+  void AddPlan(std::uint32_t call, std::uint32_t launch, const std::string& algorithm = "RING",
+               const std::string& protocol = "SIMPLE") {
+    CollectivePlans& plans = rank_.plans;
+    std::uint32_t& first = rank_.collectives.plan[call];
+    if (first == kNone) first = static_cast<std::uint32_t>(plans.size());
+    plans.collective.push_back(call);
+    plans.time.push_back(rank_.collectives.end[call]);
+    plans.thread.push_back(rank_.collectives.thread[call]);
+    plans.sequence.push_back(5);
+    plans.count.push_back(1024);
+    plans.datatype.push_back(String("ncclBfloat16"));
+    plans.algorithm.push_back(String(algorithm));
+    plans.protocol.push_back(String(protocol));
+    plans.channels.push_back(24);
+    plans.warps.push_back(17);
+    plans.launch_start.push_back(kOpen);
+    plans.launch_end.push_back(kOpen);
+    plans.launch.push_back(launch);
   }
 
+  void AddGemm(TimeNs start, TimeNs end, const GemmShape& shape, std::uint32_t thread = 0) {
+    rank_.gemm_shapes.push_back(shape);
+    rank_.gemm_shapes.back().function = String("cublasGemmEx");
+    Gemms& gemms = rank_.gemms;
+    gemms.start.push_back(start);
+    gemms.end.push_back(end);
+    gemms.thread.push_back(thread);
+    gemms.shape.push_back(static_cast<std::uint32_t>(rank_.gemm_shapes.size() - 1));
+  }
   void AddDataWait(TimeNs start, TimeNs end, std::uint32_t loader = kNone,
                    std::uint32_t thread = 0) {
     DataWaits& waits = rank_.data_waits;

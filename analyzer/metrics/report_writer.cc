@@ -310,6 +310,8 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
     calls += row.calls;
     proto::NcclRow& one = *to.add_rows();
     one.set_function(row.function);
+    if (!row.algorithm.empty()) one.set_algorithm(row.algorithm);
+    if (!row.protocol.empty()) one.set_protocol(row.protocol);
     SetIf(row.communicator_size, [&](int v) { one.set_communicator_size(v); });
     SetIf(row.bucket_low_bytes, [&](std::int64_t v) { one.set_bucket_low_bytes(v); });
     SetIf(row.bucket_high_bytes, [&](std::int64_t v) { one.set_bucket_high_bytes(v); });
@@ -329,6 +331,28 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
   to.set_other_kernels(kernels.other);
   to.set_calls(calls);
   to.set_caveat(NcclCaveat(rows));
+}
+
+void ReportWriter::ProductsOf(const MatrixProducts& products, proto::MatrixProducts& to) const {
+  to.set_calls(products.calls);
+  to.set_linked_calls(products.linked_calls);
+  to.set_flops(products.flops);
+  to.set_kernel_ns(products.kernel_ns);
+  for (const MatrixProductRow& row : products.rows) {
+    proto::MatrixProductRow& one = *to.add_rows();
+    one.set_function(row.function);
+    one.set_m(row.shape.m);
+    one.set_n(row.shape.n);
+    one.set_k(row.shape.k);
+    one.set_batch(row.shape.batch);
+    one.set_types(MatrixTypes(row.shape));
+    one.set_calls(row.calls);
+    one.set_kernels(row.kernels);
+    one.set_flops(row.flops);
+    one.set_kernel_ns(row.kernel_ns);
+    if (row.kernel_ns > 0)
+      one.set_tflops_per_s(row.flops / static_cast<double>(row.kernel_ns) / 1000);
+  }
 }
 
 void ReportWriter::JoinOf(const JoinRate& join, proto::Join& to) const {
@@ -359,6 +383,7 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   Kernels(kernels.Finish(), to);
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
+  ProductsOf(found.products, *to.mutable_matrix_products());
   JoinOf(found.join, *to.mutable_join());
 }
 
@@ -374,6 +399,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   KernelCounter kernels;
   std::vector<std::vector<CopyStats>> copies;
   std::vector<const DeviceAnalysis*> all;
+  std::vector<MatrixProducts> products;
   JoinRate join;
   for (const DeviceAnalysis& found : devices) {
     window.time.start = std::min(window.time.start, found.window.time.start);
@@ -384,6 +410,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
     kernels.Add(*found.rank, found.device->ops, found.range);
     copies.push_back(found.copies);
     all.push_back(&found);
+    products.push_back(found.products);
     join += found.join;
   }
   WindowOf(window, *to.mutable_window());
@@ -398,6 +425,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   Kernels(kernels.Finish(), to);
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());
+  ProductsOf(MergeMatrixProducts(products), *to.mutable_matrix_products());
   JoinOf(join, *to.mutable_join());
 }
 

@@ -105,12 +105,35 @@ struct GpuOps {
   std::size_t size() const { return start.size(); }
 };
 
+// What NVML told of a device, at TRACEINJECT_TELEMETRY_HZ; -1: unknown. Units as in device_sample.
+struct DeviceSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::int32_t> sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c;
+  PackedColumn<std::int32_t> throttle_reasons;
+  PackedColumn<std::int32_t> sm_utilisation_pct, memory_utilisation_pct;
+  PackedColumn<std::int64_t> memory_used_bytes;
+  std::size_t size() const { return time.size(); }
+};
+
+// The same once a second; -1: unknown. Units as in device_slow_sample.
+struct DeviceSlowSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::int32_t> pcie_generation, pcie_width;
+  PackedColumn<std::int64_t> pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays;
+  PackedColumn<std::int64_t> nvlink_tx_bytes, nvlink_rx_bytes;
+  PackedColumn<std::int64_t> nvlink_replays, nvlink_recoveries, nvlink_crc_errors;
+  PackedColumn<std::int64_t> ecc_corrected, ecc_uncorrected;
+  std::size_t size() const { return time.size(); }
+};
+
 struct Device {
   int ordinal = 0;
   std::string name, uuid, pci_bus_id;
   std::optional<int> sm_count, cc_major, cc_minor, sm_clock_khz, memory_clock_khz, memory_bus_bits;
   std::optional<std::int64_t> memory_bytes, l2_bytes;
   GpuOps ops;
+  DeviceSamples samples;
+  DeviceSlowSamples slow_samples;
 };
 
 enum class ApiDomain : std::uint8_t { kRuntime = 1, kDriver = 2 };
@@ -178,6 +201,8 @@ struct Communicator {
   std::uint64_t hash = 0;  // the same on all its ranks
   TimeNs created = std::numeric_limits<TimeNs>::min();
   std::optional<int> size, rank, device;
+  std::optional<int> nodes;  // hosts that its ranks are on
+  std::string name;          // given by the program; empty: none
 };
 
 struct Collectives {
@@ -187,6 +212,40 @@ struct Collectives {
   std::vector<std::uint32_t> communicator;  // index into Rank::communicators; kNone: unknown
   std::vector<std::int64_t> bytes;          // as collective.bytes in run_db.sql
   std::vector<std::int32_t> reduction, peer, root;  // -1: none
+  // First row of Rank::plans; kNone: NCCL did not tell. Filled by JoinPlans.
+  std::vector<std::uint32_t> plan;
+  std::size_t size() const { return start.size(); }
+};
+
+// How NCCL carried out an operation. Those of one operation stand together, the earliest first.
+struct CollectivePlans {
+  std::vector<std::uint32_t> collective;  // row of Rank::collectives
+  std::vector<TimeNs> time;               // when NCCL told, after the launch
+  std::vector<std::uint32_t> thread;
+  std::vector<std::int64_t> sequence;  // -1: not told
+  std::vector<std::int64_t> count;     // elements; bytes where the datatype is kNone
+  std::vector<std::uint32_t> datatype, algorithm, protocol;  // Rank::strings; kNone
+  std::vector<std::int32_t> channels, warps;                 // -1: not told
+  // Around the launch of its kernel; kOpen: not told. An end may be kOpen alone.
+  std::vector<TimeNs> launch_start, launch_end;
+  // Row of Rank::api that launched its kernel; kNone: not found. Filled by JoinPlans.
+  std::vector<std::uint32_t> launch;
+  std::size_t size() const { return collective.size(); }
+};
+
+// As gemm_shape in run_db.sql. Types are cudaDataType and cublasComputeType_t; -1: unknown.
+struct GemmShape {
+  std::uint32_t function = kNone;  // Rank::strings
+  std::int64_t m = 0, n = 0, k = 0, batch = 0;
+  bool trans_a = false, trans_b = false;
+  int type_a = -1, type_b = -1, type_c = -1, compute_type = -1;
+};
+
+// Calls for matrix products.
+struct Gemms {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint32_t> shape;  // index into Rank::gemm_shapes
   std::size_t size() const { return start.size(); }
 };
 
@@ -226,6 +285,33 @@ struct HostSpans {
   std::size_t size() const { return start.size(); }
 };
 
+// What threads had used up to a moment, cumulative; -1: unknown. A thread's values hold from one of
+// its rows to the next.
+struct HostSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::uint32_t> thread;  // index into Rank::threads
+  PackedColumn<std::int64_t> cpu_ns, runqueue_ns, minor_faults, major_faults;
+  PackedColumn<std::int64_t> voluntary_switches, involuntary_switches;
+  std::size_t size() const { return time.size(); }
+};
+
+// A process that prepares data for this one.
+struct Worker {
+  std::int64_t pid = 0;
+  std::uint32_t loader = kNone;  // index into Rank::loaders; kNone: of none that is known
+  TimeNs start = 0, end = kOpen;
+};
+
+// What workers had used up to a moment, cumulative where nothing else is said; -1: unknown.
+struct WorkerSamples {
+  std::vector<TimeNs> time;
+  std::vector<std::uint32_t> worker;  // index into Rank::workers
+  std::vector<std::int64_t> cpu_ns, read_bytes;
+  std::vector<std::int32_t> states;       // looks at its state since the last row
+  std::vector<std::int32_t> states_disk;  // of these, how often it waited for storage
+  std::size_t size() const { return time.size(); }
+};
+
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
@@ -239,6 +325,7 @@ struct HealthCounter {
 
 struct SystemFact {
   std::string kind, key, value;
+  std::string reason;  // why the value is unknown; empty: it is known
 };
 
 struct ProcessFacts {
@@ -280,10 +367,16 @@ struct Rank {
   Syncs syncs;
   NvtxRanges nvtx;
   Collectives collectives;
+  CollectivePlans plans;
+  std::vector<GemmShape> gemm_shapes;
+  Gemms gemms;
   std::vector<DataLoader> loaders;
   DataWaits data_waits;
   StepMarks step_marks;
   HostSpans host_spans;
+  HostSamples host_samples;
+  std::vector<Worker> workers;
+  WorkerSamples worker_samples;
   std::vector<CaptureGap> gaps;
   std::vector<HealthCounter> health;
   std::vector<SystemFact> facts;

@@ -23,7 +23,8 @@ using Rows = std::vector<std::vector<std::string>>;
 
 constexpr const char* kUnknown = "unknown";
 constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kNameColumn = 19;  // where names and details of two-line rows begin
+constexpr std::size_t kProductRows = 10;  // a model has many shapes, and few that matter
+constexpr std::size_t kNameColumn = 19;   // where names and details of two-line rows begin
 
 std::string Percent(double share, int decimals = 1) {
   return fmt::format("{:.{}f} %", 100 * share, decimals);
@@ -76,6 +77,7 @@ class TextWriter {
   template <typename From>
   void Copies(const From& from, std::size_t rows);
   void Nccl(const proto::Nccl& nccl, std::size_t rows);
+  void Products(const proto::MatrixProducts& products, std::size_t rows);
   void Mfu();
   void Health();
   void Join();
@@ -411,6 +413,12 @@ std::string MessageSize(const proto::NcclRow& row) {
   return fmt::format("{}+{}", BinaryBytes(row.bucket_low_bytes()), row.latency_bound() ? " *" : "");
 }
 
+std::string CarriedOut(const proto::NcclRow& row) {
+  if (row.function().rfind("Send", 0) == 0 || row.function() == "Recv") return "-";  // no choice
+  if (!row.has_algorithm()) return kUnknown;
+  return ShortenMiddle(fmt::format("{} {}", row.algorithm(), row.protocol()), 20);
+}
+
 std::string GbPerS(bool known, double rate) {
   return known ? fmt::format("{:.2f}", rate) : kUnknown;
 }
@@ -423,8 +431,12 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
                   nccl.other_kernels() > 0
                       ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
                       : ""));
+  // Only where NCCL told how it carried operations out.
+  const bool told = std::any_of(nccl.rows().begin(), nccl.rows().end(),
+                                [](const proto::NcclRow& row) { return row.has_algorithm(); });
   Rows table = {{"function", "ranks", "message", "count", "bytes", "kernel time", "algbw", "busbw",
                  "transfer"}};
+  if (told) table.front().insert(table.front().begin() + 1, "carried out");
   bool latency = false;
   std::vector<std::string> reasons;
   for (const proto::NcclRow& row : nccl.rows()) {
@@ -442,8 +454,10 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
          GbPerS(row.has_algbw_gb_per_s(), row.algbw_gb_per_s()),
          GbPerS(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()),
          GbPerS(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s())});
+    if (told) table.back().insert(table.back().begin() + 1, CarriedOut(row));
   }
-  if (table.size() > 1) page_.Table(table, 3, 8);
+  const int columns = told ? 1 : 0;
+  if (table.size() > 1) page_.Table(table, 3 + columns, 8 + columns);
   More(rows, nccl.rows_size());
   page_.Sentence(
       "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "
@@ -452,6 +466,28 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
   if (latency)
     page_.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
   for (const std::string& reason : reasons) page_.Sentence("busbw unknown: " + reason);
+}
+
+// "2 x 4096 x 1024 x 4096".
+std::string ProductText(const proto::MatrixProductRow& row) {
+  const std::string one = fmt::format("{} x {} x {}", row.m(), row.n(), row.k());
+  return row.batch() == 1 ? one : fmt::format("{} x ({})", row.batch(), one);
+}
+
+void TextWriter::Products(const proto::MatrixProducts& products, std::size_t rows) {
+  page_.Sentence(fmt::format("{}, {} of them joined to their kernels: {:.4g} TFLOP in {}",
+                             Plural(products.calls(), "call"), FormatCount(products.linked_calls()),
+                             products.flops() / 1e12, FormatTime(products.kernel_ns())));
+  Rows table = {{"m x n x k", "types", "calls", "kernels", "time", "TFLOP/s"}};
+  for (const proto::MatrixProductRow& row : products.rows()) {
+    if (table.size() > rows) break;
+    table.push_back(
+        {ProductText(row), row.types(), FormatCount(row.calls()), FormatCount(row.kernels()),
+         FormatTime(row.kernel_ns()),
+         row.has_tflops_per_s() ? fmt::format("{:.1f}", row.tflops_per_s()) : kUnknown});
+  }
+  if (table.size() > 1) page_.Table(table, 2, 5);
+  More(rows, products.rows_size());
 }
 
 void TextWriter::DeviceSection(const proto::DeviceReport& device) {
@@ -565,6 +601,10 @@ std::string TextWriter::Write() {
     Kernels(run, kAllRows);
     page_.Heading("Kernel classes");
     Classes(run);
+    if (run.matrix_products().calls() > 0) {
+      page_.Heading(several ? "Matrix products of all GPUs" : "Matrix products");
+      Products(run.matrix_products(), kProductRows);
+    }
     page_.Heading(several ? "Copies of all GPUs" : "Copies");
     Copies(run, kAllRows);
     page_.Heading(several ? "Communication of all GPUs" : "Communication");

@@ -48,4 +48,17 @@ std::uint32_t Dictionary::Shape(const char* name, KernelShapeRow shape) {
       });
 }
 
+std::uint32_t Dictionary::GemmShape(const char* function, GemmShapeRow shape) {
+  shape.function = StableString(function);
+  auto part = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return gemm_shapes_.Id(
+      {shape.function, part(shape.m), part(shape.n), part(shape.k), part(shape.batch),
+       part(shape.trans_a), part(shape.trans_b), part(shape.type_a), part(shape.type_b),
+       part(shape.type_c), part(shape.compute_type)},
+      [&](std::uint32_t id) {
+        shape.id = id;
+        batch_->gemm_shapes.push_back(shape);
+      });
+}
+
 }  // namespace traceinject

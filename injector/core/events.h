@@ -24,6 +24,15 @@ enum class EventType : std::uint16_t {
   kDataWait,
   kStepMark,
   kHostSpan,
+  kGemm,
+  // From NCCL's profiler plug-in interface.
+  kNcclInit,
+  kNcclCall,
+  kNcclCallEnd,
+  kNcclLaunch,
+  kNcclLaunchEnd,
+  kNcclOperation,
+  kWorker,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -85,6 +94,7 @@ static_assert(sizeof(SyncEvent) % 8 == 0);
 //   kDataWait    number of the loader (0: unknown), index of the batch (-1: none)
 //   kStepMark    number of the optimizer
 //   kHostSpan    host_span.kind, host_span.detail (-1: none)
+//   kWorker      process id, number of the loader it works for
 struct PythonEvent {
   static constexpr std::size_t kValues = 6;
   EventHeader header;
@@ -92,6 +102,71 @@ struct PythonEvent {
   std::int64_t values[kValues];
 };
 static_assert(sizeof(PythonEvent) % 8 == 0);
+
+// A matrix product as the program asked for it: the columns of gemm and gemm_shape in run_db.sql.
+struct GemmEvent {
+  EventHeader header;
+  std::int64_t end_ns;
+  const char* function;  // of cuBLAS or cuBLASLt; never freed
+  std::int64_t m, n, k, batch;
+  std::int16_t type_a, type_b, type_c, compute_type;  // -1: unknown
+  std::int32_t trans_a, trans_b;
+};
+static_assert(sizeof(GemmEvent) % 8 == 0);
+
+// A word of NCCL's: function, datatype, algorithm or protocol. Longer ones are clipped; ends with a
+// zero.
+using NcclWord = char[16];
+
+// kNcclInit: a communicator, from version 4 of the interface on.
+struct NcclInitEvent {
+  EventHeader header;
+  std::uint64_t communicator;  // hash
+  std::int32_t nodes, ranks, rank;
+  std::uint32_t name_bytes;
+  char name[64];  // the user's own, clipped
+};
+static_assert(sizeof(NcclInitEvent) % 8 == 0);
+
+// kNcclCall: the program's call, from version 5 on. Ids are unique in the process.
+struct NcclCallEvent {
+  EventHeader header;
+  std::uint64_t id;
+  std::uint64_t group;  // id of the group of calls that it is in
+  std::uint64_t communicator;
+  std::int64_t count;
+  std::int32_t root;
+  std::int32_t captured;  // 1: into a CUDA graph
+  NcclWord function, datatype;
+};
+static_assert(sizeof(NcclCallEvent) % 8 == 0);
+
+// kNcclLaunch: a kernel is about to be launched, from version 5 on.
+struct NcclLaunchEvent {
+  EventHeader header;
+  std::uint64_t id, group, communicator;
+};
+static_assert(sizeof(NcclLaunchEvent) % 8 == 0);
+
+// kNcclCallEnd, kNcclLaunchEnd.
+struct NcclEndEvent {
+  EventHeader header;
+  std::uint64_t id;
+};
+static_assert(sizeof(NcclEndEvent) % 8 == 0);
+
+// kNcclOperation: how an operation is carried out, told once its kernel is launched. Words that the
+// interface does not tell are empty, numbers are -1.
+struct NcclOperationEvent {
+  EventHeader header;  // flags: version of the interface
+  std::uint64_t call;  // id of its call; 0: before version 5
+  std::uint64_t communicator;
+  std::int64_t sequence, count;
+  std::int32_t root, peer, reduction, channels, warps;
+  std::int32_t reserved;
+  NcclWord function, datatype, algorithm, protocol;
+};
+static_assert(sizeof(NcclOperationEvent) % 8 == 0);
 
 inline constexpr std::size_t kMostNvtxText =
     1024;  // bytes of a message; longer ones are clipped and counted

@@ -49,10 +49,10 @@ bool Switch(std::string_view text, Options* options) {
   return ParseSwitch(text, &(options->*member));
 }
 
-template <std::int64_t Options::*member, std::int64_t least>
+template <std::int64_t Options::*member, std::int64_t least, std::int64_t most = INT64_MAX>
 bool Integer(std::string_view text, Options* options) {
   std::int64_t value = 0;
-  if (!ParseInteger(text, &value) || value < least) return false;
+  if (!ParseInteger(text, &value) || value < least || value > most) return false;
   return options->*member = value, true;
 }
 
@@ -88,18 +88,32 @@ constexpr OptionRow kOptions[] = {
       "what CUPTI records, a comma-separated list of: " TRACEINJECT_ACTIVITY_KIND_NAMES},
      "a list of kinds",
      Kinds},
-    {{"TRACEINJECT_NVTX", "1", "0: no NVTX ranges and no NCCL operations"},
+    {{"TRACEINJECT_NVTX", "1",
+      "0: no NVTX ranges, and of NCCL only what its profiler interface tells"},
      "0 or 1",
      Switch<&Options::nvtx>},
+    {{"TRACEINJECT_NCCL", "1",
+      "1: how NCCL carries operations out, through its profiler interface where it has one (2.23 "
+      "and later) and NCCL_PROFILER_PLUGIN is not set; 0: only what NVTX tells"},
+     "0 or 1",
+     Switch<&Options::nccl>},
     {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
      "0 or 1",
      Switch<&Options::sync>},
+    {{"TRACEINJECT_GEMM", "1", "0: no shapes of matrix products (cuBLAS, cuBLASLt)"},
+     "0 or 1",
+     Switch<&Options::gemm>},
     {{"TRACEINJECT_PYTHON", "1",
       "0: nothing runs in the program's Python: no waits for data, optimizer steps, checkpoints "
       "and "
       "garbage collections"},
      "0 or 1",
      Switch<&Options::python>},
+    {{"TRACEINJECT_TELEMETRY_HZ", "10",
+      "how often a second clocks, power and temperature of the GPUs are sampled; threads, data "
+      "workers and the machine's facts come with it. 0: none of these"},
+     "0 to 100",
+     Integer<&Options::telemetry_hz, 0, 100>},
     {{"TRACEINJECT_MAX_SIZE", "4G",
       "recording stops when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",

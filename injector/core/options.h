@@ -15,8 +15,11 @@ struct Options {
   std::string output = "run.db";
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
+  bool nccl = true;
   bool sync = true;
+  bool gemm = true;
   bool python = true;
+  std::int64_t telemetry_hz = 0;  // samples of a device a second; 0: no samples at all
   std::int64_t max_size_bytes = 0;
   std::int64_t flush_ms = 0;
   std::int64_t buffer_bytes = 0;  // all CUPTI buffers together

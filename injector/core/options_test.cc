@@ -75,5 +75,15 @@ TEST(OptionsTest, TheHelpNamesEveryKind) {
     EXPECT_NE(names.find(kind.name), std::string::npos) << kind.name;
 }
 
+TEST(OptionsTest, SamplesASecond) {
+  EXPECT_EQ(Parse({}).telemetry_hz, 10);
+  EXPECT_EQ(Parse({"TRACEINJECT_TELEMETRY_HZ=0"}).telemetry_hz, 0);
+  EXPECT_EQ(Parse({"TRACEINJECT_TELEMETRY_HZ=100"}).telemetry_hz, 100);
+  for (const char* bad : {"TRACEINJECT_TELEMETRY_HZ=101", "TRACEINJECT_TELEMETRY_HZ=-1"}) {
+    EXPECT_EQ(Parse({bad}).telemetry_hz, 10);
+    EXPECT_EQ(Parse({bad}).invalid.size(), 1U);
+  }
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/core/process_facts.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <climits>
-#include <cstring>
+
+#include "injector/host/proc_files.h"
 
 namespace traceinject {
 namespace {
@@ -43,27 +42,9 @@ constexpr Launcher kLaunchers[] = {
      "SLURM_JOB_ID", "SLURM_RESTART_COUNT"},
 };
 
-std::string ReadFile(const char* path) {
-  std::string text;
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return text;
-  char buffer[4096];
-  ssize_t length;
-  while ((length = read(file, buffer, sizeof buffer)) > 0)
-    text.append(buffer, static_cast<std::size_t>(length));
-  close(file);
-  return text;
-}
-
-std::string ReadLink(const char* path) {
-  char buffer[PATH_MAX];
-  const ssize_t length = readlink(path, buffer, sizeof buffer);
-  return length > 0 ? std::string(buffer, static_cast<std::size_t>(length)) : std::string();
-}
-
 std::vector<std::string> ReadArguments() {
   std::vector<std::string> arguments;
-  const std::string text = ReadFile("/proc/self/cmdline");
+  const std::string text = ReadTextFile("/proc/self/cmdline").value_or("");
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\0', at), text.size());
     arguments.push_back(text.substr(at, end - at));
@@ -72,13 +53,10 @@ std::vector<std::string> ReadArguments() {
   return arguments;
 }
 
-// Start time of a process in clock ticks since boot (field 22 of /proc/<pid>/stat).
 std::string StartTicks(const std::string& pid) {
-  const std::string stat = ReadFile(("/proc/" + pid + "/stat").c_str());
-  std::size_t at = stat.rfind(')');  // the name before it may hold anything
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
-  if (at == std::string::npos) return "0";
-  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+  const auto text = ReadTextFile("/proc/" + pid + "/stat");
+  const auto stat = text ? ParseProcStat(*text) : std::nullopt;
+  return std::to_string(stat ? stat->start_ticks : 0);
 }
 
 // The same for all ranks of one attempt of one job. A launcher that gives a job id of its own is
@@ -143,12 +121,28 @@ constexpr std::string_view kEnvironmentOfInterest[] = {"NCCL_",
                                                        "JAX_",
                                                        "SLURM_JOB_",
                                                        "SLURM_NNODES",
+                                                       "SLURM_NTASKS",
+                                                       "SLURM_PROCID",
+                                                       "SLURM_LOCALID",
+                                                       "SLURM_NODEID",
+                                                       "SLURM_STEP_ID",
+                                                       "SLURM_RESTART_COUNT",
+                                                       "SLURM_CPUS_PER_TASK",
+                                                       "PBS_JOBID",
+                                                       "LSB_JOBID",
+                                                       "OMPI_COMM_WORLD_",
+                                                       "PMI_RANK",
+                                                       "PMI_SIZE",
                                                        "UCX_",
                                                        "FI_",
                                                        "OMPI_MCA_",
                                                        "WORLD_SIZE",
                                                        "RANK",
                                                        "LOCAL_RANK",
+                                                       "LOCAL_WORLD_SIZE",
+                                                       "GROUP_RANK",
+                                                       "GROUP_WORLD_SIZE",
+                                                       "NODE_RANK",
                                                        "MASTER_ADDR",
                                                        "MASTER_PORT",
                                                        "CONDA_DEFAULT_ENV",
@@ -162,7 +156,8 @@ bool IsSecretName(std::string_view name) {
   std::string lower(name);
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  if (lower == "key" || lower == "--key" || lower.ends_with("_key")) return true;
+  if (lower == "key" || lower == "--key" || lower.ends_with("_key") || lower.ends_with("-key"))
+    return true;
   return std::any_of(std::begin(kSecretWords), std::end(kSecretWords),
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
@@ -212,9 +207,9 @@ ProcessRow ReadProcessFacts(const char* const* environment) {
     if (!row.restart.empty()) facts.restart = Integer(Lookup(environment, row.restart));
     break;
   }
-  facts.executable = ReadLink("/proc/self/exe");
+  facts.executable = ReadLinkText("/proc/self/exe");
   facts.command_line = MaskedCommandLine(ReadArguments());
-  facts.working_directory = ReadLink("/proc/self/cwd");
+  facts.working_directory = ReadLinkText("/proc/self/cwd");
   facts.run_id = RunId(facts, launcher, environment);
   return facts;
 }
@@ -231,7 +226,7 @@ std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment) 
                     [&](std::string_view prefix) { return name.starts_with(prefix); });
     if (!wanted) continue;
     const bool secret = IsSecretName(name) || LooksLikeToken(value);
-    facts.push_back({"env", std::string(name), std::string(secret ? kMask : value)});
+    facts.push_back({"env", std::string(name), std::string(secret ? kMask : value), {}});
   }
   return facts;
 }

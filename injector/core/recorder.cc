@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/own_thread.h"
 #include "injector/core/state.h"
 #include "injector/core/writer.h"
 #include "injector/preload/environment.h"
@@ -34,7 +34,8 @@ struct Session {
   std::atomic<bool> finishing{false};
 };
 std::atomic<Session*> g_session{nullptr};
-constinit std::atomic<bool> g_sync{false};  // the option; counts while the state is kRunning
+// Options; they count while the state is kRunning.
+constinit std::atomic<bool> g_sync{false}, g_gemm{false};
 constinit std::atomic<bool> g_started{false};
 constinit std::atomic<bool> g_slot_checked{false};
 
@@ -47,16 +48,6 @@ void* RunWriter(void* data) {
     writer->GiveUp("out_of_memory");
   }
   return nullptr;
-}
-
-// The writer must not take the program's signals: they are for its own threads.
-bool StartThread(Session* session) {
-  sigset_t all, before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-  const int error = pthread_create(&session->thread, nullptr, RunWriter, session);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error == 0;
 }
 
 void AfterForkInChild() {
@@ -79,13 +70,15 @@ void Start(const std::string& why) {
   session->writer = std::make_unique<Writer>(session->options, session->environment, NowNs());
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
   // Registered here, after libcuda was loaded, so that it runs before libcuda's own teardown.
-  if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 || !StartThread(session)) {
+  if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 ||
+      !StartOwnThread(&session->thread, RunWriter, session)) {
     session->writer->GiveUp("no_thread");
     return;
   }
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
   g_sync.store(running && session->options.sync, std::memory_order_release);
+  g_gemm.store(running && session->options.gemm, std::memory_order_release);
   g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);
 }
 
@@ -108,6 +101,7 @@ void FinishRecording(long limit_ms) {
   Session* session = g_session.load(std::memory_order_acquire);
   if (session == nullptr || session->owner != getpid() || session->finishing.exchange(true)) return;
   g_sync.store(false, std::memory_order_relaxed);
+  g_gemm.store(false, std::memory_order_relaxed);
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
   session->writer->RequestEnd();
@@ -119,6 +113,8 @@ void FinishRecording(long limit_ms) {
   pthread_timedjoin_np(session->thread, nullptr, &deadline);
   g_state.store(State::kDone, std::memory_order_release);
 }
+
+bool GemmWanted() { return g_gemm.load(std::memory_order_relaxed) && Recording(); }
 
 bool SyncWanted() {
   const State state = g_state.load(std::memory_order_acquire);

@@ -34,9 +34,15 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
   visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);
   visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
+  visit(batch->collective_plans, Health::kNcclPluginStored, Health::kNcclPluginDropped);
+  visit(batch->gemms, Health::kGemmStored, Health::kGemmDropped);
   visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
   visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
   visit(batch->host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
+  visit(batch->device_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
+  visit(batch->device_slow_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
+  visit(batch->host_samples, Health::kHostSampleStored, Health::kHostSampleDropped);
+  visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
 
 std::size_t EventRows(Batch* batch) {
@@ -47,7 +53,7 @@ std::size_t EventRows(Batch* batch) {
 
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
-         batch.nvtx_categories.size();
+         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.workers.size();
 }
 
 }  // namespace
@@ -57,7 +63,8 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_),
-      nvtx_decoder_(base_ns, &dictionary_, &batch_),
+      nccl_decoder_(base_ns, &dictionary_, &batch_),
+      nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_) {
   log_.Open(options_);
 }
@@ -102,10 +109,12 @@ void Writer::Run() {
     if (options_.python) python_start_.Tick(now);
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
     g_wake.Wait(std::min(next_flush, next_start) - now);
-    DrainQueues();  // woken early: a queue is filling
+    DrainQueues();  // woken early: a queue is filling, or there is a new worker
+    TellSampler();
     if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
   }
   if (gave_up_) return;
+  StopSampler();
   Flush(true);
   if (file_ != nullptr) {
     const std::int64_t end = NowNs() - base_ns_;
@@ -137,6 +146,7 @@ void Writer::Flush(bool everything) {
   activity_.Flush(everything);
   const int gpu_records = DrainQueues();
   activity_decoder_->EndFlush(everything);
+  nccl_decoder_.EndFlush(everything);
   nvtx_decoder_.StoreOpenRanges();
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
@@ -149,6 +159,8 @@ void Writer::Flush(bool everything) {
       return;
     }
   }
+  TellSampler();
+  TakeSamples();
   AddClockPair();
   AddHealth();
   Store();
@@ -174,8 +186,12 @@ int Writer::DrainQueues() {
         const auto type = static_cast<EventType>(event.type);
         if (type == EventType::kSync) {
           DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
+        } else if (type == EventType::kGemm) {
+          DecodeGemm(tid, reinterpret_cast<const GemmEvent&>(event));
         } else if (PythonDecoder::Decodes(type)) {
           python_decoder_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
+        } else if (NcclDecoder::Decodes(type)) {
+          nccl_decoder_.Decode(slot, tid, event);
         } else {
           nvtx_decoder_.Decode(slot, tid, reinterpret_cast<const NvtxEvent&>(event));
         }
@@ -190,6 +206,22 @@ void Writer::DecodeSync(int tid, const SyncEvent& event) {
        dictionary_.Thread(tid), event.header.flags,
        event.event == 0 ? 0 : dictionary_.Event(event.event),
        event.has_stream != 0 ? dictionary_.Stream(event.device, event.context, event.stream) : 0});
+}
+
+void Writer::DecodeGemm(int tid, const GemmEvent& event) {
+  GemmShapeRow shape{};
+  shape.m = event.m;
+  shape.n = event.n;
+  shape.k = event.k;
+  shape.batch = event.batch;
+  shape.trans_a = event.trans_a;
+  shape.trans_b = event.trans_b;
+  shape.type_a = event.type_a;
+  shape.type_b = event.type_b;
+  shape.type_c = event.type_c;
+  shape.compute_type = event.compute_type;
+  batch_.gemms.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
+                          dictionary_.Thread(tid), dictionary_.GemmShape(event.function, shape)});
 }
 
 std::string Writer::OutputPath(const ProcessRow& facts) const {
@@ -236,14 +268,52 @@ bool Writer::CreateFile() {
   }
   log_.Line("recording into " + file_->path());
   AddStartFacts();
+  StartSampler();
   return true;
+}
+
+void Writer::StartSampler() {
+  if (options_.telemetry_hz == 0 || !failure_.empty()) return;
+  sampler_ = std::make_unique<Sampler>(options_.telemetry_hz, base_ns_, batch_.devices);
+  if (sampler_->Start()) return;
+  sampler_.reset();
+  disabled_.emplace_back("samples of devices and of the host: no thread for them");
+}
+
+// What the sampler learns from events: which devices have work, which processes load data. The
+// latter begin before the first GPU work, and with it the file and the sampler, are there.
+void Writer::TellSampler() {
+  if (sampler_ == nullptr) return;
+  for (const StreamRow& stream : batch_.streams)
+    sampler_->UseDevice(static_cast<int>(stream.device));
+  for (const auto& [pid, loader] : python_decoder_.TakeWorkers()) sampler_->TellWorker(pid, loader);
+}
+
+void Writer::TakeSamples() {
+  if (sampler_ == nullptr) return;
+  Samples taken = sampler_->Take();
+  const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(batch_.device_samples, taken.devices);
+  append(batch_.device_slow_samples, taken.slow_devices);
+  for (ThreadSample& sample : taken.threads) {
+    sample.row.thread = dictionary_.Thread(sample.tid);
+    batch_.host_samples.push_back(sample.row);
+  }
+  append(batch_.workers, taken.workers.workers);
+  append(batch_.worker_samples, taken.workers.samples);
+  append(batch_.facts, taken.facts);
+}
+
+// Its thread may be left behind in a call, and with it what it works on.
+void Writer::StopSampler() noexcept {
+  if (sampler_ != nullptr) sampler_->Stop();
 }
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
   batch_.facts = ReadEnvironmentFacts(environment_.block());
   for (const Options::Changed& option : options_.changed)
-    batch_.facts.push_back({"option", option.name, option.value});
+    batch_.facts.push_back({"option", option.name, option.value, {}});
 }
 
 void Writer::Store() {
@@ -292,6 +362,8 @@ std::string Writer::HealthDetail(Health id) const {
   switch (id) {
     case Health::kStartFailed:
       return failure_;
+    case Health::kDeviceSampleFailed:
+      return sampler_ == nullptr ? std::string() : sampler_->failure();
     case Health::kStartDisabledSource:
       sentences = &disabled_;
       break;
@@ -318,7 +390,7 @@ void Writer::AddHealth() {
   if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
-    pending[static_cast<std::size_t>(stored_id)] = static_cast<std::int64_t>(table.size());
+    pending[static_cast<std::size_t>(stored_id)] += static_cast<std::int64_t>(table.size());
   });
   for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
     const auto id = static_cast<Health>(i);
@@ -336,12 +408,15 @@ void Writer::AddHealth() {
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
   activity_.Stop();
+  StopSampler();
   gave_up_ = true;
   if (file_ == nullptr) return;
   const std::int64_t now = NowNs() - base_ns_;
   activity_.Flush(true);
   DrainQueues();
   activity_decoder_->EndFlush(true);
+  nccl_decoder_.EndFlush(true);
+  TakeSamples();
   if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
   AddHealth();
   Store();
@@ -354,6 +429,7 @@ void Writer::StopAtLimit(const std::string& reason) {
 void Writer::GiveUp(const std::string& reason) noexcept {
   g_state.store(State::kDone, std::memory_order_release);
   gave_up_ = true;
+  StopSampler();
   try {
     activity_.Stop();
     if (file_ == nullptr) return;

@@ -20,10 +20,12 @@
 #include "injector/core/options.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
+#include "injector/nccl/decoder.h"
 #include "injector/nvtx/decoder.h"
 #include "injector/python/decoder.h"
 #include "injector/python/start.h"
 #include "injector/store/run_file.h"
+#include "injector/telemetry/sampler.h"
 
 namespace traceinject {
 
@@ -55,6 +57,7 @@ class Writer {
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
   void DecodeSync(int tid, const SyncEvent& event);
+  void DecodeGemm(int tid, const GemmEvent& event);
   bool CreateFile();
   std::string OutputPath(const ProcessRow& facts) const;
   void Store();
@@ -64,6 +67,10 @@ class Writer {
   void DropEvents();
   void StopAtLimit(const std::string& reason);
   void AddStartFacts();
+  void StartSampler();
+  void TellSampler();
+  void TakeSamples();
+  void StopSampler() noexcept;
 
   Options options_;
   const EnvironmentCopy& environment_;
@@ -74,9 +81,11 @@ class Writer {
   Batch batch_;
   Dictionary dictionary_;
   std::unique_ptr<ActivityDecoder> activity_decoder_;
+  NcclDecoder nccl_decoder_;
   NvtxDecoder nvtx_decoder_;
   PythonDecoder python_decoder_;
   PythonStart python_start_;
+  std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
   std::unique_ptr<RunFile> file_;
   std::string failure_;                // why nothing is recorded
   std::vector<std::string> disabled_;  // sources that could not be turned on

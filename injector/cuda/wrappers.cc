@@ -6,14 +6,10 @@
 // A wrapper forwards the call whatever happens. Real functions are looked up in the loaded
 // libcudart or libcuda by handle, never by RTLD_NEXT, which does not see libraries opened with
 // RTLD_LOCAL. libcudart's own calls into libcuda do not come by here.
-#include <dlfcn.h>
-
-#include <atomic>
-
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
-#include "injector/core/loaded_libraries.h"
+#include "injector/core/real_function.h"
 #include "injector/core/recorder.h"
 #include "injector/core/ring.h"
 #include "injector/core/state.h"
@@ -26,27 +22,6 @@ namespace {
 // What a program gets when the library that it calls is not loaded: cudaErrorSharedObjectInitFailed
 // and CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 constexpr int kNotLoaded = 303;
-
-// A function of the real library, looked up at its first call.
-template <typename Function>
-class Real {
- public:
-  constexpr Real(const char* library, const char* name) : library_(library), name_(name) {}
-  Function* Get() {
-    Function* function = function_.load(std::memory_order_acquire);
-    if (function == nullptr) {
-      if (void* library = OpenLoaded(library_))
-        function = reinterpret_cast<Function*>(dlsym(library, name_));
-      function_.store(function, std::memory_order_release);
-    }
-    return function;
-  }
-
- private:
-  const char* library_;
-  const char* name_;
-  std::atomic<Function*> function_{nullptr};
-};
 
 constexpr char kRuntime[] = "libcudart.so";
 constexpr char kDriver[] = "libcuda.so";
@@ -94,12 +69,12 @@ using traceinject::SyncKind;
 
 // One wrapper: its exported name, the library, the parameters, the arguments, and what the call
 // means.
-#define TRACEINJECT_WRAP(library, name, parameters, arguments, ...)                       \
-  extern "C" TRACEINJECT_EXPORT int name parameters {                                     \
-    static constinit traceinject::Real<int parameters> real(traceinject::library, #name); \
-    auto* function = real.Get();                                                          \
-    if (function == nullptr) return traceinject::kNotLoaded;                              \
-    return traceinject::Timed(__VA_ARGS__, [&] { return function arguments; });           \
+#define TRACEINJECT_WRAP(library, name, parameters, arguments, ...)                               \
+  extern "C" TRACEINJECT_EXPORT int name parameters {                                             \
+    static constinit traceinject::RealFunction<int parameters> real(traceinject::library, #name); \
+    auto* function = real.Get();                                                                  \
+    if (function == nullptr) return traceinject::kNotLoaded;                                      \
+    return traceinject::Timed(__VA_ARGS__, [&] { return function arguments; });                   \
   }
 
 #define TRACEINJECT_RECORD(per_thread) \
@@ -148,12 +123,12 @@ TRACEINJECT_WRAP(kDriver, cuStreamSynchronize_ptsz, (void* stream), (stream),
                  TRACEINJECT_STREAM_SYNC(true))
 
 // A destroyed stream's handle may come back for another stream.
-#define TRACEINJECT_WRAP_DESTROY(library, name)                                       \
-  extern "C" TRACEINJECT_EXPORT int name(void* stream) {                              \
-    static constinit traceinject::Real<int(void*)> real(traceinject::library, #name); \
-    auto* function = real.Get();                                                      \
-    traceinject::ForgetStreams();                                                     \
-    return function == nullptr ? traceinject::kNotLoaded : function(stream);          \
+#define TRACEINJECT_WRAP_DESTROY(library, name)                                               \
+  extern "C" TRACEINJECT_EXPORT int name(void* stream) {                                      \
+    static constinit traceinject::RealFunction<int(void*)> real(traceinject::library, #name); \
+    auto* function = real.Get();                                                              \
+    traceinject::ForgetStreams();                                                             \
+    return function == nullptr ? traceinject::kNotLoaded : function(stream);                  \
   }
 TRACEINJECT_WRAP_DESTROY(kRuntime, cudaStreamDestroy)
 TRACEINJECT_WRAP_DESTROY(kDriver, cuStreamDestroy_v2)

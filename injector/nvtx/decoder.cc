@@ -9,6 +9,8 @@
 namespace traceinject {
 namespace {
 
+constexpr int kNoSlot = -1;  // of ranges that any thread may end
+
 void SetPayload(const NvtxEvent& event, NvtxRow* row) {
   switch (event.payload_type) {
     case NvtxPayloadType::kNone:
@@ -58,52 +60,38 @@ NvtxDecoder::Open NvtxDecoder::Begin(int tid, int kind, const NvtxEvent& event) 
   row.has_color = event.has_color != 0;
   row.color = event.color;
   SetPayload(event, &row);
-  if (event.domain != nullptr && event.domain->is_nccl) {
-    open.is_nccl = true;
-    open.schema = event.payload;
-    if (event.payload_type == NvtxPayloadType::kExtended) {
-      open.payload.assign(event.payload_data(), event.payload_data() + event.payload_bytes);
-    }
-  }
   return open;
 }
 
-std::uint32_t NvtxDecoder::Communicator(std::uint64_t hash) {
-  auto [entry, fresh] = communicators_.try_emplace(hash, 0);
-  if (fresh) {  // it was made before recording began, or this NCCL does not announce it
-    entry->second = ++communicator_count_;
-    batch_->communicators.push_back({entry->second, hash, 0, false, -1, -1, -1, 0});
+void NvtxDecoder::BeginNccl(int slot, const NvtxEvent& event, Open* open) {
+  if (event.domain == nullptr || !event.domain->is_nccl) return;
+  open->is_nccl = true;
+  if (event.payload_type != NvtxPayloadType::kExtended) return;
+  if (auto operation =
+          ParseNcclOperation(event.payload, event.payload_data(), event.payload_bytes)) {
+    open->collective = nccl_->Begin(slot, open->row.thread, open->row.start, *operation);
+    return;
   }
-  return entry->second;
+  open->schema = event.payload;
+  open->payload.assign(event.payload_data(), event.payload_data() + event.payload_bytes);
 }
 
-// True if the range was an NCCL operation and is stored as one.
-bool NvtxDecoder::FinishNccl(const Open& open, const NvtxEvent& end) {
-  if (auto operation = ParseNcclOperation(open.schema, open.payload.data(), open.payload.size())) {
-    g_counters.Add(Health::kNcclSeen);
-    batch_->collectives.push_back(
-        {open.row.start, end.header.time_ns - base_ns_ - open.row.start, open.row.thread,
-         dictionary_->String(operation->function),
-         operation->communicator ? Communicator(*operation->communicator) : 0, operation->bytes,
-         operation->reduction, operation->peer, operation->root});
-    return true;
-  }
+void NvtxDecoder::FinishNccl(const Open& open, const NvtxEvent& end) {
   const bool at_end = end.payload_type == NvtxPayloadType::kExtended;
-  auto made = at_end ? ParseNcclCommunicator(end.payload, end.payload_data(), end.payload_bytes)
-                     : ParseNcclCommunicator(open.schema, open.payload.data(), open.payload.size());
-  if (made) {
-    const std::uint32_t parent = made->parent ? Communicator(*made->parent) : 0;
-    const std::uint32_t id = ++communicator_count_;
-    communicators_[made->communicator] = id;
-    batch_->communicators.push_back({id, made->communicator, end.header.time_ns - base_ns_, true,
-                                     made->size, made->rank, made->device, parent});
-  }
-  return false;  // a comm-init or group range: stored as a range, too
+  const auto made =
+      at_end ? ParseNcclCommunicator(end.payload, end.payload_data(), end.payload_bytes)
+             : ParseNcclCommunicator(open.schema, open.payload.data(), open.payload.size());
+  if (made) nccl_->communicators().Announce(*made, end.header.time_ns - base_ns_);
 }
 
-void NvtxDecoder::Finish(Open* open, const NvtxEvent& end) {
-  // An operation that was stored as an open range is closed as one, too.
-  if (open->is_nccl && FinishNccl(*open, end) && !open->stored) return;
+void NvtxDecoder::Finish(int slot, Open* open, const NvtxEvent& end) {
+  if (open->collective != 0) {
+    nccl_->End(slot, open->collective, end.header.time_ns - base_ns_);
+    // An operation that was stored as an open range is closed as one, too.
+    if (!open->stored) return;
+  } else if (open->is_nccl) {
+    FinishNccl(*open, end);  // a comm-init or group range: stored as a range, too
+  }
   open->row.dur = end.header.time_ns - base_ns_ - open->row.start;
   SetPayload(end, &open->row);
   batch_->nvtx.push_back(std::move(open->row));
@@ -113,23 +101,27 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
   // Which push a pop belongs to is known again for those that follow.
   if ((event.header.flags & kNvtxAfterLoss) != 0) ForgetThread(slot);
   switch (static_cast<EventType>(event.header.type)) {
-    case EventType::kNvtxPush:
-      stacks_[{slot, event.domain}].push_back(Begin(tid, 1, event));
+    case EventType::kNvtxPush: {
+      Stack& stack = stacks_[{slot, event.domain}];
+      stack.push_back(Begin(tid, 1, event));
+      BeginNccl(slot, event, &stack.back());
       break;
+    }
     case EventType::kNvtxPop: {
       Stack& stack = stacks_[{slot, event.domain}];
       if (stack.empty()) return g_counters.Add(Health::kNvtxUnmatched);
-      Finish(&stack.back(), event);
+      Finish(slot, &stack.back(), event);
       stack.pop_back();
       break;
     }
     case EventType::kNvtxStart:
       started_.insert_or_assign(event.id, Begin(tid, 2, event));
+      BeginNccl(kNoSlot, event, &started_[event.id]);
       break;
     case EventType::kNvtxEnd: {
       auto open = started_.find(event.id);
       if (open == started_.end()) return g_counters.Add(Health::kNvtxUnmatched);
-      Finish(&open->second, event);
+      Finish(kNoSlot, &open->second, event);
       started_.erase(open);
       break;
     }
@@ -144,17 +136,13 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
       dictionary_->NameThread(static_cast<std::int64_t>(event.id),
                               {event.text(), event.text_bytes});
       break;
-    case EventType::kPadding:
-    case EventType::kSync:
-    case EventType::kDataLoader:
-    case EventType::kDataWait:
-    case EventType::kStepMark:
-    case EventType::kHostSpan:
+    default:
       break;
   }
 }
 
 void NvtxDecoder::ForgetThread(int slot) {
+  nccl_->ForgetThread(slot);
   auto first = stacks_.lower_bound({slot, nullptr});
   while (first != stacks_.end() && first->first.first == slot) {
     for (Open& open : first->second) StoreOpen(&open);

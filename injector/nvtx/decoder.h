@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVTX events -> rows: pairs of push and pop, start and end become ranges; NCCL's become
-// collectives and communicators. Writer thread only.
+// NVTX events -> rows: pairs of push and pop, start and end become ranges; NCCL's operations and
+// communicators go to its own decoder. Writer thread only.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@
 
 #include "injector/core/dictionary.h"
 #include "injector/core/events.h"
+#include "injector/nccl/decoder.h"
 
 namespace traceinject {
 
 class NvtxDecoder {
  public:
-  NvtxDecoder(std::int64_t base_ns, Dictionary* dictionary, Batch* batch)
-      : base_ns_(base_ns), dictionary_(dictionary), batch_(batch) {}
+  NvtxDecoder(std::int64_t base_ns, Dictionary* dictionary, Batch* batch, NcclDecoder* nccl)
+      : base_ns_(base_ns), dictionary_(dictionary), batch_(batch), nccl_(nccl) {}
 
   // `slot` tells the thread's ring, `tid` the thread. Events of one slot come in order.
   void Decode(int slot, int tid, const NvtxEvent& event);
@@ -33,28 +34,27 @@ class NvtxDecoder {
   struct Open {
     NvtxRow row;
     bool is_nccl = false;
-    std::uint64_t schema = 0;  // of the payload at the start
+    std::uint64_t collective = 0;  // of an NCCL operation: its number
+    std::uint64_t schema = 0;      // of another NCCL range's payload at the start
     std::vector<std::uint8_t> payload;
     bool stored = false;
   };
   using Stack = std::vector<Open>;
 
   Open Begin(int tid, int kind, const NvtxEvent& event);
-  void Finish(Open* open, const NvtxEvent& end);
-  bool FinishNccl(const Open& open, const NvtxEvent& end);
+  void BeginNccl(int slot, const NvtxEvent& event, Open* open);
+  void Finish(int slot, Open* open, const NvtxEvent& end);
+  void FinishNccl(const Open& open, const NvtxEvent& end);
   std::uint32_t Domain(const NvtxName* domain);
-  std::uint32_t Communicator(std::uint64_t hash);
   void StoreOpen(Open* open);
 
   std::int64_t base_ns_;
   Dictionary* dictionary_;
   Batch* batch_;
+  NcclDecoder* nccl_;
   std::map<std::pair<int, const NvtxName*>, Stack> stacks_;  // by slot and domain
   std::unordered_map<std::uint64_t, Open> started_;          // start/end ranges by id
   IntegerIdMap<1> domains_;
-  std::map<std::uint64_t, std::uint32_t>
-      communicators_;  // hash -> the communicator of that hash created last
-  std::uint32_t communicator_count_ = 0;
   // Ranges stored while open are numbered, to be replaced when they end (NvtxRow::row).
   std::uint64_t next_open_row_ = 1;
 };

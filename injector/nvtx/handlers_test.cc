@@ -14,6 +14,7 @@
 #include "injector/core/counters.h"
 #include "injector/core/ring.h"
 #include "injector/core/state.h"
+#include "injector/nccl/decoder.h"
 #include "injector/nvtx/decoder.h"
 
 extern "C" {
@@ -64,7 +65,8 @@ class NvtxTest : public testing::Test {
 
   Batch batch_;
   Dictionary dictionary_{&batch_};
-  NvtxDecoder decoder_{0, &dictionary_, &batch_};
+  NcclDecoder nccl_{0, &dictionary_, &batch_};
+  NvtxDecoder decoder_{0, &dictionary_, &batch_, &nccl_};
 };
 
 using Strings = std::vector<std::string>;

@@ -16,6 +16,9 @@ namespace {
 
 constexpr char kCudaSlot[] = "CUDA_INJECTION64_PATH";
 constexpr char kNvtxSlot[] = "NVTX_INJECTION64_PATH";
+constexpr char kNcclSlot[] = "NCCL_PROFILER_PLUGIN";
+// NCCL then looks for a plug-in among the symbols of the process itself.
+constexpr char kNcclStatic[] = "STATIC_PLUGIN";
 
 // The absolute path of this library. LD_PRELOAD may have a relative one, and the program may change
 // its folder.
@@ -43,6 +46,8 @@ void PublishLibrary() {
     return;  // another tool's process: stay off
   if (IsFree(getenv(kCudaSlot))) setenv(kCudaSlot, path, 1);
   if (!IsSwitchedOff("TRACEINJECT_NVTX") && IsFree(getenv(kNvtxSlot))) setenv(kNvtxSlot, path, 1);
+  // Any value is the user's will here, also "none".
+  if (!IsSwitchedOff("TRACEINJECT_NCCL")) setenv(kNcclSlot, kNcclStatic, 0);
 }
 
 std::string ForeignInjection() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment variables by which CUDA and NVTX find an injection library.
+// The environment variables by which CUDA, NVTX and NCCL find an injection library.
 #pragma once
 
 #include <string>

@@ -23,6 +23,11 @@ std::uint32_t PythonDecoder::Loader(std::int64_t number) const {
 void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   const auto type = static_cast<EventType>(event.header.type);
   if (type == EventType::kDataLoader) return DecodeLoader(event);
+  if (type == EventType::kWorker) {
+    if (workers_.size() < kMostWorkers)
+      workers_.push_back({event.values[0], Loader(event.values[1])});
+    return;
+  }
   const std::int64_t start = event.header.time_ns - base_ns_;
   // The clock may have been set back in between.
   const std::int64_t dur = std::max<std::int64_t>(0, event.end_ns - event.header.time_ns);

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "injector/core/dictionary.h"
 #include "injector/core/events.h"
@@ -18,8 +20,18 @@ class PythonDecoder {
   // Whether events of this type are for this decoder.
   static bool Decodes(EventType type) {
     return type == EventType::kDataLoader || type == EventType::kDataWait ||
-           type == EventType::kStepMark || type == EventType::kHostSpan;
+           type == EventType::kStepMark || type == EventType::kHostSpan ||
+           type == EventType::kWorker;
   }
+
+  // A process that works for a loader (data_loader.id; 0: unknown).
+  struct ToldWorker {
+    std::int64_t pid;
+    std::uint32_t loader;
+  };
+  // Those that were told of since the last time; not more than kMostWorkers.
+  static constexpr std::size_t kMostWorkers = 4096;
+  std::vector<ToldWorker> TakeWorkers() { return std::exchange(workers_, {}); }
 
   // `tid`: the thread that reported it. O(log loaders).
   void Decode(int tid, const PythonEvent& event);
@@ -31,6 +43,7 @@ class PythonDecoder {
   std::int64_t base_ns_;
   Dictionary* dictionary_;
   Batch* batch_;
+  std::vector<ToldWorker> workers_;
   std::map<std::int64_t, std::uint32_t> loaders_;  // the script's number -> data_loader.id
 };
 

@@ -38,6 +38,19 @@ class PythonTest : public testing::Test {
   PythonDecoder decoder_{kBase, &dictionary_, &batch_};
 };
 
+TEST_F(PythonTest, WorkersAreToldOnce) {
+  ReportLoader(7, 4, 1, 0, 2, 32);
+  ReportWorker(4711, 7);
+  ReportWorker(4712, 8);
+  Drain();
+  const auto workers = decoder_.TakeWorkers();
+  ASSERT_EQ(workers.size(), 2U);
+  EXPECT_EQ(workers[0].pid, 4711);
+  EXPECT_EQ(workers[0].loader, 1U);
+  EXPECT_EQ(workers[1].loader, 0U) << "of a loader that was not told";
+  EXPECT_TRUE(decoder_.TakeWorkers().empty());
+}
+
 TEST_F(PythonTest, ReportsBecomeRows) {
   ReportLoader(7, 4, 1, 0, 2, 32);
   ReportDataWait(kBase + 10, kBase + 30, 7, 5);

@@ -39,6 +39,7 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
     report_wait = ctypes.PYFUNCTYPE(None, *[number] * 4)(addresses[1])
     report_step = ctypes.PYFUNCTYPE(None, *[number] * 2)(addresses[2])
     report_span = ctypes.PYFUNCTYPE(None, *[number] * 4)(addresses[3])
+    report_worker = ctypes.PYFUNCTYPE(None, *[number] * 2)(addresses[4])
 
     def find_is_compiling():
         found = getattr(modules.get("torch.compiler"), "is_compiling", None)
@@ -88,6 +89,10 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                 return 0
             found = numbers.setdefault(key, len(numbers) + 1)
             report_loader(found, *settings)
+            for worker in getattr(self, "_workers", ()):
+                pid = getattr(worker, "pid", None)
+                if isinstance(pid, int):
+                    report_worker(pid, found)
             return found
 
         def describe_and_report(self, start, end, has_batch):

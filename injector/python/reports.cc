@@ -65,4 +65,12 @@ void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind,
         Health::kHostSpanSeen, Health::kHostSpanDropped);
 }
 
+void ReportWorker(std::int64_t pid, std::int64_t loader) {
+  if (!Recording()) return;
+  const std::int64_t values[] = {pid, loader};
+  // One that is lost is told again in the next pass, and may be found as a child until then.
+  Emit(EventType::kWorker, 0, 0, values, std::size(values));
+  g_wake.Post();  // it may be gone before the next flush
+}
+
 }  // namespace traceinject

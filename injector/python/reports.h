@@ -23,4 +23,7 @@ void ReportStep(std::int64_t time_ns, std::int64_t optimizer);
 // `kind` as host_span.kind in run_db.sql; `detail` -1: none.
 void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind, std::int64_t detail);
 
+// A worker process of a loader, told at the first batch of each pass.
+void ReportWorker(std::int64_t pid, std::int64_t loader);
+
 }  // namespace traceinject

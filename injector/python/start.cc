@@ -59,8 +59,8 @@ unsigned long long Address(Function* function) {
 PyObject* MakeGlobals(const Interpreter& python) {
   PyObject* globals = python.PyDict_New();
   PyObject* addresses =
-      python.Py_BuildValue("(KKKK)", Address(ReportLoader), Address(ReportDataWait),
-                           Address(ReportStep), Address(ReportSpan));
+      python.Py_BuildValue("(KKKKK)", Address(ReportLoader), Address(ReportDataWait),
+                           Address(ReportStep), Address(ReportSpan), Address(ReportWorker));
   const bool made =
       globals != nullptr && addresses != nullptr &&
       python.PyDict_SetItemString(globals, "__builtins__", python.PyEval_GetBuiltins()) == 0 &&

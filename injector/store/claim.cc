@@ -21,7 +21,8 @@
 namespace traceinject {
 namespace {
 
-constexpr mode_t kFileMode = 0666;  // less the umask
+// Less the umask. A recording names hosts, paths and arguments: it is the user's own.
+constexpr mode_t kFileMode = 0600;
 constexpr const char* kSidecars[] = {"-wal", "-shm", "-journal"};
 // Newcomers that race for one name need a few rounds; more means that the file system plays tricks.
 constexpr int kMaxRounds = 1000;

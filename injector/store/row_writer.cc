@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/store/row_writer.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,9 @@ enum Statement : std::size_t {
   kNvtxDomain,
   kNvtxCategory,
   kCommunicator,
+  kGemmShape,
   kDataLoader,
+  kWorker,
   kDevice,
   kFact,
   kProcess,
@@ -29,9 +32,15 @@ enum Statement : std::size_t {
   kSync,
   kNvtx,
   kCollective,
+  kCollectivePlan,
+  kGemm,
   kDataWait,
   kStepMark,
   kHostSpan,
+  kDeviceSample,
+  kDeviceSlowSample,
+  kHostSample,
+  kWorkerSample,
   kClockPair,
   kGap,
   kHealth,
@@ -50,14 +59,17 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO api_name(id, domain, cbid, name, class) VALUES(?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO nvtx_domain(id, proc, name) VALUES(?, 1, ?)",
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
-    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent) "
-    "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent, "
+    "nodes, name) VALUES(?, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO gemm_shape(id, function, m, n, k, batch, trans_a, trans_b, type_a, "
+    "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO worker(id, proc, pid, loader, start, end) VALUES(?, 1, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT OR REPLACE INTO system_fact(proc, kind, key, value) VALUES(1, ?, ?, ?)",
+    "INSERT OR REPLACE INTO system_fact(proc, kind, key, value, reason) VALUES(1, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO process(proc, pid, parent_pid, host, rank, local_rank, world_size, "
     "local_world_size, run_id, restart, "
     "start, executable, command_line, working_directory, launcher, driver_version, "
@@ -75,11 +87,25 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, "
     "payload) "
     "VALUES(?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO collective(start, dur, thread, function, communicator, bytes, reduction, peer, "
-    "root) VALUES(?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO collective(id, start, dur, thread, function, communicator, bytes, "
+    "reduction, peer, root) VALUES(?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO collective_plan(collective, time, thread, sequence, count, datatype, algorithm, "
+    "protocol, channels, warps, launch_start, launch_dur) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO gemm(start, dur, thread, shape) VALUES(?, ?, ?, ?)",
     "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
     "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO device_sample(time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, "
+    "temperature_c, throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, "
+    "memory_used_bytes) VALUES(?,1,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO device_slow_sample(time, proc, device, pcie_generation, pcie_width, "
+    "pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, "
+    "nvlink_replays, nvlink_recoveries, nvlink_crc_errors, ecc_corrected, ecc_uncorrected) "
+    "VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO host_sample(time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, "
+    "voluntary_switches, involuntary_switches) VALUES(?,?,?,?,?,?,?,?)",
+    "INSERT INTO worker_sample(time, worker, cpu_ns, read_bytes, states, states_disk) "
+    "VALUES(?,?,?,?,?,?)",
     "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
     "?, ?)",
     "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
@@ -88,10 +114,16 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {"kernel",    "memcpy",    "memset",     "api",
-                                            "sync",      "nvtx",      "collective", "data_wait",
-                                            "step_mark", "host_span", "clock_pair", "capture_gap"};
-constexpr std::size_t kNvtxTable = 5;
+constexpr const char* kEventTableNames[] = {"kernel",        "memcpy",
+                                            "memset",        "api",
+                                            "sync",          "nvtx",
+                                            "collective",    "collective_plan",
+                                            "gemm",          "data_wait",
+                                            "step_mark",     "host_span",
+                                            "device_sample", "device_slow_sample",
+                                            "host_sample",   "worker_sample",
+                                            "clock_pair",    "capture_gap"};
+constexpr std::size_t kNvtxTable = 5, kCollectiveTable = 6;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -175,12 +207,19 @@ bool Add(Values to, const CommunicatorRow& row) {
       .NotNegative(row.rank)
       .NotNegative(row.device)
       .Id(row.parent)
+      .NotNegative(row.nodes)
+      .TextOrNull(row.name)
       .Insert();
 }
 
 bool Add(Values to, const DataLoaderRow& row) {
   to.Int(row.id).Int(row.workers).Int(row.pin_memory ? 1 : 0).Int(row.persistent_workers ? 1 : 0);
   return to.NotNegative(row.prefetch_factor).NotNegative(row.batch_size).Insert();
+}
+
+bool Add(Values to, const WorkerRow& row) {
+  to.Int(row.id).Int(row.pid).Id(row.loader).Int(row.start);
+  return to.IntOrNull(row.ended, row.end).Insert();
 }
 
 bool Add(Values to, const DeviceRow& row) {
@@ -194,7 +233,10 @@ bool Add(Values to, const DeviceRow& row) {
 }
 
 bool Add(Values to, const SystemFactRow& row) {
-  return to.Text(row.kind).Text(row.key).Text(row.value).Insert();
+  to.Text(row.kind).Text(row.key);
+  // A value may be empty; only a reason says that it is unknown.
+  if (row.reason.empty()) return to.Text(row.value).Null().Insert();
+  return to.Null().Text(row.reason).Insert();
 }
 
 bool Add(Values to, const ProcessRow& row) {
@@ -260,13 +302,32 @@ bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
 }
 
 bool Add(Values to, const CollectiveRow& row) {
-  to.Int(row.start)
+  to.Bits(row.id)
+      .Int(row.start)
       .NotNegative(row.dur)
       .Int(row.thread)
       .Int(row.function)
       .Id(row.communicator)
       .Int(row.bytes);
   return to.NotNegative(row.reduction).NotNegative(row.peer).NotNegative(row.root).Insert();
+}
+
+bool Add(Values to, const CollectivePlanRow& row) {
+  to.Bits(row.collective).Int(row.time).Int(row.thread).NotNegative(row.sequence).Int(row.count);
+  to.Id(row.datatype).Id(row.algorithm).Id(row.protocol);
+  to.NotNegative(row.channels).NotNegative(row.warps).IntOrNull(row.has_launch, row.launch_start);
+  return to.IntOrNull(row.has_launch && row.launch_dur >= 0, row.launch_dur).Insert();
+}
+
+bool Add(Values to, const GemmShapeRow& row) {
+  to.Int(row.id).Int(row.function).Int(row.m).Int(row.n).Int(row.k).Int(row.batch);
+  to.Int(row.trans_a).Int(row.trans_b);
+  to.NotNegative(row.type_a).NotNegative(row.type_b).NotNegative(row.type_c);
+  return to.NotNegative(row.compute_type).Insert();
+}
+
+bool Add(Values to, const GemmRow& row) {
+  return to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.shape).Insert();
 }
 
 bool Add(Values to, const DataWaitRow& row) {
@@ -281,6 +342,34 @@ bool Add(Values to, const StepMarkRow& row) {
 bool Add(Values to, const HostSpanRow& row) {
   to.Int(row.start).Int(row.dur).Int(row.thread);
   return to.Int(row.kind).NotNegative(row.detail).Insert();
+}
+
+bool Add(Values to, const DeviceSampleRow& row) {
+  to.Int(row.time).Int(row.device).NotNegative(row.sm_clock_mhz).NotNegative(row.memory_clock_mhz);
+  to.NotNegative(row.power_mw).NotNegative(row.temperature_c).NotNegative(row.throttle_reasons);
+  to.NotNegative(row.sm_utilisation_pct).NotNegative(row.memory_utilisation_pct);
+  return to.NotNegative(row.memory_used_bytes).Insert();
+}
+
+bool Add(Values to, const DeviceSlowSampleRow& row) {
+  to.Int(row.time).Int(row.device).NotNegative(row.pcie_generation).NotNegative(row.pcie_width);
+  to.NotNegative(row.pcie_tx_bytes_s).NotNegative(row.pcie_rx_bytes_s);
+  to.NotNegative(row.pcie_replays);
+  to.NotNegative(row.nvlink_tx_bytes).NotNegative(row.nvlink_rx_bytes);
+  to.NotNegative(row.nvlink_replays).NotNegative(row.nvlink_recoveries);
+  to.NotNegative(row.nvlink_crc_errors);
+  return to.NotNegative(row.ecc_corrected).NotNegative(row.ecc_uncorrected).Insert();
+}
+
+bool Add(Values to, const HostSampleRow& row) {
+  to.Int(row.time).Int(row.thread).Int(row.cpu_ns).NotNegative(row.runqueue_ns);
+  to.NotNegative(row.minor_faults).NotNegative(row.major_faults);
+  return to.NotNegative(row.voluntary_switches).NotNegative(row.involuntary_switches).Insert();
+}
+
+bool Add(Values to, const WorkerSampleRow& row) {
+  to.Int(row.time).Int(row.worker).NotNegative(row.cpu_ns).NotNegative(row.read_bytes);
+  return to.Int(row.states).Int(row.states_disk).Insert();
 }
 
 bool Add(Values to, const ClockPairRow& row) {
@@ -342,14 +431,20 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kNvtxDomain], batch.nvtx_domains) &&
          AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
          AddAll(s[kCommunicator], batch.communicators) &&
-         AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kDevice], batch.devices) &&
+         AddAll(s[kGemmShape], batch.gemm_shapes) && AddAll(s[kDataLoader], batch.data_loaders) &&
+         AddAll(s[kWorker], batch.workers) && AddAll(s[kDevice], batch.devices) &&
          AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
          AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
          AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
-         AddAll(s[kCollective], batch.collectives) && AddAll(s[kDataWait], batch.data_waits) &&
-         AddAll(s[kStepMark], batch.step_marks) && AddAll(s[kHostSpan], batch.host_spans) &&
+         AddAll(s[kCollective], batch.collectives) &&
+         AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
+         AddAll(s[kDataWait], batch.data_waits) && AddAll(s[kStepMark], batch.step_marks) &&
+         AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kDeviceSample], batch.device_samples) &&
+         AddAll(s[kDeviceSlowSample], batch.device_slow_samples) &&
+         AddAll(s[kHostSample], batch.host_samples) &&
+         AddAll(s[kWorkerSample], batch.worker_samples) &&
          AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
          AddAll(s[kHealth], batch.health);
 }
@@ -359,15 +454,33 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   std::int64_t numbered_nvtx = 0;
   for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
-  return {count(batch.kernels),     count(batch.memcpys),     count(batch.memsets),
-          count(batch.apis),        count(batch.syncs),       numbered_nvtx,
-          count(batch.collectives), count(batch.data_waits),  count(batch.step_marks),
-          count(batch.host_spans),  count(batch.clock_pairs), count(batch.gaps)};
+  return {count(batch.kernels),
+          count(batch.memcpys),
+          count(batch.memsets),
+          count(batch.apis),
+          count(batch.syncs),
+          numbered_nvtx,
+          0,  // collectives have ids of their own
+          count(batch.collective_plans),
+          count(batch.gemms),
+          count(batch.data_waits),
+          count(batch.step_marks),
+          count(batch.host_spans),
+          count(batch.device_samples),
+          count(batch.device_slow_samples),
+          count(batch.host_samples),
+          count(batch.worker_samples),
+          count(batch.clock_pairs),
+          count(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {
   const EventCounts added = CountEvents(batch);
   for (std::size_t i = 0; i < kEventTables; ++i) committed_[i] += added[i];
+  std::int64_t& collective = committed_[kCollectiveTable];
+  for (const CollectiveRow& row : batch.collectives) {
+    collective = std::max(collective, static_cast<std::int64_t>(row.id));
+  }
 }
 
 bool RowWriter::RemoveUnknown(sqlite3* db) const {

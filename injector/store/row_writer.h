@@ -8,6 +8,9 @@
 // NVTX rows get explicit rowids: ranges stored while open (NvtxRow::row) take -row, all others
 // count up from 1. So the first can be replaced when they close, never collide with the second, and
 // the second always append at the end of the table, which keeps its pages full.
+//
+// Collectives have ids from the caller, which may come out of order: one below the highest that is
+// committed replaces itself when it is written again.
 #pragma once
 
 #include <sqlite3.h>
@@ -46,14 +49,15 @@ class RowWriter {
   bool RemoveUnknown(sqlite3* db) const;
 
  private:
-  static constexpr std::size_t kStatements = 26;
-  static constexpr std::size_t kEventTables = 12;
+  static constexpr std::size_t kStatements = 34;
+  static constexpr std::size_t kEventTables = 18;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 
   static EventCounts CountEvents(const Batch& batch);
 
   std::array<sqlite3_stmt*, kStatements> statements_{};
-  EventCounts committed_{};  // rows by event table, in the order of kEventTableNames
+  // The highest rowid by event table, in the order of kEventTableNames.
+  EventCounts committed_{};
 };
 
 }  // namespace traceinject

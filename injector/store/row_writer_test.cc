@@ -28,8 +28,8 @@ class RowWriterTest : public testing::Test {
   RowWriter writer_;
 };
 
-// One row of every kind.
-Batch OneOfEach() {
+// One row of every kind; `collective`: the id that it was given.
+Batch OneOfEach(std::uint64_t collective = 1) {
   Batch batch;
   batch.strings.resize(1);
   batch.threads.resize(1);
@@ -40,7 +40,9 @@ Batch OneOfEach() {
   batch.nvtx_domains.resize(1);
   batch.nvtx_categories.resize(1);
   batch.communicators.resize(1);
+  batch.gemm_shapes.resize(1);
   batch.data_loaders.resize(1);
+  batch.workers.resize(1);
   batch.devices.resize(1);
   batch.facts.resize(1);
   batch.kernels.resize(1);
@@ -51,6 +53,9 @@ Batch OneOfEach() {
   batch.nvtx.resize(2);
   batch.nvtx[1].row = 1;
   batch.collectives.resize(1);
+  batch.collectives[0].id = collective;
+  batch.collective_plans.resize(1);
+  batch.gemms.resize(1);
   batch.data_waits.resize(1);
   batch.step_marks.resize(1);
   batch.host_spans.resize(1);
@@ -65,12 +70,14 @@ constexpr char kAllCounts[] =
     "SELECT (SELECT count(*) FROM string), (SELECT count(*) FROM thread), (SELECT count(*) FROM "
     "stream), (SELECT count(*) FROM kernel_shape), (SELECT count(*) FROM graph_node), (SELECT "
     "count(*) FROM api_name), (SELECT count(*) FROM nvtx_domain), (SELECT count(*) FROM "
-    "nvtx_category), (SELECT count(*) FROM communicator), (SELECT count(*) FROM data_loader), "
+    "nvtx_category), (SELECT count(*) FROM communicator), (SELECT count(*) FROM gemm_shape), "
+    "(SELECT count(*) FROM data_loader), "
     "(SELECT count(*) FROM device), (SELECT "
     "count(*) FROM system_fact), (SELECT count(*) FROM process), (SELECT count(*) FROM health), "
     "'events', (SELECT count(*) FROM kernel), (SELECT count(*) FROM memcpy), (SELECT count(*) FROM "
     "memset), (SELECT count(*) FROM api), (SELECT count(*) FROM sync), (SELECT count(*) FROM "
-    "nvtx), (SELECT count(*) FROM collective), (SELECT count(*) FROM data_wait), (SELECT "
+    "nvtx), (SELECT count(*) FROM collective), (SELECT count(*) FROM "
+    "collective_plan), (SELECT count(*) FROM gemm), (SELECT count(*) FROM data_wait), (SELECT "
     "count(*) FROM step_mark), (SELECT count(*) FROM host_span), (SELECT count(*) FROM "
     "clock_pair), (SELECT count(*) FROM capture_gap)";
 
@@ -78,20 +85,29 @@ TEST_F(RowWriterTest, ACommitThatNobodyHeardOfCanBeUndoneAndWrittenAgain) {
   ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
   writer_.Committed(OneOfEach());
   const std::string once = Rows(kAllCounts);
-  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|2|1|1|1|1|1|1");
+  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|2|1|1|1|1|1|1|1|1");
 
   ASSERT_TRUE(writer_.RemoveUnknown(db_));
   EXPECT_EQ(Rows(kAllCounts), once);
 
-  ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
+  ASSERT_TRUE(writer_.Insert(OneOfEach(2))) << sqlite3_errmsg(db_);
   const std::string twice = Rows(kAllCounts);
-  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|3|2|2|2|2|2|2");
+  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|3|2|2|2|2|2|2|2|2");
   ASSERT_TRUE(writer_.RemoveUnknown(db_)) << sqlite3_errmsg(db_);
   EXPECT_EQ(Rows(kAllCounts), once);
 
-  ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
-  writer_.Committed(OneOfEach());
+  ASSERT_TRUE(writer_.Insert(OneOfEach(2))) << sqlite3_errmsg(db_);
+  writer_.Committed(OneOfEach(2));
   EXPECT_EQ(Rows(kAllCounts), twice);
+}
+
+TEST_F(RowWriterTest, ACollectiveThatEndsLateIsWrittenBelowThoseThatBeganAfterIt) {
+  ASSERT_TRUE(writer_.Insert(OneOfEach(5)));
+  writer_.Committed(OneOfEach(5));
+  ASSERT_TRUE(writer_.Insert(OneOfEach(3)));  // and nobody heard of the commit
+  ASSERT_TRUE(writer_.RemoveUnknown(db_));
+  ASSERT_TRUE(writer_.Insert(OneOfEach(3))) << sqlite3_errmsg(db_);
+  EXPECT_EQ(Rows("SELECT id FROM collective ORDER BY id"), "3\n5");
 }
 
 TEST_F(RowWriterTest, AnErrorOfSqliteIsReported) {

@@ -56,12 +56,28 @@ struct CommunicatorRow {
   bool created_known;
   int size, rank, device;  // -1: unknown
   std::uint32_t parent;
+  int nodes;         // -1: unknown
+  std::string name;  // empty: none, or unknown
+};
+struct GemmShapeRow {
+  std::uint32_t id, function;
+  std::int64_t m, n, k, batch;
+  int trans_a, trans_b;
+  int type_a, type_b, type_c, compute_type;  // -1: unknown
 };
 struct DataLoaderRow {
   std::uint32_t id;
   std::int64_t workers;
   bool pin_memory, persistent_workers;
   std::int64_t prefetch_factor, batch_size;  // -1: none or unknown
+};
+
+struct WorkerRow {
+  std::uint32_t id;
+  std::int64_t pid;
+  std::uint32_t loader;
+  std::int64_t start, end;
+  bool ended;
 };
 
 struct KernelRow {
@@ -117,10 +133,26 @@ struct NvtxRow {
                       // row_writer.h: never collides with rows without
 };
 struct CollectiveRow {
+  std::uint64_t id;         // ascending in the order of beginnings; a row may come after later ones
   std::int64_t start, dur;  // dur -1: still open
   std::uint32_t thread, function, communicator;
   std::int64_t bytes;
   int reduction, peer, root;  // -1: none
+};
+struct CollectivePlanRow {
+  std::uint64_t collective;
+  std::int64_t time;
+  std::uint32_t thread;
+  std::int64_t sequence;  // -1: unknown
+  std::int64_t count;
+  std::uint32_t datatype, algorithm, protocol;
+  int channels, warps;  // -1: unknown
+  bool has_launch;
+  std::int64_t launch_start, launch_dur;  // dur -1: its end was not seen
+};
+struct GemmRow {
+  std::int64_t start, dur;
+  std::uint32_t thread, shape;
 };
 struct DataWaitRow {
   std::int64_t start, dur;
@@ -136,6 +168,33 @@ struct HostSpanRow {
   std::int64_t start, dur;
   std::uint32_t thread;
   std::int64_t kind, detail;  // detail -1: none
+};
+// Samples: -1 is unknown.
+struct DeviceSampleRow {
+  std::int64_t time;
+  int device;
+  std::int64_t sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, throttle_reasons;
+  std::int64_t sm_utilisation_pct, memory_utilisation_pct, memory_used_bytes;
+};
+struct DeviceSlowSampleRow {
+  std::int64_t time;
+  int device;
+  std::int64_t pcie_generation, pcie_width, pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays;
+  std::int64_t nvlink_tx_bytes, nvlink_rx_bytes;
+  std::int64_t nvlink_replays, nvlink_recoveries, nvlink_crc_errors;
+  std::int64_t ecc_corrected, ecc_uncorrected;
+};
+struct HostSampleRow {
+  std::int64_t time;
+  std::uint32_t thread;
+  std::int64_t cpu_ns, runqueue_ns, minor_faults, major_faults;
+  std::int64_t voluntary_switches, involuntary_switches;
+};
+struct WorkerSampleRow {
+  std::int64_t time;
+  std::uint32_t worker;
+  std::int64_t cpu_ns, read_bytes;
+  int states, states_disk;
 };
 struct ClockPairRow {
   std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti;
@@ -160,7 +219,8 @@ struct DeviceRow {
 };
 struct SystemFactRow {
   std::string kind, key, value;
-};
+  std::string reason;  // why the value is unknown; empty: it is known
+};                     // replaces the row of that name
 
 struct ProcessRow {
   std::int64_t pid = 0, parent_pid = 0;
@@ -186,7 +246,9 @@ struct Batch {
   std::vector<NvtxDomainRow> nvtx_domains;
   std::vector<NvtxCategoryRow> nvtx_categories;
   std::vector<CommunicatorRow> communicators;
+  std::vector<GemmShapeRow> gemm_shapes;
   std::vector<DataLoaderRow> data_loaders;
+  std::vector<WorkerRow> workers;
   std::vector<DeviceRow> devices;
   std::vector<SystemFactRow> facts;
 
@@ -197,9 +259,15 @@ struct Batch {
   std::vector<SyncRow> syncs;
   std::vector<NvtxRow> nvtx;
   std::vector<CollectiveRow> collectives;
+  std::vector<CollectivePlanRow> collective_plans;
+  std::vector<GemmRow> gemms;
   std::vector<DataWaitRow> data_waits;
   std::vector<StepMarkRow> step_marks;
   std::vector<HostSpanRow> host_spans;
+  std::vector<DeviceSampleRow> device_samples;
+  std::vector<DeviceSlowSampleRow> device_slow_samples;
+  std::vector<HostSampleRow> host_samples;
+  std::vector<WorkerSampleRow> worker_samples;
   std::vector<ClockPairRow> clock_pairs;
   std::vector<CaptureGapRow> gaps;
   std::vector<HealthRow> health;

@@ -64,7 +64,8 @@ TEST_F(RunFileTest, StoresDictionaries) {
   batch.api_names = {{1, 1, 211, "cudaLaunchKernel", 1}};
   batch.nvtx_domains = {{1, ""}, {2, "NCCL"}};
   batch.nvtx_categories = {{1, 9, "loss"}};
-  batch.communicators = {{1, 0xABC, 55, true, 8, 0, 3, 0}, {2, 0xABD, 0, false, -1, -1, -1, 1}};
+  batch.communicators = {{1, 0xABC, 55, true, 8, 0, 3, 0, 2, "dp"},
+                         {2, 0xABD, 0, false, -1, -1, -1, 1, -1, ""}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
   const auto rows = [&](const char* sql) { return Query(file_->path(), sql); };
   EXPECT_EQ(rows("SELECT id, hex(text) FROM string"), "1|67656D6D\n2|61FF0062\n3|");
@@ -77,7 +78,7 @@ TEST_F(RunFileTest, StoresDictionaries) {
   EXPECT_EQ(rows("SELECT * FROM nvtx_domain"), "1|1|\n2|1|NCCL");
   EXPECT_EQ(rows("SELECT * FROM nvtx_category"), "1|9|loss");
   EXPECT_EQ(rows("SELECT * FROM communicator"),
-            "1|1|2748|55|8|0|3|NULL\n2|1|2749|NULL|NULL|NULL|NULL|1");
+            "1|1|2748|55|8|0|3|NULL|2|dp\n2|1|2749|NULL|NULL|NULL|NULL|1|NULL|NULL");
 }
 
 TEST_F(RunFileTest, StoresKernelsCopiesAndMemsets) {
@@ -99,7 +100,10 @@ TEST_F(RunFileTest, StoresHostEvents) {
   Batch batch;
   batch.apis = {{0, 0, 1, 2, 3, 0}, {1, 2, 3, 4, 5, 719}};
   batch.syncs = {{1, 2, 3, 1, 4, 5}, {1, 2, 3, 4, 0, 0}};
-  batch.collectives = {{1, 2, 3, 4, 5, 6, 0, 0, 0}, {1, -1, 3, 4, 0, 6, -1, -1, -1}};
+  batch.collectives = {{7, 1, 2, 3, 4, 5, 6, 0, 0, 0}, {9, 1, -1, 3, 4, 0, 6, -1, -1, -1}};
+  batch.collective_plans = {{7, 1, 2, 3, 4, 5, 6, 7, 8, 9, true, 10, 11},
+                            {9, 1, 2, -1, 4, 0, 0, 0, -1, -1, true, 10, -1},
+                            {9, 1, 2, -1, 4, 0, 0, 0, -1, -1, false, 0, 0}};
   batch.clock_pairs = {{1, 2, 3, 4, 0, true}, {1, 2, 3, 4, 5, false}};
   batch.gaps = {{0, -1, "max_size"}, {0, 0, "max_size"}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
@@ -107,7 +111,10 @@ TEST_F(RunFileTest, StoresHostEvents) {
   EXPECT_EQ(rows("SELECT * FROM api"), "0|0|1|2|3|0\n1|2|3|4|5|719");
   EXPECT_EQ(rows("SELECT * FROM sync"), "1|2|3|1|4|5\n1|2|3|4|NULL|NULL");
   EXPECT_EQ(rows("SELECT * FROM collective"),
-            "1|2|3|4|5|6|0|0|0\n1|NULL|3|4|NULL|6|NULL|NULL|NULL");
+            "7|1|2|3|4|5|6|0|0|0\n9|1|NULL|3|4|NULL|6|NULL|NULL|NULL");
+  EXPECT_EQ(rows("SELECT * FROM collective_plan"),
+            "7|1|2|3|4|5|6|7|8|9|10|11\n9|1|2|NULL|4|NULL|NULL|NULL|NULL|NULL|10|NULL\n"
+            "9|1|2|NULL|4|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
   EXPECT_EQ(rows("SELECT * FROM clock_pair"), "1|2|3|4|0\n1|2|3|4|NULL");
   EXPECT_EQ(rows("SELECT * FROM capture_gap"), "0|NULL|max_size\n0|0|max_size");
 }
@@ -152,7 +159,9 @@ TEST_F(RunFileTest, StoresDevicesFactsAndHealth) {
   Batch batch;
   batch.devices = {{0, "NVIDIA H200", "GPU-1", "0000:01:00.0", 132, 9, 0, 1, 2, 3, 4, 5},
                    {1, "other", "", "", -1, -1, -1, -1, -1, -1, -1, -1}};
-  batch.facts = {{"env", "NCCL_DEBUG", "INFO"}};
+  batch.facts = {{"env", "NCCL_DEBUG", "INFO", {}},
+                 {"env", "NCCL_P2P", "", {}},
+                 {"gpu", "0.acs", "", "root only"}};
   batch.health = {{"kernel", "seen", 5, ""}, {"start", "failed", 1, "no CUPTI"}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
   batch.health = {{"kernel", "seen", 9, ""}};
@@ -160,9 +169,41 @@ TEST_F(RunFileTest, StoresDevicesFactsAndHealth) {
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM device"),
             "1|0|NVIDIA H200|GPU-1|0000:01:00.0|132|9|0|1|2|3|4|5\n"
             "1|1|other|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
-  EXPECT_EQ(Query(file_->path(), "SELECT * FROM system_fact"), "1|env|NCCL_DEBUG|INFO");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM system_fact"),
+            "1|env|NCCL_DEBUG|INFO|NULL\n1|env|NCCL_P2P||NULL\n1|gpu|0.acs|NULL|root only");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM health"),
             "1|kernel|seen|9|NULL\n1|start|failed|1|no CUPTI");
+}
+
+TEST_F(RunFileTest, StoresSamples) {
+  Batch batch;
+  batch.device_samples = {{10, 0, 1755, 2619, 400'000, 60, 4, 97, 41, 1000},
+                          {20, 0, -1, -1, -1, -1, -1, -1, -1, -1}};
+  batch.device_slow_samples = {{10, 0, 5, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0},
+                               {20, 0, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1}};
+  batch.host_samples = {{10, 3, 100, 50, 1, 2, 4, 5}, {20, 3, 100, -1, -1, -1, -1, -1}};
+  batch.workers = {{1, 77, 2, -5, 0, false}, {2, 78, 0, -5, 0, false}};
+  batch.worker_samples = {{10, 1, 100, 4096, 4, 1}, {20, 1, -1, -1, 0, 0}};
+  ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
+  batch = Batch();
+  batch.workers = {{2, 78, 1, -5, 9, true}};
+  EXPECT_EQ(Stored(batch, "SELECT * FROM device_sample"),
+            "10|1|0|1755|2619|400000|60|4|97|41|1000\n"
+            "20|1|0|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM device_slow_sample"),
+            "10|1|0|5|16|1|2|3|4|5|6|7|8|9|0\n"
+            "20|1|0|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM host_sample"),
+            "10|3|100|50|1|2|4|5\n20|3|100|NULL|NULL|NULL|NULL|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM worker"), "1|1|77|2|-5|NULL\n2|1|78|1|-5|9");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM worker_sample"),
+            "10|1|100|4096|4|1\n20|1|NULL|NULL|0|0");
+}
+
+TEST_F(RunFileTest, IsTheUsersOwn) {
+  struct stat file {};
+  ASSERT_EQ(stat(file_->path().c_str(), &file), 0);
+  EXPECT_EQ(file.st_mode & 0777, 0600U);
 }
 
 TEST_F(RunFileTest, TheProcessRowIsReplacedWhenFactsChange) {

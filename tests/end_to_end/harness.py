@@ -48,6 +48,7 @@ Sync = collections.namedtuple("Sync", "start end tid kind event stream")
 Nvtx = collections.namedtuple("Nvtx", "start end tid kind domain text category color payload")
 Collective = collections.namedtuple("Collective", "start end tid function communicator bytes reduction peer root")
 Communicator = collections.namedtuple("Communicator", "hash size rank device")
+Plan = collections.namedtuple("Plan", "collective time tid sequence count datatype algorithm protocol channels warps launch_start launch_end")
 
 
 class Truth:
@@ -186,6 +187,14 @@ class Recording:
         return [Collective(self.base + r[0], None if r[1] is None else self.base + r[0] + r[1], *r[2:])
                 for r in self.rows(sql)]
 
+    def plans(self):
+        sql = """SELECT p.collective, p.time, t.tid, p.sequence, p.count, d.text, a.text, o.text, p.channels, p.warps, p.launch_start,
+                   p.launch_start + p.launch_dur
+                 FROM collective_plan p JOIN thread t ON t.id = p.thread LEFT JOIN string d ON d.id = p.datatype
+                   LEFT JOIN string a ON a.id = p.algorithm LEFT JOIN string o ON o.id = p.protocol"""
+        return [Plan(r[0], self.base + r[1], *r[2:10], *(time if time is None else self.base + time for time in r[10:]))
+                for r in self.rows(sql)]
+
     def communicators(self):
         return [Communicator(*r) for r in self.rows("SELECT hash, size, rank, device FROM communicator")]
 
@@ -279,7 +288,7 @@ class TestCase(unittest.TestCase):
         self.assert_same(recording.memsets(), truth.memsets())
 
     def assert_nothing_lost(self, recording):
-        for source in ("kernel", "memcpy", "memset", "sync", "nccl"):
+        for source in ("kernel", "memcpy", "memset", "sync", "nccl", "nccl_plugin"):
             self.assertEqual(recording.count(source, "seen"), recording.count(source, "stored"), source)
         for source, counter in recording.health():
             self.assertNotIn(counter, ("dropped", "errors", "exhausted", "refused", "failed"),

@@ -9,9 +9,11 @@ import harness
 
 # The C library, its parts, and the loader: nothing that could clash with what the program brings.
 ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
-ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension"}
+ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
+                *(f"ncclProfiler_v{version}" for version in range(1, 6))}
 ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
-                             r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?)$")
+                             r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?"
+                             r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul)$")
 NEWEST_GLIBC = (2, 34)
 
 
@@ -45,6 +47,7 @@ class Library(harness.TestCase):
         seen = self.environment_seen()
         self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(harness.LIBRARY.resolve()))
         self.assertEqual(seen["NVTX_INJECTION64_PATH"], str(harness.LIBRARY.resolve()))
+        self.assertEqual(seen["NCCL_PROFILER_PLUGIN"], "STATIC_PLUGIN")
 
     def test_slots_of_other_tools_are_kept(self):
         seen = self.environment_seen(CUDA_INJECTION64_PATH="/other.so")
@@ -52,12 +55,16 @@ class Library(harness.TestCase):
         self.assertNotIn("NVTX_INJECTION64_PATH", seen)
         seen = self.environment_seen(NVTX_INJECTION64_PATH="/other.so")
         self.assertEqual(seen["NVTX_INJECTION64_PATH"], "/other.so")
+        for value in ("none", "inspector", "/other.so", ""):
+            self.assertEqual(self.environment_seen(NCCL_PROFILER_PLUGIN=value)["NCCL_PROFILER_PLUGIN"], value)
+        self.assertNotIn("NCCL_PROFILER_PLUGIN", self.environment_seen(TRACEINJECT_NCCL="0"))
 
     def test_switched_off_changes_nothing(self):
         for off in ("0", "off"):
             seen = self.environment_seen(TRACEINJECT=off)
             self.assertNotIn("CUDA_INJECTION64_PATH", seen)
             self.assertNotIn("NVTX_INJECTION64_PATH", seen)
+            self.assertNotIn("NCCL_PROFILER_PLUGIN", seen)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class Options(harness.TestCase):
         # Also in another spelling, and when a parent process that has it on named the library in the environment.
         for name, env in (("0", {}), ("off", {}), ("0", {"NVTX_INJECTION64_PATH": str(harness.LIBRARY)})):
             with self.subTest(name=name, env=env):
-                recording, truth = self.record(env={"TRACEINJECT_NVTX": name, **env})
+                recording, truth = self.record(env={"TRACEINJECT_NVTX": name, "TRACEINJECT_NCCL": "0", **env})
                 self.assert_gpu_work(recording, truth)
                 self.assertEqual((recording.nvtx(), recording.collectives()), ([], []))
                 recording.close()

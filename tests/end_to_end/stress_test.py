@@ -149,13 +149,20 @@ class HardSurroundings(harness.TestCase):
 
     def test_no_memory_for_the_writer_once(self):
         told = 0
-        # Most calls are SQLite's, which fails one transaction; making the file takes some thousands of them.
-        for call in range(8000, 14000, 400):
+        # Most calls are SQLite's, which fails one transaction; making the file takes thirteen thousand of them.
+        for call in range(13000, 19000, 400):
             with self.subTest(call=call):
                 recording = self.play_without_memory(call, FAIL_MALLOC_TIMES="1")
                 if recording is not None:
                     told += len(recording.rows("SELECT 1 FROM capture_gap WHERE reason = 'out_of_memory' AND dur IS NULL"))
         self.assertGreater(told, 0, "no recording says why it ended")
+
+    def test_no_memory_for_the_samples(self):
+        for call in (1, 20, 100, 200, 400, 800):
+            with self.subTest(call=call):
+                recording = self.play_without_memory(call, FAIL_MALLOC_THREAD="traceinject-tel")
+                self.assertEqual(recording.meta.get("closed"), 1)
+                self.assertEqual(len(recording.kernels()), 30 * 41, "the rest is recorded")
 
     def test_memory_while_the_file_cannot_be_written(self):
         # Long health rows, by names that are no options: 500 KB in each of about 40 transactions that fail.

@@ -21,6 +21,7 @@
 
 namespace {
 
+using traceinject::fake::MakeCommunicatorEarly;
 using traceinject::fake::NvtxDomain;
 using traceinject::fake::PlayOneLaunch;
 using traceinject::fake::PlaySteps;
@@ -157,6 +158,7 @@ int main(int argc, char** argv) {
     }
     WaitFor(child);
   }
+  if (options.nccl_early) MakeCommunicatorEarly(options);
   if (options.late_launch) std::atexit([] { PlayOneLaunch({}); });
   if (options.no_gpu) {
     NvtxDomain("my_lib").Push({.text = "no GPU"}, [] {});

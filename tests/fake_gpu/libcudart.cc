@@ -4,6 +4,7 @@
 // runtime, and does its work by a driver call nested in it.
 #include <cuda_runtime_api.h>
 #include <cupti.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 
@@ -25,10 +26,17 @@ thread_local int current_device = 0;
 
 cudaError_t Code(int result) { return static_cast<cudaError_t>(result); }
 
+// Starts the driver. Its library is loaded by the first call that needs it, as the real runtime
+// does it.
+int Start() {
+  [[maybe_unused]] static void* const driver = dlopen("libcuda.so.1", RTLD_LAZY);
+  return fake::Initialize();
+}
+
 // The context that runtime calls of this thread work in; null when CUDA does not work in this
 // process.
 fake::Context* Prepare() {
-  if (fake::Initialize() != fake::kSuccess) return nullptr;
+  if (Start() != fake::kSuccess) return nullptr;
   fake::Context* context = fake::CurrentContext();
   if (context == nullptr || context->device != static_cast<std::uint32_t>(current_device)) {
     context = fake::PrimaryContext(current_device);
@@ -74,7 +82,7 @@ EXPORT cudaError_t cudaDriverGetVersion(int* version) {
 }
 
 EXPORT cudaError_t cudaGetDeviceCount(int* count) {
-  if (fake::Initialize() != fake::kSuccess) return cudaErrorInitializationError;
+  if (Start() != fake::kSuccess) return cudaErrorInitializationError;
   *count = fake::DeviceCount();
   return cudaSuccess;
 }

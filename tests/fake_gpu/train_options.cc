@@ -41,6 +41,8 @@ constexpr SwitchFlag kSwitches[] = {
     {"--cluster", &TrainOptions::cluster},
     {"--failing-call", &TrainOptions::failing_call},
     {"--nvtx", &TrainOptions::nvtx},
+    {"--nccl-more", &TrainOptions::nccl_more},
+    {"--nccl-early", &TrainOptions::nccl_early},
     {"--leave-open", &TrainOptions::leave_open},
     {"--extra-pop", &TrainOptions::extra_pop},
     {"--no-gpu", &TrainOptions::no_gpu},

@@ -32,6 +32,9 @@ struct TrainOptions {
   bool leave_open = false;  // an NVTX range that is never popped
   bool extra_pop = false;   // a pop without a push
   std::string nccl;         // "new" (2.25+), "old"; empty: none
+  bool nccl_more = false;   // also fused, deferred, captured and aborted operations, and a second
+                            // communicator
+  bool nccl_early = false;  // the first communicator is made before CUDA is used
   std::string launch =
       "runtime";  // runtime: cudaLaunchKernel, symbol13: __cudaLaunchKernel, driver: cuLaunchKernel
   std::string sync = "device";  // at the end of a step: device, stream, event, none

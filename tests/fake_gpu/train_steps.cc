@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "tests/fake_gpu/clock.h"
+#include "tests/fake_gpu/nccl_communicator.h"
 #include "tests/fake_gpu/program.h"
 #include "tests/fake_gpu/settings.h"
-#include "tests/fake_gpu/train_nccl.h"
 #include "tests/fake_gpu/train_nvtx.h"
 
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
@@ -82,8 +82,17 @@ struct DeviceWork {
   cudaEvent_t event = nullptr;
   void* memory = nullptr;
   void* pinned = nullptr;
-  std::unique_ptr<NcclCommunicator> communicator;
+  std::unique_ptr<NcclCommunicator> communicator, second;
 };
+
+std::unique_ptr<NcclCommunicator> MakeCommunicator(const TrainOptions& options, int device,
+                                                   const char* name) {
+  const int size = static_cast<int>(SettingNumber("WORLD_SIZE", 8));
+  const int rank = static_cast<int>(SettingNumber("RANK", 0));
+  return std::make_unique<NcclCommunicator>(options.nccl == "new", size, rank, device, name);
+}
+
+std::unique_ptr<NcclCommunicator> g_early;
 
 class Player {
  public:
@@ -149,10 +158,9 @@ class Player {
     Require(cudaMalloc(&work.memory, std::max(kBufferBytes, pageable_.size())), "cudaMalloc");
     Require(cudaHostAlloc(&work.pinned, kBufferBytes, 0), "cudaHostAlloc");
     if (!options_.nccl.empty()) {
-      const int size = static_cast<int>(SettingNumber("WORLD_SIZE", 8));
-      const int rank = static_cast<int>(SettingNumber("RANK", 0));
-      work.communicator =
-          std::make_unique<NcclCommunicator>(options_.nccl == "new", size, rank, device);
+      work.communicator = g_early != nullptr ? std::move(g_early)
+                                             : MakeCommunicator(options_, device, "data_parallel");
+      if (options_.nccl_more) work.second = MakeCommunicator(options_, device, nullptr);
     }
     return work;
   }
@@ -359,6 +367,12 @@ class Player {
     group.Broadcast(4'096, 3, launch);
     group.Reduce(8'192, 1, 2, launch);
     group.Exchange(1 << 18, 5, [&] { LaunchEx(kernels_.send_recv, stream, 0); });
+    if (!options_.nccl_more) return;
+    group.Fused({4'096, 16 << 20, 4'096}, launch);
+    work.second->AllReduce(8 << 20, 0, launch);
+    group.Deferred(4 << 20, launch);
+    group.Captured(12 << 20, 3);
+    work.second->Aborted(6 << 20);
   }
 
   void PeerCopies() {
@@ -448,6 +462,10 @@ class Player {
 };
 
 }  // namespace
+
+void MakeCommunicatorEarly(const TrainOptions& options) {
+  g_early = MakeCommunicator(options, 0, "early");
+}
 
 void PlaySteps(const TrainOptions& options, int thread) { Player(options, thread).Play(); }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preloaded beside libtraceinject.so: from call FAIL_MALLOC_FROM on, malloc finds no memory for the
-// library's own thread, as under a limit of the address space; FAIL_MALLOC_TIMES: so many times
-// only. The program's threads are served.
+// Preloaded beside libtraceinject.so: from call FAIL_MALLOC_FROM on, malloc finds no memory for a
+// thread of the library's own, as under a limit of the address space; FAIL_MALLOC_TIMES: so many
+// times only. FAIL_MALLOC_THREAD: its name, that of the writer unless set. The program's threads
+// are served.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,12 +14,14 @@ extern "C" void* __libc_malloc(std::size_t bytes);
 
 namespace {
 
-bool OnWriterThread() {
+bool OnVictimThread() {
+  static const char* victim = getenv("FAIL_MALLOC_THREAD");
   char name[16] = {};
-  return prctl(PR_GET_NAME, name) == 0 && strcmp(name, "traceinject") == 0;
+  return prctl(PR_GET_NAME, name) == 0 &&
+         strcmp(name, victim != nullptr ? victim : "traceinject") == 0;
 }
 
-// Of the one thread that gets beyond OnWriterThread().
+// Of the one thread that gets beyond OnVictimThread().
 long g_calls = 0;
 
 }  // namespace
@@ -26,7 +29,7 @@ long g_calls = 0;
 extern "C" __attribute__((visibility("default"))) void* malloc(std::size_t bytes) {
   static const char* from = getenv("FAIL_MALLOC_FROM");
   static const char* times = getenv("FAIL_MALLOC_TIMES");
-  if (from != nullptr && OnWriterThread() && ++g_calls >= atol(from) &&
+  if (from != nullptr && OnVictimThread() && ++g_calls >= atol(from) &&
       (times == nullptr || g_calls < atol(from) + atol(times))) {
     errno = ENOMEM;
     return nullptr;

@@ -13,9 +13,11 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_nccl_plugin
 import check_recording
 import checks
 import compare_with_profiler
+import matrix_products
 import overhead
 import python_side
 import run_db
@@ -66,7 +68,7 @@ class Program:
         function = len(self.kernels) + 1
         for step in range(3):
             db.execute("INSERT INTO nvtx VALUES (?, ?, 1, 1, 1, ?, NULL, NULL, NULL)", (step * STEP_NS, STEP_NS // 2, function + 1 + step))
-            db.execute("INSERT INTO collective VALUES (?, 10, 1, ?, NULL, ?, 0, NULL, NULL)",
+            db.execute("INSERT INTO collective VALUES (NULL, ?, 10, 1, ?, NULL, ?, 0, NULL, NULL)",
                        (step * STEP_NS + 100_000, function, self.issued_bytes))
         for _, correlation, index, start in self.operations():
             api_name = 2 if index == "copy" else 1
@@ -286,6 +288,104 @@ class CheckersTest(unittest.TestCase):
                                  ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS"]),
                                  ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
             self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
+
+    def outcomes_of_nccl_plugin(self, damage="", algorithm="RING", protocol="LL", linked=4):
+        """Two single operations and a group of two in one kernel, recorded exactly, then damaged by some SQL."""
+        path = self.folder / "nccl.db"
+        path.unlink(missing_ok=True)
+        db = sqlite3.connect(path)
+        db.executescript(SCHEMA)
+        db.executescript("""
+          INSERT INTO string VALUES (1, 'AllReduce'), (2, 'Send'), (3, 'ncclBfloat16'), (4, 'RING'), (5, 'LL'), (6, 'ncclDevKernel_X'),
+            (7, 'NVLS'), (8, 'SIMPLE'), (9, 'ncclFloat32');
+          INSERT INTO thread VALUES (1, 1, 7, NULL);
+          INSERT INTO api_name VALUES (1, 2, 652, 'cuLaunchKernelEx', 1);
+          INSERT INTO kernel_shape VALUES (1, 6, 1,1,1, 1,1,1, NULL,NULL,NULL, 32, 0, 0, 0);
+          INSERT INTO communicator VALUES (1, 1, 99, 0, 2, 0, 0, NULL, 1, NULL);
+          INSERT INTO collective VALUES (1, 0, 50, 1, 1, 1, 400, 0, NULL, NULL), (2, 100, 50, 1, 2, 1, 600, NULL, 1, NULL),
+            (3, 200, 5, 1, 1, 1, 700, 0, NULL, NULL), (4, 210, 5, 1, 1, 1, 800, 0, NULL, NULL);
+          INSERT INTO api VALUES (20, 5, 1, 1, 1, 0), (120, 5, 1, 1, 2, 0), (230, 5, 1, 1, 3, 0);
+          INSERT INTO kernel VALUES (1000, 10, 1, 1, 1, NULL), (2000, 10, 1, 1, 2, NULL), (3000, 10, 1, 1, 3, NULL);
+          INSERT INTO collective_plan VALUES (1, 30, 1, 5, 200, 3, 4, 5, 2, 5, 15, 15), (2, 130, 1, NULL, 300, 3, NULL, NULL, 2, NULL, 115, 15),
+            (3, 240, 1, 6, 350, 3, 4, 5, 2, 5, 225, 15), (4, 240, 1, 7, 400, 3, 4, 5, 2, 5, 225, 15);
+          INSERT INTO health VALUES (1, 'nccl_plugin', 'seen', 4, NULL), (1, 'nccl_plugin', 'stored', 4, NULL);""")
+        db.executescript(damage)
+        db.commit()
+        db.close()
+        issued = [{"function": function, "bytes": size, "datatype": "ncclBfloat16", "count": 1}
+                  for function, size in (("AllReduce", 400), ("Send", 600), ("AllReduce", 700), ("AllReduce", 800))]
+        report = {"run": {"nccl": {"kernels": "4", "linked_kernels": str(linked), "rows": [{"algorithm": "RING", "protocol": "LL"}]}}}
+        outcomes = self.folder / "nccl.jsonl"
+        outcomes.unlink(missing_ok=True)
+        with contextlib.redirect_stdout(io.StringIO()):
+            check_nccl_plugin.check(checks.Checks(outcomes, "(a)"), run_db.RunDb(path), issued, report, algorithm, protocol)
+        lines = [json.loads(line) for line in outcomes.read_text().splitlines()]
+        return {line["check"] for line in lines if line["outcome"] == "FAIL"}, len(lines)
+
+    def test_nccl_plugin_agreement_passes(self):
+        self.assertEqual(self.outcomes_of_nccl_plugin(), (set(), 10))
+        self.assertEqual(self.outcomes_of_nccl_plugin(algorithm=None, protocol=None), (set(), 10))
+
+    def test_nccl_plugin_differences_fail(self):
+        there, told = "each operation issued is there once", "NCCL told how each was carried out"
+        kernels, choice = "NCCL kernels lead to their operations", "algorithm and protocol"
+        for damage, expected in (
+                ("INSERT INTO collective SELECT 9, start, dur, thread, function, communicator, bytes, 0, NULL, NULL FROM collective "
+                 "WHERE id = 1", {there, told, "datatypes"}),
+                ("UPDATE collective SET bytes = 401 WHERE id = 1", {there}),
+                ("DELETE FROM collective_plan WHERE collective = 1", {told, "datatypes", kernels}),
+                ("UPDATE collective_plan SET protocol = 8 WHERE collective = 3", {choice}),
+                ("UPDATE collective_plan SET algorithm = 7 WHERE collective = 3", {choice, "no NVLS"}),
+                ("UPDATE collective_plan SET datatype = 9 WHERE collective = 4", {"datatypes"}),
+                ("UPDATE collective_plan SET sequence = 9 WHERE collective = 4", {"sequence numbers without holes"}),
+                ("UPDATE collective_plan SET launch_start = 0, launch_dur = 1 WHERE collective = 2", {kernels}),
+                ("INSERT INTO health VALUES (1, 'nccl_plugin', 'unlinked', 1, NULL)", {"nothing lost"}),
+                ("UPDATE health SET value = 3 WHERE counter = 'stored'", {"nothing lost"})):
+            self.assertEqual(self.outcomes_of_nccl_plugin(damage)[0], expected, damage)
+        self.assertEqual(self.outcomes_of_nccl_plugin(linked=3)[0], {"analyze joins the kernels to calls"})
+
+
+class MatrixProducts(unittest.TestCase):
+    """Two steps with two products each, of which one has no kernel, and one product outside of the steps."""
+
+    def recording(self, folder):
+        path = pathlib.Path(folder) / "run.db"
+        database = sqlite3.connect(path)
+        database.executescript(SCHEMA + VIEWS)
+        database.execute("INSERT INTO thread VALUES (1, 1, 10, NULL)")
+        database.execute("INSERT INTO nvtx_domain VALUES (1, 1, '')")
+        database.executemany("INSERT INTO string VALUES (?, ?)", [(1, "step 0"), (2, "step 1"), (3, "cublasGemmEx")])
+        database.execute("INSERT INTO gemm_shape VALUES (1, 3, 10, 20, 30, 1, 0, 0, 14, 14, 14, 68)")
+        for step in range(2):
+            start = step * 1000
+            database.execute("INSERT INTO nvtx VALUES (?, 900, 1, 1, 1, ?, NULL, NULL, NULL)", (start, step + 1))
+            database.executemany("INSERT INTO gemm VALUES (?, 50, 1, 1)", [(start + 100,), (start + 300,)])
+            database.execute("INSERT INTO api VALUES (?, 5, 1, 1, ?, 0)", (start + 110, step + 1))
+            database.execute("INSERT INTO api VALUES (?, 5, 1, 1, ?, 0)", (start + 360, step + 11))  # after the second product
+            database.executemany("INSERT INTO kernel VALUES (?, 10, 1, 1, ?, NULL)",
+                                 [(start + 200, step + 1), (start + 400, step + 11)])
+        database.execute("INSERT INTO gemm VALUES (5000, 50, 1, 1)")
+        database.commit()
+        database.close()
+        return path
+
+    def test_counts_what_lies_in_the_steps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(matrix_products.recorded(self.recording(folder)), (4, 4 * 2 * 10 * 20 * 30, 2))
+
+    def judged(self, counted, calls, flops, linked):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "checks"
+            matrix_products.judge(checks.Checks(path, "products"), "bf16", counted, calls, flops, linked)
+            return [json.loads(line)["outcome"] for line in path.read_text().splitlines()]
+
+    def test_judges_operations_and_links(self):
+        counted = {"mm": 600, "addmm": 400, "_scaled_dot_product_flash_attention": 10**9}
+        steps = matrix_products.STEPS
+        self.assertEqual(self.judged(counted, 100, steps * 1000, 100), ["PASS", "PASS"])
+        self.assertEqual(self.judged(counted, 100, steps * 1011, 100), ["FAIL", "PASS"])
+        self.assertEqual(self.judged(counted, 100, steps * 1000, 98), ["PASS", "FAIL"])
+        self.assertEqual(self.judged({}, 0, 0, 0), ["NOTE", "FAIL"], "nothing recorded is no success")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -131,6 +132,7 @@ class Details {
       case RowKind::kRank:
       case RowKind::kHost:
       case RowKind::kQueueDepth:
+      case RowKind::kSamples:
         break;
     }
     return std::move(lines_);
@@ -179,7 +181,20 @@ class Details {
     return around.empty() ? std::nullopt : std::optional(around.back());
   }
 
+  // The calls that NCCL said it carried out with the launch, else the one that CollectiveOf finds.
   void AddCollectiveOfLaunch(std::uint32_t launch) {
+    const std::vector<std::uint32_t>& launches = rank_.plans.launch;
+    const auto first = std::find(launches.begin(), launches.end(), launch);
+    if (first != launches.end()) {
+      const std::uint32_t source =
+          rank_.plans.collective[static_cast<std::size_t>(first - launches.begin())];
+      const auto others = std::count(first, launches.end(), launch) - 1;
+      const std::string function(rank_.string(rank_.collectives.function[source]));
+      Add("issued by",
+          others == 0 ? function : fmt::format("{} and {} more of one group", function, others));
+      AddCollectiveFields(source);
+      return;
+    }
     const auto collective = CollectiveOf(launch);
     if (!collective) return;
     const std::uint32_t source = model_.lane(*collective).source(collective->event);
@@ -307,6 +322,7 @@ class Details {
   void AddCollectiveFields(std::uint32_t call) {
     const Collectives& all = rank_.collectives;
     Add("bytes", FormatBytes(all.bytes[call]));
+    AddPlan(all.plan.empty() ? kNone : all.plan[call]);
     if (all.reduction[call] >= 0) {
       Add("reduction", std::string(ReductionName(all.reduction[call])));
     }
@@ -320,6 +336,22 @@ class Details {
     Add("communicator", fmt::format("{:#x}", group.hash));
     Add("ranks in it", group.size ? fmt::format("{}", *group.size) : "unknown");
     if (group.rank) Add("own rank in it", fmt::format("{}", *group.rank));
+    if (group.nodes) Add("on hosts", fmt::format("{}", *group.nodes));
+    if (!group.name.empty()) Add("named", group.name);
+  }
+
+  // How NCCL carried the operation out.
+  void AddPlan(std::uint32_t plan) {
+    if (plan == kNone) return;
+    const CollectivePlans& plans = rank_.plans;
+    const auto word = [&](const char* what, std::uint32_t text) {
+      if (text != kNone) Add(what, std::string(rank_.string(text)));
+    };
+    word("datatype", plans.datatype[plan]);
+    word("algorithm", plans.algorithm[plan]);
+    word("protocol", plans.protocol[plan]);
+    if (plans.channels[plan] >= 0) Add("channels", fmt::format("{}", plans.channels[plan]));
+    if (plans.sequence[plan] >= 0) Add("sequence", fmt::format("{}", plans.sequence[plan]));
   }
 
   void AddStep() {
@@ -418,6 +450,7 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
     case RowKind::kRank:
     case RowKind::kHost:
     case RowKind::kQueueDepth:
+    case RowKind::kSamples:
       break;
   }
   return "";

@@ -110,6 +110,39 @@ TEST(EventTextOfCollectives, AKernelOfAGroupHasTheFieldsOfItsCalls) {
   EXPECT_EQ(details["bytes"], "4.096 kB");
 }
 
+TEST(EventTextOfCollectives, WhatNcclChoseIsShown) {
+  RankBuilder builder;
+  // Calls of a group, which are over when their kernel is launched.
+  builder.AddCall({100, 110, "AllReduce", 4'096, builder.AddCommunicator(8, 3)});
+  builder.AddCall({120, 130, "AllReduce", 4'096, 0});
+  builder.rank().communicators[0].name = "tensor_parallel";
+  const std::uint32_t launch = builder.AddApi(150, 160, "cuLaunchKernelEx");
+  builder.AddKernel(300, 400, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)", launch);
+  builder.AddPlan(0, launch);
+  builder.AddPlan(1, launch);
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const RowModel model = BuildRows(run);
+  const Links links(run, model);
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    const RowKind kind = model.rows[row].kind;
+    if (kind != RowKind::kStream && kind != RowKind::kCollectives) continue;
+    const EventRef event{row, 0, 0};
+    std::map<std::string, std::string> details;
+    for (const auto& [what, value] : EventDetails(run, model, event, links.Of(event)))
+      details[what] = value;
+    if (kind == RowKind::kStream) {
+      EXPECT_EQ(details["issued by"], "AllReduce and 1 more of one group");
+    }
+    EXPECT_EQ(details["datatype"], "ncclBfloat16");
+    EXPECT_EQ(details["algorithm"], "RING");
+    EXPECT_EQ(details["protocol"], "SIMPLE");
+    EXPECT_EQ(details["channels"], "24");
+    EXPECT_EQ(details["sequence"], "5");
+    EXPECT_EQ(details["named"], "tensor_parallel");
+  }
+}
+
 TEST_F(EventText, CopiesHaveBytesAndRate) {
   const EventRef copy = First(RowKind::kStream, "host to device");
   EXPECT_EQ(Value(copy, "bytes"), "1.000 MB");

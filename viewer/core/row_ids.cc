@@ -41,6 +41,7 @@ std::string_view Content(RowKind kind) {
     case RowKind::kDevice:
     case RowKind::kStream:
     case RowKind::kHost:
+    case RowKind::kSamples:
       break;
   }
   return "";
@@ -53,8 +54,10 @@ std::string RowId(const Rank& rank, const Row& row) {
   if (row.thread != kNone) {
     return fmt::format("{}/thread {}/{}", process, rank.threads[row.thread].tid, Content(row.kind));
   }
+  if (row.kind == RowKind::kSamples && row.device == kNone) return process + "/host/" + row.label;
   const std::string device = fmt::format("{}/GPU {}", process, rank.devices[row.device].ordinal);
   if (row.kind == RowKind::kDevice) return device;
+  if (row.kind == RowKind::kSamples) return device + "/" + row.label;
   if (row.kind != RowKind::kStream) return fmt::format("{}/{}", device, Content(row.kind));
   const Stream& stream = rank.streams[row.stream];
   return fmt::format("{}/stream {} of context {}", device, stream.stream_id, stream.context);

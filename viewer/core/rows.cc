@@ -17,6 +17,7 @@
 #include "viewer/core/palette.h"
 #include "viewer/core/queue_depth.h"
 #include "viewer/core/row_ids.h"
+#include "viewer/core/sample_series.h"
 
 namespace traceinject {
 namespace {
@@ -137,6 +138,7 @@ class RankRows {
     summary.lanes.emplace_back(FlattenByCategory(AllOps(ops)));
     group_ = LastRow();
     if (found) AddAnalysis(index, std::move(found->idle));
+    AddSamples(DeviceSeries(rank_, rank_.devices[index]), index);
     AddStreams(index, ops);
   }
 
@@ -180,6 +182,15 @@ class RankRows {
     row.note = fmt::format("0 to {}", depth.Range(depth.start(), depth.end()).most);
     row.device = device;
     row.counter.emplace(std::move(depth));
+  }
+
+  // `device` kNone: of the host.
+  void AddSamples(std::vector<SampleSeries> all, std::uint32_t device) {
+    for (SampleSeries& one : all) {
+      Row& row = AddRow(RowKind::kSamples, one.label, one.note);
+      row.device = device;
+      row.counter.emplace(std::move(one.series));
+    }
   }
 
   void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, PackedLanes lanes) {
@@ -228,6 +239,7 @@ class RankRows {
     AddRow(RowKind::kHost, "host",
            fmt::format("{} thread{}", threads.size(), threads.size() == 1 ? "" : "s"));
     group_ = LastRow();
+    AddSamples(HostSeries(rank_), kNone);
     for (auto& [thread, events] : threads) {
       AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
       AddThreadRow(RowKind::kDataWaits, "data wait", thread, events.data_waits.Take());

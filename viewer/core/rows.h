@@ -2,9 +2,10 @@
 // The rows of the timeline, made from a run once: which there are, what is in them, in which order.
 //
 // Per rank a heading and the training steps; per device a summary of all streams, its idle time by
-// cause, the depth of its queue, and a row a stream; per host thread its NVTX ranges, collectives,
-// waits for data, checkpoints and collections of garbage, and CUDA calls. Rows without events are
-// not there. Rows form groups by `parent`; a parent stands before its rows.
+// cause, the depth of its queue, what was sampled of it, and a row a stream; for the host its use
+// of processors; per host thread its NVTX ranges, collectives, waits for data, checkpoints and
+// collections of garbage, and CUDA calls. Rows without events are not there. Rows form groups by
+// `parent`; a parent stands before its rows.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ enum class RowKind : std::uint8_t {
   kDevice,
   kIdle,
   kQueueDepth,
+  kSamples,  // a figure of the device, or of the host
   kStream,
   kHost,  // heading
   kNvtx,
@@ -54,7 +56,7 @@ struct Row {
   std::string note;         // what the label has no room for; may be empty
   std::vector<Lane> lanes;  // of overlapping events the later ones stand in the lower lanes
   std::size_t hidden = 0;   // events that are in no lane (more than kMostLanes at once)
-  std::optional<CounterSeries> counter;  // kQueueDepth: instead of lanes
+  std::optional<CounterSeries> counter;  // kQueueDepth, kSamples: instead of lanes
   std::vector<std::string> names;        // kSteps: of its events, by source
 
   // Share of [start_ns, end_ns) in which something in the row was going on, 0..1. O(log n).

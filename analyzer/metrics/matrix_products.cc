@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/matrix_products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace traceinject {
+namespace {
+
+// The product around each CUDA call; kNone: none.
+std::vector<std::uint32_t> ProductOfCalls(const Rank& rank) {
+  const Gemms& gemms = rank.gemms;
+  std::vector<std::vector<std::uint32_t>> of_thread(rank.threads.size());
+  for (std::uint32_t row = 0; row < gemms.size(); ++row)
+    of_thread[gemms.thread[row]].push_back(row);
+  std::vector<std::size_t> next(of_thread.size(), 0);
+  std::vector<std::uint32_t> product(rank.api.size(), kNone);
+  for (std::size_t call = 0; call < product.size(); ++call) {
+    const std::uint32_t thread = rank.api.thread[call];
+    const std::vector<std::uint32_t>& rows = of_thread[thread];
+    const TimeNs time = rank.api.start[call];
+    // Products of a thread do not nest: the last one that began is the only one that can go on.
+    while (next[thread] < rows.size() && gemms.start[rows[next[thread]]] <= time) ++next[thread];
+    if (next[thread] == 0) continue;
+    const std::uint32_t row = rows[next[thread] - 1];
+    if (time < gemms.end[row]) product[call] = row;
+  }
+  return product;
+}
+
+// The rows of the call that `row` is the last one of: one, or the groups of a grouped call.
+std::uint32_t FirstOfCall(const Gemms& gemms, std::uint32_t row) {
+  std::uint32_t first = row;
+  for (std::uint32_t before = row; before > 0 && gemms.start[before - 1] == gemms.start[row];) {
+    --before;
+    if (gemms.thread[before] == gemms.thread[row]) first = before;
+  }
+  return first;
+}
+
+struct Found {
+  std::int64_t kernels = 0;
+  TimeNs kernel_ns = 0;
+};
+
+bool IsFirstAtWork(const Rank& rank, const Device& device) {
+  const auto first = std::find_if(rank.devices.begin(), rank.devices.end(),
+                                  [](const Device& each) { return each.ops.size() > 0; });
+  return first != rank.devices.end() && &*first == &device;
+}
+
+void Sort(MatrixProducts& products) {
+  std::stable_sort(products.rows.begin(), products.rows.end(),
+                   [](const MatrixProductRow& a, const MatrixProductRow& b) {
+                     return a.kernel_ns > b.kernel_ns;
+                   });
+}
+
+std::int64_t CountWithoutKernels(const Rank& rank, const std::vector<std::uint32_t>& product,
+                                 Interval window) {
+  const Gemms& gemms = rank.gemms;
+  std::vector<bool> linked(gemms.size(), false);
+  for (const Device& device : rank.devices) {
+    for (const std::uint32_t launch : device.ops.launch) {
+      if (launch == kNone || product[launch] == kNone) continue;
+      for (std::uint32_t row = FirstOfCall(gemms, product[launch]); row <= product[launch]; ++row) {
+        if (gemms.thread[row] == gemms.thread[product[launch]]) linked[row] = true;
+      }
+    }
+  }
+  std::int64_t count = 0;
+  for (std::size_t row = 0; row < gemms.size(); ++row) {
+    const bool inside = gemms.start[row] >= window.start && gemms.start[row] < window.end;
+    if (!linked[row] && inside) ++count;
+  }
+  return count;
+}
+
+// Names of cudaDataType, from library_types.h; -1: unknown.
+std::string MatrixTypeName(int type) {
+  switch (type) {
+    case -1:
+      return "unknown";
+    case 0:
+      return "fp32";
+    case 1:
+      return "fp64";
+    case 2:
+      return "fp16";
+    case 3:
+      return "int8";
+    case 4:
+      return "complex fp32";
+    case 5:
+      return "complex fp64";
+    case 10:
+      return "int32";
+    case 14:
+      return "bf16";
+    case 28:
+      return "fp8 e4m3";
+    case 29:
+      return "fp8 e5m2";
+    case 33:
+      return "fp4 e2m1";
+    default:
+      return fmt::format("type {}", type);
+  }
+}
+
+}  // namespace
+
+double FlopsOf(const GemmShape& shape) {
+  constexpr int kComplex[] = {4, 5, 6, 15};
+  const bool complex =
+      std::find(std::begin(kComplex), std::end(kComplex), shape.type_a) != std::end(kComplex);
+  return (complex ? 8.0 : 2.0) * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
+         static_cast<double>(shape.k) * static_cast<double>(shape.batch);
+}
+
+std::string MatrixTypes(const GemmShape& shape) {
+  const std::string a = MatrixTypeName(shape.type_a);
+  if (shape.type_a == shape.type_b && shape.type_a == shape.type_c) return a;
+  return fmt::format("{} x {} = {}", a, MatrixTypeName(shape.type_b), MatrixTypeName(shape.type_c));
+}
+
+MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRange range,
+                                   Interval window) {
+  MatrixProducts products;
+  const Gemms& gemms = rank.gemms;
+  if (gemms.size() == 0) return products;
+  const std::vector<std::uint32_t> product = ProductOfCalls(rank);
+  const GpuOps& ops = device.ops;
+  std::map<std::uint32_t, Found> found;  // by the last row of the call
+  for (std::size_t op = range.begin; op < range.end; ++op) {
+    const std::uint32_t launch = ops.launch[op];
+    if (launch == kNone || product[launch] == kNone || ops.kind[op] != OpKind::kKernel) continue;
+    Found& call = found[product[launch]];
+    ++call.kernels;
+    call.kernel_ns += ops.end[op] - ops.start[op];
+  }
+  std::map<std::uint32_t, MatrixProductRow> rows;  // by shape
+  for (const auto& [last, call] : found) {
+    for (std::uint32_t row = FirstOfCall(gemms, last); row <= last; ++row) {
+      if (gemms.thread[row] != gemms.thread[last]) continue;
+      const GemmShape& shape = rank.gemm_shapes[gemms.shape[row]];
+      MatrixProductRow& to = rows[gemms.shape[row]];
+      ++to.calls;
+      to.flops += FlopsOf(shape);
+      to.shape = shape;
+      if (row != last) continue;
+      to.kernels += call.kernels;
+      to.kernel_ns += call.kernel_ns;
+    }
+  }
+  for (auto& [shape, row] : rows) {
+    row.function = rank.string(row.shape.function);
+    products.linked_calls += row.calls;
+    products.flops += row.flops;
+    products.kernel_ns += row.kernel_ns;
+    products.rows.push_back(std::move(row));
+  }
+  products.calls = products.linked_calls;
+  if (IsFirstAtWork(rank, device)) products.calls += CountWithoutKernels(rank, product, window);
+  Sort(products);
+  return products;
+}
+
+MatrixProducts MergeMatrixProducts(const std::vector<MatrixProducts>& parts) {
+  MatrixProducts sum;
+  const auto key = [](const MatrixProductRow& row) {
+    const GemmShape& s = row.shape;
+    return std::tuple(row.function, s.m, s.n, s.k, s.batch, s.trans_a, s.trans_b, s.type_a,
+                      s.type_b, s.type_c, s.compute_type);
+  };
+  std::map<decltype(key(std::declval<MatrixProductRow>())), MatrixProductRow> rows;
+  for (const MatrixProducts& part : parts) {
+    sum.calls += part.calls;
+    sum.linked_calls += part.linked_calls;
+    sum.flops += part.flops;
+    sum.kernel_ns += part.kernel_ns;
+    for (const MatrixProductRow& row : part.rows) {
+      const auto [entry, is_new] = rows.try_emplace(key(row), row);
+      if (is_new) continue;
+      MatrixProductRow& to = entry->second;
+      to.calls += row.calls;
+      to.kernels += row.kernels;
+      to.flops += row.flops;
+      to.kernel_ns += row.kernel_ns;
+    }
+  }
+  for (auto& [unused, row] : rows) sum.rows.push_back(std::move(row));
+  Sort(sum);
+  return sum;
+}
+
+}  // namespace traceinject

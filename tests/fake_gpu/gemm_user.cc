@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A library that calls cuBLAS, loaded with RTLD_LOCAL as PyTorch's is: RunProducts() asks for one
+// product of each kind. Returns how many calls did not return what they should.
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include <cstdint>
+
+#include "tests/fake_gpu/cublas_api.h"
+
+namespace fake = traceinject::fake;
+
+extern "C" __attribute__((visibility("default"))) int RunProducts() {
+  const float one = 1;
+  float* matrix = nullptr;
+  void* plain = nullptr;
+  void* const* pointers = nullptr;
+  int wrong = 0;
+  const auto expect = [&wrong](cublasStatus_t result, int expected) {
+    wrong += static_cast<int>(result) != expected ? 1 : 0;
+  };
+  expect(cublasSgemm_v2(nullptr, CUBLAS_OP_T, CUBLAS_OP_N, 128, 64, 32, &one, matrix, 32, matrix,
+                        32, &one, matrix, 128),
+         0);
+  expect(cublasSgemm_v2(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, -1, 1, 1, &one, matrix, 1, matrix, 1,
+                        &one, matrix, 1),
+         7);
+  expect(cublasSgemm_v2_64(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, std::int64_t{1} << 33, 2, 3, &one,
+                           matrix, 1, matrix, 1, &one, matrix, 1),
+         0);
+  expect(cublasGemmEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_T, 256, 512, 1024, &one, plain, CUDA_R_16BF,
+                      256, plain, CUDA_R_16BF, 512, &one, plain, CUDA_R_32F, 256,
+                      CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
+         0);
+  expect(cublasGemmStridedBatchedEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 16, 32, 64, &one, plain,
+                                    CUDA_R_16F, 16, 1024, plain, CUDA_R_16F, 64, 2048, &one, plain,
+                                    CUDA_R_16F, 16, 512, 12, CUBLAS_COMPUTE_16F,
+                                    CUBLAS_GEMM_DEFAULT),
+         0);
+  expect(cublasGemmBatchedEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 8, 9, 10, &one, pointers,
+                             CUDA_R_32F, 8, pointers, CUDA_R_32F, 10, &one, pointers, CUDA_R_32F, 8,
+                             5, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
+         0);
+  const cublasOperation_t operations[] = {CUBLAS_OP_N, CUBLAS_OP_T};
+  const int sizes[] = {3, 4}, m[] = {10, 20}, n[] = {30, 40}, k[] = {50, 60};
+  expect(cublasGemmGroupedBatchedEx(nullptr, operations, operations, m, n, k, &one, pointers,
+                                    CUDA_R_16BF, m, pointers, CUDA_R_16BF, n, &one, pointers,
+                                    CUDA_R_16BF, m, 2, sizes, CUBLAS_COMPUTE_32F),
+         0);
+  fake::LtOperation operation{CUBLAS_COMPUTE_32F, CUBLAS_OP_T, CUBLAS_OP_N};
+  // fp8: a is k x m, transposed.
+  fake::LtLayout a{CUDA_R_8F_E4M3, 700, 500, 2}, b{CUDA_R_8F_E4M3, 700, 600, 2},
+      d{CUDA_R_16BF, 500, 600, 2};
+  const auto layout = [](fake::LtLayout& of) {
+    return reinterpret_cast<cublasLtMatrixLayout_t>(&of);
+  };
+  expect(cublasLtMatmul(nullptr, reinterpret_cast<cublasLtMatmulDesc_t>(&operation), &one, plain,
+                        layout(a), plain, layout(b), &one, plain, layout(d), plain, layout(d),
+                        nullptr, nullptr, 0, nullptr),
+         0);
+  return wrong;
+}

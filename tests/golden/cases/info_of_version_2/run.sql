@@ -1,0 +1,1 @@
+../schema_version_2/run.sql

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Matrix products of real programs: FLOPs from the recorded shapes against torch.utils.flop_counter for the same steps, the share of
+# calls whose kernels were found, and bit-identical results with and without the library. About a minute on one GPU.
+#
+# usage: matrix_products.sh OUT    writes OUT/results.json and the recordings; exit code 0: all checks passed
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -ne 1 || $1 == -* ]]; then
+  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+mkdir -p "$1"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-300}" "$python" "$here/matrix_products.py" check --library "$lib" --out "$1"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Records every kind of NCCL operation on two GPUs and compares the recording with what the program says it issued: counts, bytes,
+# datatypes, algorithm, protocol, and the way from each NCCL kernel to its operations. Needs two NVIDIA GPUs, PyTorch with NCCL 2.28
+# or later, and the built programs. NVLS stays switched off in every run.
+set -uo pipefail
+
+usage() {
+  cat <<'TEXT'
+usage: nccl_plugin.sh OUT
+
+  (a) NCCL chooses                      (b) NCCL_ALGO=RING NCCL_PROTO=SIMPLE     (c) NCCL_ALGO=RING NCCL_PROTO=LL
+  (d) as (a), with NCCL_NVTX_DISABLE=1: the profiler interface alone has to tell everything
+
+Writes under OUT: recordings/, reports/, logs/, results.json. Exit code 0: all checks passed; 1: one failed; 2: it could not start.
+
+environment
+  TRACEINJECT_LIB, TRACEINJECT_ANALYZE   the built library and analyzer (default: build/release, build/portable)
+  STEPS                                  steps of each run, default 20
+TEXT
+}
+
+if [[ $# -ne 1 || $1 == -h || $1 == --help ]]; then
+  usage
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+[[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+((gpus >= 2)) || stop "two GPUs are needed, $gpus found"
+mkdir -p "$1" || stop "cannot write to $1"
+out=$(realpath "$1")
+rm -rf "$out"/{recordings,reports,logs,results.json}
+mkdir -p "$out"/{recordings,reports,logs}
+outcomes=$out/logs/outcomes.jsonl
+: >"$outcomes"
+
+# part NAME ALGORITHM PROTOCOL VARIABLE=VALUE...: "" for an algorithm or protocol that NCCL may choose.
+part() {
+  local name=$1 algorithm=$2 protocol=$3 folder=$out/recordings/$1 log=$out/logs/$1 chosen=()
+  shift 3
+  mkdir -p "$folder"
+  [[ -n $algorithm ]] && chosen=(--algorithm "$algorithm" --protocol "$protocol")
+  if ! timeout -k 10 240 env -u NCCL_PROFILER_PLUGIN NCCL_NVLS_ENABLE=0 "$@" LD_PRELOAD="$lib" TRACEINJECT_OUTPUT="$folder/run.db" \
+    "$python" -m torch.distributed.run --standalone --nproc-per-node 2 "$here/nccl_workload.py" --steps "${STEPS:-20}" \
+    --issued "$out/logs/$name.issued" >"$log.out" 2>"$log.err"; then
+    "$python" "$here/checks.py" fail "$outcomes" "($name)" "recorded run" "failed; see $log.err"
+    tail -n 12 "$log.err"
+    return
+  fi
+  cat "$log.out"
+  if ! timeout -k 10 120 "$analyze" "$folder/run.db" --format json >"$out/reports/$name.json" 2>"$log.analyze"; then
+    "$python" "$here/checks.py" fail "$outcomes" "($name)" "analyze" "failed; see $log.analyze"
+    return
+  fi
+  "$analyze" "$folder/run.db" >"$out/reports/$name.txt"
+  timeout -k 10 120 "$python" "$here/check_nccl_plugin.py" --part "($name)" --checks "$outcomes" --report "$out/reports/$name.json" \
+    --run-db "$folder"/run.rank0000{0,1}.db --issued "$out/logs/$name.issued".rank{0,1}.json "${chosen[@]}" ||
+    "$python" "$here/checks.py" fail "$outcomes" "($name)" "check_nccl_plugin.py" "the check itself ended with an error"
+}
+
+describe_machine
+part a "" ""
+part b RING SIMPLE NCCL_ALGO=RING NCCL_PROTO=SIMPLE
+part c RING LL NCCL_ALGO=RING NCCL_PROTO=LL
+part d "" "" NCCL_NVTX_DISABLE=1
+"$python" "$here/checks.py" summary "$outcomes" "$out/results.json"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was sampled beside the events, as counters to draw.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/model/counter_series.h"
+
+namespace traceinject {
+
+struct SampleSeries {
+  std::string label, note;
+  CounterSeries series;
+};
+
+// Clocks, power, temperature, utilisation and memory of a device, those of them that are known.
+// O(samples).
+std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device);
+
+// Processor time of the process' threads together, and of its data workers, in per cent of one
+// processor. O(samples x log threads).
+std::vector<SampleSeries> HostSeries(const Rank& rank);
+
+}  // namespace traceinject
