@@ -19,6 +19,13 @@ OPERATIONS = """
 LAUNCHED = """
   SELECT DISTINCT a.correlation FROM collective_plan p JOIN api a ON a.thread = p.thread AND a.start >= p.launch_start
     AND a.start < p.launch_start + p.launch_dur JOIN api_name n ON n.id = a.name WHERE n.class = 1"""
+# Before version 5 NCCL gives no such time, but tells of the operation right after the launch.
+LAUNCHED_BEFORE = """
+  SELECT DISTINCT (SELECT a.correlation FROM api a JOIN api_name n ON n.id = a.name
+                   WHERE n.class = 1 AND a.thread = p.thread AND a.start < p.time ORDER BY a.start DESC LIMIT 1)
+  FROM collective_plan p WHERE p.launch_start IS NULL"""
+NEWEST = 5
+TOLD_IN_BYTES = ("AllGather", "Broadcast")  # before version 5
 
 Operation = collections.namedtuple("Operation", "number function bytes datatype algorithm protocol planned communicator sequence")
 
@@ -36,8 +43,9 @@ def check_issued(checks, operations, issued):
                f"recorded, issued: {dict(list(different.items())[:4])}")
 
 
-def check_plans(checks, operations, issued):
-    expected = {(entry["function"], entry["bytes"]): entry["datatype"] for entry in issued}
+def check_plans(checks, operations, issued, interface):
+    expected = {(entry["function"], entry["bytes"]):
+                entry["datatype"] if interface == NEWEST or entry["function"] not in TOLD_IN_BYTES else None for entry in issued}
     own = [operation for operation in operations if (operation.function, operation.bytes) in expected]
     planned = sum(operation.planned for operation in own)
     checks.add("NCCL told how each was carried out", bool(own) and planned == len(own), f"{planned} of {len(own)}")
@@ -69,11 +77,20 @@ def check_sequences(checks, operations):
     checks.add("sequence numbers without holes", bool(numbers) and not broken, f"{len(numbers)} sequences, {len(broken)} broken")
 
 
-def check_kernels(checks, database):
+def check_interface(checks, database, interface):
+    """That the interface is the one that was left: only the newest gives the time of the launch, and the communicator's hosts come
+    with version 4."""
+    launches = {row[0] for row in database.db.execute("SELECT DISTINCT launch_start IS NOT NULL FROM collective_plan")}
+    hosts = {row[0] for row in database.db.execute(
+        "SELECT DISTINCT nodes IS NOT NULL FROM communicator WHERE id IN (SELECT communicator FROM collective)")}
+    checks.add("version of the interface", launches == {int(interface == NEWEST)} and hosts == {int(interface >= 4)}, f"{interface}")
+
+
+def check_kernels(checks, database, interface):
     kernels = database.db.execute(
         "SELECT k.correlation FROM kernel k JOIN kernel_shape h ON h.id = k.shape JOIN string n ON n.id = h.name "
         "WHERE n.text LIKE '%nccl%' AND k.graph_node IS NULL").fetchall()
-    launched = {row[0] for row in database.db.execute(LAUNCHED)}
+    launched = {row[0] for row in database.db.execute(LAUNCHED if interface == NEWEST else LAUNCHED_BEFORE)}
     linked = sum(row[0] in launched for row in kernels)
     checks.add("NCCL kernels lead to their operations", bool(kernels) and linked >= LINK_GOAL * len(kernels),
                f"{linked} of {len(kernels)}", linked=linked, kernels=len(kernels))
@@ -95,13 +112,14 @@ def check_report(checks, report):
     checks.add("analyze tells algorithm and protocol", bool(told), ", ".join(told) or "none")
 
 
-def check(checks, database, issued, report, algorithm=None, protocol=None):
+def check(checks, database, issued, report, algorithm=None, protocol=None, interface=NEWEST):
     operations = [Operation(*row) for row in database.db.execute(OPERATIONS)]
     check_issued(checks, operations, issued)
-    check_plans(checks, operations, issued)
+    check_plans(checks, operations, issued, interface)
     check_choice(checks, operations, algorithm, protocol)
     check_sequences(checks, operations)
-    check_kernels(checks, database)
+    check_interface(checks, database, interface)
+    check_kernels(checks, database, interface)
     check_health(checks, database)
     check_report(checks, report)
 
@@ -113,6 +131,7 @@ def main():
     parser.add_argument("--run-db", required=True, nargs="+")
     parser.add_argument("--issued", required=True, nargs="+", help="one for each recording, in the same order")
     parser.add_argument("--report", required=True)
+    parser.add_argument("--interface", type=int, default=NEWEST, help="version that NCCL was left with")
     parser.add_argument("--algorithm")
     parser.add_argument("--protocol")
     options = parser.parse_args()
@@ -123,7 +142,8 @@ def main():
     for rank, (path, log) in enumerate(zip(options.run_db, options.issued)):
         with open(log) as file:
             issued = json.load(file)
-        check(Checks(options.checks, f"{options.part} rank {rank}"), RunDb(path), issued, report, options.algorithm, options.protocol)
+        check(Checks(options.checks, f"{options.part} rank {rank}"), RunDb(path), issued, report, options.algorithm, options.protocol,
+              options.interface)
 
 
 if __name__ == "__main__":

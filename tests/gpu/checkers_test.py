@@ -17,6 +17,7 @@ import check_nccl_plugin
 import check_recording
 import checks
 import compare_with_profiler
+import hide_profiler
 import matrix_products
 import overhead
 import python_side
@@ -289,7 +290,7 @@ class CheckersTest(unittest.TestCase):
                                  ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
             self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
 
-    def outcomes_of_nccl_plugin(self, damage="", algorithm="RING", protocol="LL", linked=4):
+    def outcomes_of_nccl_plugin(self, damage="", algorithm="RING", protocol="LL", linked=4, interface=5):
         """Two single operations and a group of two in one kernel, recorded exactly, then damaged by some SQL."""
         path = self.folder / "nccl.db"
         path.unlink(missing_ok=True)
@@ -318,13 +319,16 @@ class CheckersTest(unittest.TestCase):
         outcomes = self.folder / "nccl.jsonl"
         outcomes.unlink(missing_ok=True)
         with contextlib.redirect_stdout(io.StringIO()):
-            check_nccl_plugin.check(checks.Checks(outcomes, "(a)"), run_db.RunDb(path), issued, report, algorithm, protocol)
+            check_nccl_plugin.check(checks.Checks(outcomes, "(a)"), run_db.RunDb(path), issued, report, algorithm, protocol, interface)
         lines = [json.loads(line) for line in outcomes.read_text().splitlines()]
         return {line["check"] for line in lines if line["outcome"] == "FAIL"}, len(lines)
 
     def test_nccl_plugin_agreement_passes(self):
-        self.assertEqual(self.outcomes_of_nccl_plugin(), (set(), 10))
-        self.assertEqual(self.outcomes_of_nccl_plugin(algorithm=None, protocol=None), (set(), 10))
+        self.assertEqual(self.outcomes_of_nccl_plugin(), (set(), 11))
+        self.assertEqual(self.outcomes_of_nccl_plugin(algorithm=None, protocol=None), (set(), 11))
+        older = "UPDATE collective_plan SET launch_start = NULL, launch_dur = NULL;"
+        self.assertEqual(self.outcomes_of_nccl_plugin(older, interface=4), (set(), 11))
+        self.assertEqual(self.outcomes_of_nccl_plugin(older + "UPDATE communicator SET nodes = NULL", interface=3), (set(), 11))
 
     def test_nccl_plugin_differences_fail(self):
         there, told = "each operation issued is there once", "NCCL told how each was carried out"
@@ -339,10 +343,20 @@ class CheckersTest(unittest.TestCase):
                 ("UPDATE collective_plan SET datatype = 9 WHERE collective = 4", {"datatypes"}),
                 ("UPDATE collective_plan SET sequence = 9 WHERE collective = 4", {"sequence numbers without holes"}),
                 ("UPDATE collective_plan SET launch_start = 0, launch_dur = 1 WHERE collective = 2", {kernels}),
+                ("UPDATE collective_plan SET launch_start = NULL WHERE collective = 2", {kernels, "version of the interface"}),
+                ("UPDATE communicator SET nodes = NULL", {"version of the interface"}),
                 ("INSERT INTO health VALUES (1, 'nccl_plugin', 'unlinked', 1, NULL)", {"nothing lost"}),
                 ("UPDATE health SET value = 3 WHERE counter = 'stored'", {"nothing lost"})):
             self.assertEqual(self.outcomes_of_nccl_plugin(damage)[0], expected, damage)
         self.assertEqual(self.outcomes_of_nccl_plugin(linked=3)[0], {"analyze joins the kernels to calls"})
+        late = "UPDATE collective_plan SET launch_start = NULL, launch_dur = NULL; UPDATE collective_plan SET time = 15 WHERE collective = 1"
+        self.assertEqual(self.outcomes_of_nccl_plugin(late, interface=4)[0], {kernels})
+
+    def test_hidden_versions_of_the_interface(self):
+        library = b"".join(f"ncclProfiler_v{version}\0".encode() for version in range(1, 6))
+        self.assertEqual(hide_profiler.hide(library, 3), library.replace(b"_v4", b"_x4").replace(b"_v5", b"_x5"))
+        with self.assertRaises(SystemExit):
+            hide_profiler.hide(b"", 4)
 
 
 class MatrixProducts(unittest.TestCase):

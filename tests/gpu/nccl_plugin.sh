@@ -11,6 +11,8 @@ usage: nccl_plugin.sh OUT
 
   (a) NCCL chooses                      (b) NCCL_ALGO=RING NCCL_PROTO=SIMPLE     (c) NCCL_ALGO=RING NCCL_PROTO=LL
   (d) as (a), with NCCL_NVTX_DISABLE=1: the profiler interface alone has to tell everything
+  (e) as (a), with fully sharded instead of data-parallel training
+  (v4) to (v1) as (a), with the newer versions of the profiler interface hidden from NCCL
 
 Writes under OUT: recordings/, reports/, logs/, results.json. Exit code 0: all checks passed; 1: one failed; 2: it could not start.
 
@@ -37,14 +39,15 @@ mkdir -p "$out"/{recordings,reports,logs}
 outcomes=$out/logs/outcomes.jsonl
 : >"$outcomes"
 
-# part NAME ALGORITHM PROTOCOL VARIABLE=VALUE...: "" for an algorithm or protocol that NCCL may choose.
+# part NAME ALGORITHM PROTOCOL VARIABLE=VALUE...: "" for an algorithm or protocol that NCCL may choose. The variables `parallel`,
+# `library` and `interface` (a version) say what differs from the default.
 part() {
   local name=$1 algorithm=$2 protocol=$3 folder=$out/recordings/$1 log=$out/logs/$1 chosen=()
   shift 3
   mkdir -p "$folder"
   [[ -n $algorithm ]] && chosen=(--algorithm "$algorithm" --protocol "$protocol")
-  if ! timeout -k 10 240 env -u NCCL_PROFILER_PLUGIN NCCL_NVLS_ENABLE=0 "$@" LD_PRELOAD="$lib" TRACEINJECT_OUTPUT="$folder/run.db" \
-    "$python" -m torch.distributed.run --standalone --nproc-per-node 2 "$here/nccl_workload.py" --steps "${STEPS:-20}" \
+  if ! timeout -k 10 240 env -u NCCL_PROFILER_PLUGIN NCCL_NVLS_ENABLE=0 "$@" LD_PRELOAD="${library:-$lib}" TRACEINJECT_OUTPUT="$folder/run.db" \
+    "$python" -m torch.distributed.run --standalone --nproc-per-node 2 "$here/nccl_workload.py" --steps "${STEPS:-20}" --parallel "${parallel:-ddp}" \
     --issued "$out/logs/$name.issued" >"$log.out" 2>"$log.err"; then
     "$python" "$here/checks.py" fail "$outcomes" "($name)" "recorded run" "failed; see $log.err"
     tail -n 12 "$log.err"
@@ -57,7 +60,7 @@ part() {
   fi
   "$analyze" "$folder/run.db" >"$out/reports/$name.txt"
   timeout -k 10 120 "$python" "$here/check_nccl_plugin.py" --part "($name)" --checks "$outcomes" --report "$out/reports/$name.json" \
-    --run-db "$folder"/run.rank0000{0,1}.db --issued "$out/logs/$name.issued".rank{0,1}.json "${chosen[@]}" ||
+    --run-db "$folder"/run.rank0000{0,1}.db --issued "$out/logs/$name.issued".rank{0,1}.json --interface "${interface:-5}" "${chosen[@]}" ||
     "$python" "$here/checks.py" fail "$outcomes" "($name)" "check_nccl_plugin.py" "the check itself ended with an error"
 }
 
@@ -66,4 +69,10 @@ part a "" ""
 part b RING SIMPLE NCCL_ALGO=RING NCCL_PROTO=SIMPLE
 part c RING LL NCCL_ALGO=RING NCCL_PROTO=LL
 part d "" "" NCCL_NVTX_DISABLE=1
+parallel=fsdp part e "" ""
+for interface in 4 3 2 1; do
+  library=$out/libtraceinject.v$interface.so
+  "$python" "$here/hide_profiler.py" "$lib" "$interface" "$library"
+  part "v$interface" "" ""
+done
 "$python" "$here/checks.py" summary "$outcomes" "$out/results.json"

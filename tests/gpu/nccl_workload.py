@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Data-parallel training and every kind of NCCL operation on all GPUs of a torchrun job; writes down what it issued.
+"""Parallel training and every kind of NCCL operation on all GPUs of a torchrun job; writes down what it issued.
 
 Each operation that is written down has a size of its own, so that it is told apart from those of PyTorch itself.
+--parallel ddp: DistributedDataParallel; fsdp: fully_shard of each layer, whose gathers and scatters are counted where it calls them.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
 DATATYPE = torch.bfloat16
+gather, scatter = dist.all_gather_into_tensor, dist.reduce_scatter_tensor  # before fully_sharded counts them
 
 
 class Issued:
@@ -42,10 +44,10 @@ def every_operation(issued, rank, world):
         dist.all_reduce(one)
         issued.add("AllReduce", one)
     part = tensor(70_001)
-    dist.all_gather_into_tensor(tensor(70_001 * world), part)
+    gather(tensor(70_001 * world), part)
     issued.add("AllGather", part)
     part = tensor(80_021)
-    dist.reduce_scatter_tensor(part, tensor(80_021 * world))
+    scatter(part, tensor(80_021 * world))
     issued.add("ReduceScatter", part)
     one = tensor(90_007)
     dist.broadcast(one, src=1)
@@ -67,9 +69,41 @@ def every_operation(issued, rank, world):
     issued.add("Recv", to_receive)
 
 
+def data_parallel(issued, layers, device):
+    def reduce_bucket(_, bucket):
+        issued.add("AllReduce", bucket.buffer())
+        return default_hooks.allreduce_hook(None, bucket)
+
+    model = DistributedDataParallel(torch.nn.Sequential(*layers).to(device, DATATYPE), device_ids=[device.index])
+    model.register_comm_hook(None, reduce_bucket)
+    return model
+
+
+def fully_sharded(issued, layers, device):
+    from torch.distributed.fsdp import fully_shard
+
+    def count(function, name, argument):
+        """The function's own count argument is that of the part: what is sent of a gather, what is received of a scatter."""
+        original = getattr(dist, name)
+
+        def counted(*args, **kwargs):
+            issued.add(function, args[argument[0]] if len(args) > argument[0] else kwargs[argument[1]])
+            return original(*args, **kwargs)
+
+        setattr(dist, name, counted)
+
+    count("AllGather", "all_gather_into_tensor", (1, "input_tensor"))
+    count("ReduceScatter", "reduce_scatter_tensor", (0, "output"))
+    model = torch.nn.Sequential(*layers).to(device, DATATYPE)
+    for layer in layers:
+        fully_shard(layer)
+    return fully_shard(model)
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--parallel", choices=("ddp", "fsdp"), default="ddp")
     parser.add_argument("--issued", required=True, help="path; .rankN.json is added")
     options = parser.parse_args()
     device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
@@ -77,14 +111,8 @@ def main():
     dist.init_process_group("nccl", device_id=device)
     rank, world = dist.get_rank(), dist.get_world_size()
     issued = Issued()
-
-    def reduce_bucket(_, bucket):
-        issued.add("AllReduce", bucket.buffer())
-        return default_hooks.allreduce_hook(None, bucket)
-
     layers = [torch.nn.Linear(1_021, 1_021) for _ in range(8)]
-    model = DistributedDataParallel(torch.nn.Sequential(*layers).to(device, DATATYPE), device_ids=[device.index])
-    model.register_comm_hook(None, reduce_bucket)
+    model = (data_parallel if options.parallel == "ddp" else fully_sharded)(issued, layers, device)
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-4)
     batch = torch.randn(64, 1_021, dtype=DATATYPE, device=device)
     for _ in range(options.steps):
