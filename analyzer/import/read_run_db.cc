@@ -5,6 +5,7 @@
 
 #include "analyzer/import/join_launches.h"
 #include "analyzer/import/join_plans.h"
+#include "analyzer/import/mark_nccl_copies.h"
 #include "analyzer/import/run_db_dictionaries.h"
 #include "analyzer/import/run_db_events.h"
 #include "analyzer/import/run_db_rows.h"
@@ -28,6 +29,7 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     SortRank(each);
     JoinLaunches(each);
     JoinPlans(each);
+    MarkNcclCopies(each);
     if (each.end == kOpen) each.end = LastTimeSeen(each);
   }
 }

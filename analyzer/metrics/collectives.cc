@@ -18,10 +18,14 @@
 namespace traceinject {
 namespace {
 
+constexpr char kCopyEngine[] = "copy engine";
+
 bool IsNcclKernelName(std::string_view name) { return name.find("nccl") != std::string_view::npos; }
 
-bool IsNcclKernel(const Rank& rank, const GpuOps& ops, std::size_t row) {
-  return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] == KernelClass::kComm &&
+// Its kernels, and the copies of operations that the copy engines carried out (MarkNcclCopies).
+bool IsNccl(const Rank& rank, const GpuOps& ops, std::size_t row) {
+  if (ops.kernel_class[row] != KernelClass::kComm) return false;
+  return ops.kind[row] != OpKind::kKernel ||
          IsNcclKernelName(rank.string(rank.shapes[ops.detail[row]].name));
 }
 
@@ -247,21 +251,23 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
   if (known) launch.bytes = std::max(sent, received) + rest;
 }
 
-// Adds a kernel to its launch; the union of the kernels is its time. `busy_until`: the latest end
+// Adds a kernel or copy to its launch; the union of these is its time. `busy_until`: the latest end
 // of those before.
-void AddKernel(std::uint32_t row, Interval time, NcclLaunch& launch, TimeNs& busy_until) {
-  if (launch.kernels++ == 0) {
-    launch.first_kernel = row;
+void AddOperation(std::uint32_t row, OpKind kind, Interval time, NcclLaunch& launch,
+                  TimeNs& busy_until) {
+  if (launch.first_op == kNone) {
+    launch.first_op = row;
     launch.start = busy_until = time.start;
   }
+  ++(kind == OpKind::kKernel ? launch.kernels : launch.copies);
   launch.kernel_ns += std::max<TimeNs>(0, time.end - std::max(time.start, busy_until));
   busy_until = std::max(busy_until, time.end);
 }
 
-std::vector<std::uint32_t> NcclKernels(const Rank& rank, const GpuOps& ops) {
+std::vector<std::uint32_t> NcclRows(const Rank& rank, const GpuOps& ops) {
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < ops.size(); ++row) {
-    if (IsNcclKernel(rank, ops, row)) rows.push_back(row);
+    if (IsNccl(rank, ops, row)) rows.push_back(row);
   }
   return rows;
 }
@@ -411,14 +417,14 @@ void MatchViews(const std::vector<NcclMember>& members,
 NcclLinks LinkNccl(const Rank& rank, const Device& device) {
   const GpuOps& ops = device.ops;
   const Issuers issuers(rank);
-  const std::vector<std::uint32_t> kernels = NcclKernels(rank, ops);
+  const std::vector<std::uint32_t> rows = NcclRows(rank, ops);
   NcclLinks links;
-  links.launches.reserve(kernels.size());  // as good as all have one
+  links.launches.reserve(rows.size());  // as good as all have one
   std::unordered_map<std::uint32_t, std::uint32_t> by_issue;
   std::vector<std::uint32_t> issues;     // per launch
   std::vector<TimeNs> busy_until;        // per launch
-  std::vector<std::uint32_t> launch_of;  // per kernel
-  for (const std::uint32_t row : kernels) {
+  std::vector<std::uint32_t> launch_of;  // per row
+  for (const std::uint32_t row : rows) {
     std::uint32_t issue = kNone;
     if (const std::uint32_t launch = ops.launch[row]; launch != kNone) {
       issue = issuers.Find(launch);
@@ -430,20 +436,25 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
       issues.push_back(issue);
       busy_until.push_back(0);
     }
-    AddKernel(row, {ops.start[row], ops.end[row]}, links.launches[at], busy_until[at]);
+    AddOperation(row, ops.kind[row], {ops.start[row], ops.end[row]}, links.launches[at],
+                 busy_until[at]);
     launch_of.push_back(at);
   }
 
   for (std::size_t i = 0; i < links.launches.size(); ++i) {
     NcclLaunch& launch = links.launches[i];
     if (issues[i] != kNone) Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch);
-    if (launch.calls == 0) {
+    if (launch.kernels == 0) {
+      launch.algorithm = kCopyEngine;
+      if (launch.calls == 0) launch.function = "unknown";  // its communicator is on another device
+    } else if (launch.calls == 0) {
       launch.function =
-          FunctionOfKernel(rank.string(rank.shapes[ops.detail[launch.first_kernel]].name));
+          FunctionOfKernel(rank.string(rank.shapes[ops.detail[launch.first_op]].name));
     }
   }
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    if (links.launches[launch_of[i]].calls > 0) links.linked_rows.push_back(kernels[i]);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (ops.kind[rows[i]] == OpKind::kKernel && links.launches[launch_of[i]].calls > 0)
+      links.linked_rows.push_back(rows[i]);
   }
   return links;
 }
@@ -480,7 +491,7 @@ CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range)
   CommKernels count;
   for (std::size_t row = range.begin; row < range.end; ++row) {
     if (ops.kind[row] != OpKind::kKernel || ops.kernel_class[row] != KernelClass::kComm) continue;
-    ++(IsNcclKernel(rank, ops, row) ? count.nccl : count.other);
+    ++(IsNccl(rank, ops, row) ? count.nccl : count.other);
   }
   return count;
 }

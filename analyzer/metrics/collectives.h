@@ -36,21 +36,22 @@ struct NcclLaunch {
   std::optional<int> communicator_size;  // ranks
   std::optional<std::int64_t>
       bytes;  // S; Send and Recv: the larger of the two sums. Empty: unknown
-  // RING, SIMPLE, ...; several joined by "+"; empty: NCCL did not tell.
+  // RING, SIMPLE, ...; several joined by "+"; empty: NCCL did not tell. "copy engine": no kernel.
   std::string algorithm = {}, protocol = {};
   std::int64_t calls = 0;            // 0: not linked
   std::uint32_t first_call = kNone;  // row of Collectives; kNone: not linked
   std::int64_t kernels = 0;
-  std::uint32_t first_kernel = kNone;  // row of GpuOps
-  TimeNs start = 0;                    // of the first kernel
-  TimeNs kernel_ns = 0;                // merged
-  std::optional<TimeNs> transfer_ns;   // see EstimateTransfers
+  std::int64_t copies = 0;            // of an operation that the copy engines carried out
+  std::uint32_t first_op = kNone;     // row of GpuOps
+  TimeNs start = 0;                   // of the first kernel or copy
+  TimeNs kernel_ns = 0;               // merged, of kernels and copies
+  std::optional<TimeNs> transfer_ns;  // see EstimateTransfers
 };
 
 struct NcclLinks {
   std::vector<NcclLaunch> launches;  // by start
-  // Rows of GpuOps, in order, that were joined to their calls. The kernels of one launch may start
-  // on both sides of the end of a window.
+  // Kernels, as rows of GpuOps in order, that were joined to their calls. Those of one launch may
+  // start on both sides of the end of a window.
   std::vector<std::uint32_t> linked_rows = {};
 };
 

@@ -43,6 +43,28 @@ TEST(CollectivesTest, CallsOfAnotherThreadDoNotCount) {
   EXPECT_EQ(links.launches[0].function, "AllReduce");  // from the name of the kernel
 }
 
+// Copies on the class of communication: NCCL made them (MarkNcclCopies).
+TEST(CollectivesTest, CopiesOfTheCopyEnginesAreLinkedToTheirCall) {
+  RankBuilder builder;
+  builder.AddCall({100, 200, "AllGather", 1'000, builder.AddCommunicator(4, 0, 0)});
+  const std::uint32_t launch = builder.AddApi(150, 160, "cudaMemcpyAsync");
+  builder.AddCopy(300, 400, Transfer{}, launch);
+  builder.AddCopy(350, 450, Transfer{}, launch);
+  builder.AddCopy(500, 600, Transfer{});  // the program's own
+  Rank rank = builder.rank();
+  GpuOps& ops = rank.devices[0].ops;
+  ops.kernel_class[0] = ops.kernel_class[1] = KernelClass::kComm;
+  const NcclLinks links = LinkNccl(rank, rank.devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].function, "AllGather");
+  EXPECT_EQ(links.launches[0].bytes, 4'000);
+  EXPECT_EQ(links.launches[0].algorithm, "copy engine");
+  EXPECT_EQ(links.launches[0].kernels, 0);
+  EXPECT_EQ(links.launches[0].copies, 2);
+  EXPECT_EQ(links.launches[0].kernel_ns, 150);
+  EXPECT_TRUE(links.linked_rows.empty());  // kernels only
+}
+
 // Two grouped calls, a nested group, one kernel in the outermost ncclGroupEnd.
 RankBuilder Grouped(const std::string& first, const std::string& second, const char* kernel) {
   RankBuilder builder;

@@ -34,10 +34,15 @@ struct Group {
   Intervals times;
 };
 
-Intervals MergedKernels(const GpuOps& ops, Interval window) {
+// Copies that NCCL makes instead of running a kernel are communication.
+bool IsTransfer(const GpuOps& ops, std::size_t row) {
+  return ops.kind[row] != OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
+}
+
+Intervals MergedOthers(const GpuOps& ops, Interval window) {
   Intervals times;
   for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
-    if (ops.kind[row] == OpKind::kKernel && ops.end[row] > window.start) {
+    if (!IsTransfer(ops, row) && ops.end[row] > window.start) {
       times.push_back({ops.start[row], ops.end[row]});
     }
   }
@@ -61,7 +66,7 @@ std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange 
                                    Interval window) {
   std::map<Key, Group> groups;
   for (std::size_t row = range.begin; row < range.end; ++row) {
-    if (ops.kind[row] == OpKind::kKernel) continue;
+    if (!IsTransfer(ops, row)) continue;
     const Transfer& transfer = rank.transfers[ops.detail[row]];
     const Key key = ops.kind[row] == OpKind::kMemset
                         ? Key{true, 0, 0, 0}
@@ -76,10 +81,10 @@ std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange 
   }
   std::vector<CopyStats> list;
   if (groups.empty()) return list;
-  const Intervals kernels = MergedKernels(ops, window);
+  const Intervals others = MergedOthers(ops, window);
   for (auto& [key, group] : groups) {
     const Intervals merged = Clip(Merge(std::move(group.times)), window);
-    group.stats.exposed_ns = Length(merged) - OverlapLength(merged, kernels);
+    group.stats.exposed_ns = Length(merged) - OverlapLength(merged, others);
     list.push_back(group.stats);
   }
   SortByTime(list);

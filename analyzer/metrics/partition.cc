@@ -12,8 +12,8 @@ namespace {
 enum Lane : std::size_t { kCompute, kCommunication, kCopy, kLaneCount };
 
 Lane LaneOf(OpKind kind, KernelClass kernel_class) {
-  if (kind != OpKind::kKernel) return kCopy;
-  return kernel_class == KernelClass::kComm ? kCommunication : kCompute;
+  if (kernel_class == KernelClass::kComm) return kCommunication;  // NCCL also copies
+  return kind == OpKind::kKernel ? kCompute : kCopy;
 }
 
 // Walks forward in time and books every stretch under the set of lanes that were active in it.

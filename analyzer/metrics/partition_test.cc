@@ -37,6 +37,18 @@ TEST(PartitionTest, HandMadeRun) {
   EXPECT_DOUBLE_EQ(*p.overlap_share(), 10.0 / 90);
 }
 
+TEST(PartitionTest, CopiesOfTheCopyEnginesAreCommunication) {
+  RankBuilder builder;
+  builder.AddKernel(0, 100, kCompute);
+  builder.AddCopy(50, 150, {.bytes = 8, .kind = 8});
+  GpuOps ops = builder.ops();
+  ops.kernel_class[1] = KernelClass::kComm;
+  const Partition p = PartitionOf(ops, {0, 200});
+  EXPECT_EQ(p.exposed_communication_ns, 50);
+  EXPECT_EQ(p.communication_ns, 100);
+  EXPECT_EQ(p.copy_ns, 0);
+}
+
 TEST(PartitionTest, OperationsAreClippedToTheWindow) {
   RankBuilder builder;
   builder.AddKernel(0, 100, kCompute);

@@ -92,7 +92,7 @@ void Links::IndexCollectives() {
     members.push_back({&run_->ranks[places[i].first], &links[i]});
     for (const NcclLaunch& launch : links[i].launches) {
       launches[i].push_back(
-          {places[i].first, places[i].second, launch.first_kernel, launch.first_call, kNone});
+          {places[i].first, places[i].second, launch.first_op, launch.first_call, kNone});
     }
   }
   std::uint32_t number = 0;
