@@ -18,10 +18,13 @@ import check_recording
 import checks
 import compare_with_profiler
 import hide_profiler
+import identical
 import matrix_products
 import overhead
+import programs
 import python_side
 import run_db
+import workers
 
 SCHEMA = (pathlib.Path(__file__).parents[2] / "schemas" / "run_db.sql").read_text()
 VIEWS = (pathlib.Path(__file__).parents[2] / "schemas" / "views.sql").read_text()
@@ -260,6 +263,152 @@ class CheckersTest(unittest.TestCase):
         self.assertEqual(traced["LD_PRELOAD"], "l.so")
         self.assertEqual(overhead.environment("kinds:kernel,api", "x.db"), {"TRACEINJECT_OUTPUT": "x.db", "TRACEINJECT_KINDS": "kernel,api"})
         self.assertEqual(overhead.environment("default", "x.db"), {"TRACEINJECT_OUTPUT": "x.db"})
+
+    def test_overhead_of_a_source_is_its_difference_to_the_capture_without(self):
+        def rounds(*step_ms):
+            return [{"median_step_ms": ms, "recorded": None} for ms in step_ms]
+
+        results = {("launch-bound", "untraced"): rounds(10, 20, 40), ("launch-bound", "previous"): rounds(11, 22, 44),
+                   ("launch-bound", "previous+gemm"): rounds(11.05, 22.1, 44.2), ("launch-bound", "default"): rounds(11.2, 22.4, 44.8)}
+        summaries = {name: overhead.summarise(results, "launch-bound", name) for _, name in results}
+        self.assertAlmostEqual(summaries["previous+gemm"]["points_over_base"]["median"], 0.5)
+        self.assertNotIn("points_over_base", summaries["previous"])
+        self.assertIn("| default | previous | +2.00 (+2.00 to +2.00) |", overhead.differences("launch-bound", summaries))
+        self.assertIn("not met", overhead.differences("launch-bound", summaries)[-1])
+        summaries["default"]["points_over_base"].update(low=0.9, high=1.1)
+        self.assertIn("not resolved", overhead.differences("launch-bound", summaries)[-1])
+
+    def test_overhead_switches_off_all_sources_but_the_one_named(self):
+        off = {name: value for switch in overhead.SOURCES.values() for name, value in switch.items()}
+        self.assertEqual(overhead.environment("previous", "x.db"), {"TRACEINJECT_OUTPUT": "x.db"} | off)
+        off.pop("TRACEINJECT_GEMM")
+        self.assertEqual(overhead.environment("previous+gemm", "x.db"), {"TRACEINJECT_OUTPUT": "x.db"} | off)
+        self.assertEqual(overhead.environment("default+overhead", "x.db")["TRACEINJECT_KINDS"], overhead.DEFAULT_KINDS + ",overhead")
+        for wrong in ("previous+nothing", "everything"):
+            self.assertRaises(overhead.argparse.ArgumentTypeError, overhead.configuration_name, wrong)
+
+    def test_overhead_knows_the_default_kinds_and_switches(self):
+        injector = pathlib.Path(__file__).parents[2] / "injector"
+        self.assertIn(f'kDefaultActivityKinds = "{overhead.DEFAULT_KINDS}"', (injector / "cupti" / "activity_kinds.h").read_text())
+        options = (injector / "core" / "options.cc").read_text()
+        for switch in overhead.SOURCES.values():
+            for name in switch:
+                self.assertIn(f'"{name}"', options)
+
+    def test_one_process_measures_several_workloads(self):
+        (self.folder / "torch.py").write_text("")
+        workload = self.folder / "workload.py"
+        workload.write_text("import json, os, sys\nprint('noise')\n"
+                            "print(json.dumps({'workload': 'w', 'pid': os.getpid(), 'a': sys.argv[1:], 'x': os.environ.get('X')}))\n")
+        with mock.patch.dict(overhead.os.environ, {"PYTHONPATH": str(self.folder)}):
+            server = overhead.ForkServer(mock.Mock(workload=str(workload), timeout=60))
+        self.addCleanup(server.process.stdout.close)
+        server.wait_until_ready()
+        first, second = server.run([["one"], ["two", "three"]], {"X": "1"}, self.folder / "output")
+        (third,) = server.run([["four"]], {}, self.folder / "output")
+        server.stop()
+        self.assertEqual((first["a"], second["a"], third["a"]), (["one"], ["two", "three"], ["four"]))
+        self.assertEqual((first["pid"] == second["pid"], first["pid"] == third["pid"], second["x"], third["x"]), (True, False, "1", None))
+
+    def outcomes_of(self, judge, *arguments):
+        """{check: outcome} of what a function adds to the checks that it gets."""
+        self.outcomes.unlink(missing_ok=True)
+        with contextlib.redirect_stdout(io.StringIO()):
+            judge(checks.Checks(self.outcomes, "(x)"), *arguments)
+        return {line["check"]: line["outcome"] for line in map(json.loads, self.outcomes.read_text().splitlines())}
+
+    def plain_cuda(self, damage=""):
+        """What plain_cuda.cu would leave if it did two of everything, damaged by some SQL."""
+        path = self.folder / "plain.db"
+        path.unlink(missing_ok=True)
+        db = sqlite3.connect(path)
+        db.executescript(SCHEMA)
+        names = ["AddOne", "Scale", "InThread", "GraphFirst", "GraphSecond"]
+        db.executemany("INSERT INTO string VALUES (?, ?)", [(i, f"_Z{len(name)}{name}Pf") for i, name in enumerate(names, 1)])
+        db.executemany("INSERT INTO kernel_shape VALUES (?1, ?1, 1,1,1, 1,1,1, NULL,NULL,NULL, 32, 0, 0, 0)", [(i,) for i in range(1, 6)])
+        db.executescript("""
+          INSERT INTO thread VALUES (1, 1, 7, NULL), (2, 1, 8, NULL);
+          INSERT INTO api_name VALUES (1, 2, 307, 'cuLaunchKernel', 1), (2, 1, 20, 'cudaMalloc', 6), (3, 1, 373, 'cudaMallocAsync', 6),
+            (4, 1, 22, 'cudaFree', 6), (5, 1, 375, 'cudaFreeAsync', 6), (6, 1, 311, 'cudaGraphLaunch', 7);
+          INSERT INTO api VALUES (0, 1, 1, 1, 1, 0), (0, 1, 1, 1, 2, 0), (0, 1, 1, 1, 3, 0), (0, 1, 1, 1, 4, 0), (0, 1, 2, 1, 5, 0),
+            (0, 1, 2, 1, 6, 0), (0, 1, 1, 2, 7, 0), (0, 1, 1, 2, 8, 0), (0, 1, 1, 2, 9, 2), (0, 1, 1, 3, 10, 0), (0, 1, 1, 4, 11, 0),
+            (0, 1, 1, 5, 12, 0), (0, 1, 1, 6, 20, 0), (0, 1, 1, 6, 21, 0);
+          INSERT INTO kernel VALUES (0, 1, 1, 1, 1, NULL), (0, 1, 2, 1, 2, NULL), (0, 1, 1, 2, 3, NULL), (0, 1, 2, 2, 4, NULL),
+            (0, 1, 3, 3, 5, NULL), (0, 1, 3, 3, 6, NULL);
+          INSERT INTO memcpy VALUES (0, 1, 1, 1, 2, 3, 1, 100, 30, NULL, NULL, NULL), (0, 1, 1, 2, 3, 2, 1, 200, 31, NULL, NULL, NULL),
+            (0, 1, 1, 8, 3, 3, 1, 300, 32, NULL, NULL, NULL);
+          INSERT INTO memset VALUES (0, 1, 1, 0, 3, 50, 33, NULL);""")
+        for launch in (20, 21):
+            db.executemany("INSERT INTO kernel VALUES (0, 1, 1, ?, ?, ?)", [(4, launch, 1), (5, launch, 2), (5, launch, 3)])
+            db.execute("INSERT INTO memcpy VALUES (0, 1, 1, 8, 3, 3, 1, 300, ?, 4, NULL, NULL)", (launch,))
+            db.execute("INSERT INTO memset VALUES (0, 1, 1, 0, 3, 50, ?, 5)", (launch,))
+        db.executescript(damage)
+        db.commit()
+        db.close()
+        did = {"kernels": {"AddOne": 2, "Scale": 2, "InThread": 2, "GraphFirst": 2, "GraphSecond": 4},
+               "host_to_device": {"calls": 1, "bytes": 100}, "device_to_host": {"calls": 1, "bytes": 200},
+               "device_to_device": {"calls": 1, "bytes": 300}, "set": {"calls": 1, "bytes": 50}, "malloc": {"calls": 2, "bytes": 20},
+               "malloc_async": {"calls": 1, "bytes": 10}, "free": 1, "free_async": 1, "graph": {"launches": 2, "nodes": 5},
+               "priorities": [0, -5], "thread": {"tid": 8, "launches": 2}}
+        return self.outcomes_of(programs.judge_plain_cuda, programs.Recording(path), did)
+
+    def test_plain_cuda_agreement_passes(self):
+        self.assertEqual(self.failed(self.plain_cuda()), [])
+
+    def test_plain_cuda_differences_fail(self):
+        for damage, expected in (
+                ("UPDATE memcpy SET bytes = 101 WHERE kind = 1", ["copies host_to_device"]),
+                ("DELETE FROM memset WHERE graph_node IS NULL", ["memsets"]),
+                ("UPDATE api SET result = 0 WHERE correlation = 9", ["calls of cudaMalloc"]),
+                ("UPDATE api SET thread = 1 WHERE correlation = 6", ["kernels launched by the second thread"]),
+                ("UPDATE kernel SET correlation = 20 WHERE correlation = 21 AND graph_node = 1", ["a graph launch leads to all its nodes"]),
+                ("UPDATE kernel SET stream = 1 WHERE shape = 1", ["kernels on each stream"]),
+                ("DELETE FROM memset WHERE graph_node = 5 AND correlation = 21",
+                 ["a graph launch leads to all its nodes", "each node of the graph ran at each launch"]),
+                ("INSERT INTO kernel VALUES (0, 1, 1, 2, 3, NULL)", ["kernels by name"])):
+            self.assertEqual(self.failed(self.plain_cuda(damage)), expected, damage)
+
+    def shown(self, name, code=7, stdout=b"loss", digests=None):
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "stdout").write_bytes(stdout)
+        (folder / "stderr").write_bytes(b"")
+        (folder / "digests.json").write_text(json.dumps(digests or {"/model/w": "ab"}))
+        return identical.Shown(folder, code)
+
+    def test_identical_runs_pass_and_others_fail(self):
+        plain = self.shown("plain")
+        cases = {"same": ({}, "PASS"), "code": ({"code": 8}, "FAIL"), "output": ({"stdout": b"lose"}, "FAIL"),
+                 "state": ({"digests": {"/model/w": "ac"}}, "FAIL"), "more": ({"digests": {"/model/w": "ab", "/x": "1"}}, "FAIL")}
+        for name, (change, outcome) in cases.items():
+            traced = self.shown(name, **change)
+            outcomes = self.outcomes_of(identical.judge, "eager", [plain], [traced], [5], lambda: [plain])
+            self.assertEqual(outcomes, {"eager: recorded": "PASS", "eager: identical": outcome}, name)
+        outcomes = self.outcomes_of(identical.judge, "eager", [plain], [plain], [0], lambda: [plain])
+        self.assertEqual(outcomes["eager: recorded"], "FAIL", "nothing was recorded")
+        self.assertEqual(self.outcomes_of(identical.judge, "exception", [plain], [plain], [5], lambda: [plain]), {"exception": "SKIP"})
+
+    def test_workers_are_told_apart(self):
+        def rows(cpu, read, disk):
+            return [(s * 1_000_000_000, cpu and int(s * cpu * 1e9), None if read is None else s * read, 4, disk) for s in range(10)]
+
+        gib = 1 << 30
+        for (cpu, read, disk), cause in (((0.99, 0, 0), "decode"), ((0.2, gib, 3), "storage"), ((0.2, None, 3), "storage"),
+                                         ((0.2, gib, 0), "storage"), ((0.01, 0, 0), "sleep"), ((None, 0, 0), "unknown")):
+            self.assertEqual(workers.cause(workers.figures_of(rows(cpu, read, disk))), cause, (cpu, read, disk))
+        self.assertEqual(workers.cause(workers.figures_of([])), "unknown")
+
+    def test_workers_are_held_against_their_own_clock(self):
+        figures = {pid: workers.Figures(10, 0.95, 0.0, 0.0) for pid in (5, 6)}
+        own = {pid: {"cpu": 0.99, "read_bytes_s": 0} for pid in (5, 6)}
+        self.assertEqual(self.failed(self.outcomes_of(workers.judge, "decode", figures, own)), [])
+        self.assertEqual(self.failed(self.outcomes_of(workers.judge, "sleep", figures, own)), ["sleep: told apart"])
+        own[6]["cpu"] = 0.5
+        self.assertEqual(self.failed(self.outcomes_of(workers.judge, "decode", figures, own)), ["decode: share of a processor"])
+        self.assertEqual(self.failed(self.outcomes_of(workers.judge, "decode", {5: figures[5]}, own)), ["decode: workers"])
+        waiting = {pid: workers.Figures(10, 0.1, 0.0, 0.0) for pid in (5, 6)}
+        own = {pid: {"cpu": 0.1, "read_bytes_s": 1e9} for pid in (5, 6)}
+        self.assertEqual(self.outcomes_of(workers.judge, "storage", waiting, own)["storage: told apart"], "SKIP")
 
     def outcomes_of_python_side(self, damage=""):
         """One configuration of 10 waits of 1 ms and 9 steps, recorded exactly, then damaged by some SQL."""

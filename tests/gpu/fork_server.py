@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Imports PyTorch and the workload once, then runs the workload in forked children, one after another, as it is told on stdin.
 
-A request is one line of JSON: {"arguments": [...], "environment": {name: value, or null to unset}, "output": file}; the answer is
-one line with the child's exit code. What the child prints goes to `output`. Children have the same memory layout and the same
-loaded libraries, so they differ far less in speed than processes that were started apart; CUDA is first touched in the child.
-Started with LD_PRELOAD, its children are recorded like any program.
+A request is one line of JSON: {"runs": [arguments, ...], "environment": {name: value, or null to unset}, "output": file}; the child
+runs the workload once with each arguments, and the answer is one line with its exit code. What the child prints goes to `output`.
+Children have the same memory layout and the same loaded libraries, so they differ far less in speed than processes that were
+started apart; CUDA is first touched in the child. Started with LD_PRELOAD, its children are recorded like any program.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -23,8 +24,10 @@ def become(request, workload):
     output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(output, 1)
     os.dup2(output, 2)
-    sys.argv = [workload] + request["arguments"]
-    runpy.run_path(workload, run_name="__main__")
+    for arguments in request["runs"]:
+        sys.argv = [workload] + arguments
+        runpy.run_path(workload, run_name="__main__")
+        gc.collect()  # a model holds itself by cycles; the next run gets its memory
 
 
 def main():

@@ -39,12 +39,38 @@ WORKLOADS = {
     "compute": "(a) compute-bound",
     "launch-bound": "(c) launch-bound",
 }
+# Sources that came after `previous`: what switches each off.
+SOURCES = {
+    "gemm": {"TRACEINJECT_GEMM": "0"},
+    "nccl": {"TRACEINJECT_NCCL": "0"},
+    "telemetry": {"TRACEINJECT_TELEMETRY_HZ": "0"},
+}
+DEFAULT_KINDS = "kernel,memcpy,memcpy2,memset,api"  # kDefaultActivityKinds in injector/cupti/activity_kinds.h
 BASE = "untraced"
+SOURCE_CONFIGURATIONS = [BASE, "previous", *(f"previous+{source}" for source in SOURCES), "default"]
+# What all sources together may cost over `previous`, in points of the untraced step.
+LIMIT_POINTS = {"compute": 0.3, "launch-bound": 1.0}
 FLOOR = "kinds:kernel"  # the least that recording kernels with CUPTI costs
 
 
 def is_traced(configuration):
-    return configuration == "default" or configuration.startswith("kinds:")
+    return configuration != BASE and not configuration.startswith("profiler-")
+
+
+def base_of(configuration):
+    """The configuration that this one adds something to; None if there is none."""
+    if configuration == "default":
+        return "previous"
+    base, plus, _ = configuration.partition("+")
+    return base if plus else None
+
+
+def configuration_name(text):
+    base, plus, more = text.partition("+")
+    known = text in (BASE, "default", "previous", "profiler-cuda", "profiler-cpu-cuda") or text.startswith("kinds:")
+    if known or (base == "default" and more) or (base == "previous" and more in SOURCES):
+        return text
+    raise argparse.ArgumentTypeError(f"{text} is no configuration; see --help")
 
 
 class ForkServer:
@@ -72,7 +98,7 @@ class ForkServer:
 
     def execute(self, arguments, environment, output, limit=None):
         """The child's exit code; what it printed is in the file `output`."""
-        request = {"arguments": arguments, "environment": environment, "output": str(output)}
+        request = {"runs": arguments, "environment": environment, "output": str(output)}
         print(json.dumps(request), file=self.process.stdin, flush=True)
         answer = self.answer(limit)
         if not answer:
@@ -80,11 +106,15 @@ class ForkServer:
         return int(answer)
 
     def run(self, arguments, environment, output):
+        """What the program printed last, once for each list of arguments."""
         code = self.execute(arguments, environment, output)
         text = output.read_text()
         if code != 0:
             raise RuntimeError(f"exit code {code}\n{text[-2000:]}")
-        return json.loads(text.splitlines()[-1])
+        results = [json.loads(line) for line in text.splitlines() if line.startswith('{"workload"')]
+        if len(results) != len(arguments):
+            raise RuntimeError(f"{len(results)} results of {len(arguments)} runs\n{text[-2000:]}")
+        return results
 
     def stop(self):
         self.process.stdin.close()
@@ -96,6 +126,12 @@ def environment(configuration, database):
     env = {"TRACEINJECT_OUTPUT": str(database)}
     if configuration.startswith("kinds:"):
         env["TRACEINJECT_KINDS"] = configuration.removeprefix("kinds:")
+    base, _, more = configuration.partition("+")
+    if base == "default" and more:
+        env["TRACEINJECT_KINDS"] = f"{DEFAULT_KINDS},{more}"
+    if base == "previous":
+        for source, switch in SOURCES.items():
+            env.update(switch if source != more else {})
     return env
 
 
@@ -107,58 +143,74 @@ def arguments(options, workload, configuration):
     return words
 
 
-def measure(options, server, workload, configuration, scratch):
-    """One process: its result line, with what was recorded."""
+def measure(options, server, configuration, scratch):
+    """One process, which runs the workloads one after the other: a result line for each, with what was recorded of all."""
     database = scratch / "run.db"
     database.unlink(missing_ok=True)
     traced = is_traced(configuration)
+    # A profiled program ends without coming back: each workload is a process of its own then.
+    together = [[workload] for workload in options.workloads] if configuration.startswith("profiler-") else [options.workloads]
+    results = []
     try:
-        result = server.run(arguments(options, workload, configuration), environment(configuration, database) if traced else {},
-                            scratch / "output")
+        for workloads in together:
+            results += server.run([arguments(options, workload, configuration) for workload in workloads],
+                                  environment(configuration, database) if traced else {}, scratch / "output")
     except RuntimeError as error:
-        raise RuntimeError(f"{workload}, {configuration}: {error}") from error
-    result["recorded"] = recorded(database, configuration) if traced else None
+        raise RuntimeError(f"{configuration}: {error}") from error
+    held = recorded(database, configuration) if traced else None
     database.unlink(missing_ok=True)
-    return result
+    return [result | {"recorded": held} for result in results]
 
 
 def recorded(database, configuration):
     """Row counts: a recording that was off would look wonderfully cheap."""
     run = RunDb(database)
-    rows = {table: run.count(table) for table in ("kernel", "memcpy", "memset", "api", "sync")}
+    tables = ("kernel", "memcpy", "memset", "api", "sync", "gemm", "device_sample", "host_sample")
+    rows = {table: run.count(table) for table in tables}
     run.db.close()
     if rows["kernel"] == 0:
         raise RuntimeError(f"{configuration}: no kernel was recorded: {rows}")
     if configuration == "kinds:kernel" and rows["api"]:
         raise RuntimeError(f"{configuration}: {rows['api']} calls were recorded although only kernels were asked for")
+    if configuration == "previous" and (rows["gemm"] or rows["device_sample"]):
+        raise RuntimeError(f"{configuration}: a source was on that should be off: {rows}")
     return rows | {"bytes": database.stat().st_size}
 
 
-def measure_all(options):
-    """{(workload, configuration): [result, ...]}, one a completed round."""
+def measure_round(options, configurations, scratch):
+    """{(workload, configuration): result}"""
+    servers = {False: ForkServer(options), True: ForkServer(options, options.library)}
+    results = {}
+    try:
+        for server in servers.values():
+            server.wait_until_ready()
+        for configuration in configurations:
+            for workload, result in zip(options.workloads, measure(options, servers[is_traced(configuration)], configuration, scratch)):
+                results[workload, configuration] = result
+                print(f"  {workload:13} {configuration:30} {result['median_step_ms']:8.3f} ms", file=sys.stderr, flush=True)
+    finally:
+        for server in servers.values():
+            server.stop()
+    return results
+
+
+def measure_all(options, write):
+    """Calls write({(workload, configuration): [result, ...]}) after each completed round."""
     results, began = collections.defaultdict(list), time.monotonic()
     scratch = pathlib.Path(options.out) / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     for number in range(options.repetitions):
         round_began = time.monotonic()
         shift = number % len(options.configuration)
-        servers = {False: ForkServer(options), True: ForkServer(options, options.library)}
-        for server in servers.values():
-            server.wait_until_ready()
-        for workload in options.workloads:
-            for configuration in options.configuration[shift:] + options.configuration[:shift]:
-                result = measure(options, servers[is_traced(configuration)], workload, configuration, scratch)
-                results[workload, configuration].append(result)
-                print(f"round {number + 1}  {workload:13} {configuration:30} {result['median_step_ms']:8.3f} ms",
-                      file=sys.stderr, flush=True)
-        for server in servers.values():
-            server.stop()
+        for key, result in measure_round(options, options.configuration[shift:] + options.configuration[:shift], scratch).items():
+            results[key].append(result)
+        write(results)
         spent, last = time.monotonic() - began, time.monotonic() - round_began
+        print(f"round {number + 1}: {last:.0f} s", file=sys.stderr, flush=True)
         if number + 1 < options.repetitions and spent + last > options.budget_s:
             print(f"stopped after {number + 1} rounds: another would exceed {options.budget_s} s", file=sys.stderr)
             break
     shutil.rmtree(scratch)
-    return results
 
 
 def interval(rounds, statistic, seed=1, samples=10000):
@@ -183,6 +235,9 @@ def summarise(results, workload, configuration):
         summary["change_percent"] = interval(mine, statistics.median)
     if mine and floor and configuration not in (BASE, FLOOR):
         summary["points_over_floor"] = interval([m - f for m, f in zip(mine, floor)], statistics.median)
+    base = changes(results, workload, base_of(configuration))
+    if mine and base:
+        summary["points_over_base"] = interval([m - b for m, b in zip(mine, base)], statistics.median) | {"base": base_of(configuration)}
     return summary
 
 
@@ -192,7 +247,7 @@ def cell(summary, key, unit, sign="+"):
 
 
 def table(workload, summaries, rounds, options):
-    lines = [f"{WORKLOADS[workload]}, {options.steps} steps a run, {rounds} interleaved rounds:", "",
+    lines = [f"{WORKLOADS[workload]}, {options.steps} steps a run, {rounds} interleaved rounds (rows of all workloads of a process):", "",
              "| configuration | step, ms (95 %) | against untraced (95 %) | against kernels only, points (95 %) | recorded rows |",
              "|---|---|---|---|---|"]
     for configuration, summary in summaries.items():
@@ -200,7 +255,22 @@ def table(workload, summaries, rounds, options):
         held = ", ".join(f"{count} {name}" for name, count in rows.items() if count and name != "bytes")
         lines.append(f"| {configuration} | {cell(summary, 'step_ms', '', '')} | {cell(summary, 'change_percent', ' %')} | "
                      f"{cell(summary, 'points_over_floor', '')} | {held} |")
-    return "\n".join(lines)
+    return "\n".join(lines + differences(workload, summaries))
+
+
+def differences(workload, summaries):
+    """What each configuration adds to the one that it builds on."""
+    found = {name: summary["points_over_base"] for name, summary in summaries.items() if "points_over_base" in summary}
+    if not found:
+        return []
+    lines = ["", "| added by | to | points of the untraced step (95 %) |", "|---|---|---|"]
+    for name, added in found.items():
+        lines.append(f"| {name} | {added['base']} | {added['median']:+.2f} ({added['low']:+.2f} to {added['high']:+.2f}) |")
+    if "default" in found:
+        limit, added = LIMIT_POINTS[workload], found["default"]
+        outcome = "met" if added["high"] <= limit else "not met" if added["low"] > limit else "not resolved"
+        lines += ["", f"All sources together over the previous capture: at most {limit} points: {outcome}."]
+    return lines
 
 
 def parse_options():
@@ -209,32 +279,43 @@ def parse_options():
     parser.add_argument("--library", required=True, help="libtraceinject.so")
     parser.add_argument("--workload", required=True, help="transformer.py")
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=WORKLOADS, help="presets (default: both)")
-    parser.add_argument("--configuration", action="append", help="may be given several times (default: " + ", ".join(DEFAULT_CONFIGURATIONS) + ")")
+    parser.add_argument("--configuration", action="append", type=configuration_name,
+                        help="may be given several times (default: " + ", ".join(DEFAULT_CONFIGURATIONS) + ")")
+    parser.add_argument("--sources", action="store_true",
+                        help="what each source costs: its configurations, and rounds of about 25 s (20 steps after 5)")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
-    parser.add_argument("--steps", type=int, default=80, help="measured steps a run (default: 80, about 3 s)")
-    parser.add_argument("--warmup", type=int, default=10, help="steps before (default: 10)")
-    parser.add_argument("--block", type=int, default=20, help="steps timed together (default: 20)")
+    parser.add_argument("--steps", type=int, help="measured steps a run (default: 80, about 3 s; with --sources 20)")
+    parser.add_argument("--warmup", type=int, help="steps before (default: 10; with --sources 5)")
+    parser.add_argument("--block", type=int, help="steps timed together (default: 20; with --sources 5)")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for one run, or for importing PyTorch (default: 120)")
     parser.add_argument("--budget-s", type=int, default=540, help="no new round that would end later than this (default: 540)")
     options = parser.parse_args()
-    options.configuration = options.configuration or DEFAULT_CONFIGURATIONS
+    options.configuration = options.configuration or (SOURCE_CONFIGURATIONS if options.sources else DEFAULT_CONFIGURATIONS)
+    for name, long, short in (("steps", 80, 20), ("warmup", 10, 5), ("block", 20, 5)):
+        if getattr(options, name) is None:
+            setattr(options, name, short if options.sources else long)
     if options.repetitions < 1:
         parser.error("--repetitions must be at least 1")
     options.library = os.path.realpath(options.library)
     return options
 
 
-def main():
-    options = parse_options()
-    results = measure_all(options)
-    out, document, texts = pathlib.Path(options.out), {}, []
+def write_results(options, results):
+    document, texts = {}, []
     for workload in options.workloads:
         summaries = {c: summarise(results, workload, c) for c in options.configuration}
         document[workload] = {"configurations": summaries, "runs": {c: results[workload, c] for c in options.configuration}}
         texts.append(table(workload, summaries, len(results[workload, options.configuration[0]]), options))
-    (out / "overhead.json").write_text(json.dumps(document, indent=1))
-    (out / "overhead.md").write_text("\n\n".join(texts) + "\n")
-    print("\n\n".join(texts))
+    for name, text in (("overhead.json", json.dumps(document, indent=1)), ("overhead.md", "\n\n".join(texts) + "\n")):
+        path = pathlib.Path(options.out) / name
+        path.with_suffix(".part").write_text(text)
+        path.with_suffix(".part").rename(path)
+
+
+def main():
+    options = parse_options()
+    measure_all(options, lambda results: write_results(options, results))
+    print((pathlib.Path(options.out) / "overhead.md").read_text(), end="")
 
 
 if __name__ == "__main__":

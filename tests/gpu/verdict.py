@@ -54,7 +54,7 @@ class Runner:
     def run(self, arguments, environment, output, limit):
         """Exit code; what was printed is in the file `output`."""
         if self.server:
-            return self.server.execute(arguments, environment, output, limit)
+            return self.server.execute([arguments], environment, output, limit)
         variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")} | environment
         if self.library:
             variables["LD_PRELOAD"] = self.library

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A guest changes nothing: a deterministic training script with and without the library must print the same, end with the same exit
+# code and leave the same parameters, bit by bit: eager, ended by an exception, under torch.compile, and on two GPUs if they are
+# there. About four minutes.
+#
+# usage: identical.sh OUT    writes OUT/results.json, what the programs printed, and the recordings; exit code 0: all checks passed
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -ne 1 || $1 == -* ]]; then
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+mkdir -p "$1"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/identical.py" check --library "$lib" --gpus "$gpus" --out "$1"

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Programs that are no PyTorch: a plain CUDA C++ program compiled on the spot by nvcc, a JAX training loop with and without CUDA
+# graphs, and a CuPy loop. Each is recorded and held against what it did itself; what is not installed is skipped. About three
+# minutes on one GPU.
+#
+# usage: programs.sh OUT    writes OUT/results.json and the recordings; exit code 0: all checks passed
+#   NVCC   the compiler (default: the one in PATH, then of /usr/local/cuda*)
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -ne 1 || $1 == -* ]]; then
+  sed -n '3,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+[[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+mkdir -p "$1"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/programs.py" check --library "$lib" --analyze "$analyze" --out "$1"

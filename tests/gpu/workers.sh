@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What data workers wait for, from the worker samples: a loader that decodes, one that reads a file of several GiB past the page
+# cache, and one that sleeps must be told apart. Held against what the workers measured themselves. About a minute and a half on one GPU.
+#
+# usage: workers.sh OUT    writes OUT/results.json, the recordings, and while it runs OUT/storage.bin (STORAGE_BYTES, default 4 GiB)
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -ne 1 || $1 == -* ]]; then
+  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+mkdir -p "$1"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-400}" "$python" "$here/workers.py" check --library "$lib" --out "$1" \
+  --storage-bytes "${STORAGE_BYTES:-4294967296}"
