@@ -15,6 +15,7 @@
 #include "injector/core/log.h"
 #include "injector/core/options.h"
 #include "injector/core/own_thread.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/core/writer.h"
 #include "injector/preload/environment.h"
@@ -34,8 +35,6 @@ struct Session {
   std::atomic<bool> finishing{false};
 };
 std::atomic<Session*> g_session{nullptr};
-// Options; they count while the state is kRunning.
-constinit std::atomic<bool> g_sync{false}, g_gemm{false};
 constinit std::atomic<bool> g_started{false};
 constinit std::atomic<bool> g_slot_checked{false};
 
@@ -54,7 +53,18 @@ void AfterForkInChild() {
   // CUDA and CUPTI do not survive a fork, and the writer thread is not here.
   if (g_state.load(std::memory_order_relaxed) != State::kArmed)
     g_state.store(State::kDead, std::memory_order_relaxed);
-  g_sync.store(false, std::memory_order_relaxed);
+  g_sources.store(0, std::memory_order_relaxed);
+}
+
+unsigned SourcesOf(const Options& options) {
+  unsigned sources = 0;
+  const auto add = [&](bool wanted, Source source) {
+    if (wanted) sources |= static_cast<unsigned>(source);
+  };
+  add(options.sync, Source::kSync);
+  add(options.gemm, Source::kGemm);
+  add(options.telemetry_hz > 0, Source::kTelemetry);
+  return sources;
 }
 
 void AtExit() { FinishRecording(ExitLimitMs()); }
@@ -77,8 +87,7 @@ void Start(const std::string& why) {
   }
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
-  g_sync.store(running && session->options.sync, std::memory_order_release);
-  g_gemm.store(running && session->options.gemm, std::memory_order_release);
+  g_sources.store(running ? SourcesOf(session->options) : 0, std::memory_order_release);
   g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);
 }
 
@@ -100,8 +109,7 @@ long ExitLimitMs() {
 void FinishRecording(long limit_ms) {
   Session* session = g_session.load(std::memory_order_acquire);
   if (session == nullptr || session->owner != getpid() || session->finishing.exchange(true)) return;
-  g_sync.store(false, std::memory_order_relaxed);
-  g_gemm.store(false, std::memory_order_relaxed);
+  g_sources.store(0, std::memory_order_relaxed);
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
   session->writer->RequestEnd();
@@ -114,11 +122,9 @@ void FinishRecording(long limit_ms) {
   g_state.store(State::kDone, std::memory_order_release);
 }
 
-bool GemmWanted() { return g_gemm.load(std::memory_order_relaxed) && Recording(); }
-
 bool SyncWanted() {
   const State state = g_state.load(std::memory_order_acquire);
-  if (state == State::kRunning) return g_sync.load(std::memory_order_relaxed);
+  if (state == State::kRunning) return Delivers(Source::kSync);
   if (state != State::kArmed || g_slot_checked.load(std::memory_order_relaxed) ||
       g_slot_checked.exchange(true) || g_started.load(std::memory_order_relaxed))
     return false;

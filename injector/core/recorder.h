@@ -21,7 +21,4 @@ long ExitLimitMs();
 // tool, the first call that shows GPU work leaves a file that says so.
 bool SyncWanted();
 
-// Whether the wrappers of matrix products should emit events.
-bool GemmWanted();
-
 }  // namespace traceinject

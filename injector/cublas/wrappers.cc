@@ -13,8 +13,8 @@
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
 #include "injector/core/real_function.h"
-#include "injector/core/recorder.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/cublas/abi.h"
 #include "injector/preload/exported.h"
 

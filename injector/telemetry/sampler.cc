@@ -12,6 +12,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/own_thread.h"
+#include "injector/core/sources.h"
 #include "injector/host/system_facts.h"
 #include "injector/telemetry/fork_gate.h"
 
@@ -250,6 +251,10 @@ void Sampler::Run() {
   std::int64_t next_device = 0, next_state = 0, next_host = 0, next_children = 0;
   std::int64_t children_ns = kSecondNs;
   while (!stop_.load(std::memory_order_acquire)) {
+    if (!Delivers(Source::kTelemetry)) {
+      wake_.Wait(device_ns);
+      continue;
+    }
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     TakeTold();
     if (now >= next_host) {

@@ -14,14 +14,12 @@ behind when all kinds are disabled; compare with untraced processes by overhead.
 import argparse
 import ctypes
 import pathlib
-import random
 import re
-import statistics
 import sys
-import time
+
+import turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "samples" / "workloads"))
 
 # CUpti_ActivityKind
 KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, "cuda_event": 36, "synchronization": 38}
@@ -68,55 +66,19 @@ class Switch:
         self.on = set(wanted)
 
 
-def interval(values, of=statistics.median, rounds=4000):
-    draw = random.Random(1)
-    drawn = sorted(of(draw.choices(values, k=len(values))) for _ in range(rounds))
-    return drawn[int(0.025 * rounds)], drawn[int(0.975 * rounds)]
-
-
-def parse_options():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--preset", choices=["compute", "launch-bound"], default="launch-bound")
-    parser.add_argument("--rounds", type=int, default=25, help="blocks of each setting (default: 25)")
-    parser.add_argument("--block", type=int, default=10, help="steps timed together (default: 10)")
-    parser.add_argument("--settle", type=int, default=2, help="steps after a switch that are not timed (default: 2)")
-    parser.add_argument("--setting", action="append", choices=SETTINGS, help="may be repeated (default: all)")
-    return parser.parse_args()
-
-
 def main():
-    options = parse_options()
-    settings = options.setting or list(SETTINGS)
-    import transformer
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    turns.add_options(parser, SETTINGS)
+    options = parser.parse_args()
+    switches = []
 
-    steps = options.rounds * len(settings) * (options.block + options.settle) + 20
-    sys.argv = ["transformer.py", "--preset", options.preset, "--steps", str(steps), "--workers", "0"]
-    trainer = transformer.Trainer(transformer.parse_options())
-    for _ in range(15):
-        trainer.step()
-    switch = Switch()
-    step_ms = {setting: [] for setting in settings}
-    for turn in range(options.rounds):
-        for setting in settings[turn % len(settings):] + settings[:turn % len(settings)]:
-            trainer.synchronise()
-            switch.to(setting)
-            for _ in range(options.settle):
-                trainer.step()
-            trainer.synchronise()
-            started = time.perf_counter()
-            for _ in range(options.block):
-                trainer.step()
-            trainer.synchronise()
-            step_ms[setting].append((time.perf_counter() - started) * 1e3 / options.block)
-    switch.to("default")
+    def make_switch():
+        switches.append(Switch())
+        return switches[0].to
 
-    base = statistics.median(step_ms["kernel"])
-    print(f"{options.preset}, one process, {options.rounds} rounds of {options.block} steps each:\n")
-    print("| setting | step, ms | over kernel, % of the step (95 %) |\n|---|---|---|")
-    for setting in settings:
-        over = [100 * (mine - floor) / base for mine, floor in zip(step_ms[setting], step_ms["kernel"])]
-        low, high = interval(over)
-        print(f"| {setting} | {statistics.median(step_ms[setting]):.2f} | {statistics.median(over):+.2f} ({low:+.2f} to {high:+.2f}) |")
+    step_ms = turns.measure(options, options.setting or list(SETTINGS), make_switch)
+    switches[0].to("default")
+    print("\n" + turns.table(options, step_ms, "kernel"))
 
 
 if __name__ == "__main__":

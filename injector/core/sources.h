@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which sources of events deliver, besides CUPTI: set from the options when recording begins, none
+// once it ended. A source that is taken out of the set meanwhile rests until it is put back; what
+// that saves is how its cost is measured (tests/gpu/switch_sources.py).
+#pragma once
+
+#include <atomic>
+
+#include "injector/core/state.h"
+
+namespace traceinject {
+
+enum class Source : unsigned {
+  kSync = 1,       // wrappers of event and synchronise calls
+  kGemm = 2,       // wrappers of matrix products
+  kTelemetry = 4,  // the sampler thread
+};
+
+inline constinit std::atomic<unsigned> g_sources{0};
+
+inline bool Delivers(Source source) {
+  return (g_sources.load(std::memory_order_relaxed) & static_cast<unsigned>(source)) != 0;
+}
+
+// Whether the wrappers of matrix products should emit events.
+inline bool GemmWanted() { return Delivers(Source::kGemm) && Recording(); }
+
+}  // namespace traceinject
