@@ -331,8 +331,11 @@ void Writer::StopSampler() noexcept {
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
-  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block()))
-    batch_.facts.push_back(std::move(fact));
+  // What is set for NCCL's log the user did not set.
+  const bool own_log = !NcclLogPath(environment_).empty();
+  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block())) {
+    if (!own_log || !IsNcclLogVariable(fact.key)) batch_.facts.push_back(std::move(fact));
+  }
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value, {}});
 }

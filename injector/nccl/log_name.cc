@@ -58,16 +58,22 @@ bool AppendEscaped(const char* text, char* buffer, std::size_t capacity, std::si
   return true;
 }
 
+// Where NCCL can make no file it writes to the program's standard output instead.
+const char* Folder() {
+  const char* folder = getenv("TMPDIR");
+  // A program may change its folder, so that a relative one is of no use.
+  if (folder != nullptr && folder[0] == '/' && access(folder, W_OK | X_OK) == 0) return folder;
+  return access("/tmp", W_OK | X_OK) == 0 ? "/tmp" : nullptr;
+}
+
 // Without allocating. False: there is no name that would be both short enough and unguessable.
 bool MakeName(char* buffer, std::size_t capacity) {
   unsigned char token[kTokenBytes];
   if (getrandom(token, sizeof token, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof token))
     return false;
-  // A program may change its folder, so that a relative one is of no use.
-  const char* folder = getenv("TMPDIR");
-  if (folder == nullptr || folder[0] != '/') folder = "/tmp";
+  const char* folder = Folder();
   std::size_t used = 0;
-  if (!AppendEscaped(folder, buffer, capacity, &used)) return false;
+  if (folder == nullptr || !AppendEscaped(folder, buffer, capacity, &used)) return false;
   if (capacity - used < 1 + kPrefix.size() + 2 * kTokenBytes + kSuffix.size() + 1) return false;
   char* at = buffer + used;
   *at++ = '/';
@@ -102,6 +108,10 @@ void PublishNcclLog() {
   setenv(kFile, name, 1);
   setenv(kSubsystems, kOurSubsystems, 1);
   setenv(kLevel, kOurLevel, 1);
+}
+
+bool IsNcclLogVariable(std::string_view name) {
+  return name == kLevel || name == kSubsystems || name == kFile;
 }
 
 std::string NcclLogPath(const EnvironmentCopy& environment) {

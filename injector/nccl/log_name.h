@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "injector/core/environment_copy.h"
 
@@ -17,6 +18,8 @@ void PublishNcclLog();
 // The opposite, in a program that inherited the variables and shall not have them. What the user
 // set stays.
 void WithdrawNcclLog();
+
+bool IsNcclLogVariable(std::string_view name);
 
 // Where NCCL in this process writes its log; empty: not to a file of ours.
 std::string NcclLogPath(const EnvironmentCopy& environment);

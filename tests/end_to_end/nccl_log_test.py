@@ -67,6 +67,25 @@ class NcclLog(harness.TestCase):
                                      ({"p2p": "P2P/CUMEM/read", "shm": "SHM/direct/direct", "socket": "NET/Socket/0",
                                        "ib": "NET/IB/0/GDRDMA"}[transport], "send", 8))
 
+    def test_what_the_user_did_not_set_is_no_fact(self):
+        recording, _ = self.record(NCCL_IB_TIMEOUT="22")
+        facts = dict(recording.rows("SELECT key, value FROM system_fact WHERE kind = 'env'"))
+        self.assertEqual(facts.get("NCCL_IB_TIMEOUT"), "22")
+        self.assertEqual([name for name in VARIABLES if name in facts], [])
+
+    def test_folder_that_cannot_be_written_to(self):
+        # NCCL would write to the program's output.
+        ended = self.play(*WORK, env={"TRACEINJECT_NCCL_LOG": "1", "TMPDIR": str(self.folder / "none")})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        self.assertEqual(len(self.open().rows(LINK)), 1)
+
+    def test_view_of_setups(self):
+        recording, truth = self.record()
+        (made,) = truth.of("communicator")
+        self.assertEqual(recording.rows("SELECT comm, comm_name, rank, size, device, nodes, network, rings, trees, channels, nvls "
+                                        "FROM nccl_setups"),
+                         [(f"0x{made['hash'] % 2**64:x}", "data_parallel", 0, 8, 0, 1, "Socket", 2, 2, 2, 0)])
+
     def test_off_by_default(self):
         for option in ({}, {"TRACEINJECT_NCCL_LOG": "0"}, {"TRACEINJECT_NCCL_LOG": "1", "TRACEINJECT": "0"}):
             ended = self.finish(self.start(command=[sys.executable, "-c", PRINT], env=option))
