@@ -259,6 +259,47 @@ CREATE TABLE collective_plan (
                                        -- before version 5 of the interface, or not known which; launch_dur alone: end not seen
 );
 
+-- A communicator as NCCL's own log tells of its making, since version 3: only with TRACEINJECT_NCCL_LOG=1.
+CREATE TABLE nccl_setup (
+  id           INTEGER PRIMARY KEY,
+  proc         INTEGER NOT NULL,       -- -> process
+  communicator INTEGER,                -- -> communicator; NULL: it is not known which, or this NCCL tells of none (before 2.23)
+  rank         INTEGER NOT NULL,       -- own rank in it
+  size         INTEGER NOT NULL,       -- ranks
+  device       INTEGER NOT NULL,       -- CUDA ordinal
+  nodes        INTEGER,                -- as NCCL counts: ranks of one host that may use neither P2P nor SHM are on several;
+                                       -- NULL: not told
+  network      INTEGER,                -- -> string: Socket, IB, or a plug-in's name: what carries traffic between nodes, if there
+                                       -- is any; NULL: not told
+  rings        INTEGER,                -- NULL: not told
+  trees        INTEGER,                -- NULL: not told
+  channels     INTEGER,                -- for collectives; NULL: not told
+  nvls_channels INTEGER,               -- for NVLink SHARP; NULL: not told
+  p2p_channels INTEGER,                -- for Send and Recv; NULL: not told
+  p2p_channels_per_peer INTEGER,       -- NULL: not told
+  nvls         INTEGER NOT NULL        -- 1: buffers for NVLink SHARP were made
+);
+
+-- How NCCL connected a rank of this process with a peer, as its log tells, since version 3. Each end tells of what it sends, and of
+-- what it receives through a network. Connections come when they are first needed (NCCL 2.22 and later).
+CREATE TABLE nccl_link (
+  id         INTEGER PRIMARY KEY,
+  proc       INTEGER NOT NULL,         -- -> process
+  setup      INTEGER,                  -- -> nccl_setup; NULL: the ranks fit several communicators, and NCCL does not say which
+  rank       INTEGER NOT NULL,         -- own rank in the communicator
+  peer       INTEGER,                  -- the other's; NULL: CollNet, which the network itself reduces in
+  sends      INTEGER NOT NULL,         -- 1: data goes to the peer, 0: it comes from it
+  transport  INTEGER NOT NULL,         -- -> string: P2P (GPU to GPU, NVLink or PCIe), SHM (through memory of the host), NET, COLLNET
+  detail     INTEGER,                  -- -> string, as NCCL writes it: CUMEM, IPC, direct pointer, MNNVL, indirect/.., with /read and
+                                       -- /CE; direct/direct; GDRDMA, GDRDMA(PCI), Shared; NULL: nothing more was told
+  network    INTEGER,                  -- -> string: Socket (TCP), IB, or a plug-in's name; NULL: not over a network
+  net_device INTEGER,                  -- number of its adapter, see system_fact of kind nccl_net; NULL: not over a network
+  gdrdma     INTEGER,                  -- 1: the adapter reads and writes the GPU's memory, 0: through memory of the host; NULL: not
+                                       -- over a network
+  proxy_rank INTEGER,                  -- the rank whose adapter is used (PXN); NULL: its own, or not over a network
+  channels   INTEGER NOT NULL          -- channels connected in this way
+);
+
 -- A matrix product as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is
 -- 2 m n k batch floating-point operations (8 m n k batch for complex types).
 CREATE TABLE gemm_shape (
@@ -333,7 +374,9 @@ CREATE TABLE system_fact (
                                        -- (secrets masked); option: an option of ours that is not at its default;
                                        -- host: of the machine and the process' place on it; gpu: of a device, key '<device>.<name>';
                                        -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key
-                                       -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>'
+                                       -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
+                                       -- nccl_net: an adapter that NCCL found, as its log tells, key '<network>.<number>' (its name)
+                                       -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled)
   key    TEXT NOT NULL,
   value  TEXT,                         -- NULL: unknown, see reason
   reason TEXT,                         -- why the value is unknown, in words, since version 3; NULL: the value is known

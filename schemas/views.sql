@@ -114,3 +114,16 @@ CREATE VIEW worker_samples AS
 SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, w.proc, w.pid, w.loader, x.cpu_ns, x.read_bytes,
        x.states, x.states_disk
 FROM worker_sample x JOIN worker w ON w.id = x.worker;
+
+CREATE VIEW nccl_setups AS
+SELECT u.id, u.proc, printf('0x%x', m.hash) AS comm, m.name AS comm_name, u.rank, u.size, u.device, u.nodes, n.text AS network,
+       u.rings, u.trees, u.channels, u.nvls_channels, u.p2p_channels, u.p2p_channels_per_peer, u.nvls
+FROM nccl_setup u LEFT JOIN communicator m ON m.id = u.communicator LEFT JOIN string n ON n.id = u.network;
+
+CREATE VIEW nccl_links AS
+SELECT l.id, l.proc, l.setup, printf('0x%x', m.hash) AS comm, m.name AS comm_name, u.size AS comm_size, l.rank, l.peer,
+       CASE l.sends WHEN 1 THEN 'send' ELSE 'receive' END AS direction,
+       t.text || coalesce('/' || n.text || '/' || l.net_device, '') || coalesce('/' || d.text, '') AS via,
+       t.text AS transport, n.text AS network, l.net_device, l.gdrdma, l.proxy_rank, l.channels
+FROM nccl_link l JOIN string t ON t.id = l.transport LEFT JOIN string d ON d.id = l.detail LEFT JOIN string n ON n.id = l.network
+LEFT JOIN nccl_setup u ON u.id = l.setup LEFT JOIN communicator m ON m.id = u.communicator;

@@ -94,6 +94,8 @@ class Machine {
       ++peers_[{fact.key.substr(0, space), fact.value}];
     } else if (fact.kind == "infiniband") {
       ports_[fact.key] = fact.value;
+    } else if (fact.kind == "nccl_net") {
+      AddNetwork(fact);
     }
   }
 
@@ -114,12 +116,21 @@ class Machine {
           fmt::format("{} device{}: {}", count, count == 1 ? "" : "s", peer.second));
     }
     for (const auto& [port, value] : ports_) add("InfiniBand " + port, value);
+    for (const auto& [adapter, facts] : networks_) add("NCCL adapter " + adapter, facts);
     for (const auto& [reason, names] : unknown_) add("unknown", names + ": " + reason);
     return table.rows.empty() ? "" : "  machine\n" + FormatTable(table, "    ");
   }
 
  private:
-  Named host_, ports_, unknown_;
+  // "<network>.<number>" is the adapter's name, and comes first.
+  void AddNetwork(const Fact& fact) {
+    constexpr std::string_view kGpuDirect = ".gpu_direct_rdma";
+    if (!fact.key.ends_with(kGpuDirect)) return Append(networks_[fact.key], fact.value);
+    const std::string adapter = fact.key.substr(0, fact.key.size() - kGpuDirect.size());
+    Append(networks_[adapter], "GPUDirect RDMA " + fact.value);
+  }
+
+  Named host_, ports_, networks_, unknown_;
   std::map<std::string, Named> gpus_;
   std::map<std::string, LinkCount> links_;
   std::map<std::pair<std::string, std::string>, int> peers_;  // (device, what they can do) -> count

@@ -42,5 +42,14 @@ TEST(MachineText, AFewLines) {
             "    unknown              gpu 0.acs, gpu 1.acs: root only\n");
 }
 
+TEST(MachineText, AdaptersOfNccl) {
+  EXPECT_EQ(MachineText({{"nccl_net", "IB.0", "mlx5_0:1/RoCE", ""},
+                         {"nccl_net", "IB.0.gpu_direct_rdma", "enabled", ""},
+                         {"nccl_net", "Socket.0", "eth0", ""}}),
+            "  machine\n"
+            "    NCCL adapter IB.0      mlx5_0:1/RoCE, GPUDirect RDMA enabled\n"
+            "    NCCL adapter Socket.0  eth0\n");
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -312,7 +312,8 @@ TEST_F(ReadRunDbTest, MatrixProducts) {
 TEST_F(ReadRunDbTest, VersionTwoHasNoMatrixProducts) {
   RunDbFixture file(path_);
   file.AddKernel({.start_ns = 5, .dur_ns = 6});
-  file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE gemm; DROP TABLE gemm_shape; BEGIN");
+  file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE gemm; DROP TABLE gemm_shape");
+  file.Execute("DROP TABLE nccl_setup; DROP TABLE nccl_link; BEGIN");
   file.Close();
   const RecordedFile read = Read();
   ASSERT_EQ(read.ranks.size(), 1U);
@@ -353,6 +354,76 @@ TEST_F(ReadRunDbTest, VersionOneHasNoPythonSide) {
   EXPECT_EQ(read.ranks[0].schema_version, 1);
   EXPECT_EQ(read.ranks[0].devices[0].ops.size(), 1U);
   EXPECT_EQ(read.ranks[0].data_waits.size(), 0U);
+}
+
+TEST_F(ReadRunDbTest, HowNcclConnectsRanks) {
+  RunDbFixture file(path_);
+  file.AddCommunicator({.hash = 7, .size = 2, .rank = 0});
+  file.Execute(
+      "INSERT INTO string VALUES (901, 'Socket'), (902, 'NET'), (903, 'GDRDMA'), (904, 'P2P')");
+  file.Execute(
+      "INSERT INTO nccl_setup VALUES (1, 1, NULL, 0, 2, 1, NULL, NULL, NULL, NULL, NULL, NULL, "
+      "NULL, "
+      "NULL, 0), (2, 1, 1, 3, 8, 0, 2, 901, 24, 25, 26, 27, 28, 29, 1)");
+  file.Execute(
+      "INSERT INTO nccl_link VALUES (1, 1, 2, 3, 4, 1, 902, 903, 901, 5, 1, 6, 24), (2, 1, NULL, "
+      "0, "
+      "NULL, 0, 904, NULL, NULL, NULL, NULL, NULL, 2)");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_TRUE(read.notes.empty());
+  const std::vector<NcclSetup>& setups = read.ranks.at(0).nccl_setups;
+  ASSERT_EQ(setups.size(), 2u);
+  EXPECT_EQ(setups[0].communicator, kNone);
+  EXPECT_EQ(setups[0].device, 1);
+  EXPECT_EQ(setups[0].nodes, std::nullopt);
+  EXPECT_EQ(setups[0].network, "");
+  EXPECT_FALSE(setups[0].nvls);
+  EXPECT_EQ(setups[1].communicator, 0u);
+  EXPECT_EQ(setups[1].rank, 3);
+  EXPECT_EQ(setups[1].size, 8);
+  EXPECT_EQ(setups[1].nodes, 2);
+  EXPECT_EQ(setups[1].network, "Socket");
+  EXPECT_EQ(setups[1].rings, 24);
+  EXPECT_EQ(setups[1].trees, 25);
+  EXPECT_EQ(setups[1].channels, 26);
+  EXPECT_EQ(setups[1].nvls_channels, 27);
+  EXPECT_EQ(setups[1].p2p_channels, 28);
+  EXPECT_TRUE(setups[1].nvls);
+  const std::vector<NcclLink>& links = read.ranks[0].nccl_links;
+  ASSERT_EQ(links.size(), 2u);
+  EXPECT_EQ(links[0].setup, 1u);
+  EXPECT_EQ(links[0].rank, 3);
+  EXPECT_EQ(links[0].peer, 4);
+  EXPECT_TRUE(links[0].sends);
+  EXPECT_EQ(links[0].transport, "NET");
+  EXPECT_EQ(links[0].detail, "GDRDMA");
+  EXPECT_EQ(links[0].network, "Socket");
+  EXPECT_EQ(links[0].net_device, 5);
+  EXPECT_EQ(links[0].gdrdma, true);
+  EXPECT_EQ(links[0].channels, 24);
+  EXPECT_EQ(links[1].setup, kNone);
+  EXPECT_EQ(links[1].peer, std::nullopt);
+  EXPECT_FALSE(links[1].sends);
+  EXPECT_EQ(links[1].gdrdma, std::nullopt);
+}
+
+TEST_F(ReadRunDbTest, ConnectionsOfWhatIsNotThere) {
+  RunDbFixture file(path_);
+  file.Execute(
+      "INSERT INTO nccl_setup VALUES (1, 1, 77, 0, 2, 1, NULL, 99, NULL, NULL, NULL, NULL, NULL, "
+      "NULL, 0), (2, 5, NULL, 0, 2, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0)");
+  file.Execute(
+      "INSERT INTO nccl_link VALUES (1, 1, 9, 0, 1, 1, 99, NULL, NULL, NULL, NULL, NULL, 2), "
+      "(2, 5, NULL, 0, 1, 1, 99, NULL, NULL, NULL, NULL, NULL, 2)");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_EQ(read.notes.size(), 4u);
+  ASSERT_EQ(read.ranks.at(0).nccl_setups.size(), 1u);
+  EXPECT_EQ(read.ranks[0].nccl_setups[0].communicator, kNone);
+  ASSERT_EQ(read.ranks[0].nccl_links.size(), 1u);
+  EXPECT_EQ(read.ranks[0].nccl_links[0].setup, kNone);
+  EXPECT_EQ(read.ranks[0].nccl_links[0].transport, "");
 }
 
 // How operations were carried out came with version 3.

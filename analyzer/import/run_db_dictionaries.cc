@@ -31,12 +31,13 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 14> kParts = {
+    constexpr std::array<Part, 16> kParts = {
         &Reader::ReadMeta,       &Reader::ReadProcesses,     &Reader::ReadDevices,
         &Reader::ReadStrings,    &Reader::ReadThreads,       &Reader::ReadStreams,
         &Reader::ReadShapes,     &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
         &Reader::ReadDomains,    &Reader::ReadCommunicators, &Reader::ReadLoaders,
-        &Reader::ReadGemmShapes, &Reader::ReadWorkers,
+        &Reader::ReadGemmShapes, &Reader::ReadWorkers,       &Reader::ReadNcclSetups,
+        &Reader::ReadNcclLinks,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -356,6 +357,71 @@ class RunDbDictionaries::Reader {
           auto& workers = file_.ranks[process].workers;
           to_.workers.Add(row.int64(0), {process, static_cast<std::uint32_t>(workers.size())});
           workers.push_back(worker);
+        });
+  }
+
+  // Empty: NULL, or no such row.
+  std::string TextOf(const Statement& row, int column) const {
+    const std::uint32_t text = to_.StringOf(row, column);
+    return text == kNone ? std::string() : to_.strings[text];
+  }
+
+  Status ReadNcclSetups() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "nccl_setup",
+        "id, proc, communicator, rank, size, device, nodes, network, rings, trees, channels, "
+        "nvls_channels, p2p_channels, nvls",
+        [&](const Statement& row) {
+          const std::uint32_t process = to_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("nccl_setup", RowProblem::kNoProcess);
+          NcclSetup setup;
+          const Place* communicator =
+              row.is_null(2) ? nullptr : to_.communicators.Find(row.int64(2));
+          const bool own = communicator != nullptr && communicator->rank == process;
+          if (!row.is_null(2) && !own) rows_.Count("nccl_setup", RowProblem::kNoCommunicator);
+          if (own) setup.communicator = communicator->index;
+          setup.rank = Narrow(row.int64(3));
+          setup.size = Narrow(row.int64(4));
+          setup.device = Narrow(row.int64(5));
+          setup.nodes = row.optional_int(6);
+          setup.network = TextOf(row, 7);
+          setup.rings = row.optional_int(8);
+          setup.trees = row.optional_int(9);
+          setup.channels = row.optional_int(10);
+          setup.nvls_channels = row.optional_int(11);
+          setup.p2p_channels = row.optional_int(12);
+          setup.nvls = row.int64(13) != 0;
+          auto& setups = file_.ranks[process].nccl_setups;
+          to_.nccl_setups.Add(row.int64(0), {process, static_cast<std::uint32_t>(setups.size())});
+          setups.push_back(std::move(setup));
+        });
+  }
+
+  Status ReadNcclLinks() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "nccl_link",
+        "id, proc, setup, rank, peer, sends, transport, detail, network, net_device, gdrdma, "
+        "channels",
+        [&](const Statement& row) {
+          const std::uint32_t process = to_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("nccl_link", RowProblem::kNoProcess);
+          NcclLink link;
+          const Place* setup = row.is_null(2) ? nullptr : to_.nccl_setups.Find(row.int64(2));
+          const bool own = setup != nullptr && setup->rank == process;
+          if (!row.is_null(2) && !own) rows_.Count("nccl_link", RowProblem::kNoCommunicator);
+          if (own) link.setup = setup->index;
+          link.rank = Narrow(row.int64(3));
+          link.peer = row.optional_int(4);
+          link.sends = row.int64(5) != 0;
+          link.transport = TextOf(row, 6);
+          link.detail = TextOf(row, 7);
+          link.network = TextOf(row, 8);
+          link.net_device = row.optional_int(9);
+          if (!row.is_null(10)) link.gdrdma = row.int64(10) != 0;
+          link.channels = Narrow(row.int64(11));
+          file_.ranks[process].nccl_links.push_back(std::move(link));
         });
   }
 

@@ -56,7 +56,7 @@ class RunDbDictionaries {
   int schema_version = 0;
 
   IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids, gemm_shape_ids;
-  PlaceMap threads, streams, domains, communicators, loaders, workers;
+  PlaceMap threads, streams, domains, communicators, loaders, workers, nccl_setups;
 
  private:
   class Reader;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/nccl_transports.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
@@ -333,6 +334,30 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
   to.set_caveat(NcclCaveat(rows));
 }
 
+void ReportWriter::TransportsOf(proto::Nccl& to) const {
+  for (const NcclTransport& transport : SummariseNcclTransports(run_)) {
+    proto::NcclTransport& one = *to.add_transports();
+    SetIf(transport.size, [&](int v) { one.set_communicator_size(v); });
+    one.set_communicators(transport.communicators);
+    one.set_ranks_told(transport.ranks_told);
+    SetIf(transport.nodes, [&](int v) { one.set_nodes(v); });
+    one.set_network(transport.network);
+    SetIf(transport.rings, [&](int v) { one.set_rings(v); });
+    SetIf(transport.trees, [&](int v) { one.set_trees(v); });
+    SetIf(transport.channels, [&](int v) { one.set_channels(v); });
+    SetIf(transport.nvls_channels, [&](int v) { one.set_nvls_channels(v); });
+    one.set_nvls(transport.nvls);
+    for (const NcclPath& path : transport.paths) {
+      proto::NcclPath& way = *one.add_paths();
+      way.set_name(path.name);
+      way.set_pairs(path.pairs);
+      way.set_channels_min(path.channels_min);
+      way.set_channels_max(path.channels_max);
+    }
+    for (const std::string& remark : transport.remarks) one.add_remarks(remark);
+  }
+}
+
 void ReportWriter::ProductsOf(const MatrixProducts& products, proto::MatrixProducts& to) const {
   to.set_calls(products.calls);
   to.set_linked_calls(products.linked_calls);
@@ -425,6 +450,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   Kernels(kernels.Finish(), to);
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());
+  TransportsOf(*to.mutable_nccl());
   ProductsOf(MergeMatrixProducts(products), *to.mutable_matrix_products());
   JoinOf(join, *to.mutable_join());
 }

@@ -205,6 +205,27 @@ struct Communicator {
   std::string name;          // given by the program; empty: none
 };
 
+// How NCCL set a communicator up, as its log tells.
+struct NcclSetup {
+  std::uint32_t communicator = kNone;  // index into Rank::communicators; kNone: unknown which
+  int rank = 0, size = 0, device = 0;
+  std::optional<int> nodes, rings, trees, channels, nvls_channels, p2p_channels;
+  std::string network;  // between nodes; empty: not told
+  bool nvls = false;
+};
+
+// One way in which it connected a rank with a peer.
+struct NcclLink {
+  std::uint32_t setup = kNone;  // index into Rank::nccl_setups; kNone: unknown which
+  int rank = 0;
+  std::optional<int> peer;  // empty: CollNet has none
+  bool sends = false;
+  std::string transport, detail, network;  // as in nccl_link of run_db.sql; empty: none
+  std::optional<int> net_device;
+  std::optional<bool> gdrdma;
+  int channels = 0;
+};
+
 struct Collectives {
   std::vector<TimeNs> start, end;  // of the call on the host
   std::vector<std::uint32_t> thread;
@@ -361,6 +382,8 @@ struct Rank {
   std::vector<ApiName> api_names;
   std::vector<std::string> nvtx_domains;
   std::vector<Communicator> communicators;
+  std::vector<NcclSetup> nccl_setups;
+  std::vector<NcclLink> nccl_links;
 
   std::vector<Device> devices;  // those with operations and those the process could see, by ordinal
   ApiCalls api;

@@ -77,6 +77,7 @@ class TextWriter {
   template <typename From>
   void Copies(const From& from, std::size_t rows);
   void Nccl(const proto::Nccl& nccl, std::size_t rows);
+  void Transports(const proto::Nccl& nccl);
   void Products(const proto::MatrixProducts& products, std::size_t rows);
   void Mfu();
   void Health();
@@ -468,6 +469,41 @@ void TextWriter::Nccl(const proto::Nccl& nccl, std::size_t rows) {
   for (const std::string& reason : reasons) page_.Sentence("busbw unknown: " + reason);
 }
 
+std::string ChannelRange(const proto::NcclPath& path) {
+  return path.channels_min() == path.channels_max()
+             ? fmt::format("{}", path.channels_max())
+             : fmt::format("{} to {}", path.channels_min(), path.channels_max());
+}
+
+// Only where it was recorded.
+void TextWriter::Transports(const proto::Nccl& nccl) {
+  if (nccl.transports().empty()) return;
+  page_.Sentence("How ranks are connected, as NCCL's log tells:");
+  Rows table = {{"connected by", "ranks", "communicators", "ranks that told", "pairs", "channels"}};
+  for (const proto::NcclTransport& transport : nccl.transports()) {
+    const std::string ranks = transport.has_communicator_size()
+                                  ? fmt::format("{}", transport.communicator_size())
+                                  : kUnknown;
+    const std::string communicators = FormatCount(transport.communicators()),
+                      told = FormatCount(transport.ranks_told());
+    if (transport.paths().empty())
+      table.push_back({"nothing", ranks, communicators, told, "-", "-"});
+    for (const proto::NcclPath& path : transport.paths()) {
+      table.push_back({ShortenMiddle(path.name(), 32), ranks, communicators, told,
+                       FormatCount(path.pairs()), ChannelRange(path)});
+    }
+  }
+  page_.Table(table, 1, 5);
+  for (const proto::NcclTransport& transport : nccl.transports()) {
+    const std::string of =
+        transport.has_communicator_size()
+            ? fmt::format("Of {}: ", Plural(transport.communicator_size(), "rank"))
+            : std::string();
+    if (transport.nvls()) page_.Sentence(of + "buffers for NVLink SHARP (NVLS) were made.");
+    for (const std::string& remark : transport.remarks()) page_.Sentence(of + remark);
+  }
+}
+
 // "2 x 4096 x 1024 x 4096".
 std::string ProductText(const proto::MatrixProductRow& row) {
   const std::string one = fmt::format("{} x {} x {}", row.m(), row.n(), row.k());
@@ -609,6 +645,7 @@ std::string TextWriter::Write() {
     Copies(run, kAllRows);
     page_.Heading(several ? "Communication of all GPUs" : "Communication");
     Nccl(run.nccl(), kAllRows);
+    Transports(run.nccl());
     if (several) {
       for (const proto::DeviceReport& device : report_.devices()) DeviceSection(device);
     }

@@ -44,6 +44,39 @@ TEST(TextTest, TwoRanks) {
   ExpectGolden("two_ranks.txt", text);
 }
 
+TEST(TextTest, HowNcclConnectsRanks) {
+  proto::Report report;
+  report.mutable_run();
+  report.add_devices()->set_label("rank 0 GPU 0");
+  proto::NcclTransport& known = *report.mutable_run()->mutable_nccl()->add_transports();
+  known.set_communicator_size(2);
+  known.set_communicators(3);
+  known.set_ranks_told(2);
+  known.set_nvls(true);
+  for (const char* name : {"P2P/CUMEM", "NET/Socket"}) {
+    proto::NcclPath& path = *known.add_paths();
+    path.set_name(name);
+    path.set_pairs(1);
+    path.set_channels_min(2);
+    path.set_channels_max(name[0] == 'P' ? 2 : 24);
+  }
+  known.add_remarks("1 pair of ranks exchanges data through TCP sockets.");
+  report.mutable_run()->mutable_nccl()->add_transports()->set_communicators(1);
+  const std::string text = WriteText(report, {});
+  const std::size_t begin = text.find("  How ranks are connected");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string expected =
+      "  How ranks are connected, as NCCL's log tells:\n"
+      "  connected by    ranks  communicators  ranks that told  pairs  channels\n"
+      "  P2P/CUMEM           2              3                2      1         2\n"
+      "  NET/Socket          2              3                2      1   2 to 24\n"
+      "  nothing       unknown              1                0      -         -\n"
+      "  Of 2 ranks: buffers for NVLink SHARP (NVLS) were made.\n"
+      "  Of 2 ranks: 1 pair of ranks exchanges data through TCP sockets.\n";
+  EXPECT_EQ(text.substr(begin, expected.size()), expected);
+  ExpectFits(text);
+}
+
 TEST(TextTest, OneProcess) {
   traceinject::Run run = SampleRun();
   run.ranks.pop_back();

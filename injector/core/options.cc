@@ -97,6 +97,13 @@ constexpr OptionRow kOptions[] = {
       "and later) and NCCL_PROFILER_PLUGIN is not set; 0: only what NVTX tells"},
      "0 or 1",
      Switch<&Options::nccl>},
+    {{"TRACEINJECT_NCCL_LOG", "0",
+      "1: which transports connect the ranks, from NCCL's own log, which NCCL then writes to a "
+      "private file: a script that sets NCCL_DEBUG itself no longer sees its output. Where "
+      "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE is set before the start, that stays, and "
+      "no transports are recorded"},
+     "0 or 1",
+     Switch<&Options::nccl_log>},
     {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
      "0 or 1",
      Switch<&Options::sync>},
@@ -152,6 +159,12 @@ bool IsSwitchedOff(const char* name) {
   const char* text = getenv(name);
   bool on = true;
   return text != nullptr && ParseSwitch(text, &on) && !on;
+}
+
+bool IsSwitchedOn(const char* name) {
+  const char* text = getenv(name);
+  bool on = false;
+  return text != nullptr && ParseSwitch(text, &on) && on;
 }
 
 bool ParseSize(std::string_view text, std::int64_t* bytes) {

@@ -16,6 +16,7 @@ struct Options {
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
   bool nccl = true;
+  bool nccl_log = false;
   bool sync = true;
   bool gemm = true;
   bool python = true;
@@ -54,6 +55,8 @@ Options ParseOptions(const char* const* environment);
 // Whether the environment switches the option `name` off. For places where no options were read
 // yet; allocates nothing.
 bool IsSwitchedOff(const char* name);
+// The same for an option that is off by default.
+bool IsSwitchedOn(const char* name);
 
 // Bytes of "4G", "512K", "100M", "12345" (powers of 1024). False if the text is no size.
 bool ParseSize(std::string_view text, std::int64_t* bytes);

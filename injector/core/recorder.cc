@@ -119,6 +119,7 @@ void FinishRecording(long limit_ms) {
   deadline.tv_nsec += limit_ms % 1000 * 1'000'000;
   if (deadline.tv_nsec >= 1'000'000'000) deadline.tv_nsec -= 1'000'000'000, ++deadline.tv_sec;
   pthread_timedjoin_np(session->thread, nullptr, &deadline);
+  session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);
 }
 

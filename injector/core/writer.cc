@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
@@ -14,6 +15,7 @@
 #include "injector/core/state.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
+#include "injector/nccl/log_name.h"
 #include "injector/store/output_name.h"
 
 namespace traceinject {
@@ -24,6 +26,8 @@ namespace {
 constexpr std::size_t kMostWaitingRows = 200'000;
 // A transaction between flushes when so many rows are decoded: memory stays bounded in bursts.
 constexpr std::size_t kRowsPerTransaction = 500'000;
+// How often NCCL's log is looked for: what a process that is killed in between leaves behind.
+constexpr std::int64_t kNcclLogLookNs = 50'000'000;
 
 template <typename Visit>
 void ForEachEventTable(Batch* batch, Visit visit) {
@@ -53,7 +57,8 @@ std::size_t EventRows(Batch* batch) {
 
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
-         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.workers.size();
+         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.workers.size() +
+         batch.nccl_setups.size() + batch.nccl_links.size();
 }
 
 }  // namespace
@@ -64,9 +69,12 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       base_ns_(base_ns),
       dictionary_(&batch_),
       nccl_decoder_(base_ns, &dictionary_, &batch_),
+      nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
+      nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_) {
   log_.Open(options_);
+  if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
 
 bool Writer::Begin() {
@@ -108,8 +116,9 @@ void Writer::Run() {
     }
     if (options_.python) python_start_.Tick(now);
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
-    g_wake.Wait(std::min(next_flush, next_start) - now);
+    g_wake.Wait(LongestWait(std::min(next_flush, next_start) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
+    if (nccl_log_.awaited()) ReadNcclLog();
     TellSampler();
     if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
   }
@@ -124,6 +133,14 @@ void Writer::Run() {
   }
 }
 
+std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
+  return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
+}
+
+void Writer::ReadNcclLog() {
+  nccl_log_.Poll([this](std::string_view line) { nccl_log_decoder_.Decode(line); });
+}
+
 // A process that only counts devices needs no message; one that uses a GPU gets a file with the
 // reason.
 void Writer::RunFailed() {
@@ -131,8 +148,9 @@ void Writer::RunFailed() {
   while (!used) {
     const bool ending = end_requested_.load(std::memory_order_acquire);
     used = HasActiveContext();
+    ReadNcclLog();
     if (ending) break;
-    if (!used) g_wake.Wait(options_.flush_ms * 1'000'000);
+    if (!used) g_wake.Wait(LongestWait(options_.flush_ms * 1'000'000));
   }
   if (!used || !CreateFile()) return;
   AddHealth();
@@ -147,6 +165,8 @@ void Writer::Flush(bool everything) {
   const int gpu_records = DrainQueues();
   activity_decoder_->EndFlush(everything);
   nccl_decoder_.EndFlush(everything);
+  ReadNcclLog();
+  nccl_log_decoder_.EndFlush();
   nvtx_decoder_.StoreOpenRanges();
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
@@ -311,7 +331,11 @@ void Writer::StopSampler() noexcept {
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
-  batch_.facts = ReadEnvironmentFacts(environment_.block());
+  // What is set for NCCL's log the user did not set.
+  const bool own_log = !NcclLogPath(environment_).empty();
+  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block())) {
+    if (!own_log || !IsNcclLogVariable(fact.key)) batch_.facts.push_back(std::move(fact));
+  }
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value, {}});
 }
@@ -362,6 +386,10 @@ std::string Writer::HealthDetail(Health id) const {
   switch (id) {
     case Health::kStartFailed:
       return failure_;
+    case Health::kNcclLogFailed:
+      return !nccl_log_.failure().empty()
+                 ? nccl_log_.failure()
+                 : "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE was already set";
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
     case Health::kStartDisabledSource:
@@ -416,6 +444,8 @@ void Writer::StopAtLimit(const std::string& reason) {
   DrainQueues();
   activity_decoder_->EndFlush(true);
   nccl_decoder_.EndFlush(true);
+  ReadNcclLog();
+  nccl_log_decoder_.EndFlush();
   TakeSamples();
   if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
   AddHealth();

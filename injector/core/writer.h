@@ -21,6 +21,8 @@
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
 #include "injector/nccl/decoder.h"
+#include "injector/nccl/log_decoder.h"
+#include "injector/nccl/log_file.h"
 #include "injector/nvtx/decoder.h"
 #include "injector/python/decoder.h"
 #include "injector/python/start.h"
@@ -48,11 +50,16 @@ class Writer {
   // when Run() has left or was never called.
   void GiveUp(const std::string& reason) noexcept;
 
+  // When the process ends: what NCCL may still have written for us. Any thread.
+  void RemoveNcclLog() const noexcept { nccl_log_.Remove(); }
+
   // From any thread: flush everything, close the file, return from Run().
   void RequestEnd();
 
  private:
   void RunFailed();
+  void ReadNcclLog();
+  std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
@@ -82,6 +89,8 @@ class Writer {
   Dictionary dictionary_;
   std::unique_ptr<ActivityDecoder> activity_decoder_;
   NcclDecoder nccl_decoder_;
+  NcclLogFile nccl_log_;
+  NcclLogDecoder nccl_log_decoder_;
   NvtxDecoder nvtx_decoder_;
   PythonDecoder python_decoder_;
   PythonStart python_start_;

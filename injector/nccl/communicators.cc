@@ -33,6 +33,30 @@ std::uint32_t NcclCommunicators::Id(std::uint64_t hash) {
   return known.row.id;
 }
 
+std::uint32_t NcclCommunicators::Find(std::uint64_t hash, int rank, int size) const {
+  const auto same = by_hash_.find(hash);
+  if (same == by_hash_.end()) return 0;
+  std::uint32_t found = 0;
+  for (const auto& [row, announced, described] : same->second) {
+    const bool agrees = (row.rank < 0 || row.rank == rank) && (row.size < 0 || row.size == size);
+    if (agrees) found = row.id;
+  }
+  return found;
+}
+
+std::uint32_t NcclCommunicators::FindChild(std::uint32_t parent, int rank, int size) const {
+  std::uint32_t found = 0;
+  for (const auto& [hash, same] : by_hash_) {
+    for (const Known& known : same) {
+      const CommunicatorRow& row = known.row;
+      if (row.parent != parent || row.rank != rank || row.size != size) continue;
+      if (found != 0) return 0;
+      found = row.id;
+    }
+  }
+  return found;
+}
+
 void NcclCommunicators::Announce(const NcclCommunicator& made, std::int64_t created) {
   const std::uint32_t parent = made.parent ? Id(*made.parent) : 0;
   Known* known = FindHalf(made.communicator, made.rank, &Known::described, &Known::announced);

@@ -21,6 +21,11 @@ class NcclCommunicators {
   // The communicator of that hash that was made last.
   std::uint32_t Id(std::uint64_t hash);
 
+  // Of those that are known: the one of that hash that was made last, or the only one with that
+  // parent. Rank and size have to agree as far as they are known. 0: none, or several.
+  std::uint32_t Find(std::uint64_t hash, int rank, int size) const;
+  std::uint32_t FindChild(std::uint32_t parent, int rank, int size) const;
+
   // NVTX: made at `created`.
   void Announce(const NcclCommunicator& made, std::int64_t created);
   // The profiler interface: being made at `created`.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "injector/core/options.h"
+#include "injector/nccl/log_name.h"
 #include "injector/preload/exported.h"
 
 extern "C" int InitializeInjection(void);
@@ -35,19 +36,29 @@ bool IsFree(const char* value) {
   return value == nullptr || value[0] == '\0' || strcmp(value, "none") == 0;
 }
 
-}  // namespace
-
-void PublishLibrary() {
-  if (IsSwitchedOff("TRACEINJECT")) return;
+// False: this process shall not be recorded.
+bool PublishEntryPoints() {
+  if (IsSwitchedOff("TRACEINJECT")) return false;
   char buffer[PATH_MAX];
   const char* path = OwnPath(buffer);
-  if (path == nullptr) return;
+  if (path == nullptr) return false;
   if (!IsFree(getenv(kCudaSlot)) && strcmp(getenv(kCudaSlot), path) != 0)
-    return;  // another tool's process: stay off
+    return false;  // another tool's process: stay off
   if (IsFree(getenv(kCudaSlot))) setenv(kCudaSlot, path, 1);
   if (!IsSwitchedOff("TRACEINJECT_NVTX") && IsFree(getenv(kNvtxSlot))) setenv(kNvtxSlot, path, 1);
   // Any value is the user's will here, also "none".
   if (!IsSwitchedOff("TRACEINJECT_NCCL")) setenv(kNcclSlot, kNcclStatic, 0);
+  return true;
+}
+
+}  // namespace
+
+void PublishLibrary() {
+  if (PublishEntryPoints() && IsSwitchedOn("TRACEINJECT_NCCL_LOG")) {
+    PublishNcclLog();
+  } else {
+    WithdrawNcclLog();
+  }
 }
 
 std::string ForeignInjection() {

@@ -46,6 +46,7 @@ std::optional<Identity> Identify(int fd) {
 struct OpenFile {
   int fd = -1;  // -1: free entry
   Identity identity;
+  bool may_go = false;  // removed on purpose
 };
 
 // One recording needs five (database, log, shared memory, claim, and a directory or random source
@@ -66,6 +67,13 @@ class DescriptorTable {
     std::lock_guard lock(mutex_);
     for (OpenFile& entry : entries_) {
       if (entry.fd == fd) entry.fd = -1;
+    }
+  }
+
+  void LetGo(int fd) {
+    std::lock_guard lock(mutex_);
+    for (OpenFile& entry : entries_) {
+      if (fd >= 0 && entry.fd == fd) entry.may_go = true;
     }
   }
 
@@ -250,6 +258,8 @@ bool GuardedIsOurs(int fd) noexcept {
   return file && StillSame(*file);
 }
 
+void GuardedExpectRemoved(int fd) noexcept { Table().LetGo(fd); }
+
 int GuardedClose(int fd) noexcept {
   const bool ours = GuardedIsOurs(fd);
   Table().Remove(fd);
@@ -259,7 +269,7 @@ int GuardedClose(int fd) noexcept {
 bool DescriptorsLost() noexcept {
   for (const OpenFile& file : Table().Copy()) {
     struct stat now;
-    if (file.fd == -1) continue;
+    if (file.fd == -1 || file.may_go) continue;
     if (!StillSame(file) || fstat(file.fd, &now) != 0 || now.st_nlink == 0) return true;
   }
   return false;

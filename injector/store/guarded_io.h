@@ -38,6 +38,10 @@ int GuardedOpen(const char* path, int flags, mode_t mode) noexcept;
 // file.
 bool GuardedIsOurs(int fd) noexcept;
 
+// The file behind `fd` was or will be removed on purpose, and losing it is its reader's affair:
+// DescriptorsLost() does not look at it any more.
+void GuardedExpectRemoved(int fd) noexcept;
+
 // As close(2) if the descriptor is still ours, else it is only forgotten. Always 0 for a descriptor
 // that is not ours.
 int GuardedClose(int fd) noexcept;

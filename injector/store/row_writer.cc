@@ -19,6 +19,8 @@ enum Statement : std::size_t {
   kNvtxDomain,
   kNvtxCategory,
   kCommunicator,
+  kNcclSetup,
+  kNcclLink,
   kGemmShape,
   kDataLoader,
   kWorker,
@@ -61,6 +63,11 @@ constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO nvtx_category(domain, category, name) VALUES(?, ?, ?)",
     "INSERT OR REPLACE INTO communicator(id, proc, hash, created, size, rank, device, parent, "
     "nodes, name) VALUES(?, 1, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO nccl_setup(id, proc, communicator, rank, size, device, nodes, network, "
+    "rings, trees, channels, nvls_channels, p2p_channels, p2p_channels_per_peer, nvls) "
+    "VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO nccl_link(id, proc, setup, rank, peer, sends, transport, detail, "
+    "network, net_device, gdrdma, proxy_rank, channels) VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO gemm_shape(id, function, m, n, k, batch, trans_a, trans_b, type_a, "
     "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
@@ -210,6 +217,19 @@ bool Add(Values to, const CommunicatorRow& row) {
       .NotNegative(row.nodes)
       .TextOrNull(row.name)
       .Insert();
+}
+
+bool Add(Values to, const NcclSetupRow& row) {
+  to.Int(row.id).Id(row.communicator).Int(row.rank).Int(row.size).Int(row.device);
+  to.NotNegative(row.nodes).Id(row.network).NotNegative(row.rings).NotNegative(row.trees);
+  to.NotNegative(row.channels).NotNegative(row.nvls_channels).NotNegative(row.p2p_channels);
+  return to.NotNegative(row.p2p_channels_per_peer).Int(row.nvls ? 1 : 0).Insert();
+}
+
+bool Add(Values to, const NcclLinkRow& row) {
+  to.Int(row.id).Id(row.setup).Int(row.rank).NotNegative(row.peer).Int(row.sends ? 1 : 0);
+  to.Id(row.transport).Id(row.detail).Id(row.network).NotNegative(row.net_device);
+  return to.NotNegative(row.gdrdma).NotNegative(row.proxy_rank).Int(row.channels).Insert();
 }
 
 bool Add(Values to, const DataLoaderRow& row) {
@@ -431,6 +451,7 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kNvtxDomain], batch.nvtx_domains) &&
          AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
          AddAll(s[kCommunicator], batch.communicators) &&
+         AddAll(s[kNcclSetup], batch.nccl_setups) && AddAll(s[kNcclLink], batch.nccl_links) &&
          AddAll(s[kGemmShape], batch.gemm_shapes) && AddAll(s[kDataLoader], batch.data_loaders) &&
          AddAll(s[kWorker], batch.workers) && AddAll(s[kDevice], batch.devices) &&
          AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&

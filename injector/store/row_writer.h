@@ -49,7 +49,7 @@ class RowWriter {
   bool RemoveUnknown(sqlite3* db) const;
 
  private:
-  static constexpr std::size_t kStatements = 34;
+  static constexpr std::size_t kStatements = 36;
   static constexpr std::size_t kEventTables = 18;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 

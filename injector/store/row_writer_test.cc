@@ -40,6 +40,9 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.nvtx_domains.resize(1);
   batch.nvtx_categories.resize(1);
   batch.communicators.resize(1);
+  batch.nccl_setups.resize(1);
+  batch.nccl_links.resize(1);
+  batch.nccl_links[0].transport = 1;
   batch.gemm_shapes.resize(1);
   batch.data_loaders.resize(1);
   batch.workers.resize(1);

@@ -59,6 +59,22 @@ struct CommunicatorRow {
   int nodes;         // -1: unknown
   std::string name;  // empty: none, or unknown
 };
+struct NcclSetupRow {
+  std::uint32_t id, communicator;
+  int rank, size, device;
+  int nodes;  // -1: unknown, here and below
+  std::uint32_t network;
+  int rings, trees, channels, nvls_channels, p2p_channels, p2p_channels_per_peer;
+  bool nvls;
+};  // replaces the row of that id
+struct NcclLinkRow {
+  std::uint32_t id, setup;
+  int rank, peer;  // peer -1: none
+  bool sends;
+  std::uint32_t transport, detail, network;
+  int net_device, gdrdma, proxy_rank;  // -1: none
+  int channels;
+};  // replaces the row of that id
 struct GemmShapeRow {
   std::uint32_t id, function;
   std::int64_t m, n, k, batch;
@@ -246,6 +262,8 @@ struct Batch {
   std::vector<NvtxDomainRow> nvtx_domains;
   std::vector<NvtxCategoryRow> nvtx_categories;
   std::vector<CommunicatorRow> communicators;
+  std::vector<NcclSetupRow> nccl_setups;
+  std::vector<NcclLinkRow> nccl_links;
   std::vector<GemmShapeRow> gemm_shapes;
   std::vector<DataLoaderRow> data_loaders;
   std::vector<WorkerRow> workers;

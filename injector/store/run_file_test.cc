@@ -200,6 +200,24 @@ TEST_F(RunFileTest, StoresSamples) {
             "10|1|100|4096|4|1\n20|1|NULL|NULL|0|0");
 }
 
+TEST_F(RunFileTest, StoresHowNcclConnectsRanks) {
+  Batch batch;
+  batch.nccl_setups = {{1, 0, 0, 2, 1, -1, 0, -1, -1, -1, -1, -1, -1, false},
+                       {2, 3, 1, 8, 0, 2, 4, 24, 25, 26, 27, 28, 29, true}};
+  batch.nccl_links = {{1, 0, 0, 1, true, 5, 0, 0, -1, -1, -1, 2},
+                      {2, 1, 0, -1, false, 6, 7, 8, 3, 1, 4, 24}};
+  ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
+  batch = Batch();
+  batch.nccl_setups = {{1, 9, 0, 2, 1, -1, 0, -1, -1, -1, -1, -1, -1, false}};
+  batch.nccl_links = {{1, 0, 0, 1, true, 5, 0, 0, -1, -1, -1, 4}};
+  EXPECT_EQ(Stored(batch, "SELECT * FROM nccl_setup"),
+            "1|1|9|0|2|1|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|0\n"
+            "2|1|3|1|8|0|2|4|24|25|26|27|28|29|1");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM nccl_link"),
+            "1|1|NULL|0|1|1|5|NULL|NULL|NULL|NULL|NULL|4\n"
+            "2|1|1|0|NULL|0|6|7|8|3|1|4|24");
+}
+
 TEST_F(RunFileTest, IsTheUsersOwn) {
   struct stat file {};
   ASSERT_EQ(stat(file_->path().c_str(), &file), 0);

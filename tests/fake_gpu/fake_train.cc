@@ -148,6 +148,9 @@ int End(const std::string& how) {
 int main(int argc, char** argv) {
   TrainOptions options;
   if (!traceinject::fake::ParseTrainOptions(argc, argv, &options)) return 2;
+  if (const std::size_t equals = options.set_env.find('='); equals != std::string::npos) {
+    setenv(options.set_env.substr(0, equals).c_str(), options.set_env.c_str() + equals + 1, 1);
+  }
   if (options.init_only) return InitializeOnly();
 
   if (options.fork.rfind("before:", 0) == 0) {

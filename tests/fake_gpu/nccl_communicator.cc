@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <utility>
 
 #include "tests/fake_gpu/clock.h"
+#include "tests/fake_gpu/nccl_log.h"
 #include "tests/fake_gpu/settings.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -83,6 +85,12 @@ int NewestInterface(bool with_hash) {
   return static_cast<int>(SettingNumber("FAKE_NCCL_PROFILER", with_hash ? 5 : 0));
 }
 
+std::string Hexadecimal(std::uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
 int NewNumber() {
   static std::atomic<int> last{0};
   return ++last;
@@ -92,8 +100,14 @@ int NewNumber() {
 
 NcclCommunicator::NcclCommunicator(bool with_hash, int size, int rank, int device, const char* name)
     : with_hash_(with_hash),
+      size_(size),
+      rank_(rank),
+      device_(device),
       hash_((PushRange("ncclCommInitRankConfig", 0, ""), NewHash())),
       profiler_(NewestInterface(with_hash), {hash_, name, 2, size, rank}) {
+  LogBeginning();
+  if (SettingNumber("FAKE_NCCL_LAZY", 1) == 0) Connect();
+  LogEnd();
   if (!with_hash_) {
     PopRange();
     return;
@@ -115,7 +129,79 @@ NcclCommunicator::NcclCommunicator(bool with_hash, int size, int rank, int devic
       .Write();
 }
 
-NcclCommunicator::~NcclCommunicator() = default;
+NcclCommunicator::~NcclCommunicator() { LogInit("Destroy COMPLETE"); }
+
+void NcclCommunicator::LogInit(const char* moment) const {
+  const bool gone = std::strcmp(moment, "Destroy COMPLETE") == 0;
+  char line[256];
+  std::snprintf(line, sizeof line, "%scomm %p rank %d nranks %d cudaDev %d%s busId %x%s - %s",
+                gone ? "" : "ncclCommInitRankConfig ", static_cast<const void*>(this), rank_, size_,
+                device_, gone ? "" : (" nvmlDev " + std::to_string(device_)).c_str(),
+                0x60 + 16 * device_, gone ? "" : (" commId " + Hexadecimal(hash_)).c_str(), moment);
+  WriteNcclLog(kNcclInit, line);
+}
+
+void NcclCommunicator::LogBeginning() const {
+  const std::string transport = SettingText("FAKE_NCCL_TRANSPORT", "p2p");
+  WriteNcclVersion();
+  WriteNcclLog(kNcclInit | kNcclNet, "NET/Plugin: Could not find: libnccl-net.so");
+  if (transport == "ib") {
+    WriteNcclLog(kNcclInit | kNcclNet,
+                 "NET/IB : Using [0]mlx5_0:1/RoCE [RO]; OOB eth0:192.0.2.2<0>");
+    WriteNcclLog(kNcclInit, "Using network IB");
+  } else {
+    WriteNcclLog(kNcclInit | kNcclNet, "NET/IB : No device found.");
+    WriteNcclLog(kNcclInit | kNcclNet, "NET/Socket : Using [0]eth0:192.0.2.2<0>");
+    WriteNcclLog(kNcclInit, "Using network Socket");
+  }
+  LogInit("Init START");
+  WriteNcclLog(kNcclNet, transport == "ib"
+                             ? "NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'"
+                             : "NET/Socket : GPU Direct RDMA Disabled for HCA 0 'eth0'");
+  char line[256];
+  const bool apart = transport == "socket" || transport == "ib";
+  std::snprintf(line, sizeof line,
+                "comm %p rank %d nRanks %d nNodes %d localRanks %d localRank %d MNNVL 0",
+                static_cast<const void*>(this), rank_, size_, apart ? size_ : 1, apart ? 1 : size_,
+                apart ? 0 : rank_);
+  WriteNcclLog(kNcclInit, line);
+  for (const char* ring : {"Ring 00", "Ring 01"})
+    WriteNcclLog(kNcclGraph, std::string(ring) + " : 1 -> 0 -> 1");
+  WriteNcclLog(kNcclInit | kNcclGraph, "Trees [0] 1/-1/-1->0->-1 [1] -1/-1/-1->0->1 ");
+}
+
+void NcclCommunicator::LogEnd() const {
+  WriteNcclLog(kNcclInit,
+               "2 coll channels, 2 collnet channels, 0 nvls channels, 4 p2p channels, 4 p2p "
+               "channels per peer");
+  LogInit("Init COMPLETE");
+}
+
+void NcclCommunicator::Connect() {
+  if (std::exchange(connected_, true) || size_ == 1) return;
+  const auto end = [&](int rank) {
+    return std::to_string(rank) + "[" + std::to_string(rank == rank_ ? device_ : rank) + "]";
+  };
+  const std::string self = end(rank_), next = end((rank_ + 1) % size_),
+                    before = end((rank_ + size_ - 1) % size_);
+  const std::string transport = SettingText("FAKE_NCCL_TRANSPORT", "p2p");
+  for (const std::string channel : {"Channel 00", "Channel 01"}) {
+    if (transport == "p2p") {
+      WriteNcclLog(kNcclInit | kNcclP2p,
+                   channel + "/0 : " + self + " -> " + next + " via P2P/CUMEM/read");
+    } else if (transport == "shm") {
+      WriteNcclLog(kNcclInit | kNcclShm,
+                   channel + " : " + self + " -> " + next + " via SHM/direct/direct");
+    } else {
+      const std::string path = transport == "ib" ? "NET/IB/0/GDRDMA" : "NET/Socket/0";
+      WriteNcclLog(kNcclInit | kNcclNet,
+                   channel + "/0 : " + before + " -> " + self + " [receive] via " + path);
+      WriteNcclLog(kNcclInit | kNcclNet,
+                   channel + "/0 : " + self + " -> " + next + " [send] via " + path);
+    }
+  }
+  WriteNcclLog(kNcclInit, "Connected all rings, use ring PXN 0 GDR 0");
+}
 
 std::string NcclCommunicator::Payload(const Operation& operation) const {
   std::string bytes;
@@ -248,6 +334,7 @@ void NcclCommunicator::Enqueue(const Operation& operation, bool captured) {
 }
 
 void NcclCommunicator::LaunchAll(const Launch& launch, Teller teller) {
+  Connect();
   const std::vector<NcclTask> tasks = std::exchange(tasks_, {});
   void* handle = profiler_.StartLaunch(group_of_calls_);
   const std::int64_t before = NowNs();

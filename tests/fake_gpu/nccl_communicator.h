@@ -2,7 +2,9 @@
 // A communicator that announces itself through NVTX as NCCL does (domain "NCCL", registered
 // strings, static payload schemas: nccl src/include/nvtx.h and nvtx_payload_schemas.h, 2.18 to
 // 2.30) and tells a profiler plug-in of its work. NCCL_NVTX_DISABLE=1 turns NVTX off;
-// FAKE_NCCL_PROFILER is the newest version of the plug-in interface (0: none).
+// FAKE_NCCL_PROFILER is the newest version of the plug-in interface (0: none). It also writes
+// NCCL's log (nccl_log.h): its ranks stand in a ring and are connected as FAKE_NCCL_TRANSPORT says
+// (p2p, shm, socket, ib), at the first operation, or, with FAKE_NCCL_LAZY=0, while it is made.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +61,14 @@ class __attribute__((visibility("default"))) NcclCommunicator {
   void Enqueue(const Operation& operation, bool captured = false);
   void LaunchAll(const Launch& launch, Teller teller = Teller::kLaunchingThread);
   void Tell(const std::vector<NcclTask>& tasks);
+  void LogBeginning() const;
+  void LogEnd() const;
+  void LogInit(const char* moment) const;
+  void Connect();
 
   bool with_hash_;
+  int size_, rank_, device_;
+  bool connected_ = false;
   std::uint64_t hash_;
   NcclProfiler profiler_;
   std::uint64_t sequence_ = 0;

@@ -54,9 +54,10 @@ constexpr SwitchFlag kSwitches[] = {
     {"--close-range", &TrainOptions::close_range},
 };
 constexpr TextFlag kTexts[] = {
-    {"--nccl", &TrainOptions::nccl},     {"--launch", &TrainOptions::launch},
-    {"--sync", &TrainOptions::sync},     {"--fork", &TrainOptions::fork},
-    {"--victim", &TrainOptions::victim}, {"--exit", &TrainOptions::exit},
+    {"--nccl", &TrainOptions::nccl},       {"--launch", &TrainOptions::launch},
+    {"--sync", &TrainOptions::sync},       {"--fork", &TrainOptions::fork},
+    {"--victim", &TrainOptions::victim},   {"--exit", &TrainOptions::exit},
+    {"--set-env", &TrainOptions::set_env},
 };
 
 bool ParseNumber(std::string_view text, int* number) {

@@ -39,6 +39,7 @@ struct TrainOptions {
       "runtime";  // runtime: cudaLaunchKernel, symbol13: __cudaLaunchKernel, driver: cuLaunchKernel
   std::string sync = "device";  // at the end of a step: device, stream, event, none
 
+  std::string set_env;     // NAME=VALUE, set by the program before it does anything else
   bool no_gpu = false;     // never touch CUDA
   bool init_only = false;  // only cuInit and a device count, as torchrun's parent does
   bool report =

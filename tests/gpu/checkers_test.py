@@ -14,6 +14,7 @@ from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import check_nccl_plugin
+import check_nccl_transports
 import check_recording
 import checks
 import compare_with_profiler
@@ -506,6 +507,89 @@ class CheckersTest(unittest.TestCase):
         self.assertEqual(hide_profiler.hide(library, 3), library.replace(b"_v4", b"_x4").replace(b"_v5", b"_x5"))
         with self.assertRaises(SystemExit):
             hide_profiler.hide(b"", 4)
+
+
+class NcclTransports(unittest.TestCase):
+    REMARKS = {"P2P": [], "SHM": ["1 pair of ranks exchanges data through memory of their host (SHM), not from GPU to GPU."],
+               "Socket": ["1 pair of ranks exchanges data through TCP sockets, though both are on one host."]}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def failures(self, transport, damage="", remarks=None, stdout="trained", left=()):
+        """Two ranks connected in one way, recorded exactly; then the second one damaged by some SQL."""
+        ranks = []
+        for rank in range(2):
+            path = self.folder / f"{rank}.db"
+            path.unlink(missing_ok=True)
+            db = sqlite3.connect(path)
+            db.executescript(SCHEMA)
+            db.executescript(f"""
+              INSERT INTO string VALUES (1, 'P2P'), (2, 'SHM'), (3, 'NET'), (4, 'Socket'), (5, 'CUMEM');
+              INSERT INTO communicator VALUES (1, 1, 99, 0, 2, {rank}, {rank}, NULL, 1, NULL);
+              INSERT INTO nccl_setup VALUES (1, 1, 1, {rank}, 2, {rank}, 1, 4, 24, 24, 24, 0, 32, 32, 0);
+              INSERT INTO health VALUES (1, 'nccl_log', 'lines', 50, NULL);""")
+            way = {"P2P": "1, 5, NULL, NULL", "SHM": "2, NULL, NULL, NULL", "Socket": "3, NULL, 4, 0"}[transport]
+            db.execute(f"INSERT INTO nccl_link VALUES (1, 1, 1, {rank}, {1 - rank}, 1, {way}, NULL, NULL, 24)")
+            if rank == 1:
+                db.executescript(damage)
+            db.commit()
+            db.close()
+            ranks.append(check_nccl_transports.Recorded(path))
+        name = {"P2P": "P2P/CUMEM", "SHM": "SHM/direct/direct", "Socket": "NET/Socket"}[transport]
+        report = {"run": {"nccl": {"transports": [
+            {"paths": [{"name": name}], "remarks": self.REMARKS[transport] if remarks is None else remarks}]}}}
+        outcomes = self.folder / "outcomes.jsonl"
+        outcomes.unlink(missing_ok=True)
+        temporary = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        for file in left:
+            (temporary / file).touch()
+        found = checks.Checks(outcomes, "(a)")
+        with contextlib.redirect_stdout(io.StringIO()):
+            check_nccl_transports.check_links(found, ranks, transport)
+            check_nccl_transports.check_setups(found, ranks)
+            check_nccl_transports.check_health(found, ranks)
+            check_nccl_transports.check_report(found, report, transport)
+            check_nccl_transports.check_quiet(found, temporary, stdout)
+        return {line["check"] for line in map(json.loads, outcomes.read_text().splitlines()) if line["outcome"] == "FAIL"}
+
+    def test_agreement_passes(self):
+        for transport in ("P2P", "SHM", "Socket"):
+            self.assertEqual(self.failures(transport), set(), transport)
+
+    def test_differences_fail(self):
+        for damage, expected in (
+                ("UPDATE nccl_link SET transport = 2", {"transport"}),
+                ("DELETE FROM nccl_link", {"each rank tells of what it sends"}),
+                ("UPDATE nccl_link SET sends = 0", {"each rank tells of what it sends"}),
+                ("UPDATE nccl_link SET channels = 0", {"channels"}),
+                ("UPDATE nccl_setup SET size = 3", {"communicators are told"}),
+                ("UPDATE nccl_setup SET communicator = NULL", {"each is known by its hash", "both ranks tell of the same ones"}),
+                ("UPDATE communicator SET hash = 98", {"both ranks tell of the same ones"}),
+                ("UPDATE nccl_setup SET trees = NULL", {"rings, trees, channels"}),
+                ("UPDATE nccl_setup SET nvls = 1", {"no NVLS"}),
+                ("INSERT INTO health VALUES (1, 'nccl_log', 'dropped', 1, NULL)", {"the log was read whole"}),
+                ("DELETE FROM health", {"the log was read whole"})):
+            self.assertEqual(self.failures("P2P", damage), expected, damage)
+        self.assertEqual(self.failures("Socket", remarks=[]), {"what the report says of it"})
+        self.assertEqual(self.failures("P2P", stdout="vm:1:2 [0] NCCL INFO x"), {"the program shows nothing of the log"})
+        self.assertEqual(self.failures("P2P", left=("traceinject-nccl-0-1",)), {"no log is left behind"})
+
+    def test_output(self):
+        def failed(plain, recorded):
+            outcomes = self.folder / "output.jsonl"
+            outcomes.unlink(missing_ok=True)
+            with contextlib.redirect_stdout(io.StringIO()):
+                check_nccl_transports.check_output(checks.Checks(outcomes, "(d)"), plain, recorded)
+            return json.loads(outcomes.read_text())["outcome"]
+
+        line = "vm:10:11 [0] NCCL INFO comm 0x7f rank 0 - Init COMPLETE\n"
+        self.assertEqual(failed(line + "sum 1\n", "sum 2\n" + line.replace("0x7f", "0x8a").replace("10:11", "7:8")), "PASS")
+        self.assertEqual(failed(line, ""), "FAIL")
+        self.assertEqual(failed(line, line + line), "FAIL")
+        self.assertEqual(failed("", ""), "FAIL")
 
 
 class MatrixProducts(unittest.TestCase):
