@@ -85,7 +85,13 @@ CREATE TABLE stream (
   proc      INTEGER NOT NULL,          -- -> process
   device    INTEGER NOT NULL,          -- -> device (with proc)
   context   INTEGER NOT NULL,          -- CUPTI context id, unique in the process
-  stream_id INTEGER NOT NULL           -- CUPTI stream id, unique in the context
+  stream_id INTEGER NOT NULL,          -- CUPTI stream id, unique in the context
+  priority  INTEGER,                   -- the lower the more urgent, 0 by default, since version 3; NULL: unknown (only the kind stream
+                                       -- of TRACEINJECT_KINDS tells, of streams created while it recorded)
+  flags     INTEGER,                   -- CUpti_ActivityStreamFlag, since version 3: 1 waits for the default stream and it for this one,
+                                       -- 2 non-blocking, 3 the default stream; NULL: unknown
+  name      INTEGER                    -- -> string, given by the program (nvtxNameCudaStream, nvtxNameCuStream), since version 3;
+                                       -- NULL: none
 );
 
 -- Everything about a kernel launch that repeats from step to step.
@@ -143,6 +149,22 @@ CREATE TABLE memset (
   bytes       INTEGER NOT NULL,
   correlation INTEGER NOT NULL,        -- as in kernel
   graph_node  INTEGER                  -- as in kernel
+);
+
+-- Memory that the program took from CUDA or gave back (cudaMalloc, cudaHostAlloc, cudaMallocAsync, ..., and their opposites), since
+-- version 3, where the kind memory of TRACEINJECT_KINDS was on. What a caching allocator hands out of what it holds is not in it. How
+-- long the call took says the row of api.
+CREATE TABLE memory_operation (
+  time        INTEGER NOT NULL,        -- when it began, on the host
+  proc        INTEGER NOT NULL,        -- -> process
+  device      INTEGER NOT NULL,        -- -> device (with proc)
+  kind        INTEGER NOT NULL,        -- 1 allocation, 2 release
+  memory_kind INTEGER NOT NULL,        -- as memcpy.src_kind
+  bytes       INTEGER NOT NULL,        -- of the allocation
+  address     INTEGER NOT NULL,        -- leads from a release to its allocation: the last one before it with this address
+  stream      INTEGER,                 -- -> stream in whose order it happens; NULL: at once
+  pool        INTEGER NOT NULL,        -- 1: out of a memory pool (cudaMallocAsync)
+  correlation INTEGER NOT NULL         -- as in kernel
 );
 
 -- A CUDA function of the allow-list.
@@ -372,7 +394,8 @@ CREATE TABLE system_fact (
   proc   INTEGER NOT NULL,             -- -> process
   kind   TEXT NOT NULL,                -- env: an environment variable that changes GPU, NCCL or PyTorch behaviour
                                        -- (secrets masked); option: an option of ours that is not at its default;
-                                       -- host: of the machine and the process' place on it; gpu: of a device, key '<device>.<name>';
+                                       -- host: of the machine and the process' place on it; gpu: of a device, key '<device>.<name>'
+                                       -- (nvtx_name: as the program named it);
                                        -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key
                                        -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
                                        -- nccl_net: an adapter that NCCL found, as its log tells, key '<network>.<number>' (its name)

@@ -67,6 +67,21 @@ SELECT g.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, g.d
        s.m * s.n * s.k * s.batch * (CASE WHEN s.type_a IN (4, 5, 6, 15) THEN 8 ELSE 2 END) AS flops
 FROM gemm g JOIN thread t ON t.id = g.thread JOIN gemm_shape s ON s.id = g.shape JOIN string f ON f.id = s.function;
 
+CREATE VIEW streams AS
+SELECT s.proc, s.device, s.context, s.stream_id AS stream, n.text AS name, s.priority,
+       CASE s.flags WHEN 1 THEN 'blocking' WHEN 2 THEN 'non-blocking' WHEN 3 THEN 'default' END AS kind
+FROM stream s LEFT JOIN string n ON n.id = s.name;
+
+CREATE VIEW memory_operations AS
+SELECT m.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, m.proc, m.device,
+       CASE m.kind WHEN 1 THEN 'allocation' WHEN 2 THEN 'release' END AS kind,
+       CASE m.memory_kind WHEN 1 THEN 'pageable' WHEN 2 THEN 'pinned' WHEN 3 THEN 'device' WHEN 4 THEN 'array' WHEN 5 THEN 'managed'
+                          WHEN 6 THEN 'device static' WHEN 7 THEN 'managed static' ELSE 'unknown' END AS memory,
+       m.bytes, printf('0x%x', m.address) AS address, s.stream_id AS stream, m.pool, c.tid, c.name AS call, c.dur AS dur_ns
+FROM memory_operation m LEFT JOIN stream s ON s.id = m.stream
+LEFT JOIN (SELECT a.correlation, a.dur, t.proc, t.tid, n.name FROM api a JOIN api_name n ON n.id = a.name JOIN thread t ON t.id = a.thread
+           WHERE n.class = 6) c ON c.correlation = m.correlation AND c.proc = m.proc;
+
 CREATE VIEW data_waits AS
 SELECT w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, w.dur AS dur_ns, t.proc, t.tid, w.loader, w.batch,
        l.workers, l.pin_memory, l.persistent_workers, l.prefetch_factor, l.batch_size

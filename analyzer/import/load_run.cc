@@ -162,6 +162,7 @@ void Shift(Rank& rank, TimeNs by) {
   shift_both(rank.gemms);
   shift_both(rank.data_waits);
   shift_both(rank.host_spans);
+  shift(rank.memory.time);
   shift(rank.step_marks.time);
   shift(rank.plans.time);
   shift(rank.plans.launch_start);

@@ -269,6 +269,54 @@ TEST_F(ReadRunDbTest, WhatThePythonSideRecorded) {
   EXPECT_EQ(rank.end, 1010) << "the last thing seen";
 }
 
+TEST_F(ReadRunDbTest, MemoryOperations) {
+  RunDbFixture file(path_, {.end_ns = std::nullopt});
+  file.AddMemoryOperation({.time_ns = 900, .release = true, .address = -4096, .correlation = 8});
+  file.AddMemoryOperation({.time_ns = 100,
+                           .device = 1,
+                           .memory_kind = 2,
+                           .bytes = 64,
+                           .address = 32,
+                           .correlation = 7});
+  file.AddMemoryOperation({.time_ns = 100, .bytes = INT64_MAX});
+  // Of no process, of a kind that is not known, and at no time.
+  file.Execute("INSERT INTO memory_operation VALUES (1, 9, 0, 1, 3, 8, 8, NULL, 0, 1)");
+  file.Execute("INSERT INTO memory_operation VALUES (1, 1, 0, 3, 3, 8, 8, NULL, 0, 1)");
+  file.Execute(
+      "INSERT INTO memory_operation VALUES (9223372036854775807, 1, 0, 1, 3, 8, 8, NULL, 0, 1)");
+  file.Close();
+  const RecordedFile read = Read();
+  const MemoryOperations& memory = read.ranks[0].memory;
+  EXPECT_EQ(read.notes.size(), 3U);
+  ASSERT_EQ(memory.time, (std::vector<TimeNs>{100, 100, 900})) << "by time";
+  EXPECT_EQ(memory.device, (std::vector<std::int32_t>{1, 0, 0}));
+  EXPECT_EQ(memory.release, (std::vector<bool>{false, false, true}));
+  EXPECT_EQ(memory.memory_kind, (std::vector<std::uint8_t>{2, 3, 3}));
+  EXPECT_EQ(memory.bytes[0], 64);
+  EXPECT_LT(memory.bytes[1], INT64_MAX) << "sums must not overflow";
+  EXPECT_EQ(memory.address[2], static_cast<std::uint64_t>(-4096));
+  EXPECT_EQ(memory.correlation, (std::vector<std::uint64_t>{7, 0, 8}));
+  EXPECT_EQ(read.ranks[0].end, 900) << "the last thing seen";
+}
+
+TEST_F(ReadRunDbTest, StreamsHavePrioritiesAndNames) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 0, .dur_ns = 1});
+  file.Execute(
+      "INSERT INTO string VALUES (90, 'copies');"
+      "INSERT INTO stream VALUES (90, 1, 0, 1, 30, -5, 2, 90), (91, 1, 0, 1, 31, NULL, NULL, "
+      "NULL)");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks[0];
+  ASSERT_EQ(rank.streams.size(), 3U);
+  EXPECT_EQ(rank.streams[0].priority, std::nullopt);
+  EXPECT_EQ(rank.streams[0].name, kNone);
+  EXPECT_EQ(rank.streams[1].priority, -5);
+  EXPECT_EQ(rank.string(rank.streams[1].name), "copies");
+  EXPECT_EQ(rank.streams[2].priority, std::nullopt);
+}
+
 TEST_F(ReadRunDbTest, MatrixProducts) {
   RunDbFixture file(path_, {.end_ns = std::nullopt});
   file.AddGemm({.start_ns = 500, .dur_ns = 20, .m = 8, .n = 9, .k = 10, .batch = 3, .trans_b = 1});
@@ -623,7 +671,8 @@ TEST_F(ReadRunDbTest, SeveralProcessesInOneFile) {
   file.Execute(
       "INSERT INTO process (proc, pid, host, rank, run_id, start) VALUES (2, 5, 'b', 1, 'job-1', "
       "0);"
-      "INSERT INTO stream VALUES (50, 2, 4, 1, 7); INSERT INTO kernel VALUES (9, 1, 50, 1, 0, "
+      "INSERT INTO stream(id, proc, device, context, stream_id) VALUES (50, 2, 4, 1, 7); INSERT "
+      "INTO kernel VALUES (9, 1, 50, 1, 0, "
       "NULL);");
   file.Close();
   const RecordedFile read = Read();
@@ -662,7 +711,8 @@ TEST_F(ReadRunDbTest, LeavesOutWhatCannotBeRightAndSaysSo) {
       "  (102, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -9223372036854775807),"
       "  (102, 1, 1, 'x', -5, 999, 999, 999, 'y', -8, -1, NULL);"
       "INSERT INTO sync VALUES (1, 1, 1, 99, 1, 1), (1, 1, 1, 1, -4, 99);"
-      "INSERT INTO stream VALUES (8, 1, -3, 0, 0), (9, 44, 0, 0, 0);"
+      "INSERT INTO stream(id, proc, device, context, stream_id) VALUES (8, 1, -3, 0, 0), (9, 44, "
+      "0, 0, 0);"
       "INSERT INTO kernel_shape VALUES (700000000000, 31337, 0,0,0,0,0,0, 9999999999,0,0, 0,0,0,0);"
       "INSERT INTO kernel VALUES (30, 1, 1, 700000000000, 0, NULL);"
       "INSERT INTO device VALUES (1, 1000000, 'x', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, "

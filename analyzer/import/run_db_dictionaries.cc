@@ -179,8 +179,11 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadStreams() {
+    const bool described = to_.schema_version >= 3;
     return rows_.ForEachRow(
-        "stream", "id, proc, device, context, stream_id", [&](const Statement& row) {
+        "stream",
+        fmt::format("id, proc, device, context, stream_id{}", described ? ", priority, name" : ""),
+        [&](const Statement& row) {
           const std::uint32_t process = to_.processes.Find(row.int64(1));
           if (process == kNone || row.int64(2) < 0 || row.int64(2) > kHighestDevice)
             return rows_.Count("stream", RowProblem::kNoProcess);
@@ -190,6 +193,9 @@ class RunDbDictionaries::Reader {
                                          DeviceIndex(process, ordinal)});
           streams.push_back({ordinal, static_cast<std::uint32_t>(row.int64(3)),
                              static_cast<std::uint32_t>(row.int64(4))});
+          if (!described) return;
+          if (const auto priority = row.optional_int(5)) streams.back().priority = *priority;
+          streams.back().name = to_.StringOf(row, 6);
         });
   }
 

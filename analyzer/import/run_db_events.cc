@@ -30,11 +30,20 @@ class Reader {
 
   Status Read() {
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 13> kParts = {
-        &Reader::ReadKernels,     &Reader::ReadMemcpys,   &Reader::ReadMemsets,
-        &Reader::ReadApi,         &Reader::ReadSyncs,     &Reader::ReadNvtx,
-        &Reader::ReadCollectives, &Reader::ReadPlans,     &Reader::ReadGemms,
-        &Reader::ReadDataWaits,   &Reader::ReadStepMarks, &Reader::ReadHostSpans,
+    constexpr std::array<Part, 14> kParts = {
+        &Reader::ReadKernels,
+        &Reader::ReadMemcpys,
+        &Reader::ReadMemsets,
+        &Reader::ReadApi,
+        &Reader::ReadSyncs,
+        &Reader::ReadNvtx,
+        &Reader::ReadCollectives,
+        &Reader::ReadPlans,
+        &Reader::ReadGemms,
+        &Reader::ReadDataWaits,
+        &Reader::ReadStepMarks,
+        &Reader::ReadHostSpans,
+        &Reader::ReadMemoryOperations,
         &Reader::ReadSideTables,
     };
     for (const Part part : kParts) {
@@ -357,6 +366,28 @@ class Reader {
       gemms.thread.push_back(thread->index);
       gemms.shape.push_back(shape);
     });
+  }
+
+  Status ReadMemoryOperations() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "memory_operation", "time, proc, device, kind, memory_kind, bytes, address, correlation",
+        [&](const Statement& row) {
+          const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("memory_operation", RowProblem::kNoProcess);
+          if (!IsPlausible(row.int64(0))) return rows_.Count("memory_operation", RowProblem::kTime);
+          if (row.int64(3) != 1 && row.int64(3) != 2)
+            return rows_.Count("memory_operation", RowProblem::kUnknownKind);
+          MemoryOperations& memory = file_.ranks[process].memory;
+          memory.time.push_back(row.int64(0));
+          memory.device.push_back(Narrow(row.int64(2)));
+          memory.release.push_back(row.int64(3) == 2);
+          memory.memory_kind.push_back(static_cast<std::uint8_t>(row.int64(4)));
+          // So that no sum of them overflows.
+          memory.bytes.push_back(std::clamp<std::int64_t>(row.int64(5), 0, std::int64_t{1} << 50));
+          memory.address.push_back(static_cast<std::uint64_t>(row.int64(6)));
+          memory.correlation.push_back(static_cast<std::uint64_t>(row.int64(7)));
+        });
   }
 
   // Small tables that nothing refers to.

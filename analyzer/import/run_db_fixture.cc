@@ -77,7 +77,8 @@ struct RunDbFixture::State {
   std::int64_t StreamId(int device, std::uint32_t stream) {
     return Intern(streams, std::tuple(device, stream), [&](std::int64_t id) {
       if (!devices.contains(device)) AddDevice({.device = device});
-      Insert("stream VALUES (?, 1, ?, ?, ?)", id, device, device + 1, stream);
+      Insert("stream(id, proc, device, context, stream_id) VALUES (?, 1, ?, ?, ?)", id, device,
+             device + 1, stream);
     });
   }
   std::int64_t DomainId(const std::string& name) {
@@ -223,6 +224,12 @@ std::uint32_t RunDbFixture::AddCommunicator(const CommunicatorFacts& communicato
                  communicator.size, communicator.rank, communicator.device, communicator.nodes,
                  communicator.name.empty() ? std::optional<std::string>() : communicator.name);
   return static_cast<std::uint32_t>(id);
+}
+
+void RunDbFixture::AddMemoryOperation(const MemoryOperation& operation) {
+  state_->Insert("memory_operation VALUES (?, 1, ?, ?, ?, ?, ?, NULL, 0, ?)", operation.time_ns,
+                 operation.device, operation.release ? 2 : 1, operation.memory_kind,
+                 operation.bytes, operation.address, operation.correlation);
 }
 
 void RunDbFixture::AddGemm(const Gemm& gemm) {

@@ -126,6 +126,15 @@ class RunDbFixture {
     std::optional<int> type_a = 14, type_b = 14, type_c = 14, compute_type = 68;
     std::int64_t tid = 4242;
   };
+  struct MemoryOperation {
+    TimeNs time_ns = 0;
+    int device = 0;
+    bool release = false;
+    int memory_kind = 3;  // CUpti_ActivityMemoryKind: device
+    std::int64_t bytes = 0;
+    std::int64_t address = 0x1000;
+    std::uint64_t correlation = 0;
+  };
   struct DataLoaderFacts {
     int workers = 0;
     bool pin_memory = false, persistent_workers = false;
@@ -204,6 +213,7 @@ class RunDbFixture {
   // Returns the id for Collective::communicator.
   std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
   void AddGemm(const Gemm& gemm);
+  void AddMemoryOperation(const MemoryOperation& operation);
   // Returns the id for DataWait::loader.
   std::uint32_t AddDataLoader(const DataLoaderFacts& loader);
   void AddDataWait(const DataWait& wait);

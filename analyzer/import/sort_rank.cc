@@ -54,6 +54,9 @@ void SortRank(Rank& rank) {
   Gemms& gemms = rank.gemms;
   ApplyOrder(SortedOrder(gemms.start, gemms.end), gemms.start, gemms.end, gemms.thread,
              gemms.shape);
+  MemoryOperations& memory = rank.memory;
+  ApplyOrder(SortedOrder(memory.time, memory.time), memory.time, memory.device, memory.release,
+             memory.memory_kind, memory.bytes, memory.address, memory.correlation);
   DataWaits& waits = rank.data_waits;
   ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
              waits.loader, waits.batch);
@@ -77,6 +80,7 @@ TimeNs LastTimeSeen(const Rank& rank) {
   look(rank.collectives.start, rank.collectives.end);
   look(rank.gemms.start, rank.gemms.end);
   look(rank.data_waits.start, rank.data_waits.end);
+  look(rank.memory.time, rank.memory.time);
   look(rank.step_marks.time, rank.step_marks.time);
   look(rank.host_spans.start, rank.host_spans.end);
   return last;

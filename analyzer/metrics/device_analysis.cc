@@ -34,6 +34,7 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.nccl = LinkNccl(rank, device); },
       [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
       [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
+      [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
       [&] { found.join = CountJoins(rank, device.ops, found.range); },
   };
   for (const auto& pass : passes) {

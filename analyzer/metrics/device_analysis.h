@@ -13,6 +13,7 @@
 #include "analyzer/metrics/health.h"
 #include "analyzer/metrics/kernels.h"
 #include "analyzer/metrics/matrix_products.h"
+#include "analyzer/metrics/memory_calls.h"
 #include "analyzer/metrics/nccl_summary.h"
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/window.h"
@@ -33,6 +34,7 @@ struct DeviceAnalysis {
   NcclLinks nccl;
   CommKernels comm_kernels;
   MatrixProducts products;
+  MemoryCalls memory;
   JoinRate join;
 };
 

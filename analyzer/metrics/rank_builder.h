@@ -151,6 +151,22 @@ class RankBuilder {
     plans.launch.push_back(launch);
   }
 
+  // Of device 0, by a call of Rank::api.
+  void AddMemory(TimeNs time, std::int64_t bytes, std::uint64_t address,
+                 std::uint32_t call = kNone) {
+    MemoryOperations& memory = rank_.memory;
+    memory.time.push_back(time);
+    memory.device.push_back(0);
+    memory.release.push_back(false);
+    memory.memory_kind.push_back(3);
+    memory.bytes.push_back(bytes);
+    memory.address.push_back(address);
+    memory.correlation.push_back(call == kNone ? 0 : rank_.api.correlation[call]);
+  }
+  void ReleaseMemory(TimeNs time, std::uint64_t address, std::uint32_t call = kNone) {
+    AddMemory(time, 0, address, call);
+    rank_.memory.release.back() = true;
+  }
   void AddGemm(TimeNs start, TimeNs end, const GemmShape& shape, std::uint32_t thread = 0) {
     rank_.gemm_shapes.push_back(shape);
     rank_.gemm_shapes.back().function = String("cublasGemmEx");

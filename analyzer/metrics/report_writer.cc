@@ -380,6 +380,17 @@ void ReportWriter::ProductsOf(const MatrixProducts& products, proto::MatrixProdu
   }
 }
 
+void ReportWriter::MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const {
+  to.set_allocations(memory.allocations);
+  to.set_releases(memory.releases);
+  to.set_allocated_bytes(memory.allocated_bytes);
+  to.set_peak_bytes(memory.peak_bytes);
+  to.set_host_allocations(memory.host_allocations);
+  to.set_host_releases(memory.host_releases);
+  to.set_host_bytes(memory.host_bytes);
+  to.set_call_ns(memory.call_ns);
+}
+
 void ReportWriter::JoinOf(const JoinRate& join, proto::Join& to) const {
   to.set_operations(join.operations);
   to.set_joined(join.joined);
@@ -409,6 +420,7 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
   ProductsOf(found.products, *to.mutable_matrix_products());
+  if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   JoinOf(found.join, *to.mutable_join());
 }
 
@@ -425,6 +437,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   std::vector<std::vector<CopyStats>> copies;
   std::vector<const DeviceAnalysis*> all;
   std::vector<MatrixProducts> products;
+  std::vector<MemoryCalls> memory;
   JoinRate join;
   for (const DeviceAnalysis& found : devices) {
     window.time.start = std::min(window.time.start, found.window.time.start);
@@ -436,6 +449,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
     copies.push_back(found.copies);
     all.push_back(&found);
     products.push_back(found.products);
+    if (found.rank->memory.size() > 0) memory.push_back(found.memory);
     join += found.join;
   }
   WindowOf(window, *to.mutable_window());
@@ -452,6 +466,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   NcclOf(all, *to.mutable_nccl());
   TransportsOf(*to.mutable_nccl());
   ProductsOf(MergeMatrixProducts(products), *to.mutable_matrix_products());
+  if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());
 }
 

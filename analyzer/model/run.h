@@ -60,9 +60,11 @@ enum class KernelClass : std::uint8_t {
 };
 
 struct Stream {
-  int device = 0;               // CUDA ordinal in the process
-  std::uint32_t context = 0;    // CUPTI context id
-  std::uint32_t stream_id = 0;  // CUPTI stream id, unique in the context
+  int device = 0;                                       // CUDA ordinal in the process
+  std::uint32_t context = 0;                            // CUPTI context id
+  std::uint32_t stream_id = 0;                          // CUPTI stream id, unique in the context
+  std::optional<std::int32_t> priority = std::nullopt;  // the lower the more urgent
+  std::uint32_t name = kNone;                           // Rank::strings; given by the program
 };
 
 struct KernelShape {
@@ -270,6 +272,18 @@ struct Gemms {
   std::size_t size() const { return start.size(); }
 };
 
+// Allocations and releases of memory through CUDA, as memory_operation in run_db.sql.
+struct MemoryOperations {
+  std::vector<TimeNs> time;
+  std::vector<std::int32_t> device;  // CUDA ordinal
+  std::vector<bool> release;
+  std::vector<std::uint8_t> memory_kind;  // CUpti_ActivityMemoryKind
+  std::vector<std::int64_t> bytes;
+  std::vector<std::uint64_t> address;
+  std::vector<std::uint64_t> correlation;  // of the call in Rank::api
+  std::size_t size() const { return time.size(); }
+};
+
 // A torch.utils.data.DataLoader that the program iterated over.
 struct DataLoader {
   int workers = 0;
@@ -393,6 +407,7 @@ struct Rank {
   CollectivePlans plans;
   std::vector<GemmShape> gemm_shapes;
   Gemms gemms;
+  MemoryOperations memory;
   std::vector<DataLoader> loaders;
   DataWaits data_waits;
   StepMarks step_marks;

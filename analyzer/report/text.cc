@@ -78,6 +78,7 @@ class TextWriter {
   void Copies(const From& from, std::size_t rows);
   void Nccl(const proto::Nccl& nccl, std::size_t rows);
   void Transports(const proto::Nccl& nccl);
+  void MemoryCalls(const proto::MemoryCalls& memory);
   void Products(const proto::MatrixProducts& products, std::size_t rows);
   void Mfu();
   void Health();
@@ -526,6 +527,24 @@ void TextWriter::Products(const proto::MatrixProducts& products, std::size_t row
   More(rows, products.rows_size());
 }
 
+void TextWriter::MemoryCalls(const proto::MemoryCalls& memory) {
+  page_.Sentence(fmt::format(
+      "{} of {} on the GPU and {}, {} in these calls; at most {} held at one time{}",
+      Plural(memory.allocations(), "allocation"), FormatBytes(memory.allocated_bytes()),
+      Plural(memory.releases(), "release"), FormatTime(memory.call_ns()),
+      FormatBytes(memory.peak_bytes()), report_.devices_size() > 1 ? " on one GPU" : ""));
+  if (report_.steps_size() == 1 && report_.steps(0).count() > 0) {
+    page_.Sentence(fmt::format(
+        "{:.2f} allocations a step",
+        static_cast<double>(memory.allocations()) / static_cast<double>(report_.steps(0).count())));
+  }
+  if (memory.host_allocations() > 0) {
+    page_.Sentence(fmt::format("{} of {} of pinned memory on the host",
+                               Plural(memory.host_allocations(), "allocation"),
+                               FormatBytes(memory.host_bytes())));
+  }
+}
+
 void TextWriter::DeviceSection(const proto::DeviceReport& device) {
   const bool only = report_.devices().size() == 1;
   page_.Heading(fmt::format("{} ({})", device.label(), device.name()));
@@ -643,6 +662,10 @@ std::string TextWriter::Write() {
     }
     page_.Heading(several ? "Copies of all GPUs" : "Copies");
     Copies(run, kAllRows);
+    if (run.has_memory_calls()) {
+      page_.Heading(several ? "Memory calls of all GPUs" : "Memory calls");
+      MemoryCalls(run.memory_calls());
+    }
     page_.Heading(several ? "Communication of all GPUs" : "Communication");
     Nccl(run.nccl(), kAllRows);
     Transports(run.nccl());

@@ -107,6 +107,26 @@ TEST(TextTest, SaysWhatRecordingAdded) {
   EXPECT_EQ(WriteText(report, {}).find("recording adds about"), std::string::npos);
 }
 
+TEST(TextTest, MemoryCallsAreShownWhereTheyWereRecorded) {
+  traceinject::Run run = SampleRun();
+  run.ranks.resize(1);
+  EXPECT_EQ(WriteText(BuildReport(run, {}), {}).find("Memory calls"), std::string::npos);
+  MemoryOperations& memory = run.ranks[0].memory;
+  memory.time = {2'000'000, 12'000'000};
+  memory.device = {0, 0};
+  memory.release = {false, true};
+  memory.memory_kind = {3, 3};
+  memory.bytes = {5'000'000, 5'000'000};
+  memory.address = {16, 16};
+  memory.correlation = {900, 901};
+  const std::string text = WriteText(BuildReport(run, {}), {});
+  EXPECT_NE(text.find("Memory calls"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 allocation of 5.000 MB on the GPU and 1 release, 0 ns in these calls; at "
+                      "most 5.000 MB held"),
+            std::string::npos)
+      << text;
+}
+
 TEST(TextTest, SlowDataLoader) {
   TrainingPlan plan;
   plan.load_ns = 30'000'000;

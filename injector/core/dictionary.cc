@@ -34,6 +34,33 @@ void Dictionary::NameThread(std::int64_t tid, std::string_view name) {
   batch_->threads.push_back({id, tid, String(name)});  // replaces the row
 }
 
+std::uint32_t Dictionary::Stream(std::uint32_t device, std::uint32_t context,
+                                 std::uint32_t stream) {
+  return streams_.Id({device, context, stream}, [&](std::uint32_t id) {
+    StreamRow& row = AboutStream(context, stream);
+    row.id = id;
+    row.device = device;
+    row.context = context;
+    row.stream_id = stream;
+    batch_->streams.push_back(row);
+  });
+}
+
+void Dictionary::DescribeStream(std::uint32_t context, std::uint32_t stream, std::int32_t priority,
+                                std::uint32_t flags) {
+  StreamRow& row = AboutStream(context, stream);
+  row.has_priority = true;
+  row.priority = priority;
+  row.flags = flags;
+  if (row.id != 0) batch_->streams.push_back(row);  // replaces the row
+}
+
+void Dictionary::NameStream(std::uint32_t context, std::uint32_t stream, std::string_view name) {
+  StreamRow& row = AboutStream(context, stream);
+  row.name = String(name);
+  if (row.id != 0) batch_->streams.push_back(row);
+}
+
 std::uint32_t Dictionary::Shape(const char* name, KernelShapeRow shape) {
   shape.name = StableString(name);
   auto part = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };

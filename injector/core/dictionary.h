@@ -84,11 +84,14 @@ class Dictionary {
   // nvtxNameOsThread: the program's own name for a thread.
   void NameThread(std::int64_t tid, std::string_view name);
 
-  std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream) {
-    return streams_.Id({device, context, stream}, [&](std::uint32_t id) {
-      batch_->streams.push_back({id, device, context, stream});
-    });
-  }
+  std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
+  // What is known of a stream beside its numbers, which may be told before or after its first use:
+  // one that is never used gets no row.
+  void DescribeStream(std::uint32_t context, std::uint32_t stream, std::int32_t priority,
+                      std::uint32_t flags);
+  // nvtxNameCudaStream and the like.
+  void NameStream(std::uint32_t context, std::uint32_t stream, std::string_view name);
+
   std::uint32_t GraphNode(std::uint32_t graph, std::uint64_t node) {
     if (node == 0) return 0;
     return graph_nodes_.Id({graph, node}, [&](std::uint32_t id) {
@@ -119,6 +122,10 @@ class Dictionary {
     }
   };
 
+  StreamRow& AboutStream(std::uint32_t context, std::uint32_t stream) {
+    return about_streams_[{context, stream}];
+  }
+
   using StringIds = std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
 
   Batch* batch_;
@@ -127,6 +134,8 @@ class Dictionary {
   std::unordered_map<const void*, std::uint32_t> stable_strings_;
   IntegerIdMap<1> threads_;
   IntegerIdMap<3> streams_;
+  // By context and number; id 0: not used yet.
+  std::unordered_map<IntegerKey<2>, StreamRow, BytesHash<IntegerKey<2>>> about_streams_;
   IntegerIdMap<2> graph_nodes_;
   IntegerIdMap<14> shapes_;
   IntegerIdMap<2> api_names_;

@@ -18,6 +18,8 @@ enum class EventType : std::uint16_t {
   kNvtxMark,
   kNvtxNameCategory,
   kNvtxNameThread,
+  kNvtxNameStream,
+  kNvtxNameDevice,
   kSync,
   // From hooks.py, see PythonEvent.
   kDataLoader,
@@ -54,7 +56,9 @@ struct NvtxEvent {
   EventHeader header;
   const NvtxName* domain;      // null: the default domain
   const NvtxName* registered;  // message as a registered string; null: inline text, or none
-  std::uint64_t id;  // range id of start and end; thread id or category number of the naming events
+  // Range id of start and end; of the naming events the thread id, category number, context id <<
+  // 32 | stream id (as CUPTI numbers them), or CUDA ordinal.
+  std::uint64_t id;
   std::uint64_t payload;  // bits of an integer or double; schema id of an extended payload
   std::uint32_t color;
   std::uint32_t category;

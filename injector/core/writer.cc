@@ -34,6 +34,7 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->kernels, Health::kKernelStored, Health::kKernelDropped);
   visit(batch->memcpys, Health::kMemcpyStored, Health::kMemcpyDropped);
   visit(batch->memsets, Health::kMemsetStored, Health::kMemsetDropped);
+  visit(batch->memory_operations, Health::kMemoryStored, Health::kMemoryDropped);
   visit(batch->apis, Health::kApiStored, Health::kApiDropped);
   visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
   visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);

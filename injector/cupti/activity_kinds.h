@@ -24,15 +24,18 @@ inline constexpr ActivityKind kActivityKinds[] = {
     {"memcpy2", CUPTI_ACTIVITY_KIND_MEMCPY2},
     {"memset", CUPTI_ACTIVITY_KIND_MEMSET},
     {"api", CUPTI_ACTIVITY_KIND_INVALID},
+    {"memory", CUPTI_ACTIVITY_KIND_MEMORY2},
+    {"stream", CUPTI_ACTIVITY_KIND_STREAM},
     {"synchronization", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
     {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
     {"cuda_event", CUPTI_ACTIVITY_KIND_CUDA_EVENT},
 };
 
 // For the help text; a test compares it with the table.
-#define TRACEINJECT_ACTIVITY_KIND_NAMES                                       \
-  "kernel, memcpy, memcpy2 (between devices), memset, api; synchronization, " \
-  "overhead and cuda_event can be enabled to measure their cost, but are not stored"
+#define TRACEINJECT_ACTIVITY_KIND_NAMES                                                           \
+  "kernel, memcpy, memcpy2 (between devices), memset, api, memory (allocations), stream "         \
+  "(priorities); synchronization, overhead and cuda_event can be enabled to measure their cost, " \
+  "but are not stored"
 
 inline constexpr std::string_view kDefaultActivityKinds = "kernel,memcpy,memcpy2,memset,api";
 

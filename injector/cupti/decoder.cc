@@ -49,6 +49,15 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
         ++gpu_work;
         AddMemset(*reinterpret_cast<const MemsetRecord*>(record));
         break;
+      case CUPTI_ACTIVITY_KIND_MEMORY2:
+        AddMemoryOperation(*reinterpret_cast<const MemoryRecord*>(record));
+        break;
+      case CUPTI_ACTIVITY_KIND_STREAM: {
+        const auto& stream = *reinterpret_cast<const StreamRecord*>(record);
+        dictionary_->DescribeStream(stream.contextId, stream.streamId,
+                                    static_cast<std::int32_t>(stream.priority), stream.flag);
+        break;
+      }
       case CUPTI_ACTIVITY_KIND_RUNTIME:
       case CUPTI_ACTIVITY_KIND_DRIVER:
         AddApi(*reinterpret_cast<const ApiRecord*>(record));
@@ -124,6 +133,20 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
        record.value, record.memoryKind, static_cast<std::int64_t>(record.bytes),
        correlation_.Widen(record.correlationId),
        dictionary_->GraphNode(record.graphId, record.graphNodeId)});
+}
+
+void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
+  g_counters.Add(Health::kMemorySeen);
+  if (record.timestamp == 0) return g_counters.Add(Health::kMemoryDropped);
+  const bool on_stream = record.isAsync != 0 && record.contextId != CUPTI_INVALID_CONTEXT_ID &&
+                         record.streamId != CUPTI_INVALID_STREAM_ID;
+  batch_->memory_operations.push_back(
+      {static_cast<std::int64_t>(record.timestamp) - base_ns_, record.deviceId,
+       record.memoryOperationType, static_cast<std::uint32_t>(record.memoryKind),
+       static_cast<std::int64_t>(record.bytes), record.address,
+       on_stream ? Stream(record.deviceId, record.contextId, record.streamId) : 0,
+       record.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID,
+       correlation_.Widen(record.correlationId)});
 }
 
 std::uint32_t ActivityDecoder::ApiName(const ApiRecord& record, int domain) {

@@ -52,6 +52,7 @@ class ActivityDecoder {
   void AddMemcpy(const Record& record, int src_device, int dst_device);
   void AddPeerMemcpy(const PeerMemcpyRecord& record);
   void AddMemset(const MemsetRecord& record);
+  void AddMemoryOperation(const MemoryRecord& record);
   void AddApi(const ApiRecord& record);
   std::uint32_t ApiName(const ApiRecord& record, int domain);
   std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream);

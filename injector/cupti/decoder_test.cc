@@ -85,6 +85,80 @@ TEST_F(DecoderTest, KernelsOfLongerRecords) {
   EXPECT_EQ(batch_.streams[0].stream_id, 7U);
 }
 
+TEST_F(DecoderTest, MemoryOperationsOfLongerRecords) {
+  MemoryRecord memory{};
+  memory.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  memory.memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_DEVICE;
+  memory.address = 0xF000'0000'0000'0000, memory.bytes = 4096, memory.timestamp = 6000;
+  memory.deviceId = 1, memory.contextId = 2, memory.streamId = CUPTI_INVALID_STREAM_ID;
+  memory.correlationId = 5;
+  Add(memory, 8);
+  memory.memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE;
+  memory.streamId = 9, memory.isAsync = 1;
+  memory.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  Add(memory, 8);
+  const std::int64_t dropped = g_counters.Get(Health::kMemoryDropped);
+  memory.timestamp = 0;
+  Add(memory, 8);
+  EXPECT_EQ(Decode(), 0) << "no work of the GPU";
+  ASSERT_EQ(batch_.memory_operations.size(), 2U);
+  EXPECT_EQ(g_counters.Get(Health::kMemoryDropped), dropped + 1);
+  const MemoryOperationRow& taken = batch_.memory_operations[0];
+  EXPECT_EQ(taken.time, 5000);
+  EXPECT_EQ(taken.device, 1U);
+  EXPECT_EQ(taken.kind, 1);
+  EXPECT_EQ(taken.memory_kind, 3U);
+  EXPECT_EQ(taken.bytes, 4096);
+  EXPECT_EQ(taken.address, 0xF000'0000'0000'0000U);
+  EXPECT_EQ(taken.stream, 0U);
+  EXPECT_FALSE(taken.pool);
+  EXPECT_EQ(taken.correlation, 5U);
+  const MemoryOperationRow& returned = batch_.memory_operations[1];
+  EXPECT_EQ(returned.kind, 2);
+  EXPECT_TRUE(returned.pool);
+  ASSERT_EQ(batch_.streams.size(), 1U);
+  EXPECT_EQ(returned.stream, batch_.streams[0].id);
+  EXPECT_EQ(batch_.streams[0].stream_id, 9U);
+}
+
+TEST_F(DecoderTest, StreamsAreDescribedBeforeAndAfterTheirFirstUse) {
+  const auto describe = [&](std::uint32_t stream, int priority) {
+    StreamRecord record{};
+    record.kind = CUPTI_ACTIVITY_KIND_STREAM;
+    record.contextId = 2, record.streamId = stream;
+    record.priority = static_cast<std::uint32_t>(priority);
+    record.flag = CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING;
+    Add(record);
+  };
+  const auto use = [&](std::uint32_t stream) {
+    KernelRecord kernel{};
+    kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    kernel.start = 5000, kernel.end = 7500, kernel.contextId = 2, kernel.streamId = stream;
+    kernel.name = "gemm";
+    Add(kernel);
+  };
+  describe(13, -5);
+  describe(14, -3);  // never used
+  use(13);
+  use(15);
+  describe(15, 0);
+  Decode();
+  dictionary_.NameStream(2, 13, "copies");
+  ASSERT_EQ(batch_.streams.size(), 4U) << "13, 15, 15 described, 13 named";
+  EXPECT_TRUE(batch_.streams[0].has_priority);
+  EXPECT_EQ(batch_.streams[0].priority, -5);
+  EXPECT_EQ(batch_.streams[0].flags, 2U);
+  EXPECT_EQ(batch_.streams[0].name, 0U);
+  EXPECT_FALSE(batch_.streams[1].has_priority);
+  EXPECT_EQ(batch_.streams[2].id, batch_.streams[1].id);
+  EXPECT_TRUE(batch_.streams[2].has_priority);
+  EXPECT_EQ(batch_.streams[2].priority, 0);
+  EXPECT_EQ(batch_.streams[3].id, batch_.streams[0].id);
+  EXPECT_EQ(batch_.streams[3].priority, -5);
+  EXPECT_NE(batch_.streams[3].name, 0U);
+}
+
 TEST_F(DecoderTest, KernelsWithoutTimesAreDroppedAndReversedOnesRepaired) {
   const std::int64_t dropped = g_counters.Get(Health::kKernelDropped),
                      repaired = g_counters.Get(Health::kKernelRepaired);

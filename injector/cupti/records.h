@@ -19,6 +19,8 @@ using KernelRecord =
 using MemcpyRecord = CUpti_ActivityMemcpy5;  // 12.8 emits Memcpy6
 using PeerMemcpyRecord = CUpti_ActivityMemcpyPtoP4;
 using MemsetRecord = CUpti_ActivityMemset4;
+using MemoryRecord = CUpti_ActivityMemory3;  // 12.6 emits Memory4
+using StreamRecord = CUpti_ActivityStream;
 using ApiRecord = CUpti_ActivityAPI;
 
 #define TRACEINJECT_OFFSET(type, field, offset) \
@@ -63,6 +65,21 @@ TRACEINJECT_OFFSET(MemsetRecord, correlationId, 44);
 TRACEINJECT_OFFSET(MemsetRecord, memoryKind, 50);
 TRACEINJECT_OFFSET(MemsetRecord, graphNodeId, 64);
 TRACEINJECT_OFFSET(MemsetRecord, graphId, 72);
+TRACEINJECT_OFFSET(MemoryRecord, memoryOperationType, 4);
+TRACEINJECT_OFFSET(MemoryRecord, memoryKind, 8);
+TRACEINJECT_OFFSET(MemoryRecord, correlationId, 12);
+TRACEINJECT_OFFSET(MemoryRecord, address, 16);
+TRACEINJECT_OFFSET(MemoryRecord, bytes, 24);
+TRACEINJECT_OFFSET(MemoryRecord, timestamp, 32);
+TRACEINJECT_OFFSET(MemoryRecord, deviceId, 52);
+TRACEINJECT_OFFSET(MemoryRecord, contextId, 56);
+TRACEINJECT_OFFSET(MemoryRecord, streamId, 60);
+TRACEINJECT_OFFSET(MemoryRecord, isAsync, 72);
+TRACEINJECT_OFFSET(MemoryRecord, memoryPoolConfig, 80);
+TRACEINJECT_OFFSET(StreamRecord, contextId, 4);
+TRACEINJECT_OFFSET(StreamRecord, streamId, 8);
+TRACEINJECT_OFFSET(StreamRecord, priority, 12);
+TRACEINJECT_OFFSET(StreamRecord, flag, 16);
 TRACEINJECT_OFFSET(ApiRecord, cbid, 4);
 TRACEINJECT_OFFSET(ApiRecord, start, 8);
 TRACEINJECT_OFFSET(ApiRecord, end, 16);
@@ -72,6 +89,6 @@ TRACEINJECT_OFFSET(ApiRecord, returnValue, 36);
 #undef TRACEINJECT_OFFSET
 static_assert(sizeof(KernelRecord) == 208 && sizeof(MemcpyRecord) == 88 &&
               sizeof(PeerMemcpyRecord) == 96 && sizeof(MemsetRecord) == 88 &&
-              sizeof(ApiRecord) == 40);
+              sizeof(MemoryRecord) == 120 && sizeof(StreamRecord) == 24 && sizeof(ApiRecord) == 40);
 
 }  // namespace traceinject

@@ -136,6 +136,17 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
       dictionary_->NameThread(static_cast<std::int64_t>(event.id),
                               {event.text(), event.text_bytes});
       break;
+    case EventType::kNvtxNameStream:
+      dictionary_->NameStream(static_cast<std::uint32_t>(event.id >> 32),
+                              static_cast<std::uint32_t>(event.id),
+                              {event.text(), event.text_bytes});
+      break;
+    case EventType::kNvtxNameDevice:
+      batch_->facts.push_back({"gpu",
+                               std::to_string(static_cast<std::int32_t>(event.id)) + ".nvtx_name",
+                               std::string(event.text(), event.text_bytes),
+                               {}});
+      break;
     default:
       break;
   }

@@ -23,6 +23,7 @@
 #include "injector/core/options.h"
 #include "injector/core/ring.h"
 #include "injector/core/state.h"
+#include "injector/cuda/stream_ids.h"
 #include "injector/preload/exported.h"
 
 namespace traceinject {
@@ -323,6 +324,23 @@ void NVTX_API NameOsThreadW(std::uint32_t tid, const wchar_t* text) {
   EmitText(EventType::kNvtxNameThread, nullptr, Utf8(text), tid);
 }
 
+// Names of CUDA's things. A stream is one of the calling thread's context; where there is none, the
+// name is lost.
+void NameStream(void* stream, std::string_view text) {
+  if (!Recording()) return;
+  const StreamId id = LookUpStream(stream, false);
+  if (!id.known) return;
+  EmitText(EventType::kNvtxNameStream, nullptr, text, std::uint64_t{id.context} << 32 | id.stream);
+}
+void NVTX_API NameStreamA(void* stream, const char* text) { NameStream(stream, View(text)); }
+void NVTX_API NameStreamW(void* stream, const wchar_t* text) { NameStream(stream, Utf8(text)); }
+void NVTX_API NameDeviceA(int device, const char* text) {
+  EmitText(EventType::kNvtxNameDevice, nullptr, View(text), static_cast<std::uint64_t>(device));
+}
+void NVTX_API NameDeviceW(int device, const wchar_t* text) {
+  EmitText(EventType::kNvtxNameDevice, nullptr, Utf8(text), static_cast<std::uint64_t>(device));
+}
+
 // Core functions with a domain.
 void NVTX_API DomainMarkEx(nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event) {
   EmitAttributes(EventType::kNvtxMark, domain, event);
@@ -457,6 +475,20 @@ bool FillCallbacks(NvtxGetExportTableFunc_t get_export_table) {
       {NVTX_CBID_CORE2_DomainCreateW, Erase(DomainCreateW)},
       {NVTX_CBID_CORE2_DomainDestroy, Erase(DomainDestroy)},
   };
+  const Slot driver[] = {
+      {NVTX_CBID_CUDA_NameCuDeviceA, Erase(NameDeviceA)},
+      {NVTX_CBID_CUDA_NameCuDeviceW, Erase(NameDeviceW)},
+      {NVTX_CBID_CUDA_NameCuStreamA, Erase(NameStreamA)},
+      {NVTX_CBID_CUDA_NameCuStreamW, Erase(NameStreamW)},
+  };
+  const Slot runtime[] = {
+      {NVTX_CBID_CUDART_NameCudaDeviceA, Erase(NameDeviceA)},
+      {NVTX_CBID_CUDART_NameCudaDeviceW, Erase(NameDeviceW)},
+      {NVTX_CBID_CUDART_NameCudaStreamA, Erase(NameStreamA)},
+      {NVTX_CBID_CUDART_NameCudaStreamW, Erase(NameStreamW)},
+  };
+  Fill(table, NVTX_CB_MODULE_CUDA, driver, sizeof driver / sizeof driver[0]);
+  Fill(table, NVTX_CB_MODULE_CUDART, runtime, sizeof runtime / sizeof runtime[0]);
   Fill(table, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof core[0]);
   Fill(table, NVTX_CB_MODULE_CORE2, core2, sizeof core2 / sizeof core2[0]);
   return true;

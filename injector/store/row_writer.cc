@@ -30,6 +30,7 @@ enum Statement : std::size_t {
   kKernel,
   kMemcpy,
   kMemset,
+  kMemoryOperation,
   kApi,
   kSync,
   kNvtx,
@@ -52,7 +53,8 @@ enum Statement : std::size_t {
 constexpr const char* kInsertSql[] = {
     "INSERT OR REPLACE INTO string(id, text) VALUES(?, ?)",
     "INSERT OR REPLACE INTO thread(id, proc, tid, name) VALUES(?, 1, ?, ?)",
-    "INSERT OR REPLACE INTO stream(id, proc, device, context, stream_id) VALUES(?, 1, ?, ?, ?)",
+    "INSERT OR REPLACE INTO stream(id, proc, device, context, stream_id, priority, flags, name) "
+    "VALUES(?, 1, ?, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO kernel_shape(id, name, grid_x, grid_y, grid_z, block_x, block_y, "
     "block_z, cluster_x, cluster_y, "
     "cluster_z, registers, static_shared_bytes, dynamic_shared_bytes, local_bytes) "
@@ -89,6 +91,8 @@ constexpr const char* kInsertSql[] = {
     "dst_device) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO memset(start, dur, stream, value, memory_kind, bytes, correlation, graph_node) "
     "VALUES(?,?,?,?,?,?,?,?)",
+    "INSERT INTO memory_operation(time, proc, device, kind, memory_kind, bytes, address, stream, "
+    "pool, correlation) VALUES(?,1,?,?,?,?,?,?,?,?)",
     "INSERT INTO api(start, dur, thread, name, correlation, result) VALUES(?, ?, ?, ?, ?, ?)",
     "INSERT INTO sync(start, dur, thread, kind, event, stream) VALUES(?, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, "
@@ -121,16 +125,12 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {"kernel",        "memcpy",
-                                            "memset",        "api",
-                                            "sync",          "nvtx",
-                                            "collective",    "collective_plan",
-                                            "gemm",          "data_wait",
-                                            "step_mark",     "host_span",
-                                            "device_sample", "device_slow_sample",
-                                            "host_sample",   "worker_sample",
-                                            "clock_pair",    "capture_gap"};
-constexpr std::size_t kNvtxTable = 5, kCollectiveTable = 6;
+constexpr const char* kEventTableNames[] = {
+    "kernel",      "memcpy",        "memset",     "memory_operation", "api",
+    "sync",        "nvtx",          "collective", "collective_plan",  "gemm",
+    "data_wait",   "step_mark",     "host_span",  "device_sample",    "device_slow_sample",
+    "host_sample", "worker_sample", "clock_pair", "capture_gap"};
+constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -181,7 +181,8 @@ bool Add(Values to, const ThreadRow& row) {
 }
 
 bool Add(Values to, const StreamRow& row) {
-  return to.Int(row.id).Int(row.device).Int(row.context).Int(row.stream_id).Insert();
+  to.Int(row.id).Int(row.device).Int(row.context).Int(row.stream_id);
+  return to.IntOrNull(row.has_priority, row.priority).Id(row.flags).Id(row.name).Insert();
 }
 
 bool Add(Values to, const KernelShapeRow& row) {
@@ -288,6 +289,12 @@ bool Add(Values to, const MemcpyRow& row) {
 bool Add(Values to, const MemsetRow& row) {
   to.Int(row.start).Int(row.dur).Int(row.stream).Int(row.value).Int(row.memory_kind).Int(row.bytes);
   return to.Bits(row.correlation).Id(row.graph_node).Insert();
+}
+
+bool Add(Values to, const MemoryOperationRow& row) {
+  to.Int(row.time).Int(row.device).Int(row.kind).Int(row.memory_kind).Int(row.bytes);
+  to.Bits(row.address).Id(row.stream).Int(row.pool ? 1 : 0);
+  return to.Bits(row.correlation).Insert();
 }
 
 bool Add(Values to, const ApiRow& row) {
@@ -456,7 +463,8 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kWorker], batch.workers) && AddAll(s[kDevice], batch.devices) &&
          AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
          AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
-         AddAll(s[kMemset], batch.memsets) && AddAll(s[kApi], batch.apis) &&
+         AddAll(s[kMemset], batch.memsets) &&
+         AddAll(s[kMemoryOperation], batch.memory_operations) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
          AddAll(s[kCollective], batch.collectives) &&
@@ -478,6 +486,7 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   return {count(batch.kernels),
           count(batch.memcpys),
           count(batch.memsets),
+          count(batch.memory_operations),
           count(batch.apis),
           count(batch.syncs),
           numbered_nvtx,

@@ -51,6 +51,7 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.kernels.resize(1);
   batch.memcpys.resize(1);
   batch.memsets.resize(1);
+  batch.memory_operations.resize(1);
   batch.apis.resize(1);
   batch.syncs.resize(1);
   batch.nvtx.resize(2);
@@ -78,7 +79,8 @@ constexpr char kAllCounts[] =
     "(SELECT count(*) FROM device), (SELECT "
     "count(*) FROM system_fact), (SELECT count(*) FROM process), (SELECT count(*) FROM health), "
     "'events', (SELECT count(*) FROM kernel), (SELECT count(*) FROM memcpy), (SELECT count(*) FROM "
-    "memset), (SELECT count(*) FROM api), (SELECT count(*) FROM sync), (SELECT count(*) FROM "
+    "memset), (SELECT count(*) FROM memory_operation), (SELECT count(*) FROM api), (SELECT "
+    "count(*) FROM sync), (SELECT count(*) FROM "
     "nvtx), (SELECT count(*) FROM collective), (SELECT count(*) FROM "
     "collective_plan), (SELECT count(*) FROM gemm), (SELECT count(*) FROM data_wait), (SELECT "
     "count(*) FROM step_mark), (SELECT count(*) FROM host_span), (SELECT count(*) FROM "
@@ -88,14 +90,14 @@ TEST_F(RowWriterTest, ACommitThatNobodyHeardOfCanBeUndoneAndWrittenAgain) {
   ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
   writer_.Committed(OneOfEach());
   const std::string once = Rows(kAllCounts);
-  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|2|1|1|1|1|1|1|1|1");
+  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|1|2|1|1|1|1|1|1|1|1");
 
   ASSERT_TRUE(writer_.RemoveUnknown(db_));
   EXPECT_EQ(Rows(kAllCounts), once);
 
   ASSERT_TRUE(writer_.Insert(OneOfEach(2))) << sqlite3_errmsg(db_);
   const std::string twice = Rows(kAllCounts);
-  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|3|2|2|2|2|2|2|2|2");
+  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|2|3|2|2|2|2|2|2|2|2");
   ASSERT_TRUE(writer_.RemoveUnknown(db_)) << sqlite3_errmsg(db_);
   EXPECT_EQ(Rows(kAllCounts), once);
 

@@ -22,7 +22,11 @@ struct ThreadRow {
 struct StreamRow {
   std::uint32_t id;
   std::uint32_t device, context, stream_id;
-};
+  bool has_priority = false;
+  std::int32_t priority = 0;
+  std::uint32_t flags = 0;  // CUpti_ActivityStreamFlag; 0: unknown
+  std::uint32_t name = 0;
+};  // replaces the row of that id
 struct KernelShapeRow {
   std::uint32_t id, name;
   std::int32_t grid[3], block[3], cluster[3];  // cluster 0: none
@@ -119,6 +123,17 @@ struct MemsetRow {
   std::int64_t bytes;
   std::uint64_t correlation;
   std::uint32_t graph_node;
+};
+struct MemoryOperationRow {
+  std::int64_t time;
+  std::uint32_t device;
+  int kind;
+  std::uint32_t memory_kind;
+  std::int64_t bytes;
+  std::uint64_t address;
+  std::uint32_t stream;
+  bool pool;
+  std::uint64_t correlation;
 };
 struct ApiRow {
   std::int64_t start, dur;
@@ -273,6 +288,7 @@ struct Batch {
   std::vector<KernelRow> kernels;
   std::vector<MemcpyRow> memcpys;
   std::vector<MemsetRow> memsets;
+  std::vector<MemoryOperationRow> memory_operations;
   std::vector<ApiRow> apis;
   std::vector<SyncRow> syncs;
   std::vector<NvtxRow> nvtx;

@@ -57,7 +57,7 @@ TEST_F(RunFileTest, StoresDictionaries) {
   Batch batch;
   batch.strings = {{1, "gemm"}, {2, std::string("a\xff\0b", 4)}, {3, ""}};
   batch.threads = {{1, 700, 1}, {2, 701, 0}};
-  batch.streams = {{1, 0, 5, 7}};
+  batch.streams = {{1, 0, 5, 7}, {2, 0, 5, 13, true, -5, 2, 1}};
   batch.shapes = {{1, 1, {2, 3, 4}, {5, 6, 7}, {0, 0, 0}, 32, 100, 200, 16},
                   {2, 1, {2, 3, 4}, {5, 6, 7}, {2, 1, 1}, 32, 100, 200, 16}};
   batch.graph_nodes = {{1, 4, 0xFFFFFFFFFFFFFFFFu}};
@@ -70,7 +70,7 @@ TEST_F(RunFileTest, StoresDictionaries) {
   const auto rows = [&](const char* sql) { return Query(file_->path(), sql); };
   EXPECT_EQ(rows("SELECT id, hex(text) FROM string"), "1|67656D6D\n2|61FF0062\n3|");
   EXPECT_EQ(rows("SELECT * FROM thread"), "1|1|700|1\n2|1|701|NULL");
-  EXPECT_EQ(rows("SELECT * FROM stream"), "1|1|0|5|7");
+  EXPECT_EQ(rows("SELECT * FROM stream"), "1|1|0|5|7|NULL|NULL|NULL\n2|1|0|5|13|-5|2|1");
   EXPECT_EQ(rows("SELECT * FROM kernel_shape"),
             "1|1|2|3|4|5|6|7|NULL|NULL|NULL|32|100|200|16\n2|1|2|3|4|5|6|7|2|1|1|32|100|200|16");
   EXPECT_EQ(rows("SELECT * FROM graph_node"), "1|4|-1");
@@ -87,7 +87,11 @@ TEST_F(RunFileTest, StoresKernelsCopiesAndMemsets) {
   batch.memcpys = {{1, 2, 3, 10, 3, 3, true, 1 << 20, 9, 0, 0, 1},
                    {1, 2, 3, 1, 2, 3, false, 5, 9, 8, -1, -1}};
   batch.memsets = {{1, 2, 3, 0xFFFFFFFF, 3, 64, 9, 0}, {1, 2, 3, 0, 3, 64, 9, 8}};
+  batch.memory_operations = {{5, 1, 1, 3, 1 << 20, 0x7F00, 0, false, 9},
+                             {6, 1, 2, 3, 0, 0xF000'0000'0000'0000, 2, true, 10}};
   ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM memory_operation"),
+            "5|1|1|1|3|1048576|32512|NULL|0|9\n6|1|1|2|3|0|-1152921504606846976|2|1|10");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM kernel"),
             "-5|0|1|2|1099511627775|NULL\n0|7|1|2|3|4");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM memcpy"),

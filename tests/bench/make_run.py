@@ -26,7 +26,7 @@ def write_dictionaries(run, end_ns):
     run.execute("INSERT INTO device (proc, device, name) VALUES (1, 0, 'NVIDIA H200')")
     run.executemany("INSERT INTO string VALUES (?, ?)", list(enumerate(NAMES, 1)))
     run.executemany("INSERT INTO thread VALUES (?, 1, ?, NULL)", [(1, 100), (2, 101)])
-    run.executemany("INSERT INTO stream VALUES (?, 1, 0, 1, ?)", [(1, 7), (2, 13), (3, 17)])
+    run.executemany("INSERT INTO stream(id, proc, device, context, stream_id) VALUES (?, 1, 0, 1, ?)", [(1, 7), (2, 13), (3, 17)])
     run.executemany("INSERT INTO kernel_shape VALUES (?, ?, 64, 1, 1, 256, 1, 1, NULL, NULL, NULL, 32, 0, 0, 0)",
                     [(i, i) for i in range(1, 5)])
     run.executemany("INSERT INTO api_name VALUES (?, 1, ?, ?, ?)",

@@ -29,13 +29,14 @@ EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset
 
 # The calls that are recorded, by domain: 1 runtime, 2 driver. Only those that the player makes.
 RECORDED_CALLS = {
-    1: {"cudaMalloc", "cudaFree", "cudaHostAlloc", "cudaFreeHost", "cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpyPeerAsync", "cudaMemsetAsync",
+    1: {"cudaMalloc", "cudaFree", "cudaMallocAsync", "cudaFreeAsync", "cudaHostAlloc", "cudaFreeHost", "cudaMemcpy", "cudaMemcpyAsync", "cudaMemcpyPeerAsync", "cudaMemsetAsync",
         "cudaStreamSynchronize", "cudaEventSynchronize", "cudaDeviceSynchronize",
         "cudaGraphLaunch"},
     2: {"cuLaunchKernel", "cuLaunchKernelEx", "cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync",
         "cuMemcpyPeerAsync", "cuMemsetD8Async", "cuGraphLaunch", "cuStreamSynchronize", "cuEventSynchronize",
         "cuCtxSynchronize"},
 }
+RECORDED_CALLS[2] |= {"cuMemAlloc_v2", "cuMemFree_v2"}
 
 Kernel = collections.namedtuple(
     "Kernel", "start end device context stream correlation graph name grid block cluster registers static_shared "
@@ -43,6 +44,7 @@ Kernel = collections.namedtuple(
 Memcpy = collections.namedtuple(
     "Memcpy", "start end device context stream correlation graph kind src_kind dst_kind is_async bytes src_device dst_device")
 Memset = collections.namedtuple("Memset", "start end device context stream correlation graph value memory_kind bytes")
+Memory = collections.namedtuple("Memory", "time device release memory_kind bytes address stream pool correlation")
 Api = collections.namedtuple("Api", "start end tid domain cbid name correlation result")
 Sync = collections.namedtuple("Sync", "start end tid kind event stream")
 Nvtx = collections.namedtuple("Nvtx", "start end tid kind domain text category color payload")
@@ -88,6 +90,10 @@ class Truth:
     def memsets(self):
         return [Memset(o["start"], o["end"], o["device"], o["context"], o["stream"], o["correlation"], _graph(o), o["value"],
                        o["dst_kind"], o["bytes"]) for o in self.operations("memset")]
+
+    def memory(self):
+        return [Memory(m["time"], m["device"], m["release"], m["memory_kind"], m["bytes"], m["address"], m.get("stream"), "stream" in m,
+                       m["correlation"]) for m in self.of("memory")]
 
     def recorded_calls(self):
         """The calls that must be in the database: those on the list, except driver calls made by a recorded runtime call."""
@@ -162,6 +168,11 @@ class Recording:
                  FROM memset m JOIN stream s ON s.id = m.stream LEFT JOIN graph_node g ON g.id = m.graph_node"""
         return [Memset(self.base + r[0], self.base + r[0] + r[1], *r[2:6], (r[6], r[7]) if r[6] else None, *r[8:])
                 for r in self.rows(sql)]
+
+    def memory(self):
+        sql = """SELECT m.time, m.device, m.kind, m.memory_kind, m.bytes, m.address, s.stream_id, m.pool, m.correlation
+                 FROM memory_operation m LEFT JOIN stream s ON s.id = m.stream"""
+        return [Memory(self.base + r[0], r[1], r[2] == 2, *r[3:7], bool(r[7]), r[8]) for r in self.rows(sql)]
 
     def calls(self):
         sql = """SELECT a.start, a.dur, t.tid, n.domain, n.cbid, n.name, a.correlation, a.result

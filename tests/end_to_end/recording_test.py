@@ -128,6 +128,41 @@ class Recording(harness.TestCase):
                 self.assert_everything(recording, self.truth(ended))
                 self.assertEqual(recording.rows("SELECT cupti_version FROM process"), [(int(version),)])
 
+    def test_memory_and_stream_kinds(self):
+        """Of each layout of these records; the last two CUDA versions have the longer one."""
+        for cuda, version in (("cuda12_0", "18"), ("cuda12", "22"), ("cuda12", "24"), ("cuda13", "")):
+            with self.subTest(cuda=cuda, version=version):
+                output = f"{cuda}{version}.db"
+                env = {"TRACEINJECT_OUTPUT": output, "TRACEINJECT_KINDS": "kernel,memcpy,memcpy2,memset,api,memory,stream"}
+                ended = self.play("--steps", "5", *harness.EVERYTHING, cuda=cuda,
+                                  env=env | ({"FAKE_CUPTI_VERSION": version} if version else {}))
+                self.assertEqual(ended.code, 0)
+                recording, truth = self.open(output), self.truth(ended)
+                self.assert_everything(recording, truth)
+                self.assert_same(recording.memory(), truth.memory())
+                self.assertTrue(any(operation.pool for operation in recording.memory()))
+                self.assertEqual(recording.count("memory", "stored"), len(truth.memory()))
+                # Each leads to the call that made it.
+                calls = {call.correlation for call in recording.calls()}
+                self.assertEqual({operation.correlation for operation in recording.memory()} - calls, set())
+                self.assert_streams(recording, truth, described=True)
+
+    def test_streams_have_names_but_no_priorities_by_default(self):
+        ended = self.play("--steps", "2", *harness.EVERYTHING)
+        recording = self.open()
+        self.assert_streams(recording, self.truth(ended), described=False)
+        self.assertEqual(recording.memory(), [])
+
+    def assert_streams(self, recording, truth, described):
+        names = {(line["context"], line["stream"]): line["name"] for line in truth.of("stream_name")}
+        created = {(line["context"], line["stream"]): (line["priority"], 2 if line["non_blocking"] else 1) for line in truth.of("stream")}
+        rows = recording.rows("SELECT s.context, s.stream_id, s.priority, s.flags, n.text FROM stream s LEFT JOIN string n ON n.id = s.name")
+        self.assertEqual(len({row[:2] for row in rows}), len(rows))
+        for context, stream, priority, flags, name in rows:
+            self.assertEqual(name, names.get((context, stream)))
+            self.assertEqual((priority, flags), created.get((context, stream), (None, None)) if described else (None, None))
+        self.assertGreater(sum(row[4] is not None for row in rows), 2)
+
     def test_late_shuffled_and_stale_delivery(self):
         for cuda in harness.CUDA_VERSIONS:
             with self.subTest(cuda=cuda):

@@ -31,11 +31,30 @@ struct SynchronizationRecord {
   std::uint32_t event = ~0u;
 };
 
+struct MemoryRecord {
+  bool release = false;
+  std::uint8_t memory_kind = 0;  // CUpti_ActivityMemoryKind
+  std::uint64_t bytes = 0, address = 0;
+  std::int64_t time_ns = 0;
+  std::uint32_t device = 0, context = 0;
+  std::uint32_t stream = ~0u;  // ~0: not in the order of a stream, and from no pool
+  std::uint32_t correlation = 0;
+};
+
+struct StreamRecord {
+  std::uint32_t context = 0, stream = 0;
+  std::int32_t priority = 0;
+  bool non_blocking = false;
+  std::uint32_t correlation = 0;
+};
+
 class ActivitySink {
  public:
   virtual void OnOperation(const Operation& operation) = 0;
   virtual void OnApi(const ApiRecord& record) = 0;
   virtual void OnSynchronization(const SynchronizationRecord& record) = 0;
+  virtual void OnMemory(const MemoryRecord& record) = 0;
+  virtual void OnStream(const StreamRecord& record) = 0;
 
  protected:
   ~ActivitySink() = default;

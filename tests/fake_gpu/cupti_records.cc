@@ -9,6 +9,7 @@ namespace traceinject::fake {
 namespace {
 
 // First versions with the newer layout.
+constexpr std::uint32_t kMemory4Version = 24;           // 12.6
 constexpr std::uint32_t kMemcpy6Version = 26;           // 12.8
 constexpr std::uint32_t kSynchronization2Version = 26;  // 12.8
 constexpr std::uint32_t kKernel10Version = 130000;      // 13.0
@@ -17,6 +18,8 @@ constexpr std::uint32_t kKernel10Version = 130000;      // 13.0
 static_assert(sizeof(CUpti_ActivityKernel9) == 208 && sizeof(CUpti_ActivityKernel10) == 216);
 static_assert(sizeof(CUpti_ActivityMemcpy5) == 88 && sizeof(CUpti_ActivityMemcpy6) == 96);
 static_assert(sizeof(CUpti_ActivityMemcpyPtoP4) == 96 && sizeof(CUpti_ActivityMemset4) == 88);
+static_assert(sizeof(CUpti_ActivityMemory3) == 120 && sizeof(CUpti_ActivityMemory4) == 128);
+static_assert(sizeof(CUpti_ActivityStream) == 24);
 static_assert(sizeof(CUpti_ActivityAPI) == 40);
 static_assert(sizeof(CUpti_ActivitySynchronization) == 40 &&
               sizeof(CUpti_ActivitySynchronization2) == 56);
@@ -119,6 +122,28 @@ Record Synchronization(const SynchronizationRecord& source) {
   return record;
 }
 
+template <typename Record>
+std::vector<std::uint8_t> MemoryBytes(const MemoryRecord& source) {
+  const bool on_stream = source.stream != CUPTI_INVALID_STREAM_ID;
+  Record record;
+  std::memset(&record, 0, sizeof record);
+  record.kind = CUPTI_ACTIVITY_KIND_MEMORY2;
+  record.memoryOperationType = source.release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
+                                              : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
+  record.memoryKind = static_cast<CUpti_ActivityMemoryKind>(source.memory_kind);
+  record.correlationId = source.correlation;
+  record.address = source.address;
+  record.bytes = source.bytes;
+  record.timestamp = static_cast<std::uint64_t>(source.time_ns);
+  record.processId = static_cast<std::uint32_t>(getpid());
+  record.deviceId = source.device;
+  record.contextId = source.context;
+  record.streamId = source.stream;
+  record.isAsync = on_stream ? 1 : 0;
+  if (on_stream) record.memoryPoolConfig.memoryPoolType = CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL;
+  return Bytes(record);
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> EncodeOperation(const Operation& operation, CUpti_ActivityKind kind,
@@ -159,6 +184,24 @@ std::vector<std::uint8_t> EncodeSynchronization(const SynchronizationRecord& rec
              : Bytes(Synchronization<CUpti_ActivitySynchronization2>(record));
 }
 
+std::vector<std::uint8_t> EncodeMemory(const MemoryRecord& record, std::uint32_t version) {
+  return version < kMemory4Version ? MemoryBytes<CUpti_ActivityMemory3>(record)
+                                   : MemoryBytes<CUpti_ActivityMemory4>(record);
+}
+
+std::vector<std::uint8_t> EncodeStream(const StreamRecord& source) {
+  CUpti_ActivityStream record;
+  std::memset(&record, 0, sizeof record);
+  record.kind = CUPTI_ACTIVITY_KIND_STREAM;
+  record.contextId = source.context;
+  record.streamId = source.stream;
+  record.priority = static_cast<std::uint32_t>(source.priority);
+  record.flag = source.non_blocking ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING
+                                    : CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT;
+  record.correlationId = source.correlation;
+  return Bytes(record);
+}
+
 std::size_t RecordSize(CUpti_ActivityKind kind, std::uint32_t version) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -178,6 +221,11 @@ std::size_t RecordSize(CUpti_ActivityKind kind, std::uint32_t version) {
     case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
       return version < kSynchronization2Version ? sizeof(CUpti_ActivitySynchronization)
                                                 : sizeof(CUpti_ActivitySynchronization2);
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      return version < kMemory4Version ? sizeof(CUpti_ActivityMemory3)
+                                       : sizeof(CUpti_ActivityMemory4);
+    case CUPTI_ACTIVITY_KIND_STREAM:
+      return sizeof(CUpti_ActivityStream);
     default:
       return 0;
   }

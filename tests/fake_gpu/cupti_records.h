@@ -19,6 +19,8 @@ std::vector<std::uint8_t> EncodeOperation(const Operation& operation, CUpti_Acti
 std::vector<std::uint8_t> EncodeApi(const ApiRecord& record, std::uint32_t thread_id);
 std::vector<std::uint8_t> EncodeSynchronization(const SynchronizationRecord& record,
                                                 std::uint32_t version);
+std::vector<std::uint8_t> EncodeMemory(const MemoryRecord& record, std::uint32_t version);
+std::vector<std::uint8_t> EncodeStream(const StreamRecord& record);
 
 // Size of a record of `kind`; 0 for a kind that is never written.
 std::size_t RecordSize(CUpti_ActivityKind kind, std::uint32_t version);

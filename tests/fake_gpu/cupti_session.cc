@@ -161,6 +161,18 @@ void CuptiSession::OnSynchronization(const SynchronizationRecord& record) {
   Append(nullptr, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, &encoded);
 }
 
+void CuptiSession::OnMemory(const MemoryRecord& record) {
+  if (!kinds_[CUPTI_ACTIVITY_KIND_MEMORY2]) return;
+  const auto encoded = EncodeMemory(record, version_);
+  Append(nullptr, CUPTI_ACTIVITY_KIND_MEMORY2, &encoded);
+}
+
+void CuptiSession::OnStream(const StreamRecord& record) {
+  if (!kinds_[CUPTI_ACTIVITY_KIND_STREAM]) return;
+  const auto encoded = EncodeStream(record);
+  Append(nullptr, CUPTI_ACTIVITY_KIND_STREAM, &encoded);
+}
+
 void CuptiSession::Append(const Operation* operation, CUpti_ActivityKind kind,
                           const std::vector<std::uint8_t>* encoded) {
   Lock lock(mutex_);

@@ -61,6 +61,8 @@ class CuptiSession final : public ActivitySink {
   void OnOperation(const Operation& operation) override;
   void OnApi(const ApiRecord& record) override;
   void OnSynchronization(const SynchronizationRecord& record) override;
+  void OnMemory(const MemoryRecord& record) override;
+  void OnStream(const StreamRecord& record) override;
 
  private:
   // A record in a buffer; work that runs until `end_ns` is incomplete before.

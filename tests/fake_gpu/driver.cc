@@ -257,7 +257,7 @@ int MemoryAllocate(void** address, std::size_t bytes, Context* context) {
   if (context == nullptr) return call.Return(kInvalidContext);
   if (address == nullptr || bytes == 0) return call.Return(kInvalidValue);
   TakeAllocationTime();
-  *address = Allocate(bytes, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, context->device);
+  *address = Allocate(bytes, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, *context);
   return call.Return(kSuccess);
 }
 

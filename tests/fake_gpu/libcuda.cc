@@ -180,10 +180,11 @@ EXPORT CUresult cuCtxGetDevice(CUdevice* device) {
   return CUDA_SUCCESS;
 }
 
-EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned int) {
+EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
   if (fake::RequireInitialized() != fake::kSuccess) return CUDA_ERROR_NOT_INITIALIZED;
   if (fake::CurrentContext() == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  *stream = reinterpret_cast<CUstream>(fake::CreateStream(fake::CurrentContext()));
+  *stream = reinterpret_cast<CUstream>(
+      fake::CreateStream(fake::CurrentContext(), {0, flags == CU_STREAM_NON_BLOCKING}));
   return CUDA_SUCCESS;
 }
 

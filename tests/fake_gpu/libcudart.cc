@@ -56,10 +56,10 @@ fake::driver::LaunchShape ShapeOf(dim3 grid, dim3 block, std::size_t shared_byte
 
 fake::Event* EventOf(cudaEvent_t event) { return reinterpret_cast<fake::Event*>(event); }
 
-cudaError_t NewStream(cudaStream_t* stream) {
+cudaError_t NewStream(cudaStream_t* stream, const fake::StreamSettings& settings) {
   fake::Context* context = Prepare();
   if (context == nullptr) return cudaErrorInitializationError;
-  *stream = reinterpret_cast<cudaStream_t>(fake::CreateStream(context));
+  *stream = reinterpret_cast<cudaStream_t>(fake::CreateStream(context, settings));
   return cudaSuccess;
 }
 
@@ -100,17 +100,18 @@ EXPORT cudaError_t cudaGetDevice(int* device) {
 
 EXPORT cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   RUNTIME_CALL(call, cudaStreamCreate, v3020);
-  return Code(call.Return(NewStream(stream)));
+  return Code(call.Return(NewStream(stream, {})));
 }
 
-EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int) {
+EXPORT cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned int flags) {
   RUNTIME_CALL(call, cudaStreamCreateWithFlags, v5000);
-  return Code(call.Return(NewStream(stream)));
+  return Code(call.Return(NewStream(stream, {0, flags == cudaStreamNonBlocking})));
 }
 
-EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int, int) {
+EXPORT cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flags,
+                                                int priority) {
   RUNTIME_CALL(call, cudaStreamCreateWithPriority, v5050);
-  return Code(call.Return(NewStream(stream)));
+  return Code(call.Return(NewStream(stream, {priority, flags == cudaStreamNonBlocking})));
 }
 
 EXPORT cudaError_t cudaStreamDestroy(cudaStream_t stream) {
@@ -188,9 +189,25 @@ EXPORT cudaError_t cudaFree(void* address) {
 
 EXPORT cudaError_t cudaHostAlloc(void** address, std::size_t bytes, unsigned int) {
   RUNTIME_CALL(call, cudaHostAlloc, v3020);
-  if (Prepare() == nullptr) return Code(call.Return(fake::kNotInitialized));
-  *address = fake::Allocate(bytes, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, 0);
+  const fake::Context* context = Prepare();
+  if (context == nullptr) return Code(call.Return(fake::kNotInitialized));
+  *address = fake::Allocate(bytes, CUPTI_ACTIVITY_MEMORY_KIND_PINNED, *context);
   return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaMallocAsync(void** address, std::size_t bytes, cudaStream_t stream) {
+  RUNTIME_CALL(call, cudaMallocAsync, v11020);
+  const fake::Context* context = Prepare();
+  if (context == nullptr) return Code(call.Return(fake::kNotInitialized));
+  *address = fake::Allocate(bytes, CUPTI_ACTIVITY_MEMORY_KIND_DEVICE, *context,
+                            fake::ResolveStream(stream));
+  return cudaSuccess;
+}
+
+EXPORT cudaError_t cudaFreeAsync(void* address, cudaStream_t stream) {
+  RUNTIME_CALL(call, cudaFreeAsync, v11020);
+  return Code(call.Return(fake::Free(address, fake::ResolveStream(stream)) ? fake::kSuccess
+                                                                           : fake::kInvalidValue));
 }
 
 EXPORT cudaError_t cudaFreeHost(void* address) {

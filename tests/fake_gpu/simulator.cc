@@ -28,6 +28,7 @@ constexpr std::uint32_t kFirstStreamId = 13;
 struct Block {
   std::uint64_t bytes = 0;
   Memory memory;
+  std::uint32_t context = 0;
 };
 
 // Leaked on purpose: exit handlers of the program and of the injected library still use it.
@@ -74,6 +75,39 @@ const char* KindName(OperationKind kind) {
       return "memset";
   }
   return "";
+}
+
+std::uint32_t CorrelationOfCall() {
+  const ApiCall* call = ApiCall::Current();
+  return call != nullptr ? call->correlation() : 0;
+}
+
+void Tell(const MemoryRecord& record) {
+  if (TruthWanted()) {
+    TruthLine line("memory");
+    line.Number("time", record.time_ns)
+        .Bool("release", record.release)
+        .Number("memory_kind", record.memory_kind)
+        .Number("bytes", static_cast<std::int64_t>(record.bytes))
+        .Number("address", static_cast<std::int64_t>(record.address))
+        .Number("device", record.device)
+        .Number("correlation", record.correlation);
+    if (record.stream != ~0u) line.Number("stream", record.stream);
+    line.Write();
+  }
+  if (ActivitySink* sink = GetActivitySink()) sink->OnMemory(record);
+}
+
+void Tell(const StreamRecord& record) {
+  if (TruthWanted()) {
+    TruthLine("stream")
+        .Number("context", record.context)
+        .Number("stream", record.stream)
+        .Number("priority", record.priority)
+        .Bool("non_blocking", record.non_blocking)
+        .Write();
+  }
+  if (ActivitySink* sink = GetActivitySink()) sink->OnStream(record);
 }
 
 void WriteTruth(const Operation& operation) {
@@ -153,12 +187,16 @@ bool PrimaryContextActive(int device) {
 Context* CurrentContext() { return current_context; }
 void SetCurrentContext(Context* context) { current_context = context; }
 
-Stream* CreateStream(Context* context) {
-  std::lock_guard lock(Gpu().mutex);
+Stream* CreateStream(Context* context, const StreamSettings& settings) {
+  std::unique_lock lock(Gpu().mutex);
   auto& streams = Gpu().streams;
   const auto id = kFirstStreamId + static_cast<std::uint32_t>(streams.size());
   streams.push_back(std::make_unique<Stream>(Stream{id, context->device, context->id, 0}));
-  return streams.back().get();
+  Stream* created = streams.back().get();
+  lock.unlock();
+  Tell(
+      StreamRecord{context->id, id, settings.priority, settings.non_blocking, CorrelationOfCall()});
+  return created;
 }
 
 Stream* ResolveStream(const void* handle) {
@@ -203,17 +241,29 @@ std::int64_t ContextTail(const Context* context) {
   return tail;
 }
 
-void* Allocate(std::uint64_t bytes, std::uint8_t memory_kind, std::uint32_t device) {
-  std::lock_guard lock(Gpu().mutex);
+void* Allocate(std::uint64_t bytes, std::uint8_t memory_kind, const Context& context,
+               const Stream* stream) {
+  std::unique_lock lock(Gpu().mutex);
   const std::uintptr_t address = Gpu().next_address;
   Gpu().next_address += (bytes + 511) / 512 * 512 + 512;
-  Gpu().memory[address] = {bytes, {memory_kind, device}};
+  Gpu().memory[address] = {bytes, {memory_kind, context.device}, context.id};
+  lock.unlock();
+  Tell(MemoryRecord{false, memory_kind, bytes, address, NowNs(), context.device, context.id,
+                    stream != nullptr ? stream->id : ~0u, CorrelationOfCall()});
   return reinterpret_cast<void*>(address);
 }
 
-bool Free(void* address) {
-  std::lock_guard lock(Gpu().mutex);
-  return Gpu().memory.erase(reinterpret_cast<std::uintptr_t>(address)) == 1;
+bool Free(void* address, const Stream* stream) {
+  std::unique_lock lock(Gpu().mutex);
+  const auto found = Gpu().memory.find(reinterpret_cast<std::uintptr_t>(address));
+  if (found == Gpu().memory.end()) return false;
+  const Block block = found->second;
+  const std::uintptr_t freed = found->first;
+  Gpu().memory.erase(found);
+  lock.unlock();
+  Tell(MemoryRecord{true, block.memory.kind, block.bytes, freed, NowNs(), block.memory.device,
+                    block.context, stream != nullptr ? stream->id : ~0u, CorrelationOfCall()});
+  return true;
 }
 
 Memory MemoryAt(const void* address) {
@@ -227,8 +277,7 @@ Memory MemoryAt(const void* address) {
 
 std::int64_t Submit(Stream* stream, Operation operation, std::int64_t duration_ns) {
   static const std::int64_t latency_ns = SettingNumber("FAKE_GPU_LATENCY_US", 5) * 1000;
-  const ApiCall* call = ApiCall::Current();
-  operation.correlation = call != nullptr ? call->correlation() : 0;
+  operation.correlation = CorrelationOfCall();
   operation.device = stream->device;
   operation.context = stream->context;
   operation.stream = stream->id;

@@ -87,7 +87,11 @@ bool PrimaryContextActive(int device);
 Context* CurrentContext();
 void SetCurrentContext(Context* context);
 
-Stream* CreateStream(Context* context);
+struct StreamSettings {
+  std::int32_t priority = 0;
+  bool non_blocking = false;
+};
+Stream* CreateStream(Context* context, const StreamSettings& settings);
 // The stream that a handle means in the current context: null and the two special handles mean the
 // default stream.
 Stream* ResolveStream(const void* handle);
@@ -100,8 +104,10 @@ std::int64_t StreamTail(const Stream* stream);
 std::int64_t ContextTail(const Context* context);
 
 // Memory has addresses but no content. Kinds are CUpti_ActivityMemoryKind.
-void* Allocate(std::uint64_t bytes, std::uint8_t memory_kind, std::uint32_t device);
-bool Free(void* address);
+// With a stream: from its memory pool, in its order.
+void* Allocate(std::uint64_t bytes, std::uint8_t memory_kind, const Context& context,
+               const Stream* stream = nullptr);
+bool Free(void* address, const Stream* stream = nullptr);
 struct Memory {
   std::uint8_t kind = 1;  // an address that was never allocated here is pageable host memory
   std::uint32_t device = 0;

@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #include "tests/fake_gpu/nccl_communicator.h"
 #include "tests/fake_gpu/program.h"
 #include "tests/fake_gpu/settings.h"
+#include "tests/fake_gpu/simulator.h"
 #include "tests/fake_gpu/train_nvtx.h"
 
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
@@ -151,9 +153,10 @@ class Player {
     work.device = device;
     Require(cudaSetDevice(device), "cudaSetDevice");
     for (int i = 0; i < options_.streams; ++i) {
-      Require(cudaStreamCreateWithFlags(&work.streams.emplace_back(), cudaStreamNonBlocking),
-              "cudaStreamCreateWithFlags");
+      Require(cudaStreamCreateWithPriority(&work.streams.emplace_back(), cudaStreamNonBlocking, -i),
+              "cudaStreamCreateWithPriority");
     }
+    if (options_.nvtx) NameStreams(work);
     Require(cudaEventCreateWithFlags(&work.event, cudaEventDisableTiming), "cudaEventCreate");
     Require(cudaMalloc(&work.memory, std::max(kBufferBytes, pageable_.size())), "cudaMalloc");
     Require(cudaHostAlloc(&work.pinned, kBufferBytes, 0), "cudaHostAlloc");
@@ -163,6 +166,22 @@ class Player {
       if (options_.nccl_more) work.second = MakeCommunicator(options_, device, nullptr);
     }
     return work;
+  }
+
+  void NameStreams(const DeviceWork& work) {
+    const std::string device = std::to_string(work.device);
+    const auto tell = [](cudaStream_t stream, const std::string& name) {
+      TruthLine("stream_name")
+          .Number("context", ResolveStream(stream)->context)
+          .Number("stream", ResolveStream(stream)->id)
+          .Text("name", name)
+          .Write();
+    };
+    nvtxNameCudaStreamA(work.streams.front(), ("compute " + device).c_str());
+    tell(work.streams.front(), "compute " + device);
+    if (work.streams.size() == 1) return;
+    nvtxNameCudaStreamW(work.streams.back(), (L"side " + std::to_wstring(work.device)).c_str());
+    tell(work.streams.back(), "side " + device);
   }
 
   void BuildGraph() {
@@ -251,7 +270,7 @@ class Player {
       if (options_.sync_every > 0 && (i + 1) % options_.sync_every == 0) FetchNumber(work, i);
       if (options_.host_us > 0) SleepUntil(NowNs() + std::int64_t{options_.host_us} * 1'000);
     }
-    if (options_.alloc) Allocate();
+    if (options_.alloc) Allocate(work);
     if (options_.events) OrderStreams(work);
     if (options_.cluster) LaunchCluster(work);
     if (options_.graph > 0) {
@@ -338,10 +357,12 @@ class Player {
     Require(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
 
-  void Allocate() {
+  void Allocate(DeviceWork& work) {
     void* address = nullptr;
     Require(cudaMalloc(&address, 1 << 16), "cudaMalloc");
     Require(cudaFree(address), "cudaFree");
+    Require(cudaMallocAsync(&address, 1 << 12, work.streams.front()), "cudaMallocAsync");
+    Require(cudaFreeAsync(address, work.streams.front()), "cudaFreeAsync");
   }
 
   void OrderStreams(DeviceWork& work) {

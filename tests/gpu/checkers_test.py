@@ -62,7 +62,7 @@ class Program:
         db.executescript(SCHEMA)
         db.execute("INSERT INTO meta VALUES ('closed', 1)")
         db.execute("INSERT INTO thread VALUES (1, 1, 100, NULL)")
-        db.execute("INSERT INTO stream VALUES (1, 1, 0, 1, 7)")
+        db.execute("INSERT INTO stream(id, proc, device, context, stream_id) VALUES (1, 1, 0, 1, 7)")
         db.execute("INSERT INTO nvtx_domain VALUES (1, 1, '')")
         db.execute("INSERT INTO api_name VALUES (1, 1, 211, 'cudaLaunchKernel', 1), (2, 1, 41, 'cudaMemcpyAsync', 2), "
                    "(3, 1, 131, 'cudaStreamSynchronize', 4)")
@@ -318,7 +318,7 @@ class CheckersTest(unittest.TestCase):
             judge(checks.Checks(self.outcomes, "(x)"), *arguments)
         return {line["check"]: line["outcome"] for line in map(json.loads, self.outcomes.read_text().splitlines())}
 
-    def plain_cuda(self, damage=""):
+    def plain_cuda(self, damage="", judge=programs.judge_plain_cuda):
         """What plain_cuda.cu would leave if it did two of everything, damaged by some SQL."""
         path = self.folder / "plain.db"
         path.unlink(missing_ok=True)
@@ -351,7 +351,7 @@ class CheckersTest(unittest.TestCase):
                "device_to_device": {"calls": 1, "bytes": 300}, "set": {"calls": 1, "bytes": 50}, "malloc": {"calls": 2, "bytes": 20},
                "malloc_async": {"calls": 1, "bytes": 10}, "free": 1, "free_async": 1, "graph": {"launches": 2, "nodes": 5},
                "priorities": [0, -5], "thread": {"tid": 8, "launches": 2}}
-        return self.outcomes_of(programs.judge_plain_cuda, programs.Recording(path), did)
+        return self.outcomes_of(judge, programs.Recording(path), did)
 
     def test_plain_cuda_agreement_passes(self):
         self.assertEqual(self.failed(self.plain_cuda()), [])
@@ -368,6 +368,27 @@ class CheckersTest(unittest.TestCase):
                  ["a graph launch leads to all its nodes", "each node of the graph ran at each launch"]),
                 ("INSERT INTO kernel VALUES (0, 1, 1, 2, 3, NULL)", ["kernels by name"])):
             self.assertEqual(self.failed(self.plain_cuda(damage)), expected, damage)
+
+    def memory(self, damage=""):
+        """The same with allocations and priorities."""
+        return self.plain_cuda("""
+          INSERT INTO memory_operation VALUES (0, 1, 0, 1, 3, 10, 16, NULL, 0, 7), (0, 1, 0, 1, 3, 10, 32, NULL, 0, 8),
+            (0, 1, 0, 1, 3, 10, 48, 1, 1, 10), (5, 1, 0, 2, 3, 10, 16, NULL, 0, 11), (5, 1, 0, 2, 3, 10, 48, 1, 1, 12);
+          INSERT INTO stream VALUES (1, 1, 0, 1, 7, 0, 2, NULL), (2, 1, 0, 1, 13, -5, 2, NULL), (3, 1, 0, 1, 14, 0, 2, NULL);""" + damage,
+                               programs.judge_memory)
+
+    def test_memory_agreement_passes(self):
+        self.assertEqual(self.failed(self.memory()), [])
+
+    def test_memory_differences_fail(self):
+        for damage, expected in (("UPDATE memory_operation SET bytes = 11 WHERE address = 32", ["allocations"]),
+                                 ("UPDATE memory_operation SET pool = 0 WHERE address = 48 AND kind = 2",
+                                  ["releases", "releases into the pool"]),
+                                 ("UPDATE memory_operation SET correlation = 1 WHERE address = 32", ["memory operations lead to their calls"]),
+                                 ("UPDATE memory_operation SET address = 64 WHERE time = 5 AND pool = 0",
+                                  ["releases lead to their allocations"]),
+                                 ("UPDATE stream SET priority = NULL WHERE id = 1", ["priorities of the streams"])):
+            self.assertEqual(self.failed(self.memory(damage)), expected, damage)
 
     def shown(self, name, code=7, stdout=b"loss", digests=None):
         folder = self.folder / name

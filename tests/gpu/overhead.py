@@ -8,14 +8,21 @@ imported PyTorch and not yet touched CUDA: one parent without the library for th
 for the recorded ones. Every round has new parents, and the order of its configurations is turned by one, so that layouts and
 drifting clocks hit all of them alike. Printed are, as a Markdown table, medians over the rounds with 95 % intervals (percentile
 bootstrap over rounds) of the step time, of the change against the untraced run of the same round, and of the percentage points by
-which that change exceeds the one with kernels only.
+which that change exceeds the one with kernels only. For a configuration that adds something to another one of the list, the
+difference between the two is printed as well, in points of the untraced step of the same round.
 
 Configurations
   untraced          no library
   default           the library with its defaults
+  default+KIND,...  the same with further kinds of TRACEINJECT_KINDS, e.g. default+memory
+  previous          kernels, copies, calls, NVTX, events and the Python side: without the sources that came later
+  previous+SOURCE   one of those on top: gemm, nccl, telemetry
   kinds:A,B,...     the library with TRACEINJECT_KINDS=A,B,...
   profiler-cuda     torch.profiler, CUDA activities only; no library
   profiler-cpu-cuda torch.profiler, CPU and CUDA activities; no library
+
+--sources is the comparison of all sources: untraced, previous, each source alone on top, everything, and everything with the kinds
+that are off by default. Results are written after every round, so that a run which is cut off leaves those of its completed rounds.
 """
 
 import argparse
@@ -47,7 +54,8 @@ SOURCES = {
 }
 DEFAULT_KINDS = "kernel,memcpy,memcpy2,memset,api"  # kDefaultActivityKinds in injector/cupti/activity_kinds.h
 BASE = "untraced"
-SOURCE_CONFIGURATIONS = [BASE, "previous", *(f"previous+{source}" for source in SOURCES), "default"]
+SOURCE_CONFIGURATIONS = [BASE, "previous", *(f"previous+{source}" for source in SOURCES), "default", "default+memory",
+                         "default+memory,stream"]
 # What all sources together may cost over `previous`, in points of the untraced step.
 LIMIT_POINTS = {"compute": 0.3, "launch-bound": 1.0}
 FLOOR = "kinds:kernel"  # the least that recording kernels with CUPTI costs
@@ -165,13 +173,16 @@ def measure(options, server, configuration, scratch):
 def recorded(database, configuration):
     """Row counts: a recording that was off would look wonderfully cheap."""
     run = RunDb(database)
-    tables = ("kernel", "memcpy", "memset", "api", "sync", "gemm", "device_sample", "host_sample")
+    tables = ("kernel", "memcpy", "memset", "api", "sync", "gemm", "device_sample", "host_sample",
+              "memory_operation")
     rows = {table: run.count(table) for table in tables}
     run.db.close()
     if rows["kernel"] == 0:
         raise RuntimeError(f"{configuration}: no kernel was recorded: {rows}")
     if configuration == "kinds:kernel" and rows["api"]:
         raise RuntimeError(f"{configuration}: {rows['api']} calls were recorded although only kernels were asked for")
+    if configuration.startswith("default+memory") and not rows["memory_operation"]:
+        raise RuntimeError(f"{configuration}: no allocation was recorded: {rows}")
     if configuration == "previous" and (rows["gemm"] or rows["device_sample"]):
         raise RuntimeError(f"{configuration}: a source was on that should be off: {rows}")
     return rows | {"bytes": database.stat().st_size}

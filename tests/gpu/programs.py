@@ -26,6 +26,7 @@ GEMM_GOAL = 0.99
 # memcpy.kind in schemas/run_db.sql
 COPIES = {"host_to_device": 1, "device_to_host": 2, "device_to_device": 8}
 EXIT_CODES = {"return": 0, "exit": 3}
+ALL_KINDS = "kernel,memcpy,memcpy2,memset,api,memory,stream"
 # A program without Python, or without PyTorch, has nothing of these.
 PYTHON_TABLES = ("data_loader", "data_wait", "step_mark")
 
@@ -132,6 +133,26 @@ class Recording:
                         GROUP BY 1)
           SELECT count(*), operations FROM held GROUP BY 2 ORDER BY 2""")
 
+    def memory_operations(self, kind, pool):
+        """(operations, bytes) on device memory; kind: 1 allocation, 2 release"""
+        return self.rows("SELECT count(*), coalesce(sum(bytes), 0) FROM memory_operation WHERE memory_kind = 3 AND kind = ? AND pool = ?",
+                         kind, int(pool))[0]
+
+    def unlinked_memory_operations(self):
+        return self.rows("SELECT count(*) FROM memory_operation WHERE correlation NOT IN "
+                         "(SELECT a.correlation FROM api a JOIN api_name n ON n.id = a.name WHERE n.class = 6)")[0][0]
+
+    def unreleased(self):
+        """Releases whose allocation is not there."""
+        return self.rows("SELECT count(*) FROM memory_operation r WHERE r.kind = 2 AND NOT EXISTS "
+                         "(SELECT 1 FROM memory_operation a WHERE a.kind = 1 AND a.address = r.address AND a.time <= r.time)")[0][0]
+
+    def priorities_of(self, kernel):
+        """Of the streams that ran this kernel, in ascending order; None: unknown."""
+        found = self.rows("SELECT s.priority FROM stream s WHERE s.id IN (SELECT k.stream FROM kernel k JOIN kernel_shape h "
+                          "ON h.id = k.shape JOIN string n ON n.id = h.name WHERE n.text LIKE ?)", f"%{kernel}%")
+        return sorted((priority for (priority,) in found), key=lambda priority: (priority is None, priority))
+
     def kernels_of_thread(self, tid):
         return self.rows("SELECT count(DISTINCT k.rowid) FROM kernel k JOIN api a USING (correlation) JOIN thread t ON t.id = a.thread "
                          "WHERE t.tid = ?", tid)[0][0]
@@ -173,6 +194,21 @@ def judge_plain_cuda(checks, recording, did):
     streams = len(did["priorities"])
     rows = recording.streams_of("AddOne")
     checks.add("kernels on each stream", rows == [did["kernels"]["AddOne"] // streams] * streams, f"{rows} on {len(rows)} streams")
+
+
+def judge_memory(checks, recording, did):
+    """The same with the kinds memory and stream."""
+    judge_plain_cuda(checks, recording, did)
+    compare(checks, "allocations", recording.memory_operations(1, False), did["malloc"])
+    compare(checks, "allocations from the pool", recording.memory_operations(1, True), did["malloc_async"])
+    for name, pool, count in (("releases", False, did["free"]), ("releases into the pool", True, did["free_async"])):
+        found, size = recording.memory_operations(2, pool)
+        checks.add(name, found == count, f"{found} of {size} bytes, did {count}")
+    checks.add("memory operations lead to their calls", recording.unlinked_memory_operations() == 0,
+               f"{recording.unlinked_memory_operations()} of {recording.run.count('memory_operation')} do not")
+    checks.add("releases lead to their allocations", recording.unreleased() == 0, f"{recording.unreleased()} do not")
+    found = recording.priorities_of("AddOne")
+    checks.add("priorities of the streams", found == sorted(did["priorities"]), f"{found}, created with {did['priorities']}")
 
 
 def compare(checks, name, found, did):
@@ -263,6 +299,8 @@ class Runner:
         environment = {"TRACEINJECT_CUPTI": cupti} if cupti else {}
         for ending, code in EXIT_CODES.items():
             self.run(f"cuda {ending}", [str(program), "{result}", ending], code, environment, judge_plain_cuda)
+        self.run("cuda memory", [str(program), "{result}", "return"], EXIT_CODES["return"], environment | {"TRACEINJECT_KINDS": ALL_KINDS},
+                 judge_memory)
 
     def python_loop(self, part, module, environment):
         if subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True, timeout=LIMIT_S).returncode != 0:

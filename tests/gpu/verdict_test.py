@@ -107,7 +107,7 @@ class DataParallel(unittest.TestCase):
         db = sqlite3.connect(path)
         db.executescript(SCHEMA)
         db.execute("INSERT INTO thread VALUES (1, 1, 100, NULL)")
-        db.execute("INSERT INTO stream VALUES (1, 1, 0, 1, 7), (2, 1, 0, 1, 8)")
+        db.execute("INSERT INTO stream(id, proc, device, context, stream_id) VALUES (1, 1, 0, 1, 7), (2, 1, 0, 1, 8)")
         db.execute("INSERT INTO nvtx_domain VALUES (1, 1, '')")
         db.execute("INSERT INTO string VALUES (1, 'gemm'), (2, 'ncclDevKernel_AllReduce'), (3, 'step 0'), (4, 'warmup 0')")
         for shape in (1, 2):

@@ -282,8 +282,20 @@ class Details {
                     : fmt::format("error {} ({})", result,
                                   name.domain == ApiDomain::kRuntime ? "cudaError_t" : "CUresult"));
     Add("correlation", fmt::format("{}", calls.correlation[source_]));
+    AddMemory(calls.correlation[source_]);
     AddStack(calls.thread[source_], calls.start[source_]);
     AddLaunched();
+  }
+
+  // What the call took or gave back. O(memory operations).
+  void AddMemory(std::uint64_t correlation) {
+    const MemoryOperations& memory = rank_.memory;
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      if (memory.correlation[i] != correlation) continue;
+      Add(memory.release[i] ? "released" : "allocated",
+          fmt::format("{} of {} memory at {:#x}", FormatBytes(memory.bytes[i]),
+                      MemoryKindName(memory.memory_kind[i]), memory.address[i]));
+    }
   }
 
   // One operation for a kernel, many for a graph.

@@ -157,6 +157,24 @@ TEST_F(EventText, CallsSayWhatTheyLaunched) {
   EXPECT_EQ(Value(call, "launch to start"), "90.00 us");
 }
 
+TEST(EventTextOfMemory, CallsSayWhatTheyAllocated) {
+  RankBuilder builder;
+  builder.AddMemory(101, 2'000'000, 0x7000, builder.AddApi(100, 110, "cudaMalloc"));
+  builder.AddKernel(500, 510, "gemm");
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const RowModel model = BuildRows(run);
+  const Links links(run, model);
+  std::map<std::string, std::string> details;
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    if (model.rows[row].kind != RowKind::kCalls) continue;
+    const EventRef call{row, 0, 0};
+    for (const auto& [what, value] : EventDetails(run, model, call, links.Of(call)))
+      details[what] = value;
+  }
+  EXPECT_EQ(details["allocated"], "2.000 MB of device memory at 0x7000");
+}
+
 TEST_F(EventText, RangesAndCollectivesAreDescribed) {
   const EventRef range = First(RowKind::kNvtx, "forward");
   EXPECT_EQ(Value(range, "range"), "forward");

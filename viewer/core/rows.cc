@@ -195,8 +195,15 @@ class RankRows {
 
   void AddStream(std::uint32_t device, std::uint32_t stream, bool name_context, PackedLanes lanes) {
     const Stream& facts = rank_.streams[stream];
-    Row& row = AddRow(RowKind::kStream, fmt::format("stream {}", facts.stream_id),
-                      name_context ? fmt::format("context {}", facts.context) : "");
+    const std::string_view name = rank_.string(facts.name);
+    std::string note = name_context ? fmt::format("context {}", facts.context) : "";
+    // 0 is the priority of streams for which none was asked.
+    if (facts.priority.value_or(0) != 0)
+      note += fmt::format("{}priority {}", note.empty() ? "" : ", ", *facts.priority);
+    Row& row = AddRow(RowKind::kStream,
+                      name.empty() ? fmt::format("stream {}", facts.stream_id)
+                                   : fmt::format("stream {}: {}", facts.stream_id, name),
+                      note);
     row.device = device;
     row.stream = stream;
     SetLanes(row, std::move(lanes));

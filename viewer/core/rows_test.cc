@@ -35,6 +35,26 @@ TEST(BuildRows, MakesARowForAllThatHasEvents) {
   EXPECT_EQ(labels, expected);
 }
 
+TEST(BuildRows, StreamsHaveTheirNamesAndPriorities) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "run.db").string();
+  RunDbFixture file(path);
+  file.AddKernel({.start_ns = 0, .dur_ns = 10, .stream = 7});
+  file.AddKernel({.start_ns = 0, .dur_ns = 10, .stream = 13});
+  file.Execute(
+      "INSERT INTO string VALUES (90, 'copies');"
+      "UPDATE stream SET priority = 0 WHERE stream_id = 7;"
+      "UPDATE stream SET priority = -5, name = 90 WHERE stream_id = 13");
+  file.Close();
+  const auto loaded = LoadWithRows({path}, {}).value();
+  const Row* plain = Find(loaded->rows, RowKind::kStream, "stream 7");
+  ASSERT_NE(plain, nullptr);
+  EXPECT_EQ(plain->note, "");
+  const Row* named = Find(loaded->rows, RowKind::kStream, "stream 13: copies");
+  ASSERT_NE(named, nullptr);
+  EXPECT_EQ(named->note, "priority -5");
+}
+
 TEST(BuildRows, ShowsAllOfTheTimeFromTheFirstGpuOperation) {
   const auto loaded = LoadSampleRun();
   EXPECT_EQ(loaded->rows.start, 800 * kUs);

@@ -5,7 +5,7 @@ INSERT INTO process (proc, pid, host, rank, local_rank, world_size, run_id, star
 INSERT INTO device (proc, device, name, uuid, sm_count, cc_major, cc_minor) VALUES (1, 0, 'NVIDIA H200', 'GPU-0', 132, 9, 0);
 INSERT INTO string VALUES (1, 'nvjet_tst_128x256_64x4_1x2_h_bz_coopA_TNT'), (2, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL'), (3, 'AllReduce');
 INSERT INTO thread VALUES (1, 1, 4000, NULL);
-INSERT INTO stream VALUES (1, 1, 0, 1, 7), (2, 1, 0, 1, 20);
+INSERT INTO stream(id, proc, device, context, stream_id) VALUES (1, 1, 0, 1, 7), (2, 1, 0, 1, 20);
 INSERT INTO kernel_shape VALUES (1, 1, 132, 1, 1, 384, 1, 1, 2, 1, 1, 168, 0, 229376, 0), (2, 2, 16, 1, 1, 544, 1, 1, NULL, NULL, NULL, 96, 0, 0, 0);
 INSERT INTO api_name VALUES (1, 1, 211, 'cudaLaunchKernel', 1), (2, 1, 41, 'cudaMemcpyAsync', 2), (3, 2, 652, 'cuLaunchKernelEx', 1);
 INSERT INTO communicator VALUES (1, 1, 4096, 0, 2, 0, 0, NULL, NULL, NULL);
