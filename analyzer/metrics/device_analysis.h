@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/metrics/attention.h"
 #include "analyzer/metrics/build_report.h"
 #include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/gaps.h"
@@ -15,6 +17,7 @@
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/nccl_summary.h"
 #include "analyzer/metrics/partition.h"
+#include "analyzer/metrics/samples.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
@@ -33,6 +36,9 @@ struct DeviceAnalysis {
   NcclLinks nccl;
   CommKernels comm_kernels;
   MatrixProducts products;
+  AttentionCalls attention;
+  std::optional<double> flops_per_step;
+  std::optional<SampleRate> samples;  // of the process
   JoinRate join;
 };
 

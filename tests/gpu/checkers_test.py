@@ -266,7 +266,7 @@ class CheckersTest(unittest.TestCase):
         db.executescript(SCHEMA + VIEWS)
         db.executescript("INSERT INTO meta VALUES ('base_ns', 0); INSERT INTO thread VALUES (1, 1, 7, NULL);"
                          "INSERT INTO data_loader VALUES (1, 1, 4, 1, 0, 2, 8);")
-        db.executemany("INSERT INTO data_wait VALUES (?, 1000000, 1, 1, ?)", [(5_000_000 * i, i) for i in range(10)])
+        db.executemany("INSERT INTO data_wait VALUES (?, 1000000, 1, 1, ?, 8)", [(5_000_000 * i, i) for i in range(10)])
         db.executemany("INSERT INTO step_mark VALUES (?, 1, 1)", [(5_000_000 * i + 4_000_000,) for i in range(9)])
         db.executescript(damage)
         check = python_side.Check("library.so", self.folder)
@@ -277,16 +277,17 @@ class CheckersTest(unittest.TestCase):
         return [outcome["outcome"] for outcome in check.outcomes], code
 
     def test_python_side_agreement_passes(self):
-        self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 4, 0))
-        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 4, 0))
+        self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 5, 0))
+        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 5, 0))
 
     def test_python_side_differences_fail(self):
-        # calls and workers, all waits, all but the first, step marks
-        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS"]),
-                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS"]),
-                                 ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS"]),
-                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS"]),
-                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
+        # calls and workers, all waits, all but the first, samples, step marks
+        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS", "PASS"]),
+                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS", "PASS"]),
+                                 ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS", "PASS"]),
+                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS", "PASS"]),
+                                 ("UPDATE data_wait SET samples = 3 WHERE batch = 2", ["PASS", "PASS", "PASS", "FAIL", "PASS"]),
+                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "PASS", "FAIL"])):
             self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
 
     def outcomes_of_nccl_plugin(self, damage="", algorithm="RING", protocol="LL", linked=4):
