@@ -17,6 +17,7 @@ import check_nccl_plugin
 import check_recording
 import checks
 import compare_with_profiler
+import flops
 import matrix_products
 import overhead
 import python_side
@@ -387,6 +388,33 @@ class MatrixProducts(unittest.TestCase):
         self.assertEqual(self.judged(counted, 100, steps * 1011, 100), ["FAIL", "PASS"])
         self.assertEqual(self.judged(counted, 100, steps * 1000, 98), ["PASS", "FAIL"])
         self.assertEqual(self.judged({}, 0, 0, 0), ["NOTE", "FAIL"], "nothing recorded is no success")
+
+
+class StepFlops(unittest.TestCase):
+    def judged(self, name, counted, products):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "checks"
+            flops.judge(checks.Checks(path, "flops"), name, counted, products)
+            return [json.loads(line)["outcome"] for line in path.read_text().splitlines()]
+
+    def test_judges_attention_and_products_together(self):
+        counted = {"mm": 600, "_scaled_dot_product_flash_attention": 400}
+        good = {"calls": "10", "linked_calls": "10", "flops_per_step": 1000.0, "unknown_share": 0.0,
+                "attention": {"calls": "8", "backward_calls": "4", "linked_calls": "8"}}
+        self.assertEqual(self.judged("flash", counted, good), ["PASS"] * 4)
+        self.assertEqual(self.judged("flash", counted, {**good, "flops_per_step": 980.0}), ["FAIL", "PASS", "PASS", "PASS"])
+        self.assertEqual(self.judged("flash", counted, {**good, "unknown_share": 0.02}), ["PASS", "FAIL", "PASS", "PASS"])
+        self.assertEqual(self.judged("flash", counted, {**good, "linked_calls": "9"}), ["PASS", "PASS", "PASS", "FAIL"])
+        self.assertEqual(self.judged("math", counted, good), ["PASS", "PASS", "FAIL", "PASS"])
+        by_products = {**good, "attention": {"calls": "4", "product_calls": "4"}}
+        self.assertEqual(self.judged("math", counted, by_products), ["PASS"] * 4)
+        self.assertEqual(self.judged("flash", counted, {**good, "attention": {}}), ["PASS", "PASS", "FAIL", "PASS"])
+
+    def test_of_a_compiled_program_something_is_unknown(self):
+        products = {"calls": "10", "linked_calls": "10", "flops_per_step": 600.0, "unknown_share": 0.2}
+        self.assertEqual(self.judged("compiled", {}, products), ["PASS", "NOTE", "PASS"])
+        self.assertEqual(self.judged("compiled", {}, {**products, "unknown_share": 0.0}), ["FAIL", "NOTE", "PASS"])
+        self.assertEqual(self.judged("compiled", {}, {**products, "attention": {"calls": "1"}}), ["FAIL", "NOTE", "PASS"])
 
 
 if __name__ == "__main__":
