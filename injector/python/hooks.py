@@ -364,15 +364,25 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         names = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14, "float8_e4m3fn": 28, "float8_e5m2": 29}
         return {getattr(torch, name): code for name, code in names.items() if hasattr(torch, name)}
 
-    def make_plain(torch):
+    def make_local(torch):
         kinds = (torch.Tensor, torch.nn.Parameter)
+
+        def local(tensor):
+            """The tensor whose shape is what this GPU computes; None: that cannot be told."""
+            if type(tensor) not in kinds and type(tensor).__name__ == "DTensor":
+                tensor = tensor._local_tensor
+            return tensor if type(tensor) in kinds else None
+
+        return local
+
+    def make_plain(torch):
+        local = make_local(torch)
         wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
 
         def plain(tensor):
-            """The tensor whose shape is what this GPU computes; None: that cannot be told."""
-            if type(tensor).__name__ == "DTensor":
-                tensor = tensor._local_tensor
-            if type(tensor) not in kinds or not tensor.is_cuda or tensor.is_nested or (wrapped is not None and wrapped(tensor)):
+            """The same of one in the GPU's memory, with sizes that are all there is to it."""
+            tensor = local(tensor)
+            if tensor is None or not tensor.is_cuda or tensor.is_nested or (wrapped is not None and wrapped(tensor)):
                 return None
             return tensor
 
@@ -383,33 +393,57 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         if original is None or is_ours(original):  # there is none before torch 2.0
             return
         torch = modules["torch"]
-        codes, plain, unseen = make_type_codes(torch), make_plain(torch), make_unseen(torch)
+        codes, local, plain, unseen = make_type_codes(torch), make_local(torch), make_plain(torch), make_unseen(torch)
         is_traced = torch._C._get_tracing_state
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+        known = {}  # (thread, what describe_shape is given) -> (number, shape): most calls repeat an earlier one
 
-        def describe(args, kwargs, result):
-            """(shape, the node of the backward, whether one kernel does it); None: that cannot be told."""
-            given = dict(zip(names, args), **kwargs)
-            query, key, value = (plain(given[name]) for name in names[:3])
-            if query is None or key is None or value is None or plain(result) is None:
-                return None
-            q, k, v = tuple(query.shape), tuple(key.shape), tuple(value.shape)
+        def describe_shape(q, k, v, dtype, causal):
             batch = 1
             for size in q[:-3]:
                 batch *= size
             if k[:-3] != q[:-3] or v[:-3] != q[:-3]:
                 batch = -1  # one of them is repeated
             heads, kv_heads = (q[-3], k[-3]) if len(q) > 2 and len(k) > 2 else (1, 1)
-            shape = (TORCH_ATTENTION, batch, heads, kv_heads, q[-2], k[-2], q[-1], v[-1], codes.get(result.dtype, -1),
-                     int(bool(given.get("is_causal", False))))
+            return (TORCH_ATTENTION, batch, heads, kv_heads, q[-2], k[-2], q[-1], v[-1], codes.get(dtype, -1), int(causal))
+
+        def find_number(*given):
+            """(number, shape); None: it cannot be told."""
+            key = (get_ident(), *given)
+            found = known.get(key)
+            if found is None:
+                shape = describe_shape(*given)
+                number = number_of_shape(shape)
+                if not number:
+                    return None
+                if len(known) >= MOST_SHAPES:
+                    known.clear()
+                found = known[key] = number, shape
+            return found
+
+        def describe(args, kwargs, result):
+            """(number, shape, the node of the backward, whether one kernel does it); None: that cannot be told."""
+            whole = plain(result)
+            if whole is None:
+                return None
+            given = args[:3] if len(args) > 2 else [dict(zip(names, args), **kwargs)[name] for name in names[:3]]
+            kind = type(whole)
+            query, key, value = (tensor if type(tensor) is kind else local(tensor) for tensor in given)
+            if query is None or key is None or value is None:
+                return None
+            causal = args[5] if len(args) > 5 else kwargs.get("is_causal", False)
+            found = find_number(query.shape, key.shape, value.shape, whole.dtype, bool(causal))
+            if found is None:
+                return None
             node = result.grad_fn
             if node is None:
-                return shape, None, -1
-            if not node.name().startswith("ScaledDotProduct"):
-                # A result that was padded for the kernel is cut to size again.
-                node = node.next_functions[0][0] if node.name().startswith("Slice") else None
-            fused = node is not None and node.name().startswith("ScaledDotProduct")
-            return shape, node if fused else None, int(fused)
+                return *found, None, -1
+            name = node.name()
+            if name.startswith("Slice"):  # a result that was padded for the kernel is cut to size again
+                node = node.next_functions[0][0]
+                name = "" if node is None else node.name()
+            fused = name.startswith("ScaledDotProduct")
+            return *found, node if fused else None, int(fused)
 
         def before_backward(shape, gradients):
             if compiling():
@@ -434,10 +468,7 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                 found = unseen(describe, args, kwargs, result) if is_traced() is None else None
                 if found is None:
                     return
-                shape, node, fused = found
-                number = number_of_shape(shape)
-                if not number:
-                    return
+                number, shape, node, fused = found
                 report_attention(start, end, number, FORWARD, fused)
                 # Before torch 2.0 there is no such hook. It holds the shape and nothing else, and goes with the graph.
                 register = getattr(node, "register_prehook", None)

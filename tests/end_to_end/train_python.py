@@ -165,9 +165,6 @@ def scene_attention(options, torch):
     class Subclass(torch.Tensor):
         pass
 
-    class Vmapped(torch.Tensor):
-        wrapped = True
-
     call((102, 8, 128, 64), make=Subclass)
     call((103, 8, 128, 64), make=lambda *sizes, dtype: torch.Tensor(*sizes, dtype=dtype, is_cuda=False))
     torch.Tensor.wrapped = True

@@ -29,7 +29,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     time.sleep(0.001)
     if query.shape[-1] != key.shape[-1]:
         raise RuntimeError("sizes of the heads differ")
-    result = type(query)(*query.shape[:-1], value.shape[-1], dtype=query.dtype)
+    result = type(query)(*query.shape[:-1], value.shape[-1], dtype=query.dtype, is_cuda=query.is_cuda)
     if grad_enabled:
         result.grad_fn = Node("ScaledDotProductFlashAttentionBackward0" if fused else "UnsafeViewBackward0")
         if query.shape[-1] % 8:
