@@ -349,6 +349,35 @@ CREATE TABLE gemm (
   shape  INTEGER NOT NULL              -- -> gemm_shape
 );
 
+-- An attention call as the program asked for it, since version 3. Where the lengths of the sequences are on the GPU (packed sequences
+-- of flash_attn) they and the batch are NULL: nobody waits for the GPU to read them.
+CREATE TABLE attention_shape (
+  id              INTEGER PRIMARY KEY,
+  library         INTEGER NOT NULL,    -- 1 torch.nn.functional.scaled_dot_product_attention, 2 flash_attn
+  batch           INTEGER,             -- all dimensions in front of the heads
+  heads           INTEGER,             -- of the queries
+  kv_heads        INTEGER,             -- of keys and values: fewer where several heads of queries share one
+  query_length    INTEGER,
+  key_length      INTEGER,
+  head_size       INTEGER,             -- of queries and keys
+  value_head_size INTEGER,
+  type            INTEGER,             -- cudaDataType of the result: 0 float, 1 double, 2 half, 14 bfloat16, ...; NULL: another one
+  causal          INTEGER              -- 1: by its argument; a mask may make it so without
+);
+
+-- An attention call on the host, forward or backward, since version 3; eager calls only: what runs inside a compiled region has no row.
+-- One captured in a CUDA graph has the row of its capture. Its kernels are those launched on the thread inside [start, start + dur).
+CREATE TABLE attention (
+  start     INTEGER NOT NULL,
+  dur       INTEGER,                   -- NULL: only the beginning is known, as of the backward of scaled_dot_product_attention; its
+                                       -- kernels are those of attention launched on the thread before its next row here or in gemm
+  thread    INTEGER NOT NULL,          -- -> thread
+  shape     INTEGER NOT NULL,          -- -> attention_shape, of the forward call
+  direction INTEGER NOT NULL,          -- 1 forward, 2 backward
+  fused     INTEGER                    -- 1: one kernel did it; 0: done as separate products, which are in gemm if cuBLAS did them; NULL:
+                                       -- not told (a call without gradients)
+);
+
 -- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognised by its sampler and its settings: a
 -- loader that is gone may share its row with a later one of the same settings.
 CREATE TABLE data_loader (
@@ -367,8 +396,9 @@ CREATE TABLE data_wait (
   dur    INTEGER NOT NULL,
   thread INTEGER NOT NULL,             -- -> thread
   loader INTEGER,                      -- -> data_loader; NULL: unknown
-  batch  INTEGER                       -- index of the batch in this pass over the loader, from 0; NULL: none came (the last call of
+  batch  INTEGER,                      -- index of the batch in this pass over the loader, from 0; NULL: none came (the last call of
                                        -- a pass, in which workers may be joined, or an error), or unknown
+  samples INTEGER                      -- in the batch, as the first dimension of its first tensor tells, since version 3; NULL: unknown
 );
 
 -- The end of an optimizer's step on the host, since version 2. Steps inside a compiled region (torch.compile of step itself) have none.
@@ -383,8 +413,9 @@ CREATE TABLE host_span (
   start  INTEGER NOT NULL,
   dur    INTEGER NOT NULL,
   thread INTEGER NOT NULL,             -- -> thread
-  kind   INTEGER NOT NULL,             -- 1 checkpoint (torch.save; one inside another is part of it), 2 garbage collection by Python
-                                       -- (those of generation 0 from 0.1 ms)
+  kind   INTEGER NOT NULL,             -- 1 checkpoint (torch.save; since version 3 also save and the part of
+                                       -- async_save of torch.distributed.checkpoint that blocks; one inside another is part
+                                       -- of it), 2 garbage collection by Python (those of generation 0 from 0.1 ms)
   detail INTEGER                       -- generation of a collection; NULL otherwise
 );
 
@@ -440,6 +471,20 @@ CREATE TABLE device_slow_sample (
   nvlink_crc_errors INTEGER,           -- packets with a wrong checksum, likewise
   ecc_corrected    INTEGER,            -- memory errors since the driver started
   ecc_uncorrected  INTEGER             -- likewise, those that could not be repaired
+);
+
+-- PyTorch's CUDA caching allocator, since version 3: about once a second, at the end of an optimizer step. NULL: not told.
+CREATE TABLE allocator_sample (
+  time                 INTEGER NOT NULL,
+  proc                 INTEGER NOT NULL,  -- -> process
+  device               INTEGER NOT NULL,  -- -> device (with proc)
+  allocated_bytes      INTEGER,        -- in tensors
+  reserved_bytes       INTEGER,        -- taken from the driver
+  active_bytes         INTEGER,        -- in tensors, or in blocks that a stream still uses
+  peak_allocated_bytes INTEGER,        -- since the program began, or reset the peaks
+  peak_reserved_bytes  INTEGER,        -- likewise
+  retries              INTEGER,        -- times the driver had no memory left, and unused blocks were given back for another try
+  ooms                 INTEGER         -- times there was none even then
 );
 
 -- What a thread of the process had used up to a moment, since version 3: once a second, cumulative. A thread without change gets no

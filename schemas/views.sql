@@ -82,8 +82,17 @@ FROM memory_operation m LEFT JOIN stream s ON s.id = m.stream
 LEFT JOIN (SELECT a.correlation, a.dur, t.proc, t.tid, n.name FROM api a JOIN api_name n ON n.id = a.name JOIN thread t ON t.id = a.thread
            WHERE n.class = 6) c ON c.correlation = m.correlation AND c.proc = m.proc;
 
+CREATE VIEW attentions AS
+SELECT a.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, a.dur AS dur_ns, t.proc, t.tid,
+       CASE a.direction WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' END AS direction, a.fused,
+       s.library, s.batch, s.heads, s.kv_heads, s.query_length, s.key_length, s.head_size, s.value_head_size, s.type, s.causal,
+       -- As torch.utils.flop_counter: the full square, two products forward, five backward.
+       2 * s.batch * s.heads * s.query_length * s.key_length
+         * CASE a.direction WHEN 1 THEN s.head_size + s.value_head_size ELSE 3 * s.head_size + 2 * s.value_head_size END AS flops
+FROM attention a JOIN thread t ON t.id = a.thread JOIN attention_shape s ON s.id = a.shape;
+
 CREATE VIEW data_waits AS
-SELECT w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, w.dur AS dur_ns, t.proc, t.tid, w.loader, w.batch,
+SELECT w.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, w.dur AS dur_ns, t.proc, t.tid, w.loader, w.batch, w.samples,
        l.workers, l.pin_memory, l.persistent_workers, l.prefetch_factor, l.batch_size
 FROM data_wait w JOIN thread t ON t.id = w.thread LEFT JOIN data_loader l ON l.id = w.loader;
 
@@ -111,6 +120,12 @@ SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, x.pro
        x.nvlink_tx_bytes / 1e9 AS nvlink_tx_gb, x.nvlink_rx_bytes / 1e9 AS nvlink_rx_gb,
        x.nvlink_replays, x.nvlink_recoveries, x.nvlink_crc_errors, x.ecc_corrected, x.ecc_uncorrected
 FROM device_slow_sample x;
+
+CREATE VIEW allocator_samples AS
+SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, x.proc, x.device, x.allocated_bytes / 1e9 AS allocated_gb,
+       x.reserved_bytes / 1e9 AS reserved_gb, x.active_bytes / 1e9 AS active_gb, x.peak_allocated_bytes / 1e9 AS peak_allocated_gb,
+       x.peak_reserved_bytes / 1e9 AS peak_reserved_gb, x.retries, x.ooms
+FROM allocator_sample x;
 
 CREATE VIEW host_samples AS
 SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, t.proc, t.tid, n.text AS name,

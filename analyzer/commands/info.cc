@@ -40,10 +40,10 @@ constexpr std::array<std::string_view, 20> kTables = {
 
 constexpr std::array<std::string_view, 4> kTablesOfVersion2 = {"data_loader", "data_wait",
                                                                "step_mark", "host_span"};
-constexpr std::array<std::string_view, 11> kTablesOfVersion3 = {
-    "collective_plan", "gemm_shape", "gemm",          "device_sample", "device_slow_sample",
-    "host_sample",     "worker",     "worker_sample", "nccl_setup",    "nccl_link",
-    "memory_operation"};
+constexpr std::array<std::string_view, 14> kTablesOfVersion3 = {
+    "collective_plan",  "gemm_shape",      "gemm",          "device_sample",   "device_slow_sample",
+    "host_sample",      "worker",          "worker_sample", "nccl_setup",      "nccl_link",
+    "memory_operation", "attention_shape", "attention",     "allocator_sample"};
 
 std::string CountTables(int schema_version) {
   std::vector<std::string_view> tables(kTables.begin(), kTables.end());

@@ -278,6 +278,7 @@ void KinetoRankBuilder::AddDataWait(std::string_view name, std::size_t range) {
   waits.thread.push_back(rank_.nvtx.thread[range]);
   waits.loader.push_back(loader);
   waits.batch.push_back(-1);
+  waits.samples.push_back(-1);
 }
 
 void KinetoRankBuilder::AddSpan(const KinetoEvent& event) {

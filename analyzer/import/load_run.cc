@@ -154,12 +154,14 @@ void Shift(Rank& rank, TimeNs by) {
     shift_both(device.ops);
     shift(device.samples.time);
     shift(device.slow_samples.time);
+    shift(device.allocator.time);
   }
   shift_both(rank.api);
   shift_both(rank.syncs);
   shift_both(rank.nvtx);
   shift_both(rank.collectives);
   shift_both(rank.gemms);
+  shift_both(rank.attentions);
   shift_both(rank.data_waits);
   shift_both(rank.host_spans);
   shift(rank.memory.time);

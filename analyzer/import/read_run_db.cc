@@ -26,6 +26,8 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     each.api_names = last ? std::move(dictionaries.api_names) : dictionaries.api_names;
     each.graph_nodes = last ? std::move(dictionaries.graph_nodes) : dictionaries.graph_nodes;
     each.gemm_shapes = last ? std::move(dictionaries.gemm_shapes) : dictionaries.gemm_shapes;
+    each.attention_shapes =
+        last ? std::move(dictionaries.attention_shapes) : dictionaries.attention_shapes;
     SortRank(each);
     JoinLaunches(each);
     JoinPlans(each);

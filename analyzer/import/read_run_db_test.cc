@@ -356,24 +356,81 @@ TEST_F(ReadRunDbTest, MatrixProducts) {
   EXPECT_EQ(rank.end, 1000) << "the last thing seen";
 }
 
+TEST_F(ReadRunDbTest, AttentionCalls) {
+  RunDbFixture file(path_, {.end_ns = std::nullopt});
+  file.AddAttention({.start_ns = 500, .dur_ns = std::nullopt, .direction = 2});
+  file.AddAttention({.start_ns = 100,
+                     .dur_ns = 900,
+                     .fused = std::nullopt,
+                     .batch = std::nullopt,
+                     .heads = 16,
+                     .kv_heads = 4,
+                     .query_length = std::nullopt,
+                     .key_length = -9,
+                     .head_size = 96,
+                     .value_head_size = 48,
+                     .type = std::nullopt,
+                     .causal = 1,
+                     .tid = 1});
+  file.Execute("INSERT INTO attention VALUES (1, 2, 99, 1, 1, 1)");
+  file.Execute("INSERT INTO attention VALUES (1, 2, 1, 99, 1, 1)");
+  file.Execute("INSERT INTO attention VALUES (1, 2, 1, 1, 3, 1)");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks[0];
+  EXPECT_EQ(read.notes.size(), 3U);
+  const Attentions& attentions = rank.attentions;
+  ASSERT_EQ(attentions.start, (std::vector<TimeNs>{100, 500})) << "by start";
+  EXPECT_EQ(attentions.end, (std::vector<TimeNs>{1000, kOpen}));
+  EXPECT_EQ(rank.threads[attentions.thread[0]].tid, 1);
+  EXPECT_EQ(attentions.backward, (std::vector<std::uint8_t>{0, 1}));
+  EXPECT_EQ(attentions.fused, (std::vector<std::int8_t>{-1, 1}));
+  const AttentionShape& first = rank.attention_shapes[attentions.shape[0]];
+  EXPECT_EQ(first.library, 1);
+  EXPECT_EQ(first.batch, -1);
+  EXPECT_EQ(first.heads, 16);
+  EXPECT_EQ(first.kv_heads, 4);
+  EXPECT_EQ(first.query_length, -1);
+  EXPECT_EQ(first.key_length, -1);
+  EXPECT_EQ(first.head_size, 96);
+  EXPECT_EQ(first.value_head_size, 48);
+  EXPECT_EQ(first.type, -1);
+  EXPECT_EQ(first.causal, 1);
+  EXPECT_EQ(rank.end, 1000) << "the last thing seen";
+}
+
+TEST_F(ReadRunDbTest, SamplesOfBatches) {
+  RunDbFixture file(path_);
+  file.AddDataWait({.start_ns = 10, .dur_ns = 1, .batch = 0, .samples = 32});
+  file.AddDataWait({.start_ns = 20, .dur_ns = 1, .batch = 1});
+  file.Close();
+  EXPECT_EQ(Read().ranks[0].data_waits.samples, (std::vector<std::int64_t>{32, -1}));
+}
+
 // Version 2 had no such tables.
 TEST_F(ReadRunDbTest, VersionTwoHasNoMatrixProducts) {
   RunDbFixture file(path_);
   file.AddKernel({.start_ns = 5, .dur_ns = 6});
+  file.AddDataWait({.start_ns = 10, .dur_ns = 1, .batch = 0});
   file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE gemm; DROP TABLE gemm_shape");
-  file.Execute("DROP TABLE nccl_setup; DROP TABLE nccl_link; BEGIN");
+  file.Execute("DROP TABLE nccl_setup; DROP TABLE nccl_link");
+  file.Execute("DROP TABLE attention; DROP TABLE attention_shape; DROP TABLE data_wait");
+  file.Execute("CREATE TABLE data_wait (start, dur, thread, loader, batch)");
+  file.Execute("INSERT INTO data_wait VALUES (10, 1, 1, NULL, 0); BEGIN");
   file.Close();
   const RecordedFile read = Read();
   ASSERT_EQ(read.ranks.size(), 1U);
   EXPECT_EQ(read.ranks[0].schema_version, 2);
   EXPECT_EQ(read.ranks[0].gemms.size(), 0U);
+  EXPECT_EQ(read.ranks[0].attentions.size(), 0U);
+  EXPECT_EQ(read.ranks[0].data_waits.samples, (std::vector<std::int64_t>{-1}));
 }
 
 TEST_F(ReadRunDbTest, PythonRowsThatCannotBeRight) {
   RunDbFixture file(path_);
   file.AddDataWait({.start_ns = 1, .dur_ns = 2, .loader = 9});
-  file.Execute("INSERT INTO data_wait VALUES (1, 2, 99, NULL, 0)");
-  file.Execute("INSERT INTO data_wait VALUES (5, 2, 1, NULL, -7)");
+  file.Execute("INSERT INTO data_wait VALUES (1, 2, 99, NULL, 0, NULL)");
+  file.Execute("INSERT INTO data_wait VALUES (5, 2, 1, NULL, -7, -7)");
   file.Execute("INSERT INTO step_mark VALUES (1, 99, 1)");
   file.Execute("INSERT INTO step_mark VALUES (9223372036854775807, 1, 1)");
   file.Execute("INSERT INTO host_span VALUES (1, -2, 1, 1, NULL)");

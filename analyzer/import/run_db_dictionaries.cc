@@ -31,13 +31,13 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 16> kParts = {
-        &Reader::ReadMeta,       &Reader::ReadProcesses,     &Reader::ReadDevices,
-        &Reader::ReadStrings,    &Reader::ReadThreads,       &Reader::ReadStreams,
-        &Reader::ReadShapes,     &Reader::ReadGraphNodes,    &Reader::ReadApiNames,
-        &Reader::ReadDomains,    &Reader::ReadCommunicators, &Reader::ReadLoaders,
-        &Reader::ReadGemmShapes, &Reader::ReadWorkers,       &Reader::ReadNcclSetups,
-        &Reader::ReadNcclLinks,
+    constexpr std::array<Part, 17> kParts = {
+        &Reader::ReadMeta,       &Reader::ReadProcesses,       &Reader::ReadDevices,
+        &Reader::ReadStrings,    &Reader::ReadThreads,         &Reader::ReadStreams,
+        &Reader::ReadShapes,     &Reader::ReadGraphNodes,      &Reader::ReadApiNames,
+        &Reader::ReadDomains,    &Reader::ReadCommunicators,   &Reader::ReadLoaders,
+        &Reader::ReadGemmShapes, &Reader::ReadAttentionShapes, &Reader::ReadWorkers,
+        &Reader::ReadNcclSetups, &Reader::ReadNcclLinks,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -340,6 +340,30 @@ class RunDbDictionaries::Reader {
           shape.compute_type = type(11);
           to_.gemm_shape_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.gemm_shapes.size()));
           to_.gemm_shapes.push_back(shape);
+        });
+  }
+
+  Status ReadAttentionShapes() {
+    if (to_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "attention_shape",
+        "id, library, batch, heads, kv_heads, query_length, key_length, head_size, "
+        "value_head_size, type, causal",
+        [&](const Statement& row) {
+          AttentionShape shape;
+          shape.library = Narrow(row.int64(1));
+          int column = 2;
+          for (std::int64_t* size :
+               {&shape.batch, &shape.heads, &shape.kv_heads, &shape.query_length, &shape.key_length,
+                &shape.head_size, &shape.value_head_size}) {
+            *size = row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
+            ++column;
+          }
+          shape.type = row.optional_int(9).value_or(-1);
+          shape.causal = row.optional_int(10).value_or(-1);
+          to_.attention_shape_ids.Add(row.int64(0),
+                                      static_cast<std::uint32_t>(to_.attention_shapes.size()));
+          to_.attention_shapes.push_back(shape);
         });
   }
 

@@ -51,11 +51,13 @@ class RunDbDictionaries {
   std::vector<ApiName> api_names;
   std::vector<GraphNode> graph_nodes;
   std::vector<GemmShape> gemm_shapes;
+  std::vector<AttentionShape> attention_shapes;
 
   // PRAGMA user_version: tables that came with a later version are not looked for.
   int schema_version = 0;
 
   IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids, gemm_shape_ids;
+  IdMap attention_shape_ids;
   PlaceMap threads, streams, domains, communicators, loaders, workers, nccl_setups;
 
  private:

@@ -30,20 +30,14 @@ class Reader {
 
   Status Read() {
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 14> kParts = {
-        &Reader::ReadKernels,
-        &Reader::ReadMemcpys,
-        &Reader::ReadMemsets,
-        &Reader::ReadApi,
-        &Reader::ReadSyncs,
-        &Reader::ReadNvtx,
-        &Reader::ReadCollectives,
-        &Reader::ReadPlans,
-        &Reader::ReadGemms,
-        &Reader::ReadDataWaits,
-        &Reader::ReadStepMarks,
-        &Reader::ReadHostSpans,
-        &Reader::ReadMemoryOperations,
+    constexpr std::array<Part, 15> kParts = {
+        &Reader::ReadKernels,     &Reader::ReadMemcpys,
+        &Reader::ReadMemsets,     &Reader::ReadApi,
+        &Reader::ReadSyncs,       &Reader::ReadNvtx,
+        &Reader::ReadCollectives, &Reader::ReadPlans,
+        &Reader::ReadGemms,       &Reader::ReadAttentions,
+        &Reader::ReadDataWaits,   &Reader::ReadStepMarks,
+        &Reader::ReadHostSpans,   &Reader::ReadMemoryOperations,
         &Reader::ReadSideTables,
     };
     for (const Part part : kParts) {
@@ -295,10 +289,37 @@ class Reader {
   // The tables of the Python side came with version 2.
   bool has_python_tables() const { return dictionaries_.schema_version >= 2; }
 
+  Status ReadAttentions() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "attention", "start, dur, thread, shape, direction, fused", [&](const Statement& row) {
+          const Place* thread = ThreadOf("attention", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t shape = dictionaries_.attention_shape_ids.Find(row.int64(3));
+          if (shape == kNone) return rows_.Count("attention", RowProblem::kNoShape);
+          if (row.int64(4) < 1 || row.int64(4) > 2)
+            return rows_.Count("attention", RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          if (!rows_.TimesOrOpen("attention", row, 1, row.int64(0), end)) return;
+          Attentions& attentions = rank(*thread).attentions;
+          attentions.start.push_back(row.int64(0));
+          attentions.end.push_back(end);
+          attentions.thread.push_back(thread->index);
+          attentions.shape.push_back(shape);
+          attentions.backward.push_back(row.int64(4) == 2 ? 1 : 0);
+          attentions.fused.push_back(row.is_null(5) ? std::int8_t{-1}
+                                                    : std::int8_t{row.int64(5) != 0});
+        });
+  }
+
   Status ReadDataWaits() {
     if (!has_python_tables()) return Done{};
+    const bool has_samples = dictionaries_.schema_version >= 3;
     return rows_.ForEachRow(
-        "data_wait", "start, dur, thread, loader, batch", [&](const Statement& row) {
+        "data_wait",
+        has_samples ? "start, dur, thread, loader, batch, samples"
+                    : "start, dur, thread, loader, batch, NULL",
+        [&](const Statement& row) {
           const Place* thread = ThreadOf("data_wait", row.int64(2));
           if (thread == nullptr) return;
           TimeNs end = 0;
@@ -312,6 +333,7 @@ class Reader {
           waits.thread.push_back(thread->index);
           waits.loader.push_back(own ? loader->index : kNone);
           waits.batch.push_back(row.is_null(4) ? -1 : std::max<std::int64_t>(-1, row.int64(4)));
+          waits.samples.push_back(row.is_null(5) ? -1 : std::max<std::int64_t>(-1, row.int64(5)));
         });
   }
 

@@ -117,6 +117,7 @@ struct RunDbFixture::State {
   std::map<std::uint32_t, std::int64_t> graph_nodes;
   std::uint64_t next_correlation = 1;
   std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0, workers = 0;
+  std::int64_t attention_shapes = 0;
 };
 
 RunDbFixture::RunDbFixture(std::string path) : RunDbFixture(std::move(path), Options{}) {}
@@ -241,6 +242,15 @@ void RunDbFixture::AddGemm(const Gemm& gemm) {
                  shape);
 }
 
+void RunDbFixture::AddAttention(const Attention& attention) {
+  const std::int64_t shape = ++state_->attention_shapes;
+  state_->Insert("attention_shape VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?)", shape, attention.batch,
+                 attention.heads, attention.kv_heads, attention.query_length, attention.key_length,
+                 attention.head_size, attention.value_head_size, attention.type, attention.causal);
+  state_->Insert("attention VALUES (?, ?, ?, ?, ?, ?)", attention.start_ns, attention.dur_ns,
+                 state_->ThreadId(attention.tid), shape, attention.direction, attention.fused);
+}
+
 std::uint32_t RunDbFixture::AddDataLoader(const DataLoaderFacts& loader) {
   const std::int64_t id = ++state_->data_loaders;
   state_->Insert("data_loader VALUES (?, 1, ?, ?, ?, ?, ?)", id, loader.workers,
@@ -250,8 +260,8 @@ std::uint32_t RunDbFixture::AddDataLoader(const DataLoaderFacts& loader) {
 }
 
 void RunDbFixture::AddDataWait(const DataWait& wait) {
-  state_->Insert("data_wait VALUES (?, ?, ?, ?, ?)", wait.start_ns, wait.dur_ns,
-                 state_->ThreadId(wait.tid), NullIf(wait.loader, 0), wait.batch);
+  state_->Insert("data_wait VALUES (?, ?, ?, ?, ?, ?)", wait.start_ns, wait.dur_ns,
+                 state_->ThreadId(wait.tid), NullIf(wait.loader, 0), wait.batch, wait.samples);
 }
 
 void RunDbFixture::AddStepMark(const StepMark& mark) {
@@ -290,6 +300,13 @@ void RunDbFixture::AddDeviceSample(const DeviceSample& sample) {
                  sample.device, sample.sm_clock_mhz, sample.memory_clock_mhz, sample.power_mw,
                  sample.temperature_c, sample.throttle_reasons, sample.sm_utilisation_pct,
                  sample.memory_utilisation_pct, sample.memory_used_bytes);
+}
+
+void RunDbFixture::AddAllocatorSample(const AllocatorSample& sample) {
+  state_->Insert("allocator_sample VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?, ?)", sample.time_ns,
+                 sample.device, sample.allocated_bytes, sample.reserved_bytes, sample.active_bytes,
+                 sample.peak_allocated_bytes, sample.peak_reserved_bytes, sample.retries,
+                 sample.ooms);
 }
 
 void RunDbFixture::AddHostSample(const HostSample& sample) {

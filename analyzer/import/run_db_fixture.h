@@ -144,7 +144,18 @@ class RunDbFixture {
     TimeNs start_ns = 0, dur_ns = 0;
     std::int64_t tid = 4242;
     std::uint32_t loader = 0;  // from AddDataLoader; 0: unknown
-    std::optional<std::int64_t> batch = std::nullopt;
+    std::optional<std::int64_t> batch = std::nullopt, samples = std::nullopt;
+  };
+  struct Attention {
+    TimeNs start_ns = 0;
+    std::optional<TimeNs> dur_ns = 0;  // empty: only the beginning is known
+    int direction = 1;
+    std::optional<int> fused = 1;
+    // Without a value, unknown.
+    std::optional<std::int64_t> batch = 2, heads = 8, kv_heads = 8, query_length = 128,
+                                key_length = 128, head_size = 64, value_head_size = 64;
+    std::optional<int> type = 14, causal = 0;
+    std::int64_t tid = 4242;
   };
   struct StepMark {
     TimeNs time_ns = 0;
@@ -166,6 +177,14 @@ class RunDbFixture {
                        throttle_reasons = std::nullopt, sm_utilisation_pct = std::nullopt,
                        memory_utilisation_pct = std::nullopt;
     std::optional<std::int64_t> memory_used_bytes = std::nullopt;
+  };
+  struct AllocatorSample {
+    TimeNs time_ns = 0;
+    int device = 0;
+    std::optional<std::int64_t> allocated_bytes = std::nullopt, reserved_bytes = std::nullopt,
+                                active_bytes = std::nullopt, peak_allocated_bytes = std::nullopt,
+                                peak_reserved_bytes = std::nullopt, retries = std::nullopt,
+                                ooms = std::nullopt;
   };
   struct HostSample {
     TimeNs time_ns = 0;
@@ -214,6 +233,7 @@ class RunDbFixture {
   std::uint32_t AddCommunicator(const CommunicatorFacts& communicator);
   void AddGemm(const Gemm& gemm);
   void AddMemoryOperation(const MemoryOperation& operation);
+  void AddAttention(const Attention& attention);
   // Returns the id for DataWait::loader.
   std::uint32_t AddDataLoader(const DataLoaderFacts& loader);
   void AddDataWait(const DataWait& wait);
@@ -226,6 +246,7 @@ class RunDbFixture {
 
   void AddUnknownFact(const std::string& kind, const std::string& key, const std::string& reason);
   void AddDeviceSample(const DeviceSample& sample);
+  void AddAllocatorSample(const AllocatorSample& sample);
   void AddHostSample(const HostSample& sample);
   // Returns the id for WorkerSample::worker.
   std::uint32_t AddWorker(const WorkerFacts& worker);

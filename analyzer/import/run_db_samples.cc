@@ -23,8 +23,9 @@ class Reader {
   Status Read() {
     if (dictionaries_.schema_version < kFirstVersion) return Done{};
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 4> kParts = {&Reader::ReadDevices, &Reader::ReadDevicesSlow,
-                                            &Reader::ReadThreads, &Reader::ReadWorkers};
+    constexpr std::array<Part, 5> kParts = {&Reader::ReadDevices, &Reader::ReadDevicesSlow,
+                                            &Reader::ReadAllocator, &Reader::ReadThreads,
+                                            &Reader::ReadWorkers};
     for (const Part part : kParts) {
       const Status status = (this->*part)();
       if (!status.ok()) return status;
@@ -87,6 +88,26 @@ class Reader {
                 &samples.nvlink_tx_bytes, &samples.nvlink_rx_bytes, &samples.nvlink_replays,
                 &samples.nvlink_recoveries, &samples.nvlink_crc_errors, &samples.ecc_corrected,
                 &samples.ecc_uncorrected}) {
+            figures->push_back(Figure(row, column++));
+          }
+        },
+        "ORDER BY time");
+  }
+
+  Status ReadAllocator() {
+    return rows_.ForEachRow(
+        "allocator_sample",
+        "time, proc, device, allocated_bytes, reserved_bytes, active_bytes, peak_allocated_bytes, "
+        "peak_reserved_bytes, retries, ooms",
+        [&](const Statement& row) {
+          Device* device = DeviceOf("allocator_sample", row);
+          if (device == nullptr) return;
+          AllocatorSamples& samples = device->allocator;
+          samples.time.push_back(row.int64(0));
+          int column = 3;
+          for (auto* figures : {&samples.allocated_bytes, &samples.reserved_bytes,
+                                &samples.active_bytes, &samples.peak_allocated_bytes,
+                                &samples.peak_reserved_bytes, &samples.retries, &samples.ooms}) {
             figures->push_back(Figure(row, column++));
           }
         },

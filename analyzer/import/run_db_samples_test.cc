@@ -35,6 +35,7 @@ TEST_F(RunDbSamplesTest, EveryColumn) {
       "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)");
   file.Execute(
       "INSERT INTO device_slow_sample VALUES (20, 1, 1, 5, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)");
+  file.Execute("INSERT INTO allocator_sample VALUES (15, 1, 1, 1, 2, 3, 4, 5, 6, NULL)");
   const auto loader = file.AddDataLoader({.workers = 2});
   file.AddWorker({.pid = 50, .loader = loader, .start_ns = -5, .end_ns = 90});
   file.AddWorker({.pid = 51});
@@ -61,6 +62,15 @@ TEST_F(RunDbSamplesTest, EveryColumn) {
   EXPECT_EQ(samples.sm_utilisation_pct[1], 6);
   EXPECT_EQ(samples.memory_utilisation_pct[1], 7);
   EXPECT_EQ(samples.memory_used_bytes[1], 80'000'000'000);
+  const AllocatorSamples& allocator = rank.devices.at(0).allocator;
+  ASSERT_EQ(allocator.time, (std::vector<TimeNs>{15}));
+  EXPECT_EQ(allocator.allocated_bytes[0], 1);
+  EXPECT_EQ(allocator.reserved_bytes[0], 2);
+  EXPECT_EQ(allocator.active_bytes[0], 3);
+  EXPECT_EQ(allocator.peak_allocated_bytes[0], 4);
+  EXPECT_EQ(allocator.peak_reserved_bytes[0], 5);
+  EXPECT_EQ(allocator.retries[0], 6);
+  EXPECT_EQ(allocator.ooms[0], -1);
   const DeviceSlowSamples& slow = rank.devices.at(0).slow_samples;
   ASSERT_EQ(slow.size(), 1U);
   EXPECT_EQ(slow.pcie_generation[0], 5);
@@ -123,6 +133,7 @@ TEST_F(RunDbSamplesTest, VersionTwoHasNone) {
   RunDbFixture file(path_);
   file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE device_sample");
   file.Execute("DROP TABLE device_slow_sample; DROP TABLE host_sample; DROP TABLE worker");
+  file.Execute("DROP TABLE allocator_sample");
   file.Execute("DROP TABLE worker_sample; ALTER TABLE system_fact DROP COLUMN reason; BEGIN");
   file.Execute("INSERT INTO system_fact VALUES (1, 'env', 'NCCL_DEBUG', 'INFO')");
   file.Close();

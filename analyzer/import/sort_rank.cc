@@ -57,9 +57,12 @@ void SortRank(Rank& rank) {
   MemoryOperations& memory = rank.memory;
   ApplyOrder(SortedOrder(memory.time, memory.time), memory.time, memory.device, memory.release,
              memory.memory_kind, memory.bytes, memory.address, memory.correlation);
+  Attentions& attentions = rank.attentions;
+  ApplyOrder(SortedOrder(attentions.start, attentions.end), attentions.start, attentions.end,
+             attentions.thread, attentions.shape, attentions.backward, attentions.fused);
   DataWaits& waits = rank.data_waits;
   ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
-             waits.loader, waits.batch);
+             waits.loader, waits.batch, waits.samples);
   StepMarks& marks = rank.step_marks;
   ApplyOrder(SortedOrder(marks.time, marks.time), marks.time, marks.thread, marks.optimizer);
   HostSpans& spans = rank.host_spans;
@@ -79,6 +82,7 @@ TimeNs LastTimeSeen(const Rank& rank) {
   look(rank.nvtx.start, rank.nvtx.end);
   look(rank.collectives.start, rank.collectives.end);
   look(rank.gemms.start, rank.gemms.end);
+  look(rank.attentions.start, rank.attentions.end);
   look(rank.data_waits.start, rank.data_waits.end);
   look(rank.memory.time, rank.memory.time);
   look(rank.step_marks.time, rank.step_marks.time);

@@ -219,5 +219,47 @@ TEST(BuildReportTest, NamesThatAreNotUtf8DoNotBreakTheMessage) {
   EXPECT_TRUE(read_back.ParseFromString(report.SerializeAsString()));
 }
 
+TEST(BuildReportTest, AttentionSamplesAndMemory) {
+  RankBuilder builder;
+  AttentionShape shape;
+  shape.batch = shape.heads = shape.kv_heads = 1;
+  shape.query_length = shape.key_length = 10;
+  shape.head_size = shape.value_head_size = 5;
+  for (TimeNs t = 0; t < 50'000; t += 10'000) {
+    const auto launch = builder.AddApi(t + 310, t + 320, "cudaLaunchKernel");
+    builder.AddAttention(t + 300, t + 400, shape);
+    builder.AddKernel(t + 2000, t + 3000, "flash_fwd_kernel", launch);
+    builder.AddKernel(t + 3000, t + 4000, kGemm);
+    builder.AddDataWait(t + 10, t + 20, 0, 0, 8);
+    builder.rank().data_waits.batch.back() = t / 10'000;
+    builder.AddStepMark(t + 9'950);
+  }
+  builder.rank().loaders.emplace_back();
+  AllocatorSamples& allocator = builder.rank().devices[0].allocator;
+  allocator.time.push_back(5);
+  for (auto* column : {&allocator.allocated_bytes, &allocator.reserved_bytes,
+                       &allocator.active_bytes, &allocator.ooms}) {
+    column->push_back(-1);
+  }
+  allocator.peak_allocated_bytes.push_back(7);
+  allocator.peak_reserved_bytes.push_back(9);
+  allocator.retries.push_back(2);
+  traceinject::Run run;
+  run.ranks = {builder.rank()};
+  const Report report = BuildReport(run, {});
+  const proto::MatrixProducts& products = report.run().matrix_products();
+  EXPECT_EQ(products.attention().calls(), 5);
+  EXPECT_EQ(products.attention().linked_calls(), 5);
+  EXPECT_DOUBLE_EQ(products.attention().flops(), 5 * 2.0 * 100 * 10);
+  EXPECT_DOUBLE_EQ(products.flops_per_step(), 2.0 * 100 * 10);
+  EXPECT_DOUBLE_EQ(products.unknown_share(), 0.5) << "products that no call claims";
+  EXPECT_DOUBLE_EQ(report.run().samples().per_step(), 8);
+  EXPECT_DOUBLE_EQ(report.devices(0).samples().per_second(), 8 / 10e-6);
+  EXPECT_EQ(report.devices(0).allocator().peak_allocated_bytes(), 7);
+  EXPECT_EQ(report.devices(0).allocator().peak_reserved_bytes(), 9);
+  EXPECT_EQ(report.devices(0).allocator().retries(), 2);
+  EXPECT_FALSE(report.devices(0).allocator().has_ooms()) << "unknown";
+}
+
 }  // namespace
 }  // namespace traceinject

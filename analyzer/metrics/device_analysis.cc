@@ -9,6 +9,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/process_label.h"
+#include "analyzer/metrics/step_flops.h"
 
 namespace traceinject {
 namespace {
@@ -35,6 +36,9 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
       [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
       [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
+      [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
+      [&] { found.flops_per_step = FlopsPerStep(rank, device, window.time); },
+      [&] { found.samples = CountSamples(rank, window.time); },
       [&] { found.join = CountJoins(rank, device.ops, found.range); },
   };
   for (const auto& pass : passes) {

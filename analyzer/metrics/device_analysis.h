@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/metrics/attention.h"
 #include "analyzer/metrics/build_report.h"
 #include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/gaps.h"
@@ -16,6 +18,7 @@
 #include "analyzer/metrics/memory_calls.h"
 #include "analyzer/metrics/nccl_summary.h"
 #include "analyzer/metrics/partition.h"
+#include "analyzer/metrics/samples.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
@@ -35,6 +38,9 @@ struct DeviceAnalysis {
   CommKernels comm_kernels;
   MatrixProducts products;
   MemoryCalls memory;
+  AttentionCalls attention;
+  std::optional<double> flops_per_step;
+  std::optional<SampleRate> samples;  // of the process
   JoinRate join;
 };
 

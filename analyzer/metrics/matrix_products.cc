@@ -8,29 +8,10 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/metrics/calls_on_threads.h"
+
 namespace traceinject {
 namespace {
-
-// The product around each CUDA call; kNone: none.
-std::vector<std::uint32_t> ProductOfCalls(const Rank& rank) {
-  const Gemms& gemms = rank.gemms;
-  std::vector<std::vector<std::uint32_t>> of_thread(rank.threads.size());
-  for (std::uint32_t row = 0; row < gemms.size(); ++row)
-    of_thread[gemms.thread[row]].push_back(row);
-  std::vector<std::size_t> next(of_thread.size(), 0);
-  std::vector<std::uint32_t> product(rank.api.size(), kNone);
-  for (std::size_t call = 0; call < product.size(); ++call) {
-    const std::uint32_t thread = rank.api.thread[call];
-    const std::vector<std::uint32_t>& rows = of_thread[thread];
-    const TimeNs time = rank.api.start[call];
-    // Products of a thread do not nest: the last one that began is the only one that can go on.
-    while (next[thread] < rows.size() && gemms.start[rows[next[thread]]] <= time) ++next[thread];
-    if (next[thread] == 0) continue;
-    const std::uint32_t row = rows[next[thread] - 1];
-    if (time < gemms.end[row]) product[call] = row;
-  }
-  return product;
-}
 
 // The rows of the call that `row` is the last one of: one, or the groups of a grouped call.
 std::uint32_t FirstOfCall(const Gemms& gemms, std::uint32_t row) {
@@ -46,12 +27,6 @@ struct Found {
   std::int64_t kernels = 0;
   TimeNs kernel_ns = 0;
 };
-
-bool IsFirstAtWork(const Rank& rank, const Device& device) {
-  const auto first = std::find_if(rank.devices.begin(), rank.devices.end(),
-                                  [](const Device& each) { return each.ops.size() > 0; });
-  return first != rank.devices.end() && &*first == &device;
-}
 
 void Sort(MatrixProducts& products) {
   std::stable_sort(products.rows.begin(), products.rows.end(),
@@ -133,7 +108,7 @@ MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRan
   MatrixProducts products;
   const Gemms& gemms = rank.gemms;
   if (gemms.size() == 0) return products;
-  const std::vector<std::uint32_t> product = ProductOfCalls(rank);
+  const std::vector<std::uint32_t> product = CallAround(rank, gemms.start, gemms.end, gemms.thread);
   const GpuOps& ops = device.ops;
   std::map<std::uint32_t, Found> found;  // by the last row of the call
   for (std::size_t op = range.begin; op < range.end; ++op) {

@@ -176,14 +176,27 @@ class RankBuilder {
     gemms.thread.push_back(thread);
     gemms.shape.push_back(static_cast<std::uint32_t>(rank_.gemm_shapes.size() - 1));
   }
-  void AddDataWait(TimeNs start, TimeNs end, std::uint32_t loader = kNone,
-                   std::uint32_t thread = 0) {
+  // `end` kOpen: not known.
+  void AddAttention(TimeNs start, TimeNs end, const AttentionShape& shape, bool backward = false,
+                    std::uint32_t thread = 0) {
+    rank_.attention_shapes.push_back(shape);
+    Attentions& attentions = rank_.attentions;
+    attentions.start.push_back(start);
+    attentions.end.push_back(end);
+    attentions.thread.push_back(thread);
+    attentions.shape.push_back(static_cast<std::uint32_t>(rank_.attention_shapes.size() - 1));
+    attentions.backward.push_back(backward ? 1 : 0);
+    attentions.fused.push_back(1);
+  }
+  void AddDataWait(TimeNs start, TimeNs end, std::uint32_t loader = kNone, std::uint32_t thread = 0,
+                   std::int64_t samples = -1) {
     DataWaits& waits = rank_.data_waits;
     waits.start.push_back(start);
     waits.end.push_back(end);
     waits.thread.push_back(thread);
     waits.loader.push_back(loader);
     waits.batch.push_back(-1);
+    waits.samples.push_back(samples);
   }
   void AddStepMark(TimeNs time, std::uint32_t optimizer = 1, std::uint32_t thread = 0) {
     rank_.step_marks.time.push_back(time);

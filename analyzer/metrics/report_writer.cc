@@ -58,6 +58,51 @@ double Share(TimeNs part, TimeNs whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+void AttentionOf(const AttentionCalls& attention, proto::Attention& to) {
+  to.set_calls(attention.calls);
+  to.set_backward_calls(attention.backward_calls);
+  to.set_linked_calls(attention.linked_calls);
+  to.set_product_calls(attention.product_calls);
+  to.set_unknown_calls(attention.unknown_calls);
+  to.set_flops(attention.flops);
+  to.set_kernel_ns(attention.kernel_ns);
+}
+
+void SamplesOf(const SampleRate& rate, proto::Samples& to) {
+  to.set_per_step(rate.per_step);
+  to.set_per_second(rate.per_second);
+}
+
+// A process counts once, however many devices it has.
+std::optional<SampleRate> SumOfSamples(const std::deque<DeviceAnalysis>& devices) {
+  SampleRate sum;
+  const Rank* last = nullptr;
+  for (const DeviceAnalysis& found : devices) {
+    if (!found.samples) return std::nullopt;
+    if (found.rank == last) continue;
+    last = found.rank;
+    sum.per_step += found.samples->per_step;
+    sum.per_second += found.samples->per_second;
+  }
+  return sum;
+}
+
+void AllocatorOf(const AllocatorSamples& samples, proto::Allocator& to) {
+  const auto largest = [&](const auto& column) {
+    std::optional<std::int64_t> most;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      if (column[i] >= 0) most = std::max<std::int64_t>(most.value_or(0), column[i]);
+    }
+    return most;
+  };
+  SetIf(largest(samples.peak_allocated_bytes),
+        [&](std::int64_t v) { to.set_peak_allocated_bytes(v); });
+  SetIf(largest(samples.peak_reserved_bytes),
+        [&](std::int64_t v) { to.set_peak_reserved_bytes(v); });
+  SetIf(largest(samples.retries), [&](std::int64_t v) { to.set_retries(v); });
+  SetIf(largest(samples.ooms), [&](std::int64_t v) { to.set_ooms(v); });
+}
+
 void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
   for (const std::int32_t v : shape.grid) to.add_grid(v);
   for (const std::int32_t v : shape.block) to.add_block(v);
@@ -358,7 +403,12 @@ void ReportWriter::TransportsOf(proto::Nccl& to) const {
   }
 }
 
-void ReportWriter::ProductsOf(const MatrixProducts& products, proto::MatrixProducts& to) const {
+void ReportWriter::ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
+                              std::optional<double> flops_per_step,
+                              proto::MatrixProducts& to) const {
+  AttentionOf(attention, *to.mutable_attention());
+  SetIf(attention.unknown_share(), [&](double v) { to.set_unknown_share(v); });
+  SetIf(flops_per_step, [&](double v) { to.set_flops_per_step(v); });
   to.set_calls(products.calls);
   to.set_linked_calls(products.linked_calls);
   to.set_flops(products.flops);
@@ -419,7 +469,10 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   Kernels(kernels.Finish(), to);
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
-  ProductsOf(found.products, *to.mutable_matrix_products());
+  ProductsOf(found.products, found.attention, found.flops_per_step, *to.mutable_matrix_products());
+  if (found.samples) SamplesOf(*found.samples, *to.mutable_samples());
+  if (found.device->allocator.size() > 0)
+    AllocatorOf(found.device->allocator, *to.mutable_allocator());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   JoinOf(found.join, *to.mutable_join());
 }
@@ -438,6 +491,8 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   std::vector<const DeviceAnalysis*> all;
   std::vector<MatrixProducts> products;
   std::vector<MemoryCalls> memory;
+  AttentionCalls attention;
+  std::optional<double> flops_per_step = 0;
   JoinRate join;
   for (const DeviceAnalysis& found : devices) {
     window.time.start = std::min(window.time.start, found.window.time.start);
@@ -450,6 +505,9 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
     all.push_back(&found);
     products.push_back(found.products);
     if (found.rank->memory.size() > 0) memory.push_back(found.memory);
+    attention += found.attention;
+    if (!found.flops_per_step) flops_per_step.reset();
+    if (flops_per_step) *flops_per_step += *found.flops_per_step;
     join += found.join;
   }
   WindowOf(window, *to.mutable_window());
@@ -465,7 +523,9 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());
   TransportsOf(*to.mutable_nccl());
-  ProductsOf(MergeMatrixProducts(products), *to.mutable_matrix_products());
+  ProductsOf(MergeMatrixProducts(products), attention, flops_per_step,
+             *to.mutable_matrix_products());
+  if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());
 }

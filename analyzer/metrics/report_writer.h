@@ -44,7 +44,8 @@ class ReportWriter {
   void NcclOf(const std::vector<const DeviceAnalysis*>& devices, proto::Nccl& to) const;
   void TransportsOf(proto::Nccl& to) const;
   void MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const;
-  void ProductsOf(const MatrixProducts& products, proto::MatrixProducts& to) const;
+  void ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
+                  std::optional<double> flops_per_step, proto::MatrixProducts& to) const;
   void JoinOf(const JoinRate& join, proto::Join& to) const;
   std::string NcclCaveat(const std::vector<NcclRow>& rows) const;
 

@@ -28,28 +28,6 @@ TimeNs Median(std::vector<TimeNs> values) {
   return below + (*middle - below) / 2;
 }
 
-// Marks of the first optimizer that is in use for most of the marked time: one that steps only now
-// and then would merge steps, and one per parameter would split them if all counted.
-std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks) {
-  std::map<std::uint32_t, std::vector<TimeNs>> by_optimizer;
-  for (std::size_t row = 0; row < marks.size(); ++row)
-    by_optimizer[marks.optimizer[row]].push_back(marks.time[row]);
-  if (by_optimizer.empty()) return {};
-  TimeNs first = kOpen, last = std::numeric_limits<TimeNs>::min();
-  for (auto& [optimizer, times] : by_optimizer) {
-    std::sort(times.begin(), times.end());
-    first = std::min(first, times.front());
-    last = std::max(last, times.back());
-  }
-  const std::vector<TimeNs>* most = nullptr;
-  for (const auto& [optimizer, times] : by_optimizer) {
-    if (times.size() > kFewestSteps && (times.back() - times.front()) / 4 >= (last - first) / 5)
-      return times;
-    if (most == nullptr || times.size() > most->size()) most = &times;
-  }
-  return *most;
-}
-
 struct HostCuts {
   StepSource source = StepSource::kWindow;
   std::string pattern;
@@ -137,6 +115,26 @@ void MarkUnusual(Steps& found) {
 }
 
 }  // namespace
+
+std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks) {
+  std::map<std::uint32_t, std::vector<TimeNs>> by_optimizer;
+  for (std::size_t row = 0; row < marks.size(); ++row)
+    by_optimizer[marks.optimizer[row]].push_back(marks.time[row]);
+  if (by_optimizer.empty()) return {};
+  TimeNs first = kOpen, last = std::numeric_limits<TimeNs>::min();
+  for (auto& [optimizer, times] : by_optimizer) {
+    std::sort(times.begin(), times.end());
+    first = std::min(first, times.front());
+    last = std::max(last, times.back());
+  }
+  const std::vector<TimeNs>* most = nullptr;
+  for (const auto& [optimizer, times] : by_optimizer) {
+    if (times.size() > kFewestSteps && (times.back() - times.front()) / 4 >= (last - first) / 5)
+      return times;
+    if (most == nullptr || times.size() > most->size()) most = &times;
+  }
+  return *most;
+}
 
 std::string_view StepSourceName(StepSource source) {
   switch (source) {

@@ -53,6 +53,9 @@ struct Steps {
   std::size_t count(bool Step::*flag) const;
 };
 
+// When the optimizer that ended the first step ended its steps, on the host. O(n).
+std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
+
 // Steps whose time lies within the window, at least half of it. With fewer than three the source is
 // kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
 // out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median).

@@ -128,6 +128,14 @@ struct DeviceSlowSamples {
   std::size_t size() const { return time.size(); }
 };
 
+// PyTorch's allocator on a device, about once a second; -1: unknown. Units as in allocator_sample.
+struct AllocatorSamples {
+  std::vector<TimeNs> time;
+  PackedColumn<std::int64_t> allocated_bytes, reserved_bytes, active_bytes;
+  PackedColumn<std::int64_t> peak_allocated_bytes, peak_reserved_bytes, retries, ooms;
+  std::size_t size() const { return time.size(); }
+};
+
 struct Device {
   int ordinal = 0;
   std::string name, uuid, pci_bus_id;
@@ -136,6 +144,7 @@ struct Device {
   GpuOps ops;
   DeviceSamples samples;
   DeviceSlowSamples slow_samples;
+  AllocatorSamples allocator;
 };
 
 enum class ApiDomain : std::uint8_t { kRuntime = 1, kDriver = 2 };
@@ -284,6 +293,24 @@ struct MemoryOperations {
   std::size_t size() const { return time.size(); }
 };
 
+// As attention_shape in run_db.sql; -1: unknown.
+struct AttentionShape {
+  int library = 0;
+  std::int64_t batch = -1, heads = -1, kv_heads = -1, query_length = -1, key_length = -1;
+  std::int64_t head_size = -1, value_head_size = -1;
+  int type = -1, causal = -1;
+};
+
+// Attention calls, forward and backward.
+struct Attentions {
+  std::vector<TimeNs> start, end;  // end kOpen: not known
+  std::vector<std::uint32_t> thread;
+  std::vector<std::uint32_t> shape;    // index into Rank::attention_shapes
+  std::vector<std::uint8_t> backward;  // 1: of the gradients
+  std::vector<std::int8_t> fused;      // -1: unknown
+  std::size_t size() const { return start.size(); }
+};
+
 // A torch.utils.data.DataLoader that the program iterated over.
 struct DataLoader {
   int workers = 0;
@@ -297,6 +324,7 @@ struct DataWaits {
   std::vector<std::uint32_t> thread;
   std::vector<std::uint32_t> loader;  // index into Rank::loaders; kNone: unknown
   std::vector<std::int64_t> batch;    // of this iterator, from 0; -1: unknown
+  std::vector<std::int64_t> samples;  // in the batch; -1: unknown
   std::size_t size() const { return start.size(); }
 };
 
@@ -408,6 +436,8 @@ struct Rank {
   std::vector<GemmShape> gemm_shapes;
   Gemms gemms;
   MemoryOperations memory;
+  std::vector<AttentionShape> attention_shapes;
+  Attentions attentions;
   std::vector<DataLoader> loaders;
   DataWaits data_waits;
   StepMarks step_marks;

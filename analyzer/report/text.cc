@@ -80,6 +80,9 @@ class TextWriter {
   void Transports(const proto::Nccl& nccl);
   void MemoryCalls(const proto::MemoryCalls& memory);
   void Products(const proto::MatrixProducts& products, std::size_t rows);
+  void Attention(const proto::MatrixProducts& products);
+  void Samples();
+  void Allocator(const proto::DeviceReport& device);
   void Mfu();
   void Health();
   void Join();
@@ -525,6 +528,64 @@ void TextWriter::Products(const proto::MatrixProducts& products, std::size_t row
   }
   if (table.size() > 1) page_.Table(table, 2, 5);
   More(rows, products.rows_size());
+  Attention(products);
+}
+
+void TextWriter::Attention(const proto::MatrixProducts& products) {
+  const proto::Attention& attention = products.attention();
+  if (attention.calls() > 0) {
+    page_.Sentence(fmt::format(
+        "attention: {} ({} backward), {} of them joined to their kernels: {:.4g} TFLOP in {}",
+        Plural(attention.calls(), "call"), FormatCount(attention.backward_calls()),
+        FormatCount(attention.linked_calls()), attention.flops() / 1e12,
+        FormatTime(attention.kernel_ns())));
+    if (attention.product_calls() > 0)
+      page_.Sentence(fmt::format("{} done as matrix products, which are counted above",
+                                 Plural(attention.product_calls(), "attention call")));
+    if (attention.unknown_calls() > 0)
+      page_.Sentence(fmt::format("FLOPs of {} unknown: the lengths of its sequences are on the GPU",
+                                 Plural(attention.unknown_calls(), "attention call")));
+  }
+  if (products.has_flops_per_step())
+    page_.Sentence(
+        fmt::format("known FLOPs of a step: {:.4g} TFLOP", products.flops_per_step() / 1e12));
+  if (products.unknown_share() > 0)
+    page_.Sentence(fmt::format(
+        "{} of the kernel time is in matrix products or attention whose FLOPs are not known",
+        Percent(products.unknown_share(), 1)));
+}
+
+void TextWriter::Samples() {
+  const proto::Samples& all = report_.run().samples();
+  if (!all.has_per_step()) return;
+  const auto text = [](const proto::Samples& samples) {
+    return fmt::format("{:.6g} a step, {:.4g} a second", samples.per_step(), samples.per_second());
+  };
+  std::string by_rank;
+  if (report_.sources_size() > 1) {
+    int source = -1;
+    for (const proto::DeviceReport& device : report_.devices()) {
+      if (device.source() == source) continue;
+      source = device.source();
+      by_rank += fmt::format("{}{} {}", by_rank.empty() ? "; " : ", ", SourceLabel(report_, source),
+                             text(device.samples()));
+    }
+  }
+  page_.Sentence("samples: " + text(all) + by_rank);
+}
+
+void TextWriter::Allocator(const proto::DeviceReport& device) {
+  const proto::Allocator& allocator = device.allocator();
+  if (!allocator.has_peak_allocated_bytes() || !allocator.has_peak_reserved_bytes()) return;
+  std::string text = fmt::format("PyTorch's memory: at most {} in tensors, {} reserved",
+                                 FormatBytes(allocator.peak_allocated_bytes()),
+                                 FormatBytes(allocator.peak_reserved_bytes()));
+  if (allocator.retries() > 0)
+    text += fmt::format("; {} to free memory, which wait for the GPU",
+                        Plural(allocator.retries(), allocator.retries() == 1 ? "retry" : "retrie"));
+  if (allocator.ooms() > 0)
+    text += fmt::format("; out of memory {}", Plural(allocator.ooms(), "time"));
+  page_.Sentence(text);
 }
 
 void TextWriter::MemoryCalls(const proto::MemoryCalls& memory) {
@@ -552,6 +613,7 @@ void TextWriter::DeviceSection(const proto::DeviceReport& device) {
                              FormatTime(device.window().end_ns())));
   if (!only) Ratios(device.partition());
   Peaks(device);
+  Allocator(device);
   CaptureGaps(device);
   Causes(device.idle_causes(), device.partition().idle_ns());
   if (device.longest_gaps_size() > 0) page_.Line("  longest gaps:");
@@ -643,6 +705,7 @@ std::string TextWriter::Write() {
       if (!several || steps.label() == report_.verdict().device()) Steps(steps);
     }
     Time();
+    Samples();
     if (several) {
       Devices();
       Spreads();
@@ -656,7 +719,7 @@ std::string TextWriter::Write() {
     Kernels(run, kAllRows);
     page_.Heading("Kernel classes");
     Classes(run);
-    if (run.matrix_products().calls() > 0) {
+    if (run.matrix_products().calls() + run.matrix_products().attention().calls() > 0) {
       page_.Heading(several ? "Matrix products of all GPUs" : "Matrix products");
       Products(run.matrix_products(), kProductRows);
     }

@@ -165,6 +165,60 @@ TEST(TextTest, ColorsAreAddedAndNothingElse) {
   EXPECT_EQ(text, WriteText(report, {}));
 }
 
+TEST(TextTest, FlopsOfAttentionAndWhatIsNotKnown) {
+  Report report = BuildReport(SampleRun(), {});
+  proto::MatrixProducts& products = *report.mutable_run()->mutable_matrix_products();
+  proto::Attention& attention = *products.mutable_attention();
+  attention.set_calls(24);
+  attention.set_backward_calls(12);
+  attention.set_linked_calls(20);
+  attention.set_product_calls(1);
+  attention.set_unknown_calls(2);
+  attention.set_flops(3.5e12);
+  attention.set_kernel_ns(7'000'000);
+  products.set_flops_per_step(5e12);
+  products.set_unknown_share(0.125);
+  const std::string text = WriteText(report, {});
+  ExpectFits(text);
+  for (const char* expected :
+       {"attention: 24 calls (12 backward), 20 of them joined to their kernels: 3.5 TFLOP",
+        "1 attention call done as matrix products", "FLOPs of 2 attention calls unknown",
+        "known FLOPs of a step: 5 TFLOP", "12.5 % of the kernel time is in matrix products"}) {
+    EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
+  }
+}
+
+TEST(TextTest, SamplesOfTheJobAndOfEachRank) {
+  Report report = BuildReport(SampleRun(), {});
+  const auto set = [](proto::Samples& samples, double per_step, double per_second) {
+    samples.set_per_step(per_step);
+    samples.set_per_second(per_second);
+  };
+  set(*report.mutable_run()->mutable_samples(), 64, 1600);
+  set(*report.mutable_devices(0)->mutable_samples(), 32, 800);
+  set(*report.mutable_devices(1)->mutable_samples(), 32, 800);
+  const std::string text = WriteText(report, {});
+  EXPECT_NE(text.find("samples: 64 a step, 1600 a second; rank 0 32 a step, 800 a second, rank 1"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TextTest, MemoryOfTheAllocator) {
+  Report report = BuildReport(SampleRun(), {});
+  proto::Allocator& allocator = *report.mutable_devices(0)->mutable_allocator();
+  allocator.set_peak_allocated_bytes(12'000'000'000);
+  allocator.set_peak_reserved_bytes(15'000'000'000);
+  EXPECT_EQ(WriteText(report, {}).find("to free memory"), std::string::npos);
+  allocator.set_retries(3);
+  allocator.set_ooms(1);
+  const std::string text = WriteText(report, {});
+  EXPECT_NE(text.find("PyTorch's memory: at most 12.00 GB in tensors, 15.00 GB reserved; 3 "
+                      "retries to free memory"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("out of memory 1 time"), std::string::npos) << text;
+}
+
 TEST(TextTest, WhatIsLeftOutIsSaid) {
   TextOptions options;
   options.gaps = 1;

@@ -88,4 +88,16 @@ std::uint32_t Dictionary::GemmShape(const char* function, GemmShapeRow shape) {
       });
 }
 
+std::uint32_t Dictionary::AttentionShape(AttentionShapeRow shape) {
+  auto part = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
+  return attention_shapes_.Id(
+      {part(shape.library), part(shape.batch), part(shape.heads), part(shape.kv_heads),
+       part(shape.query_length), part(shape.key_length), part(shape.head_size),
+       part(shape.value_head_size), part(shape.type), part(shape.causal)},
+      [&](std::uint32_t id) {
+        shape.id = id;
+        batch_->attention_shapes.push_back(shape);
+      });
+}
+
 }  // namespace traceinject

@@ -110,6 +110,9 @@ class Dictionary {
   // `function` never moves or changes; `shape.id` and `shape.function` are filled in.
   std::uint32_t GemmShape(const char* function, GemmShapeRow shape);
 
+  // `shape.id` is filled in.
+  std::uint32_t AttentionShape(AttentionShapeRow shape);
+
   std::uint32_t Event(std::uint64_t handle) {
     return events_.Id({handle}, [](std::uint32_t) {});
   }
@@ -140,6 +143,7 @@ class Dictionary {
   IntegerIdMap<14> shapes_;
   IntegerIdMap<2> api_names_;
   IntegerIdMap<11> gemm_shapes_;
+  IntegerIdMap<10> attention_shapes_;
   IntegerIdMap<1> events_;
 };
 

@@ -35,6 +35,9 @@ enum class EventType : std::uint16_t {
   kNcclLaunchEnd,
   kNcclOperation,
   kWorker,
+  kAttentionShape,
+  kAttention,
+  kAllocatorSample,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -95,12 +98,17 @@ static_assert(sizeof(SyncEvent) % 8 == 0);
 // What the script in the program's interpreter reports; times are 0 for a loader.
 //   kDataLoader  number, workers, pin_memory, persistent_workers, prefetch_factor, batch_size
 //                (-1: unknown, or does not apply)
-//   kDataWait    number of the loader (0: unknown), index of the batch (-1: none)
+//   kDataWait    number of the loader (0: unknown), index of the batch (-1: none), samples in it
+//                (-1: unknown)
 //   kStepMark    number of the optimizer
 //   kHostSpan    host_span.kind, host_span.detail (-1: none)
 //   kWorker      process id, number of the loader it works for
+//   kAttentionShape  number, and the columns of attention_shape (-1: unknown)
+//   kAttention   number of the shape, attention.direction, attention.fused (-1: unknown); end_ns 0:
+//                not known
+//   kAllocatorSample  the columns of allocator_sample after the time
 struct PythonEvent {
-  static constexpr std::size_t kValues = 6;
+  static constexpr std::size_t kValues = 11;
   EventHeader header;
   std::int64_t end_ns;
   std::int64_t values[kValues];

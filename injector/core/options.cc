@@ -111,9 +111,8 @@ constexpr OptionRow kOptions[] = {
      "0 or 1",
      Switch<&Options::gemm>},
     {{"TRACEINJECT_PYTHON", "1",
-      "0: nothing runs in the program's Python: no waits for data, optimizer steps, checkpoints "
-      "and "
-      "garbage collections"},
+      "0: nothing runs in the program's Python: no waits for data, optimizer steps, checkpoints, "
+      "garbage collections, attention calls and samples of PyTorch's memory"},
      "0 or 1",
      Switch<&Options::python>},
     {{"TRACEINJECT_TELEMETRY_HZ", "10",

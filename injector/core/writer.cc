@@ -41,11 +41,13 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
   visit(batch->collective_plans, Health::kNcclPluginStored, Health::kNcclPluginDropped);
   visit(batch->gemms, Health::kGemmStored, Health::kGemmDropped);
+  visit(batch->attentions, Health::kAttentionStored, Health::kAttentionDropped);
   visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
   visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
   visit(batch->host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
   visit(batch->device_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
   visit(batch->device_slow_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
+  visit(batch->allocator_samples, Health::kAllocatorSampleStored, Health::kAllocatorSampleDropped);
   visit(batch->host_samples, Health::kHostSampleStored, Health::kHostSampleDropped);
   visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
@@ -58,8 +60,8 @@ std::size_t EventRows(Batch* batch) {
 
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
-         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.workers.size() +
-         batch.nccl_setups.size() + batch.nccl_links.size();
+         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.attention_shapes.size() +
+         batch.workers.size() + batch.nccl_setups.size() + batch.nccl_links.size();
 }
 
 }  // namespace

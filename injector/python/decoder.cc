@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "injector/core/counters.h"
+
 namespace traceinject {
 
 void PythonDecoder::DecodeLoader(const PythonEvent& event) {
@@ -14,6 +16,30 @@ void PythonDecoder::DecodeLoader(const PythonEvent& event) {
       {entry->second, values[1], values[2] != 0, values[3] != 0, values[4], values[5]});
 }
 
+void PythonDecoder::DecodeShape(const PythonEvent& event) {
+  const auto& v = event.values;
+  const auto small = [&](int i) { return static_cast<int>(v[i]); };
+  shapes_[v[0]] = dictionary_->AttentionShape(
+      {0, small(1), v[2], v[3], v[4], v[5], v[6], v[7], v[8], small(9), small(10)});
+}
+
+// The shape is told on the same thread before; a call whose shape is missing is lost.
+void PythonDecoder::DecodeAttention(int tid, const PythonEvent& event) {
+  const auto shape = shapes_.find(event.values[0]);
+  if (shape == shapes_.end()) return g_counters.Add(Health::kAttentionDropped);
+  const std::int64_t start = event.header.time_ns;
+  const std::int64_t dur = event.end_ns == 0 ? -1 : std::max<std::int64_t>(0, event.end_ns - start);
+  batch_->attentions.push_back({start - base_ns_, dur, dictionary_->Thread(tid), shape->second,
+                                static_cast<int>(event.values[1]),
+                                static_cast<int>(event.values[2])});
+}
+
+void PythonDecoder::DecodeAllocator(const PythonEvent& event) {
+  const auto& v = event.values;
+  batch_->allocator_samples.push_back(
+      {event.header.time_ns - base_ns_, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]});
+}
+
 // 0, unknown, when its description was lost: a row must not refer to one that is not there.
 std::uint32_t PythonDecoder::Loader(std::int64_t number) const {
   const auto known = loaders_.find(number);
@@ -23,6 +49,9 @@ std::uint32_t PythonDecoder::Loader(std::int64_t number) const {
 void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   const auto type = static_cast<EventType>(event.header.type);
   if (type == EventType::kDataLoader) return DecodeLoader(event);
+  if (type == EventType::kAttentionShape) return DecodeShape(event);
+  if (type == EventType::kAttention) return DecodeAttention(tid, event);
+  if (type == EventType::kAllocatorSample) return DecodeAllocator(event);
   if (type == EventType::kWorker) {
     if (workers_.size() < kMostWorkers)
       workers_.push_back({event.values[0], Loader(event.values[1])});
@@ -33,7 +62,8 @@ void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   const std::int64_t dur = std::max<std::int64_t>(0, event.end_ns - event.header.time_ns);
   const std::uint32_t thread = dictionary_->Thread(tid);
   if (type == EventType::kDataWait) {
-    batch_->data_waits.push_back({start, dur, thread, Loader(event.values[0]), event.values[1]});
+    batch_->data_waits.push_back(
+        {start, dur, thread, Loader(event.values[0]), event.values[1], event.values[2]});
   } else if (type == EventType::kStepMark) {
     batch_->step_marks.push_back({start, thread, event.values[0]});
   } else if (type == EventType::kHostSpan) {

@@ -53,8 +53,8 @@ TEST_F(PythonTest, WorkersAreToldOnce) {
 
 TEST_F(PythonTest, ReportsBecomeRows) {
   ReportLoader(7, 4, 1, 0, 2, 32);
-  ReportDataWait(kBase + 10, kBase + 30, 7, 5);
-  ReportDataWait(kBase + 40, kBase + 41, 7, -1);
+  ReportDataWait(kBase + 10, kBase + 30, 7, 5, 32);
+  ReportDataWait(kBase + 40, kBase + 41, 7, -1, -1);
   ReportStep(kBase + 50, 3);
   ReportSpan(kBase + 60, kBase + 70, 2, 1);
   Drain();
@@ -71,7 +71,9 @@ TEST_F(PythonTest, ReportsBecomeRows) {
   EXPECT_EQ(batch_.data_waits[0].dur, 20);
   EXPECT_EQ(batch_.data_waits[0].loader, 1U);
   EXPECT_EQ(batch_.data_waits[0].batch, 5);
+  EXPECT_EQ(batch_.data_waits[0].samples, 32);
   EXPECT_EQ(batch_.data_waits[1].batch, -1);
+  EXPECT_EQ(batch_.data_waits[1].samples, -1);
   ASSERT_EQ(batch_.step_marks.size(), 1U);
   EXPECT_EQ(batch_.step_marks[0].time, 50);
   EXPECT_EQ(batch_.step_marks[0].optimizer, 3);
@@ -82,11 +84,67 @@ TEST_F(PythonTest, ReportsBecomeRows) {
   EXPECT_EQ(batch_.threads.size(), 1U);
 }
 
+TEST_F(PythonTest, AttentionCallsOfOneShapeShareIt) {
+  EXPECT_EQ(ReportAttentionShape(5, 1, 4, 8, 2, 128, 256, 64, 32, 14, 1), 1);
+  EXPECT_EQ(ReportAttentionShape(6, 1, 4, 8, 2, 128, 256, 64, 32, 14, 1), 1);  // another thread's
+  EXPECT_EQ(ReportAttentionShape(7, 2, -1, 8, 2, -1, -1, 64, 64, 14, 0), 1);
+  ReportAttention(kBase + 10, kBase + 30, 5, 1, 1);
+  ReportAttention(kBase + 50, 0, 6, 2, 1);
+  ReportAttention(kBase + 60, kBase + 61, 7, 1, -1);
+  Drain();
+  ASSERT_EQ(batch_.attention_shapes.size(), 2U);
+  const AttentionShapeRow& shape = batch_.attention_shapes[0];
+  EXPECT_EQ(shape.id, 1U);
+  EXPECT_EQ(shape.library, 1);
+  EXPECT_EQ(shape.batch, 4);
+  EXPECT_EQ(shape.heads, 8);
+  EXPECT_EQ(shape.kv_heads, 2);
+  EXPECT_EQ(shape.query_length, 128);
+  EXPECT_EQ(shape.key_length, 256);
+  EXPECT_EQ(shape.head_size, 64);
+  EXPECT_EQ(shape.value_head_size, 32);
+  EXPECT_EQ(shape.type, 14);
+  EXPECT_EQ(shape.causal, 1);
+  ASSERT_EQ(batch_.attentions.size(), 3U);
+  EXPECT_EQ(batch_.attentions[0].start, 10);
+  EXPECT_EQ(batch_.attentions[0].dur, 20);
+  EXPECT_EQ(batch_.attentions[0].shape, 1U);
+  EXPECT_EQ(batch_.attentions[1].shape, 1U);
+  EXPECT_EQ(batch_.attentions[1].dur, -1) << "its end is not known";
+  EXPECT_EQ(batch_.attentions[1].direction, 2);
+  EXPECT_EQ(batch_.attentions[2].shape, 2U);
+  EXPECT_EQ(batch_.attentions[2].fused, -1);
+}
+
+TEST_F(PythonTest, AnAttentionCallWithoutItsShapeIsLostAndCounted) {
+  const std::int64_t dropped = g_counters.Get(Health::kAttentionDropped);
+  ReportAttention(kBase + 10, kBase + 30, 99, 1, 1);
+  Drain();
+  EXPECT_TRUE(batch_.attentions.empty());
+  EXPECT_EQ(g_counters.Get(Health::kAttentionDropped), dropped + 1);
+}
+
+TEST_F(PythonTest, AllocatorSamplesBecomeRows) {
+  ReportAllocator(kBase + 7, 1, 10, 20, 15, 30, 40, 2, 1);
+  Drain();
+  ASSERT_EQ(batch_.allocator_samples.size(), 1U);
+  const AllocatorSampleRow& row = batch_.allocator_samples[0];
+  EXPECT_EQ(row.time, 7);
+  EXPECT_EQ(row.device, 1);
+  EXPECT_EQ(row.allocated_bytes, 10);
+  EXPECT_EQ(row.reserved_bytes, 20);
+  EXPECT_EQ(row.active_bytes, 15);
+  EXPECT_EQ(row.peak_allocated_bytes, 30);
+  EXPECT_EQ(row.peak_reserved_bytes, 40);
+  EXPECT_EQ(row.retries, 2);
+  EXPECT_EQ(row.ooms, 1);
+}
+
 TEST_F(PythonTest, ALoaderToldAgainIsOneRow) {
   for (int pass = 0; pass < 3; ++pass) {
     ReportLoader(7, 0, 0, 0, -1, 1);
     ReportLoader(9, 2, 0, 0, 2, 1);
-    ReportDataWait(kBase, kBase + 1, 9, 0);
+    ReportDataWait(kBase, kBase + 1, 9, 0, -1);
   }
   Drain();
   EXPECT_EQ(batch_.data_loaders.size(), 2U);
@@ -95,7 +153,7 @@ TEST_F(PythonTest, ALoaderToldAgainIsOneRow) {
 }
 
 TEST_F(PythonTest, AWaitOfALoaderThatWasNeverToldHasNone) {
-  ReportDataWait(kBase, kBase + 1, 8, 0);
+  ReportDataWait(kBase, kBase + 1, 8, 0, -1);
   Drain();
   ASSERT_EQ(batch_.data_waits.size(), 1U);
   EXPECT_EQ(batch_.data_waits[0].loader, 0U);
@@ -113,12 +171,17 @@ TEST_F(PythonTest, NothingIsReportedUnlessARecordingRuns) {
   for (const State state : {State::kArmed, State::kFailed, State::kDone, State::kDead}) {
     g_state.store(state);
     ReportLoader(1, 0, 0, 0, -1, 1);
-    ReportDataWait(kBase, kBase + 1, 1, 0);
+    ReportDataWait(kBase, kBase + 1, 1, 0, -1);
+    EXPECT_EQ(ReportAttentionShape(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), 0) << "to be told again";
+    ReportAttention(kBase, kBase + 1, 1, 1, 1);
+    ReportAllocator(kBase, 0, 1, 2, 3, 4, 5, 6, 7);
     ReportStep(kBase, 1);
     ReportSpan(kBase, kBase + 1, 1, -1);
   }
   Drain();
-  EXPECT_EQ(batch_.data_waits.size() + batch_.step_marks.size() + batch_.host_spans.size(), 0U);
+  EXPECT_EQ(batch_.data_waits.size() + batch_.step_marks.size() + batch_.host_spans.size() +
+                batch_.attentions.size() + batch_.allocator_samples.size(),
+            0U);
   EXPECT_EQ(g_counters.Get(Health::kStepMarkSeen), seen);
 }
 

@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# What runs inside the program's interpreter: marks waits for data, optimizer steps, checkpoints and garbage collections.
+# What runs inside the program's interpreter: marks waits for data, optimizer steps, checkpoints, garbage collections and attention
+# calls, and samples PyTorch's allocator.
 #
 # Embedded in the library at build time. start.cc compiles it once torch is loaded, runs it in a dictionary of its own, and calls
 # install() until nothing is left to do. Reports go through C functions (reports.h) whose addresses are in `addresses`; they
 # neither block nor touch the interpreter, so they are called without giving up the GIL, and they do nothing in forked children
 # and once the recording ended.
 #
-# Rules: never import torch, never print, never keep the program's objects alive. An error of ours (Exception) ends here. What the
-# program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes.
+# Rules: never import torch, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
+# ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes.
 #
 # torch.compile traces what it inlines, and frames that run inside a compiled region. So is_compiling() comes first everywhere,
 # functions that it may inline read no globals (it would import the module that they name), and all code claims to be in torch's
-# folder (the script as a whole) or below the file of the function that it stands for or is called by: the path decides whether a
-# frame is compiled, inlined or skipped.
+# folder (the script as a whole, in a part of it that is never compiled) or below the file of the function that it stands for or is
+# called by: the path decides whether a frame is compiled, inlined or skipped.
 #
-# Limits: `from torch import save` before the patch keeps the unmarked function. A step inside a compiled region is not marked.
+# Tensors: only plain ones are asked for their shape (a subclass would run the program's code, a traced or fake one would note the
+# question), and no mode that sees calls of torch's functions sees ours.
+#
+# Limits: `from torch import save` before the patch keeps the unmarked function, `from torch.nn.functional import
+# scaled_dot_product_attention` likewise. A step or an attention call inside a compiled region is not marked.
 # While the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call.
 import ctypes
 import functools
@@ -25,21 +30,28 @@ import sys
 import time
 import types
 import weakref
+from collections import UserDict
 from _thread import get_ident
 
 CHECKPOINT, COLLECTION = 1, 2  # host_span.kind
 SHORTEST_YOUNG_COLLECTION_NS = 100_000  # shorter ones of generation 0 are many and explain nothing
 MOST_LOADERS = 4096
-AGAIN = 256  # in what install() returns: some module is not loaded yet
+MOST_SHAPES = 65536  # of attention calls; those of later ones stay unknown
+ALLOCATOR_PERIOD_NS = 1_000_000_000
+TORCH_ATTENTION, FLASH_ATTENTION = 1, 2  # attention_shape.library
+FORWARD, BACKWARD = 1, 2  # attention.direction
 
 
 def make_install(addresses, modules=sys.modules, clock=time.time_ns):
     number = ctypes.c_longlong
     report_loader = ctypes.PYFUNCTYPE(None, *[number] * 6)(addresses[0])
-    report_wait = ctypes.PYFUNCTYPE(None, *[number] * 4)(addresses[1])
+    report_wait = ctypes.PYFUNCTYPE(None, *[number] * 5)(addresses[1])
     report_step = ctypes.PYFUNCTYPE(None, *[number] * 2)(addresses[2])
     report_span = ctypes.PYFUNCTYPE(None, *[number] * 4)(addresses[3])
     report_worker = ctypes.PYFUNCTYPE(None, *[number] * 2)(addresses[4])
+    report_shape = ctypes.PYFUNCTYPE(ctypes.c_int, *[number] * 11)(addresses[5])
+    report_attention = ctypes.PYFUNCTYPE(None, *[number] * 5)(addresses[6])
+    report_allocator = ctypes.PYFUNCTYPE(None, *[number] * 9)(addresses[7])
 
     def find_is_compiling():
         found = getattr(modules.get("torch.compiler"), "is_compiling", None)
@@ -66,7 +78,60 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         """`wrapper` looks like `original`, which it keeps as __wrapped__."""
         return claim(functools.update_wrapper(wrapper, original), module)
 
+    def make_unseen(torch):
+        """Calls a function with arguments such that the program's torch function modes do not see what it asks tensors for."""
+        modes = getattr(torch._C, "_len_torch_function_stack", None)
+        can_hide = hasattr(torch._C, "DisableTorchFunctionSubclass")  # since 2.0 the other guard hides from modes, too
+        hide = getattr(torch._C, "DisableTorchFunction", None)
+
+        def unseen(function, *args):
+            """None: they cannot be kept from seeing it."""
+            if modes is None or not modes():
+                return function(*args)
+            if not can_hide:
+                return None
+            with hide():
+                return function(*args)
+
+        return unseen
+
+    def make_samples_of(torch):
+        tensor = torch.Tensor
+        unseen = make_unseen(torch)
+
+        def first_size(batch, depth):
+            """The first dimension of the first tensor; -1: there is none."""
+            kind = type(batch)
+            if kind is tensor:
+                return batch.shape[0] if batch.dim() and not batch.is_nested else -1
+            if isinstance(batch, UserDict):
+                batch = batch.data
+            if depth and isinstance(batch, dict):
+                batch = batch.values()
+            elif not depth or not isinstance(batch, (list, tuple)):
+                return -1
+            for part in itertools.islice(batch, 4):
+                found = first_size(part, depth - 1)
+                if found >= 0:
+                    return found
+            return -1
+
+        def samples_of(iterator, batch):
+            """-1: unknown. Where the loader knows the size of its batches, a tensor with another one is no batch of samples."""
+            found = unseen(first_size, batch, 3)
+            if found is None or found < 0:
+                return -1
+            sampler = iterator._index_sampler
+            size = getattr(sampler, "batch_size", None) if iterator._auto_collation else None
+            if size is None or found == size:
+                return found
+            # The last one may be smaller.
+            return found if found == len(sampler.sampler) - (iterator._num_yielded - 1) * size else -1
+
+        return samples_of
+
     def hook_loader(module, compiling):
+        samples_of = make_samples_of(modules["torch"])
         iterator = module._BaseDataLoaderIter
         original = iterator.__dict__["__next__"]
         if is_ours(original):
@@ -95,13 +160,19 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                     report_worker(pid, found)
             return found
 
-        def describe_and_report(self, start, end, has_batch):
+        def samples_or_unknown(self, batch):
+            try:
+                return samples_of(self, batch)
+            except Exception:
+                return -1
+
+        def describe_and_report(self, start, end, samples, has_batch):
             try:
                 loader = getattr(self, "_traceinject_loader", None)
                 if loader is None:
                     loader = self._traceinject_loader = number_of(self)
                 yielded = getattr(self, "_num_yielded", 0) if has_batch else 0
-                report_wait(start, end, loader, yielded - 1)
+                report_wait(start, end, loader, yielded - 1, samples)
             except Exception:
                 pass
 
@@ -113,27 +184,55 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                 batch = original(self)
             except BaseException:
                 # The end of a pass (workers are joined in it) and errors are waits, too, without a batch.
-                describe_and_report(self, start, clock(), False)
+                describe_and_report(self, start, clock(), -1, False)
                 raise
             end = clock()
+            samples = samples_or_unknown(self, batch)
             try:
-                report_wait(start, end, self._traceinject_loader, self._num_yielded - 1)
+                report_wait(start, end, self._traceinject_loader, self._num_yielded - 1, samples)
             except Exception:
-                describe_and_report(self, start, end, True)
+                describe_and_report(self, start, end, samples, True)
             return batch
 
         iterator.__next__ = dress(__next__, original, module)
 
+    def make_sample_allocator(torch):
+        due = [0]
+        statistics = getattr(torch._C, "_cuda_memoryStats", None)
+
+        def devices():
+            backend = getattr(torch._C, "_cuda_getAllocatorBackend", None)
+            if backend is None or backend() == "native":
+                return range(torch._C._cuda_getDeviceCount())
+            return [torch._C._cuda_getDevice()]  # others may make a context on each device that they are asked about
+
+        def sample_allocator(now):
+            cuda = modules.get("torch.cuda")
+            if now < due[0] or statistics is None or not getattr(cuda, "_initialized", False):
+                return
+            due[0] = now + ALLOCATOR_PERIOD_NS
+            for device in devices():
+                found = statistics(device)
+                allocated, reserved = (found[name]["all"] for name in ("allocated_bytes", "reserved_bytes"))
+                if reserved["peak"]:
+                    report_allocator(now, device, allocated["current"], reserved["current"], found["active_bytes"]["all"]["current"],
+                                     allocated["peak"], reserved["peak"], found["num_alloc_retries"], found["num_ooms"])
+
+        return sample_allocator
+
     def hook_optimizer(module, compiling):
         numbers = {}  # id of an optimizer -> (weak reference, number)
         counter = itertools.count(1)
+        sample_allocator = make_sample_allocator(modules["torch"])
 
         def mark(optimizer):
             try:
                 entry = numbers.get(id(optimizer))
                 if entry is None or entry[0]() is not optimizer:
                     entry = numbers[id(optimizer)] = (weakref.ref(optimizer), next(counter))
-                report_step(clock(), entry[1])
+                now = clock()
+                report_step(now, entry[1])
+                sample_allocator(now)
             except Exception:
                 pass
 
@@ -193,17 +292,14 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         wrap_all(base)
         base.__init__ = dress(__init__, original_init, module)
 
-    def hook_save(module, compiling):
-        original = module.save
-        if is_ours(original):
-            return
-        saving = set()  # threads that are inside it: a save inside a save is part of it
+    saving = set()  # threads that are inside a save: one inside another is part of it
 
+    def mark_save(original, module, compiling, is_background=None):
         def save(*args, **kwargs):
             if compiling():
                 return original(*args, **kwargs)
             thread = get_ident()
-            if thread in saving:
+            if thread in saving or (is_background is not None and is_background()):
                 return original(*args, **kwargs)
             saving.add(thread)
             start = clock()
@@ -216,11 +312,268 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                 except Exception:
                     pass
 
-        dress(save, original, module)
+        return dress(save, original, module)
+
+    def hook_save(module, compiling):
+        original = module.save
+        if is_ours(original):
+            return
+        save = mark_save(original, module, compiling)
         torch = modules["torch"]
         if getattr(torch, "save", None) is original:
             torch.save = save
         module.save = save
+
+    def hook_distributed_save(module, compiling):
+        def is_background():
+            """Whether async_save's own thread calls, which keeps nobody waiting. Frames: this, save, its caller."""
+            name = sys._getframe(2).f_globals.get("__name__") or ""
+            return name == "concurrent.futures.thread" or name.startswith("torch.distributed.checkpoint._async")
+
+        package = modules.get("torch.distributed.checkpoint")
+        for name in ("save", "async_save", "save_state_dict"):
+            original = getattr(module, name, None)
+            if original is None or is_ours(original):
+                continue
+            save = mark_save(original, module, compiling, is_background)
+            if getattr(package, name, None) is original:
+                setattr(package, name, save)
+            setattr(module, name, save)
+
+    shapes, told = {}, set()  # (the columns of attention_shape) -> number; (thread, number) that the writer was told of
+    shape_counter = itertools.count(1)
+
+    def number_of_shape(shape):
+        """0: cannot be told. Each thread tells its own, so that a shape comes before the calls of its thread."""
+        found = shapes.get(shape)
+        if found is None:
+            if len(shapes) >= MOST_SHAPES:
+                return 0
+            found = shapes.setdefault(shape, next(shape_counter))
+        key = (get_ident(), found)
+        if key not in told:
+            if len(told) >= 4 * MOST_SHAPES:
+                told.clear()
+            if not report_shape(found, *shape):
+                return 0
+            told.add(key)
+        return found
+
+    def make_type_codes(torch):
+        """As cudaDataType."""
+        names = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14, "float8_e4m3fn": 28, "float8_e5m2": 29}
+        return {getattr(torch, name): code for name, code in names.items() if hasattr(torch, name)}
+
+    def make_local(torch):
+        kinds = (torch.Tensor, torch.nn.Parameter)
+
+        def local(tensor):
+            """The tensor whose shape is what this GPU computes; None: that cannot be told."""
+            if type(tensor) not in kinds and type(tensor).__name__ == "DTensor":
+                tensor = tensor._local_tensor
+            return tensor if type(tensor) in kinds else None
+
+        return local
+
+    def make_plain(torch):
+        local = make_local(torch)
+        wrapped = getattr(getattr(torch._C, "_functorch", None), "is_functorch_wrapped_tensor", None)
+
+        def plain(tensor):
+            """The same of one in the GPU's memory, with sizes that are all there is to it."""
+            tensor = local(tensor)
+            if tensor is None or not tensor.is_cuda or tensor.is_nested or (wrapped is not None and wrapped(tensor)):
+                return None
+            return tensor
+
+        return plain
+
+    def hook_attention(module, compiling):
+        original = getattr(module, "scaled_dot_product_attention", None)
+        if original is None or is_ours(original):  # there is none before torch 2.0
+            return
+        torch = modules["torch"]
+        codes, local, plain, unseen = make_type_codes(torch), make_local(torch), make_plain(torch), make_unseen(torch)
+        is_traced = torch._C._get_tracing_state
+        names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
+        known = {}  # (thread, what describe_shape is given) -> (number, shape): most calls repeat an earlier one
+
+        def describe_shape(q, k, v, dtype, causal):
+            batch = 1
+            for size in q[:-3]:
+                batch *= size
+            if k[:-3] != q[:-3] or v[:-3] != q[:-3]:
+                batch = -1  # one of them is repeated
+            heads, kv_heads = (q[-3], k[-3]) if len(q) > 2 and len(k) > 2 else (1, 1)
+            return (TORCH_ATTENTION, batch, heads, kv_heads, q[-2], k[-2], q[-1], v[-1], codes.get(dtype, -1), int(causal))
+
+        def find_number(*given):
+            """(number, shape); None: it cannot be told."""
+            key = (get_ident(), *given)
+            found = known.get(key)
+            if found is None:
+                shape = describe_shape(*given)
+                number = number_of_shape(shape)
+                if not number:
+                    return None
+                if len(known) >= MOST_SHAPES:
+                    known.clear()
+                found = known[key] = number, shape
+            return found
+
+        def describe(args, kwargs, result):
+            """(number, shape, the node of the backward, whether one kernel does it); None: that cannot be told."""
+            whole = plain(result)
+            if whole is None:
+                return None
+            given = args[:3] if len(args) > 2 else [dict(zip(names, args), **kwargs)[name] for name in names[:3]]
+            kind = type(whole)
+            query, key, value = (tensor if type(tensor) is kind else local(tensor) for tensor in given)
+            if query is None or key is None or value is None:
+                return None
+            causal = args[5] if len(args) > 5 else kwargs.get("is_causal", False)
+            found = find_number(query.shape, key.shape, value.shape, whole.dtype, bool(causal))
+            if found is None:
+                return None
+            node = result.grad_fn
+            if node is None:
+                return *found, None, -1
+            name = node.name()
+            if name.startswith("Slice"):  # a result that was padded for the kernel is cut to size again
+                node = node.next_functions[0][0]
+                name = "" if node is None else node.name()
+            fused = name.startswith("ScaledDotProduct")
+            return *found, node if fused else None, int(fused)
+
+        def before_backward(shape, gradients):
+            if compiling():
+                return
+            try:
+                number = number_of_shape(shape)
+                if number:
+                    report_attention(clock(), 0, number, BACKWARD, 1)
+            except Exception:
+                pass
+
+        claim(before_backward, module)
+
+        def backward_is_compiled():
+            autograd = modules.get("torch._dynamo.compiled_autograd")
+            return autograd is not None and bool(getattr(autograd, "compiled_autograd_enabled", False)
+                                                 or getattr(autograd, "in_compiled_autograd_region", False)
+                                                 or getattr(modules.get("torch._dynamo.config"), "compiled_autograd", False))
+
+        def report(start, end, args, kwargs, result):
+            try:
+                found = unseen(describe, args, kwargs, result) if is_traced() is None else None
+                if found is None:
+                    return
+                number, shape, node, fused = found
+                report_attention(start, end, number, FORWARD, fused)
+                # Before torch 2.0 there is no such hook. It holds the shape and nothing else, and goes with the graph.
+                register = getattr(node, "register_prehook", None)
+                if register is not None and not backward_is_compiled():
+                    register(functools.partial(before_backward, shape))
+            except Exception:
+                pass
+
+        def scaled_dot_product_attention(*args, **kwargs):
+            if compiling():
+                return original(*args, **kwargs)
+            start = clock()
+            result = original(*args, **kwargs)
+            report(start, clock(), args, kwargs, result)
+            return result
+
+        # torch.jit knows functions of C++ by their identity; any other it compiles from its source.
+        builtins = modules["torch.jit._builtins"]
+        operator = builtins._find_builtin(original)
+        dress(scaled_dot_product_attention, original, module)
+        scaled_dot_product_attention.__module__ = module.__name__  # where pickle finds it
+        if operator is not None:
+            builtins._register_builtin(scaled_dot_product_attention, operator)
+        module.scaled_dot_product_attention = scaled_dot_product_attention
+
+    def hook_flash_attention(module, compiling):
+        """The forward and backward of the package's autograd functions, which all its functions, however imported, go through."""
+        torch = modules["torch"]
+        codes, plain, unseen = make_type_codes(torch), make_plain(torch), make_unseen(torch)
+        elsewhere = ("seqused_q", "seqused_k", "page_table", "block_table")  # the lengths that count are on the GPU
+
+        def layout(tensors):
+            """Shapes of queries, keys and values as (..., heads, head size); None: an unknown layout."""
+            shapes_given = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+            if "qkv" in shapes_given:
+                qkv = shapes_given["qkv"]
+                return [qkv[:-3] + qkv[-2:]] * 3 if qkv[-3] == 3 else None
+            if "kv" in shapes_given:
+                kv = shapes_given["kv"]
+                return [shapes_given["q"]] + [kv[:-3] + kv[-2:]] * 2 if kv[-3] == 2 else None
+            return [shapes_given[name] for name in "qkv"]
+
+        def describe(given):
+            tensors = {name: plain(given[name]) for name in ("q", "k", "v", "qkv", "kv") if name in given}
+            if any(tensor is None for tensor in tensors.values()):
+                return None
+            found = layout(tensors)
+            if found is None:
+                return None
+            q, k, v = found
+            known = len(q) == 4 and len(k) == 4 and all(given.get(name) is None for name in elsewhere)
+            batch, query_length, key_length = (q[0], q[1], k[1]) if known else (-1, -1, -1)  # sequences packed one behind another
+            first = next(iter(tensors.values()))
+            return (FLASH_ATTENTION, batch, q[-2], k[-2], query_length, key_length, q[-1], v[-1], codes.get(first.dtype, -1),
+                    int(bool(given["causal"])) if "causal" in given else -1)
+
+        def report(start, end, shape, direction):
+            number = number_of_shape(shape)
+            if number:
+                report_attention(start, end, number, direction, 1)
+
+        def mark_forward(original, names):
+            def forward(*args):
+                if compiling():
+                    return original(*args)
+                start = clock()
+                result = original(*args)
+                end = clock()
+                try:
+                    shape = unseen(describe, dict(zip(names, args)))
+                    if shape is not None:
+                        report(start, end, shape, FORWARD)
+                        args[0]._traceinject_shape = shape
+                except Exception:
+                    pass
+                return result
+
+            return dress(forward, original, module)
+
+        def mark_backward(original):
+            def backward(*args):
+                if compiling():
+                    return original(*args)
+                start = clock()
+                result = original(*args)
+                end = clock()
+                try:
+                    report(start, end, args[0]._traceinject_shape, BACKWARD)
+                except Exception:
+                    pass
+                return result
+
+            return dress(backward, original, module)
+
+        for owner in list(vars(module).values()):
+            if not isinstance(owner, type):
+                continue
+            methods = [getattr(vars(owner).get(name), "__func__", None) for name in ("forward", "backward")]
+            if not all(isinstance(method, types.FunctionType) and not is_ours(method) for method in methods):
+                continue
+            code = methods[0].__code__
+            names = code.co_varnames[:code.co_argcount]
+            if {"q", "k", "v"} <= set(names) or "qkv" in names or {"q", "kv"} <= set(names):
+                owner.forward = staticmethod(mark_forward(methods[0], names))
+                owner.backward = staticmethod(mark_backward(methods[1]))
 
     def hook_collector(module, compiling):
         if any(is_ours(callback) for callback in gc.callbacks):
@@ -244,7 +597,10 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         gc.callbacks.append(on_collection)
 
     parts = [("torch.utils.data.dataloader", hook_loader), ("torch.optim.optimizer", hook_optimizer),
-             ("torch.serialization", hook_save), ("torch", hook_collector)]
+             ("torch.serialization", hook_save), ("torch", hook_collector), ("torch.nn.functional", hook_attention),
+             ("flash_attn.flash_attn_interface", hook_flash_attention), ("flash_attn_interface", hook_flash_attention),
+             ("torch.distributed.checkpoint.state_dict_saver", hook_distributed_save)]
+    again_bit = 1 << 2 * len(parts)  # in what install() returns: some module is not loaded yet
     state = {"installed": 0, "failed": 0}
 
     def is_loaded(name):
@@ -252,9 +608,9 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
 
     def install():
-        """Returns the parts in place (bits from 0), those that failed (bits from 4), and AGAIN if there is more to do."""
+        """Returns the parts in place (bits from 0), those that failed (bits above), and again_bit if there is more to do."""
         if not is_loaded("torch"):
-            return AGAIN
+            return again_bit
         compiling = find_is_compiling()
         again = 0
         for index, (name, hook) in enumerate(parts):
@@ -262,14 +618,14 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
             if (state["installed"] | state["failed"]) & bit:
                 continue
             if not is_loaded(name):
-                again = AGAIN
+                again = again_bit
                 continue
             try:
                 hook(modules[name], compiling)
                 state["installed"] |= bit
             except Exception:
                 state["failed"] |= bit
-        return state["installed"] | state["failed"] << 4 | again
+        return state["installed"] | state["failed"] << len(parts) | again
 
     return install
 

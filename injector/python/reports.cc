@@ -44,9 +44,9 @@ void ReportLoader(std::int64_t loader, std::int64_t workers, std::int64_t pin_me
 }
 
 void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loader,
-                    std::int64_t batch) {
+                    std::int64_t batch, std::int64_t samples) {
   if (!Recording()) return;
-  const std::int64_t values[] = {loader, batch};
+  const std::int64_t values[] = {loader, batch, samples};
   Count(Emit(EventType::kDataWait, start_ns, end_ns, values, std::size(values)),
         Health::kDataWaitSeen, Health::kDataWaitDropped);
 }
@@ -71,6 +71,42 @@ void ReportWorker(std::int64_t pid, std::int64_t loader) {
   // One that is lost is told again in the next pass, and may be found as a child until then.
   Emit(EventType::kWorker, 0, 0, values, std::size(values));
   g_wake.Post();  // it may be gone before the next flush
+}
+
+int ReportAttentionShape(std::int64_t number, std::int64_t library, std::int64_t batch,
+                         std::int64_t heads, std::int64_t kv_heads, std::int64_t query_length,
+                         std::int64_t key_length, std::int64_t head_size,
+                         std::int64_t value_head_size, std::int64_t type, std::int64_t causal) {
+  if (!Recording()) return 0;
+  const std::int64_t values[] = {number,          library,      batch,      heads,
+                                 kv_heads,        query_length, key_length, head_size,
+                                 value_head_size, type,         causal};
+  return Emit(EventType::kAttentionShape, 0, 0, values, std::size(values)) ? 1 : 0;
+}
+
+void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
+                     std::int64_t direction, std::int64_t fused) {
+  if (!Recording()) return;
+  const std::int64_t values[] = {number, direction, fused};
+  Count(Emit(EventType::kAttention, start_ns, end_ns, values, std::size(values)),
+        Health::kAttentionSeen, Health::kAttentionDropped);
+}
+
+void ReportAllocator(std::int64_t time_ns, std::int64_t device, std::int64_t allocated_bytes,
+                     std::int64_t reserved_bytes, std::int64_t active_bytes,
+                     std::int64_t peak_allocated_bytes, std::int64_t peak_reserved_bytes,
+                     std::int64_t retries, std::int64_t ooms) {
+  if (!Recording()) return;
+  const std::int64_t values[] = {device,
+                                 allocated_bytes,
+                                 reserved_bytes,
+                                 active_bytes,
+                                 peak_allocated_bytes,
+                                 peak_reserved_bytes,
+                                 retries,
+                                 ooms};
+  Count(Emit(EventType::kAllocatorSample, time_ns, 0, values, std::size(values)),
+        Health::kAllocatorSampleSeen, Health::kAllocatorSampleDropped);
 }
 
 }  // namespace traceinject

@@ -14,9 +14,9 @@ void ReportLoader(std::int64_t loader, std::int64_t workers, std::int64_t pin_me
                   std::int64_t persistent_workers, std::int64_t prefetch_factor,
                   std::int64_t batch_size);
 
-// `loader` 0: unknown. `batch` -1: no batch came, or unknown.
+// `loader` 0: unknown. `batch` -1: no batch came, or unknown. `samples` -1: unknown.
 void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loader,
-                    std::int64_t batch);
+                    std::int64_t batch, std::int64_t samples);
 
 void ReportStep(std::int64_t time_ns, std::int64_t optimizer);
 
@@ -25,5 +25,22 @@ void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind, s
 
 // A worker process of a loader, told at the first batch of each pass.
 void ReportWorker(std::int64_t pid, std::int64_t loader);
+
+// The columns of attention_shape after its id, under a number of the script's. 1: it will arrive
+// before all that this thread reports later; 0: tell it again.
+int ReportAttentionShape(std::int64_t number, std::int64_t library, std::int64_t batch,
+                         std::int64_t heads, std::int64_t kv_heads, std::int64_t query_length,
+                         std::int64_t key_length, std::int64_t head_size,
+                         std::int64_t value_head_size, std::int64_t type, std::int64_t causal);
+
+// `end_ns` 0: not known. `direction`, `fused` as in attention; `fused` -1: unknown.
+void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
+                     std::int64_t direction, std::int64_t fused);
+
+// The columns of allocator_sample.
+void ReportAllocator(std::int64_t time_ns, std::int64_t device, std::int64_t allocated_bytes,
+                     std::int64_t reserved_bytes, std::int64_t active_bytes,
+                     std::int64_t peak_allocated_bytes, std::int64_t peak_reserved_bytes,
+                     std::int64_t retries, std::int64_t ooms);
 
 }  // namespace traceinject

@@ -24,8 +24,9 @@ struct Shared {
 constinit Shared g_shared;
 
 constexpr int kFileInput = 257;  // Py_file_input: the start symbol of a module
-constexpr long kAgain = 256;     // as in hooks.py
-constexpr int kParts = 4;
+// As in hooks.py.
+constexpr int kParts = 8;
+constexpr long kAgain = 1 << 2 * kParts;
 
 // A module that is loaded (borrowed), or null.
 PyObject* Loaded(const Interpreter& python, const char* module) {
@@ -33,9 +34,9 @@ PyObject* Loaded(const Interpreter& python, const char* module) {
   return modules == nullptr ? nullptr : python.PyDict_GetItemString(modules, module);
 }
 
-// The file name of the script's code: inside torch's folder, all of which torch.compile skips. In a
-// folder that it does not know it would compile our functions when they run inside a compiled
-// region.
+// The file name of the script's code: inside torch's folder of utilities, which every torch.compile
+// skips. In a folder that it does not know it would compile our functions when they run inside a
+// compiled region.
 std::string ScriptName(const Interpreter& python) {
   std::string folder;
   PyObject* torch = Loaded(python, "torch");
@@ -45,7 +46,7 @@ std::string ScriptName(const Interpreter& python) {
   if (file != nullptr) python.Py_DecRef(file);
   python.PyErr_Clear();  // a module without a file, or with a strange one
   folder.erase(folder.rfind('/') + 1);
-  return folder + "<traceinject>";
+  return folder + "utils/<traceinject>";
 }
 
 template <typename Function>
@@ -58,9 +59,10 @@ unsigned long long Address(Function* function) {
 // set.
 PyObject* MakeGlobals(const Interpreter& python) {
   PyObject* globals = python.PyDict_New();
-  PyObject* addresses =
-      python.Py_BuildValue("(KKKKK)", Address(ReportLoader), Address(ReportDataWait),
-                           Address(ReportStep), Address(ReportSpan), Address(ReportWorker));
+  PyObject* addresses = python.Py_BuildValue(
+      "(KKKKKKKK)", Address(ReportLoader), Address(ReportDataWait), Address(ReportStep),
+      Address(ReportSpan), Address(ReportWorker), Address(ReportAttentionShape),
+      Address(ReportAttention), Address(ReportAllocator));
   const bool made =
       globals != nullptr && addresses != nullptr &&
       python.PyDict_SetItemString(globals, "__builtins__", python.PyEval_GetBuiltins()) == 0 &&
@@ -96,7 +98,7 @@ void CountParts(long parts) {
     return found;
   };
   g_counters.Set(Health::kPythonInstalled, count(0));
-  g_counters.Set(Health::kPythonFailed, count(4));
+  g_counters.Set(Health::kPythonFailed, count(kParts));
 }
 
 // False: an exception is set.

@@ -22,6 +22,7 @@ enum Statement : std::size_t {
   kNcclSetup,
   kNcclLink,
   kGemmShape,
+  kAttentionShape,
   kDataLoader,
   kWorker,
   kDevice,
@@ -37,11 +38,13 @@ enum Statement : std::size_t {
   kCollective,
   kCollectivePlan,
   kGemm,
+  kAttention,
   kDataWait,
   kStepMark,
   kHostSpan,
   kDeviceSample,
   kDeviceSlowSample,
+  kAllocatorSample,
   kHostSample,
   kWorkerSample,
   kClockPair,
@@ -72,6 +75,8 @@ constexpr const char* kInsertSql[] = {
     "network, net_device, gdrdma, proxy_rank, channels) VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO gemm_shape(id, function, m, n, k, batch, trans_a, trans_b, type_a, "
     "type_b, type_c, compute_type) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT OR REPLACE INTO attention_shape(id, library, batch, heads, kv_heads, query_length, "
+    "key_length, head_size, value_head_size, type, causal) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO worker(id, proc, pid, loader, start, end) VALUES(?, 1, ?, ?, ?, ?)",
@@ -103,7 +108,8 @@ constexpr const char* kInsertSql[] = {
     "INSERT INTO collective_plan(collective, time, thread, sequence, count, datatype, algorithm, "
     "protocol, channels, warps, launch_start, launch_dur) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO gemm(start, dur, thread, shape) VALUES(?, ?, ?, ?)",
-    "INSERT INTO data_wait(start, dur, thread, loader, batch) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO attention(start, dur, thread, shape, direction, fused) VALUES(?, ?, ?, ?, ?, ?)",
+    "INSERT INTO data_wait(start, dur, thread, loader, batch, samples) VALUES(?, ?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
     "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
     "INSERT INTO device_sample(time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, "
@@ -113,6 +119,9 @@ constexpr const char* kInsertSql[] = {
     "pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, "
     "nvlink_replays, nvlink_recoveries, nvlink_crc_errors, ecc_corrected, ecc_uncorrected) "
     "VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+    "INSERT INTO allocator_sample(time, proc, device, allocated_bytes, reserved_bytes, "
+    "active_bytes, peak_allocated_bytes, peak_reserved_bytes, retries, ooms) "
+    "VALUES(?,1,?,?,?,?,?,?,?,?)",
     "INSERT INTO host_sample(time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, "
     "voluntary_switches, involuntary_switches) VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO worker_sample(time, worker, cpu_ns, read_bytes, states, states_disk) "
@@ -125,11 +134,27 @@ constexpr const char* kInsertSql[] = {
 static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {
-    "kernel",      "memcpy",        "memset",     "memory_operation", "api",
-    "sync",        "nvtx",          "collective", "collective_plan",  "gemm",
-    "data_wait",   "step_mark",     "host_span",  "device_sample",    "device_slow_sample",
-    "host_sample", "worker_sample", "clock_pair", "capture_gap"};
+constexpr const char* kEventTableNames[] = {"kernel",
+                                            "memcpy",
+                                            "memset",
+                                            "memory_operation",
+                                            "api",
+                                            "sync",
+                                            "nvtx",
+                                            "collective",
+                                            "collective_plan",
+                                            "gemm",
+                                            "attention",
+                                            "data_wait",
+                                            "step_mark",
+                                            "host_span",
+                                            "device_sample",
+                                            "device_slow_sample",
+                                            "allocator_sample",
+                                            "host_sample",
+                                            "worker_sample",
+                                            "clock_pair",
+                                            "capture_gap"};
 constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
@@ -357,9 +382,22 @@ bool Add(Values to, const GemmRow& row) {
   return to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.shape).Insert();
 }
 
+bool Add(Values to, const AttentionShapeRow& row) {
+  to.Int(row.id).Int(row.library);
+  to.NotNegative(row.batch).NotNegative(row.heads).NotNegative(row.kv_heads);
+  to.NotNegative(row.query_length).NotNegative(row.key_length);
+  to.NotNegative(row.head_size).NotNegative(row.value_head_size);
+  return to.NotNegative(row.type).NotNegative(row.causal).Insert();
+}
+
+bool Add(Values to, const AttentionRow& row) {
+  to.Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.shape);
+  return to.Int(row.direction).NotNegative(row.fused).Insert();
+}
+
 bool Add(Values to, const DataWaitRow& row) {
   to.Int(row.start).Int(row.dur).Int(row.thread);
-  return to.Id(row.loader).NotNegative(row.batch).Insert();
+  return to.Id(row.loader).NotNegative(row.batch).NotNegative(row.samples).Insert();
 }
 
 bool Add(Values to, const StepMarkRow& row) {
@@ -386,6 +424,15 @@ bool Add(Values to, const DeviceSlowSampleRow& row) {
   to.NotNegative(row.nvlink_replays).NotNegative(row.nvlink_recoveries);
   to.NotNegative(row.nvlink_crc_errors);
   return to.NotNegative(row.ecc_corrected).NotNegative(row.ecc_uncorrected).Insert();
+}
+
+bool Add(Values to, const AllocatorSampleRow& row) {
+  to.Int(row.time).Int(row.device).NotNegative(row.allocated_bytes).NotNegative(row.reserved_bytes);
+  to.NotNegative(row.active_bytes).NotNegative(row.peak_allocated_bytes);
+  return to.NotNegative(row.peak_reserved_bytes)
+      .NotNegative(row.retries)
+      .NotNegative(row.ooms)
+      .Insert();
 }
 
 bool Add(Values to, const HostSampleRow& row) {
@@ -459,19 +506,22 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kNvtxCategory], batch.nvtx_categories) &&
          AddAll(s[kCommunicator], batch.communicators) &&
          AddAll(s[kNcclSetup], batch.nccl_setups) && AddAll(s[kNcclLink], batch.nccl_links) &&
-         AddAll(s[kGemmShape], batch.gemm_shapes) && AddAll(s[kDataLoader], batch.data_loaders) &&
-         AddAll(s[kWorker], batch.workers) && AddAll(s[kDevice], batch.devices) &&
-         AddAll(s[kFact], batch.facts) && AddAll(s[kProcess], batch.process) &&
-         AddAll(s[kKernel], batch.kernels) && AddAll(s[kMemcpy], batch.memcpys) &&
-         AddAll(s[kMemset], batch.memsets) &&
+         AddAll(s[kGemmShape], batch.gemm_shapes) &&
+         AddAll(s[kAttentionShape], batch.attention_shapes) &&
+         AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kWorker], batch.workers) &&
+         AddAll(s[kDevice], batch.devices) && AddAll(s[kFact], batch.facts) &&
+         AddAll(s[kProcess], batch.process) && AddAll(s[kKernel], batch.kernels) &&
+         AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
          AddAll(s[kMemoryOperation], batch.memory_operations) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
          AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
          AddAll(s[kCollective], batch.collectives) &&
          AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
-         AddAll(s[kDataWait], batch.data_waits) && AddAll(s[kStepMark], batch.step_marks) &&
-         AddAll(s[kHostSpan], batch.host_spans) && AddAll(s[kDeviceSample], batch.device_samples) &&
+         AddAll(s[kAttention], batch.attentions) && AddAll(s[kDataWait], batch.data_waits) &&
+         AddAll(s[kStepMark], batch.step_marks) && AddAll(s[kHostSpan], batch.host_spans) &&
+         AddAll(s[kDeviceSample], batch.device_samples) &&
          AddAll(s[kDeviceSlowSample], batch.device_slow_samples) &&
+         AddAll(s[kAllocatorSample], batch.allocator_samples) &&
          AddAll(s[kHostSample], batch.host_samples) &&
          AddAll(s[kWorkerSample], batch.worker_samples) &&
          AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
@@ -493,11 +543,13 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           0,  // collectives have ids of their own
           count(batch.collective_plans),
           count(batch.gemms),
+          count(batch.attentions),
           count(batch.data_waits),
           count(batch.step_marks),
           count(batch.host_spans),
           count(batch.device_samples),
           count(batch.device_slow_samples),
+          count(batch.allocator_samples),
           count(batch.host_samples),
           count(batch.worker_samples),
           count(batch.clock_pairs),

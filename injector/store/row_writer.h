@@ -49,8 +49,8 @@ class RowWriter {
   bool RemoveUnknown(sqlite3* db) const;
 
  private:
-  static constexpr std::size_t kStatements = 37;
-  static constexpr std::size_t kEventTables = 19;
+  static constexpr std::size_t kStatements = 40;
+  static constexpr std::size_t kEventTables = 21;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 
   static EventCounts CountEvents(const Batch& batch);

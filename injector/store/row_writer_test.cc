@@ -44,6 +44,7 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.nccl_links.resize(1);
   batch.nccl_links[0].transport = 1;
   batch.gemm_shapes.resize(1);
+  batch.attention_shapes.resize(1);
   batch.data_loaders.resize(1);
   batch.workers.resize(1);
   batch.devices.resize(1);
@@ -60,6 +61,8 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.collectives[0].id = collective;
   batch.collective_plans.resize(1);
   batch.gemms.resize(1);
+  batch.attentions.resize(1);
+  batch.allocator_samples.resize(1);
   batch.data_waits.resize(1);
   batch.step_marks.resize(1);
   batch.host_spans.resize(1);
@@ -75,14 +78,16 @@ constexpr char kAllCounts[] =
     "stream), (SELECT count(*) FROM kernel_shape), (SELECT count(*) FROM graph_node), (SELECT "
     "count(*) FROM api_name), (SELECT count(*) FROM nvtx_domain), (SELECT count(*) FROM "
     "nvtx_category), (SELECT count(*) FROM communicator), (SELECT count(*) FROM gemm_shape), "
-    "(SELECT count(*) FROM data_loader), "
+    "(SELECT count(*) FROM attention_shape), (SELECT count(*) FROM data_loader), "
     "(SELECT count(*) FROM device), (SELECT "
     "count(*) FROM system_fact), (SELECT count(*) FROM process), (SELECT count(*) FROM health), "
     "'events', (SELECT count(*) FROM kernel), (SELECT count(*) FROM memcpy), (SELECT count(*) FROM "
     "memset), (SELECT count(*) FROM memory_operation), (SELECT count(*) FROM api), (SELECT "
     "count(*) FROM sync), (SELECT count(*) FROM "
     "nvtx), (SELECT count(*) FROM collective), (SELECT count(*) FROM "
-    "collective_plan), (SELECT count(*) FROM gemm), (SELECT count(*) FROM data_wait), (SELECT "
+    "collective_plan), (SELECT count(*) FROM gemm), (SELECT count(*) FROM attention), (SELECT "
+    "count(*) FROM "
+    "allocator_sample), (SELECT count(*) FROM data_wait), (SELECT "
     "count(*) FROM step_mark), (SELECT count(*) FROM host_span), (SELECT count(*) FROM "
     "clock_pair), (SELECT count(*) FROM capture_gap)";
 
@@ -90,14 +95,14 @@ TEST_F(RowWriterTest, ACommitThatNobodyHeardOfCanBeUndoneAndWrittenAgain) {
   ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
   writer_.Committed(OneOfEach());
   const std::string once = Rows(kAllCounts);
-  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|1|2|1|1|1|1|1|1|1|1");
+  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|1|2|1|1|1|1|1|1|1|1|1|1");
 
   ASSERT_TRUE(writer_.RemoveUnknown(db_));
   EXPECT_EQ(Rows(kAllCounts), once);
 
   ASSERT_TRUE(writer_.Insert(OneOfEach(2))) << sqlite3_errmsg(db_);
   const std::string twice = Rows(kAllCounts);
-  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|2|3|2|2|2|2|2|2|2|2");
+  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|2|3|2|2|2|2|2|2|2|2|2|2");
   ASSERT_TRUE(writer_.RemoveUnknown(db_)) << sqlite3_errmsg(db_);
   EXPECT_EQ(Rows(kAllCounts), once);
 

@@ -85,6 +85,13 @@ struct GemmShapeRow {
   int trans_a, trans_b;
   int type_a, type_b, type_c, compute_type;  // -1: unknown
 };
+struct AttentionShapeRow {
+  std::uint32_t id;
+  int library;
+  // -1: unknown
+  std::int64_t batch, heads, kv_heads, query_length, key_length, head_size, value_head_size;
+  int type, causal;
+};
 struct DataLoaderRow {
   std::uint32_t id;
   std::int64_t workers;
@@ -185,10 +192,16 @@ struct GemmRow {
   std::int64_t start, dur;
   std::uint32_t thread, shape;
 };
+struct AttentionRow {
+  std::int64_t start, dur;  // dur -1: not known
+  std::uint32_t thread, shape;
+  int direction, fused;  // fused -1: unknown
+};
 struct DataWaitRow {
   std::int64_t start, dur;
   std::uint32_t thread, loader;
-  std::int64_t batch;  // -1: none
+  std::int64_t batch;    // -1: none
+  std::int64_t samples;  // -1: unknown
 };
 struct StepMarkRow {
   std::int64_t time;
@@ -214,6 +227,11 @@ struct DeviceSlowSampleRow {
   std::int64_t nvlink_tx_bytes, nvlink_rx_bytes;
   std::int64_t nvlink_replays, nvlink_recoveries, nvlink_crc_errors;
   std::int64_t ecc_corrected, ecc_uncorrected;
+};
+struct AllocatorSampleRow {
+  std::int64_t time, device;
+  std::int64_t allocated_bytes, reserved_bytes, active_bytes;
+  std::int64_t peak_allocated_bytes, peak_reserved_bytes, retries, ooms;
 };
 struct HostSampleRow {
   std::int64_t time;
@@ -280,6 +298,7 @@ struct Batch {
   std::vector<NcclSetupRow> nccl_setups;
   std::vector<NcclLinkRow> nccl_links;
   std::vector<GemmShapeRow> gemm_shapes;
+  std::vector<AttentionShapeRow> attention_shapes;
   std::vector<DataLoaderRow> data_loaders;
   std::vector<WorkerRow> workers;
   std::vector<DeviceRow> devices;
@@ -295,11 +314,13 @@ struct Batch {
   std::vector<CollectiveRow> collectives;
   std::vector<CollectivePlanRow> collective_plans;
   std::vector<GemmRow> gemms;
+  std::vector<AttentionRow> attentions;
   std::vector<DataWaitRow> data_waits;
   std::vector<StepMarkRow> step_marks;
   std::vector<HostSpanRow> host_spans;
   std::vector<DeviceSampleRow> device_samples;
   std::vector<DeviceSlowSampleRow> device_slow_samples;
+  std::vector<AllocatorSampleRow> allocator_samples;
   std::vector<HostSampleRow> host_samples;
   std::vector<WorkerSampleRow> worker_samples;
   std::vector<ClockPairRow> clock_pairs;

@@ -60,7 +60,7 @@ class PythonSide(Program):
                 self.assertEqual({wait[4:] for wait in waits}, {(workers, 1, 0, 2 if workers else None, 4)})
                 self.assertEqual(recording.rows("SELECT count(*), min(optimizer), max(optimizer) FROM step_mark"),
                                  [(measured["steps"], 1, 1)])
-                self.assertEqual(recording.count("python", "installed"), 4)
+                self.assertEqual(recording.count("python", "installed"), 5)
                 self.assertEqual(recording.rows("SELECT count(DISTINCT loader) FROM data_wait"), [(1,)])
                 recording.close()
                 (self.folder / "run.db").unlink()
@@ -102,6 +102,75 @@ class PythonSide(Program):
         self.assertLess(spans[0], measured["seconds"] * 1e9 * 2)
         self.assertGreater(spans[1], 0.01e9)
         self.assertEqual(recording.rows("SELECT DISTINCT detail FROM host_span WHERE kind = 1"), [(None,)])
+
+    def test_distributed_checkpoints(self):
+        measured, recording = self.record("--scene", "distributed_checkpoint")
+        self.assertEqual(measured, {"docs": "Docs of the distributed save.", "same": True})
+        main = recording.rows("SELECT min(tid) FROM thread")[0][0]
+        spans = recording.rows(f"SELECT dur_ns FROM host_spans WHERE kind = 'checkpoint' AND tid = {main} ORDER BY start_ns")
+        self.assertEqual(len(spans), 2, "the save inside a save is part of it")
+        self.assertGreaterEqual(spans[0][0], 0.02e9)
+        self.assertGreaterEqual(spans[1][0], 0.01e9, "the part that blocks")
+        # What the thread of async_save writes keeps nobody waiting; its torch.save is one.
+        self.assertEqual(recording.rows(f"SELECT count(*) FROM host_spans WHERE kind = 'checkpoint' AND tid <> {main}"), [(1,)])
+
+    SHAPES = ("SELECT library, batch, heads, kv_heads, query_length, key_length, head_size, value_head_size, type, causal, direction, "
+              "fused, dur_ns IS NULL FROM attentions ORDER BY start_ns")
+
+    def test_attention(self):
+        measured, recording = self.record("--scene", "attention")
+        self.assertEqual(recording.rows(self.SHAPES), [
+            (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 1, 0),
+            (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "backward", 1, 1),
+            (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "backward", 1, 1),
+            (1, 2, 8, 2, 128, 256, 63, 32, 14, 1, "forward", 1, 0),
+            (1, 2, 8, 2, 128, 256, 63, 32, 14, 1, "backward", 1, 1),
+            (1, 1, 4, 4, 16, 16, 8, 8, 2, 0, "forward", 1, 0),
+            (1, 3, 8, 8, 128, 128, 64, 64, 0, 0, "forward", 0, 0),
+            (1, 5, 8, 8, 128, 128, 64, 64, 14, 0, "forward", None, 0),
+            (1, None, 8, 8, 128, 128, 64, 64, 14, 0, "forward", None, 0),
+            (1, 7, 8, 8, 128, 128, 64, 64, 14, 0, "forward", None, 0)])
+        self.assertEqual(recording.rows("SELECT flops FROM attentions ORDER BY start_ns LIMIT 2"),
+                         [(4 * 2 * 8 * 128 * 128 * 64,), (10 * 2 * 8 * 128 * 128 * 64,)])
+        self.assertEqual(recording.rows("SELECT count(*) FROM attention_shape"), [(7,)])
+        forward = recording.rows("SELECT start_ns, dur_ns FROM attentions WHERE direction = 'forward' ORDER BY start_ns")
+        for (start, dur), (begin, end) in zip(forward, measured["calls"]):
+            self.assertGreaterEqual(start, begin)
+            self.assertLessEqual(start + dur, end)
+            self.assertGreaterEqual(dur, 1_000_000)
+        self.assertEqual(recording.count("attention", "seen"), recording.count("attention", "stored"))
+
+    def test_attention_looks_as_before(self):
+        measured, _ = self.record("--scene", "attention")
+        self.assertEqual(measured["error"], "sizes of the heads differ")
+        self.assertEqual(measured["names"], ["scaled_dot_product_attention", "torch.nn.functional", "Docs of attention."])
+        self.assertTrue(measured["pickled"])
+        self.assertEqual(measured["builtin"], "aten::scaled_dot_product_attention", "for torch.jit")
+        self.assertEqual(measured["asked_in_mode"], measured["asked_by_torch"], "a torch function mode sees nothing of ours")
+
+    def test_flash_attention(self):
+        measured, recording = self.record("--scene", "flash_attention")
+        self.assertEqual(measured["outcomes"], ["out", "gradients"] * 4)
+        shapes = ((2, 8, 2, 128, 256, 64, 64, 14, 1), (3, 4, 4, 32, 32, 16, 16, 14, 0), (4, 8, 2, 32, 64, 16, 16, 14, 0),
+                  (None, 8, 8, None, None, 64, 64, 14, 0))
+        self.assertEqual(recording.rows(self.SHAPES), [(2, *shape, direction, 1, 0) for direction in ("forward", "backward")
+                                                       for shape in shapes])
+        longest = recording.rows("SELECT max(dur_ns) FROM attentions WHERE direction = 'backward'")[0][0]
+        self.assertGreaterEqual(longest, 2_000_000)
+        self.assertEqual(recording.count("python", "installed"), 6)
+
+    def test_samples_of_batches(self):
+        _, recording = self.record("--scene", "samples")
+        batches = [4, 4, 2, None]  # three batches and the end of the pass
+        self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
+                         2 * batches + [None] * 4 + [None] * 4, "images that are not stacked tell no size, nor do texts")
+
+    def test_allocator(self):
+        measured, recording = self.record("--scene", "allocator")
+        self.assertEqual(measured["before"], 0, "nothing is asked before torch uses the GPU")
+        self.assertEqual(recording.rows("SELECT DISTINCT device, allocated_gb, reserved_gb, active_gb, peak_allocated_gb, "
+                                        "peak_reserved_gb, retries, ooms FROM allocator_samples"),
+                         [(0, *(gib * 2**30 / 1e9 for gib in (1, 4, 2, 3, 5)), 2, 1)])
 
     def test_garbage_collections(self):
         measured, recording = self.record("--scene", "collect")
@@ -162,7 +231,7 @@ class PythonSide(Program):
                     ended = self.run_program("--never-hooked", "--break", target)
                 self.assertEqual((ended.code, ended.stderr), (0, ""))
                 recording = self.open()
-                self.assertEqual((recording.count("python", "installed"), recording.count("python", "failed")), (3, 1))
+                self.assertEqual((recording.count("python", "installed"), recording.count("python", "failed")), (4, 1))
                 self.assertEqual(recording.rows(f"SELECT count(*) FROM {'data_loader' if table == 'data_wait' else 'step_mark'}")[0][0] > 0,
                                  table != "data_wait")
                 recording.close()

@@ -5,10 +5,12 @@ With a parameter it plays one of the scenes below instead. torch is found throug
 """
 
 import argparse
+import collections
 import ctypes
 import gc
 import json
 import os
+import pickle
 import sys
 import threading
 import time
@@ -37,14 +39,15 @@ def use_gpu():
 
 def is_hooked():
     return (hasattr(sys.modules["torch.utils.data.dataloader"]._BaseDataLoaderIter.__next__, "__wrapped__")
-            and hasattr(sys.modules["torch"].save, "__wrapped__"))
+            and hasattr(sys.modules["torch"].save, "__wrapped__")
+            and hasattr(sys.modules["torch.nn.functional"].scaled_dot_product_attention, "__wrapped__"))
 
 
-def wait_until_hooked(limit_s=20):
+def wait_until_hooked(hooked=is_hooked, limit_s=20):
     end = time.monotonic() + limit_s
-    while not is_hooked() and time.monotonic() < end:
+    while not hooked() and time.monotonic() < end:
         time.sleep(0.001)
-    return is_hooked()
+    return hooked()
 
 
 def run_pass(loader, optimizers, waits):
@@ -114,6 +117,118 @@ def scene_checkpoint(options, torch):
     except OSError:
         pass
     return {"seconds": 0.05}
+
+
+def scene_distributed_checkpoint(options, torch):
+    import torch.distributed.checkpoint as checkpoint
+    assert wait_until_hooked(lambda: hasattr(checkpoint.save, "__wrapped__"))
+    checkpoint.save(1, checkpoint_id="truth.saved")
+    checkpoint.async_save(1, checkpoint_id="truth.saved").result()
+    return {"docs": checkpoint.save.__doc__, "same": checkpoint.save is checkpoint.state_dict_saver.save}
+
+
+def scene_attention(options, torch):
+    """One call after another, each with other sizes; what the program measures of each."""
+    functional = torch.nn.functional
+    calls = []
+
+    def call(sizes, key=None, value=None, make=torch.Tensor, dtype=torch.bfloat16, **more):
+        tensors = [make(*size, dtype=dtype) for size in (sizes, key or sizes, value or key or sizes)]
+        start = time.time_ns()
+        result = functional.scaled_dot_product_attention(*tensors, **more)
+        calls.append((start, time.time_ns()))
+        return result
+
+    first = call((2, 8, 128, 64))
+    first.grad_fn.run()
+    first.grad_fn.run()  # a graph that is kept
+    call((2, 8, 128, 63), key=(2, 2, 256, 63), value=(2, 2, 256, 32), is_causal=True).grad_fn.run()
+    call((4, 16, 8), dtype=torch.float16, make=torch.nn.Parameter)
+    functional.fused = False
+    assert call((3, 8, 128, 64), dtype=torch.float32).grad_fn.hooks == []
+    functional.grad_enabled = False
+    call((5, 8, 128, 64))
+    call((6, 1, 8, 128, 64), key=(1, 1, 8, 128, 64))  # repeated along the batch
+    seen = []
+    torch._C.function_modes.append(seen)
+    call((7, 8, 128, 64))
+    inside_mode = seen.count("shape")
+    torch._C.function_modes.clear()
+
+    torch.compiler.compiling = True
+    call((100, 8, 128, 64))
+    torch.compiler.compiling = False
+    torch._C.tracing = "trace"
+    call((101, 8, 128, 64))
+    torch._C.tracing = None
+
+    class Subclass(torch.Tensor):
+        pass
+
+    call((102, 8, 128, 64), make=Subclass)
+    call((103, 8, 128, 64), make=lambda *sizes, dtype: torch.Tensor(*sizes, dtype=dtype, is_cuda=False))
+    torch.Tensor.wrapped = True
+    call((104, 8, 128, 64))
+    torch.Tensor.wrapped = False
+    torch.Tensor.is_nested = True
+    call((105, 8, 128, 64))
+    torch.Tensor.is_nested = False
+    error = ""
+    try:
+        call((106, 8, 128, 64), key=(106, 8, 128, 32))
+    except RuntimeError as raised:
+        error = str(raised)
+    attention = functional.scaled_dot_product_attention
+    return {"calls": calls, "error": error, "names": [attention.__name__, attention.__module__, attention.__doc__],
+            "pickled": pickle.loads(pickle.dumps(attention)) is attention, "builtin": torch.jit._builtins._find_builtin(attention),
+            "asked_in_mode": inside_mode, "asked_by_torch": 4}
+
+
+def scene_flash_attention(options, torch):
+    import flash_attn
+    from flash_attn import flash_attn_interface as interface
+    assert wait_until_hooked(lambda: hasattr(interface.FlashAttnVarlenFunc.forward, "__wrapped__"))
+    tensor = torch.Tensor
+    q, k, starts = tensor(2, 128, 8, 64), tensor(2, 256, 2, 64), tensor(3)
+    outcomes = []
+    packed = tensor(400, 8, 64)
+    for out, backward in (flash_attn.flash_attn_func(q, k, k, True), flash_attn.flash_attn_qkvpacked_func(tensor(3, 32, 3, 4, 16)),
+                          flash_attn.flash_attn_kvpacked_func(tensor(4, 32, 8, 16), tensor(4, 64, 2, 2, 16)),
+                          flash_attn.flash_attn_varlen_func(tensor(300, 8, 64), packed, packed, starts, starts, 9, 9)):
+        outcomes += [out, backward()]
+    torch.compiler.compiling = True
+    flash_attn.flash_attn_func(q, k, k)[1]()
+    torch.compiler.compiling = False
+    return {"outcomes": outcomes}
+
+
+class Images(Dataset):
+    def __getitem__(self, index):
+        torch = sys.modules["torch"]
+        return torch.Tensor(3, 32, 32), index
+
+
+def stack(items):
+    torch = sys.modules["torch"]
+    return {"index": [index for _, index in items], "image": [torch.Tensor(len(items), 3, 32, 32), torch.Tensor(99)]}
+
+
+def scene_samples(options, torch):
+    """Batches of several kinds; the last of each pass is smaller."""
+    for collate in (stack, lambda items: collections.UserDict(stack(items)), list, lambda items: "text"):
+        for _ in torch.utils.data.DataLoader(Images(10, 0), batch_size=4, collate_fn=collate):
+            pass
+    return {}
+
+
+def scene_allocator(options, torch):
+    optimizer = torch.optim.SGD()
+    optimizer.step()
+    before = len(torch._C.devices_asked)
+    torch.cuda._initialized = True
+    for _ in range(50):
+        optimizer.step()
+    return {"before": before}
 
 
 def scene_collect(options, torch):

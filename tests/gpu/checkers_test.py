@@ -18,6 +18,7 @@ import check_nccl_transports
 import check_recording
 import checks
 import compare_with_profiler
+import flops
 import hide_profiler
 import identical
 import matrix_products
@@ -438,7 +439,7 @@ class CheckersTest(unittest.TestCase):
         db.executescript(SCHEMA + VIEWS)
         db.executescript("INSERT INTO meta VALUES ('base_ns', 0); INSERT INTO thread VALUES (1, 1, 7, NULL);"
                          "INSERT INTO data_loader VALUES (1, 1, 4, 1, 0, 2, 8);")
-        db.executemany("INSERT INTO data_wait VALUES (?, 1000000, 1, 1, ?)", [(5_000_000 * i, i) for i in range(10)])
+        db.executemany("INSERT INTO data_wait VALUES (?, 1000000, 1, 1, ?, 8)", [(5_000_000 * i, i) for i in range(10)])
         db.executemany("INSERT INTO step_mark VALUES (?, 1, 1)", [(5_000_000 * i + 4_000_000,) for i in range(9)])
         db.executescript(damage)
         check = python_side.Check("library.so", self.folder)
@@ -449,16 +450,17 @@ class CheckersTest(unittest.TestCase):
         return [outcome["outcome"] for outcome in check.outcomes], code
 
     def test_python_side_agreement_passes(self):
-        self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 4, 0))
-        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 4, 0))
+        self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 5, 0))
+        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 5, 0))
 
     def test_python_side_differences_fail(self):
-        # calls and workers, all waits, all but the first, step marks
-        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS"]),
-                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS"]),
-                                 ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS"]),
-                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS"]),
-                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "FAIL"])):
+        # calls and workers, all waits, all but the first, samples, step marks
+        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS", "PASS"]),
+                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS", "PASS"]),
+                                 ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS", "PASS"]),
+                                 ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS", "PASS"]),
+                                 ("UPDATE data_wait SET samples = 3 WHERE batch = 2", ["PASS", "PASS", "PASS", "FAIL", "PASS"]),
+                                 ("INSERT INTO step_mark VALUES (5, 1, 1)", ["PASS", "PASS", "PASS", "PASS", "FAIL"])):
             self.assertEqual(self.outcomes_of_python_side(damage), (expected, 1), damage)
 
     def outcomes_of_nccl_plugin(self, damage="", algorithm="RING", protocol="LL", linked=4, interface=5):
@@ -654,6 +656,33 @@ class MatrixProducts(unittest.TestCase):
         self.assertEqual(self.judged(counted, 100, steps * 1011, 100), ["FAIL", "PASS"])
         self.assertEqual(self.judged(counted, 100, steps * 1000, 98), ["PASS", "FAIL"])
         self.assertEqual(self.judged({}, 0, 0, 0), ["NOTE", "FAIL"], "nothing recorded is no success")
+
+
+class StepFlops(unittest.TestCase):
+    def judged(self, name, counted, products):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "checks"
+            flops.judge(checks.Checks(path, "flops"), name, counted, products)
+            return [json.loads(line)["outcome"] for line in path.read_text().splitlines()]
+
+    def test_judges_attention_and_products_together(self):
+        counted = {"mm": 600, "_scaled_dot_product_flash_attention": 400}
+        good = {"calls": "10", "linked_calls": "10", "flops_per_step": 1000.0, "unknown_share": 0.0,
+                "attention": {"calls": "8", "backward_calls": "4", "linked_calls": "8"}}
+        self.assertEqual(self.judged("flash", counted, good), ["PASS"] * 4)
+        self.assertEqual(self.judged("flash", counted, {**good, "flops_per_step": 980.0}), ["FAIL", "PASS", "PASS", "PASS"])
+        self.assertEqual(self.judged("flash", counted, {**good, "unknown_share": 0.02}), ["PASS", "FAIL", "PASS", "PASS"])
+        self.assertEqual(self.judged("flash", counted, {**good, "linked_calls": "9"}), ["PASS", "PASS", "PASS", "FAIL"])
+        self.assertEqual(self.judged("math", counted, good), ["PASS", "PASS", "FAIL", "PASS"])
+        by_products = {**good, "attention": {"calls": "4", "product_calls": "4"}}
+        self.assertEqual(self.judged("math", counted, by_products), ["PASS"] * 4)
+        self.assertEqual(self.judged("flash", counted, {**good, "attention": {}}), ["PASS", "PASS", "FAIL", "PASS"])
+
+    def test_of_a_compiled_program_something_is_unknown(self):
+        products = {"calls": "10", "linked_calls": "10", "flops_per_step": 600.0, "unknown_share": 0.2}
+        self.assertEqual(self.judged("compiled", {}, products), ["PASS", "NOTE", "PASS"])
+        self.assertEqual(self.judged("compiled", {}, {**products, "unknown_share": 0.0}), ["FAIL", "NOTE", "PASS"])
+        self.assertEqual(self.judged("compiled", {}, {**products, "attention": {"calls": "1"}}), ["FAIL", "NOTE", "PASS"])
 
 
 if __name__ == "__main__":

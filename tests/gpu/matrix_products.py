@@ -27,7 +27,7 @@ LINKED = 0.99
 PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "_scaled_mm")
 
 
-def build(torch, name):
+def build(torch, name, optimizer="SGD"):
     sys.path.insert(0, str(HERE.parents[1] / "samples" / "workloads"))
     import transformer
     torch.manual_seed(1)
@@ -36,7 +36,7 @@ def build(torch, name):
     width, heads, sequence, batch = 512, 8, 256, 4
     blocks = torch.nn.Sequential(*[transformer.Block(width, heads) for _ in range(4)]).cuda()
     data = torch.randn(batch, sequence, width, device="cuda")
-    optimizer = torch.optim.SGD(blocks.parameters(), lr=1e-3)
+    optimizer = getattr(torch.optim, optimizer)(blocks.parameters(), lr=1e-3)
     kind = {"bf16": torch.bfloat16, "fp16": torch.float16, "compiled": torch.bfloat16}.get(name)
     forward = torch.compile(blocks) if name == "compiled" else blocks
 
@@ -51,10 +51,9 @@ def build(torch, name):
     return step
 
 
-def program(name, result):
-    import torch
+def measure(torch, step, eager):
+    """Runs the steps; a digest of their losses, and what flop_counter counts in one more by operator."""
     from torch.utils.flop_counter import FlopCounterMode
-    step = build(torch, name)
     for _ in range(2):
         step()
     torch.cuda.synchronize()
@@ -65,12 +64,17 @@ def program(name, result):
             torch.cuda.synchronize()
     digest = hashlib.sha256(b"".join(loss.detach().cpu().numpy().tobytes() for loss in losses)).hexdigest()
     counted = {}
-    if name != "compiled":
+    if eager:
         with FlopCounterMode(display=False) as counter:
             step()
         for operator, flops in counter.get_flop_counts()["Global"].items():
             counted[str(operator).rpartition(".")[2]] = flops
-    pathlib.Path(result).write_text(json.dumps({"flops": counted, "digest": digest}))
+    return {"flops": counted, "digest": digest}
+
+
+def program(name, result):
+    import torch
+    pathlib.Path(result).write_text(json.dumps(measure(torch, build(torch, name), name != "compiled")))
 
 
 RECORDED = """
@@ -108,12 +112,13 @@ def judge(checks, name, counted, calls, flops, linked):
     checks.add(f"{name}: calls with kernels", share >= LINKED, f"{linked} of {calls} ({share:.3%}, at least {LINKED:.0%})", share=share)
 
 
-def run(name, out, library, traced):
+def run(name, out, library, traced, script=__file__):
+    """What the program `name` of a script counted, and its recording."""
     result, recording = out / f"{name}.{'traced' if traced else 'plain'}.json", out / f"{name}.db"
     environment = dict(os.environ, CUBLAS_WORKSPACE_CONFIG=":4096:8")
     if traced:
         environment.update(LD_PRELOAD=str(library), TRACEINJECT_OUTPUT=str(recording))
-    subprocess.run([sys.executable, __file__, "program", name, str(result)], env=environment, check=True, timeout=LIMIT_S)
+    subprocess.run([sys.executable, script, "program", name, str(result)], env=environment, check=True, timeout=LIMIT_S)
     return json.loads(result.read_text()), recording
 
 

@@ -3,7 +3,7 @@
 """Checks the library's side in the program's Python on a GPU, with the real PyTorch (see python_side.sh).
 
   python_side.py check --library FILE --out OUT      runs the programs below and compares
-  python_side.py PROGRAM RESULT                      one of the programs (loaders, compile, brief, cost, step): writes what it
+  python_side.py PROGRAM RESULT                      one of the programs (loaders, compile, variety, brief, cost, step): writes what it
                                                      measured itself as JSON
 
 Step marks and waits are compared one configuration after the other: 0, 1 and 4 workers, forked and spawned.
@@ -22,6 +22,7 @@ import sqlite3
 import statistics
 import subprocess
 import sys
+import threading
 import time
 
 CONFIGURATIONS = [(0, None), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn")]
@@ -109,7 +110,15 @@ def compile_counters():
     def draw(batches, x):  # a call that cannot be traced inside
         return x + next(batches).cuda().sum()
 
+    @functools.partial(torch.compile, fullgraph=True, backend="aot_eager")
+    def attend(x):
+        return torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True).sin()
+
     losses, steps = [], 0
+    for size in (64, 64, 128, 128):  # one recompilation
+        heads = torch.linspace(-1, 1, 4 * size * 32, device="cuda").view(1, 4, size, 32).requires_grad_()
+        attend(heads).sum().backward()
+        losses.append(round(heads.grad.sum().item(), 3))
     for index, batch in enumerate(loader):
         if index == 12:
             break
@@ -128,6 +137,61 @@ def compile_counters():
         losses.append(round(draw(batches, torch.zeros(1, device="cuda")).item(), 1))
     counters = {name: dict(sorted(counts.items())) for name, counts in sorted(torch._dynamo.utils.counters.items())}
     return {"hooked": hooked, "losses": losses, "steps": steps, "counters": counters}
+
+
+def variety():
+    """Attention called in many ways, with another batch size in each, and a distributed checkpoint."""
+    import tempfile
+
+    import torch
+    import torch.distributed.checkpoint as distributed_checkpoint
+    from torch.utils.checkpoint import checkpoint
+    functional = torch.nn.functional
+    hooked = wait_until_hooked(torch)
+    end = time.monotonic() + (20 if hooked else 0)
+    while not hasattr(distributed_checkpoint.save, "__wrapped__") and time.monotonic() < end:
+        time.sleep(0.05)
+
+    def heads(batch, grad=True, size=64):
+        return torch.randn(batch, 8, 128, size, device="cuda", dtype=torch.bfloat16).requires_grad_(grad)
+
+    def attend(x):
+        return functional.scaled_dot_product_attention(x, x, x, is_causal=True)
+
+    expected = {1: [1, 1], 2: [1, 0], 3: [2, 1], 4: [2, 1], 5: [1, 2], 6: [1, 1], 7: [1, 1]}  # batch: forward, backward calls
+    attend(heads(1)).sum().backward()
+    attend(heads(2, grad=False))
+    checkpoint(lambda x: attend(x).sin(), heads(3), use_reentrant=False).sum().backward()
+    checkpoint(lambda x: attend(x).sin(), heads(4), use_reentrant=True).sum().backward()
+    twice = attend(heads(5)).sum()
+    twice.backward(retain_graph=True)
+    twice.backward()
+    attend(heads(6, size=60)).sum().backward()  # padded for the kernel
+    thread = threading.Thread(target=lambda: attend(heads(7)).sum().backward())
+    thread.start()
+    thread.join()
+    # Not seen, and not harmed:
+    torch.jit.script(torch.nn.MultiheadAttention(64, 8, batch_first=True).cuda().eval())
+    torch.jit.trace(attend, heads(11, grad=False), check_trace=False)
+    torch.func.vmap(attend)(heads(12, grad=False)[:, None])
+    torch.compile(attend, fullgraph=True, backend="aot_eager")(heads(13))
+    graph = torch.fx.symbolic_trace(attend).graph
+    with torch.device("meta"):
+        attend(torch.empty(14, 8, 128, 64))
+    memory = torch.cuda.memory_allocated()
+    for _ in range(20):
+        attend(heads(1))
+    held = torch.cuda.memory_allocated() - memory
+    expected[1][0] += 20
+    saves = []
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.time_ns()
+        distributed_checkpoint.save({"weights": torch.zeros(4_000_000)}, checkpoint_id=folder)
+        saves.append(time.time_ns() - start)
+    torch.optim.SGD([heads(1)], lr=0.1).step()
+    torch.cuda.synchronize()
+    return {"hooked": hooked, "attention": expected, "saves": saves, "held": held, "graph": str(graph),
+            "allocated": torch.cuda.max_memory_allocated()}
 
 
 def brief():
@@ -237,7 +301,7 @@ def without_files(counts):
     return {re.sub(r"filename: `[^`]*`", "filename", reason): count for reason, count in counts.items()}
 
 
-PROGRAMS = {"loaders": loaders, "compile": compile_counters, "brief": brief, "cost": cost, "step": step}
+PROGRAMS = {"loaders": loaders, "compile": compile_counters, "variety": variety, "brief": brief, "cost": cost, "step": step}
 
 
 class Check:
@@ -285,6 +349,9 @@ class Check:
             off = abs(recorded - measured) / measured
             self.add(f"{name}: {part}", off <= TOLERANCE,
                      f"{recorded / 1e6:.2f} ms recorded, {measured / 1e6:.2f} ms measured: {100 * off:.2f} % off")
+        samples = db.execute("SELECT DISTINCT samples FROM data_waits WHERE batch IS NOT NULL AND start_ns BETWEEN ? AND ?",
+                             inside).fetchall()
+        self.add(f"{name}: samples of a batch", samples == [(BATCH,)], f"{samples} recorded, {BATCH} made")
         steps = db.execute("SELECT count(*) FROM step_marks WHERE time_ns BETWEEN ? AND ?", inside).fetchone()[0]
         self.add(f"{name}: step marks", steps == own["steps"], f"{steps} marks, {own['steps']} optimizer steps")
 
@@ -325,6 +392,29 @@ class Check:
                          f"{len(without)} equal, {total} in all" if with_us == without else f"without {without}, with {with_us}")
         steps = self.database("compile_recorded").execute("SELECT count(*) FROM step_mark").fetchone()[0]
         self.add("torch.compile: step marks of eager steps", steps == loaded["steps"], f"{steps} marks, {loaded['steps']} steps")
+
+        rows = self.database("compile_recorded").execute("SELECT count(*) FROM attention").fetchone()[0]
+        self.add("torch.compile: attention inside is not marked", rows == 0, f"{rows} calls")
+
+    def check_variety(self):
+        plain = self.run("variety", "variety_plain", library=False)
+        own = self.run("variety", "variety")
+        if own is None or plain is None:
+            return
+        db = self.database("variety")
+        for batch, (forward, backward) in own["attention"].items():
+            found = [db.execute("SELECT count(*) FROM attentions WHERE batch = ? AND direction = ?", (batch, direction)).fetchone()[0]
+                     for direction in ("forward", "backward")]
+            self.add(f"attention of batch {batch}", found == [forward, backward], f"{found} recorded, {[forward, backward]} made")
+        others = db.execute("SELECT count(*) FROM attentions WHERE batch IS NULL OR batch > 10").fetchone()[0]
+        self.add("attention that is traced or has no memory", others == 0, f"{others} calls")
+        self.add("attention keeps nothing alive", own["held"] == plain["held"], f"{own['held']} and {plain['held']} bytes")
+        self.add("attention in torch.fx", own["graph"] == plain["graph"], "the same graph")
+        allocator = db.execute("SELECT max(peak_allocated_bytes) FROM allocator_sample").fetchone()[0]
+        self.add("allocator", allocator == own["allocated"], f"peak of {allocator} bytes recorded, {own['allocated']} told by torch")
+        saves = [dur for (dur,) in db.execute("SELECT dur_ns FROM host_spans WHERE kind = 'checkpoint' ORDER BY dur_ns DESC LIMIT 1")]
+        off = abs(sum(saves) - sum(own["saves"])) / sum(own["saves"])
+        self.add("distributed checkpoint", bool(saves) and off <= TOLERANCE, f"{saves} ns recorded, {own['saves']} ns measured")
 
     def check_off(self):
         own = self.run("brief", "off", TRACEINJECT_PYTHON="0")
@@ -372,6 +462,7 @@ def main():
     check = Check(pathlib.Path(options.library).resolve(), options.out)
     check.check_loaders()
     check.check_compile()
+    check.check_variety()
     check.check_off()
     check.note_cost()
     check.note_step_cost()

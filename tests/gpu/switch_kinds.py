@@ -22,7 +22,7 @@ import turns
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # CUpti_ActivityKind
-KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, "cuda_event": 36, "synchronization": 38}
+KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, "cuda_event": 36, "synchronization": 38, "stream": 37, "memory": 49}
 SETTINGS = {
     "off": set(),
     "kernel": {"kernel"},
@@ -33,6 +33,8 @@ SETTINGS = {
     "default+overhead": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "overhead"},
     "default+synchronization": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "synchronization"},
     "default+cuda_event": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "cuda_event"},
+    "default+memory": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "memory"},
+    "default+memory+stream": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "memory", "stream"},
 }
 
 

@@ -390,6 +390,7 @@ class Details {
     AddTimes(waits.end[source_]);
     AddThread(waits.thread[source_]);
     if (waits.batch[source_] >= 0) Add("batch", fmt::format("{}", waits.batch[source_]));
+    if (waits.samples[source_] >= 0) Add("samples", fmt::format("{}", waits.samples[source_]));
     if (waits.loader[source_] == kNone) return;
     const DataLoader& loader = rank_.loaders[waits.loader[source_]];
     Add("workers", fmt::format("{}", loader.workers));

@@ -82,12 +82,16 @@ class CpuPoints {
 
 std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device) {
   const DeviceSamples& samples = device.samples;
+  const AllocatorSamples& allocator = device.allocator;
   std::vector<SampleSeries> all;
-  if (samples.size() == 0) return all;
-  const TimeNs end = std::max(rank.end, samples.time.back());
+  const auto last = [](const std::vector<TimeNs>& time) { return time.empty() ? 0 : time.back(); };
+  const TimeNs end = std::max({rank.end, last(samples.time), last(allocator.time)});
   const auto add = [&](const char* label, const char* unit, const auto& column,
                        std::int64_t divisor) {
     Add(all, label, unit, Points(samples.time, column, divisor), end);
+  };
+  const auto add_memory = [&](const char* label, const auto& column) {
+    Add(all, label, "MiB", Points(allocator.time, column, 1 << 20), end);
   };
   add("SM clock", "MHz", samples.sm_clock_mhz, 1);
   add("memory clock", "MHz", samples.memory_clock_mhz, 1);
@@ -95,6 +99,9 @@ std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device) {
   add("temperature", "C", samples.temperature_c, 1);
   add("utilisation", "%", samples.sm_utilisation_pct, 1);
   add("memory used", "MiB", samples.memory_used_bytes, 1 << 20);
+  add_memory("PyTorch allocated", allocator.allocated_bytes);
+  add_memory("PyTorch active", allocator.active_bytes);
+  add_memory("PyTorch reserved", allocator.reserved_bytes);
   return all;
 }
 

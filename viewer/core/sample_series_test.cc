@@ -58,6 +58,20 @@ TEST_F(SampleSeriesTest, FiguresOfADeviceAreRowsOfIt) {
   EXPECT_EQ(Find("temperature"), nullptr) << "never known";
 }
 
+TEST_F(SampleSeriesTest, MemoryOfTheAllocatorIsThereWithoutOtherSamples) {
+  Load([](RunDbFixture& file) {
+    file.AddAllocatorSample({.time_ns = kS, .allocated_bytes = 3 << 20, .reserved_bytes = 8 << 20});
+    file.AddAllocatorSample(
+        {.time_ns = 2 * kS, .allocated_bytes = 5 << 20, .reserved_bytes = 8 << 20});
+  });
+  const Row* allocated = Find("PyTorch allocated");
+  ASSERT_NE(allocated, nullptr);
+  EXPECT_EQ(loaded_->rows.rows[allocated->parent].kind, RowKind::kDevice);
+  EXPECT_EQ(allocated->note, "3 to 5 MiB");
+  ASSERT_NE(Find("PyTorch reserved"), nullptr);
+  EXPECT_EQ(Find("PyTorch active"), nullptr) << "never known";
+}
+
 TEST_F(SampleSeriesTest, ProcessorTimeIsOfAllThreads) {
   Load([](RunDbFixture& file) {
     file.AddHostSample({.time_ns = kS, .tid = 1, .cpu_ns = 7 * kS});

@@ -4,7 +4,7 @@ import multiprocessing
 
 class BatchSampler:
     def __init__(self, length, batch_size):
-        self.length, self.batch_size = length, batch_size
+        self.length, self.batch_size, self.sampler = length, batch_size, range(length)
 
     def __iter__(self):
         return iter([range(start, min(start + self.batch_size, self.length))
@@ -13,8 +13,9 @@ class BatchSampler:
 
 class DataLoader:
     def __init__(self, dataset, batch_size=1, num_workers=0, pin_memory=False, prefetch_factor=None, persistent_workers=False,
-                 multiprocessing_context=None):
+                 multiprocessing_context=None, collate_fn=list):
         self.dataset, self.batch_size, self.num_workers, self.pin_memory = dataset, batch_size, num_workers, pin_memory
+        self.collate_fn = collate_fn
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.persistent_workers, self.multiprocessing_context = persistent_workers, multiprocessing_context
         self.batch_sampler = BatchSampler(len(dataset), batch_size)
@@ -26,6 +27,7 @@ class DataLoader:
 class _BaseDataLoaderIter:
     def __init__(self, loader):
         self._dataset = loader.dataset
+        self._collate_fn = loader.collate_fn
         self._auto_collation = True
         self._index_sampler = loader.batch_sampler
         self._sampler_iter = iter(self._index_sampler)
@@ -47,7 +49,7 @@ class _BaseDataLoaderIter:
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     def _next_data(self):
-        return [self._dataset[index] for index in next(self._sampler_iter)]
+        return self._collate_fn([self._dataset[index] for index in next(self._sampler_iter)])
 
 
 def _work(dataset, indices, batches):

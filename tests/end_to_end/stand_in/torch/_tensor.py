@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+import torch._C
+
+float32, float16, bfloat16 = "float32", "float16", "bfloat16"
+
+
+class Tensor:
+    is_nested = wrapped = False
+    grad_fn = None
+
+    def __init__(self, *shape, dtype=bfloat16, is_cuda=True):
+        self.sizes, self.dtype, self.is_cuda = shape, dtype, is_cuda
+
+    @property
+    def shape(self):
+        if torch._C.function_modes and not torch._C.hidden:
+            torch._C.function_modes[-1].append("shape")
+        return self.sizes
+
+    def dim(self):
+        return len(self.shape)
+
+
+class Parameter(Tensor):
+    pass
