@@ -434,29 +434,29 @@ class CheckersTest(unittest.TestCase):
         self.assertEqual(self.outcomes_of(workers.judge, "storage", waiting, own)["storage: told apart"], "SKIP")
 
     def outcomes_of_python_side(self, damage=""):
-        """One configuration of 10 waits of 1 ms and 9 steps, recorded exactly, then damaged by some SQL."""
+        """One configuration of 10 waits of 20 ms and 9 steps, recorded exactly, then damaged by some SQL."""
         db = sqlite3.connect(":memory:")
         db.executescript(SCHEMA + VIEWS)
         db.executescript("INSERT INTO meta VALUES ('base_ns', 0); INSERT INTO thread VALUES (1, 1, 7, NULL);"
                          "INSERT INTO data_loader VALUES (1, 1, 4, 1, 0, 2, 8);")
-        db.executemany("INSERT INTO data_wait VALUES (?, 1000000, 1, 1, ?, 8)", [(5_000_000 * i, i) for i in range(10)])
-        db.executemany("INSERT INTO step_mark VALUES (?, 1, 1)", [(5_000_000 * i + 4_000_000,) for i in range(9)])
+        db.executemany("INSERT INTO data_wait VALUES (?, 20000000, 1, 1, ?, 8)", [(50_000_000 * i, i) for i in range(10)])
+        db.executemany("INSERT INTO step_mark VALUES (?, 1, 1)", [(50_000_000 * i + 40_000_000,) for i in range(9)])
         db.executescript(damage)
         check = python_side.Check("library.so", self.folder)
         with contextlib.redirect_stdout(io.StringIO()):
-            check.check_configuration(db, {"workers": 4, "context": "fork", "begin": 0, "end": 60_000_000,
-                                           "waits": [1_000_000] * 10, "steps": 9})
+            check.check_configuration(db, {"workers": 4, "context": "fork", "begin": 0, "end": 600_000_000,
+                                           "waits": [20_000_000] * 10, "steps": 9})
             code = check.finish()
         return [outcome["outcome"] for outcome in check.outcomes], code
 
     def test_python_side_agreement_passes(self):
         self.assertEqual(self.outcomes_of_python_side(), (["PASS"] * 5, 0))
-        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 985000"), (["PASS"] * 5, 0))
+        self.assertEqual(self.outcomes_of_python_side("UPDATE data_wait SET dur = 19700000"), (["PASS"] * 5, 0))
 
     def test_python_side_differences_fail(self):
         # calls and workers, all waits, all but the first, samples, step marks
-        for damage, expected in (("UPDATE data_wait SET dur = 970000", ["PASS", "FAIL", "FAIL", "PASS", "PASS"]),
-                                 ("UPDATE data_wait SET dur = 2000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS", "PASS"]),
+        for damage, expected in (("UPDATE data_wait SET dur = 19400000", ["PASS", "FAIL", "FAIL", "PASS", "PASS"]),
+                                 ("UPDATE data_wait SET dur = 40000000 WHERE batch = 0", ["PASS", "FAIL", "PASS", "PASS", "PASS"]),
                                  ("DELETE FROM data_wait WHERE batch = 9", ["FAIL", "FAIL", "FAIL", "PASS", "PASS"]),
                                  ("UPDATE data_loader SET workers = 3", ["FAIL", "PASS", "PASS", "PASS", "PASS"]),
                                  ("UPDATE data_wait SET samples = 3 WHERE batch = 2", ["PASS", "PASS", "PASS", "FAIL", "PASS"]),

@@ -18,6 +18,7 @@ import matrix_products
 from checks import Checks, summary
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION", "math": "MATH"}
+UNSTEADY = ("cudnn",)  # has no deterministic kernels
 TOLERANCE = 0.01
 LINKED = 0.99
 ANALYZE_LIMIT_S = 60
@@ -29,7 +30,7 @@ def program(name, result):
 
     from python_side import wait_until_hooked
     hooked = wait_until_hooked(torch)
-    step = matrix_products.build(torch, "compiled" if name == "compiled" else "bf16", optimizer="AdamW")
+    step = matrix_products.build(torch, "compiled" if name == "compiled" else "bf16", optimizer="AdamW", deterministic=name not in UNSTEADY)
     with sdpa_kernel([getattr(SDPBackend, BACKENDS.get(name, "FLASH_ATTENTION"))]):
         measured = matrix_products.measure(torch, step, name != "compiled")
     pathlib.Path(result).write_text(json.dumps({**measured, "hooked": hooked}))
@@ -81,7 +82,8 @@ def check(library, analyze, out):
             continue
         checks.add(f"{name}: hooks", traced["hooked"], "in place" if traced["hooked"] else "never came")
         judge(checks, name, traced["flops"], products)
-        checks.add(f"{name}: same results", plain["digest"] == traced["digest"], "losses of all steps, bit by bit")
+        if name not in UNSTEADY:
+            checks.add(f"{name}: same results", plain["digest"] == traced["digest"], "losses of all steps, bit by bit")
     return summary(log, out / "results.json")
 
 

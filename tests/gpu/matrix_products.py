@@ -27,11 +27,11 @@ LINKED = 0.99
 PRODUCTS = ("mm", "addmm", "bmm", "baddbmm", "_scaled_mm")
 
 
-def build(torch, name, optimizer="SGD"):
+def build(torch, name, optimizer="SGD", deterministic=True):
     sys.path.insert(0, str(HERE.parents[1] / "samples" / "workloads"))
     import transformer
     torch.manual_seed(1)
-    torch.use_deterministic_algorithms(True)
+    torch.use_deterministic_algorithms(deterministic)
     torch.backends.cuda.matmul.allow_tf32 = name == "tf32"
     width, heads, sequence, batch = 512, 8, 256, 4
     blocks = torch.nn.Sequential(*[transformer.Block(width, heads) for _ in range(4)]).cuda()
