@@ -167,7 +167,7 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
-  for (const LeverRow& row : LeversOf(decision.label)) {
+  for (const LeverRow& row : LeversOf(decision.label, *judged.rank)) {
     proto::Lever& lever = *to.add_levers();
     lever.set_setting(std::string(row.setting));
     lever.set_change(std::string(row.change));

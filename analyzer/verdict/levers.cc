@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/verdict/levers.h"
 
+#include <algorithm>
+
 namespace traceinject {
 namespace {
 
@@ -13,6 +15,12 @@ constexpr std::string_view kDdpDoc =
 constexpr std::string_view kCheckpointDoc =
     "docs.pytorch.org/docs/stable/distributed.checkpoint.html";
 
+bool PinsMemory(const Rank& rank) {
+  return !rank.loaders.empty() &&
+         std::all_of(rank.loaders.begin(), rank.loaders.end(),
+                     [](const DataLoader& loader) { return loader.pin_memory; });
+}
+
 constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(num_workers=N)",
      "load batches in worker processes while the GPU computes; raise N until the wait is gone",
@@ -20,7 +28,7 @@ constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(prefetch_factor=4, persistent_workers=True)",
      "more batches in store evens out slow ones; workers survive the end of an epoch", kDataDoc},
     {"dataloader", "DataLoader(pin_memory=True)",
-     "batches arrive in memory that the GPU can copy from without the host", kDataDoc},
+     "batches arrive in memory that the GPU can copy from without the host", kDataDoc, PinsMemory},
     {"dataloader", "decoding and augmentation",
      "do less per sample: smaller or packed files, decoding on the GPU (NVIDIA DALI), cached "
      "results",
@@ -28,7 +36,7 @@ constexpr LeverRow kLevers[] = {
     {"h2d_copy", "DataLoader(pin_memory=True)",
      "copies from pinned memory run at the speed of the link; from pageable memory the driver "
      "copies twice",
-     kCudaDoc},
+     kCudaDoc, PinsMemory},
     {"h2d_copy", "tensor.to(device, non_blocking=True)",
      "with pinned memory the host goes on launching during the copy", kCudaDoc},
     {"h2d_copy", "copy the next batch on a stream of its own",
@@ -80,10 +88,11 @@ constexpr LeverRow kLevers[] = {
 
 }  // namespace
 
-std::vector<LeverRow> LeversOf(std::string_view label) {
+std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank) {
   std::vector<LeverRow> levers;
   for (const LeverRow& lever : kLevers) {
-    if (lever.label == label) levers.push_back(lever);
+    if (lever.label == label && (lever.is_set == nullptr || !lever.is_set(rank)))
+      levers.push_back(lever);
   }
   return levers;
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/model/run.h"
+
 namespace traceinject {
 
 struct LeverRow {
@@ -12,9 +14,12 @@ struct LeverRow {
   std::string_view setting;
   std::string_view change;  // what to do, and why it helps
   std::string_view source;  // where that is written
+  // Whether the program has it already, as far as the recording tells; null: it never tells.
+  bool (*is_set)(const Rank& rank) = nullptr;
 };
 
-// In the order to try them; empty for labels without any. O(rows).
-std::vector<LeverRow> LeversOf(std::string_view label);
+// In the order to try them, without those that the program has set already; empty for labels
+// without any. O(rows x loaders).
+std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank);
 
 }  // namespace traceinject

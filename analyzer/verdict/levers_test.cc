@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace traceinject {
 namespace {
 
 TEST(LeversTest, EachCauseHasLeversWithASource) {
   for (const char* label : {"dataloader", "h2d_copy", "sync_bound", "allocator", "checkpoint",
                             "gc_pause", "launch_bound", "comm_exposed"}) {
-    const std::vector<LeverRow> levers = LeversOf(label);
+    const std::vector<LeverRow> levers = LeversOf(label, Rank{});
     EXPECT_GE(levers.size(), 2U) << label;
     for (const LeverRow& lever : levers) {
       EXPECT_FALSE(lever.setting.empty()) << label;
@@ -20,8 +22,24 @@ TEST(LeversTest, EachCauseHasLeversWithASource) {
 }
 
 TEST(LeversTest, HealthyAndUnknownHaveNone) {
-  EXPECT_TRUE(LeversOf("compute_bound").empty());
-  EXPECT_TRUE(LeversOf("inconclusive").empty());
+  EXPECT_TRUE(LeversOf("compute_bound", Rank{}).empty());
+  EXPECT_TRUE(LeversOf("inconclusive", Rank{}).empty());
+}
+
+bool Suggests(const Rank& rank, std::string_view setting) {
+  const std::vector<LeverRow> levers = LeversOf("dataloader", rank);
+  return std::any_of(levers.begin(), levers.end(),
+                     [&](const LeverRow& lever) { return lever.setting == setting; });
+}
+
+TEST(LeversTest, WhatIsSetAlreadyIsNotSuggested) {
+  Rank rank;
+  EXPECT_TRUE(Suggests(rank, "DataLoader(pin_memory=True)"));  // no loader is known
+  rank.loaders.resize(1);
+  rank.loaders[0].pin_memory = true;
+  EXPECT_FALSE(Suggests(rank, "DataLoader(pin_memory=True)"));
+  rank.loaders.resize(2);
+  EXPECT_TRUE(Suggests(rank, "DataLoader(pin_memory=True)"));
 }
 
 }  // namespace

@@ -138,8 +138,8 @@ class RankRows {
     summary.lanes.emplace_back(FlattenByCategory(AllOps(ops)));
     group_ = LastRow();
     if (found) AddAnalysis(index, std::move(found->idle));
-    AddSamples(DeviceSeries(rank_, rank_.devices[index]), index);
     AddStreams(index, ops);
+    AddSamples(DeviceSeries(rank_, rank_.devices[index]), index);
   }
 
   template <typename Events>
@@ -246,7 +246,6 @@ class RankRows {
     AddRow(RowKind::kHost, "host",
            fmt::format("{} thread{}", threads.size(), threads.size() == 1 ? "" : "s"));
     group_ = LastRow();
-    AddSamples(HostSeries(rank_), kNone);
     for (auto& [thread, events] : threads) {
       AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
       AddThreadRow(RowKind::kDataWaits, "data wait", thread, events.data_waits.Take());
@@ -254,6 +253,7 @@ class RankRows {
       AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, events.collectives.Take());
       AddThreadRow(RowKind::kCalls, "CUDA calls", thread, events.calls.Take());
     }
+    AddSamples(HostSeries(rank_), kNone);
   }
 
   void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, PackedLanes lanes) {

@@ -2,9 +2,9 @@
 // The rows of the timeline, made from a run once: which there are, what is in them, in which order.
 //
 // Per rank a heading and the training steps; per device a summary of all streams, its idle time by
-// cause, the depth of its queue, what was sampled of it, and a row a stream; for the host its use
-// of processors; per host thread its NVTX ranges, collectives, waits for data, checkpoints and
-// collections of garbage, and CUDA calls. Rows without events are not there. Rows form groups by
+// cause, the depth of its queue, a row a stream, and what was sampled of it; per host thread its
+// NVTX ranges, collectives, waits for data, checkpoints and collections of garbage, and CUDA calls;
+// for the host its use of processors. Rows without events are not there. Rows form groups by
 // `parent`; a parent stands before its rows.
 #pragma once
 
