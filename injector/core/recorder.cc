@@ -63,7 +63,9 @@ unsigned SourcesOf(const Options& options) {
   };
   add(options.sync, Source::kSync);
   add(options.gemm, Source::kGemm);
-  add(options.telemetry_hz > 0, Source::kTelemetry);
+  for (const Source sampled :
+       {Source::kDeviceSamples, Source::kDeviceSlowSamples, Source::kHostSamples})
+    add(options.telemetry_hz > 0, sampled);
   return sources;
 }
 

@@ -11,9 +11,11 @@
 namespace traceinject {
 
 enum class Source : unsigned {
-  kSync = 1,       // wrappers of event and synchronise calls
-  kGemm = 2,       // wrappers of matrix products
-  kTelemetry = 4,  // the sampler thread
+  kSync = 1,               // wrappers of event and synchronise calls
+  kGemm = 2,               // wrappers of matrix products
+  kDeviceSamples = 4,      // what NVML tells fast, many times a second
+  kDeviceSlowSamples = 8,  // what NVML tells slowly, once a second
+  kHostSamples = 16,       // threads, workers
 };
 
 inline constinit std::atomic<unsigned> g_sources{0};

@@ -245,21 +245,23 @@ void Sampler::SampleHost(bool look_for_children) {
   KeepWorkers(std::move(found));
 }
 
+void Sampler::LookAtStates() {
+  WorkerSampler::Found found;
+  workers_.LookAtStates(Clock(), &found);
+  KeepWorkers(std::move(found));
+}
+
 void Sampler::Run() {
   KeepFacts(ReadHostFacts(""));
   const std::int64_t device_ns = kSecondNs / hz_;
   std::int64_t next_device = 0, next_state = 0, next_host = 0, next_children = 0;
   std::int64_t children_ns = kSecondNs;
   while (!stop_.load(std::memory_order_acquire)) {
-    if (!Delivers(Source::kTelemetry)) {
-      wake_.Wait(device_ns);
-      continue;
-    }
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     TakeTold();
     if (now >= next_host) {
       const bool look = now >= next_children;
-      SampleHost(look);
+      if (Delivers(Source::kHostSamples)) SampleHost(look);
       if (look) {
         next_children = now + children_ns;
         children_ns = std::min(2 * children_ns, kLongestChildrenNs);
@@ -267,15 +269,13 @@ void Sampler::Run() {
       next_host = now + kSecondNs;
       next_state = now + kStateNs;
     } else if (now >= next_state) {
-      WorkerSampler::Found found;
-      workers_.LookAtStates(Clock(), &found);
-      KeepWorkers(std::move(found));
+      if (Delivers(Source::kHostSamples)) LookAtStates();
       next_state = now + kStateNs;
     }
     if (now >= next_device) {
       OpenDevices();
-      SampleDevices();
-      SampleOneSlowly(now);
+      if (Delivers(Source::kDeviceSamples)) SampleDevices();
+      if (Delivers(Source::kDeviceSlowSamples)) SampleOneSlowly(now);
       // Late rounds are left out, not made up for.
       next_device = std::max(next_device + device_ns, now + device_ns / 2);
     }

@@ -76,6 +76,7 @@ class Sampler {
   void SampleDevices();
   void SampleOneSlowly(std::int64_t monotonic_ns);
   void SampleHost(bool look_for_children);
+  void LookAtStates();
   void TakeTold();
   void NoteLink(const DeviceSlowSampleRow& row);
   void Fail(const std::string& why);

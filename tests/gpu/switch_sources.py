@@ -19,13 +19,15 @@ import sys
 
 import turns
 
-SYNC, GEMM, TELEMETRY = 1, 2, 4  # enum Source
+SYNC, GEMM, DEVICES, SLOW, HOST = 1, 2, 4, 8, 16  # enum Source
 SETTINGS = {
     "previous": SYNC,  # what was captured before the others came
     "previous+gemm": SYNC | GEMM,
-    "previous+telemetry": SYNC | TELEMETRY,
+    "previous+devices": SYNC | DEVICES,
+    "previous+devices slowly": SYNC | SLOW,
+    "previous+host": SYNC | HOST,
     "previous+attention": SYNC,
-    "all": SYNC | GEMM | TELEMETRY,
+    "all": SYNC | GEMM | DEVICES | SLOW | HOST,
 }
 WITH_ATTENTION = ("previous+attention", "all")
 SET = b"_ZN11traceinject9g_sourcesE"
