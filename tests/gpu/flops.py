@@ -67,12 +67,12 @@ def judge(checks, name, counted, products):
     checks.add(f"{name}: products with kernels", share >= LINKED, f"{linked} of {calls} ({share:.3%}, at least {LINKED:.0%})", share=share)
 
 
-def check(library, analyze, out):
+def check(library, analyze, out, programs):
     out.mkdir(parents=True, exist_ok=True)
     log = out / "checks.jsonl"
     log.unlink(missing_ok=True)
     checks = Checks(log, "flops")
-    for name in (*BACKENDS, "compiled"):
+    for name in programs or (*BACKENDS, "compiled"):
         try:
             plain, _ = matrix_products.run(name, out, library, False, __file__)
             traced, recording = matrix_products.run(name, out, library, True, __file__)
@@ -94,13 +94,14 @@ def main():
     checking.add_argument("--library", type=pathlib.Path, required=True)
     checking.add_argument("--analyze", type=pathlib.Path, required=True)
     checking.add_argument("--out", type=pathlib.Path, required=True)
+    checking.add_argument("--program", action="append", choices=(*BACKENDS, "compiled"), help="may be repeated (default: all)")
     one = commands.add_parser("program")
     one.add_argument("name", choices=(*BACKENDS, "compiled"))
     one.add_argument("result")
     arguments = parser.parse_args()
     if arguments.command == "program":
         return program(arguments.name, arguments.result)
-    return check(arguments.library.resolve(), arguments.analyze.resolve(), arguments.out.resolve())
+    return check(arguments.library.resolve(), arguments.analyze.resolve(), arguments.out.resolve(), arguments.program)
 
 
 if __name__ == "__main__":

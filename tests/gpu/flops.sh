@@ -3,11 +3,11 @@
 # FLOPs of a training step, matrix products and attention, as analyze reports them, against torch.utils.flop_counter: for each backend
 # of scaled_dot_product_attention, and what is said of a compiled program. About two minutes on one GPU.
 #
-# usage: flops.sh OUT    writes OUT/results.json and the recordings; exit code 0: all checks passed
+# usage: flops.sh OUT [--program NAME]...    writes OUT/results.json and the recordings; exit code 0: all checks passed
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [[ $# -ne 1 || $1 == -* ]]; then
+if [[ $# -lt 1 || $1 == -* ]]; then
   sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
   exit 2
@@ -15,6 +15,8 @@ fi
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
 [[ -n $analyze ]] || stop "analyze not found: build it or set TRACEINJECT_ANALYZE"
-mkdir -p "$1"
+out=$1
+shift
+mkdir -p "$out"
 describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/flops.py" check --library "$lib" --analyze "$analyze" --out "$1"
+exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/flops.py" check --library "$lib" --analyze "$analyze" --out "$out" "$@"

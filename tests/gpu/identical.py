@@ -191,13 +191,13 @@ def judge(checks, mode, plain, traced, kernels, again):
         checks.add(f"{mode}: rank {rank} identical" if len(plain) > 1 else f"{mode}: identical", not found, detail)
 
 
-def check(library, gpus, out):
+def check(library, gpus, out, modes):
     from checks import Checks, summary
     out.mkdir(parents=True, exist_ok=True)
     log = out / "checks.jsonl"
     log.unlink(missing_ok=True)
     checks = Checks(log, "identical")
-    for mode in EXIT_CODES:
+    for mode in modes or EXIT_CODES:
         if mode == "parallel" and gpus < 2:
             checks.skip(mode, "needs two GPUs")
             continue
@@ -216,11 +216,12 @@ def main():
     checking.add_argument("--library", type=pathlib.Path, required=True)
     checking.add_argument("--gpus", type=int, required=True)
     checking.add_argument("--out", type=pathlib.Path, required=True)
+    checking.add_argument("--mode", action="append", choices=EXIT_CODES, help="may be repeated (default: all)")
     commands.add_parser("train").add_argument("mode", choices=EXIT_CODES)
     arguments = parser.parse_args()
     if arguments.command == "train":
         return train(arguments.mode)
-    return check(arguments.library.resolve(), arguments.gpus, arguments.out.resolve())
+    return check(arguments.library.resolve(), arguments.gpus, arguments.out.resolve(), arguments.mode)
 
 
 if __name__ == "__main__":

@@ -4,17 +4,19 @@
 # code and leave the same parameters, bit by bit: eager, ended by an exception, under torch.compile, and on two GPUs if they are
 # there. About four minutes.
 #
-# usage: identical.sh OUT    writes OUT/results.json, what the programs printed, and the recordings; exit code 0: all checks passed
+# usage: identical.sh OUT [--mode MODE]...    writes OUT/results.json, what the programs printed, and the recordings; exit code 0: all checks passed
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [[ $# -ne 1 || $1 == -* ]]; then
+if [[ $# -lt 1 || $1 == -* ]]; then
   sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
   exit 2
 fi
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-mkdir -p "$1"
+out=$1
+shift
+mkdir -p "$out"
 describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/identical.py" check --library "$lib" --gpus "$gpus" --out "$1"
+exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/identical.py" check --library "$lib" --gpus "$gpus" --out "$out" "$@"

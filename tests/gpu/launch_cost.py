@@ -23,6 +23,8 @@ CONFIGURATIONS = {
     "kernel,memcpy2": "kernel,memcpy2",
     "kernel,api": "kernel,api",
     "default": "",
+    "default,memory": "kernel,memcpy,memcpy2,memset,api,memory",
+    "default,memory,stream": "kernel,memcpy,memcpy2,memset,api,memory,stream",
     "kernel,synchronization": "kernel,synchronization",
     "kernel,cuda_event": "kernel,cuda_event",
     "kernel,overhead": "kernel,overhead",
