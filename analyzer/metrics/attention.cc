@@ -113,6 +113,7 @@ AttentionCalls& AttentionCalls::operator+=(const AttentionCalls& other) {
   product_calls += other.product_calls;
   unknown_calls += other.unknown_calls;
   flops += other.flops;
+  for (const auto& [type, of_type] : other.flops_by_type) flops_by_type[type] += of_type;
   kernel_ns += other.kernel_ns;
   unknown_ns += other.unknown_ns;
   all_kernels_ns += other.all_kernels_ns;
@@ -148,6 +149,7 @@ AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange ra
         if (attentions.backward[row] != 0) ++found.backward_calls;
         if (!known) ++found.unknown_calls;
         found.flops += flops.value_or(0);
+        if (known) found.flops_by_type[shape.type] += *flops;
       }
     }
     const bool counts = Calls::IsAttention(kernel_class) || kernel_class == KernelClass::kGemm;

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -27,12 +28,13 @@ namespace traceinject {
 std::optional<double> AttentionFlops(const AttentionShape& shape, bool backward);
 
 struct AttentionCalls {
-  std::int64_t calls = 0;           // seen by the hooks
-  std::int64_t backward_calls = 0;  // of those
-  std::int64_t linked_calls = 0;    // with kernels that were found
-  std::int64_t product_calls = 0;   // done as products
-  std::int64_t unknown_calls = 0;   // linked ones whose lengths are not known
-  double flops = 0;                 // of the linked ones
+  std::int64_t calls = 0;                    // seen by the hooks
+  std::int64_t backward_calls = 0;           // of those
+  std::int64_t linked_calls = 0;             // with kernels that were found
+  std::int64_t product_calls = 0;            // done as products
+  std::int64_t unknown_calls = 0;            // linked ones whose lengths are not known
+  double flops = 0;                          // of the linked ones
+  std::map<int, double> flops_by_type = {};  // the same, by cudaDataType; -1: unknown
   TimeNs kernel_ns = 0;
   // Kernels that look like matrix products or attention, and no figure of FLOPs covers them:
   // compiled code, CUDA graphs, libraries without a hook, sequences of unknown length.

@@ -37,7 +37,7 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
       [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
       [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
-      [&] { found.flops_per_step = FlopsPerStep(rank, device, window.time); },
+      [&] { found.step_flops = FlopsOfSteps(rank, device, window.time); },
       [&] { found.samples = CountSamples(rank, window.time); },
       [&] { found.join = CountJoins(rank, device.ops, found.range); },
   };

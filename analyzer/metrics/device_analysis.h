@@ -19,6 +19,7 @@
 #include "analyzer/metrics/nccl_summary.h"
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/samples.h"
+#include "analyzer/metrics/step_flops.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
@@ -39,7 +40,7 @@ struct DeviceAnalysis {
   MatrixProducts products;
   MemoryCalls memory;
   AttentionCalls attention;
-  std::optional<double> flops_per_step;
+  std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process
   JoinRate join;
 };

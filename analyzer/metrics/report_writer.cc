@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -404,11 +405,16 @@ void ReportWriter::TransportsOf(proto::Nccl& to) const {
 }
 
 void ReportWriter::ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
-                              std::optional<double> flops_per_step,
+                              const std::optional<StepFlops>& step,
                               proto::MatrixProducts& to) const {
   AttentionOf(attention, *to.mutable_attention());
   SetIf(attention.unknown_share(), [&](double v) { to.set_unknown_share(v); });
-  SetIf(flops_per_step, [&](double v) { to.set_flops_per_step(v); });
+  if (step) {
+    to.set_flops_per_step(step->flops);
+    to.set_step_ns(static_cast<std::int64_t>(std::llround(step->step_ns)));
+    SetIf(step->peak_share, [&](double v) { to.set_peak_share(v); });
+    to.set_peak_reason(step->reason);
+  }
   to.set_calls(products.calls);
   to.set_linked_calls(products.linked_calls);
   to.set_flops(products.flops);
@@ -469,7 +475,7 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   Kernels(kernels.Finish(), to);
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
-  ProductsOf(found.products, found.attention, found.flops_per_step, *to.mutable_matrix_products());
+  ProductsOf(found.products, found.attention, found.step_flops, *to.mutable_matrix_products());
   if (found.samples) SamplesOf(*found.samples, *to.mutable_samples());
   if (found.device->allocator.size() > 0)
     AllocatorOf(found.device->allocator, *to.mutable_allocator());
@@ -492,7 +498,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   std::vector<MatrixProducts> products;
   std::vector<MemoryCalls> memory;
   AttentionCalls attention;
-  std::optional<double> flops_per_step = 0;
+  std::vector<std::optional<StepFlops>> step_flops;
   JoinRate join;
   for (const DeviceAnalysis& found : devices) {
     window.time.start = std::min(window.time.start, found.window.time.start);
@@ -506,8 +512,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
     products.push_back(found.products);
     if (found.rank->memory.size() > 0) memory.push_back(found.memory);
     attention += found.attention;
-    if (!found.flops_per_step) flops_per_step.reset();
-    if (flops_per_step) *flops_per_step += *found.flops_per_step;
+    step_flops.push_back(found.step_flops);
     join += found.join;
   }
   WindowOf(window, *to.mutable_window());
@@ -523,7 +528,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());
   TransportsOf(*to.mutable_nccl());
-  ProductsOf(MergeMatrixProducts(products), attention, flops_per_step,
+  ProductsOf(MergeMatrixProducts(products), attention, SumOfDevices(step_flops),
              *to.mutable_matrix_products());
   if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());

@@ -45,7 +45,7 @@ class ReportWriter {
   void TransportsOf(proto::Nccl& to) const;
   void MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const;
   void ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
-                  std::optional<double> flops_per_step, proto::MatrixProducts& to) const;
+                  const std::optional<StepFlops>& step, proto::MatrixProducts& to) const;
   void JoinOf(const JoinRate& join, proto::Join& to) const;
   std::string NcclCaveat(const std::vector<NcclRow>& rows) const;
 

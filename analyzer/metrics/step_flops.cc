@@ -1,21 +1,145 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/step_flops.h"
 
+#include <fmt/format.h>
+
+#include <map>
+
 #include "analyzer/metrics/attention.h"
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/steps.h"
 
 namespace traceinject {
+namespace {
 
-std::optional<double> FlopsPerStep(const Rank& rank, const Device& device, Interval window) {
+// cudaDataType and cublasComputeType_t, library_types.h and cublas_api.h of CUDA 12 and 13.
+constexpr int kFloat = 0, kHalf = 2, kBfloat16 = 14, kFp8E4m3 = 28, kFp8E5m2 = 29;
+constexpr int kComputeFloat = 68, kPedanticFloat = 69, kFastHalf = 74, kFastBfloat16 = 75,
+              kFastTf32 = 77;
+
+// Of matrices in that type; empty for fp32, of which the type does not tell, and for types without
+// a rate in the table.
+std::optional<PeakDtype> PeakDtypeOf(int type) {
+  switch (type) {
+    case kHalf:
+      return PeakDtype::kFp16;
+    case kBfloat16:
+      return PeakDtype::kBf16;
+    case kFp8E4m3:
+    case kFp8E5m2:
+      return PeakDtype::kFp8;
+    default:
+      return std::nullopt;
+  }
+}
+
+// Operations by the rate that limits them.
+class ByRate {
+ public:
+  void Add(std::optional<PeakDtype> dtype, double flops) {
+    if (flops <= 0) return;
+    total_ += flops;
+    dtype ? by_dtype_[*dtype] += flops : unknown_ += flops;
+  }
+  double total() const { return total_; }
+
+  // Seconds that they take at the peak rates; empty: a rate is not known, and `reason` says which.
+  std::optional<double> IdealSeconds(const Device& device, std::string* reason) const {
+    const GpuSpec* spec = FindGpuSpec(device.name);
+    if (spec == nullptr) {
+      *reason = fmt::format("the peak rate of '{}' is not in the table of GPUs", device.name);
+      return std::nullopt;
+    }
+    if (unknown_ > 0) {
+      *reason =
+          "the recording does not tell which rate limits some of them (fp32 with or without TF32)";
+      return std::nullopt;
+    }
+    double seconds = 0;
+    for (const auto& [dtype, flops] : by_dtype_) {
+      const std::optional<double> peak = PeakTflops(*spec, dtype);
+      if (!peak) {
+        *reason =
+            fmt::format("no {} peak rate is established for {}", PeakDtypeName(dtype), spec->title);
+        return std::nullopt;
+      }
+      seconds += flops / (*peak * 1e12);
+    }
+    return seconds;
+  }
+
+ private:
+  std::map<PeakDtype, double> by_dtype_;
+  double total_ = 0, unknown_ = 0;
+};
+
+ByRate Count(const Rank& rank, const Device& device, OpRange range, Interval time) {
+  ByRate flops;
+  for (const MatrixProductRow& row : CountMatrixProducts(rank, device, range, time).rows)
+    flops.Add(PeakDtypeOf(row.shape, row.function), row.flops);
+  for (const auto& [type, of_type] : CountAttention(rank, device, range, time).flops_by_type)
+    flops.Add(PeakDtypeOf(type), of_type);
+  return flops;
+}
+
+}  // namespace
+
+std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view function) {
+  const auto a = PeakDtypeOf(shape.type_a), b = PeakDtypeOf(shape.type_b);
+  if (a && (a == b || shape.type_b < 0)) return a;
+  if (shape.type_a != kFloat || (shape.type_b >= 0 && shape.type_b != kFloat)) return std::nullopt;
+  switch (shape.compute_type) {
+    case kComputeFloat:
+      if (function != "cublasLtMatmul") return std::nullopt;
+      return PeakDtype::kFp32;
+    case kPedanticFloat:
+      return PeakDtype::kFp32;
+    case kFastTf32:
+      return PeakDtype::kTf32;
+    case kFastHalf:
+      return PeakDtype::kFp16;
+    case kFastBfloat16:
+      return PeakDtype::kBf16;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, Interval window) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return std::nullopt;
   const Steps steps = FindSteps(rank, device, window);
   if (steps.source == StepSource::kWindow || steps.steps.empty()) return std::nullopt;
   const Interval time{steps.steps.front().time.start, steps.steps.back().time.end};
-  const OpRange range = StartingIn(device.ops, time);
-  const double flops = CountMatrixProducts(rank, device, range, time).flops +
-                       CountAttention(rank, device, range, time).flops;
-  return flops / static_cast<double>(steps.steps.size());
+  const ByRate all = Count(rank, device, StartingIn(device.ops, time), time);
+  const auto count = static_cast<double>(steps.steps.size());
+  StepFlops found;
+  found.flops = all.total() / count;
+  found.step_ns = static_cast<double>(time.end - time.start) / count;
+  const auto ideal = all.IdealSeconds(device, &found.reason);
+  if (!ideal || all.total() == 0) return found;
+  const double share = *ideal * 1e9 / static_cast<double>(time.end - time.start);
+  if (share > 1) {
+    found.reason = fmt::format("{:.1f} % of the peak is impossible", 100 * share);
+  } else {
+    found.peak_share = share;
+  }
+  return found;
+}
+
+std::optional<StepFlops> SumOfDevices(const std::vector<std::optional<StepFlops>>& devices) {
+  if (devices.empty()) return std::nullopt;
+  StepFlops sum;
+  sum.peak_share = 0;
+  const auto count = static_cast<double>(devices.size());
+  for (const std::optional<StepFlops>& device : devices) {
+    if (!device) return std::nullopt;
+    sum.flops += device->flops;
+    sum.step_ns += device->step_ns / count;
+    if (sum.reason.empty()) sum.reason = device->reason;
+    if (!device->peak_share) sum.peak_share.reset();
+    if (sum.peak_share) *sum.peak_share += *device->peak_share / count;
+  }
+  return sum;
 }
 
 }  // namespace traceinject

@@ -79,6 +79,7 @@ class TextWriter {
   void Nccl(const proto::Nccl& nccl, std::size_t rows);
   void Transports(const proto::Nccl& nccl);
   void MemoryCalls(const proto::MemoryCalls& memory);
+  void StepFlops(const proto::MatrixProducts& products);
   void Products(const proto::MatrixProducts& products, std::size_t rows);
   void Attention(const proto::MatrixProducts& products);
   void Samples();
@@ -531,6 +532,19 @@ void TextWriter::Products(const proto::MatrixProducts& products, std::size_t row
   Attention(products);
 }
 
+void TextWriter::StepFlops(const proto::MatrixProducts& products) {
+  if (!products.has_flops_per_step() || products.flops_per_step() <= 0) return;
+  std::string text = fmt::format("known FLOPs of a step: {:.4g} TFLOP in {}",
+                                 products.flops_per_step() / 1e12, FormatTime(products.step_ns()));
+  if (products.has_peak_share()) {
+    text += fmt::format(": hardware FLOPs utilisation (HFU) at least {}",
+                        Percent(products.peak_share(), 1));
+  } else if (!products.peak_reason().empty()) {
+    text += "; share of the peak unknown: " + products.peak_reason();
+  }
+  page_.Sentence(text);
+}
+
 void TextWriter::Attention(const proto::MatrixProducts& products) {
   const proto::Attention& attention = products.attention();
   if (attention.calls() > 0) {
@@ -546,9 +560,7 @@ void TextWriter::Attention(const proto::MatrixProducts& products) {
       page_.Sentence(fmt::format("FLOPs of {} unknown: the lengths of its sequences are on the GPU",
                                  Plural(attention.unknown_calls(), "attention call")));
   }
-  if (products.has_flops_per_step())
-    page_.Sentence(
-        fmt::format("known FLOPs of a step: {:.4g} TFLOP", products.flops_per_step() / 1e12));
+  StepFlops(products);
   if (products.unknown_share() > 0)
     page_.Sentence(fmt::format(
         "{} of the kernel time is in matrix products or attention whose FLOPs are not known",

@@ -177,13 +177,17 @@ TEST(TextTest, FlopsOfAttentionAndWhatIsNotKnown) {
   attention.set_flops(3.5e12);
   attention.set_kernel_ns(7'000'000);
   products.set_flops_per_step(5e12);
+  products.set_step_ns(20'000'000);
+  products.set_peak_share(0.25);
   products.set_unknown_share(0.125);
   const std::string text = WriteText(report, {});
   ExpectFits(text);
   for (const char* expected :
        {"attention: 24 calls (12 backward), 20 of them joined to their kernels: 3.5 TFLOP",
         "1 attention call done as matrix products", "FLOPs of 2 attention calls unknown",
-        "known FLOPs of a step: 5 TFLOP", "12.5 % of the kernel time is in matrix products"}) {
+        "known FLOPs of a step: 5 TFLOP in 20.00 ms: hardware FLOPs utilisation (HFU) at least "
+        "25.0 %",
+        "12.5 % of the kernel time is in matrix products"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
 }
