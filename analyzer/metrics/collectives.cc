@@ -211,8 +211,22 @@ std::string JoinNames(const std::set<std::string_view>& names) {
   return JoinWords(names);
 }
 
+// The communicator of a call whose kernel ran on this device. A process that drives several devices
+// has one of the same hash on each, and the call names but one of them. kNone: there is none here.
+std::uint32_t OnDevice(const Rank& rank, std::uint32_t id, int ordinal, TimeNs called) {
+  const std::uint64_t hash = rank.communicators[id].hash;
+  std::uint32_t found = kNone;
+  for (std::uint32_t other = 0; other < rank.communicators.size(); ++other) {
+    const Communicator& one = rank.communicators[other];
+    if (one.hash != hash || one.device != ordinal || one.created > called) continue;
+    if (found == kNone || one.created >= rank.communicators[found].created) found = other;
+  }
+  return found;
+}
+
 // Fills in what the calls say: function, communicator, size, algorithm and protocol. A group may
-// span devices: of its calls those count whose communicator is on this device, or does not tell.
+// span devices: of its calls those count whose communicator is on this device, or does not tell;
+// of a single call, and of those that NCCL told of, it is certain that they ran here.
 void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& calls,
               NcclLaunch& launch) {
   const Collectives& all = rank.collectives;
@@ -222,10 +236,16 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
   std::int64_t sent = 0, received = 0, rest = 0;
   bool known = true;
   for (const std::uint32_t row : calls) {
-    const std::uint32_t id = all.communicator[row];
+    std::uint32_t id = all.communicator[row];
+    const auto is_elsewhere = [&] {
+      return id < rank.communicators.size() &&
+             rank.communicators[id].device.value_or(ordinal) != ordinal;
+    };
+    if (is_elsewhere() && (calls.size() == 1 || all.plan[row] != kNone))
+      id = OnDevice(rank, id, ordinal, all.start[row]);
+    if (is_elsewhere()) continue;
     const Communicator* communicator =
         id < rank.communicators.size() ? &rank.communicators[id] : nullptr;
-    if (communicator != nullptr && communicator->device.value_or(ordinal) != ordinal) continue;
     const std::optional<int> size = communicator != nullptr ? communicator->size : std::nullopt;
     const std::string_view function = rank.string(all.function[row]);
     const std::optional<std::int64_t> bytes = MessageBytes(function, all.bytes[row], size);

@@ -31,6 +31,20 @@ TEST(CollectivesTest, KernelIsLinkedToTheCallAroundItsLaunch) {
   EXPECT_EQ(links.launches[1].bytes, 4'000);  // per rank x ranks
 }
 
+// A process that drives several devices has a communicator of the same hash on each.
+TEST(CollectivesTest, CommunicatorIsTheOneOnTheDeviceOfTheKernel) {
+  RankBuilder builder;
+  builder.AddCommunicator(2, 0, 0);
+  const std::uint32_t last = builder.AddCommunicator(2, 1, 1);
+  builder.AddCall({100, 200, "AllReduce", 1'000, last});
+  builder.AddKernel(500, 600, kAllReduce, builder.AddApi(150, 160, "cudaLaunchKernelExC"));
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 1u);
+  EXPECT_EQ(links.launches[0].calls, 1);
+  EXPECT_EQ(links.launches[0].communicator, 0u);
+  EXPECT_EQ(links.launches[0].bytes, 1'000);
+}
+
 TEST(CollectivesTest, CallsOfAnotherThreadDoNotCount) {
   RankBuilder builder;
   builder.AddCall({100, 200, "AllReduce", 1'000, kNone, 1});
