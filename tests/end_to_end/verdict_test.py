@@ -143,8 +143,11 @@ class Verdict(harness.TestCase):
             played = Played(self, CAUSES["pageable copy"], "pageable.db")
             self.assertGreater(played.pageable_ns / played.step_ns, FLOOR)
         with self.subTest(name="control"):
-            played = Played(self, CONTROL, "control.db")
-            self.assertLess(1 - played.kernel_ns / played.step_ns, 0.05)
+            self.in_one_of_three(self.check_control_is_busy)
+
+    def check_control_is_busy(self, attempt):
+        played = Played(self, CONTROL, f"control{attempt}.db")
+        self.assertLess(1 - played.kernel_ns / played.step_ns, 0.05)
 
     def test_data_wait(self):
         self.assert_label_and_saving("data wait")
