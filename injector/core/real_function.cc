@@ -71,6 +71,13 @@ void* FindAnywhere(const char* library, const char* name) {
   return handle == nullptr ? nullptr : dlsym(handle, name);
 }
 
+// The library stays, as it would if nobody closed it: what is known of it must not go stale.
+void KeepLoaded(void* symbol) {
+  Dl_info found{};
+  if (dladdr(symbol, &found) != 0 && found.dli_fname != nullptr)
+    dlopen(found.dli_fname, RTLD_NOLOAD | RTLD_LAZY);
+}
+
 }  // namespace
 
 void* RealSymbol::LookUp(const char* library, const char* name, std::uintptr_t caller) {
@@ -78,6 +85,7 @@ void* RealSymbol::LookUp(const char* library, const char* name, std::uintptr_t c
   const Object object(caller);
   void* symbol = FindLinked(object.path, name);
   if (symbol == nullptr) symbol = FindAnywhere(library, name);
+  if (symbol != nullptr) KeepLoaded(symbol);
   errno = saved_errno;
   if (symbol == nullptr || count_.load(std::memory_order_relaxed) >= kMost) return symbol;
   const int index = count_.fetch_add(1, std::memory_order_relaxed);

@@ -32,8 +32,10 @@ class RealSymbol {
   static constexpr int kMost = 32;  // callers of a function; later ones are looked up each time
 
   struct Caller {
-    std::uintptr_t begin, bytes;  // an object of the process
-    std::atomic<void*> symbol;    // null: not filled in yet
+    // An object of the process. One that is loaded where another was closed is taken for that one:
+    // right unless they are linked with different versions.
+    std::uintptr_t begin, bytes;
+    std::atomic<void*> symbol;  // null: not filled in yet
   };
 
   void* LookUp(const char* library, const char* name, std::uintptr_t caller);
