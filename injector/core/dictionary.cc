@@ -34,10 +34,18 @@ void Dictionary::NameThread(std::int64_t tid, std::string_view name) {
   batch_->threads.push_back({id, tid, String(name)});  // replaces the row
 }
 
+StreamRow& Dictionary::AboutStream(std::uint32_t context, std::uint32_t stream) {
+  // A program may make a stream for each step, and none of them come back.
+  if (about_streams_.size() > used_streams_ + kUnusedStreamsKept)
+    std::erase_if(about_streams_, [](const auto& entry) { return entry.second.id == 0; });
+  return about_streams_[{context, stream}];
+}
+
 std::uint32_t Dictionary::Stream(std::uint32_t device, std::uint32_t context,
                                  std::uint32_t stream) {
   return streams_.Id({device, context, stream}, [&](std::uint32_t id) {
     StreamRow& row = AboutStream(context, stream);
+    if (row.id == 0) ++used_streams_;
     row.id = id;
     row.device = device;
     row.context = context;

@@ -55,6 +55,8 @@ class Dictionary {
  public:
   // At least the last so many different texts are known; at most twice as many.
   static constexpr std::size_t kStringsKept = 100'000;
+  // Streams that were described and not used yet; beyond, all of them are forgotten.
+  static constexpr std::size_t kUnusedStreamsKept = 16'384;
 
   explicit Dictionary(Batch* batch) : batch_(batch) {}
 
@@ -125,9 +127,7 @@ class Dictionary {
     }
   };
 
-  StreamRow& AboutStream(std::uint32_t context, std::uint32_t stream) {
-    return about_streams_[{context, stream}];
-  }
+  StreamRow& AboutStream(std::uint32_t context, std::uint32_t stream);
 
   using StringIds = std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
 
@@ -139,6 +139,7 @@ class Dictionary {
   IntegerIdMap<3> streams_;
   // By context and number; id 0: not used yet.
   std::unordered_map<IntegerKey<2>, StreamRow, BytesHash<IntegerKey<2>>> about_streams_;
+  std::size_t used_streams_ = 0;  // of about_streams_
   IntegerIdMap<2> graph_nodes_;
   IntegerIdMap<14> shapes_;
   IntegerIdMap<2> api_names_;

@@ -45,5 +45,25 @@ TEST(DictionaryTest, EndlessDifferentTextsTakeBoundedMemory) {
   EXPECT_LT(mallinfo2().uordblks, used + (20 << 20));
 }
 
+// As of a program that makes a stream for each step and uses few of them.
+TEST(DictionaryTest, EndlessUnusedStreamsTakeBoundedMemory) {
+  Batch batch;
+  Dictionary dictionary(&batch);
+  dictionary.DescribeStream(1, 0, -5, 1);
+  dictionary.Stream(0, 1, 0);
+  std::size_t used = 0;
+  constexpr std::uint32_t kMany = 500'000;
+  for (std::uint32_t i = 1; i <= kMany; ++i) {
+    dictionary.DescribeStream(1, i, -1, 1);
+    if (i == kMany / 10) used = mallinfo2().uordblks;
+  }
+  EXPECT_LT(mallinfo2().uordblks, used + (8 << 20));
+  dictionary.Stream(0, 1, kMany);
+  dictionary.NameStream(1, 0, "kept");
+  ASSERT_EQ(batch.streams.size(), 3U);
+  EXPECT_EQ(batch.streams[1].priority, -1);
+  EXPECT_EQ(batch.streams[2].priority, -5) << "one in use is never forgotten";
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -127,8 +127,8 @@ constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT_FLUSH_MS", "1000",
       "how often what is complete is written and committed; what a killed process loses is at most "
       "about this"},
-     "milliseconds from 50",
-     Integer<&Options::flush_ms, 50>},
+     "milliseconds from 50 to 3600000",
+     Integer<&Options::flush_ms, 50, 3'600'000>},
     {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},
      "a size of at least 16M",
      Size<&Options::buffer_bytes, (16 << 20)>},

@@ -85,5 +85,14 @@ TEST(OptionsTest, SamplesASecond) {
   }
 }
 
+// In nanoseconds it has to fit, or the writer would flush without a pause.
+TEST(OptionsTest, TimeBetweenFlushes) {
+  EXPECT_EQ(Parse({"TRACEINJECT_FLUSH_MS=3600000"}).flush_ms, 3'600'000);
+  for (const char* bad : {"TRACEINJECT_FLUSH_MS=49", "TRACEINJECT_FLUSH_MS=9223372036854775807"}) {
+    EXPECT_EQ(Parse({bad}).flush_ms, 1000);
+    EXPECT_EQ(Parse({bad}).invalid.size(), 1U);
+  }
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -1,37 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function that a wrapper of ours stands in front of.
+//
+// A process may hold several versions of a library (two frameworks, each with its own cuBLAS), and
+// what one made is of no use to another. So a call goes to the library that its caller is linked
+// with, as it would without us: each object that calls is looked up once.
 #pragma once
 
-#include <dlfcn.h>
-
 #include <atomic>
-
-#include "injector/core/loaded_libraries.h"
+#include <cstdint>
 
 namespace traceinject {
 
-// A function of a library that the program has loaded ("libcudart.so": any version), looked up at
-// its first call by the library's handle. RTLD_NEXT would not do: see loaded_libraries.h.
-template <typename Function>
-class RealFunction {
+// What is known of one function: all zero at first, so that it takes no room in the file.
+class RealSymbol {
  public:
-  constexpr RealFunction(const char* library, const char* name) : library_(library), name_(name) {}
-
-  // Null: the library is not loaded, or has no such function.
-  Function* Get() {
-    Function* function = function_.load(std::memory_order_acquire);
-    if (function == nullptr) {
-      if (void* library = OpenLoaded(library_))
-        function = reinterpret_cast<Function*>(dlsym(library, name_));
-      function_.store(function, std::memory_order_release);
+  // For a call from the code at `caller`: the function `name` of a library whose file name begins
+  // with `library` ("libcudart.so"). Null: the library is not loaded, or has no such function.
+  // O(calling objects); the first call of each takes the dynamic linker's lock.
+  void* Get(const char* library, const char* name, const void* caller) {
+    const auto at = reinterpret_cast<std::uintptr_t>(caller);
+    const int count = count_.load(std::memory_order_relaxed);
+    for (int i = 0; i < count && i < kMost; ++i) {
+      const Caller& known = callers_[i];
+      void* symbol = known.symbol.load(std::memory_order_acquire);
+      if (symbol != nullptr && at - known.begin < known.bytes) return symbol;
     }
-    return function;
+    return LookUp(library, name, at);
   }
 
  private:
-  const char* library_;
-  const char* name_;
-  std::atomic<Function*> function_{nullptr};
+  static constexpr int kMost = 32;  // callers of a function; later ones are looked up each time
+
+  struct Caller {
+    // An object of the process. One that is loaded where another was closed is taken for that one:
+    // right unless they are linked with different versions.
+    std::uintptr_t begin, bytes;
+    std::atomic<void*> symbol;  // null: not filled in yet
+  };
+
+  void* LookUp(const char* library, const char* name, std::uintptr_t caller);
+
+  std::atomic<int> count_{0};
+  Caller callers_[kMost]{};
 };
+
+template <typename Function>
+class RealFunction {
+ public:
+  Function* Get(const char* library, const char* name, const void* caller) {
+    return reinterpret_cast<Function*>(symbol_.Get(library, name, caller));
+  }
+
+ private:
+  RealSymbol symbol_;
+};
+
+// In a wrapper: where it is called from.
+#define TRACEINJECT_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 
 }  // namespace traceinject

@@ -100,48 +100,63 @@ void Describe(const Emitter& emit, Product product, const Groups<Int>& groups) {
   }
 }
 
-using GetAttribute = int(void*, int, void*, std::size_t, std::size_t*);
-constinit RealFunction<GetAttribute> g_layout_attribute(kLtLibrary,
-                                                        "cublasLtMatrixLayoutGetAttribute");
-constinit RealFunction<GetAttribute> g_matmul_attribute(kLtLibrary,
-                                                        "cublasLtMatmulDescGetAttribute");
+// Reads what the program set in its descriptors, by the library that made them.
+class Descriptors {
+ public:
+  // `caller` as RealFunction wants it.
+  explicit Descriptors(const void* caller)
+      : layout_(g_layout.Get(kLtLibrary, "cublasLtMatrixLayoutGetAttribute", caller)),
+        matmul_(g_matmul.Get(kLtLibrary, "cublasLtMatmulDescGetAttribute", caller)) {}
 
-template <typename Value>
-Value Attribute(RealFunction<GetAttribute>& of, void* descriptor, int attribute, Value otherwise) {
-  Value value{};
-  std::size_t written = 0;
-  GetAttribute* get = of.Get();
-  if (get == nullptr || descriptor == nullptr ||
-      get(descriptor, attribute, &value, sizeof value, &written) != 0)
-    return otherwise;
-  return value;
-}
+  template <typename Value>
+  Value OfLayout(void* layout, int attribute, Value otherwise) const {
+    return Read(layout_, layout, attribute, otherwise);
+  }
+  template <typename Value>
+  Value OfMatmul(void* matmul, int attribute, Value otherwise) const {
+    return Read(matmul_, matmul, attribute, otherwise);
+  }
 
-Product DescribeMatmul(void* operation, void* a, void* b, void* d) {
-  const auto rows = [](void* layout) {
-    return static_cast<std::int64_t>(
-        Attribute<std::uint64_t>(g_layout_attribute, layout, kLayoutRows, 0));
+ private:
+  using Get = int(void*, int, void*, std::size_t, std::size_t*);
+
+  template <typename Value>
+  static Value Read(Get* get, void* descriptor, int attribute, Value otherwise) {
+    Value value{};
+    std::size_t written = 0;
+    if (get == nullptr || descriptor == nullptr ||
+        get(descriptor, attribute, &value, sizeof value, &written) != 0)
+      return otherwise;
+    return value;
+  }
+
+  static constinit inline RealFunction<Get> g_layout, g_matmul;
+  Get *layout_, *matmul_;
+};
+
+Product DescribeMatmul(void* operation, void* a, void* b, void* d, const void* caller) {
+  const Descriptors of(caller);
+  const auto rows = [&](void* layout) {
+    return static_cast<std::int64_t>(of.OfLayout<std::uint64_t>(layout, kLayoutRows, 0));
   };
-  const auto columns = [](void* layout) {
-    return static_cast<std::int64_t>(
-        Attribute<std::uint64_t>(g_layout_attribute, layout, kLayoutColumns, 0));
+  const auto columns = [&](void* layout) {
+    return static_cast<std::int64_t>(of.OfLayout<std::uint64_t>(layout, kLayoutColumns, 0));
   };
-  const auto type = [](void* layout) {
-    return static_cast<int>(
-        Attribute<std::uint32_t>(g_layout_attribute, layout, kLayoutType, 0xffffffff));
+  const auto type = [&](void* layout) {
+    return static_cast<int>(of.OfLayout<std::uint32_t>(layout, kLayoutType, 0xffffffff));
   };
-  const int trans_a = Attribute<std::int32_t>(g_matmul_attribute, operation, kMatmulTransA, 0);
+  const int trans_a = of.OfMatmul<std::int32_t>(operation, kMatmulTransA, 0);
   return {"cublasLtMatmul",
           rows(d),
           columns(d),
           trans_a == 0 ? columns(a) : rows(a),
-          Attribute<std::int32_t>(g_layout_attribute, d, kLayoutBatch, 1),
+          of.OfLayout<std::int32_t>(d, kLayoutBatch, 1),
           trans_a,
-          Attribute<std::int32_t>(g_matmul_attribute, operation, kMatmulTransB, 0),
+          of.OfMatmul<std::int32_t>(operation, kMatmulTransB, 0),
           type(a),
           type(b),
           type(d),
-          Attribute<std::int32_t>(g_matmul_attribute, operation, kMatmulComputeType, kUnknown)};
+          of.OfMatmul<std::int32_t>(operation, kMatmulComputeType, kUnknown)};
 }
 
 }  // namespace
@@ -151,14 +166,14 @@ using traceinject::Emitter;
 
 // One wrapper: its exported name, the library, the parameters, the arguments, and what to tell an
 // Emitter `emit` afterwards.
-#define TRACEINJECT_GEMM_OF(library, name, parameters, arguments, ...)                            \
-  extern "C" TRACEINJECT_EXPORT int name parameters {                                             \
-    static constinit traceinject::RealFunction<int parameters> real(traceinject::cublas::library, \
-                                                                    #name);                       \
-    auto* function = real.Get();                                                                  \
-    if (function == nullptr) return traceinject::cublas::kNotInitialized;                         \
-    return traceinject::Traced([&](const Emitter& emit) { __VA_ARGS__; },                         \
-                               [&] { return function arguments; });                               \
+#define TRACEINJECT_GEMM_OF(library, name, parameters, arguments, ...)      \
+  extern "C" TRACEINJECT_EXPORT int name parameters {                       \
+    static constinit traceinject::RealFunction<int parameters> real;        \
+    [[maybe_unused]] const void* caller = TRACEINJECT_CALLER;               \
+    auto* function = real.Get(traceinject::cublas::library, #name, caller); \
+    if (function == nullptr) return traceinject::cublas::kNotInitialized;   \
+    return traceinject::Traced([&](const Emitter& emit) { __VA_ARGS__; },   \
+                               [&] { return function arguments; });         \
   }
 #define TRACEINJECT_GEMM(...) TRACEINJECT_GEMM_OF(kLibrary, __VA_ARGS__)
 
@@ -289,4 +304,4 @@ TRACEINJECT_GEMM_OF(kLtLibrary, cublasLtMatmul,
                      std::size_t workspace_bytes, void* stream),
                     (handle, operation, alpha, a, desc_a, b, desc_b, beta, c, desc_c, d, desc_d,
                      algorithm, workspace, workspace_bytes, stream),
-                    emit(traceinject::DescribeMatmul(operation, desc_a, desc_b, desc_d)))
+                    emit(traceinject::DescribeMatmul(operation, desc_a, desc_b, desc_d, caller)))

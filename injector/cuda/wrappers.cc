@@ -3,9 +3,8 @@
 // the program's calls to them. API records have no event or stream handle; these have. CUPTI's
 // SYNCHRONIZATION and CUDA_EVENT kinds would give the same at a cost on every launch.
 //
-// A wrapper forwards the call whatever happens. Real functions are looked up in the loaded
-// libcudart or libcuda by handle, never by RTLD_NEXT, which does not see libraries opened with
-// RTLD_LOCAL. libcudart's own calls into libcuda do not come by here.
+// A wrapper forwards the call whatever happens (real_function.h says to where). libcudart's own
+// calls into libcuda do not come by here.
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
@@ -69,12 +68,12 @@ using traceinject::SyncKind;
 
 // One wrapper: its exported name, the library, the parameters, the arguments, and what the call
 // means.
-#define TRACEINJECT_WRAP(library, name, parameters, arguments, ...)                               \
-  extern "C" TRACEINJECT_EXPORT int name parameters {                                             \
-    static constinit traceinject::RealFunction<int parameters> real(traceinject::library, #name); \
-    auto* function = real.Get();                                                                  \
-    if (function == nullptr) return traceinject::kNotLoaded;                                      \
-    return traceinject::Timed(__VA_ARGS__, [&] { return function arguments; });                   \
+#define TRACEINJECT_WRAP(library, name, parameters, arguments, ...)             \
+  extern "C" TRACEINJECT_EXPORT int name parameters {                           \
+    static constinit traceinject::RealFunction<int parameters> real;            \
+    auto* function = real.Get(traceinject::library, #name, TRACEINJECT_CALLER); \
+    if (function == nullptr) return traceinject::kNotLoaded;                    \
+    return traceinject::Timed(__VA_ARGS__, [&] { return function arguments; }); \
   }
 
 #define TRACEINJECT_RECORD(per_thread) \
@@ -123,12 +122,12 @@ TRACEINJECT_WRAP(kDriver, cuStreamSynchronize_ptsz, (void* stream), (stream),
                  TRACEINJECT_STREAM_SYNC(true))
 
 // A destroyed stream's handle may come back for another stream.
-#define TRACEINJECT_WRAP_DESTROY(library, name)                                               \
-  extern "C" TRACEINJECT_EXPORT int name(void* stream) {                                      \
-    static constinit traceinject::RealFunction<int(void*)> real(traceinject::library, #name); \
-    auto* function = real.Get();                                                              \
-    traceinject::ForgetStreams();                                                             \
-    return function == nullptr ? traceinject::kNotLoaded : function(stream);                  \
+#define TRACEINJECT_WRAP_DESTROY(library, name)                                 \
+  extern "C" TRACEINJECT_EXPORT int name(void* stream) {                        \
+    static constinit traceinject::RealFunction<int(void*)> real;                \
+    auto* function = real.Get(traceinject::library, #name, TRACEINJECT_CALLER); \
+    traceinject::ForgetStreams();                                               \
+    return function == nullptr ? traceinject::kNotLoaded : function(stream);    \
   }
 TRACEINJECT_WRAP_DESTROY(kRuntime, cudaStreamDestroy)
 TRACEINJECT_WRAP_DESTROY(kDriver, cuStreamDestroy_v2)

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMostCalls = 65'536;
 constexpr std::size_t kMostPending = 16'384;
 constexpr std::size_t kMostLaunches = 4'096;
+// Of one thread at one time: NCCL's own ranges are two deep.
+constexpr std::size_t kMostOpen = 64;
 // Flushes that an operation waits for what another thread tells.
 constexpr int kMostTries = 3;
 
@@ -25,7 +27,7 @@ std::string_view DatatypeOf(const NcclWord& word) {
   return View(word) == "Unknown" ? std::string_view("ncclUint8") : View(word);
 }
 
-std::int64_t BytesOf(std::string_view datatype) {
+std::int64_t SizeOf(std::string_view datatype) {
   static constexpr std::pair<std::string_view, int> kSizes[] = {
       {"ncclInt64", 8},  {"ncclUint64", 8},  {"ncclFloat64", 8}, {"ncclInt32", 4},
       {"ncclUint32", 4}, {"ncclFloat32", 4}, {"ncclFloat16", 2}, {"ncclBfloat16", 2},
@@ -34,6 +36,12 @@ std::int64_t BytesOf(std::string_view datatype) {
     if (name == datatype) return size;
   }
   return 1;  // 8-bit integers and floating-point numbers
+}
+
+// NCCL refuses counts that no memory has, but tells of the call before.
+std::int64_t BytesOf(std::int64_t count, std::string_view datatype) {
+  std::int64_t bytes = 0;
+  return __builtin_mul_overflow(count, SizeOf(datatype), &bytes) ? INT64_MAX : bytes;
 }
 
 bool HasRoot(std::string_view function) {
@@ -116,7 +124,12 @@ std::uint64_t NcclDecoder::Begin(int slot, std::uint32_t thread, std::int64_t st
                    operation.reduction,
                    operation.peer,
                    operation.root};
-  open_[slot].push_back(std::move(announced));
+  std::vector<Announced>& open = open_[slot];
+  if (open.size() >= kMostOpen) {
+    Store(open.front().row);
+    open.erase(open.begin());
+  }
+  open.push_back(std::move(announced));
   return last_collective_;
 }
 
@@ -176,7 +189,7 @@ CollectiveRow NcclDecoder::OwnRow(const NcclWord& function, std::int64_t time, i
 void NcclDecoder::DecodeCall(int slot, int tid, const NcclCallEvent& event) {
   version_ = 5;
   const std::string_view function = View(event.function), datatype = DatatypeOf(event.datatype);
-  const std::int64_t bytes = event.count * BytesOf(datatype);
+  const std::int64_t bytes = BytesOf(event.count, datatype);
   Call call;
   call.group = event.group;
   call.count = event.count;
@@ -284,7 +297,7 @@ bool NcclDecoder::ResolveByCall(const Waiting& waiting, bool last_try) {
 std::uint64_t NcclDecoder::Claim(int slot, const NcclOperationEvent& event) {
   const std::string_view function = View(event.function);
   const std::uint32_t name = dictionary_->String(function);
-  const std::int64_t bytes = event.count * BytesOf(DatatypeOf(event.datatype));
+  const std::int64_t bytes = BytesOf(event.count, DatatypeOf(event.datatype));
   const int root = HasRoot(function) ? event.root : -1;
   if (const auto open = open_.find(slot); open != open_.end() && !open->second.empty()) {
     Announced& around = open->second.back();
@@ -320,7 +333,7 @@ std::uint64_t NcclDecoder::ClaimPending(const Key& key, std::uint64_t hash) {
 std::uint64_t NcclDecoder::StoreOwn(int tid, const NcclOperationEvent& event) {
   const std::string_view function = View(event.function);
   CollectiveRow row = OwnRow(event.function, event.header.time_ns - base_ns_, tid,
-                             event.communicator, event.count * BytesOf(DatatypeOf(event.datatype)));
+                             event.communicator, BytesOf(event.count, DatatypeOf(event.datatype)));
   row.dur = 0;  // only this moment is known
   row.peer = event.peer;
   if (HasRoot(function)) row.root = event.root;

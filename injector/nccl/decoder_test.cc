@@ -367,5 +367,18 @@ TEST_F(NcclDecoderTest, AnEmptyWordAndAnUnknownOneAreAccepted) {
   EXPECT_EQ(Text(batch_.collective_plans[0].datatype), "ncclUint8");
 }
 
+// NCCL tells of a call before it refuses it.
+TEST_F(NcclDecoderTest, CountsThatNoMemoryHas) {
+  for (const std::int64_t count : {INT64_MAX, INT64_MAX / 2, INT64_MIN}) {
+    const NcclCallEvent call = CallOf(1, "AllReduce", count, 10);
+    decoder_.Decode(kSlot, kTid, call.header);
+    const NcclOperationEvent operation = OperationOf(4, 0, "AllReduce", count, 20);
+    decoder_.Decode(kSlot, kTid, operation.header);
+    decoder_.EndFlush(true);
+  }
+  for (const CollectiveRow& row : batch_.collectives) EXPECT_EQ(row.bytes, INT64_MAX);
+  EXPECT_FALSE(batch_.collectives.empty());
+}
+
 }  // namespace
 }  // namespace traceinject

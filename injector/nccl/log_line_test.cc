@@ -209,7 +209,8 @@ TEST(NcclLogLineTest, PeerToPeer) {
   for (const std::string_view detail :
        {"CUMEM/read", "CUMEM/CE", "IPC", "IPC/read", "direct pointer", "direct pointer/read",
         "MNNVL", "indirect/3[3]/read"}) {
-    found = Parse<NcclLogConnection>("Channel 00/0 : 8[0] -> 15[7] via P2P/" + std::string(detail));
+    const std::string line = "Channel 00/0 : 8[0] -> 15[7] via P2P/" + std::string(detail);
+    found = Parse<NcclLogConnection>(line);
     EXPECT_EQ(found.detail, detail);
   }
 }
@@ -222,8 +223,8 @@ TEST(NcclLogLineTest, AddressOnTheBusInsteadOfANumber) {
 
 TEST(NcclLogLineTest, SharedMemory) {
   for (const std::string_view detail : {"direct/direct", "CE/direct", "direct"}) {
-    const auto found =
-        Parse<NcclLogConnection>("Channel 03 : 0[0] -> 1[1] via SHM/" + std::string(detail));
+    const std::string line = "Channel 03 : 0[0] -> 1[1] via SHM/" + std::string(detail);
+    const auto found = Parse<NcclLogConnection>(line);
     EXPECT_EQ(found.transport, "SHM");
     EXPECT_EQ(found.detail, detail);
     EXPECT_EQ(found.channel, 3);

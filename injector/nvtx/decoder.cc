@@ -10,6 +10,8 @@ namespace traceinject {
 namespace {
 
 constexpr int kNoSlot = -1;  // of ranges that any thread may end
+// Ranges that are open at one time, of a thread and domain and of those that any thread may end.
+constexpr std::size_t kMostOpen = 16'384;
 
 void SetPayload(const NvtxEvent& event, NvtxRow* row) {
   switch (event.payload_type) {
@@ -104,6 +106,7 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
     case EventType::kNvtxPush: {
       Stack& stack = stacks_[{slot, event.domain}];
       stack.push_back(Begin(tid, 1, event));
+      ForgetOldest(&stack);
       BeginNccl(slot, event, &stack.back());
       break;
     }
@@ -117,6 +120,7 @@ void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
     case EventType::kNvtxStart:
       started_.insert_or_assign(event.id, Begin(tid, 2, event));
       BeginNccl(kNoSlot, event, &started_[event.id]);
+      ForgetOldestStarted();
       break;
     case EventType::kNvtxEnd: {
       auto open = started_.find(event.id);
@@ -168,6 +172,18 @@ void NvtxDecoder::StoreOpen(Open* open) {
   NvtxRow row = open->row;
   row.dur = -1;
   batch_->nvtx.push_back(std::move(row));
+}
+
+void NvtxDecoder::ForgetOldest(Stack* stack) {
+  if (stack->size() <= kMostOpen) return;
+  StoreOpen(&stack->front());
+  stack->pop_front();
+}
+
+void NvtxDecoder::ForgetOldestStarted() {
+  if (started_.size() <= kMostOpen) return;
+  StoreOpen(&started_.begin()->second);
+  started_.erase(started_.begin());
 }
 
 void NvtxDecoder::StoreOpenRanges() {

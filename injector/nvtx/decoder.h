@@ -4,10 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "injector/core/dictionary.h"
@@ -39,7 +39,7 @@ class NvtxDecoder {
     std::vector<std::uint8_t> payload;
     bool stored = false;
   };
-  using Stack = std::vector<Open>;
+  using Stack = std::deque<Open>;
 
   Open Begin(int tid, int kind, const NvtxEvent& event);
   void BeginNccl(int slot, const NvtxEvent& event, Open* open);
@@ -47,13 +47,16 @@ class NvtxDecoder {
   void FinishNccl(const Open& open, const NvtxEvent& end);
   std::uint32_t Domain(const NvtxName* domain);
   void StoreOpen(Open* open);
+  // A program that forgets to end ranges has ever more of them: the oldest stay open.
+  void ForgetOldest(Stack* stack);
+  void ForgetOldestStarted();
 
   std::int64_t base_ns_;
   Dictionary* dictionary_;
   Batch* batch_;
   NcclDecoder* nccl_;
   std::map<std::pair<int, const NvtxName*>, Stack> stacks_;  // by slot and domain
-  std::unordered_map<std::uint64_t, Open> started_;          // start/end ranges by id
+  std::map<std::uint64_t, Open> started_;  // start/end ranges by id, which ascends
   IntegerIdMap<1> domains_;
   // Ranges stored while open are numbered, to be replaced when they end (NvtxRow::row).
   std::uint64_t next_open_row_ = 1;

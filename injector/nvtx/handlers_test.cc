@@ -163,6 +163,43 @@ TEST_F(NvtxTest, RangesAroundDroppedEventsStayOpen) {
   EXPECT_EQ(Texts(true), Strings({"outer", "loses its end"}));
 }
 
+// A program that never ends what it begins would take ever more memory, and time at each flush.
+TEST_F(NvtxTest, TheOldestOfVeryManyOpenRangesStayOpen) {
+  constexpr int kMany = 40'000, kKept = 16'384;
+  for (const bool push : {true, false}) {
+    batch_.nvtx.clear();
+    nvtxRangeId_t last = 0;
+    for (int i = 0; i < kMany; ++i) {
+      const std::string text = std::to_string(i);
+      if (push) {
+        nvtxRangePushA(text.c_str());
+      } else {
+        last = nvtxRangeStartA(text.c_str());
+      }
+      if (i % 1000 == 999) Drain();
+    }
+    const std::vector<std::string> open = Texts(true);
+    ASSERT_EQ(open.size(), kMany - kKept);
+    EXPECT_EQ(open.front(), "0");
+    EXPECT_EQ(open.back(), std::to_string(kMany - kKept - 1));
+    if (push) {
+      nvtxRangePop();
+    } else {
+      nvtxRangeEnd(last);
+    }
+    Drain();
+    EXPECT_EQ(Texts(false), Strings({std::to_string(kMany - 1)}));
+  }
+}
+
+TEST_F(NvtxTest, OperationsThatNeverEndTakeBoundedMemory) {
+  NcclOperation operation;
+  operation.function = "AllReduce";
+  for (int i = 0; i < 1000; ++i) nccl_.Begin(0, 1, i, operation);
+  EXPECT_EQ(batch_.collectives.size(), 1000U - 64);
+  EXPECT_EQ(batch_.collectives.front().dur, -1);
+}
+
 // A flush may fall into an operation: it is then stored as an open range, which must not stay open.
 TEST_F(NvtxTest, OperationThatIsOpenAtAFlushIsClosed) {
   const struct {

@@ -99,18 +99,25 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         tensor = torch.Tensor
         unseen = make_unseen(torch)
 
+        def parts_of(batch, bases):
+            """Of a container, without running the program's code: a class of its own may load or draw what it is asked for."""
+            if UserDict in bases:
+                batch = object.__getattribute__(batch, "__dict__").get("data")
+                bases = type(batch).__mro__
+            if dict in bases:
+                return dict.values(batch)
+            if list in bases:
+                return list.__iter__(batch)
+            return tuple.__iter__(batch) if tuple in bases else ()
+
         def first_size(batch, depth):
             """The first dimension of the first tensor; -1: there is none."""
             kind = type(batch)
             if kind is tensor:
                 return batch.shape[0] if batch.dim() and not batch.is_nested else -1
-            if isinstance(batch, UserDict):
-                batch = batch.data
-            if depth and isinstance(batch, dict):
-                batch = batch.values()
-            elif not depth or not isinstance(batch, (list, tuple)):
+            if not depth:
                 return -1
-            for part in itertools.islice(batch, 4):
+            for part in itertools.islice(parts_of(batch, kind.__mro__), 4):
                 found = first_size(part, depth - 1)
                 if found >= 0:
                     return found
@@ -137,6 +144,7 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         if is_ours(original):
             return
         numbers = {}  # the identity of the sampler and the settings -> number
+        counter = itertools.count(1)  # also where threads are not kept apart by a lock, no number is given twice
 
         def known(value):
             return value if isinstance(value, int) and value >= 0 else -1
@@ -150,9 +158,11 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                         known(getattr(self, "_prefetch_factor", None)) if workers else -1,
                         known(getattr(sampler, "batch_size", None)) if getattr(self, "_auto_collation", True) else -1)
             key = (id(sampler), settings)
-            if key not in numbers and len(numbers) >= MOST_LOADERS:
-                return 0
-            found = numbers.setdefault(key, len(numbers) + 1)
+            found = numbers.get(key)
+            if found is None:
+                if len(numbers) >= MOST_LOADERS:
+                    return 0
+                found = numbers.setdefault(key, next(counter))
             report_loader(found, *settings)
             for worker in getattr(self, "_workers", ()):
                 pid = getattr(worker, "pid", None)

@@ -14,6 +14,25 @@ user.cudaFree(None)  # CUDA begins before the first product, as it does where a 
 print(user.RunProducts() + user.RunProducts())
 """
 
+TWO_USERS = """
+import ctypes, os, sys
+users = [ctypes.CDLL(path, mode=os.RTLD_LOCAL) for path in sys.argv[1:]]
+users[0].cudaFree(None)
+for user in users + users:
+    print(user.RunProducts())
+"""
+
+CLOSING = """
+import _ctypes, ctypes, os, sys
+first = ctypes.CDLL(sys.argv[1])
+first.cudaFree(None)
+_ctypes.dlclose(first._handle)
+for _ in range(6):
+    user = ctypes.CDLL(sys.argv[1], mode=os.RTLD_LOCAL)
+    print(user.RunProducts(), flush=True)
+    _ctypes.dlclose(user._handle)
+"""
+
 BF16, FLOAT, HALF, FP8 = 14, 0, 2, 28
 # function, m, n, k, batch, transposed, types, compute type, launches of kernels
 PRODUCTS = [
@@ -55,6 +74,23 @@ class Products(harness.TestCase):
                 self.assertEqual(recording.count("gemm", "stored"), 2 * len(PRODUCTS))
                 flops = recording.rows("SELECT flops FROM gemms WHERE function = 'cublasGemmStridedBatchedEx'")[0][0]
                 self.assertEqual(flops, 2 * 16 * 32 * 64 * 12)
+
+    def test_two_versions_in_one_process(self):
+        # Each caller gets the library that it was linked with, as without us: handles of one version are of no use to another.
+        users = [str(harness.FAKE_GPU / cuda / "gemm_user.so") for cuda in ("cuda12", "cuda13")]
+        for order in (users, users[::-1]):
+            with self.subTest(order=order):
+                output = f"{order.index(users[0])}.db"
+                ended = self.play(command=[sys.executable, "-c", TWO_USERS, *order], cuda="cuda13", env={"TRACEINJECT_OUTPUT": output})
+                self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "0\n0\n0\n0\n", ""))
+                self.assertEqual(self.open(output).count("gemm", "stored"), 4 * len(PRODUCTS))
+
+    def test_libraries_that_are_closed_and_opened_again(self):
+        for cuda in ("cuda12", "cuda13"):
+            with self.subTest(cuda=cuda):
+                user = str(harness.FAKE_GPU / cuda / "gemm_user.so")
+                ended = self.play(command=[sys.executable, "-c", CLOSING, user], cuda=cuda, env={"TRACEINJECT_OUTPUT": f"{cuda}.db"})
+                self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "0\n" * 6, ""))
 
     def test_switched_off(self):
         ended = self.play_products(env={"TRACEINJECT_GEMM": "0"})

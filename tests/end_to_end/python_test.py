@@ -165,6 +165,12 @@ class PythonSide(Program):
         self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
                          2 * batches + [None] * 4 + [None] * 4, "images that are not stacked tell no size, nor do texts")
 
+    def test_containers_of_the_program_are_not_asked(self):
+        measured, recording = self.record("--scene", "own_containers")
+        self.assertEqual(measured["asked"], [])
+        self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
+                         [4, None] * 3 + [None, None])
+
     def test_allocator(self):
         measured, recording = self.record("--scene", "allocator")
         self.assertEqual(measured["before"], 0, "nothing is asked before torch uses the GPU")

@@ -221,6 +221,46 @@ def scene_samples(options, torch):
     return {}
 
 
+def scene_own_containers(options, torch):
+    """Batches in containers of the program's own classes, which note that they are asked for something."""
+    asked = []
+
+    class OwnDict(dict):
+        def values(self):
+            asked.append("dict.values")
+            return super().values()
+
+        def __iter__(self):
+            asked.append("dict.__iter__")
+            return super().__iter__()
+
+    class OwnUserDict(collections.UserDict):
+        def __getattribute__(self, name):
+            asked.append(f"UserDict.{name}")
+            return super().__getattribute__(name)
+
+    class OwnList(list):
+        def __iter__(self):
+            asked.append("list.__iter__")
+            return super().__iter__()
+
+    class Proxy:
+        @property
+        def __class__(self):
+            asked.append("Proxy.__class__")
+            return dict
+
+    def user_dict(items):
+        made = OwnUserDict(stack(items))
+        asked.clear()
+        return made
+
+    for collate in (lambda items: OwnDict(stack(items)), user_dict, lambda items: OwnList(stack(items)["image"]), lambda items: Proxy()):
+        for _ in torch.utils.data.DataLoader(Images(4, 0), batch_size=4, collate_fn=collate):
+            pass
+    return {"asked": asked}
+
+
 def scene_allocator(options, torch):
     optimizer = torch.optim.SGD()
     optimizer.step()

@@ -15,35 +15,39 @@ extern "C" __attribute__((visibility("default"))) int RunProducts() {
   float* matrix = nullptr;
   void* plain = nullptr;
   void* const* pointers = nullptr;
+  cublasHandle_t handle = nullptr;
+  cublasLtHandle_t light = nullptr;
   int wrong = 0;
   const auto expect = [&wrong](cublasStatus_t result, int expected) {
     wrong += static_cast<int>(result) != expected ? 1 : 0;
   };
-  expect(cublasSgemm_v2(nullptr, CUBLAS_OP_T, CUBLAS_OP_N, 128, 64, 32, &one, matrix, 32, matrix,
-                        32, &one, matrix, 128),
+  expect(cublasCreate_v2(&handle), 0);
+  expect(cublasLtCreate(&light), 0);
+  expect(cublasSgemm_v2(handle, CUBLAS_OP_T, CUBLAS_OP_N, 128, 64, 32, &one, matrix, 32, matrix, 32,
+                        &one, matrix, 128),
          0);
-  expect(cublasSgemm_v2(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, -1, 1, 1, &one, matrix, 1, matrix, 1,
+  expect(cublasSgemm_v2(handle, CUBLAS_OP_N, CUBLAS_OP_N, -1, 1, 1, &one, matrix, 1, matrix, 1,
                         &one, matrix, 1),
          7);
-  expect(cublasSgemm_v2_64(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, std::int64_t{1} << 33, 2, 3, &one,
+  expect(cublasSgemm_v2_64(handle, CUBLAS_OP_N, CUBLAS_OP_N, std::int64_t{1} << 33, 2, 3, &one,
                            matrix, 1, matrix, 1, &one, matrix, 1),
          0);
-  expect(cublasGemmEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_T, 256, 512, 1024, &one, plain, CUDA_R_16BF,
+  expect(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_T, 256, 512, 1024, &one, plain, CUDA_R_16BF,
                       256, plain, CUDA_R_16BF, 512, &one, plain, CUDA_R_32F, 256,
                       CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
          0);
-  expect(cublasGemmStridedBatchedEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 16, 32, 64, &one, plain,
-                                    CUDA_R_16F, 16, 1024, plain, CUDA_R_16F, 64, 2048, &one, plain,
-                                    CUDA_R_16F, 16, 512, 12, CUBLAS_COMPUTE_16F,
-                                    CUBLAS_GEMM_DEFAULT),
-         0);
-  expect(cublasGemmBatchedEx(nullptr, CUBLAS_OP_N, CUBLAS_OP_N, 8, 9, 10, &one, pointers,
-                             CUDA_R_32F, 8, pointers, CUDA_R_32F, 10, &one, pointers, CUDA_R_32F, 8,
-                             5, CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
+  expect(
+      cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 16, 32, 64, &one, plain,
+                                 CUDA_R_16F, 16, 1024, plain, CUDA_R_16F, 64, 2048, &one, plain,
+                                 CUDA_R_16F, 16, 512, 12, CUBLAS_COMPUTE_16F, CUBLAS_GEMM_DEFAULT),
+      0);
+  expect(cublasGemmBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 8, 9, 10, &one, pointers, CUDA_R_32F,
+                             8, pointers, CUDA_R_32F, 10, &one, pointers, CUDA_R_32F, 8, 5,
+                             CUBLAS_COMPUTE_32F_FAST_TF32, CUBLAS_GEMM_DEFAULT),
          0);
   const cublasOperation_t operations[] = {CUBLAS_OP_N, CUBLAS_OP_T};
   const int sizes[] = {3, 4}, m[] = {10, 20}, n[] = {30, 40}, k[] = {50, 60};
-  expect(cublasGemmGroupedBatchedEx(nullptr, operations, operations, m, n, k, &one, pointers,
+  expect(cublasGemmGroupedBatchedEx(handle, operations, operations, m, n, k, &one, pointers,
                                     CUDA_R_16BF, m, pointers, CUDA_R_16BF, n, &one, pointers,
                                     CUDA_R_16BF, m, 2, sizes, CUBLAS_COMPUTE_32F),
          0);
@@ -54,7 +58,7 @@ extern "C" __attribute__((visibility("default"))) int RunProducts() {
   const auto layout = [](fake::LtLayout& of) {
     return reinterpret_cast<cublasLtMatrixLayout_t>(&of);
   };
-  expect(cublasLtMatmul(nullptr, reinterpret_cast<cublasLtMatmulDesc_t>(&operation), &one, plain,
+  expect(cublasLtMatmul(light, reinterpret_cast<cublasLtMatmulDesc_t>(&operation), &one, plain,
                         layout(a), plain, layout(b), &one, plain, layout(d), plain, layout(d),
                         nullptr, nullptr, 0, nullptr),
          0);

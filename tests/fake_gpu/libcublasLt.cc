@@ -16,6 +16,8 @@ using fake::LtOperation;
 
 namespace {
 
+char g_context = 0;  // what handles point to
+
 template <typename Value>
 int Get(const Value& value, void* buffer, std::size_t bytes, std::size_t* written) {
   if (bytes != sizeof value) return 7;  // CUBLAS_STATUS_INVALID_VALUE
@@ -56,9 +58,12 @@ EXPORT int cublasLtMatmulDescGetAttribute(const LtOperation* operation, int attr
   }
 }
 
-EXPORT int cublasLtMatmul(void*, LtOperation*, const void*, const void*, LtLayout*, const void*,
-                          LtLayout*, const void*, const void*, LtLayout*, void*, LtLayout*,
-                          const void*, void*, std::size_t, void* stream) {
+EXPORT int cublasLtCreate(void** handle) { return *handle = &g_context, 0; }
+
+EXPORT int cublasLtMatmul(void* handle, LtOperation*, const void*, const void*, LtLayout*,
+                          const void*, LtLayout*, const void*, const void*, LtLayout*, void*,
+                          LtLayout*, const void*, void*, std::size_t, void* stream) {
+  if (handle != &g_context) return 1;  // CUBLAS_STATUS_NOT_INITIALIZED
   static const fake::KernelCode kernel{fake::KernelCode::kMagic, "sm90_lt_gemm", 20'000, 168, 0, 0};
   return cudaLaunchKernel(&kernel, {8, 1, 1}, {128, 1, 1}, nullptr, 0,
                           static_cast<cudaStream_t>(stream)) == cudaSuccess
