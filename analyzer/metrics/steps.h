@@ -6,7 +6,8 @@
 //      optimizers, or several backward passes before one optimizer step, stay one step);
 //   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
 //      range begins, so that what a program does between its ranges belongs to a step too;
-//   3. nothing: the whole window is one step.
+//   3. what the work of the device repeats (see structure_steps.h);
+//   4. nothing: the whole window is one step.
 // On the device a step ends when the last operation that the host launched before that moment
 // ends. So the idle time that follows belongs to the next step, and run-ahead of the host does not
 // blur the steps.
@@ -16,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +27,9 @@
 
 namespace traceinject {
 
-enum class StepSource : std::uint8_t { kMarks, kRanges, kWindow };
+enum class StepSource : std::uint8_t { kMarks, kRanges, kStructure, kWindow };
 
-// "optimizer steps", "ranges", "whole window".
+// "optimizer steps", "ranges", "repeating work", "whole window".
 std::string_view StepSourceName(StepSource source);
 
 struct Step {
@@ -43,6 +45,7 @@ struct Step {
 struct Steps {
   StepSource source = StepSource::kWindow;
   std::string pattern;           // of the ranges; empty for the other sources
+  double confidence = 0;         // 0 to 1, that these are the steps; 0 for the window
   TimeNs start_ns = 0;           // of the first step
   std::uint32_t before = kNone;  // row of the operation that ends there; kNone: none does
   std::vector<Step> steps;
@@ -51,6 +54,8 @@ struct Steps {
   // The moments at which steps begin and end, one more than there are steps.
   std::vector<TimeNs> cuts() const;
   std::size_t count(bool Step::*flag) const;
+  // Of the steps that are neither warm-up nor irregular; empty: there are none.
+  std::optional<TimeNs> regular_mean_ns() const;
 };
 
 // When the optimizer that ended the first step ended its steps, on the host. O(n).

@@ -187,11 +187,18 @@ void TextWriter::Verdict() {
 void TextWriter::Steps(const proto::DeviceSteps& steps) {
   const bool window = steps.pattern().empty() && steps.count() < 3;
   page_.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
-  page_.Sentence(fmt::format("{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular",
-                             Plural(steps.count(), "step"), steps.source(),
-                             steps.pattern().empty() ? "" : " '" + steps.pattern() + "'",
-                             FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()),
-                             FormatCount(steps.warm_up()), FormatCount(steps.irregular())));
+  std::string text = fmt::format(
+      "{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular",
+      Plural(steps.count(), "step"), steps.source(),
+      steps.pattern().empty() ? "" : " '" + steps.pattern() + "'", FormatTime(steps.median_ns()),
+      FormatTime(steps.mad_ns()), FormatCount(steps.warm_up()), FormatCount(steps.irregular()));
+  if (steps.irregular() > 0 && steps.has_regular_mean_ns())
+    text += fmt::format(", mean of the others {}", FormatTime(steps.regular_mean_ns()));
+  // Steps that the program told are certain enough to need no word.
+  constexpr double kCertain = 0.99;
+  if (steps.confidence() > 0 && steps.confidence() < kCertain)
+    text += fmt::format("; confidence {}", Percent(steps.confidence()));
+  page_.Sentence(text);
   const proto::StepSplit& sum = steps.sum();
   const std::int64_t count = std::max<std::int64_t>(1, steps.count() - steps.warm_up());
   Rows rows = {{"", "share", "time"}};

@@ -52,6 +52,8 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, proto::DeviceSteps& to) 
   to.set_irregular(static_cast<std::int64_t>(steps.count(&Step::irregular)));
   to.set_median_ns(steps.median_ns);
   to.set_mad_ns(steps.mad_ns);
+  to.set_confidence(steps.confidence);
+  if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
   SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), kMostStepRows); ++i) {
@@ -102,6 +104,7 @@ const JudgedDevice& Critical(const std::vector<JudgedDevice>& judged) {
 Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& report) {
   Grounds grounds;
   grounds.source = judged.steps.source;
+  grounds.step_confidence = judged.steps.confidence;
   const Partition sum = SumAfterWarmUp(judged).partition;
   grounds.busy_share = sum.share(sum.busy_ns());
   const auto operations = static_cast<double>(judged.device->ops.size());
