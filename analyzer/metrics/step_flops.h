@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
@@ -11,6 +12,7 @@ namespace traceinject {
 
 // Of matrix products and attention calls whose kernels ran on the device in its steps, a mean step.
 // Empty: no steps were found in the window, or neither was recorded. O(n).
-std::optional<double> FlopsPerStep(const Rank& rank, const Device& device, Interval window);
+std::optional<double> FlopsPerStep(const Rank& rank, const Device& device, Interval window,
+                                   const StepPattern* pattern = nullptr);
 
 }  // namespace traceinject

@@ -8,14 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/metrics/structure_steps.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kFewestSteps = 3;
 // 1.4826 MAD estimates the standard deviation of normal noise.
 constexpr double kIrregularMads = 5 * 1.4826;
 constexpr double kIrregularShare = 0.1;
@@ -45,12 +43,16 @@ HostCuts CutsOfStructure(const Rank& rank, const GpuOps& ops) {
   return {StepSource::kStructure, "", found->confidence, std::move(found->cuts)};
 }
 
-HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span) {
-  std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
-  if (marks.size() > kFewestSteps)
-    return {StepSource::kMarks, "", kMarkConfidence, std::move(marks)};
-  std::optional<StepRanges> found = FindStepRanges(rank, gpu_span);
-  if (!found || found->ranges.size() < kFewestSteps) return CutsOfStructure(rank, ops);
+HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
+                    const StepPattern* pattern) {
+  if (pattern == nullptr) {
+    std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
+    if (marks.size() > kFewestSteps)
+      return {StepSource::kMarks, "", kMarkConfidence, std::move(marks)};
+  }
+  std::optional<StepRanges> found = FindStepRanges(rank, gpu_span, pattern);
+  if (!found || found->ranges.size() < kFewestSteps)
+    return pattern == nullptr ? CutsOfStructure(rank, ops) : HostCuts();
   HostCuts cuts{StepSource::kRanges, std::move(found->pattern), kRangeConfidence, {}};
   std::sort(found->ranges.begin(), found->ranges.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
@@ -184,10 +186,11 @@ std::optional<TimeNs> Steps::regular_mean_ns() const {
   return sum / number;
 }
 
-Steps FindSteps(const Rank& rank, const Device& device, Interval window) {
+Steps FindSteps(const Rank& rank, const Device& device, Interval window,
+                const StepPattern* pattern) {
   const std::optional<Interval> span = GpuSpan(device.ops);
   if (!span) return WholeWindow(device.ops, window);
-  const HostCuts host = CutsOnHost(rank, device.ops, *span);
+  const HostCuts host = CutsOnHost(rank, device.ops, *span, pattern);
   const std::vector<Cut> cuts = CutsOnDevice(rank, device.ops, host.times);
   // The first step may begin on the host long before its first operation.
   const TimeNs from =
@@ -199,7 +202,11 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window) {
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     const Interval time{cuts[i - 1].time, cuts[i].time};
     const TimeNs middle = time.start + (time.end - time.start) / 2;
-    if (time.end <= time.start || middle < from || middle >= window.end) continue;
+    if (time.end <= time.start || middle >= window.end) continue;
+    if (middle < from) {
+      ++found.first;
+      continue;
+    }
     if (found.steps.empty()) {
       found.start_ns = time.start;
       found.before = cuts[i - 1].op;

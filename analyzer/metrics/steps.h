@@ -2,6 +2,7 @@
 // The training steps of a rank, as one of its devices saw them.
 //
 // Where a step ends on the host comes, in this order, from
+//   0. ranges that the user's own pattern names: then from nothing else;
 //   1. the recorded ends of optimizer steps: one step is one mark of the first optimizer (several
 //      optimizers, or several backward passes before one optimizer step, stay one step);
 //   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
@@ -22,10 +23,14 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
+
+// With less nothing says how steps vary, and no period is to be seen.
+inline constexpr std::size_t kFewestSteps = 3;
 
 enum class StepSource : std::uint8_t { kMarks, kRanges, kStructure, kWindow };
 
@@ -46,6 +51,7 @@ struct Steps {
   StepSource source = StepSource::kWindow;
   std::string pattern;           // of the ranges; empty for the other sources
   double confidence = 0;         // 0 to 1, that these are the steps; 0 for the window
+  std::size_t first = 1;         // number of the first step among all, counted from 1
   TimeNs start_ns = 0;           // of the first step
   std::uint32_t before = kNone;  // row of the operation that ends there; kNone: none does
   std::vector<Step> steps;
@@ -64,7 +70,8 @@ std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
 // Steps whose time lies within the window, at least half of it. With fewer than three the source is
 // kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
 // out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median).
-// O(n + steps log steps).
-Steps FindSteps(const Rank& rank, const Device& device, Interval window);
+// A pattern says which ranges are the steps; then nothing else is. O(n + steps log steps).
+Steps FindSteps(const Rank& rank, const Device& device, Interval window,
+                const StepPattern* pattern = nullptr);
 
 }  // namespace traceinject

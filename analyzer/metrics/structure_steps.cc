@@ -11,11 +11,11 @@
 
 #include "analyzer/metrics/launch_sequence.h"
 #include "analyzer/metrics/step_anchors.h"
+#include "analyzer/metrics/steps.h"
 
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kFewestSteps = 3;
 constexpr double kClusterGap = 0.25;   // of a period: what is closer belongs together
 constexpr double kSteadyShare = 0.85;  // of the periods that hold the same number of clusters
 constexpr double kNearlyBest = 0.9;    // of the best match

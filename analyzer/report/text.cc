@@ -129,7 +129,7 @@ void TextWriter::Title() {
   page_.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
                              FormatTime(window.end_ns() - window.start_ns()),
                              FormatTime(window.start_ns()), FormatTime(window.end_ns()),
-                             window.restricted() ? "; restricted by --from or --to" : ""));
+                             window.restricted() ? "; restricted by --from, --to or --steps" : ""));
   const proto::Health& health = report_.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     page_.Sentence(
@@ -187,9 +187,12 @@ void TextWriter::Verdict() {
 void TextWriter::Steps(const proto::DeviceSteps& steps) {
   const bool window = steps.pattern().empty() && steps.count() < 3;
   page_.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
+  // The numbers tell which, where others were left out before them.
+  const std::string which = steps.first() > 1 ? fmt::format("steps {} to {}", steps.first(),
+                                                            steps.first() + steps.count() - 1)
+                                              : Plural(steps.count(), "step");
   std::string text = fmt::format(
-      "{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular",
-      Plural(steps.count(), "step"), steps.source(),
+      "{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular", which, steps.source(),
       steps.pattern().empty() ? "" : " '" + steps.pattern() + "'", FormatTime(steps.median_ns()),
       FormatTime(steps.mad_ns()), FormatCount(steps.warm_up()), FormatCount(steps.irregular()));
   if (steps.irregular() > 0 && steps.has_regular_mean_ns())
