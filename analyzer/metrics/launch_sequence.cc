@@ -2,7 +2,6 @@
 #include "analyzer/metrics/launch_sequence.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -111,7 +110,8 @@ LaunchSequence SequenceOf(const Rank& rank, const GpuOps& ops) {
   sequence.launched.reserve(n);
   const bool any_launch = std::any_of(ops.launch.begin(), ops.launch.end(),
                                       [](std::uint32_t launch) { return launch != kNone; });
-  TimeNs latest = std::numeric_limits<TimeNs>::min();
+  TimeNs latest = n == 0 ? 0 : ops.start.front();
+  if (!rank.api.start.empty()) latest = std::min(latest, rank.api.start.front());
   for (std::size_t i = 0; i < n;) {
     const std::uint32_t row = ordered[i];
     const std::uint32_t launch = ops.launch[row];

@@ -378,6 +378,17 @@ TEST(StructureStepsTest, OperationsWithoutLaunchCalls) {
   run.ExpectFound("no launch calls");
 }
 
+TEST(StructureStepsTest, SomeOperationsWithoutLaunchCalls) {
+  Unmarked run({});
+  for (int i = 0; i < 20; ++i) run.Step();
+  PackedColumn<std::uint32_t> launch;
+  const GpuOps& ops = run.builder().ops();
+  for (std::size_t i = 0; i < ops.size(); ++i)
+    launch.push_back(i % 50 == 0 ? kNone : ops.launch[i]);
+  run.builder().ops().launch = launch;
+  run.ExpectFound("some without launch calls");
+}
+
 TEST(StructureStepsTest, NothingAtAll) {
   Rank rank;
   EXPECT_FALSE(FindStructureSteps(rank, {}));
