@@ -42,6 +42,7 @@ std::string Help() {
          "torch.profiler\n"
          "  analyze run.db --from 1.5s --to 2s              only this part; times count from the "
          "first GPU operation\n"
+         "  analyze run.db --steps 10..20                   only these steps\n"
          "  analyze run.db --format json -o report.json     the same for programs\n"
          "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n\n"
          "exit codes: 0 report, 1 failed gate, 2 bad usage, 3 unreadable input\n";

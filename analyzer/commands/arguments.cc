@@ -97,6 +97,20 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
       ->type_name("AMOUNT");
 }
 
+Result<NumberRange> ParseNumberRange(std::string_view text) {
+  NumberRange range;
+  const char* end = text.data() + text.size();
+  const auto [first_end, first_code] = std::from_chars(text.data(), end, range.first);
+  const std::string_view rest(first_end, static_cast<std::size_t>(end - first_end));
+  if (first_code == std::errc() && rest.starts_with("..")) {
+    const auto [last_end, code] = std::from_chars(first_end + 2, end, range.last);
+    if (code == std::errc() && last_end == end && range.first >= 1 && range.last >= range.first)
+      return range;
+  }
+  return Error{
+      fmt::format("'{}' is no range of numbers from 1 on, such as 10..20 (both included)", text)};
+}
+
 CLI::Validator WholeNumberFrom(std::int64_t least) {
   return CLI::Validator(
       [least](const std::string& text) {

@@ -27,6 +27,12 @@ CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<dou
                        const std::string& help);
 Result<double> ParseAmount(std::string_view text);
 
+// Numbers of steps as in "10..20", both included.
+struct NumberRange {
+  std::size_t first = 1, last = 1;
+};
+Result<NumberRange> ParseNumberRange(std::string_view text);
+
 // Refuses what is no whole number or below `least`.
 CLI::Validator WholeNumberFrom(std::int64_t least);
 

@@ -68,6 +68,15 @@ TEST(Arguments, Amounts) {
     EXPECT_FALSE(ParseAmount(bad).ok()) << bad;
 }
 
+TEST(Arguments, RangesOfNumbers) {
+  EXPECT_EQ(ParseNumberRange("10..20").value().first, 10U);
+  EXPECT_EQ(ParseNumberRange("10..20").value().last, 20U);
+  EXPECT_EQ(ParseNumberRange("7..7").value().last, 7U);
+  for (const char* bad : {"", "10", "0..4", "5..4", "-1..4", "1...4", "1..", "..4", "1..4x", "a..b",
+                          "1..99999999999999999999"})
+    EXPECT_FALSE(ParseNumberRange(bad).ok()) << bad;
+}
+
 TEST(Commands, AreKnownByUniqueNamesAndHaveHelp) {
   for (const Command& command : Commands()) {
     testing::internal::CaptureStdout();
@@ -96,8 +105,15 @@ TEST(Commands, UsageErrors) {
   EXPECT_NE(error_of({"x.db", "--top", "-1"}, kBadUsage)
                 .find("--top: '-1' is not a whole number of at least 0"),
             std::string::npos);
-  EXPECT_NE(error_of({"x.db", "--steps", "0"}, kBadUsage)
-                .find("--steps: '0' is not a whole number of at least 1"),
+  EXPECT_NE(error_of({"x.db", "--step-count", "0"}, kBadUsage)
+                .find("--step-count: '0' is not a whole number of at least 1"),
+            std::string::npos);
+  // What it meant once is told.
+  EXPECT_NE(error_of({"x.db", "--steps", "50"}, kBadUsage).find("--step-count"), std::string::npos);
+  EXPECT_NE(error_of({"x.db", "--steps", "1..2", "--from", "1"}, kBadUsage).find("excludes"),
+            std::string::npos);
+  EXPECT_NE(error_of({"x.db", "--step-regex", "step ["}, kBadUsage)
+                .find("'step [' is not a regular expression"),
             std::string::npos);
   EXPECT_NE(error_of({"x.db", "--format", "xml"}, kBadUsage).find("xml"), std::string::npos);
 }

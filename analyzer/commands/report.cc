@@ -28,6 +28,9 @@ constexpr char kExamples[] =
     "  analyze run.db                                   the report; run.db stands for run.rank*.db "
     "too\n"
     "  analyze run.db --from 1.5s --to 2s               only this part of the run\n"
+    "  analyze run.db --steps 10..20                    only these steps, as traceview numbers "
+    "them\n"
+    "  analyze run.db --step-regex '^batch [0-9]+$'     NVTX ranges of these names are the steps\n"
     "  analyze run.db --params 6.7B --tokens-per-step 4M  with model FLOPs utilisation (6 x "
     "parameters x tokens)\n"
     "  analyze run.db --format json -o report.json      the same figures for programs; fields as "
@@ -41,6 +44,32 @@ struct Options {
   bool no_progress = false;
 };
 
+// Returns --steps.
+CLI::Option* AddSteps(CLI::App& app, Options& options) {
+  app.add_option_function<std::string>(
+         "--step-regex",
+         [&options](const std::string& text) {
+           auto parsed = StepPattern::Parse(text);
+           if (!parsed.ok()) throw CLI::ValidationError("--step-regex", parsed.error());
+           options.report.step_pattern = std::move(parsed).value();
+         },
+         "steps are the NVTX ranges in whose names this regular expression matches, and nothing "
+         "else")
+      ->type_name("REGEX");
+  return app
+      .add_option_function<std::string>(
+          "--steps",
+          [&options](const std::string& text) {
+            const auto parsed = ParseNumberRange(text);
+            if (!parsed.ok())
+              throw CLI::ValidationError("--steps",
+                                         parsed.error() + "; the number of steps is --step-count");
+            options.report.steps = StepChoice{parsed.value().first, parsed.value().last};
+          },
+          "analyse these steps of each GPU only, counted from 1 over the whole recording")
+      ->type_name("A..B");
+}
+
 void Describe(CLI::App& app, Options& options) {
   app.footer(kExamples);
   app.add_option(
@@ -48,10 +77,13 @@ void Describe(CLI::App& app, Options& options) {
          "recordings: run.db, run.db.zst, a name that stands for run.rank*.db, or a folder; or "
          "traces of PyTorch's profiler: trace.json, trace.json.gz")
       ->required();
-  AddTime(app, "--from", options.report.limits.from_ns,
-          "leave out what lies before; counts from the first GPU operation of the run (1.5, 1.5s, "
-          "200ms)");
-  AddTime(app, "--to", options.report.limits.to_ns, "leave out what lies after; counts likewise");
+  CLI::Option* from = AddTime(
+      app, "--from", options.report.limits.from_ns,
+      "leave out what lies before; counts from the first GPU operation of the run (1.5, 1.5s, "
+      "200ms)");
+  CLI::Option* to = AddTime(app, "--to", options.report.limits.to_ns,
+                            "leave out what lies after; counts likewise");
+  AddSteps(app, options)->excludes(from)->excludes(to);
   app.add_option("--format", options.format, "text, json or pb (binary Protocol Buffers)")
       ->check(CLI::IsMember({"text", "json", "pb"}))
       ->capture_default_str();
@@ -65,8 +97,9 @@ void Describe(CLI::App& app, Options& options) {
             "parameters of the model, with --tokens-per-step: 6 x parameters x tokens");
   AddAmount(app, "--tokens-per-step", options.report.mfu.tokens_per_step,
             "tokens of one step of the whole job");
-  app.add_option("--steps", options.report.mfu.steps,
-                 "steps in the window; without it they are counted from NVTX ranges")
+  app.add_option("--step-count", options.report.mfu.steps,
+                 "steps in the window, for model FLOPs utilisation; without it NVTX ranges are "
+                 "counted")
       ->check(WholeNumberFrom(1));
   app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
       ->check(CLI::Validator(

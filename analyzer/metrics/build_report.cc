@@ -31,7 +31,7 @@ void WriteDevices(const std::deque<DeviceAnalysis>& devices, const ReportWriter&
   }
 }
 
-Mfu MfuOf(const Run& run, const std::deque<DeviceAnalysis>& devices, const MfuOptions& options) {
+Mfu MfuOf(const Run& run, const std::deque<DeviceAnalysis>& devices, const ReportOptions& options) {
   std::vector<MfuDevice> used;
   Interval window, span;
   for (const DeviceAnalysis& found : devices) {
@@ -45,7 +45,11 @@ Mfu MfuOf(const Run& run, const std::deque<DeviceAnalysis>& devices, const MfuOp
               std::max(window.end, found.window.time.end)};
     span = {std::min(span.start, all.start), std::max(span.end, all.end)};
   }
-  return ComputeMfu(run, used, span, window, options);
+  MfuOptions how = options.mfu;
+  // The window holds the chosen steps and nothing else.
+  if (options.steps && !how.steps)
+    how.steps = static_cast<std::int64_t>(options.steps->last - options.steps->first + 1);
+  return ComputeMfu(run, used, span, window, how, options.pattern());
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   WriteDevices(devices, writer, options.stop, report);
   if (IsStopped(options.stop)) return report;
   writer.RunSums(devices, *report.mutable_run());
-  writer.MfuBlock(MfuOf(run, devices, options.mfu), *report.mutable_mfu());
+  writer.MfuBlock(MfuOf(run, devices, options), *report.mutable_mfu());
   JoinRate join;
   for (const DeviceAnalysis& found : devices) join += found.join;
   writer.HealthBlock(JudgeHealth(run, join), *report.mutable_health());

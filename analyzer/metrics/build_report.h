@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/mfu.h"
+#include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/model/run.h"
 #include "schemas/report.pb.h"
@@ -14,14 +16,23 @@ namespace traceinject {
 
 using Report = proto::Report;
 
+// Steps by number, as the viewer counts them: from 1, both included.
+struct StepChoice {
+  std::size_t first = 1, last = 1;
+};
+
 struct ReportOptions {
-  TimeLimits limits;              // --from and --to, ns relative to the run's first GPU operation
-  std::size_t top_kernels = 15;   // rows of each kernel table
-  std::size_t longest_gaps = 10;  // per device
+  TimeLimits limits;                // --from and --to, ns relative to the run's first GPU operation
+  std::optional<StepChoice> steps;  // --steps: only these of each device
+  std::optional<StepPattern> step_pattern;  // --step-regex
+  std::size_t top_kernels = 15;             // rows of each kernel table
+  std::size_t longest_gaps = 10;            // per device
   MfuOptions mfu;
   // Once true, what is left is not worked out: the report is of no use. It takes as long as the
   // longest pass over the events of a device.
   StopFlag stop = nullptr;
+
+  const StepPattern* pattern() const { return step_pattern ? &*step_pattern : nullptr; }
 };
 
 // Never fails: what cannot be known is absent, with the reason in Report.notes or beside the field.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/process_label.h"
 #include "analyzer/metrics/step_flops.h"
+#include "analyzer/metrics/steps.h"
 
 namespace traceinject {
 namespace {
@@ -37,7 +39,7 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
       [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
       [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
-      [&] { found.step_flops = FlopsOfSteps(rank, device, window.time); },
+      [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },
       [&] { found.samples = CountSamples(rank, window.time); },
       [&] { found.join = CountJoins(rank, device.ops, found.range); },
   };
@@ -58,6 +60,51 @@ std::string NoWorkNote(const std::string& label, const traceinject::Device& devi
                      FormatTime(span.end - origin));
 }
 
+// From the first to the last of the chosen steps; empty if the device has not all of them, with the
+// reason in `note`.
+std::optional<Window> WindowOfSteps(const Rank& rank, const Device& device, const Window& all,
+                                    const ReportOptions& options, const std::string& label,
+                                    std::string& note) {
+  const StepChoice& chosen = *options.steps;
+  const Steps found = FindSteps(rank, device, all.time, options.pattern());
+  if (found.source == StepSource::kWindow) {
+    note = fmt::format("{} ({}): no three steps were found, so none can be chosen.", label,
+                       device.name);
+    return std::nullopt;
+  }
+  if (chosen.last > found.steps.size()) {
+    note =
+        fmt::format("{} ({}) has {} steps (from {}), not the chosen {} to {}.", label, device.name,
+                    found.steps.size(), StepSourceName(found.source), chosen.first, chosen.last);
+    return std::nullopt;
+  }
+  const TimeNs start = chosen.first == 1 ? found.start_ns : found.steps[chosen.first - 2].time.end;
+  return Window{{std::max(all.time.start, start),
+                 std::min(all.time.end, found.steps[chosen.last - 1].time.end)},
+                true};
+}
+
+// Empty if the user's pattern finds steps, or there is none.
+std::string PatternNote(const Rank& rank, const Device& device, const ReportOptions& options,
+                        const std::string& label) {
+  if (options.pattern() == nullptr) return "";
+  const auto found = FindStepRanges(rank, *GpuSpan(device.ops), options.pattern());
+  const std::size_t ranges = found ? found->ranges.size() : 0;
+  if (ranges >= kFewestSteps) return "";
+  return fmt::format("{} ({}): '{}' matches the names of {} NVTX ranges, and three are needed.",
+                     label, device.name, options.pattern()->text(), ranges);
+}
+
+// What is reported on; empty: nothing of the device, for the reason in `note`.
+std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeNs origin,
+                                   const ReportOptions& options, const std::string& label,
+                                   std::string& note) {
+  const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+  if (!window) note = NoWorkNote(label, device, origin, options.limits);
+  if (!window || !options.steps) return window;
+  return WindowOfSteps(rank, device, *window, options, label, note);
+}
+
 }  // namespace
 
 std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
@@ -67,9 +114,14 @@ std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
     for (const Device& device : run.ranks[i].devices) {
       if (device.ops.size() == 0) continue;
       const std::string label = LabelOf(run, run.ranks[i], device);
-      const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+      std::string note;
+      const std::optional<Window> window =
+          ChosenWindow(run.ranks[i], device, origin, options, label, note);
+      if (const std::string unmatched = PatternNote(run.ranks[i], device, options, label);
+          !unmatched.empty())
+        report.add_notes(unmatched);
       if (!window) {
-        report.add_notes(NoWorkNote(label, device, origin, options.limits));
+        report.add_notes(note);
         continue;
       }
       auto found = Analyse(run.ranks[i], device, *window, options);

@@ -10,8 +10,6 @@
 #include <set>
 #include <string_view>
 
-#include "analyzer/metrics/nvtx_steps.h"
-
 namespace traceinject {
 namespace {
 
@@ -77,7 +75,7 @@ std::optional<Interval> GpuTimeOf(const Rank& rank, Interval host) {
 
 // The number of steps and the time that they took on the GPUs.
 Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOptions& options,
-                Mfu& mfu) {
+                const StepPattern* pattern, Mfu& mfu) {
   if (options.steps) {
     if (*options.steps <= 0) return "the number of steps must be positive";
     mfu.steps = options.steps;
@@ -88,14 +86,15 @@ Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOpt
   std::int64_t most = 0;
   LongestByHost gpu;
   for (const Rank& rank : run.ranks) {
-    std::optional<StepCount> count = CountSteps(rank, gpu_span, window);
+    std::optional<StepCount> count = CountSteps(rank, gpu_span, window, pattern);
     if (!count) continue;
     most = std::max(most, count->steps);
     if (const std::optional<Interval> span = GpuTimeOf(rank, count->host)) gpu.Add(rank, *span);
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
   if (!fewest)
-    return "the number of steps is unknown: no NVTX range is named like a step; give it (--steps)";
+    return "the number of steps is unknown: no NVTX range is named like a step; give it "
+           "(--step-count)";
   if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
   if (gpu.length_ns() <= 0) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;
@@ -172,7 +171,7 @@ Reason SetPercent(Mfu& mfu) {
 }  // namespace
 
 Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
-               Interval window, const MfuOptions& options) {
+               Interval window, const MfuOptions& options, const StepPattern* pattern) {
   Mfu mfu;
   LongestByHost elapsed;
   for (const MfuDevice& at : devices) elapsed.Add(*at.rank, at.window);
@@ -183,7 +182,7 @@ Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval g
   if (!options.requested()) reason = "give --flops-per-step, or --params and --tokens-per-step";
   if (!reason && (devices.empty() || mfu.window_ns <= 0)) reason = "no GPU work in the window";
   if (!reason) reason = SetFlops(options, mfu);
-  if (!reason) reason = SetSteps(run, gpu_span, window, options, mfu);
+  if (!reason) reason = SetSteps(run, gpu_span, window, options, pattern, mfu);
   if (!reason) reason = SetPeak(cards, options.peak_dtype, mfu);
   if (!reason) reason = SetPercent(mfu);
   mfu.reason = reason.value_or("");

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/metrics/gpu_specs.h"
+#include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
@@ -51,9 +52,10 @@ struct MfuDevice {
 };
 
 // `gpu_span`: all GPU work of the run; `window`: the part reported on. Times are taken on each host
-// by its own clock, and the longest counts: clocks of several hosts may be far apart. O(NVTX ranges
+// by its own clock, and the longest counts: clocks of several hosts may be far apart. The pattern
+// says which ranges are steps. O(NVTX ranges
 // + operations).
 Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
-               Interval window, const MfuOptions& options);
+               Interval window, const MfuOptions& options, const StepPattern* pattern = nullptr);
 
 }  // namespace traceinject

@@ -135,7 +135,7 @@ TEST(MfuTest, ReasonsInsteadOfNumbers) {
     return mfu.reason;
   };
   EXPECT_NE(reason(OneGpu(), {}).find("--flops-per-step"), std::string::npos);
-  EXPECT_NE(reason(OneGpu(), {.flops_per_step = 1e12}).find("--steps"), std::string::npos);
+  EXPECT_NE(reason(OneGpu(), {.flops_per_step = 1e12}).find("--step-count"), std::string::npos);
   EXPECT_NE(reason(OneGpu(), {.flops_per_step = -1, .steps = 1}).find("positive"),
             std::string::npos);
   EXPECT_NE(reason(OneGpu(), {.flops_per_step = 1e12, .steps = 0}).find("positive"),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/nvtx_steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -32,6 +34,39 @@ struct Found {
   TimeNs covered_ns = 0;  // inside the GPU's span
 };
 
+// What of a name is the same in all steps; empty: it names none.
+class StepNames {
+ public:
+  StepNames(const Rank& rank, const StepPattern* pattern) : rank_(rank), pattern_(pattern) {
+    if (pattern != nullptr) matches_.resize(rank.strings.size());
+  }
+  std::string_view PrefixOf(std::uint32_t text) {
+    if (pattern_ == nullptr) return StepPrefix(rank_.string(text));
+    if (text == kNone) return {};
+    // Each name is matched once.
+    std::optional<bool>& known = matches_[text];
+    if (!known) known = pattern_->Matches(rank_.string(text));
+    return *known ? std::string_view(pattern_->text()) : std::string_view();
+  }
+
+ private:
+  const Rank& rank_;
+  const StepPattern* pattern_;
+  std::vector<std::optional<bool>> matches_;
+};
+
+void KeepOutermost(std::vector<Interval>& ranges) {
+  std::stable_sort(ranges.begin(), ranges.end(), [](const Interval& a, const Interval& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  TimeNs end = std::numeric_limits<TimeNs>::min();
+  std::erase_if(ranges, [&](const Interval& range) {
+    if (range.start < end) return true;
+    end = range.end;
+    return false;
+  });
+}
+
 // ProfilerStep first, then what covers more time.
 bool Better(const std::pair<std::string_view, Found>& a,
             const std::pair<std::string_view, Found>& b) {
@@ -57,11 +92,35 @@ std::string_view StepPrefix(std::string_view text) {
   return {};
 }
 
-std::optional<StepRanges> FindStepRanges(const Rank& rank, Interval gpu_span) {
+Result<StepPattern> StepPattern::Parse(const std::string& text) {
+  StepPattern pattern;
+  pattern.text_ = text;
+  if (text.empty()) return Error{"an empty expression matches every name"};
+  try {
+    pattern.regex_.assign(text, std::regex::ECMAScript | std::regex::optimize);
+  } catch (const std::regex_error& error) {
+    return Error{fmt::format("'{}' is not a regular expression: {}", text, error.what())};
+  }
+  return pattern;
+}
+
+bool StepPattern::Matches(std::string_view name) const {
+  constexpr std::size_t kLongestName = 512;
+  if (name.size() > kLongestName) return false;
+  try {
+    return std::regex_search(name.begin(), name.end(), regex_);
+  } catch (const std::regex_error&) {  // too complex for this name
+    return false;
+  }
+}
+
+std::optional<StepRanges> FindStepRanges(const Rank& rank, Interval gpu_span,
+                                         const StepPattern* pattern) {
+  StepNames names(rank, pattern);
   std::map<std::pair<std::string_view, std::uint32_t>, Found> by_prefix_and_thread;
   for (std::size_t row = 0; row < rank.nvtx.size(); ++row) {
     if (rank.nvtx.kind[row] == NvtxKind::kMark) continue;
-    const std::string_view prefix = StepPrefix(rank.string(rank.nvtx.text[row]));
+    const std::string_view prefix = names.PrefixOf(rank.nvtx.text[row]);
     if (prefix.empty()) continue;
     const TimeNs start = std::max(rank.nvtx.start[row], gpu_span.start);
     const TimeNs end = std::min(rank.nvtx.end[row], gpu_span.end);
@@ -80,11 +139,15 @@ std::optional<StepRanges> FindStepRanges(const Rank& rank, Interval gpu_span) {
   if (by_prefix.empty()) return std::nullopt;
   std::vector<std::pair<std::string_view, Found>> kinds(by_prefix.begin(), by_prefix.end());
   auto& chosen = *std::min_element(kinds.begin(), kinds.end(), Better);
-  return StepRanges{std::string(chosen.first) + "N", std::move(chosen.second.ranges)};
+  if (pattern == nullptr)
+    return StepRanges{std::string(chosen.first) + "N", std::move(chosen.second.ranges)};
+  KeepOutermost(chosen.second.ranges);
+  return StepRanges{pattern->text(), std::move(chosen.second.ranges)};
 }
 
-std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interval window) {
-  const std::optional<StepRanges> found = FindStepRanges(rank, gpu_span);
+std::optional<StepCount> CountSteps(const Rank& rank, Interval gpu_span, Interval window,
+                                    const StepPattern* pattern) {
+  const std::optional<StepRanges> found = FindStepRanges(rank, gpu_span, pattern);
   if (!found) return std::nullopt;
   StepCount count{
       0, found->pattern, {std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()}};

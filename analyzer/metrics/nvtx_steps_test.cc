@@ -51,6 +51,36 @@ TEST(NvtxStepsTest, ThreadsAreNotAddedUpAndMarksDoNotCount) {
   EXPECT_EQ(CountSteps(builder.rank(), {0, 100}, {0, 100})->steps, 2);
 }
 
+TEST(NvtxStepsTest, APatternOfTheUserNamesSteps) {
+  const Result<StepPattern> pattern = StepPattern::Parse("^batch [0-9]+$");
+  ASSERT_TRUE(pattern.ok());
+  EXPECT_TRUE(pattern.value().Matches("batch 12"));
+  EXPECT_FALSE(pattern.value().Matches("my batch 12"));
+  EXPECT_FALSE(StepPattern::Parse("[").ok());
+  EXPECT_FALSE(StepPattern::Parse("").ok());
+  EXPECT_FALSE(StepPattern::Parse("a*").value().Matches(std::string(1'000'000, 'a')));
+  RankBuilder builder;
+  builder.AddRange({0, 50, "batch 0"});
+  builder.AddRange({5, 20, "step 1"});
+  builder.AddRange({50, 100, "batch 1"});
+  const std::optional<StepRanges> found =
+      FindStepRanges(builder.rank(), {0, 100}, &pattern.value());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->pattern, "^batch [0-9]+$");
+  EXPECT_EQ(found->ranges, (std::vector<Interval>{{0, 50}, {50, 100}}));
+  EXPECT_EQ(CountSteps(builder.rank(), {0, 100}, {0, 100}, &pattern.value())->steps, 2);
+}
+
+TEST(NvtxStepsTest, WhatLiesWithinAMatchIsNoStep) {
+  const Result<StepPattern> pattern = StepPattern::Parse("batch");
+  RankBuilder builder;
+  for (int i = 0; i < 3; ++i) {
+    builder.AddRange({i * 100, i * 100 + 90, "batch"});
+    builder.AddRange({i * 100 + 10, i * 100 + 20, "copy batch"});
+  }
+  EXPECT_EQ(FindStepRanges(builder.rank(), {0, 300}, &pattern.value())->ranges.size(), 3U);
+}
+
 TEST(NvtxStepsTest, NoRangesNoCount) {
   RankBuilder builder;
   builder.AddRange({0, 50, "forward"});

@@ -105,9 +105,10 @@ std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view fu
   }
 }
 
-std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, Interval window) {
+std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, Interval window,
+                                      const StepPattern* pattern) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return std::nullopt;
-  const Steps steps = FindSteps(rank, device, window);
+  const Steps steps = FindSteps(rank, device, window, pattern);
   if (steps.source == StepSource::kWindow || steps.steps.empty()) return std::nullopt;
   const Interval time{steps.steps.front().time.start, steps.steps.back().time.end};
   const ByRate all = Count(rank, device, StartingIn(device.ops, time), time);

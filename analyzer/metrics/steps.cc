@@ -8,13 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/metrics/nvtx_steps.h"
+#include "analyzer/metrics/structure_steps.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kFewestSteps = 3;
 // 1.4826 MAD estimates the standard deviation of normal noise.
 constexpr double kIrregularMads = 5 * 1.4826;
 constexpr double kIrregularShare = 0.1;
@@ -28,18 +27,33 @@ TimeNs Median(std::vector<TimeNs> values) {
   return below + (*middle - below) / 2;
 }
 
+// What a program says of its steps is as good as certain: it may still say so of something else.
+constexpr double kMarkConfidence = 1, kRangeConfidence = 0.99;
+
 struct HostCuts {
   StepSource source = StepSource::kWindow;
   std::string pattern;
+  double confidence = 0;
   std::vector<TimeNs> times;
 };
 
-HostCuts CutsOnHost(const Rank& rank, Interval gpu_span) {
-  std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
-  if (marks.size() > kFewestSteps) return {StepSource::kMarks, "", std::move(marks)};
-  std::optional<StepRanges> found = FindStepRanges(rank, gpu_span);
-  if (!found || found->ranges.size() < kFewestSteps) return {};
-  HostCuts cuts{StepSource::kRanges, std::move(found->pattern), {}};
+HostCuts CutsOfStructure(const Rank& rank, const GpuOps& ops) {
+  std::optional<StructureSteps> found = FindStructureSteps(rank, ops);
+  if (!found) return {};
+  return {StepSource::kStructure, "", found->confidence, std::move(found->cuts)};
+}
+
+HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
+                    const StepPattern* pattern) {
+  if (pattern == nullptr) {
+    std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
+    if (marks.size() > kFewestSteps)
+      return {StepSource::kMarks, "", kMarkConfidence, std::move(marks)};
+  }
+  std::optional<StepRanges> found = FindStepRanges(rank, gpu_span, pattern);
+  if (!found || found->ranges.size() < kFewestSteps)
+    return pattern == nullptr ? CutsOfStructure(rank, ops) : HostCuts();
+  HostCuts cuts{StepSource::kRanges, std::move(found->pattern), kRangeConfidence, {}};
   std::sort(found->ranges.begin(), found->ranges.end(),
             [](const Interval& a, const Interval& b) { return a.start < b.start; });
   for (const Interval& range : found->ranges) cuts.times.push_back(range.start);
@@ -142,6 +156,8 @@ std::string_view StepSourceName(StepSource source) {
       return "optimizer steps";
     case StepSource::kRanges:
       return "ranges";
+    case StepSource::kStructure:
+      return "repeating work";
     case StepSource::kWindow:
       break;
   }
@@ -159,10 +175,22 @@ std::size_t Steps::count(bool Step::*flag) const {
       std::count_if(steps.begin(), steps.end(), [&](const Step& step) { return step.*flag; }));
 }
 
-Steps FindSteps(const Rank& rank, const Device& device, Interval window) {
+std::optional<TimeNs> Steps::regular_mean_ns() const {
+  TimeNs sum = 0, number = 0;
+  for (const Step& step : steps) {
+    if (step.warm_up || step.irregular) continue;
+    sum += step.length_ns();
+    ++number;
+  }
+  if (number == 0) return std::nullopt;
+  return sum / number;
+}
+
+Steps FindSteps(const Rank& rank, const Device& device, Interval window,
+                const StepPattern* pattern) {
   const std::optional<Interval> span = GpuSpan(device.ops);
   if (!span) return WholeWindow(device.ops, window);
-  const HostCuts host = CutsOnHost(rank, *span);
+  const HostCuts host = CutsOnHost(rank, device.ops, *span, pattern);
   const std::vector<Cut> cuts = CutsOnDevice(rank, device.ops, host.times);
   // The first step may begin on the host long before its first operation.
   const TimeNs from =
@@ -170,10 +198,15 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window) {
   Steps found;
   found.source = host.source;
   found.pattern = host.pattern;
+  found.confidence = host.confidence;
   for (std::size_t i = 1; i < cuts.size(); ++i) {
     const Interval time{cuts[i - 1].time, cuts[i].time};
     const TimeNs middle = time.start + (time.end - time.start) / 2;
-    if (time.end <= time.start || middle < from || middle >= window.end) continue;
+    if (time.end <= time.start || middle >= window.end) continue;
+    if (middle < from) {
+      ++found.first;
+      continue;
+    }
     if (found.steps.empty()) {
       found.start_ns = time.start;
       found.before = cuts[i - 1].op;

@@ -2,11 +2,13 @@
 // The training steps of a rank, as one of its devices saw them.
 //
 // Where a step ends on the host comes, in this order, from
+//   0. ranges that the user's own pattern names: then from nothing else;
 //   1. the recorded ends of optimizer steps: one step is one mark of the first optimizer (several
 //      optimizers, or several backward passes before one optimizer step, stay one step);
 //   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
 //      range begins, so that what a program does between its ranges belongs to a step too;
-//   3. nothing: the whole window is one step.
+//   3. what the work of the device repeats (see structure_steps.h);
+//   4. nothing: the whole window is one step.
 // On the device a step ends when the last operation that the host launched before that moment
 // ends. So the idle time that follows belongs to the next step, and run-ahead of the host does not
 // blur the steps.
@@ -16,18 +18,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
 
-enum class StepSource : std::uint8_t { kMarks, kRanges, kWindow };
+// With less nothing says how steps vary, and no period is to be seen.
+inline constexpr std::size_t kFewestSteps = 3;
 
-// "optimizer steps", "ranges", "whole window".
+enum class StepSource : std::uint8_t { kMarks, kRanges, kStructure, kWindow };
+
+// "optimizer steps", "ranges", "repeating work", "whole window".
 std::string_view StepSourceName(StepSource source);
 
 struct Step {
@@ -43,6 +50,8 @@ struct Step {
 struct Steps {
   StepSource source = StepSource::kWindow;
   std::string pattern;           // of the ranges; empty for the other sources
+  double confidence = 0;         // 0 to 1, that these are the steps; 0 for the window
+  std::size_t first = 1;         // number of the first step among all, counted from 1
   TimeNs start_ns = 0;           // of the first step
   std::uint32_t before = kNone;  // row of the operation that ends there; kNone: none does
   std::vector<Step> steps;
@@ -51,6 +60,8 @@ struct Steps {
   // The moments at which steps begin and end, one more than there are steps.
   std::vector<TimeNs> cuts() const;
   std::size_t count(bool Step::*flag) const;
+  // Of the steps that are neither warm-up nor irregular; empty: there are none.
+  std::optional<TimeNs> regular_mean_ns() const;
 };
 
 // When the optimizer that ended the first step ended its steps, on the host. O(n).
@@ -59,7 +70,8 @@ std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
 // Steps whose time lies within the window, at least half of it. With fewer than three the source is
 // kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
 // out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median).
-// O(n + steps log steps).
-Steps FindSteps(const Rank& rank, const Device& device, Interval window);
+// A pattern says which ranges are the steps; then nothing else is. O(n + steps log steps).
+Steps FindSteps(const Rank& rank, const Device& device, Interval window,
+                const StepPattern* pattern = nullptr);
 
 }  // namespace traceinject

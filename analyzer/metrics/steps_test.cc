@@ -115,6 +115,21 @@ TEST(StepsTest, WarmUpAndIrregularStepsAreTold) {
   EXPECT_EQ(found.count(&Step::irregular), 1U);
 }
 
+TEST(StepsTest, APatternComesBeforeMarksAndAllowsNothingElse) {
+  RankBuilder builder = Training(std::vector<TimeNs>(6, 10'000));
+  for (int i = 0; i < 6; ++i) {
+    builder.AddRange({i * 10'000 + 50, i * 10'000 + 2'000, "batch " + std::to_string(i)});
+    builder.AddStepMark((i + 1) * 10'000 - 50);
+  }
+  const auto find = [&](const char* text) {
+    const StepPattern pattern = StepPattern::Parse(text).value();
+    return FindSteps(builder.rank(), builder.rank().devices[0], All(builder), &pattern);
+  };
+  EXPECT_EQ(find("batch").source, StepSource::kRanges);
+  EXPECT_EQ(find("batch").pattern, "batch");
+  EXPECT_EQ(find("epoch").source, StepSource::kWindow);
+}
+
 TEST(StepsTest, OnlyStepsInTheWindowCount) {
   RankBuilder builder = Training(std::vector<TimeNs>(10, 10'000));
   for (int i = 1; i <= 10; ++i) builder.AddStepMark(i * 10'000 - 50);
@@ -122,6 +137,7 @@ TEST(StepsTest, OnlyStepsInTheWindowCount) {
       FindSteps(builder.rank(), builder.rank().devices[0], Interval{21'000, 71'600});
   EXPECT_EQ(found.steps.size(), 5U);
   EXPECT_EQ(found.start_ns, 21'600);
+  EXPECT_EQ(found.first, 3U);
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ void TextWriter::Title() {
   page_.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
                              FormatTime(window.end_ns() - window.start_ns()),
                              FormatTime(window.start_ns()), FormatTime(window.end_ns()),
-                             window.restricted() ? "; restricted by --from or --to" : ""));
+                             window.restricted() ? "; restricted by --from, --to or --steps" : ""));
   const proto::Health& health = report_.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     page_.Sentence(
@@ -188,11 +188,21 @@ void TextWriter::Verdict() {
 void TextWriter::Steps(const proto::DeviceSteps& steps) {
   const bool window = steps.pattern().empty() && steps.count() < 3;
   page_.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
-  page_.Sentence(fmt::format("{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular",
-                             Plural(steps.count(), "step"), steps.source(),
-                             steps.pattern().empty() ? "" : " '" + steps.pattern() + "'",
-                             FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()),
-                             FormatCount(steps.warm_up()), FormatCount(steps.irregular())));
+  // The numbers tell which, where others were left out before them.
+  const std::string which = steps.first() > 1 ? fmt::format("steps {} to {}", steps.first(),
+                                                            steps.first() + steps.count() - 1)
+                                              : Plural(steps.count(), "step");
+  std::string text = fmt::format(
+      "{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular", which, steps.source(),
+      steps.pattern().empty() ? "" : " '" + steps.pattern() + "'", FormatTime(steps.median_ns()),
+      FormatTime(steps.mad_ns()), FormatCount(steps.warm_up()), FormatCount(steps.irregular()));
+  if (steps.irregular() > 0 && steps.has_regular_mean_ns())
+    text += fmt::format(", mean of the others {}", FormatTime(steps.regular_mean_ns()));
+  // Steps that the program told are certain enough to need no word.
+  constexpr double kCertain = 0.99;
+  if (steps.confidence() > 0 && steps.confidence() < kCertain)
+    text += fmt::format("; confidence {}", Percent(steps.confidence()));
+  page_.Sentence(text);
   const proto::StepSplit& sum = steps.sum();
   const std::int64_t count = std::max<std::int64_t>(1, steps.count() - steps.warm_up());
   Rows rows = {{"", "share", "time"}};

@@ -207,6 +207,26 @@ TEST(TextTest, SamplesOfTheJobAndOfEachRank) {
       << text;
 }
 
+TEST(TextTest, WhichStepsAndHowSure) {
+  Report report;
+  report.mutable_run();
+  report.add_devices()->set_label("GPU 0");
+  proto::DeviceSteps& steps = *report.add_steps();
+  steps.set_label("GPU 0");
+  steps.set_source("repeating work");
+  steps.set_first(10);
+  steps.set_count(11);
+  steps.set_irregular(2);
+  steps.set_median_ns(20'000'000);
+  steps.set_regular_mean_ns(21'000'000);
+  steps.set_confidence(0.9);
+  const std::string text = WriteText(report, {});
+  EXPECT_NE(text.find("steps 10 to 20 (repeating work): median 20.00 ms"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("mean of the others 21.00 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("confidence 90.0 %"), std::string::npos) << text;
+}
+
 TEST(TextTest, MemoryOfTheAllocator) {
   Report report = BuildReport(SampleRun(), {});
   proto::Allocator& allocator = *report.mutable_devices(0)->mutable_allocator();

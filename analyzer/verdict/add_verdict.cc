@@ -48,10 +48,13 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, proto::DeviceSteps& to) 
   to.set_source(std::string(StepSourceName(steps.source)));
   to.set_pattern(steps.pattern);
   to.set_count(static_cast<std::int64_t>(steps.steps.size()));
+  to.set_first(static_cast<std::int64_t>(steps.first));
   to.set_warm_up(static_cast<std::int64_t>(steps.count(&Step::warm_up)));
   to.set_irregular(static_cast<std::int64_t>(steps.count(&Step::irregular)));
   to.set_median_ns(steps.median_ns);
   to.set_mad_ns(steps.mad_ns);
+  to.set_confidence(steps.confidence);
+  if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
   SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), kMostStepRows); ++i) {
@@ -73,18 +76,21 @@ double Exposed(const JudgedDevice& judged) {
 std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const ReportOptions& options,
                                        Report& report) {
   std::vector<JudgedDevice> judged;
-  int row = 0;
-  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
-    for (const Device& device : run.ranks[i].devices) {
-      if (device.ops.size() == 0) continue;
-      const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
-      if (!window || row >= report.devices_size()) continue;
-      judged.push_back(JudgeDevice(run.ranks[i], device, window->time, options.stop));
-      if (IsStopped(options.stop)) return {};
-      judged.back().rank_index = i;
-      judged.back().label = report.devices(row++).label();
-      StepsOf(judged.back(), origin, *report.add_steps());
-    }
+  for (const proto::DeviceReport& reported : report.devices()) {
+    const auto rank = static_cast<std::size_t>(reported.source());
+    const std::vector<Device>& devices = run.ranks[rank].devices;
+    const auto device = std::find_if(devices.begin(), devices.end(), [&](const Device& known) {
+      return known.ordinal == reported.ordinal() && known.ops.size() > 0;
+    });
+    if (device == devices.end()) continue;
+    const Interval window{reported.window().start_ns() + origin,
+                          reported.window().end_ns() + origin};
+    judged.push_back(
+        JudgeDevice(run.ranks[rank], *device, window, options.stop, options.pattern()));
+    if (IsStopped(options.stop)) return {};
+    judged.back().rank_index = rank;
+    judged.back().label = reported.label();
+    StepsOf(judged.back(), origin, *report.add_steps());
   }
   return judged;
 }
@@ -102,6 +108,7 @@ const JudgedDevice& Critical(const std::vector<JudgedDevice>& judged) {
 Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& report) {
   Grounds grounds;
   grounds.source = judged.steps.source;
+  grounds.step_confidence = judged.steps.confidence;
   const Partition sum = SumAfterWarmUp(judged).partition;
   grounds.busy_share = sum.share(sum.busy_ns());
   const auto operations = static_cast<double>(judged.device->ops.size());

@@ -240,6 +240,55 @@ TEST(VerdictTest, WithoutStepsTheWholeWindowIsJudgedWithLittleConfidence) {
   EXPECT_NE(weak.abstained().find("Fewer than three steps"), std::string::npos);
 }
 
+TEST(VerdictTest, OnlyTheChosenSteps) {
+  TrainingPlan plan;
+  plan.load_ns = 5'000'000;
+  Rank rank = SimulatedTraining(plan).rank();
+  const Report all = BuildReportWithVerdict(RunOf(rank), {});
+  ReportOptions options;
+  options.steps = StepChoice{11, 20};
+  options.mfu.flops_per_step = 1e9;
+  const Report part = BuildReportWithVerdict(RunOf(rank), options);
+  ASSERT_EQ(part.devices_size(), 1);
+  ASSERT_EQ(part.steps_size(), 1);
+  EXPECT_EQ(part.steps(0).first(), 11);
+  ASSERT_EQ(part.steps(0).count(), 10);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(part.steps(0).steps(i).start_ns(), all.steps(0).steps(10 + i).start_ns());
+    EXPECT_EQ(part.steps(0).steps(i).length_ns(), all.steps(0).steps(10 + i).length_ns());
+  }
+  const proto::Window& window = part.devices(0).window();
+  EXPECT_TRUE(window.restricted());
+  EXPECT_EQ(window.start_ns(), all.steps(0).steps(10).start_ns());
+  EXPECT_EQ(window.end_ns(), all.steps(0).steps(20).start_ns());
+  // The device's own figures are those of its steps.
+  EXPECT_EQ(part.devices(0).partition().wall_ns(), part.steps(0).sum().length_ns());
+  EXPECT_EQ(part.devices(0).partition().idle_ns(), part.steps(0).sum().idle_ns());
+  EXPECT_EQ(part.mfu().steps(), 10);
+}
+
+TEST(VerdictTest, StepsThatAreNotThereAreNotChosen) {
+  Rank rank = SimulatedTraining({}).rank();
+  ReportOptions options;
+  options.steps = StepChoice{30, 300};
+  const Report report = BuildReportWithVerdict(RunOf(rank), options);
+  EXPECT_EQ(report.devices_size(), 0);
+  EXPECT_EQ(report.steps_size(), 0);
+  ASSERT_GE(report.notes_size(), 1);
+  EXPECT_NE(report.notes(0).find("not the chosen 30 to 300"), std::string::npos) << report.notes(0);
+}
+
+TEST(VerdictTest, APatternThatNamesNoStepsIsSaid) {
+  Rank rank = SimulatedTraining({}).rank();
+  ReportOptions options;
+  options.step_pattern = StepPattern::Parse("epoch").value();
+  const Report report = BuildReportWithVerdict(RunOf(rank), options);
+  EXPECT_EQ(report.steps(0).source(), "whole window");
+  ASSERT_GE(report.notes_size(), 1);
+  EXPECT_NE(report.notes(0).find("'epoch' matches the names of 0 NVTX ranges"), std::string::npos)
+      << report.notes(0);
+}
+
 TEST(VerdictTest, ShuffledCorrelationsGetNoLabel) {
   TrainingPlan plan;
   plan.load_ns = 25'000'000;

@@ -17,7 +17,7 @@ constexpr double kMostLost = 0.01;
 constexpr double kReplayErrorLimit = 0.1;
 constexpr double kThinMargin = 0.02;
 constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
-constexpr double kLossyConfidence = 0.8;
+constexpr double kLossyConfidence = 0.8, kSureOfSteps = 0.8;
 // Without steps nothing says how the figures vary, so only a clear case gets a label.
 constexpr double kWindowShare = 0.25, kWindowLead = 1.5;
 
@@ -104,6 +104,14 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
     decision.caveats.push_back(
         "From one rank alone, waiting for other ranks cannot be told apart from moving data: the "
         "cause may be a slow rank elsewhere. Record all ranks.");
+  }
+  if (grounds.source == StepSource::kStructure) {
+    confidence = std::min(confidence, grounds.step_confidence);
+    if (grounds.step_confidence < kSureOfSteps)
+      decision.caveats.push_back(fmt::format(
+          "The program marks no steps: what its work repeats was taken for them, which is {} sure. "
+          "Mark them with NVTX ranges named 'step <n>'.",
+          Percent(grounds.step_confidence)));
   }
   if (grounds.source == StepSource::kWindow) {
     confidence = std::min(confidence, kWindowConfidence);

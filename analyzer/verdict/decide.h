@@ -19,6 +19,7 @@ inline constexpr double kBusyShare = 0.85;
 // What the savings rest on.
 struct Grounds {
   StepSource source = StepSource::kWindow;
+  double step_confidence = 1;        // that the steps are the steps of the program
   double busy_share = 0;             // of the steps
   double joined_share = 1;           // operations whose launch is known
   double acausal_share = 0;          // of those, started before they were launched
@@ -42,7 +43,8 @@ struct Decision {
 // recorded explains the largest part. Confidence: how often the label comes first in the bootstrap,
 // less for a replay that does not give the recording back (none left at 10 %), records that are
 // missing, a margin below 2 % of the step (at most 0.5), a window instead of steps (at most 0.4),
-// and communication seen from one rank (at most 0.6). The result points into `savings`.
+// communication seen from one rank (at most 0.6), and steps that nobody marked (at most theirs).
+// The result points into `savings`.
 Decision Decide(const Savings& savings, const Grounds& grounds);
 
 }  // namespace traceinject

@@ -50,6 +50,21 @@ TEST(DecideTest, IdleWithoutACauseIsInconclusive) {
   EXPECT_FALSE(decision.abstained.empty());
 }
 
+TEST(DecideTest, StepsThatNobodyMarkedLimitConfidence) {
+  const Savings savings = SavingsOf({Saving("allocator", 20e6)});
+  Grounds grounds = GoodGrounds(0.6);
+  grounds.step_confidence = 0.7;
+  EXPECT_EQ(Decide(savings, grounds).confidence, 1);
+  grounds.source = StepSource::kStructure;
+  const Decision decision = Decide(savings, grounds);
+  EXPECT_EQ(decision.label, "allocator");
+  EXPECT_EQ(decision.confidence, 0.7);
+  ASSERT_EQ(decision.caveats.size(), 1U);
+  EXPECT_NE(decision.caveats[0].find("70.0 % sure"), std::string::npos) << decision.caveats[0];
+  grounds.step_confidence = 0.9;
+  EXPECT_TRUE(Decide(savings, grounds).caveats.empty());
+}
+
 TEST(DecideTest, ThinMarginHalvesConfidence) {
   const Savings savings = SavingsOf({Saving("allocator", 20e6), Saving("dataloader", 19e6)});
   const Decision decision = Decide(savings, GoodGrounds(0.6));

@@ -181,12 +181,13 @@ class Estimator {
 
 }  // namespace
 
-JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window, StopFlag stop) {
+JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window, StopFlag stop,
+                         const StepPattern* pattern) {
   JudgedDevice judged;
   judged.rank = &rank;
   judged.device = &device;
   judged.window = window;
-  judged.steps = FindSteps(rank, device, window);
+  judged.steps = FindSteps(rank, device, window, pattern);
   if (IsStopped(stop)) return judged;
   judged.timeline = BuildHostTimeline(rank, device);
   if (IsStopped(stop)) return judged;

@@ -38,7 +38,7 @@ struct JudgedDevice {
 
 // Stopped: some parts are empty.
 JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window,
-                         StopFlag stop = nullptr);
+                         StopFlag stop = nullptr, const StepPattern* pattern = nullptr);
 
 struct CauseSaving {
   std::string_view label;                        // host_wait: time that nothing explains

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a device did, in the order in which the host asked for it, as a sequence of tokens: the form
+// in which a period is looked for.
+//
+// An element is one operation, or all nodes of one launch of a CUDA graph. Its tokens say what it
+// is, once by name alone and once by name and grid (or direction, kinds of memory and bytes of a
+// copy): names stay the same where shapes vary, shapes tell apart what shares a name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct LaunchSequence {
+  struct Token {
+    std::uint32_t count = 0;  // elements
+    bool optimizer = false;   // a kernel that updates parameters
+    bool upload = false;      // a copy to the device from outside
+    bool graph = false;       // a launch of a CUDA graph
+  };
+
+  std::vector<std::uint32_t> name, shape;  // of each element: indices into the two tables
+  std::vector<TimeNs> launched;            // on the host; never decreases
+  std::vector<std::uint32_t> first_op;     // row of an operation of the element
+  std::vector<Token> names, shapes;
+  TimeNs busy_ns = 0, communication_ns = 0;  // sums of lengths
+
+  std::size_t size() const { return name.size(); }
+};
+
+// Operations without a launch call stand where the device began them. O(operations + calls).
+LaunchSequence SequenceOf(const Rank& rank, const GpuOps& ops);
+
+}  // namespace traceinject
