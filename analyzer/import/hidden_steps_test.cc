@@ -33,7 +33,7 @@ const StepTrace kPublicTraces[] = {
 
 const StepTrace kOwnRecordings[] = {
     {"ddp_h200/run.rank00000.db.zst", 37}, {"ddp_h200/run.rank00001.db.zst", 37},
-    {"slow_loader_h200.db.zst", 70},       {"slow_loader_fixed_h200.db.zst", 66},
+    {"slow_loader_h200.db.zst", 66},       {"slow_loader_fixed_h200.db.zst", 66},
     {"transformer_h200.db.zst", 42},
 };
 

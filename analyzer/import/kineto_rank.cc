@@ -10,6 +10,7 @@
 #include "analyzer/import/join_launches.h"
 #include "analyzer/import/join_plans.h"
 #include "analyzer/import/kineto_transfer.h"
+#include "analyzer/import/repair_operations.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/import/sort_rank.h"
 #include "analyzer/model/api_class.h"
@@ -375,6 +376,7 @@ void KinetoRankBuilder::Finish() {
   JoinPlans(rank_);  // there are none
   rank_.imported_from = "a PyTorch profiler trace";
   rank_.closed = true;
+  RepairOperations(rank_);
   TimeNs first = span_ ? span_->first : 0;
   const auto look = [&](const std::vector<TimeNs>& start) {
     if (!start.empty()) first = std::min(first, start.front());

@@ -152,6 +152,10 @@ void Shift(Rank& rank, TimeNs by) {
   };
   for (Device& device : rank.devices) {
     shift_both(device.ops);
+    for (Interval& lost : device.ops.unrecorded) {
+      lost.start += by;
+      lost.end += lost.end == kOpen ? 0 : by;
+    }
     shift(device.samples.time);
     shift(device.slow_samples.time);
     shift(device.allocator.time);
@@ -182,6 +186,8 @@ void Shift(Rank& rank, TimeNs by) {
   for (Communicator& communicator : rank.communicators) {
     if (communicator.created != Communicator().created) communicator.created += by;
   }
+  shift(rank.clocks.realtime);
+  for (ClockStep& step : rank.trust.clock_steps) step.at_ns += by;
   rank.start += by;
   rank.end += by;
   if (rank.read_until != kOpen) rank.read_until += by;

@@ -141,6 +141,15 @@ TEST_P(PublicTraceTest, EveryOperationJoinsItsLaunch) {
   EXPECT_EQ(std::count(ops().launch.begin(), ops().launch.end(), kNone), 0);
 }
 
+TEST_P(PublicTraceTest, RaisesNoFalseAlarm) {
+  const Trust& trust = rank().trust;
+  EXPECT_GT(trust.operations, 0);
+  EXPECT_EQ(trust.corrupt_durations + trust.overlaps + trust.early_starts + trust.outside, 0);
+  EXPECT_EQ(trust.wrong_links + trust.without_call + trust.lost_operations, 0);
+  EXPECT_TRUE(trust.clock_steps.empty());
+  EXPECT_TRUE(ops().unrecorded.empty());
+}
+
 TEST_P(PublicTraceTest, Partition) {
   const Partition partition = PartitionOf(ops(), SpanOf(ops()));
   const Milliseconds& expected = GetParam().time;

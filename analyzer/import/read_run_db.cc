@@ -6,6 +6,8 @@
 #include "analyzer/import/join_launches.h"
 #include "analyzer/import/join_plans.h"
 #include "analyzer/import/mark_nccl_copies.h"
+#include "analyzer/import/repair_clock.h"
+#include "analyzer/import/repair_operations.h"
 #include "analyzer/import/run_db_dictionaries.h"
 #include "analyzer/import/run_db_events.h"
 #include "analyzer/import/run_db_rows.h"
@@ -28,8 +30,10 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     each.gemm_shapes = last ? std::move(dictionaries.gemm_shapes) : dictionaries.gemm_shapes;
     each.attention_shapes =
         last ? std::move(dictionaries.attention_shapes) : dictionaries.attention_shapes;
+    RepairClockSteps(each);
     SortRank(each);
     JoinLaunches(each);
+    RepairOperations(each);
     JoinPlans(each);
     MarkNcclCopies(each);
     if (each.end == kOpen) each.end = LastTimeSeen(each);

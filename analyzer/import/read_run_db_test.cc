@@ -609,6 +609,7 @@ TEST_F(ReadRunDbTest, SortsEveryColumnTogether) {
     file.AddApi({.start_ns = n * 10,
                  .dur_ns = n,
                  .name = fmt::format("call{}", n % 3),
+                 .api_class = ApiClass::kOther,
                  .tid = n % 5,
                  .correlation = id,
                  .result = n});
@@ -659,8 +660,13 @@ TEST_F(ReadRunDbTest, JoinPrefersCallsThatLaunch) {
                .name = "cudaEventRecord",
                .api_class = ApiClass::kEvent,
                .correlation = 5});
-  file.AddApi({.start_ns = 2, .dur_ns = 1, .correlation = 5});
-  file.AddApi({.start_ns = 4, .dur_ns = 1, .correlation = 5});
+  for (const TimeNs start : {2, 4}) {
+    file.AddApi({.start_ns = start,
+                 .dur_ns = 1,
+                 .name = "cudaGraphLaunch",
+                 .api_class = ApiClass::kGraphLaunch,
+                 .correlation = 5});
+  }
   file.AddApi({.start_ns = 6,
                .dur_ns = 1,
                .name = "cudaMallocAsync",

@@ -427,6 +427,18 @@ class Reader {
         "ORDER BY start");
     if (!status.ok()) return status;
     status = rows_.ForEachRow(
+        "clock_pair", "realtime, monotonic",
+        [&](const Statement& row) {
+          if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
+          // One recorder wrote the file.
+          for (Rank& each : file_.ranks) {
+            each.clocks.realtime.push_back(row.int64(0));
+            each.clocks.monotonic.push_back(row.int64(1));
+          }
+        },
+        "ORDER BY rowid");
+    if (!status.ok()) return status;
+    status = rows_.ForEachRow(
         "health", "proc, source, counter, value, detail", [&](const Statement& row) {
           const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
           if (process == kNone) return rows_.Count("health", RowProblem::kNoProcess);

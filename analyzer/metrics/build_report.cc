@@ -12,6 +12,8 @@
 #include "analyzer/metrics/host_activity.h"
 #include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/report_writer.h"
+#include "analyzer/metrics/trust.h"
+#include "analyzer/metrics/withhold.h"
 
 namespace traceinject {
 namespace {
@@ -72,8 +74,14 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   writer.RunSums(devices, *report.mutable_run());
   writer.MfuBlock(MfuOf(run, devices, options), *report.mutable_mfu());
   JoinRate join;
-  for (const DeviceAnalysis& found : devices) join += found.join;
-  writer.HealthBlock(JudgeHealth(run, join), *report.mutable_health());
+  std::vector<TrustedDevice> trusted;
+  for (const DeviceAnalysis& found : devices) {
+    join += found.join;
+    trusted.push_back({found.rank_index, &found.partition});
+  }
+  const TrustJudgement trust = JudgeTrust(run, trusted);
+  writer.HealthBlock(JudgeHealth(run, join, trust), *report.mutable_health());
+  WithholdFigures(trust, report);
   MakePrintable(report);
   return report;
 }

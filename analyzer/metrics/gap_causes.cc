@@ -37,8 +37,17 @@ class GapWalker {
     const TimeNs end = window.end;
     TimeNs busy_until = window.start;
     std::uint32_t before = kNone;
+    auto lost = ops_.unrecorded.begin();
+    const auto pass_unrecorded = [&](TimeNs until) {
+      ended_by_ = kNone;
+      for (; lost != ops_.unrecorded.end() && lost->start < until; ++lost) {
+        if (lost->start > busy_until) Put({busy_until, lost->start}, IdleCause::kUnknown);
+        busy_until = std::max(busy_until, lost->end);
+      }
+    };
     for (std::uint32_t row = 0; row < ops_.size() && ops_.start[row] < end; ++row) {
       CountLaunch(row);
+      pass_unrecorded(ops_.start[row]);
       ended_by_ = row;
       if (ops_.start[row] > busy_until) Gap({busy_until, ops_.start[row]}, before, row);
       if (ops_.end[row] > busy_until) {
@@ -46,7 +55,7 @@ class GapWalker {
         before = row;
       }
     }
-    ended_by_ = kNone;
+    pass_unrecorded(end);
     if (busy_until < end) Put({busy_until, end}, IdleCause::kUnknown);
     return std::move(found_);
   }

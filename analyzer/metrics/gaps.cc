@@ -78,13 +78,24 @@ IdleCauses& IdleCauses::operator+=(const IdleCauses& other) {
 Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size_t keep) {
   Collector collector(keep);
   TimeNs busy_until = window.start;
+  auto lost = ops.unrecorded.begin();
+  // What ended an earlier gap than the operation did is not known.
+  const auto pass_unrecorded = [&](TimeNs until) {
+    for (; lost != ops.unrecorded.end() && lost->start < until; ++lost) {
+      if (lost->start > busy_until)
+        collector.Add(Classify(ops, api, {busy_until, lost->start}, kNone));
+      busy_until = std::max(busy_until, lost->end);
+    }
+  };
   std::uint32_t row = 0;
   for (; row < ops.size() && busy_until < window.end; ++row) {
-    if (ops.start[row] > busy_until) {
+    pass_unrecorded(std::min(ops.start[row], window.end));
+    if (ops.start[row] > busy_until && busy_until < window.end) {
       collector.Add(Classify(ops, api, {busy_until, std::min(ops.start[row], window.end)}, row));
     }
     busy_until = std::max(busy_until, ops.end[row]);
   }
+  pass_unrecorded(window.end);
   if (busy_until < window.end) collector.Add(Classify(ops, api, {busy_until, window.end}, kNone));
   return collector.Finish();
 }

@@ -6,6 +6,7 @@
 // a launch call that began at r:
 //   r <= a   the operation was queued: the whole gap is waiting for something on the device;
 //   r >  a   the host was late: [a, r) is host time, [r, b) launch latency.
+// Unrecorded time (GpuOps::unrecorded) is no part of a gap; what ended a gap before it is unknown.
 #pragma once
 
 #include <cstddef>

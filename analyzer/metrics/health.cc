@@ -117,6 +117,15 @@ void JudgeJoin(const JoinRate& join, Judge& judge) {
           100 * *share));
 }
 
+void JudgeContradictions(const TrustJudgement& trust, Judge& judge) {
+  if (trust.findings.empty()) return;
+  judge.Find(trust.withheld.empty() ? HealthGrade::kLossy : HealthGrade::kBad,
+             trust.withheld.empty()
+                 ? "records are missing or contradict each other: see Trust"
+                 : "records are missing or contradict each other, so that some figures are not "
+                   "given: see Trust");
+}
+
 }  // namespace
 
 std::optional<double> JoinRate::share() const {
@@ -140,7 +149,7 @@ JoinRate CountJoins(const Rank& rank, const GpuOps& ops, OpRange range) {
   return join;
 }
 
-RecordingHealth JudgeHealth(const Run& run, const JoinRate& join) {
+RecordingHealth JudgeHealth(const Run& run, const JoinRate& join, const TrustJudgement& trust) {
   RecordingHealth health;
   std::int64_t unseen = 0;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
@@ -167,6 +176,7 @@ RecordingHealth JudgeHealth(const Run& run, const JoinRate& join) {
   JudgeLines(run, health, judge);
   JudgeEnds(run, judge);
   JudgeJoin(join, judge);
+  JudgeContradictions(trust, judge);
   NoteImports(run, judge);
   return health;
 }

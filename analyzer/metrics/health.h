@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/metrics/trust.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/model/run.h"
 #include "schemas/health_counters.h"
@@ -37,8 +38,8 @@ struct HealthLine {
 enum class HealthGrade : std::uint8_t { kUnknown, kGood, kLossy, kBad };
 
 // Lossy: anything was lost, a recording is cut off, or fewer than 99.9 % of the operations join a
-// launch. Unknown: no counters at all, as in a trace imported from elsewhere. Bad: an error, 1 %
-// lost, or fewer than 99 % joined.
+// launch, or records contradict each other. Unknown: no counters at all, as in a trace imported
+// from elsewhere. Bad: an error, 1 % lost, fewer than 99 % joined, or figures are withheld.
 struct RecordingHealth {
   HealthGrade grade = HealthGrade::kUnknown;
   std::vector<std::string> reasons;  // worst first; empty when good
@@ -50,7 +51,7 @@ struct RecordingHealth {
 };
 
 // O(counters log counters).
-RecordingHealth JudgeHealth(const Run& run, const JoinRate& join);
+RecordingHealth JudgeHealth(const Run& run, const JoinRate& join, const TrustJudgement& trust = {});
 
 std::string_view HealthGradeName(HealthGrade grade);
 

@@ -9,7 +9,7 @@
 namespace traceinject {
 namespace {
 
-enum Lane : std::size_t { kCompute, kCommunication, kCopy, kLaneCount };
+enum Lane : std::size_t { kCompute, kCommunication, kCopy, kUnrecorded, kLaneCount };
 
 Lane LaneOf(OpKind kind, KernelClass kernel_class) {
   if (kernel_class == KernelClass::kComm) return kCommunication;  // NCCL also copies
@@ -56,18 +56,20 @@ class Sweep {
 };
 
 Partition PartitionFrom(const Sweep& sweep, TimeNs wall_ns) {
-  constexpr std::size_t kC = 1U << kCompute, kN = 1U << kCommunication, kM = 1U << kCopy;
+  constexpr std::size_t kC = 1U << kCompute, kN = 1U << kCommunication, kM = 1U << kCopy,
+                        kU = 1U << kUnrecorded;
   Partition partition;
   partition.wall_ns = wall_ns;
   partition.compute_ns = sweep.Booked(kC, kC);
-  partition.exposed_communication_ns = sweep.Booked(kC | kN, kN);
-  partition.exposed_copy_ns = sweep.Booked(kC | kN | kM, kM);
-  partition.idle_ns = sweep.Booked(kC | kN | kM, 0);
+  partition.exposed_communication_ns = sweep.Booked(kC | kN | kU, kN);
+  partition.exposed_copy_ns = sweep.Booked(kC | kN | kM | kU, kM);
+  partition.idle_ns = sweep.Booked(kC | kN | kM | kU, 0);
+  partition.unrecorded_ns = sweep.Booked(kC | kU, kU);
   partition.communication_ns = sweep.Booked(kN, kN);
   partition.overlapped_communication_ns = sweep.Booked(kC | kN, kC | kN);
   partition.copy_ns = sweep.Booked(kM, kM);
   assert(partition.compute_ns + partition.exposed_communication_ns + partition.exposed_copy_ns +
-             partition.idle_ns ==
+             partition.idle_ns + partition.unrecorded_ns ==
          partition.wall_ns);
   return partition;
 }
@@ -98,6 +100,7 @@ Partition& Partition::operator+=(const Partition& other) {
   exposed_communication_ns += other.exposed_communication_ns;
   exposed_copy_ns += other.exposed_copy_ns;
   idle_ns += other.idle_ns;
+  unrecorded_ns += other.unrecorded_ns;
   communication_ns += other.communication_ns;
   overlapped_communication_ns += other.overlapped_communication_ns;
   copy_ns += other.copy_ns;
@@ -118,11 +121,21 @@ std::vector<Partition> PartitionBetween(const GpuOps& ops, const std::vector<Tim
     }
     sweep.AdvanceTo(std::min(time, cuts.back()));
   };
+  auto lost = ops.unrecorded.begin();
+  const auto lose_until = [&](TimeNs time) {
+    for (; lost != ops.unrecorded.end() && lost->start < time; ++lost) {
+      if (lost->end <= cuts.front()) continue;
+      advance_to(std::max(lost->start, cuts.front()));
+      sweep.Occupy(kUnrecorded, std::min(lost->end, cuts.back()));
+    }
+  };
   for (std::size_t row = 0; row < ops.size() && ops.start[row] < cuts.back(); ++row) {
     if (ops.end[row] <= cuts.front()) continue;
+    lose_until(ops.start[row]);
     advance_to(ops.start[row]);
     sweep.Occupy(LaneOf(ops.kind[row], ops.kernel_class[row]), std::min(ops.end[row], cuts.back()));
   }
+  lose_until(cuts.back());
   advance_to(cuts.back());
   return partitions;
 }
@@ -131,14 +144,15 @@ Partition PartitionOf(const GpuOps& ops, Interval window) {
   return PartitionBetween(ops, {window.start, window.end}).front();
 }
 
-std::array<double, 4> RoundedPercentages(const Partition& partition) {
+std::array<double, 5> RoundedPercentages(const Partition& partition) {
   constexpr std::int64_t kUnits = 100'000;  // of 0.001 %
-  const std::array<TimeNs, 4> parts = {partition.compute_ns, partition.exposed_communication_ns,
-                                       partition.exposed_copy_ns, partition.idle_ns};
+  const std::array<TimeNs, 5> parts = {partition.compute_ns, partition.exposed_communication_ns,
+                                       partition.exposed_copy_ns, partition.idle_ns,
+                                       partition.unrecorded_ns};
   const TimeNs whole = std::accumulate(parts.begin(), parts.end(), TimeNs{0});
   if (whole == 0) return {};
 
-  std::array<std::int64_t, 4> units{}, remainder{};
+  std::array<std::int64_t, 5> units{}, remainder{};
   std::int64_t given = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     // 128 bits: a month of nanoseconds times 10^5 does not fit in 64.
@@ -147,12 +161,12 @@ std::array<double, 4> RoundedPercentages(const Partition& partition) {
     remainder[i] = static_cast<std::int64_t>(scaled % whole);
     given += units[i];
   }
-  std::array<std::size_t, 4> order = {0, 1, 2, 3};
+  std::array<std::size_t, 5> order = {0, 1, 2, 3, 4};
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
   for (std::size_t i = 0; given < kUnits; ++i, ++given) ++units[order[i]];
 
-  std::array<double, 4> percentages{};
+  std::array<double, 5> percentages{};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     percentages[i] = static_cast<double>(units[i]) / 1000.0;
   }

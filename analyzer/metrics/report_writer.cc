@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -114,11 +115,11 @@ void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
   to.set_shared_bytes(shape.static_shared_bytes + shape.dynamic_shared_bytes);
 }
 
-void SetSpread(const std::deque<DeviceAnalysis>& devices, TimeNs Partition::*part,
-               proto::Spread& to) {
+template <typename PartOf>
+void SetSpread(const std::deque<DeviceAnalysis>& devices, PartOf part_of, proto::Spread& to) {
   std::vector<std::pair<double, const DeviceAnalysis*>> values;
   for (const DeviceAnalysis& found : devices)
-    values.emplace_back(found.partition.share(found.partition.*part), &found);
+    values.emplace_back(found.partition.share(std::invoke(part_of, found.partition)), &found);
   std::stable_sort(values.begin(), values.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   const std::size_t middle = values.size() / 2;
@@ -130,13 +131,18 @@ void SetSpread(const std::deque<DeviceAnalysis>& devices, TimeNs Partition::*par
   to.set_max_at(values.back().second->label);
 }
 
-// Busy is all that is not idle, so its spread is that of idle turned round.
-void SetBusySpread(const proto::Spread& idle, proto::Spread& to) {
-  to.set_min(1 - idle.max());
-  to.set_median(1 - idle.median());
-  to.set_max(1 - idle.min());
-  to.set_min_at(idle.max_at());
-  to.set_max_at(idle.min_at());
+// Busy is all that is neither idle nor unknown, so its spread is theirs turned round.
+void SetBusySpread(const std::deque<DeviceAnalysis>& devices, proto::Spread& to) {
+  proto::Spread rest;
+  const auto not_busy = [](const Partition& partition) {
+    return partition.idle_ns + partition.unrecorded_ns;
+  };
+  SetSpread(devices, not_busy, rest);
+  to.set_min(1 - rest.max());
+  to.set_median(1 - rest.median());
+  to.set_max(1 - rest.min());
+  to.set_min_at(rest.max_at());
+  to.set_max_at(rest.min_at());
 }
 
 proto::Health::Grade GradeOf(HealthGrade grade) {
@@ -200,7 +206,11 @@ void ReportWriter::PartitionOf(const Partition& partition, proto::Partition& to)
   to.set_exposed_communication_ns(partition.exposed_communication_ns);
   to.set_exposed_copy_ns(partition.exposed_copy_ns);
   to.set_idle_ns(partition.idle_ns);
-  const auto [compute, communication, copy, idle] = RoundedPercentages(partition);
+  const auto [compute, communication, copy, idle, unrecorded] = RoundedPercentages(partition);
+  if (partition.unrecorded_ns > 0) {
+    to.set_unrecorded_ns(partition.unrecorded_ns);
+    to.set_unrecorded_percent(unrecorded);
+  }
   to.set_compute_percent(compute);
   to.set_exposed_communication_percent(communication);
   to.set_exposed_copy_percent(copy);
@@ -522,7 +532,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
             *to.mutable_exposed_communication_share());
   SetSpread(devices, &Partition::exposed_copy_ns, *to.mutable_exposed_copy_share());
   SetSpread(devices, &Partition::idle_ns, *to.mutable_idle_share());
-  SetBusySpread(to.idle_share(), *to.mutable_busy_share());
+  SetBusySpread(devices, *to.mutable_busy_share());
   Causes(causes, *to.mutable_idle_causes());
   Kernels(kernels.Finish(), to);
   Copies(MergeCopies(copies), to);

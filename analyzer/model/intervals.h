@@ -14,11 +14,6 @@
 
 namespace traceinject {
 
-struct Interval {
-  TimeNs start = 0, end = 0;
-  bool operator==(const Interval&) const = default;
-};
-
 using Intervals = std::vector<Interval>;
 
 // Union of any intervals in any order; those with end <= start are left out. O(n log n), O(n) if

@@ -20,10 +20,16 @@
 #include <vector>
 
 #include "analyzer/model/packed_column.h"
+#include "analyzer/model/trust.h"
 
 namespace traceinject {
 
 using TimeNs = std::int64_t;
+
+struct Interval {
+  TimeNs start = 0, end = 0;
+  bool operator==(const Interval&) const = default;
+};
 
 inline constexpr TimeNs kOpen = std::numeric_limits<TimeNs>::max();
 // "Does not apply" or "unknown" for every uint32 index below.
@@ -104,6 +110,9 @@ struct GpuOps {
       launch;  // index into Rank::api of the call that launched it; kNone: not found
   PackedColumn<std::uint32_t>
       graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
+  // When operations may have run of which there is no record: merged (see intervals.h). Nothing is
+  // known of these times unless another operation ran.
+  std::vector<Interval> unrecorded;
   std::size_t size() const { return start.size(); }
 };
 
@@ -380,6 +389,13 @@ struct CaptureGap {
   std::string reason;
 };
 
+// The same moments on two clocks, by time.
+struct ClockPairs {
+  std::vector<TimeNs> realtime;   // that of all other times here
+  std::vector<TimeNs> monotonic;  // nobody sets it
+  std::size_t size() const { return realtime.size(); }
+};
+
 struct HealthCounter {
   std::string source, counter;
   std::int64_t value = 0;
@@ -446,6 +462,8 @@ struct Rank {
   std::vector<Worker> workers;
   WorkerSamples worker_samples;
   std::vector<CaptureGap> gaps;
+  ClockPairs clocks;
+  Trust trust;
   std::vector<HealthCounter> health;
   std::vector<SystemFact> facts;
 

@@ -24,7 +24,8 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr const char* kUnknown = "unknown";
 constexpr std::size_t kAllRows = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kProductRows = 10;  // a model has many shapes, and few that matter
-constexpr std::size_t kNameColumn = 19;   // where names and details of two-line rows begin
+constexpr int kAnySource = -1;
+constexpr std::size_t kNameColumn = 19;  // where names and details of two-line rows begin
 
 std::string Percent(double share, int decimals = 1) {
   return fmt::format("{:.{}f} %", 100 * share, decimals);
@@ -65,7 +66,7 @@ class TextWriter {
   void Spreads();
   void Devices();
   void DeviceSection(const proto::DeviceReport& device);
-  void Causes(const proto::IdleCauses& causes, std::int64_t idle_ns);
+  void Causes(const proto::IdleCauses& causes, std::int64_t idle_ns, int source);
   void CaptureGaps(const proto::DeviceReport& device);
   void Peaks(const proto::DeviceReport& device);
   void More(std::size_t shown, int all);
@@ -87,6 +88,9 @@ class TextWriter {
   void Mfu();
   void Health();
   void Join();
+  void Trust();
+  // Why they are not given; null: they are.
+  const proto::Withheld* Withheld(std::string_view figures, int source) const;
 
   const proto::Report& report_;
   const TextOptions& options_;
@@ -127,10 +131,12 @@ void TextWriter::Title() {
       "{}, {} ({}), recorded {}", Plural(run.process_count(), "process", "es"),
       Plural(run.device_count(), "GPU"), GpuNames(report_), FormatDate(run.origin_unix_ns())));
   const proto::Window& window = run.window();
-  page_.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
-                             FormatTime(window.end_ns() - window.start_ns()),
-                             FormatTime(window.start_ns()), FormatTime(window.end_ns()),
-                             window.restricted() ? "; restricted by --from, --to or --steps" : ""));
+  if (run.has_window())
+    page_.Sentence(
+        fmt::format("window: {} ({} to {} after the first GPU operation{})",
+                    FormatTime(window.end_ns() - window.start_ns()), FormatTime(window.start_ns()),
+                    FormatTime(window.end_ns()),
+                    window.restricted() ? "; restricted by --from, --to or --steps" : ""));
   const proto::Health& health = report_.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     page_.Sentence(
@@ -188,6 +194,8 @@ void TextWriter::Verdict() {
 void TextWriter::Steps(const proto::DeviceSteps& steps) {
   const bool window = steps.pattern().empty() && steps.count() < 3;
   page_.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
+  if (!steps.has_sum() && steps.median_ns() == 0)
+    return page_.Sentence("how long steps took is not given: see Trust");
   // The numbers tell which, where others were left out before them.
   const std::string which = steps.first() > 1 ? fmt::format("steps {} to {}", steps.first(),
                                                             steps.first() + steps.count() - 1)
@@ -203,6 +211,7 @@ void TextWriter::Steps(const proto::DeviceSteps& steps) {
   if (steps.confidence() > 0 && steps.confidence() < kCertain)
     text += fmt::format("; confidence {}", Percent(steps.confidence()));
   page_.Sentence(text);
+  if (!steps.has_sum()) return page_.Sentence("how they were spent is not given: see Trust");
   const proto::StepSplit& sum = steps.sum();
   const std::int64_t count = std::max<std::int64_t>(1, steps.count() - steps.warm_up());
   Rows rows = {{"", "share", "time"}};
@@ -213,6 +222,8 @@ void TextWriter::Steps(const proto::DeviceSteps& steps) {
   add("exposed communication", sum.exposed_communication_ns());
   add("exposed copies", sum.exposed_copy_ns());
   for (const proto::IdlePart& part : sum.idle()) add("idle: " + part.cause(), part.ns());
+  if (sum.idle().empty() && sum.idle_ns() > 0) add("idle", sum.idle_ns());
+  if (sum.has_unrecorded_ns()) add("not recorded", sum.unrecorded_ns());
   add("sum", sum.length_ns());
   page_.Table(rows, 1, 2);
 }
@@ -232,17 +243,21 @@ void TextWriter::Time() {
   page_.Heading(report_.devices().size() == 1
                     ? "GPU time"
                     : fmt::format("GPU time, sum of {} GPUs", report_.devices().size()));
+  if (const proto::Withheld* withheld = Withheld("partition", kAnySource))
+    return page_.Sentence("not given: " + withheld->reason());
   const auto row = [](const char* name, double percent, std::int64_t ns) {
     return std::vector<std::string>{name, Bar(percent), fmt::format("{:.3f} %", percent),
                                     FormatTime(ns)};
   };
-  page_.Table({row("compute", p.compute_percent(), p.compute_ns()),
-               row("exposed communication", p.exposed_communication_percent(),
-                   p.exposed_communication_ns()),
-               row("exposed copies", p.exposed_copy_percent(), p.exposed_copy_ns()),
-               row("idle", p.idle_percent(), p.idle_ns()),
-               {"sum", "", "100.000 %", FormatTime(p.wall_ns())}},
-              2, 3);
+  Rows rows = {
+      row("compute", p.compute_percent(), p.compute_ns()),
+      row("exposed communication", p.exposed_communication_percent(), p.exposed_communication_ns()),
+      row("exposed copies", p.exposed_copy_percent(), p.exposed_copy_ns()),
+      row("idle", p.idle_percent(), p.idle_ns())};
+  if (p.has_unrecorded_ns())
+    rows.push_back(row("not recorded", p.unrecorded_percent(), p.unrecorded_ns()));
+  rows.push_back({"sum", "", "100.000 %", FormatTime(p.wall_ns())});
+  page_.Table(rows, 2, 3);
   Ratios(p);
 }
 
@@ -282,6 +297,10 @@ void TextWriter::Devices() {
   page_.Heading("Each GPU");
   Rows rows = {{"", "window", "compute", "exp. comm", "exp. copy", "idle", "comm/comp", "overlap"}};
   for (const proto::DeviceReport& device : report_.devices()) {
+    if (Withheld("partition", device.source()) != nullptr) {
+      rows.push_back({device.label(), "not given", "", "", "", "", "", ""});
+      continue;
+    }
     const proto::Partition& p = device.partition();
     const bool communicates = p.communication_ns() > 0;
     rows.push_back(
@@ -296,7 +315,11 @@ void TextWriter::Devices() {
   page_.Table(rows, 1, 7);
 }
 
-void TextWriter::Causes(const proto::IdleCauses& causes, std::int64_t idle_ns) {
+void TextWriter::Causes(const proto::IdleCauses& causes, std::int64_t idle_ns, int source) {
+  for (const char* figures : {"partition", "gap_causes"}) {
+    if (const proto::Withheld* withheld = Withheld(figures, source))
+      return page_.Sentence("causes of idle time: not given, " + withheld->reason());
+  }
   if (idle_ns == 0) return page_.Sentence("never idle");
   const auto part = [&](const char* name, std::int64_t ns) {
     return fmt::format("{} {} ({})", name, FormatTime(ns), FormatShare(ns, idle_ns));
@@ -631,13 +654,14 @@ void TextWriter::MemoryCalls(const proto::MemoryCalls& memory) {
 void TextWriter::DeviceSection(const proto::DeviceReport& device) {
   const bool only = report_.devices().size() == 1;
   page_.Heading(fmt::format("{} ({})", device.label(), device.name()));
-  page_.Sentence(fmt::format("{} to {}", FormatTime(device.window().start_ns()),
-                             FormatTime(device.window().end_ns())));
-  if (!only) Ratios(device.partition());
+  if (device.has_window())
+    page_.Sentence(fmt::format("{} to {}", FormatTime(device.window().start_ns()),
+                               FormatTime(device.window().end_ns())));
+  if (!only && device.has_partition()) Ratios(device.partition());
   Peaks(device);
   Allocator(device);
   CaptureGaps(device);
-  Causes(device.idle_causes(), device.partition().idle_ns());
+  Causes(device.idle_causes(), device.partition().idle_ns(), device.source());
   if (device.longest_gaps_size() > 0) page_.Line("  longest gaps:");
   Gaps(device);
   if (only) return;
@@ -717,6 +741,35 @@ void TextWriter::Health() {
   if (rows.size() > 1) page_.Table(rows, 3, 3);
 }
 
+const proto::Withheld* TextWriter::Withheld(std::string_view figures, int source) const {
+  for (const proto::Withheld& withheld : report_.trust().withheld()) {
+    if (withheld.figures() == figures && (source == kAnySource || withheld.source() == source))
+      return &withheld;
+  }
+  return nullptr;
+}
+
+// Only where something was found.
+void TextWriter::Trust() {
+  const proto::Trust& trust = report_.trust();
+  if (trust.findings().empty()) return;
+  page_.Heading("Trust");
+  const auto of = [&](int source) {
+    return report_.sources_size() > 1 ? SourceLabel(report_, source) + ": " : std::string();
+  };
+  for (const proto::TrustFinding& finding : trust.findings())
+    page_.Sentence("- " + of(finding.source()) + finding.text());
+  for (const proto::Withheld& withheld : trust.withheld()) {
+    const std::string name = withheld.figures() == "times"        ? "windows and copies"
+                             : withheld.figures() == "partition"  ? "how the time was spent"
+                             : withheld.figures() == "steps"      ? "steps"
+                             : withheld.figures() == "gap_causes" ? "causes of idle time"
+                                                                  : "FLOPs and NCCL's figures";
+    page_.Sentence(fmt::format("- not given: {}{}, because {}", of(withheld.source()), name,
+                               withheld.reason()));
+  }
+}
+
 std::string TextWriter::Write() {
   const bool several = report_.devices().size() > 1;
   Verdict();
@@ -730,8 +783,8 @@ std::string TextWriter::Write() {
     Samples();
     if (several) {
       Devices();
-      Spreads();
-      Causes(report_.run().idle_causes(), report_.run().partition().idle_ns());
+      if (Withheld("partition", kAnySource) == nullptr) Spreads();
+      Causes(report_.run().idle_causes(), report_.run().partition().idle_ns(), kAnySource);
     }
     for (const proto::DeviceReport& device : report_.devices()) {
       if (!several) DeviceSection(device);
@@ -760,6 +813,7 @@ std::string TextWriter::Write() {
     Mfu();
   }
   Health();
+  Trust();
   return page_.text();
 }
 

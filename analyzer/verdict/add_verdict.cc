@@ -8,6 +8,7 @@
 
 #include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/window.h"
+#include "analyzer/metrics/withhold.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/levers.h"
@@ -26,6 +27,7 @@ void SplitOf(const StepSplit& split, proto::StepSplit& to) {
   to.set_exposed_communication_ns(split.partition.exposed_communication_ns);
   to.set_exposed_copy_ns(split.partition.exposed_copy_ns);
   to.set_idle_ns(split.partition.idle_ns);
+  if (split.partition.unrecorded_ns > 0) to.set_unrecorded_ns(split.partition.unrecorded_ns);
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     if (split.idle_ns[i] == 0) continue;
     proto::IdlePart& part = *to.add_idle();
@@ -124,6 +126,7 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& repo
   grounds.lossy =
       health.grade() == proto::Health::GRADE_LOSSY || health.grade() == proto::Health::GRADE_BAD;
   grounds.one_rank = run.ranks.size() == 1;
+  grounds.distrust = WithheldGrounds(report);
   return grounds;
 }
 
@@ -182,6 +185,17 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   }
 }
 
+// What rests on withheld figures.
+void ClearVerdictFigures(proto::Verdict& verdict) {
+  verdict.clear_savings();
+  verdict.clear_evidence();
+  verdict.clear_runner_up();
+  verdict.clear_step_ns();
+  verdict.clear_steps();
+  verdict.clear_recording_ns();
+  verdict.clear_replay_error();
+}
+
 }  // namespace
 
 void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
@@ -201,6 +215,9 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   if (IsStopped(options.stop)) return;
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
+  if (!decision.abstained.empty() && !report.trust().withheld().empty())
+    ClearVerdictFigures(verdict);
+  WithholdSteps(report);
   MakePrintable(report);
 }
 

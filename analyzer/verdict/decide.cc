@@ -34,6 +34,9 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
         "{} of the records were lost, so idle time may not have been idle: record a shorter part, "
         "or see trace health for what overflowed.",
         Percent(*grounds.lost_share));
+  if (!grounds.distrust.empty())
+    return fmt::format("The records contradict each other: {} (see Trust). Record again.",
+                       grounds.distrust);
   if (grounds.joined_share < kFewestJoined)
     return fmt::format(
         "Only {} of the GPU operations could be joined to the call that launched them, so gaps "

@@ -26,6 +26,7 @@ struct Grounds {
   std::optional<double> lost_share;  // of the records
   bool health_error = false, lossy = false;
   bool one_rank = true;  // of the job, one rank was recorded
+  std::string distrust;  // why figures that it needs are withheld; empty: they are not
 };
 
 struct Decision {

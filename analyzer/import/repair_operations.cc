@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/repair_operations.h"
+
+#include "analyzer/import/find_lost_operations.h"
+#include "analyzer/import/repair_durations.h"
+#include "analyzer/import/repair_links.h"
+#include "analyzer/import/sort_columns.h"
+#include "analyzer/model/intervals.h"
+
+namespace traceinject {
+namespace {
+
+bool IsOutside(const Rank& rank, TimeNs start, TimeNs end) {
+  return end < rank.start - kOutsideNs || (rank.end != kOpen && start > rank.end + kOutsideNs);
+}
+
+// A trace of others does not tell when recording began and ended.
+void SetAsideOutside(Rank& rank, GpuOps& ops) {
+  if (!rank.imported_from.empty()) return;
+  std::vector<std::uint32_t> kept;
+  std::uint32_t removed = 0;
+  for (std::uint32_t row = 0; row < ops.size(); ++row) {
+    if (IsOutside(rank, ops.start[row], ops.end[row])) {
+      if (removed++ == 0) {
+        for (std::uint32_t before = 0; before < row; ++before) kept.push_back(before);
+      }
+    } else if (removed > 0) {
+      kept.push_back(row);
+    }
+  }
+  if (removed == 0 || kept.empty()) return;
+  rank.trust.outside += removed;
+  ApplyOrder(kept, ops.start, ops.end, ops.kind, ops.kernel_class, ops.stream, ops.detail,
+             ops.correlation, ops.launch, ops.graph_node);
+}
+
+// Nothing is known of what ran meanwhile.
+void AddCaptureGaps(const Rank& rank, GpuOps& ops) {
+  for (const CaptureGap& gap : rank.gaps) ops.unrecorded.push_back({gap.start, gap.end});
+}
+
+}  // namespace
+
+void RepairOperations(Rank& rank) {
+  if (!rank.trust.clock_steps.empty() && !rank.trust.clock_steps.back().repaired) {
+    // No rule that rests on times can be applied.
+    for (const Device& device : rank.devices)
+      rank.trust.operations += static_cast<std::int64_t>(device.ops.size());
+    return;
+  }
+  for (Device& device : rank.devices) {
+    SetAsideOutside(rank, device.ops);
+    rank.trust.operations += static_cast<std::int64_t>(device.ops.size());
+    RepairDurations(rank, device);
+    AddCaptureGaps(rank, device.ops);
+  }
+  // Before links are dropped: of a wrong link too the call has an operation.
+  FindLostOperations(rank);
+  RepairLinks(rank);
+  for (Device& device : rank.devices) device.ops.unrecorded = Merge(device.ops.unrecorded);
+}
+
+}  // namespace traceinject

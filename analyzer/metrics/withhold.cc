@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/withhold.h"
+
+#include <algorithm>
+
+namespace traceinject {
+namespace {
+
+// Of a device or of the run.
+template <typename Part>
+void ClearFigures(Figures figures, const std::string& reason, Part& part) {
+  switch (figures) {
+    case Figures::kTimes:
+      part.clear_window();
+      part.clear_copies();
+      part.clear_samples();
+      part.mutable_nccl()->clear_rows();
+      return;
+    case Figures::kSteps:
+      part.clear_samples();
+      return;
+    case Figures::kPartition:
+      part.clear_partition();
+      part.clear_idle_causes();
+      return;
+    case Figures::kGapCauses:
+      part.clear_idle_causes();
+      return;
+    case Figures::kLinks:
+      part.clear_matrix_products();
+      part.mutable_nccl()->clear_rows();
+      part.mutable_nccl()->clear_calls();
+      part.mutable_nccl()->clear_linked_kernels();
+      part.mutable_nccl()->set_caveat("NCCL's figures are not given: " + reason + ".");
+  }
+}
+
+void ClearRun(Figures figures, const std::string& reason, proto::Run& run) {
+  ClearFigures(figures, reason, run);
+  if (figures != Figures::kPartition) return;
+  run.clear_busy_share();
+  run.clear_compute_share();
+  run.clear_exposed_communication_share();
+  run.clear_exposed_copy_share();
+  run.clear_idle_share();
+}
+
+// It rests on the number of steps and on the window.
+void WithholdMfu(const std::string& reason, proto::Mfu& mfu) {
+  if (!mfu.has_mfu_percent()) return mfu.clear_window_ns();
+  proto::Mfu withheld;
+  withheld.set_requested(mfu.requested());
+  withheld.set_reason(reason);
+  mfu = withheld;
+}
+
+bool Withholds(const proto::Report& report, int source, Figures figures) {
+  return std::any_of(report.trust().withheld().begin(), report.trust().withheld().end(),
+                     [&](const proto::Withheld& each) {
+                       return each.source() == source && each.figures() == FiguresName(figures);
+                     });
+}
+
+void ClearCauses(proto::StepSplit& split) { split.clear_idle(); }
+
+}  // namespace
+
+void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
+  for (const TrustFinding& finding : judgement.findings) {
+    proto::TrustFinding& to = *report.mutable_trust()->add_findings();
+    to.set_source(static_cast<int>(finding.rank));
+    to.set_name(finding.name);
+    to.set_count(finding.count);
+    if (finding.share) to.set_share(*finding.share);
+    if (finding.time_ns) to.set_time_ns(*finding.time_ns);
+    to.set_text(finding.text);
+  }
+  for (const WithheldFigures& withheld : judgement.withheld) {
+    proto::Withheld& to = *report.mutable_trust()->add_withheld();
+    to.set_source(static_cast<int>(withheld.rank));
+    to.set_figures(std::string(FiguresName(withheld.figures)));
+    to.set_reason(withheld.reason);
+    ClearRun(withheld.figures, withheld.reason, *report.mutable_run());
+    if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kSteps)
+      WithholdMfu(withheld.reason, *report.mutable_mfu());
+    for (proto::DeviceReport& device : *report.mutable_devices()) {
+      if (device.source() != static_cast<int>(withheld.rank)) continue;
+      ClearFigures(withheld.figures, withheld.reason, device);
+      if (withheld.figures != Figures::kLinks && withheld.figures != Figures::kSteps)
+        device.clear_longest_gaps();
+    }
+  }
+}
+
+void WithholdSteps(proto::Report& report) {
+  for (int i = 0; i < std::min(report.steps_size(), report.devices_size()); ++i) {
+    proto::DeviceSteps& steps = *report.mutable_steps(i);
+    const int source = report.devices(i).source();
+    const bool lengths = Withholds(report, source, Figures::kSteps);
+    if (lengths) {
+      steps.clear_median_ns();
+      steps.clear_mad_ns();
+      steps.clear_warm_up();
+      steps.clear_irregular();
+      steps.clear_regular_mean_ns();
+    }
+    // Found by their times.
+    if (Withholds(report, source, Figures::kTimes)) steps.clear_count();
+    if (lengths || Withholds(report, source, Figures::kPartition)) {
+      steps.clear_sum();
+      steps.clear_steps();
+    } else if (Withholds(report, source, Figures::kGapCauses)) {
+      ClearCauses(*steps.mutable_sum());
+      for (proto::StepSplit& step : *steps.mutable_steps()) ClearCauses(step);
+    }
+  }
+}
+
+std::string WithheldGrounds(const proto::Report& report) {
+  for (const proto::Withheld& withheld : report.trust().withheld()) {
+    if (withheld.figures() == FiguresName(Figures::kLinks)) continue;
+    return withheld.reason();
+  }
+  return "";
+}
+
+}  // namespace traceinject

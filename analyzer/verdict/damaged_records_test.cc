@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is reported of real recordings whose records were damaged: the damage is noticed, and no
+// figure is off by more than a fiftieth unless it is withheld.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "analyzer/import/load_run.h"
+#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/damage.h"
+
+namespace traceinject {
+namespace {
+
+// testing::Test has a Run of its own.
+using Loaded = Run;
+
+const char* const kRecordings[] = {"ddp_h200", "slow_loader_h200.db.zst",
+                                   "slow_loader_fixed_h200.db.zst", "transformer_h200.db.zst"};
+
+class DamagedRecordsTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    auto run = LoadRun({std::string(TRACEINJECT_RECORDINGS) + "/" + GetParam()}, {});
+    ASSERT_TRUE(run.ok()) << run.error();
+    run_ = std::move(run).value();
+    whole_ = BuildReportWithVerdict(run_, {});
+  }
+
+  template <typename Damage>
+  void Do(Damage damage) {
+    for (Rank& rank : run_.ranks) {
+      damage(rank);
+      ReadAgain(rank);
+    }
+    damaged_ = BuildReportWithVerdict(run_, {});
+    Compare();
+  }
+  void Compare() {
+    const Numbers whole(whole_), damaged(damaged_);
+    for (const auto& [path, is] : damaged.values()) {
+      const auto was = whole.values().find(path);
+      if (was == whole.values().end() || was->second == 0 || IsExpected(path)) continue;
+      const double error = std::abs(is - was->second) / std::abs(was->second);
+      if (error <= kMostOff) largest_ = std::max(largest_, error);
+      if (error > std::max(kMostOff, Announced(path, was->second)))
+        off_.push_back(fmt::format("{}: {} for {}", path, is, was->second));
+    }
+  }
+  std::int64_t Found(const std::string& name) const {
+    std::int64_t count = 0;
+    for (const proto::TrustFinding& finding : damaged_.trust().findings()) {
+      if (finding.name() == name) count += finding.count();
+    }
+    return count;
+  }
+  std::set<std::string> Withheld() const {
+    std::set<std::string> figures;
+    for (const proto::Withheld& withheld : damaged_.trust().withheld())
+      figures.insert(withheld.figures());
+    return figures;
+  }
+  void ExpectNothingOff() {
+    EXPECT_TRUE(off_.empty()) << fmt::format("{} figures are off", off_.size());
+    for (std::size_t i = 0; i < std::min<std::size_t>(off_.size(), 40); ++i)
+      ADD_FAILURE() << off_[i];
+    RecordProperty("largest_error", fmt::format("{:.4f}", largest_));
+    fmt::print("{}: largest error {:.3f} %\n", GetParam(), 100 * largest_);
+  }
+
+  static constexpr double kMostOff = 0.02;
+  // Statements about the records, statistics of single gaps and steps, which rows cannot be matched
+  // for, and what is less sure for the damage.
+  static bool IsExpected(const std::string& path) {
+    for (const char* part : {".trust", ".health", ".join.", ".longest_gaps", ".steps[].", ".mad_ns",
+                             ".irregular", ".confidence", "saved_low_ns", "saved_high_ns"}) {
+      if (path.find(part) != std::string::npos) return true;
+    }
+    return false;
+  }
+  // What the report itself says that a figure may be off by: where operations were lost, parts of
+  // the time by the unrecorded part, and rows of tables by what chance makes of the share that was
+  // lost.
+  double Announced(const std::string& path, double was) const {
+    if (Found("lost_operations") == 0) return 0;
+    const auto contains = [&](const char* part) { return path.find(part) != std::string::npos; };
+    if (contains("partition.") || contains(".sum.") || contains("_share.") ||
+        contains("exposed_ns")) {
+      const proto::Partition& time = damaged_.run().partition();
+      const double unrecorded = static_cast<double>(time.unrecorded_ns());
+      if (contains("_ns")) return unrecorded / was;
+      const double share = unrecorded / static_cast<double>(time.wall_ns());
+      return (contains("percent") ? 100 : 1) * share / was;
+    }
+    const Numbers whole(whole_);
+    const auto count = whole.values().find(path.substr(0, path.rfind('.')) + ".count");
+    if (count == whole.values().end()) return 0;
+    return kLost + 4 * std::sqrt(kLost / count->second) + 1 / count->second;
+  }
+  static constexpr double kLost = 0.01;
+
+  Loaded run_;
+  Report whole_, damaged_;
+  std::vector<std::string> off_;
+  double largest_ = 0;
+};
+
+TEST_P(DamagedRecordsTest, WholeOnesRaiseNoAlarm) {
+  EXPECT_FALSE(whole_.has_trust());
+  Do([](Rank&) {});
+  EXPECT_FALSE(damaged_.has_trust());
+  ExpectNothingOff();
+  EXPECT_EQ(largest_, 0);
+}
+
+TEST_P(DamagedRecordsTest, OnePercentLost) {
+  Do([](Rank& rank) { LoseRecords(rank, kLost, 7); });
+  EXPECT_GT(Found("lost_operations"), 0);
+  EXPECT_GT(Found("without_call"), 0);
+  ExpectNothingOff();
+}
+
+TEST_P(DamagedRecordsTest, IdsShuffled) {
+  Do([](Rank& rank) { ShuffleIds(rank, 1, 7); });
+  EXPECT_GT(Found("wrong_links"), 0);
+  EXPECT_TRUE(Withheld().contains("gap_causes"));
+  EXPECT_TRUE(Withheld().contains("links"));
+  EXPECT_EQ(damaged_.verdict().label(), "inconclusive");
+  ExpectNothingOff();
+}
+
+TEST_P(DamagedRecordsTest, OneInAHundredIdsShuffled) {
+  Do([](Rank& rank) { ShuffleIds(rank, 0.01, 7); });
+  EXPECT_GT(Found("wrong_links"), 0);
+  ExpectNothingOff();
+}
+
+TEST_P(DamagedRecordsTest, ClockSet) {
+  for (const TimeNs by :
+       {TimeNs{5'000'000'000}, TimeNs{300'000'000}, TimeNs{-300'000'000}, TimeNs{-5'000'000'000}}) {
+    SetUp();
+    off_.clear();
+    Do([by](Rank& rank) { SetClock(rank, rank.start + (rank.end - rank.start) * 6 / 10, by); });
+    EXPECT_EQ(Found("clock_step"), static_cast<std::int64_t>(run_.ranks.size())) << by;
+    ExpectNothingOff();
+    EXPECT_EQ(Withheld().contains("times"), by < 0) << by;
+  }
+}
+
+TEST_P(DamagedRecordsTest, SevenDurationsOfTenSeconds) {
+  Do([](Rank& rank) { CorruptDurations(rank, 7, 10'000'000'000, 7); });
+  EXPECT_EQ(Found("corrupt_durations"), 7 * static_cast<std::int64_t>(run_.ranks.size()));
+  EXPECT_TRUE(Withheld().empty());
+  ExpectNothingOff();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DamagedRecordsTest, testing::ValuesIn(kRecordings),
+                         [](const testing::TestParamInfo<const char*>& recording) {
+                           const std::string name = recording.param;
+                           return name.substr(0, name.find('.'));
+                         });
+
+}  // namespace
+}  // namespace traceinject
