@@ -62,8 +62,9 @@ class GapWalker {
 
  private:
   void CountLaunch(std::uint32_t row) {
-    if (ops_.launch[row] == kNone) return;
     ++found_.operations;
+    if (ops_.launch[row] == kNone) return;
+    ++found_.joined;
     if (rank_.api.start[ops_.launch[row]] > ops_.start[row] + kClockNs) ++found_.acausal;
   }
 

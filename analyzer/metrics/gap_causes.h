@@ -40,7 +40,8 @@ struct GapCauses {
   // Host time of causes that only gaps show, by start: kDrainedBySync and kHostWait, and what
   // followed a wait of another kind.
   std::vector<HostSegment> host;
-  std::int64_t operations = 0;  // of the device, those with a known launch
+  std::int64_t operations = 0;  // of the device, those that begin before the end of the window
+  std::int64_t joined = 0;      // of those, with a known launch
   std::int64_t acausal = 0;     // of those, started before they were launched
 };
 

@@ -113,8 +113,8 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& repo
   grounds.step_confidence = judged.steps.confidence;
   const Partition sum = SumAfterWarmUp(judged).partition;
   grounds.busy_share = sum.share(sum.busy_ns());
-  const auto operations = static_cast<double>(judged.device->ops.size());
-  const auto joined = static_cast<double>(judged.causes.operations);
+  const auto operations = static_cast<double>(judged.causes.operations);
+  const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;
   grounds.acausal_share = joined > 0 ? static_cast<double>(judged.causes.acausal) / joined : 0;
   const proto::Health& health = report.health();

@@ -267,6 +267,19 @@ TEST(VerdictTest, OnlyTheChosenSteps) {
   EXPECT_EQ(part.mfu().steps(), 10);
 }
 
+// What comes after the window says nothing about how much of the window was joined to its launches.
+TEST(VerdictTest, AnEarlyPartIsJudgedLikeTheWhole) {
+  TrainingPlan plan;
+  plan.load_ns = 40'000'000;
+  Rank rank = SimulatedTraining(plan).rank();
+  const Report all = BuildReportWithVerdict(RunOf(rank), {});
+  ReportOptions options;
+  options.steps = StepChoice{1, 8};
+  const Report part = BuildReportWithVerdict(RunOf(rank), options);
+  EXPECT_EQ(all.verdict().label(), "dataloader");
+  EXPECT_EQ(part.verdict().label(), "dataloader");
+}
+
 TEST(VerdictTest, StepsThatAreNotThereAreNotChosen) {
   Rank rank = SimulatedTraining({}).rank();
   ReportOptions options;
