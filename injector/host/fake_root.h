@@ -8,21 +8,12 @@
 #include <fstream>
 #include <string>
 
+#include "injector/core/temp_folder.h"
+
 namespace traceinject {
 
-class FakeRoot {
+class FakeRoot : public TempFolder {
  public:
-  FakeRoot() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "fake_root.XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~FakeRoot() { std::filesystem::remove_all(path_); }
-  FakeRoot(const FakeRoot&) = delete;
-  FakeRoot& operator=(const FakeRoot&) = delete;
-
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
   void Write(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories(std::filesystem::path(*this / name).parent_path());
     std::ofstream(*this / name, std::ios::binary) << text;
@@ -33,9 +24,6 @@ class FakeRoot {
     std::filesystem::create_symlink(target, *this / name);
   }
   void Remove(const std::string& name) const { std::filesystem::remove_all(*this / name); }
-
- private:
-  std::string path_;
 };
 
 // A line of /proc/<pid>/stat.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "injector/core/counters.h"
+#include "injector/core/temp_folder.h"
 #include "injector/store/guarded_io.h"
 
 namespace traceinject {
@@ -19,14 +20,6 @@ namespace {
 
 class NcclLogFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    char folder[] = "/tmp/traceinject-test-XXXXXX";
-    ASSERT_NE(mkdtemp(folder), nullptr);
-    folder_ = folder;
-    path_ = folder_ + "/log";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::vector<std::string> Poll(NcclLogFile* log) {
     std::vector<std::string> lines;
     log->Poll([&](std::string_view line) { lines.emplace_back(line); });
@@ -34,7 +27,8 @@ class NcclLogFileTest : public testing::Test {
   }
   bool Exists() const { return std::filesystem::exists(std::filesystem::symlink_status(path_)); }
 
-  std::string folder_, path_;
+  TempFolder folder_;
+  const std::string path_ = folder_ / "log";
 };
 
 using Lines = std::vector<std::string>;
@@ -88,15 +82,15 @@ TEST_F(NcclLogFileTest, FileThatCameLateIsRemoved) {
 
 TEST_F(NcclLogFileTest, LinkIsNotFollowed) {
   const std::int64_t before = g_counters.Get(Health::kNcclLogFailed);
-  std::ofstream(folder_ + "/target") << "one\n";
-  ASSERT_EQ(symlink((folder_ + "/target").c_str(), path_.c_str()), 0);
+  std::ofstream(folder_ / "target") << "one\n";
+  ASSERT_EQ(symlink((folder_ / "target").c_str(), path_.c_str()), 0);
   NcclLogFile log(path_);
   EXPECT_EQ(Poll(&log), Lines{});
   EXPECT_FALSE(log.awaited());
   EXPECT_NE(log.failure(), "");
   EXPECT_EQ(Poll(&log), Lines{});
   EXPECT_EQ(g_counters.Get(Health::kNcclLogFailed), before + 1);
-  EXPECT_TRUE(std::filesystem::exists(folder_ + "/target"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "target"));
 }
 
 TEST_F(NcclLogFileTest, PipeAndFolderAreRefused) {
@@ -148,7 +142,7 @@ TEST_F(NcclLogFileTest, ProgramClosesItsDescriptor) {
   const int lowest = open("/dev/null", O_RDONLY);
   close(lowest);
   EXPECT_EQ(Poll(&log), Lines{"one"});
-  const std::string victim = folder_ + "/victim";
+  const std::string victim = folder_ / "victim";
   std::ofstream(victim) << "weights\nof the program\n";
   const int other = open(victim.c_str(), O_RDONLY);
   ASSERT_EQ(dup2(other, lowest), lowest);  // the log had the lowest free number
