@@ -28,14 +28,7 @@ fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-[[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
-((gpus >= 2)) || stop "two GPUs are needed, $gpus found"
-mkdir -p "$1" || stop "cannot write to $1"
-out=$(realpath "$1")
-rm -rf "$out"/{recordings,reports,logs,results.json}
-mkdir -p "$out"/{recordings,reports,logs}
-outcomes=$out/logs/outcomes.jsonl
-: >"$outcomes"
+start_on_two_gpus "$1"
 unset NCCL_DEBUG NCCL_DEBUG_SUBSYS NCCL_DEBUG_FILE NCCL_P2P_DISABLE NCCL_SHM_DISABLE NCCL_PROFILER_PLUGIN
 export NCCL_NVLS_ENABLE=0
 
