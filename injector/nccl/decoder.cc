@@ -63,6 +63,14 @@ bool LosesDatatype(std::string_view function) {
   return function == "AllGather" || function == "Broadcast";
 }
 
+// Of an operation, whose count is then one of bytes whatever the type it is said to have: NCCL 2.27
+// and later tell version 1, which has a number for few types, of ncclFloat64 in place of the
+// others.
+std::int64_t BytesOf(const NcclOperationEvent& event) {
+  if (LosesDatatype(View(event.function))) return event.count;
+  return BytesOf(event.count, DatatypeOf(event.datatype));
+}
+
 template <typename Event>
 const Event& As(const EventHeader& header) {
   return reinterpret_cast<const Event&>(header);
@@ -148,7 +156,7 @@ void NcclDecoder::End(int slot, std::uint64_t collective, std::int64_t end) {
 
 void NcclDecoder::AddPending(Announced announced) {
   const CollectiveRow& row = announced.row;
-  pending_by_key_[{announced.hash, row.function, row.bytes, row.root, row.peer}].push_back(row.id);
+  pending_by_key_[{row.function, row.bytes, row.root, row.peer, announced.hash}].push_back(row.id);
   announced.stored = row.communicator != 0;
   if (announced.stored) {
     Store(row);
@@ -158,8 +166,8 @@ void NcclDecoder::AddPending(Announced announced) {
   pending_.emplace(row.id, std::move(announced));
   if (pending_.size() <= kMostPending) return;
   const Announced& oldest = pending_.begin()->second;
-  const Key key{oldest.hash, oldest.row.function, oldest.row.bytes, oldest.row.root,
-                oldest.row.peer};
+  const Key key{oldest.row.function, oldest.row.bytes, oldest.row.root, oldest.row.peer,
+                oldest.hash};
   if (!oldest.stored) Store(oldest.row);
   auto same = pending_by_key_.find(key);
   same->second.pop_front();
@@ -297,33 +305,43 @@ bool NcclDecoder::ResolveByCall(const Waiting& waiting, bool last_try) {
 std::uint64_t NcclDecoder::Claim(int slot, const NcclOperationEvent& event) {
   const std::string_view function = View(event.function);
   const std::uint32_t name = dictionary_->String(function);
-  const std::int64_t bytes = BytesOf(event.count, DatatypeOf(event.datatype));
+  const std::int64_t bytes = BytesOf(event);
   const int root = HasRoot(function) ? event.root : -1;
   if (const auto open = open_.find(slot); open != open_.end() && !open->second.empty()) {
     Announced& around = open->second.back();
     if (!around.planned && around.IsOn(event.communicator) && around.row.function == name &&
         around.row.bytes == bytes) {
       around.planned = true;
-      if (around.row.communicator == 0) {
+      if (around.row.communicator == 0 && event.communicator != 0) {
         around.row.communicator = communicators_.Id(event.communicator);
       }
       return around.row.id;
     }
   }
-  const Key key{event.communicator, name, bytes, root, event.peer};
-  if (const std::uint64_t found = ClaimPending(key, event.communicator)) return found;
-  return ClaimPending({0, name, bytes, root, event.peer}, event.communicator);
+  const auto same = FindPending({name, bytes, root, event.peer, event.communicator});
+  return same == pending_by_key_.end() ? 0 : ClaimPending(same, event.communicator);
 }
 
-std::uint64_t NcclDecoder::ClaimPending(const Key& key, std::uint64_t hash) {
-  const auto same = pending_by_key_.find(key);
-  if (same == pending_by_key_.end()) return 0;
+NcclDecoder::PendingByKey::iterator NcclDecoder::FindPending(Key key) {
+  std::uint64_t& hash = std::get<std::uint64_t>(key);
+  if (const auto same = pending_by_key_.find(key); same != pending_by_key_.end()) return same;
+  if (std::exchange(hash, 0) != 0) return pending_by_key_.find(key);
+  // The interface does not tell either: the oldest of any communicator.
+  const auto begin = pending_by_key_.lower_bound(key);
+  hash = UINT64_MAX;
+  const auto end = pending_by_key_.upper_bound(key);
+  const auto oldest = std::min_element(
+      begin, end, [](const auto& a, const auto& b) { return a.second.front() < b.second.front(); });
+  return oldest == end ? pending_by_key_.end() : oldest;
+}
+
+std::uint64_t NcclDecoder::ClaimPending(PendingByKey::iterator same, std::uint64_t hash) {
   const std::uint64_t id = same->second.front();
   same->second.pop_front();
   if (same->second.empty()) pending_by_key_.erase(same);
   const auto claimed = pending_.find(id);
   if (!claimed->second.stored) {
-    claimed->second.row.communicator = communicators_.Id(hash);
+    if (hash != 0) claimed->second.row.communicator = communicators_.Id(hash);
     Store(claimed->second.row);
   }
   pending_.erase(claimed);
@@ -333,7 +351,7 @@ std::uint64_t NcclDecoder::ClaimPending(const Key& key, std::uint64_t hash) {
 std::uint64_t NcclDecoder::StoreOwn(int tid, const NcclOperationEvent& event) {
   const std::string_view function = View(event.function);
   CollectiveRow row = OwnRow(event.function, event.header.time_ns - base_ns_, tid,
-                             event.communicator, BytesOf(event.count, DatatypeOf(event.datatype)));
+                             event.communicator, BytesOf(event));
   row.dur = 0;  // only this moment is known
   row.peer = event.peer;
   if (HasRoot(function)) row.root = event.root;

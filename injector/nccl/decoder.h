@@ -7,7 +7,8 @@
 //     of the call and inside its NVTX range
 //   * before, it is the operation of the NVTX range that is open on its thread, or, after a group,
 //     the oldest one without a plan that has its communicator, function, bytes, root and peer:
-//     NCCL sorts the operations of a group by size
+//     NCCL sorts the operations of a group by size. To a plug-in of version 3 or older, NCCL 2.27
+//     and later do not tell the communicator: then that of NVTX counts
 // Where NVTX tells nothing, the row is made from the interface alone.
 //
 // Threads' queues are emptied one after the other, so that an operation may come before its call or
@@ -64,8 +65,10 @@ class NcclDecoder {
     bool planned = false;
     bool stored = false;
 
-    // False only if NVTX told of another communicator.
-    bool IsOn(std::uint64_t communicator) const { return hash == 0 || hash == communicator; }
+    // False only if NVTX told of another communicator. 0: the interface does not tell.
+    bool IsOn(std::uint64_t communicator) const {
+      return hash == 0 || communicator == 0 || hash == communicator;
+    }
   };
   // A call that the interface told of, from version 5 on.
   struct Call {
@@ -86,8 +89,9 @@ class NcclDecoder {
     int slot, tid, tries;
     NcclOperationEvent event;
   };
-  // Communicator, function, bytes, root, peer.
-  using Key = std::tuple<std::uint64_t, std::uint32_t, std::int64_t, int, int>;
+  // Function, bytes, root, peer, communicator (hash; 0: not told).
+  using Key = std::tuple<std::uint32_t, std::int64_t, int, int, std::uint64_t>;
+  using PendingByKey = std::map<Key, std::deque<std::uint64_t>>;
   using Place = std::pair<int, std::uint64_t>;  // slot and communicator
 
   void DecodeCall(int slot, int tid, const NcclCallEvent& event);
@@ -100,7 +104,8 @@ class NcclDecoder {
   bool ResolveByCall(const Waiting& waiting, bool last_try);
   // The operation it carries out, by what both tell; 0: none.
   std::uint64_t Claim(int slot, const NcclOperationEvent& event);
-  std::uint64_t ClaimPending(const Key& key, std::uint64_t hash);
+  PendingByKey::iterator FindPending(Key key);
+  std::uint64_t ClaimPending(PendingByKey::iterator same, std::uint64_t hash);
   std::uint64_t StoreOwn(int tid, const NcclOperationEvent& event);
   const Launch* FindLaunch(const Waiting& waiting, std::uint64_t group) const;
   void AddPlan(std::uint64_t collective, const Waiting& waiting, const Call* call,
@@ -122,7 +127,7 @@ class NcclDecoder {
 
   std::map<int, std::vector<Announced>> open_;  // by slot
   std::map<std::uint64_t, Announced> pending_;  // by number: ended, without a plan
-  std::map<Key, std::deque<std::uint64_t>> pending_by_key_;
+  PendingByKey pending_by_key_;
   std::vector<std::uint64_t> held_;  // of pending_, not stored: the communicator may become known
 
   std::map<std::uint64_t, Call> calls_;       // by id

@@ -304,6 +304,57 @@ TEST_F(NcclDecoderTest, TheInterfaceKnowsTheCommunicatorThatOldNvtxDoesNot) {
   EXPECT_EQ(batch_.collectives[1].communicator, 0U);
 }
 
+// NCCL 2.27 and later to a plug-in of version 3 or older.
+NcclOperationEvent WithoutCommunicator(NcclOperationEvent event) {
+  event.communicator = 0;
+  return event;
+}
+
+TEST_F(NcclDecoderTest, NvtxKnowsTheCommunicatorThatTheInterfaceDoesNot) {
+  const std::uint64_t alone = decoder_.Begin(kSlot, 1, 100, AllReduceOf(4000));
+  Decode(WithoutCommunicator(OperationOf(3, 0, "AllReduce", 1000, 106)));
+  decoder_.End(kSlot, alone, 110);
+  // Two groups' operations, of two communicators, that are alike.
+  for (const std::uint64_t communicator : {kComm, kComm + 1, kComm}) {
+    decoder_.End(kSlot, decoder_.Begin(kSlot, 1, 120, AllReduceOf(4000, communicator)), 122);
+  }
+  for (int i = 0; i < 3; ++i) {
+    Decode(WithoutCommunicator(OperationOf(3, 0, "AllReduce", 1000, 130 + i)));
+  }
+  decoder_.EndFlush(true);
+  ASSERT_EQ(batch_.collective_plans.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(batch_.collective_plans[i].collective, i + 1);
+  ASSERT_EQ(batch_.collectives.size(), 4U);
+  EXPECT_EQ(batch_.communicators.size(), 2U);
+  EXPECT_EQ(batch_.collectives[0].communicator, batch_.collectives[1].communicator);
+  EXPECT_NE(batch_.collectives[1].communicator, batch_.collectives[2].communicator);
+  EXPECT_EQ(unlinked(), 0);
+}
+
+TEST_F(NcclDecoderTest, WithNoCommunicatorFromEitherTheRowHasNone) {
+  decoder_.End(kSlot, decoder_.Begin(kSlot, 1, 100, AllReduceOf(4000, std::nullopt)), 102);
+  Decode(WithoutCommunicator(OperationOf(3, 0, "AllReduce", 1000, 110)));
+  decoder_.EndFlush(true);
+  ASSERT_EQ(batch_.collectives.size(), 1U);
+  EXPECT_EQ(batch_.collectives[0].communicator, 0U);
+  EXPECT_EQ(batch_.collective_plans.size(), 1U);
+  EXPECT_TRUE(batch_.communicators.empty());
+}
+
+TEST_F(NcclDecoderTest, WhatMovesBytesHasNoTypeToMultiplyBy) {
+  NcclOperation gather;
+  gather.function = "AllGather";
+  gather.communicator = kComm;
+  gather.bytes = 4000;
+  decoder_.End(kSlot, decoder_.Begin(kSlot, 1, 100, gather), 102);
+  NcclOperationEvent operation = OperationOf(1, 0, "AllGather", 4000, 110);
+  Put(&operation.datatype, "ncclFloat64");
+  Decode(WithoutCommunicator(operation));
+  decoder_.EndFlush(true);
+  EXPECT_EQ(batch_.collective_plans.size(), 1U);
+  EXPECT_EQ(unlinked(), 0);
+}
+
 TEST_F(NcclDecoderTest, BeforeVersionFiveAndWithoutNvtxTheOperationIsStored) {
   NcclOperationEvent operation = OperationOf(1, 0, "AllReduce", 1000, 110);
   operation.reduction = 4;

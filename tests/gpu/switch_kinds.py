@@ -70,7 +70,7 @@ class Switch:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    turns.add_options(parser, SETTINGS)
+    turns.add_options(parser, SETTINGS, "kernel")
     options = parser.parse_args()
     switches = []
 
@@ -80,7 +80,7 @@ def main():
 
     step_ms = turns.measure(options, options.setting or list(SETTINGS), make_switch)
     switches[0].to("default")
-    print("\n" + turns.table(options, step_ms, "kernel"))
+    print("\n" + turns.table(options, step_ms))
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "samples" / "workloads"))
 
 
-def add_options(parser, settings):
+def add_options(parser, settings, floor):
     parser.add_argument("--preset", choices=["compute", "launch-bound"], default="launch-bound")
     parser.add_argument("--rounds", type=int, default=25, help="blocks of each setting (default: 25)")
     parser.add_argument("--block", type=int, default=10, help="steps timed together (default: 10)")
     parser.add_argument("--settle", type=int, default=2, help="steps after a switch that are not timed (default: 2)")
     parser.add_argument("--setting", action="append", choices=settings, help="may be repeated (default: all)")
+    parser.add_argument("--over", choices=settings, default=floor, help=f"the setting to compare with (default: {floor})")
 
 
 def interval(values, of=statistics.median, rounds=4000):
@@ -35,9 +36,10 @@ def measure(options, settings, make_switch):
     for _ in range(15):
         trainer.step()
     switch = make_switch()
+    order = random.Random(1)  # no setting follows the same one always, whose last records are still being stored
     step_ms = {setting: [] for setting in settings}
-    for turn in range(options.rounds):
-        for setting in settings[turn % len(settings):] + settings[:turn % len(settings)]:
+    for _ in range(options.rounds):
+        for setting in order.sample(settings, len(settings)):
             trainer.synchronise()
             switch(setting)
             for _ in range(options.settle):
@@ -51,8 +53,9 @@ def measure(options, settings, make_switch):
     return step_ms
 
 
-def table(options, step_ms, floor):
-    """Against `floor`: the median over the rounds of the difference within a round."""
+def table(options, step_ms):
+    """The median over the rounds of the difference within a round."""
+    floor = options.over
     base = statistics.median(step_ms[floor])
     lines = [f"{options.preset}, one process, {options.rounds} rounds of {options.block} steps each:", "",
              f"| setting | step, ms | over {floor}, % of the step (95 %) |", "|---|---|---|"]
