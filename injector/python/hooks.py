@@ -3,9 +3,8 @@
 # calls, and samples PyTorch's allocator.
 #
 # Embedded in the library at build time. start.cc compiles it once torch is loaded, runs it in a dictionary of its own, and calls
-# install() until nothing is left to do. Reports go through C functions (reports.h) whose addresses are in `addresses`; they
-# neither block nor touch the interpreter, so they are called without giving up the GIL, and they do nothing in forked children
-# and once the recording ended.
+# install() until nothing is left to do. Reports go through the functions in `reports` (report_functions.h), which take integers;
+# they do not block, so that the GIL is kept, and do nothing in forked children and once the recording ended.
 #
 # Rules: never import torch, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
 # ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes.
@@ -21,7 +20,6 @@
 # Limits: `from torch import save` before the patch keeps the unmarked function, `from torch.nn.functional import
 # scaled_dot_product_attention` likewise. A step or an attention call inside a compiled region is not marked.
 # While the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call.
-import ctypes
 import functools
 import gc
 import itertools
@@ -42,16 +40,9 @@ TORCH_ATTENTION, FLASH_ATTENTION = 1, 2  # attention_shape.library
 FORWARD, BACKWARD = 1, 2  # attention.direction
 
 
-def make_install(addresses, modules=sys.modules, clock=time.time_ns):
-    number = ctypes.c_longlong
-    report_loader = ctypes.PYFUNCTYPE(None, *[number] * 6)(addresses[0])
-    report_wait = ctypes.PYFUNCTYPE(None, *[number] * 5)(addresses[1])
-    report_step = ctypes.PYFUNCTYPE(None, *[number] * 2)(addresses[2])
-    report_span = ctypes.PYFUNCTYPE(None, *[number] * 4)(addresses[3])
-    report_worker = ctypes.PYFUNCTYPE(None, *[number] * 2)(addresses[4])
-    report_shape = ctypes.PYFUNCTYPE(ctypes.c_int, *[number] * 11)(addresses[5])
-    report_attention = ctypes.PYFUNCTYPE(None, *[number] * 5)(addresses[6])
-    report_allocator = ctypes.PYFUNCTYPE(None, *[number] * 9)(addresses[7])
+def make_install(reports, modules=sys.modules, clock=time.time_ns):
+    report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
+        reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
 
     def find_is_compiling():
         found = getattr(modules.get("torch.compiler"), "is_compiling", None)
@@ -406,7 +397,8 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
         codes, local, plain, unseen = make_type_codes(torch), make_local(torch), make_plain(torch), make_unseen(torch)
         is_traced = torch._C._get_tracing_state
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-        known = {}  # (thread, what describe_shape is given) -> (number, shape): most calls repeat an earlier one
+        hide, hide_dispatch = torch._C.DisableTorchFunction, getattr(torch._C, "_DisableTorchDispatch", None)
+        known = {}  # (thread, what describe_shape is given) -> (number, backward hook, its marker): most calls repeat an earlier one
 
         def describe_shape(q, k, v, dtype, causal):
             batch = 1
@@ -417,55 +409,53 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
             heads, kv_heads = (q[-3], k[-3]) if len(q) > 2 and len(k) > 2 else (1, 1)
             return (TORCH_ATTENTION, batch, heads, kv_heads, q[-2], k[-2], q[-1], v[-1], codes.get(dtype, -1), int(causal))
 
-        def find_number(*given):
-            """(number, shape); None: it cannot be told."""
-            key = (get_ident(), *given)
-            found = known.get(key)
-            if found is None:
-                shape = describe_shape(*given)
-                number = number_of_shape(shape)
-                if not number:
-                    return None
-                if len(known) >= MOST_SHAPES:
-                    known.clear()
-                found = known[key] = number, shape
-            return found
-
-        def describe(args, kwargs, result):
-            """(number, shape, the node of the backward, whether one kernel does it); None: that cannot be told."""
-            whole = plain(result)
-            if whole is None:
-                return None
-            given = args[:3] if len(args) > 2 else [dict(zip(names, args), **kwargs)[name] for name in names[:3]]
-            kind = type(whole)
-            query, key, value = (tensor if type(tensor) is kind else local(tensor) for tensor in given)
-            if query is None or key is None or value is None:
-                return None
-            causal = args[5] if len(args) > 5 else kwargs.get("is_causal", False)
-            found = find_number(query.shape, key.shape, value.shape, whole.dtype, bool(causal))
-            if found is None:
-                return None
-            node = result.grad_fn
-            if node is None:
-                return *found, None, -1
-            name = node.name()
-            if name.startswith("Slice"):  # a result that was padded for the kernel is cut to size again
-                node = node.next_functions[0][0]
-                name = "" if node is None else node.name()
-            fused = name.startswith("ScaledDotProduct")
-            return *found, node if fused else None, int(fused)
-
-        def before_backward(shape, gradients):
+        def before_backward(shape, number, gradient):
             if compiling():
                 return
             try:
-                number = number_of_shape(shape)
-                if number:
+                if (get_ident(), number) in told or number_of_shape(shape):
                     report_attention(clock(), 0, number, BACKWARD, 1)
             except Exception:
                 pass
 
         claim(before_backward, module)
+
+        def make_marker(hook):
+            """A tensor of no size with this hook, which any number of nodes can take over at no cost: register_prehook() makes a
+            dictionary and a handle with a weak reference for each, and takes longer than all else here. None: not with this torch."""
+            if hide_dispatch is None:
+                return None
+            unhide = hide_dispatch()
+            try:
+                with hide():
+                    marker = torch.empty(0, device="cpu")
+                    marker._backward_hooks = {0: hook}
+                    return marker
+            finally:
+                del unhide
+
+        def add_known(key, given):
+            """The entry of `known`; None: it cannot be told."""
+            shape = describe_shape(*given)
+            number = number_of_shape(shape)
+            if not number:
+                return None
+            if len(known) >= MOST_SHAPES:
+                known.clear()
+            hook = functools.partial(before_backward, shape, number)
+            known[key] = number, hook, make_marker(hook)
+            return known[key]
+
+        def find_node(result):
+            """(the node of the backward if one kernel does all of it, whether one does; -1: there is no backward)."""
+            node = result.grad_fn
+            if node is None:
+                return None, -1
+            name = node.name()
+            if name.startswith("Slice"):  # a result that was padded for the kernel is cut to size again
+                node = node.next_functions[0][0]
+                name = "" if node is None else node.name()
+            return (node, 1) if name.startswith("ScaledDotProduct") else (None, 0)
 
         def backward_is_compiled():
             autograd = modules.get("torch._dynamo.compiled_autograd")
@@ -474,25 +464,43 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
                                                  or getattr(modules.get("torch._dynamo.config"), "compiled_autograd", False))
 
         def report(start, end, args, kwargs, result):
-            try:
-                found = unseen(describe, args, kwargs, result) if is_traced() is None else None
-                if found is None:
+            whole = plain(result)
+            if whole is None:
+                return
+            query, key, value = args[:3] if len(args) > 2 else [dict(zip(names, args), **kwargs)[name] for name in names[:3]]
+            kind = type(whole)
+            if type(query) is not kind or type(key) is not kind or type(value) is not kind:
+                query, key, value = local(query), local(key), local(value)
+                if query is None or key is None or value is None:
                     return
-                number, shape, node, fused = found
-                report_attention(start, end, number, FORWARD, fused)
-                # Before torch 2.0 there is no such hook. It holds the shape and nothing else, and goes with the graph.
-                register = getattr(node, "register_prehook", None)
-                if register is not None and not backward_is_compiled():
-                    register(functools.partial(before_backward, shape))
-            except Exception:
-                pass
+            causal = args[5] if len(args) > 5 else kwargs.get("is_causal", False)
+            given = query.shape, key.shape, value.shape, whole.dtype, bool(causal)
+            key = get_ident(), given
+            found = known.get(key) or add_known(key, given)
+            if found is None:
+                return
+            number, hook, marker = found
+            node, fused = find_node(result)
+            report_attention(start, end, number, FORWARD, fused)
+            # The hook holds the shape and nothing else, and goes with the graph.
+            if node is None or backward_is_compiled():
+                return
+            if marker is not None:
+                node._register_hook_dict(marker)
+            else:
+                node.register_prehook(hook)  # there is none before torch 2.0
 
         def scaled_dot_product_attention(*args, **kwargs):
             if compiling():
                 return original(*args, **kwargs)
             start = clock()
             result = original(*args, **kwargs)
-            report(start, clock(), args, kwargs, result)
+            end = clock()
+            try:
+                if is_traced() is None:
+                    unseen(report, start, end, args, kwargs, result)
+            except Exception:
+                pass
             return result
 
         # torch.jit knows functions of C++ by their identity; any other it compiles from its source.
@@ -640,4 +648,4 @@ def make_install(addresses, modules=sys.modules, clock=time.time_ns):
     return install
 
 
-install = make_install(addresses)  # noqa: F821 - put into the dictionary by start.cc
+install = make_install(reports)  # noqa: F821 - put into the dictionary by start.cc

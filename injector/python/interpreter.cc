@@ -25,10 +25,12 @@ std::optional<Interpreter> FindInterpreter() {
                    TRACEINJECT_FIND(PyObject_GetAttrString) && TRACEINJECT_FIND(PyUnicode_AsUTF8) &&
                    TRACEINJECT_FIND(PyEval_GetBuiltins) && TRACEINJECT_FIND(Py_CompileString) &&
                    TRACEINJECT_FIND(PyEval_EvalCode) && TRACEINJECT_FIND(PyObject_CallObject) &&
-                   TRACEINJECT_FIND(Py_BuildValue) && TRACEINJECT_FIND(PyLong_AsLong) &&
-                   TRACEINJECT_FIND(Py_DecRef) && TRACEINJECT_FIND(PyErr_Occurred) &&
+                   TRACEINJECT_FIND(PyCFunction_NewEx) && TRACEINJECT_FIND(PyLong_AsLong) &&
+                   TRACEINJECT_FIND(PyLong_AsLongLong) && TRACEINJECT_FIND(PyLong_FromLong) &&
+                   TRACEINJECT_FIND(Py_IncRef) && TRACEINJECT_FIND(Py_DecRef) &&
+                   TRACEINJECT_FIND(PyErr_BadArgument) && TRACEINJECT_FIND(PyErr_Occurred) &&
                    TRACEINJECT_FIND(PyErr_ExceptionMatches) && TRACEINJECT_FIND(PyErr_Clear) &&
-                   TRACEINJECT_FIND(PyExc_Exception);
+                   TRACEINJECT_FIND(PyExc_Exception) && TRACEINJECT_FIND(_Py_NoneStruct);
   if (!all) return std::nullopt;
   TRACEINJECT_FIND(PyInterpreterState_Get);
   TRACEINJECT_FIND(PyInterpreterState_Main);

@@ -28,13 +28,18 @@ struct Interpreter {
   PyObject* (*Py_CompileString)(const char* source, const char* name, int start);
   PyObject* (*PyEval_EvalCode)(PyObject* code, PyObject* globals, PyObject* locals);
   PyObject* (*PyObject_CallObject)(PyObject* callable, PyObject* arguments);
-  PyObject* (*Py_BuildValue)(const char* format, ...);
+  PyObject* (*PyCFunction_NewEx)(void* definition, PyObject* self, PyObject* module);
   long (*PyLong_AsLong)(PyObject* number);
+  long long (*PyLong_AsLongLong)(PyObject* number);
+  PyObject* (*PyLong_FromLong)(long number);
+  void (*Py_IncRef)(PyObject* object);
   void (*Py_DecRef)(PyObject* object);
+  void (*PyErr_BadArgument)();
   PyObject* (*PyErr_Occurred)();
   int (*PyErr_ExceptionMatches)(PyObject* type);
   void (*PyErr_Clear)();
   PyObject** PyExc_Exception;
+  PyObject* _Py_NoneStruct;
 
   // Between Py_Initialize and the beginning of Py_Finalize. From any thread.
   bool IsAlive() const {

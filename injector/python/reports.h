@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C functions that hooks.py calls (through ctypes, with the GIL held): they put an event into
-// the calling thread's ring and return. They never block, and do nothing unless a recording runs in
-// this process, so that they may be called at any time: after the recording ended, in a forked
-// child, while the interpreter ends. All times are ns on CLOCK_REALTIME.
+// The C functions that hooks.py calls (report_functions.h, with the GIL held): they put an event
+// into the calling thread's ring and return. They never block, and do nothing unless a recording
+// runs in this process, so that they may be called at any time: after the recording ended, in a
+// forked child, while the interpreter ends. All times are ns on CLOCK_REALTIME.
 #pragma once
 
 #include <cstdint>

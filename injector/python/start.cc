@@ -8,7 +8,7 @@
 #include "injector/core/state.h"
 #include "injector/python/hooks_py.h"
 #include "injector/python/interpreter.h"
-#include "injector/python/reports.h"
+#include "injector/python/report_functions.h"
 
 namespace traceinject {
 namespace {
@@ -49,25 +49,17 @@ std::string ScriptName(const Interpreter& python) {
   return folder + "utils/<traceinject>";
 }
 
-template <typename Function>
-unsigned long long Address(Function* function) {
-  return reinterpret_cast<std::uintptr_t>(function);
-}
-
-// The dictionary of the script before it ran: the addresses of what it calls, and what every code
+// The dictionary of the script before it ran: the functions that it calls, and what every code
 // needs. No __name__: the script is no module that somebody could import. Null: an exception is
 // set.
 PyObject* MakeGlobals(const Interpreter& python) {
   PyObject* globals = python.PyDict_New();
-  PyObject* addresses = python.Py_BuildValue(
-      "(KKKKKKKK)", Address(ReportLoader), Address(ReportDataWait), Address(ReportStep),
-      Address(ReportSpan), Address(ReportWorker), Address(ReportAttentionShape),
-      Address(ReportAttention), Address(ReportAllocator));
+  PyObject* reports = MakeReportFunctions(python);
   const bool made =
-      globals != nullptr && addresses != nullptr &&
+      globals != nullptr && reports != nullptr &&
       python.PyDict_SetItemString(globals, "__builtins__", python.PyEval_GetBuiltins()) == 0 &&
-      python.PyDict_SetItemString(globals, "addresses", addresses) == 0;
-  if (addresses != nullptr) python.Py_DecRef(addresses);
+      python.PyDict_SetItemString(globals, "reports", reports) == 0;
+  if (reports != nullptr) python.Py_DecRef(reports);
   if (made) return globals;
   if (globals != nullptr) python.Py_DecRef(globals);
   return nullptr;

@@ -140,6 +140,15 @@ class PythonSide(Program):
             self.assertGreaterEqual(dur, 1_000_000)
         self.assertEqual(recording.count("attention", "seen"), recording.count("attention", "stored"))
 
+    def test_attention_hooks(self):
+        """A node takes over the hook of a tensor that all of a shape share; where none can be made, it has one of its own."""
+        for flags, hooks in ((), [0]), (("--break", "torch._C:_DisableTorchDispatch"), ["own"]):
+            measured, recording = self.record("--scene", "attention_hooks", *flags)
+            self.assertEqual(measured["hooks"], [hooks])
+            self.assertEqual(recording.rows("SELECT direction FROM attentions ORDER BY start_ns"), [("forward",), ("backward",)])
+            recording.close()
+            (self.folder / "run.db").unlink()
+
     def test_attention_looks_as_before(self):
         measured, _ = self.record("--scene", "attention")
         self.assertEqual(measured["error"], "sizes of the heads differ")

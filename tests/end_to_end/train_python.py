@@ -184,6 +184,12 @@ def scene_attention(options, torch):
             "asked_in_mode": inside_mode, "asked_by_torch": 4}
 
 
+def scene_attention_hooks(options, torch):
+    result = torch.nn.functional.scaled_dot_product_attention(*[torch.Tensor(2, 8, 128, 64) for _ in range(3)])
+    result.grad_fn.run()
+    return {"hooks": [list(hooks) for hooks in result.grad_fn.hooks]}
+
+
 def scene_flash_attention(options, torch):
     import flash_attn
     from flash_attn import flash_attn_interface as interface

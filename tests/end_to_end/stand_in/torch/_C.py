@@ -17,6 +17,7 @@ class DisableTorchFunction:
 
 
 DisableTorchFunctionSubclass = DisableTorchFunction
+_DisableTorchDispatch = types.SimpleNamespace
 _functorch = types.SimpleNamespace(is_functorch_wrapped_tensor=lambda tensor: tensor.wrapped)
 devices_asked = []
 

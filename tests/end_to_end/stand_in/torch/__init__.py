@@ -14,6 +14,7 @@ import torch.serialization
 import torch.utils.data
 from torch._tensor import Tensor as Tensor
 from torch._tensor import bfloat16 as bfloat16
+from torch._tensor import empty as empty
 from torch._tensor import float16 as float16
 from torch._tensor import float32 as float32
 from torch.serialization import save as save

@@ -16,12 +16,15 @@ class Node:
         return self.called
 
     def register_prehook(self, hook):
-        self.hooks.append(hook)
+        self.hooks.append({"own": hook})
+
+    def _register_hook_dict(self, tensor):
+        self.hooks.append(tensor._backward_hooks)
 
     def run(self):
         for node, _ in self.next_functions:
             node.run()
-        return [hook((None,)) for hook in self.hooks]
+        return [hook(None) for hooks in self.hooks for hook in hooks.values()]
 
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/python/report_functions.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "injector/python/reports.h"
+
+namespace traceinject {
+namespace {
+
+// PyMethodDef and METH_FASTCALL of CPython's methodobject.h: the same since 3.7, in the stable ABI
+// since 3.10.
+using FastCall = PyObject* (*)(PyObject* self, PyObject* const* arguments, std::ptrdiff_t count);
+struct MethodDefinition {
+  const char* name;
+  FastCall call;
+  int flags;
+  const char* doc;
+};
+constexpr int kFastCall = 0x0080;
+
+constinit const Interpreter* g_python = nullptr;
+
+PyObject* None() {
+  g_python->Py_IncRef(g_python->_Py_NoneStruct);
+  return g_python->_Py_NoneStruct;
+}
+
+// False: an exception is set.
+bool Read(PyObject* number, std::int64_t* value) {
+  *value = g_python->PyLong_AsLongLong(number);
+  return *value != -1 || g_python->PyErr_Occurred() == nullptr;
+}
+
+template <typename Result, typename... Numbers, std::size_t... index>
+PyObject* Apply(Result (*function)(Numbers...), PyObject* const* arguments,
+                std::index_sequence<index...>) {
+  std::int64_t values[sizeof...(Numbers)];
+  if (!(Read(arguments[index], &values[index]) && ...)) return nullptr;
+  if constexpr (std::is_void_v<Result>) {
+    function(values[index]...);
+    return None();
+  } else {
+    return g_python->PyLong_FromLong(function(values[index]...));
+  }
+}
+
+template <typename Result, typename... Numbers>
+PyObject* CheckAndApply(Result (*function)(Numbers...), PyObject* const* arguments,
+                        std::ptrdiff_t count) {
+  if (count == sizeof...(Numbers))
+    return Apply(function, arguments, std::index_sequence_for<Numbers...>());
+  g_python->PyErr_BadArgument();
+  return nullptr;
+}
+
+template <auto function>
+PyObject* Call(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
+  return CheckAndApply(function, arguments, count);
+}
+
+// Python keeps pointers to these.
+constinit MethodDefinition g_functions[] = {
+    {"report_loader", Call<ReportLoader>, kFastCall, nullptr},
+    {"report_wait", Call<ReportDataWait>, kFastCall, nullptr},
+    {"report_step", Call<ReportStep>, kFastCall, nullptr},
+    {"report_span", Call<ReportSpan>, kFastCall, nullptr},
+    {"report_worker", Call<ReportWorker>, kFastCall, nullptr},
+    {"report_shape", Call<ReportAttentionShape>, kFastCall, nullptr},
+    {"report_attention", Call<ReportAttention>, kFastCall, nullptr},
+    {"report_allocator", Call<ReportAllocator>, kFastCall, nullptr},
+};
+
+}  // namespace
+
+PyObject* MakeReportFunctions(const Interpreter& python) {
+  g_python = &python;
+  PyObject* functions = python.PyDict_New();
+  for (MethodDefinition& definition : g_functions) {
+    if (functions == nullptr) break;
+    PyObject* function = python.PyCFunction_NewEx(&definition, nullptr, nullptr);
+    const bool added = function != nullptr &&
+                       python.PyDict_SetItemString(functions, definition.name, function) == 0;
+    if (function != nullptr) python.Py_DecRef(function);
+    if (!added) python.Py_DecRef(std::exchange(functions, nullptr));
+  }
+  return functions;
+}
+
+}  // namespace traceinject
