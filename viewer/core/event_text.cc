@@ -132,6 +132,7 @@ class Details {
       case RowKind::kRank:
       case RowKind::kHost:
       case RowKind::kQueueDepth:
+      case RowKind::kSampleHeading:
       case RowKind::kSamples:
         break;
     }
@@ -463,6 +464,7 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
     case RowKind::kRank:
     case RowKind::kHost:
     case RowKind::kQueueDepth:
+    case RowKind::kSampleHeading:
     case RowKind::kSamples:
       break;
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/row_choices.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -12,6 +14,14 @@ std::vector<std::string> IdsOf(const RowModel& model, const Rows& rows) {
   std::vector<std::string> ids;
   for (const std::uint32_t row : rows) ids.push_back(model.rows[row].id);
   return ids;
+}
+
+std::set<std::uint32_t> Without(const std::set<std::uint32_t>& rows,
+                                const std::set<std::uint32_t>& others) {
+  std::set<std::uint32_t> left;
+  std::set_difference(rows.begin(), rows.end(), others.begin(), others.end(),
+                      std::inserter(left, left.end()));
+  return left;
 }
 
 // Those of groups in which a row stands before one that was before it at first.
@@ -34,8 +44,18 @@ std::vector<std::uint32_t> Reordered(const RowModel& model,
 
 }  // namespace
 
+RowChoices FirstChoices(const RowModel& model) {
+  RowChoices choices;
+  for (std::uint32_t row = 0; row < model.rows.size(); ++row) {
+    if (IsFoldedAtFirst(model.rows[row].kind)) choices.collapsed.insert(row);
+  }
+  return choices;
+}
+
 SavedRows SaveRows(const RowModel& model, const RowChoices& choices) {
-  return {IdsOf(model, choices.collapsed), IdsOf(model, choices.hidden),
+  const std::set<std::uint32_t> first = FirstChoices(model).collapsed;
+  return {IdsOf(model, Without(choices.collapsed, first)),
+          IdsOf(model, Without(first, choices.collapsed)), IdsOf(model, choices.hidden),
           IdsOf(model, choices.pinned), IdsOf(model, Reordered(model, choices.order))};
 }
 
@@ -43,6 +63,7 @@ RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved) {
   std::map<std::string_view, std::uint32_t> rows;
   for (std::uint32_t row = 0; row < model.rows.size(); ++row) rows[model.rows[row].id] = row;
   RestoredRows restored;
+  restored.choices = FirstChoices(model);
   const auto each = [&rows](const std::vector<std::string>& ids, std::vector<std::string>& unknown,
                             auto add) {
     std::set<std::string_view> seen;
@@ -55,6 +76,8 @@ RestoredRows RestoreRows(const RowModel& model, const SavedRows& saved) {
   RowChoices& choices = restored.choices;
   each(saved.collapsed, restored.unknown.collapsed,
        [&](std::uint32_t row) { choices.collapsed.insert(row); });
+  each(saved.opened, restored.unknown.opened,
+       [&](std::uint32_t row) { choices.collapsed.erase(row); });
   each(saved.hidden, restored.unknown.hidden,
        [&](std::uint32_t row) { choices.hidden.insert(row); });
   each(saved.pinned, restored.unknown.pinned, [&](std::uint32_t row) {

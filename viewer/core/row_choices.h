@@ -20,12 +20,15 @@ struct RowChoices {
   bool operator==(const RowChoices&) const = default;
 };
 
-// The same by Row::id, without the filter, which is for a moment. Of the order only the groups that
-// do not stand as at first.
+// The same by Row::id, without the filter, which is for a moment. Only what is not as at first: of
+// the order whole groups, and for groups that are folded up at first those that are `opened`.
 struct SavedRows {
-  std::vector<std::string> collapsed, hidden, pinned, order;
+  std::vector<std::string> collapsed, opened, hidden, pinned, order;
   bool operator==(const SavedRows&) const = default;
 };
+
+// As at first, but for the order, which is empty. O(rows).
+RowChoices FirstChoices(const RowModel& model);
 
 // O(rows log rows).
 SavedRows SaveRows(const RowModel& model, const RowChoices& choices);

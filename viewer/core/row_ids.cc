@@ -27,6 +27,8 @@ std::string_view Content(RowKind kind) {
       return "idle";
     case RowKind::kQueueDepth:
       return "queue depth";
+    case RowKind::kSampleHeading:
+      return "samples";
     case RowKind::kNvtx:
       return "NVTX";
     case RowKind::kCollectives:

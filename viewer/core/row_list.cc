@@ -33,8 +33,8 @@ RowList::RowList(const RowModel& model)
 
 void RowList::Reset() {
   restored_ = unknown_ = {};
-  as_restored_ = {};
-  RowChoices choices;
+  as_restored_ = FirstChoices(model_);
+  RowChoices choices = as_restored_;
   choices.order.resize(model_.rows.size());
   std::iota(choices.order.begin(), choices.order.end(), 0U);
   Choose(std::move(choices));
@@ -77,6 +77,7 @@ SavedRows RowList::Saved() const {
     }
   };
   keep(&SavedRows::collapsed, choices_.collapsed != as_restored_.collapsed, saved.collapsed);
+  keep(&SavedRows::opened, choices_.collapsed != as_restored_.collapsed, saved.opened);
   keep(&SavedRows::hidden, choices_.hidden != as_restored_.hidden, saved.hidden);
   keep(&SavedRows::pinned, choices_.pinned != as_restored_.pinned, saved.pinned);
   keep(&SavedRows::order, choices_.order != as_restored_.order, saved.order);

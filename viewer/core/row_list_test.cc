@@ -206,7 +206,7 @@ TEST_F(RowListTest, SavedRowsComeBackInAnotherListWithoutTheFilter) {
 
 TEST_F(RowListTest, SavedRowsThatAreNotThereAreKept) {
   const SavedRows saved = {
-      {"r1", "gone"}, {"gone", "r13"}, {"gone", "r9", "r0", "r9"}, {"r3", "gone", "r2"}};
+      {"r1", "gone"}, {}, {"gone", "r13"}, {"gone", "r9", "r0", "r9"}, {"r3", "gone", "r2"}};
   RowList list(model_);
   list.Restore(saved);
   ASSERT_EQ(list.pinned().size(), 1U) << "no heading, and once";
@@ -218,6 +218,25 @@ TEST_F(RowListTest, SavedRowsThatAreNotThereAreKept) {
   EXPECT_EQ(list.Saved().pinned, std::vector<std::string>{"gone"});
   list.Reset();
   EXPECT_EQ(list.Saved(), SavedRows());
+}
+
+TEST_F(RowListTest, SamplesAreFoldedUntilTheyAreOpened) {
+  const std::uint32_t heading = Add(RowKind::kSampleHeading, "samples", 1, 0);
+  const std::uint32_t clock = Add(RowKind::kSamples, "SM clock", heading, 0);
+  RowList list(model_);
+  EXPECT_EQ(list.StandIn(clock), heading);
+  EXPECT_EQ(list.Saved(), SavedRows()) << "nothing was chosen";
+  list.ToggleCollapsed(heading);
+  EXPECT_EQ(list.StandIn(clock), clock);
+  const SavedRows saved = list.Saved();
+  EXPECT_EQ(saved.opened, std::vector<std::string>{"r14"});
+  EXPECT_TRUE(saved.collapsed.empty());
+  RowList again(model_);
+  again.Restore(saved);
+  EXPECT_EQ(again.StandIn(clock), clock);
+  EXPECT_EQ(again.Saved(), saved);
+  again.Reset();
+  EXPECT_EQ(again.StandIn(clock), heading);
 }
 
 TEST_F(RowListTest, EmptyStatesSayWhatToDo) {

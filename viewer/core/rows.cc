@@ -139,7 +139,7 @@ class RankRows {
     group_ = LastRow();
     if (found) AddAnalysis(index, std::move(found->idle));
     AddStreams(index, ops);
-    AddSamples(DeviceSeries(rank_, rank_.devices[index]), index);
+    AddDeviceSamples(DeviceSeries(rank_, rank_.devices[index]), index);
   }
 
   template <typename Events>
@@ -182,6 +182,17 @@ class RankRows {
     row.note = fmt::format("0 to {}", depth.Range(depth.start(), depth.end()).most);
     row.device = device;
     row.counter.emplace(std::move(depth));
+  }
+
+  void AddDeviceSamples(std::vector<SampleSeries> all, std::uint32_t device) {
+    if (all.empty()) return;
+    std::string ranges;
+    for (const SampleSeries& one : all) {
+      ranges += fmt::format("{}{} {}", ranges.empty() ? "" : ", ", one.label, one.note);
+    }
+    AddRow(RowKind::kSampleHeading, "samples", ranges).device = device;
+    group_ = LastRow();
+    AddSamples(std::move(all), device);
   }
 
   // `device` kNone: of the host.

@@ -2,10 +2,10 @@
 // The rows of the timeline, made from a run once: which there are, what is in them, in which order.
 //
 // Per rank a heading and the training steps; per device a summary of all streams, its idle time by
-// cause, the depth of its queue, a row a stream, and what was sampled of it; per host thread its
-// NVTX ranges, collectives, waits for data, checkpoints and collections of garbage, and CUDA calls;
-// for the host its use of processors. Rows without events are not there. Rows form groups by
-// `parent`; a parent stands before its rows.
+// cause, the depth of its queue, a row a stream, and a heading for what was sampled of it; per host
+// thread its NVTX ranges, collectives, waits for data, checkpoints and collections of garbage, and
+// CUDA calls; for the host its use of processors. Rows without events are not there. Rows form
+// groups by `parent`; a parent stands before its rows.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ enum class RowKind : std::uint8_t {
   kDevice,
   kIdle,
   kQueueDepth,
-  kSamples,  // a figure of the device, or of the host
+  kSampleHeading,  // of a device
+  kSamples,        // a figure of the device, or of the host
   kStream,
   kHost,  // heading
   kNvtx,
@@ -36,7 +37,13 @@ enum class RowKind : std::uint8_t {
 };
 
 // A heading has nothing in it but its rows.
-inline bool IsHeading(RowKind kind) { return kind == RowKind::kRank || kind == RowKind::kHost; }
+inline bool IsHeading(RowKind kind) {
+  return kind == RowKind::kRank || kind == RowKind::kHost || kind == RowKind::kSampleHeading;
+}
+
+// Whether a group is folded up until the user opens it: what is sampled takes much room and changes
+// little, and the heading tells between which values.
+inline bool IsFoldedAtFirst(RowKind kind) { return kind == RowKind::kSampleHeading; }
 
 // What such a row shows was worked out of the events of others.
 inline bool IsDerived(RowKind kind) {

@@ -24,8 +24,10 @@ void Add(std::vector<SampleSeries>& all, const char* label, const char* unit, Co
   if (points.time.empty()) return;
   CounterSeries series(std::move(points), end);
   const CounterRange range = series.Range(series.start(), series.end());
-  all.push_back(
-      {label, fmt::format("{} to {} {}", range.least, range.most, unit), std::move(series)});
+  const std::string values = range.least == range.most
+                                 ? fmt::format("{} {}", range.most, unit)
+                                 : fmt::format("{} to {} {}", range.least, range.most, unit);
+  all.push_back({label, values, std::move(series)});
 }
 
 // Samples that tell nothing (-1) leave the value before them; two of one moment are one.

@@ -49,7 +49,10 @@ TEST_F(SampleSeriesTest, FiguresOfADeviceAreRowsOfIt) {
   });
   const Row* clock = Find("SM clock");
   ASSERT_NE(clock, nullptr);
-  EXPECT_EQ(loaded_->rows.rows[clock->parent].kind, RowKind::kDevice);
+  const Row& heading = loaded_->rows.rows[clock->parent];
+  EXPECT_EQ(heading.kind, RowKind::kSampleHeading);
+  EXPECT_EQ(heading.note, "SM clock 1200 to 1980 MHz, power 300 to 699 W");
+  EXPECT_EQ(loaded_->rows.rows[heading.parent].kind, RowKind::kDevice);
   EXPECT_EQ(clock->note, "1200 to 1980 MHz");
   EXPECT_EQ(clock->counter->At(2 * kS - 1), 1980);
   EXPECT_EQ(clock->counter->At(4 * kS), 1200) << "what is unknown leaves the value before it";
@@ -66,9 +69,10 @@ TEST_F(SampleSeriesTest, MemoryOfTheAllocatorIsThereWithoutOtherSamples) {
   });
   const Row* allocated = Find("PyTorch allocated");
   ASSERT_NE(allocated, nullptr);
-  EXPECT_EQ(loaded_->rows.rows[allocated->parent].kind, RowKind::kDevice);
+  EXPECT_EQ(loaded_->rows.rows[allocated->parent].kind, RowKind::kSampleHeading);
   EXPECT_EQ(allocated->note, "3 to 5 MiB");
   ASSERT_NE(Find("PyTorch reserved"), nullptr);
+  EXPECT_EQ(Find("PyTorch reserved")->note, "8 MiB");
   EXPECT_EQ(Find("PyTorch active"), nullptr) << "never known";
 }
 

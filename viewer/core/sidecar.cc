@@ -27,6 +27,7 @@ struct RowList {
   std::vector<std::string> SavedRows::*rows;
 };
 constexpr RowList kRowLists[] = {{"folded", &SavedRows::collapsed},
+                                 {"opened", &SavedRows::opened},
                                  {"hidden", &SavedRows::hidden},
                                  {"pinned", &SavedRows::pinned},
                                  {"order", &SavedRows::order}};

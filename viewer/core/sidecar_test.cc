@@ -44,7 +44,11 @@ TEST_F(SidecarTest, WhatIsWrittenIsThereAgainAfterwards) {
   EXPECT_NE(access(path_.c_str(), F_OK), 0) << "reading writes nothing";
   const SidecarContent content = {
       {{500, 900, "slow \"step\" \\ Gr\u00fc\u00dfe", MarkColours()[2]}, {700, 700, "", 0xff}},
-      {{"rank 0"}, {"rank 0/host", "rank 1/\"a\\b\""}, {"rank 1/GPU 0"}, {"b", "a"}}};
+      {{"rank 0"},
+       {"rank 0/GPU 0/samples"},
+       {"rank 0/host", "rank 1/\"a\\b\""},
+       {"rank 1/GPU 0"},
+       {"b", "a"}}};
   Save(content);
   const SidecarContent again = Read();
   EXPECT_EQ(problem_, "");
