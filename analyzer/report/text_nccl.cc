@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+#include "analyzer/report/text_notation.h"
+#include "analyzer/report/text_sections.h"
+
+namespace traceinject {
+namespace {
+
+// A whole power of two, as message sizes are: "64 KiB".
+std::string BinaryBytes(std::int64_t bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
+std::string MessageSize(const proto::NcclRow& row) {
+  if (!row.has_bucket_low_bytes()) return kUnknown;
+  if (row.bucket_high_bytes() <= 1) return "empty";
+  return fmt::format("{}+{}", BinaryBytes(row.bucket_low_bytes()), row.latency_bound() ? " *" : "");
+}
+
+std::string CarriedOut(const proto::NcclRow& row) {
+  if (row.function().rfind("Send", 0) == 0 || row.function() == "Recv") return "-";  // no choice
+  if (!row.has_algorithm()) return kUnknown;
+  return ShortenMiddle(fmt::format("{} {}", row.algorithm(), row.protocol()), 20);
+}
+
+std::string GbPerS(bool known, double rate) {
+  return known ? fmt::format("{:.2f}", rate) : kUnknown;
+}
+
+std::string ChannelRange(const proto::NcclPath& path) {
+  return path.channels_min() == path.channels_max()
+             ? fmt::format("{}", path.channels_max())
+             : fmt::format("{} to {}", path.channels_min(), path.channels_max());
+}
+
+}  // namespace
+
+void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
+  if (nccl.kernels() == 0) return to.page.Sentence("no communication kernels");
+  to.page.Sentence(
+      fmt::format("{}, {} of them joined to {}{}", Plural(nccl.kernels(), "communication kernel"),
+                  FormatCount(nccl.linked_kernels()), Plural(nccl.calls(), "NCCL call"),
+                  nccl.other_kernels() > 0
+                      ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
+                      : ""));
+  // Only where NCCL told how it carried operations out.
+  const bool told = std::any_of(nccl.rows().begin(), nccl.rows().end(),
+                                [](const proto::NcclRow& row) { return row.has_algorithm(); });
+  TextRows table = {{"function", "ranks", "message", "count", "bytes", "kernel time", "algbw",
+                     "busbw", "transfer"}};
+  if (told) table.front().insert(table.front().begin() + 1, "carried out");
+  bool latency = false;
+  std::vector<std::string> reasons;
+  for (const proto::NcclRow& row : nccl.rows()) {
+    if (table.size() > rows) break;
+    latency |= row.latency_bound();
+    if (!row.busbw_reason().empty() &&
+        std::find(reasons.begin(), reasons.end(), row.busbw_reason()) == reasons.end()) {
+      reasons.push_back(row.busbw_reason());
+    }
+    table.push_back(
+        {ShortenMiddle(row.function(), 16),
+         row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknown,
+         MessageSize(row), FormatCount(row.count()),
+         row.has_bytes() ? FormatBytes(row.bytes()) : kUnknown, FormatTime(row.kernel_ns()),
+         GbPerS(row.has_algbw_gb_per_s(), row.algbw_gb_per_s()),
+         GbPerS(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()),
+         GbPerS(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s())});
+    if (told) table.back().insert(table.back().begin() + 1, CarriedOut(row));
+  }
+  const int columns = told ? 1 : 0;
+  if (table.size() > 1) to.page.Table(table, 3 + columns, 8 + columns);
+  WriteMore(to, rows, nccl.rows_size());
+  to.page.Sentence(
+      "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "
+      "second), as nccl-tests defines them." +
+      std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
+  if (latency)
+    to.page.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
+  for (const std::string& reason : reasons) to.page.Sentence("busbw unknown: " + reason);
+}
+
+// Only where it was recorded.
+void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl) {
+  if (nccl.transports().empty()) return;
+  to.page.Sentence("How ranks are connected, as NCCL's log tells:");
+  TextRows table = {
+      {"connected by", "ranks", "communicators", "ranks that told", "pairs", "channels"}};
+  for (const proto::NcclTransport& transport : nccl.transports()) {
+    const std::string ranks = transport.has_communicator_size()
+                                  ? fmt::format("{}", transport.communicator_size())
+                                  : kUnknown;
+    const std::string communicators = FormatCount(transport.communicators()),
+                      told = FormatCount(transport.ranks_told());
+    if (transport.paths().empty())
+      table.push_back({"nothing", ranks, communicators, told, "-", "-"});
+    for (const proto::NcclPath& path : transport.paths()) {
+      table.push_back({ShortenMiddle(path.name(), 32), ranks, communicators, told,
+                       FormatCount(path.pairs()), ChannelRange(path)});
+    }
+  }
+  to.page.Table(table, 1, 5);
+  for (const proto::NcclTransport& transport : nccl.transports()) {
+    const std::string of =
+        transport.has_communicator_size()
+            ? fmt::format("Of {}: ", Plural(transport.communicator_size(), "rank"))
+            : std::string();
+    if (transport.nvls()) to.page.Sentence(of + "buffers for NVLink SHARP (NVLS) were made.");
+    for (const std::string& remark : transport.remarks()) to.page.Sentence(of + remark);
+  }
+}
+
+}  // namespace traceinject

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the text report writes shares, counts and the names of processes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+inline constexpr const char* kUnknown = "unknown";
+
+// "12.3 %" of 0.123.
+std::string Percent(double share, int decimals = 1);
+// FormatTime of a mean.
+std::string Rounded(double ns);
+// "1 kernel", "2 kernels".
+std::string Plural(std::int64_t count, std::string_view noun, std::string_view ending = "s");
+// "rank 3"; "rank 3 pid 4711" where several processes are of that rank.
+std::string SourceLabel(const proto::Report& report, int index);
+
+}  // namespace traceinject
