@@ -42,7 +42,8 @@ Mfu MfuOf(const Run& run, const std::deque<DeviceAnalysis>& devices, const Repor
       window = found.window.time;
       span = all;
     }
-    used.push_back({found.rank, found.device, found.window.time});
+    used.push_back({found.rank, found.device, found.window.time,
+                    found.telemetry ? found.telemetry->busy_sm_clock_mhz : std::nullopt});
     window = {std::min(window.start, found.window.time.start),
               std::max(window.end, found.window.time.end)};
     span = {std::min(span.start, all.start), std::max(span.end, all.end)};

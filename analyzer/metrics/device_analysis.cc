@@ -41,6 +41,7 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
       [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },
       [&] { found.samples = CountSamples(rank, window.time); },
+      [&] { found.telemetry = SummariseTelemetry(device, window.time); },
       [&] { found.join = CountJoins(rank, device.ops, found.range); },
   };
   for (const auto& pass : passes) {

@@ -20,6 +20,7 @@
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/samples.h"
 #include "analyzer/metrics/step_flops.h"
+#include "analyzer/metrics/telemetry.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
@@ -42,6 +43,7 @@ struct DeviceAnalysis {
   AttentionCalls attention;
   std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process
+  std::optional<Telemetry> telemetry;
   JoinRate join;
 };
 

@@ -10,6 +10,8 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/metrics/sm_rates.h"
+
 namespace traceinject {
 namespace {
 
@@ -168,6 +170,21 @@ Reason SetPercent(Mfu& mfu) {
   return std::nullopt;
 }
 
+// A GPU whose clock is held down, or above the one of the published rate, has another peak.
+void SetPercentAtClock(const std::vector<MfuDevice>& cards, PeakDtype dtype, Mfu& mfu) {
+  double busy = 0, rated = 0;
+  for (const MfuDevice& at : cards) {
+    const std::optional<double> clock = RatedSmClockMhz(*at.device, dtype);
+    if (!clock || at.busy_sm_clock_mhz.value_or(0) <= 0) return;
+    busy += *at.busy_sm_clock_mhz;
+    rated += *clock;
+  }
+  const double count = static_cast<double>(cards.size());
+  mfu.busy_sm_clock_mhz = busy / count;
+  mfu.rated_sm_clock_mhz = rated / count;
+  mfu.percent_at_clock = *mfu.percent * rated / busy;
+}
+
 }  // namespace
 
 Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
@@ -185,6 +202,7 @@ Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval g
   if (!reason) reason = SetSteps(run, gpu_span, window, options, pattern, mfu);
   if (!reason) reason = SetPeak(cards, options.peak_dtype, mfu);
   if (!reason) reason = SetPercent(mfu);
+  if (!reason) SetPercentAtClock(cards, options.peak_dtype, mfu);
   mfu.reason = reason.value_or("");
   return mfu;
 }

@@ -41,6 +41,9 @@ struct Mfu {
   std::optional<double> peak_tflops_per_device;
   std::string peak_source;
   std::optional<double> achieved_tflops_per_device;
+  // Of what the GPUs could do at the clocks that they had while busy; those clocks, and those of
+  // the published rates, as means over the GPUs. Empty: not known of all.
+  std::optional<double> percent_at_clock, busy_sm_clock_mhz, rated_sm_clock_mhz;
 };
 
 // A device with work in the window. Two processes on one card are two of these; the card counts
@@ -49,6 +52,7 @@ struct MfuDevice {
   const Rank* rank = nullptr;
   const Device* device = nullptr;
   Interval window{};  // its part of the window
+  std::optional<double> busy_sm_clock_mhz = std::nullopt;
 };
 
 // `gpu_span`: all GPU work of the run; `window`: the part reported on. Times are taken on each host

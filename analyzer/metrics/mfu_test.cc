@@ -40,6 +40,25 @@ TEST(MfuTest, FlopsPerStepTimesStepsOverPeak) {
   EXPECT_EQ(mfu.steps_source, "as given");
 }
 
+// 1829 MHz is the clock of the published rate.
+TEST(MfuTest, AtTheClockThatTheGpuHad) {
+  traceinject::Run run = OneGpu();
+  Device& device = run.ranks[0].devices[0];
+  device.cc_major = 9;
+  device.cc_minor = 0;
+  device.sm_count = 132;
+  device.sm_clock_khz = 1'980'000;
+  const MfuOptions options = {.flops_per_step = 98.9e12, .steps = 5};
+  MfuDevice used{&run.ranks[0], &device, kSecond};
+  EXPECT_FALSE(ComputeMfu(run, {used}, kSecond, kSecond, options).percent_at_clock) << "not known";
+  used.busy_sm_clock_mhz = 1200;
+  const Mfu mfu = ComputeMfu(run, {used}, kSecond, kSecond, options);
+  EXPECT_NEAR(*mfu.percent, 50, 1e-9);
+  EXPECT_NEAR(*mfu.percent_at_clock, 50 * 1829.2 / 1200, 0.01);
+  EXPECT_NEAR(*mfu.rated_sm_clock_mhz, 1829.2, 0.1);
+  EXPECT_EQ(mfu.busy_sm_clock_mhz, 1200);
+}
+
 TEST(MfuTest, ParametersAndTokens) {
   const Mfu mfu = Compute(OneGpu(), {.params = 1e9, .tokens_per_step = 1e4, .steps = 1});
   EXPECT_EQ(mfu.flops_per_step, 6e13);

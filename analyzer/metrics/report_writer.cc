@@ -11,15 +11,12 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/nccl_transports.h"
+#include "analyzer/metrics/set_if.h"
+#include "analyzer/metrics/write_telemetry.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
 namespace {
-
-template <typename T, typename Set>
-void SetIf(const std::optional<T>& value, Set set) {
-  if (value) set(*value);
-}
 
 proto::Gap::Cause CauseOf(GapCause cause) {
   switch (cause) {
@@ -489,6 +486,8 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   if (found.samples) SamplesOf(*found.samples, *to.mutable_samples());
   if (found.device->allocator.size() > 0)
     AllocatorOf(found.device->allocator, *to.mutable_allocator());
+  if (found.telemetry)
+    WriteTelemetry(*found.rank, found.device->ordinal, *found.telemetry, *to.mutable_telemetry());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   JoinOf(found.join, *to.mutable_join());
 }
@@ -559,6 +558,9 @@ void ReportWriter::MfuBlock(const Mfu& mfu, proto::Mfu& to) const {
   SetIf(mfu.peak_tflops_per_device, [&](double v) { to.set_peak_tflops_per_device(v); });
   to.set_peak_source(mfu.peak_source);
   SetIf(mfu.achieved_tflops_per_device, [&](double v) { to.set_achieved_tflops_per_device(v); });
+  SetIf(mfu.percent_at_clock, [&](double v) { to.set_percent_at_clock(v); });
+  SetIf(mfu.busy_sm_clock_mhz, [&](double v) { to.set_busy_sm_clock_mhz(v); });
+  SetIf(mfu.rated_sm_clock_mhz, [&](double v) { to.set_rated_sm_clock_mhz(v); });
 }
 
 void ReportWriter::HealthBlock(const RecordingHealth& health, proto::Health& to) const {

@@ -86,6 +86,7 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     for (proto::DeviceReport& device : *report.mutable_devices()) {
       if (device.source() != static_cast<int>(withheld.rank)) continue;
       ClearFigures(withheld.figures, withheld.reason, device);
+      if (withheld.figures == Figures::kTimes) device.clear_telemetry();
       if (withheld.figures != Figures::kLinks && withheld.figures != Figures::kSteps)
         device.clear_longest_gaps();
     }

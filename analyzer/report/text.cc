@@ -67,6 +67,7 @@ void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
                                  FormatTime(device.window().end_ns())));
   if (!only && device.has_partition()) WriteRatios(to, device.partition());
   WritePeaks(to, device);
+  if (device.has_telemetry()) WriteTelemetry(to, device.telemetry());
   WriteAllocator(to, device);
   WriteCaptureGaps(to, device);
   WriteIdleCauses(to, device.idle_causes(), device.partition().idle_ns(), device.source());

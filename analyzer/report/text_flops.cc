@@ -91,6 +91,11 @@ void WriteMfu(TextReport& to) {
     to.page.Sentence(fmt::format("{:.2f} %: {:.1f} of {:.1f} TFLOPS on each of {}",
                                  mfu.mfu_percent(), mfu.achieved_tflops_per_device(),
                                  mfu.peak_tflops_per_device(), Plural(mfu.devices(), "GPU")));
+    if (mfu.has_percent_at_clock())
+      to.page.Sentence(
+          fmt::format("{:.2f} % at the clock of {:.0f} MHz that they had while busy; "
+                      "the published rate is that of {:.0f} MHz",
+                      mfu.percent_at_clock(), mfu.busy_sm_clock_mhz(), mfu.rated_sm_clock_mhz()));
   } else {
     to.page.Sentence("unknown: " + mfu.reason());
   }

@@ -64,6 +64,9 @@ void WriteCopies(TextReport& to, const Repeated<proto::Copy>& copies, std::size_
 void WriteMemoryCalls(TextReport& to, const proto::MemoryCalls& memory);
 void WriteAllocator(TextReport& to, const proto::DeviceReport& device);
 
+// text_telemetry.cc
+void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry);
+
 // text_nccl.cc
 void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows);
 void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl);

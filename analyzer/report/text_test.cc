@@ -44,6 +44,41 @@ TEST(TextTest, TwoRanks) {
   ExpectGolden("two_ranks.txt", text);
 }
 
+TEST(TextTest, WhatWasSampledOfAGpu) {
+  proto::Report report;
+  report.mutable_run();
+  proto::DeviceReport& device = *report.add_devices();
+  device.set_label("rank 0 GPU 0");
+  device.mutable_partition();
+  proto::Telemetry& sampled = *device.mutable_telemetry();
+  const auto set = [](proto::SampledFigure& figure, double least, double most) {
+    figure.set_least(least);
+    figure.set_most(most);
+  };
+  set(*sampled.mutable_sm_clock_mhz(), 1200, 1980);
+  set(*sampled.mutable_power_w(), 100, 700);
+  set(*sampled.mutable_temperature_c(), 30, 84);
+  sampled.set_busy_sm_clock_mhz(1450);
+  sampled.set_power_limit_w(700);
+  sampled.set_busy_ns(1000);
+  sampled.set_throttled_busy_ns(500);
+  proto::Throttle& throttle = *sampled.add_throttled();
+  throttle.set_reason("hardware thermal");
+  throttle.set_busy_ns(500);
+  sampled.add_throttled()->set_reason("sync boost");  // not while it was busy
+  sampled.set_pcie_generation(5);
+  sampled.set_pcie_width(8);
+  sampled.set_pcie_generation_most(5);
+  sampled.set_pcie_width_most(16);
+  sampled.mutable_nvlink_sent()->set_most_gb_per_s(28.44);
+  sampled.set_nvlink_errors(3);
+  sampled.set_ecc_corrected(0);
+  const std::string text = WriteText(report, {});
+  ExpectFits(text);
+  const std::size_t start = text.find("  SM clock");
+  ExpectGolden("telemetry.txt", text.substr(start, text.find("  never idle") - start));
+}
+
 TEST(TextTest, HowNcclConnectsRanks) {
   proto::Report report;
   report.mutable_run();

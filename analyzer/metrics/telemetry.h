@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was sampled of a device while it worked: clocks, what held them down, power, temperature,
+// memory, and the traffic and errors of its links.
+//
+// A sample stands for the time until the next one, or for kLongestSampleNs where that is shorter: a
+// longer break is no knowledge. Means are over that time. "Busy" is time in which something ran on
+// the device. Counters of the driver are differences between the first and the last sample in the
+// window.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+inline constexpr TimeNs kLongestSampleNs = 2'000'000'000;
+
+struct SampledFigure {
+  double least = 0, mean = 0, most = 0;
+};
+
+// One of the reasons for which a card lowers its clock (throttle_reasons of device_sample).
+struct Throttle {
+  std::string_view reason;
+  TimeNs ns = 0, busy_ns = 0;
+};
+
+// What passed over a link in one direction, bytes per second: between two samples.
+struct LinkTraffic {
+  double mean_bytes_s = 0, most_bytes_s = 0;
+};
+
+struct Telemetry {
+  std::int64_t samples = 0;
+  TimeNs sampled_ns = 0, busy_ns = 0;  // of the window; busy: of the sampled time
+  std::optional<SampledFigure> sm_clock_mhz, memory_clock_mhz, power_w, temperature_c;
+  std::optional<SampledFigure> memory_used_bytes;
+  std::optional<double> busy_sm_clock_mhz;  // mean over the busy time
+  std::vector<Throttle> throttled;          // reasons that occurred, longest first
+  TimeNs throttled_busy_ns = 0;             // any of them
+
+  std::optional<int> pcie_generation, pcie_width;  // best that the link had
+  std::optional<LinkTraffic> pcie_sent, pcie_received;
+  std::optional<LinkTraffic> nvlink_sent, nvlink_received;
+  // Of the window; absent: not told.
+  std::optional<std::int64_t> pcie_replays, nvlink_errors, ecc_corrected, ecc_uncorrected;
+};
+
+// Empty: nothing was sampled in the window. O(samples + operations).
+std::optional<Telemetry> SummariseTelemetry(const Device& device, Interval window);
+
+}  // namespace traceinject

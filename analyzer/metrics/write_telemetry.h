@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analyzer/metrics/telemetry.h"
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+// With what the facts of the process tell of the device of this ordinal.
+void WriteTelemetry(const Rank& rank, int ordinal, const Telemetry& from, proto::Telemetry& to);
+
+}  // namespace traceinject
