@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/kernel_work.h"
 #include "analyzer/metrics/process_label.h"
 #include "analyzer/metrics/step_flops.h"
 #include "analyzer/metrics/steps.h"
@@ -36,7 +37,11 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
       [&] { found.nccl = LinkNccl(rank, device); },
       [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
+      [&] {
+        found.kernels.Add(rank, device, found.range, MeasureKernelWork(rank, device, found.range));
+      },
       [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
+      [&] { found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products); },
       [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
       [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
       [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },

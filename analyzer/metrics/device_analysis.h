@@ -13,6 +13,7 @@
 #include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/gaps.h"
 #include "analyzer/metrics/health.h"
+#include "analyzer/metrics/kernel_findings.h"
 #include "analyzer/metrics/kernels.h"
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/memory_calls.h"
@@ -37,8 +38,10 @@ struct DeviceAnalysis {
   std::vector<CopyStats> copies;
   NcclLinks nccl;
   CommKernels comm_kernels;
+  KernelCounter kernels;
   MatrixProducts products;
   MemoryCalls memory;
+  std::vector<KernelFinding> findings;
   AttentionCalls attention;
   std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process

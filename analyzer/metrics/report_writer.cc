@@ -105,6 +105,33 @@ void AllocatorOf(const AllocatorSamples& samples, proto::Allocator& to) {
   SetIf(largest(samples.ooms), [&](std::int64_t v) { to.set_ooms(v); });
 }
 
+void FitOf(const LaunchFit& fit, proto::LaunchShape& to) {
+  to.set_blocks_per_sm(fit.blocks_per_sm);
+  to.set_limited_by(std::string(fit.limited_by));
+  to.set_occupancy_share(fit.occupancy);
+  SetIf(fit.waves, [&](double v) { to.set_waves(v); });
+  SetIf(fit.tail_loss, [&](double v) { to.set_tail_share(v); });
+}
+
+std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+
+void WorkOf(const KernelWork& work, proto::KernelWork& to) {
+  to.set_kernels(work.kernels);
+  to.set_kernel_ns(work.known_ns);
+  to.set_flops(work.flops);
+  SetIf(work.bytes, [&](double v) { to.set_bytes(v); });
+  SetIf(work.tflops_per_s(), [&](double v) { to.set_tflops_per_s(v); });
+  SetIf(work.peak_share(), [&](double v) { to.set_peak_share(v); });
+  to.set_peak_reason(work.refusal());
+  SetIf(work.reached_share(), [&](double v) { to.set_reached_share(v); });
+  SetIf(work.intensity(), [&](double v) { to.set_flops_per_byte(v); });
+  SetIf(work.compute_bound(), [&](bool v) { to.set_bound(v ? "compute" : "memory"); });
+  if (const auto above_ns = work.time_above_ideal_ns()) {
+    to.set_ideal_ns(Whole(*work.ideal_ns));
+    to.set_above_ideal_ns(Whole(*above_ns));
+  }
+}
+
 void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
   for (const std::int32_t v : shape.grid) to.add_grid(v);
   for (const std::int32_t v : shape.block) to.add_block(v);
@@ -283,6 +310,10 @@ void ReportWriter::Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const {
   if (spec.memory_gb_per_s > 0) to.set_memory_gb_per_s(spec.memory_gb_per_s);
   if (spec.nvlink_gb_per_s > 0) to.set_nvlink_gb_per_s(spec.nvlink_gb_per_s);
   to.set_source(std::string(spec.source));
+  if (spec.bf16_tflops > 0 || spec.fp16_tflops > 0)
+    to.set_reached_16bit_share(ReachedShare(spec, PeakDtype::kFp16));
+  if (spec.fp8_tflops > 0) to.set_reached_fp8_share(ReachedShare(spec, PeakDtype::kFp8));
+  if (spec.memory_gb_per_s > 0) to.set_reached_memory_share(kReachedMemoryShare);
 }
 
 template <typename To>
@@ -304,6 +335,10 @@ void ReportWriter::Kernels(const KernelTable& table, To& to) const {
     one.set_max_ns(stats.max_ns);
     one.set_share(Share(stats.total_ns, table.total_ns));
     ShapeOf(stats.shape, *one.mutable_shape());
+    if (stats.fit) FitOf(*stats.fit, *one.mutable_shape());
+    one.set_dtype(std::string(stats.dtype()));
+    SetIf(stats.traits.tensor_cores, [&](bool v) { one.set_tensor_cores(v); });
+    if (stats.work.kernels > 0) WorkOf(stats.work, *one.mutable_work());
     one.set_shape_count(stats.shape_count);
   }
   for (const KernelClassStats& stats : table.classes) {
@@ -312,6 +347,24 @@ void ReportWriter::Kernels(const KernelTable& table, To& to) const {
     one.set_count(stats.count);
     one.set_total_ns(stats.total_ns);
     one.set_share(Share(stats.total_ns, table.total_ns));
+  }
+}
+
+void ReportWriter::FindingsOf(const std::vector<KernelFinding>& findings,
+                              google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const {
+  for (const KernelFinding& finding : findings) {
+    proto::KernelFinding& one = *to.Add();
+    one.set_name(std::string(finding.name));
+    one.set_text(DescribeFinding(finding));
+    one.set_example(finding.example);
+    one.set_share(finding.share);
+    one.set_threshold(finding.threshold);
+    one.set_kernels(finding.kernels);
+    one.set_total_ns(finding.total_ns);
+    SetIf(finding.above_ideal_ns, [&](double v) { one.set_above_ideal_ns(Whole(v)); });
+    one.set_setting(std::string(finding.setting));
+    one.set_change(std::string(finding.change));
+    one.set_source(std::string(finding.source));
   }
 }
 
@@ -480,9 +533,8 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   CaptureGaps(found, to);
   Causes(found.gaps.causes, *to.mutable_idle_causes());
   for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());
-  KernelCounter kernels;
-  kernels.Add(*found.rank, found.device->ops, found.range);
-  Kernels(kernels.Finish(), to);
+  Kernels(found.kernels.Finish(), to);
+  FindingsOf(found.findings, *to.mutable_kernel_findings());
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
   ProductsOf(found.products, found.attention, found.step_flops, *to.mutable_matrix_products());
@@ -503,6 +555,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   Partition partition;
   IdleCauses causes;
   KernelCounter kernels;
+  std::vector<std::vector<KernelFinding>> findings;
   std::vector<std::vector<CopyStats>> copies;
   std::vector<const DeviceAnalysis*> all;
   std::vector<MatrixProducts> products;
@@ -516,7 +569,8 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
     window.restricted |= found.window.restricted;
     partition += found.partition;
     causes += found.gaps.causes;
-    kernels.Add(*found.rank, found.device->ops, found.range);
+    kernels.Add(found.kernels);
+    findings.push_back(found.findings);
     copies.push_back(found.copies);
     all.push_back(&found);
     products.push_back(found.products);
@@ -534,7 +588,9 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   SetSpread(devices, &Partition::idle_ns, *to.mutable_idle_share());
   SetBusySpread(devices, *to.mutable_busy_share());
   Causes(causes, *to.mutable_idle_causes());
-  Kernels(kernels.Finish(), to);
+  const KernelTable table = kernels.Finish();
+  Kernels(table, to);
+  FindingsOf(MergeFindings(findings, table.total_ns), *to.mutable_kernel_findings());
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());
   TransportsOf(*to.mutable_nccl());
