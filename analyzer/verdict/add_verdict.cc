@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/verdict/add_verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -151,6 +153,16 @@ void EvidenceOf(const EvidenceLine& line, const JudgedDevice& judged, TimeNs ori
   }
 }
 
+// What the names of its kernels show: only faster kernels help where nothing is waited for.
+void KernelLevers(const proto::DeviceReport& device, proto::Verdict& to) {
+  for (const proto::KernelFinding& finding : device.kernel_findings()) {
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(finding.setting());
+    lever.set_change(fmt::format("{} ({})", finding.change(), finding.text()));
+    lever.set_source(finding.source());
+  }
+}
+
 void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
                TimeNs origin, proto::Verdict& to) {
   to.set_label(decision.label);
@@ -215,6 +227,11 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   if (IsStopped(options.stop)) return;
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
+  if (decision.label == "compute_bound") {
+    for (const proto::DeviceReport& device : report.devices()) {
+      if (device.label() == critical.label) KernelLevers(device, verdict);
+    }
+  }
   if (!decision.abstained.empty() && !report.trust().withheld().empty())
     ClearVerdictFigures(verdict);
   WithholdSteps(report);
