@@ -34,14 +34,18 @@ bool IsFusedAttention(const Context&, const KernelStats& kernel) {
          kernel.kernel_class == KernelClass::kAttentionBackward;
 }
 
-// cutlass names the elements of which a row is known to be a multiple: align8, align2, align1.
+// The names hold the elements of which a row is known to be a multiple: align8, align1; aligna2 of
+// the first matrix, alignc2 of the result.
 bool IsUnaligned(const Context&, const KernelStats& kernel) {
   if (!IsProduct(kernel) && !IsConvolution(kernel)) return false;
   constexpr std::string_view kAlign = "align";
   const std::string_view name = kernel.name;
   for (std::size_t at = name.find(kAlign); at != std::string_view::npos;
        at = name.find(kAlign, at + 1)) {
-    const std::string_view digits = name.substr(at + kAlign.size(), 2);
+    std::string_view digits = name.substr(at + kAlign.size(), 3);
+    if (digits.starts_with('a') || digits.starts_with('b') || digits.starts_with('c'))
+      digits.remove_prefix(1);
+    digits = digits.substr(0, 2);
     const bool one_digit = digits.size() < 2 || digits[1] < '0' || digits[1] > '9';
     if (!digits.empty() && one_digit && (digits[0] == '1' || digits[0] == '2')) return true;
   }
@@ -82,7 +86,8 @@ bool IsTf32Convolution(const Context&, const KernelStats& kernel) {
 // Where kernels of its kind run in TF32, or a call allowed it, it is switched on already, and
 // another reason kept this one from it. A product of a matrix and a vector is bound by memory.
 bool IsFp32Product(const Context& context, const KernelStats& kernel) {
-  const bool fp32 = kernel.dtype() == "fp32" && MatchesAny(kernel.name, "sgemm|scudnn|simt_s") &&
+  const bool fp32 = kernel.dtype() == "fp32" &&
+                    MatchesAny(kernel.name, "sgemm|scudnn|simt_s|_ffma") &&
                     !kernel.traits.tensor_cores.value_or(true);
   if (!fp32 || !HasTf32(context.device) || kernel.work.tf32_allowed) return false;
   return (IsProduct(kernel) && !context.Any(IsTf32Product)) ||
@@ -127,10 +132,9 @@ bool IsSingleOptimizer(const Context& context, const KernelStats& kernel) {
          !MatchesAny(kernel.name, "multi_tensor_apply") && !context.Any(IsFusedOptimizer);
 }
 
+// Those that only Adam and its like need: plain SGD is one pass in this way too.
 bool IsForeachOptimizer(const Context& context, const KernelStats& kernel) {
-  return MatchesAny(kernel.name,
-                    "multi_tensor_apply*PointwiseOp|multi_tensor_apply*TernaryOp|"
-                    "multi_tensor_apply*BinaryOpListAlpha") &&
+  return MatchesAny(kernel.name, "multi_tensor_apply*PointwiseOp") &&
          !context.Any(IsFusedOptimizer);
 }
 

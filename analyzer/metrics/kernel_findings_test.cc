@@ -22,6 +22,10 @@ constexpr const char* kForeach =
     "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
     "namespace)::TensorListMetadata<3>, at::native::(anonymous "
     "namespace)::PointwiseOpScalarFunctor<float, 3, 3, 0>, std::multiplies<float>, float>(int)";
+constexpr const char* kSgd =
+    "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+    "namespace)::TensorListMetadata<2>, at::native::(anonymous "
+    "namespace)::BinaryOpListAlphaFunctor<float, 2, 2, 0>, std::plus<float>, float>(int)";
 constexpr const char* kFused =
     "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
     "namespace)::FusedOptimizerTensorListMetadata<4>, at::native::(anonymous "
@@ -96,8 +100,11 @@ TEST(KernelFindings, UnalignedRows) {
             "products of matrices with unaligned rows: 30.0 % of the kernel time, 300 ns in 2 "
             "launches");
   EXPECT_EQ(Recording(9, {{kNvjet, 990}, {kUnaligned, 10}}).Names(), Names()) << "below 2 %";
-  for (const char* aligned : {"cutlass_90_tensorop_gemm_nn_align8", "cutlass_90_gemm_align16",
-                              "cutlass_90_tensorop_gemm_align128x1"})
+  EXPECT_EQ(Recording(8, {{"sm80_xmma_gemm_bf16bf16_aligna2_alignc8_x", 10}}).Names(),
+            Names{"unaligned_products"});
+  for (const char* aligned :
+       {"cutlass_90_tensorop_gemm_nn_align8", "cutlass_90_gemm_align16",
+        "cutlass_90_tensorop_gemm_align128x1", "sm90_xmma_gemm_bf16bf16_aligna8_alignc16_x"})
     EXPECT_EQ(Recording(9, {{aligned, 100}}).Names(), Names()) << aligned;
 }
 
@@ -140,6 +147,8 @@ TEST(KernelFindings, Fp32WithoutTensorCores) {
   constexpr const char* kScudnn = "cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1";
   constexpr const char* kTf32 = "cutlass_80_tensorop_s1688gemm_256x64_16x4_nn_align4";
   EXPECT_EQ(Recording(8, {{kSgemm, 100}}).Names(), Names{"fp32_products"});
+  EXPECT_EQ(Recording(9, {{"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_stage3_ffma_x", 100}}).Names(),
+            Names{"fp32_products"});
   EXPECT_EQ(Recording(7, {{kSgemm, 100}}).Names(), Names()) << "no TF32 before 8.0";
   EXPECT_EQ(Recording(8, {{kSgemm, 100}, {kTf32, 1}}).Names(), Names()) << "TF32 is on";
   EXPECT_EQ(Recording(8, {{kScudnn, 100}, {kTf32, 1}}).Names(), Names{"fp32_products"})
@@ -190,6 +199,7 @@ TEST(KernelFindings, Optimizers) {
   EXPECT_EQ(Recording(9, {{kNvjet, 90}, {kForeach, 10}}).Names(), Names{"foreach_optimizer"});
   EXPECT_EQ(Recording(9, {{kNvjet, 90}, {kAddcdiv, 10}}).Names(), Names{"single_optimizer"});
   EXPECT_EQ(Recording(9, {{kNvjet, 90}, {kFused, 10}}).Names(), Names());
+  EXPECT_EQ(Recording(9, {{kNvjet, 90}, {kSgd, 10}}).Names(), Names()) << "one pass already";
   EXPECT_EQ(Recording(9, {{kNvjet, 80}, {kFused, 10}, {kForeach, 10}}).Names(), Names())
       << "of something else: the optimizer is fused";
 }

@@ -57,6 +57,7 @@ void KernelCounter::Add(const Rank& rank, const Device& device, OpRange range,
     ByName& entry = names_[std::string(rank.string(shape.name))];
     KernelStats& stats = entry.stats;
     stats.kernel_class = shape.kernel_class;
+    if (stats.count == 0) stats.traits = TraitsOf(rank.string(shape.name), shape.kernel_class);
     stats.min_ns = stats.count == 0 ? sums.min_ns : std::min(stats.min_ns, sums.min_ns);
     stats.max_ns = std::max(stats.max_ns, sums.max_ns);
     stats.count += sums.count;
@@ -71,6 +72,7 @@ void KernelCounter::Add(const KernelCounter& other) {
     ByName& entry = names_[name];
     KernelStats& stats = entry.stats;
     stats.kernel_class = from.stats.kernel_class;
+    stats.traits = from.stats.traits;
     stats.min_ns = stats.count == 0 ? from.stats.min_ns : std::min(stats.min_ns, from.stats.min_ns);
     stats.max_ns = std::max(stats.max_ns, from.stats.max_ns);
     stats.count += from.stats.count;
@@ -92,7 +94,6 @@ KernelTable KernelCounter::Finish() const {
     stats.shape = most.shape;
     stats.shape_count = most.count;
     stats.fit = most.fit;
-    stats.traits = TraitsOf(name, stats.kernel_class);
     table.count += stats.count;
     table.total_ns += stats.total_ns;
     KernelClassStats& by_class = classes[static_cast<std::size_t>(stats.kernel_class)];

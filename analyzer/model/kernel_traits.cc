@@ -115,6 +115,7 @@ bool NeverMultipliesMatrices(KernelClass kernel_class) {
 
 std::optional<bool> TensorCores(std::string_view name, KernelClass kernel_class) {
   if (NeverMultipliesMatrices(kernel_class) || IsHelperKernel(name)) return false;
+  if (MatchesAny(name, "_ffma")) return false;  // xmma kernels are of both kinds
   if (MatchesAny(name, kOnTensorCores)) return true;
   // Those for fp32 exist for both kinds of cores.
   if (MatchesAny(name, "fmha") && !MatchesAny(name, "_f32_")) return true;

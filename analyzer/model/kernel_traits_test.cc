@@ -27,6 +27,9 @@ TEST(KernelTraitsTest, MatrixProducts) {
   EXPECT_EQ(Told("nvjet_sm90_sss_192x128_64x5_NNT"), "unknown tensor 90");
   EXPECT_EQ(Told("ampere_sgemm_32x32_sliced1x4_tn"), "fp32 ordinary 80");
   EXPECT_EQ(Told("volta_sgemm_128x64_nt"), "fp32 ordinary 70");
+  EXPECT_EQ(Told("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_"
+                 "aligna4_alignc4_execute_kernel__5x_cublas"),
+            "fp32 ordinary 80");
   EXPECT_EQ(Told("ampere_gcgemm_64x64_nt"), "unknown ordinary 80");
   EXPECT_EQ(Told("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x4_nn"), "bf16 tensor 80");
   EXPECT_EQ(Told("ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_tn"), "fp16 tensor 80");
