@@ -22,6 +22,12 @@ std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
   return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
 }
 
+std::vector<IdlePiece> ExplainedIdle(const Rank& rank, const Device& device, Interval window,
+                                     const StepPattern* pattern) {
+  return ExplainIdle(rank, device, BuildHostTimeline(rank, device),
+                     FindSteps(rank, device, window, pattern), window);
+}
+
 // Empty if it was stopped.
 std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, const Window& window,
                                       const ReportOptions& options) {
@@ -34,6 +40,10 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
   const std::function<void()> passes[] = {
       [&] { found.partition = PartitionOf(device.ops, window.time); },
       [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
+      [&] {
+        if (options.gap_causes)
+          found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
+      },
       [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
       [&] { found.nccl = LinkNccl(rank, device); },
       [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },

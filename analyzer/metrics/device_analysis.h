@@ -11,6 +11,7 @@
 #include "analyzer/metrics/attention.h"
 #include "analyzer/metrics/build_report.h"
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/gaps.h"
 #include "analyzer/metrics/health.h"
 #include "analyzer/metrics/kernel_findings.h"
@@ -35,6 +36,7 @@ struct DeviceAnalysis {
   OpRange range;
   Partition partition;
   Gaps gaps;
+  std::vector<IdlePiece> idle;  // where ReportOptions::gap_causes asks for it
   std::vector<CopyStats> copies;
   NcclLinks nccl;
   CommKernels comm_kernels;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/nccl_transports.h"
+#include "analyzer/metrics/nvtx_projection.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
@@ -54,6 +56,29 @@ std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op)
   if (ops.kind[op] == OpKind::kMemset) return "memset";
   return fmt::format("memcpy {}, {} to {}", CopyKindName(transfer.kind),
                      MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
+}
+
+// `idle`: by start, as ExplainIdle() gives it.
+void CausesOfGap(const std::vector<IdlePiece>& idle, Interval gap, proto::Gap& to) {
+  std::array<TimeNs, kIdleCauses> sums{};
+  const auto first = std::partition_point(idle.begin(), idle.end(), [&](const IdlePiece& piece) {
+    return piece.time.end <= gap.start;
+  });
+  for (auto piece = first; piece != idle.end() && piece->time.start < gap.end; ++piece) {
+    sums[static_cast<std::size_t>(piece->cause)] +=
+        std::min(piece->time.end, gap.end) - std::max(piece->time.start, gap.start);
+  }
+  std::vector<std::size_t> causes;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] > 0) causes.push_back(i);
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  for (const std::size_t cause : causes) {
+    proto::IdlePart& part = *to.add_causes();
+    part.set_cause(std::string(IdleCauseName(static_cast<IdleCause>(cause))));
+    part.set_ns(sums[cause]);
+  }
 }
 
 double Share(TimeNs part, TimeNs whole) {
@@ -286,6 +311,7 @@ void ReportWriter::GapOf(const DeviceAnalysis& found, const Gap& gap,
     one.set_thread(rank.threads[activity.thread].tid);
   }
   to.set_text(DescribeGap(rank, gap, done));
+  CausesOfGap(found.idle, gap.time, to);
 }
 
 void ReportWriter::CaptureGaps(const DeviceAnalysis& found, proto::DeviceReport& to) const {
@@ -410,12 +436,12 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
   CommKernels kernels;
   std::int64_t linked = 0, calls = 0;
   for (const DeviceAnalysis* found : devices) {
-    sources.push_back({&found->nccl, found->window.time});
+    sources.push_back({found->rank, &found->nccl, found->window.time});
     kernels.nccl += found->comm_kernels.nccl;
     kernels.other += found->comm_kernels.other;
     linked += CountLinked(found->nccl, found->range);
   }
-  const std::vector<NcclRow> rows = SummariseNccl(sources);
+  const std::vector<NcclRow> rows = SummariseNccl(sources, options_.by_communicator);
   for (const NcclRow& row : rows) {
     calls += row.calls;
     proto::NcclRow& one = *to.add_rows();
@@ -429,6 +455,10 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
     one.set_calls(row.calls);
     SetIf(row.bytes, [&](std::int64_t v) { one.set_bytes(v); });
     one.set_kernel_ns(row.kernel_ns);
+    one.set_exposed_ns(row.exposed_ns);
+    SetIf(row.channels_min, [&](int v) { one.set_channels_min(v); });
+    SetIf(row.channels_max, [&](int v) { one.set_channels_max(v); });
+    one.set_communicator(row.communicator);
     SetIf(row.algbw_gb_per_s(), [&](double v) { one.set_algbw_gb_per_s(v); });
     SetIf(row.busbw_gb_per_s(), [&](double v) { one.set_busbw_gb_per_s(v); });
     one.set_busbw_reason(row.busbw_reason());
@@ -599,6 +629,30 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());
+}
+
+void ReportWriter::NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const {
+  NvtxProjector projector;
+  for (auto first = devices.begin(); first != devices.end();) {
+    std::vector<ProjectedDevice> of_rank;
+    const Rank& rank = *first->rank;
+    for (; first != devices.end() && first->rank == &rank; ++first)
+      of_rank.push_back({first->device, first->range, first->window});
+    projector.Add(rank, of_rank);
+  }
+  for (const NvtxRangeWork& range : projector.Finish()) {
+    proto::NvtxRange& one = *to.add_nvtx_ranges();
+    one.set_name(range.name);
+    one.set_domain(range.domain);
+    one.set_outside(range.outside);
+    one.set_count(range.count);
+    one.set_host_total_ns(range.host_total_ns);
+    one.set_host_self_ns(range.host_self_ns);
+    one.set_gpu_total_ns(range.total.gpu_ns);
+    one.set_gpu_self_ns(range.self.gpu_ns);
+    one.set_kernels_total(range.total.kernels);
+    one.set_kernels_self(range.self.kernels);
+  }
 }
 
 void ReportWriter::MfuBlock(const Mfu& mfu, proto::Mfu& to) const {

@@ -25,6 +25,7 @@ class ReportWriter {
   void Sources(Report& report) const;
   void Device(const DeviceAnalysis& found, const HostActivities& activities,
               proto::DeviceReport& to) const;
+  void NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const;
   void RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const;
   void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
   void HealthBlock(const RecordingHealth& health, proto::Health& to) const;

@@ -100,6 +100,9 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     ClearRun(withheld.figures, withheld.reason, *report.mutable_run());
     if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kSteps)
       WithholdMfu(withheld.reason, *report.mutable_mfu());
+    // Joined by times and launches.
+    if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kLinks)
+      report.clear_nvtx_ranges();
     for (proto::DeviceReport& device : *report.mutable_devices()) {
       if (device.source() != static_cast<int>(withheld.rank)) continue;
       ClearFigures(withheld.figures, withheld.reason, device);

@@ -13,16 +13,6 @@
 namespace traceinject {
 namespace {
 
-// "512x4" of 512 x 4 x 1.
-template <typename Dims>
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  int last = dims.size();
-  while (last > 1 && dims[last - 1] == 1) --last;
-  for (int i = 0; i < last; ++i) text += fmt::format("{}{}", i > 0 ? "x" : "", dims[i]);
-  return text.empty() ? kUnknown : text;
-}
-
 std::string ShapeText(const proto::LaunchShape& shape) {
   std::string text =
       fmt::format("grid {} block {}", DimsText(shape.grid()), DimsText(shape.block()));

@@ -452,6 +452,23 @@ TEST(VerdictTest, StepsInTheReportAddUp) {
 }
 
 // Whenever it is told: what it gives is the report or has no verdict.
+TEST(VerdictTest, StepsAloneAreThoseOfTheVerdict) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  const auto run = RunOf(SimulatedTraining(plan).rank());
+  const Report with_verdict = BuildReportWithVerdict(run, {});
+  Report steps = BuildReport(run, {});
+  AddSteps(run, {}, steps);
+  ASSERT_EQ(steps.steps_size(), 1);
+  EXPECT_EQ(steps.steps(0).SerializeAsString(), with_verdict.steps(0).SerializeAsString());
+  ReportOptions few;
+  few.step_rows = 3;
+  Report first = BuildReport(run, few);
+  AddSteps(run, few, first);
+  EXPECT_EQ(first.steps(0).steps_size(), 3);
+  EXPECT_EQ(first.steps(0).sum().length_ns(), steps.steps(0).sum().length_ns());
+}
+
 TEST(VerdictTest, AReportCanBeBrokenOff) {
   using Clock = std::chrono::steady_clock;
   TrainingPlan planted;
