@@ -30,6 +30,11 @@ int Analyze(const std::vector<std::string>& arguments);
 
 // The subcommands, one file each.
 int RunReport(const std::vector<std::string>& arguments);
+int RunKernels(const std::vector<std::string>& arguments);
+int RunGaps(const std::vector<std::string>& arguments);
+int RunSteps(const std::vector<std::string>& arguments);
+int RunComm(const std::vector<std::string>& arguments);
+int RunNvtx(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);

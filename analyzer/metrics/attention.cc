@@ -3,71 +3,13 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/attention_links.h"
 #include "analyzer/metrics/calls_on_threads.h"
 
 namespace traceinject {
 namespace {
 
-using Times = std::vector<TimeNs>;
-
-std::vector<Times> StartsByThread(const Rank& rank, const Gemms& gemms) {
-  std::vector<Times> starts(rank.threads.size());
-  for (std::size_t row = 0; row < gemms.size(); ++row)
-    starts[gemms.thread[row]].push_back(gemms.start[row]);
-  return starts;
-}
-
-// The first that is later than `time`; kOpen: none.
-TimeNs FirstAfter(const Times& sorted, TimeNs time) {
-  const auto found = std::upper_bound(sorted.begin(), sorted.end(), time);
-  return found == sorted.end() ? kOpen : *found;
-}
-
-// What is known of the calls before the kernels are looked at.
-class Calls {
- public:
-  explicit Calls(const Rank& rank) : attentions_(rank.attentions), end_(attentions_.end) {
-    const std::vector<Times> products = StartsByThread(rank, rank.gemms);
-    std::vector<TimeNs> next(rank.threads.size(), kOpen);
-    by_products_.resize(attentions_.size());
-    for (std::size_t row = attentions_.size(); row-- > 0;) {
-      const std::uint32_t thread = attentions_.thread[row];
-      const TimeNs start = attentions_.start[row];
-      const TimeNs product = FirstAfter(products[thread], start - 1);
-      if (has_end(row)) {
-        by_products_[row] = product < end_[row];
-      } else {
-        end_[row] = std::min(next[thread], product);
-      }
-      next[thread] = start;
-    }
-    of_launch_ = CallAround(rank, attentions_.start, end_, attentions_.thread);
-  }
-
-  bool by_products(std::size_t row) const { return by_products_[row]; }
-  // The call that a kernel belongs to; kNone: none.
-  std::uint32_t Of(std::uint32_t launch, KernelClass kernel_class) const {
-    if (launch == kNone) return kNone;
-    const std::uint32_t row = of_launch_[launch];
-    if (row == kNone || by_products_[row]) return kNone;
-    return has_end(row) || IsAttention(kernel_class) ? row : kNone;
-  }
-
-  static bool IsAttention(KernelClass kernel_class) {
-    return kernel_class == KernelClass::kAttentionForward ||
-           kernel_class == KernelClass::kAttentionBackward;
-  }
-
- private:
-  bool has_end(std::size_t row) const { return attentions_.end[row] != kOpen; }
-
-  const Attentions& attentions_;
-  std::vector<TimeNs> end_;
-  std::vector<bool> by_products_;
-  std::vector<std::uint32_t> of_launch_;
-};
-
-void CountWithoutKernels(const Rank& rank, const Calls& calls, Interval window,
+void CountWithoutKernels(const Rank& rank, const AttentionLinks& calls, Interval window,
                          AttentionCalls& to) {
   const Attentions& attentions = rank.attentions;
   std::vector<bool> linked(attentions.size(), false);
@@ -125,7 +67,7 @@ AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange ra
   AttentionCalls found;
   const Attentions& attentions = rank.attentions;
   const GpuOps& ops = device.ops;
-  const Calls calls(rank);
+  const AttentionLinks calls(rank);
   const std::vector<std::uint32_t> product =
       CallAround(rank, rank.gemms.start, rank.gemms.end, rank.gemms.thread);
   std::vector<bool> linked(attentions.size(), false);
@@ -152,7 +94,8 @@ AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange ra
         if (known) found.flops_by_type[shape.type] += *flops;
       }
     }
-    const bool counts = Calls::IsAttention(kernel_class) || kernel_class == KernelClass::kGemm;
+    const bool counts =
+        AttentionLinks::IsAttention(kernel_class) || kernel_class == KernelClass::kGemm;
     if (counts && !known) found.unknown_ns += length;
   }
   found.calls = found.linked_calls;

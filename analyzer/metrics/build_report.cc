@@ -68,11 +68,15 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   std::deque<DeviceAnalysis> devices = AnalyseDevices(run, origin.value_or(0), options, report);
   if (IsStopped(options.stop)) return report;
   MatchRanks(devices, report);
+  std::erase_if(devices, [&](const DeviceAnalysis& found) {
+    return !options.devices.takes(*found.rank, *found.device);
+  });
   const ReportWriter writer(run, options, origin.value_or(0));
   writer.Sources(report);
   WriteDevices(devices, writer, options.stop, report);
   if (IsStopped(options.stop)) return report;
   writer.RunSums(devices, *report.mutable_run());
+  if (options.nvtx_ranges) writer.NvtxRanges(devices, report);
   writer.MfuBlock(MfuOf(run, devices, options), *report.mutable_mfu());
   JoinRate join;
   std::vector<TrustedDevice> trusted;

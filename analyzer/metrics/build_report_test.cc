@@ -185,6 +185,64 @@ TEST(BuildReportTest, CaptureGapsInTheWindowAreNamed) {
   EXPECT_EQ(report.health().grade(), proto::Health::GRADE_LOSSY);
 }
 
+TEST(BuildReportTest, ChosenDevicesAloneAreSummedUp) {
+  ReportOptions options;
+  options.devices.rank = 1;
+  const Report report = BuildReport(TwoRanks(), options);
+  ASSERT_EQ(report.devices_size(), 1);
+  EXPECT_EQ(report.devices(0).label(), "rank 1 GPU 0");
+  EXPECT_EQ(report.run().partition().wall_ns(), report.devices(0).partition().wall_ns());
+  EXPECT_EQ(report.run().kernels().count(), 3);
+  // What the other rank tells of the transfer still counts.
+  ASSERT_EQ(report.run().nccl().rows_size(), 1);
+  EXPECT_TRUE(report.run().nccl().rows(0).has_transfer_ns());
+  options.devices.ordinal = 1;
+  EXPECT_EQ(BuildReport(TwoRanks(), options).devices_size(), 0);
+}
+
+TEST(BuildReportTest, CausesOfAGapAddUpToIt) {
+  ReportOptions options;
+  EXPECT_EQ(BuildReport(TwoRanks(), options).devices(0).longest_gaps(0).causes_size(), 0);
+  options.gap_causes = true;
+  const Report report = BuildReport(TwoRanks(), options);
+  for (const proto::DeviceReport& device : report.devices()) {
+    ASSERT_GT(device.longest_gaps_size(), 0);
+    for (const proto::Gap& gap : device.longest_gaps()) {
+      std::int64_t sum = 0, last = gap.duration_ns();
+      for (const proto::IdlePart& part : gap.causes()) {
+        EXPECT_LE(part.ns(), last);
+        last = part.ns();
+        sum += part.ns();
+      }
+      EXPECT_EQ(sum, gap.duration_ns());
+    }
+  }
+  // [2000, 2200) in a wait that let the device run dry, which delays what follows.
+  EXPECT_EQ(report.devices(0).longest_gaps(0).causes(0).cause(), "drained by sync");
+}
+
+TEST(BuildReportTest, RangesOfAllProcessesWhereAskedFor) {
+  traceinject::Run run = TwoRanks();
+  for (Rank& rank : run.ranks) {
+    RankBuilder range;
+    range.AddRange({890, 1000, "forward"});
+    rank.nvtx = range.rank().nvtx;
+    rank.nvtx_domains = range.rank().nvtx_domains;
+    rank.nvtx.text[0] = static_cast<std::uint32_t>(rank.strings.size());
+    rank.strings.push_back("forward");
+  }
+  ReportOptions options;
+  EXPECT_EQ(BuildReport(run, options).nvtx_ranges_size(), 0);
+  options.nvtx_ranges = true;
+  const Report report = BuildReport(run, options);
+  ASSERT_EQ(report.nvtx_ranges_size(), 2);
+  EXPECT_EQ(report.nvtx_ranges(0).name(), "forward");
+  EXPECT_EQ(report.nvtx_ranges(0).count(), 2);
+  EXPECT_EQ(report.nvtx_ranges(0).gpu_total_ns(), 600 + 500 + 600 + 300);
+  EXPECT_TRUE(report.nvtx_ranges(1).outside());
+  EXPECT_EQ(report.nvtx_ranges(1).gpu_self_ns(), 1000);
+}
+
 TEST(BuildReportTest, EmptyRunsHaveANoteAndNoFigures) {
   const Report empty = BuildReport(traceinject::Run{}, {});
   EXPECT_EQ(empty.devices_size(), 0);

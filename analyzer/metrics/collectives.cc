@@ -259,6 +259,8 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
       const std::string_view protocol = rank.string(rank.plans.protocol[all.plan[row]]);
       if (!algorithm.empty()) algorithms.insert(algorithm);
       if (!protocol.empty()) protocols.insert(protocol);
+      if (const std::int32_t channels = rank.plans.channels[all.plan[row]]; channels >= 0)
+        launch.channels = std::max(launch.channels.value_or(0), static_cast<int>(channels));
     }
     if (launch.calls++ == 0) launch.first_call = row;
   }
@@ -273,15 +275,29 @@ void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& c
 
 // Adds a kernel or copy to its launch; the union of these is its time. `busy_until`: the latest end
 // of those before.
-void AddOperation(std::uint32_t row, OpKind kind, Interval time, NcclLaunch& launch,
-                  TimeNs& busy_until) {
+void AddOperation(std::uint32_t row, OpKind kind, Interval time, const Intervals& compute,
+                  NcclLaunch& launch, TimeNs& busy_until) {
   if (launch.first_op == kNone) {
     launch.first_op = row;
     launch.start = busy_until = time.start;
   }
   ++(kind == OpKind::kKernel ? launch.kernels : launch.copies);
-  launch.kernel_ns += std::max<TimeNs>(0, time.end - std::max(time.start, busy_until));
+  const Interval added{std::max(time.start, busy_until), time.end};
+  if (added.end > added.start) {
+    launch.kernel_ns += added.end - added.start;
+    launch.exposed_ns += added.end - added.start - LengthInside(compute, added);
+  }
   busy_until = std::max(busy_until, time.end);
+}
+
+// When kernels ran that do not communicate.
+Intervals ComputeTimes(const GpuOps& ops) {
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < ops.size(); ++row) {
+    if (ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm)
+      rows.push_back(row);
+  }
+  return MergeColumns(ops.start, ops.end, kOpen, &rows);
 }
 
 std::vector<std::uint32_t> NcclRows(const Rank& rank, const GpuOps& ops) {
@@ -438,6 +454,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
   const GpuOps& ops = device.ops;
   const Issuers issuers(rank);
   const std::vector<std::uint32_t> rows = NcclRows(rank, ops);
+  const Intervals compute = rows.empty() ? Intervals() : ComputeTimes(ops);
   NcclLinks links;
   links.launches.reserve(rows.size());  // as good as all have one
   std::unordered_map<std::uint32_t, std::uint32_t> by_issue;
@@ -456,7 +473,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
       issues.push_back(issue);
       busy_until.push_back(0);
     }
-    AddOperation(row, ops.kind[row], {ops.start[row], ops.end[row]}, links.launches[at],
+    AddOperation(row, ops.kind[row], {ops.start[row], ops.end[row]}, compute, links.launches[at],
                  busy_until[at]);
     launch_of.push_back(at);
   }

@@ -41,10 +41,12 @@ struct NcclLaunch {
   std::int64_t calls = 0;            // 0: not linked
   std::uint32_t first_call = kNone;  // row of Collectives; kNone: not linked
   std::int64_t kernels = 0;
-  std::int64_t copies = 0;            // of an operation that the copy engines carried out
-  std::uint32_t first_op = kNone;     // row of GpuOps
-  TimeNs start = 0;                   // of the first kernel or copy
-  TimeNs kernel_ns = 0;               // merged, of kernels and copies
+  std::int64_t copies = 0;         // of an operation that the copy engines carried out
+  std::uint32_t first_op = kNone;  // row of GpuOps
+  TimeNs start = 0;                // of the first kernel or copy
+  TimeNs kernel_ns = 0;            // merged, of kernels and copies
+  TimeNs exposed_ns = 0;           // of kernel_ns, while no kernel of other work ran on the device
+  std::optional<int> channels = {};   // most of an operation in it; empty: NCCL did not tell
   std::optional<TimeNs> transfer_ns;  // see EstimateTransfers
 };
 

@@ -119,6 +119,7 @@ TEST(CollectivesTest, KernelsOfAGroupAreToldApartByTheirPlans) {
   EXPECT_EQ(links.launches[1].function, "AllGather");
   EXPECT_EQ(links.launches[1].bytes, 800);
   EXPECT_EQ(links.launches[1].algorithm, "RING");
+  EXPECT_EQ(links.launches[1].channels, 24);
   EXPECT_EQ(links.linked_rows.size(), 2u);
 }
 
@@ -221,6 +222,19 @@ TEST(CollectivesTest, SeveralKernelsOfOneGroupAreOneLaunch) {
   ASSERT_EQ(links.launches.size(), 1u);
   EXPECT_EQ(links.launches[0].kernels, 3);
   EXPECT_EQ(links.launches[0].kernel_ns, 160);  // [300, 450) and [500, 510)
+}
+
+TEST(CollectivesTest, ExposedIsWhatNoOtherKernelRunsBeside) {
+  RankBuilder builder;
+  builder.AddKernel(0, 130, "gemm");
+  builder.AddKernel(100, 200, kAllReduce);
+  builder.AddKernel(150, 160, kAllReduce);  // communication does not hide communication
+  builder.AddKernel(190, 250, "gemm");
+  const NcclLinks links = LinkNccl(builder.rank(), builder.rank().devices[0]);
+  ASSERT_EQ(links.launches.size(), 2u);
+  EXPECT_EQ(links.launches[0].kernel_ns, 100);
+  EXPECT_EQ(links.launches[0].exposed_ns, 60);  // [130, 190)
+  EXPECT_EQ(links.launches[1].exposed_ns, 10);
 }
 
 TEST(CollectivesTest, GroupOverTwoDevicesIsSplitByCommunicator) {

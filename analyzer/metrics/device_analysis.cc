@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/kernel_work.h"
 #include "analyzer/metrics/process_label.h"
 #include "analyzer/metrics/step_flops.h"
 #include "analyzer/metrics/steps.h"
@@ -19,6 +20,12 @@ namespace {
 std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
   if (!rank.rank && run.ranks.size() == 1) return fmt::format("GPU {}", device.ordinal);
   return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
+}
+
+std::vector<IdlePiece> ExplainedIdle(const Rank& rank, const Device& device, Interval window,
+                                     const StepPattern* pattern) {
+  return ExplainIdle(rank, device, BuildHostTimeline(rank, device),
+                     FindSteps(rank, device, window, pattern), window);
 }
 
 // Empty if it was stopped.
@@ -33,10 +40,18 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
   const std::function<void()> passes[] = {
       [&] { found.partition = PartitionOf(device.ops, window.time); },
       [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
+      [&] {
+        if (options.gap_causes)
+          found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
+      },
       [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
       [&] { found.nccl = LinkNccl(rank, device); },
       [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
+      [&] {
+        found.kernels.Add(rank, device, found.range, MeasureKernelWork(rank, device, found.range));
+      },
       [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
+      [&] { found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products); },
       [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
       [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
       [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },

@@ -11,8 +11,10 @@
 #include "analyzer/metrics/attention.h"
 #include "analyzer/metrics/build_report.h"
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/gaps.h"
 #include "analyzer/metrics/health.h"
+#include "analyzer/metrics/kernel_findings.h"
 #include "analyzer/metrics/kernels.h"
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/memory_calls.h"
@@ -35,11 +37,14 @@ struct DeviceAnalysis {
   OpRange range;
   Partition partition;
   Gaps gaps;
+  std::vector<IdlePiece> idle;  // where ReportOptions::gap_causes asks for it
   std::vector<CopyStats> copies;
   NcclLinks nccl;
   CommKernels comm_kernels;
+  KernelCounter kernels;
   MatrixProducts products;
   MemoryCalls memory;
+  std::vector<KernelFinding> findings;
   AttentionCalls attention;
   std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process

@@ -33,6 +33,24 @@ TEST(GpuSpecsTest, MissingRatesAreUnknownNotZero) {
   EXPECT_FALSE(PeakTflops(*FindGpuSpec("NVIDIA A100-SXM4-80GB"), PeakDtype::kFp8));
 }
 
+TEST(GpuSpecsTest, WhatGoodKernelsReachIsMeasuredOrThatOfItsLike) {
+  const GpuSpec& a100 = *FindGpuSpec("NVIDIA A100-SXM4-80GB");
+  EXPECT_EQ(ReachedShare(a100, PeakDtype::kBf16), 0.869);
+  EXPECT_EQ(ReachedShare(a100, PeakDtype::kFp16), 0.869);
+  EXPECT_EQ(ReachedShare(a100, PeakDtype::kTf32), 0.80);
+  const GpuSpec& h200 = *FindGpuSpec("NVIDIA H200");
+  EXPECT_EQ(ReachedShare(h200, PeakDtype::kBf16), 0.80);
+  EXPECT_EQ(ReachedShare(h200, PeakDtype::kFp8), 0.734);
+  EXPECT_EQ(ReachedShare(*FindGpuSpec("NVIDIA L4"), PeakDtype::kFp8), 0.72);
+  EXPECT_EQ(ReachedShare(*FindGpuSpec("NVIDIA B200"), PeakDtype::kBf16), 0.776);
+}
+
+TEST(GpuSpecsTest, LimitsOfAnSm) {
+  EXPECT_EQ(FindSmLimits(9, 0)->shared_bytes, 228 * 1024);
+  EXPECT_EQ(FindSmLimits(8, 6)->threads, 1536);
+  EXPECT_EQ(FindSmLimits(3, 5), nullptr);
+}
+
 TEST(GpuSpecsTest, NearNamesAreNotTaken) {
   for (const char* name :
        {"NVIDIA H100", "NVIDIA H200 NVL 2", "NVIDIA GeForce RTX 4090 Laptop GPU",

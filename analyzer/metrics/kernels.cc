@@ -26,7 +26,20 @@ bool MoreTime(const Stats& a, const Stats& b) {
 
 }  // namespace
 
-void KernelCounter::Add(const Rank& rank, const GpuOps& ops, OpRange range) {
+void KernelCounter::Count(ByName& entry, const ByShape& of) {
+  const auto same =
+      std::find_if(entry.shapes.begin(), entry.shapes.end(),
+                   [&](const ByShape& known) { return SameLaunch(known.shape, of.shape); });
+  if (same != entry.shapes.end()) {
+    same->count += of.count;
+  } else {
+    entry.shapes.push_back(of);
+  }
+}
+
+void KernelCounter::Add(const Rank& rank, const Device& device, OpRange range,
+                        const KernelWorks& works) {
+  const GpuOps& ops = device.ops;
   std::vector<Sums> by_shape(rank.shapes.size());
   for (std::size_t row = range.begin; row < range.end; ++row) {
     if (ops.kind[row] != OpKind::kKernel) continue;
@@ -44,18 +57,28 @@ void KernelCounter::Add(const Rank& rank, const GpuOps& ops, OpRange range) {
     ByName& entry = names_[std::string(rank.string(shape.name))];
     KernelStats& stats = entry.stats;
     stats.kernel_class = shape.kernel_class;
+    if (stats.count == 0) stats.traits = TraitsOf(rank.string(shape.name), shape.kernel_class);
     stats.min_ns = stats.count == 0 ? sums.min_ns : std::min(stats.min_ns, sums.min_ns);
     stats.max_ns = std::max(stats.max_ns, sums.max_ns);
     stats.count += sums.count;
     stats.total_ns += sums.total_ns;
-    const auto same =
-        std::find_if(entry.shapes.begin(), entry.shapes.end(),
-                     [&](const ByShape& known) { return SameLaunch(known.shape, shape); });
-    if (same != entry.shapes.end()) {
-      same->count += sums.count;
-    } else {
-      entry.shapes.push_back({shape, sums.count});
-    }
+    Count(entry, {shape, FitLaunch(shape, device), sums.count});
+  }
+  for (const auto& [name, work] : works) names_[std::string(rank.string(name))].stats.work += work;
+}
+
+void KernelCounter::Add(const KernelCounter& other) {
+  for (const auto& [name, from] : other.names_) {
+    ByName& entry = names_[name];
+    KernelStats& stats = entry.stats;
+    stats.kernel_class = from.stats.kernel_class;
+    stats.traits = from.stats.traits;
+    stats.min_ns = stats.count == 0 ? from.stats.min_ns : std::min(stats.min_ns, from.stats.min_ns);
+    stats.max_ns = std::max(stats.max_ns, from.stats.max_ns);
+    stats.count += from.stats.count;
+    stats.total_ns += from.stats.total_ns;
+    stats.work += from.stats.work;
+    for (const ByShape& shape : from.shapes) Count(entry, shape);
   }
 }
 
@@ -70,6 +93,7 @@ KernelTable KernelCounter::Finish() const {
                           [](const ByShape& a, const ByShape& b) { return a.count < b.count; });
     stats.shape = most.shape;
     stats.shape_count = most.count;
+    stats.fit = most.fit;
     table.count += stats.count;
     table.total_ns += stats.total_ns;
     KernelClassStats& by_class = classes[static_cast<std::size_t>(stats.kernel_class)];

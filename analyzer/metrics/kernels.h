@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel time by name and by class.
+// Kernel time by name and by class, with what is known of each name.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/metrics/kernel_work.h"
+#include "analyzer/metrics/launch_fit.h"
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/kernel_traits.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -21,6 +25,12 @@ struct KernelStats {
   TimeNs total_ns = 0, min_ns = 0, max_ns = 0;
   KernelShape shape;             // the most frequent one; its `name` means nothing here
   std::int64_t shape_count = 0;  // launches that had it
+  std::optional<LaunchFit> fit = std::nullopt;  // of that shape on the device that ran it
+  KernelTraits traits = {};
+  KernelWork work = {};
+
+  // That the calls tell; without them, that the name tells. Empty: neither.
+  std::string_view dtype() const { return work.dtype.empty() ? traits.dtype : work.dtype; }
 };
 
 struct KernelClassStats {
@@ -42,19 +52,24 @@ struct KernelTable {
 class KernelCounter {
  public:
   // O(operations + shapes of the process).
-  void Add(const Rank& rank, const GpuOps& ops, OpRange range);
+  void Add(const Rank& rank, const Device& device, OpRange range, const KernelWorks& works = {});
+  // What another one counted. O(its names and shapes).
+  void Add(const KernelCounter& other);
   // O(names log names).
   KernelTable Finish() const;
 
  private:
   struct ByShape {
     KernelShape shape;
+    std::optional<LaunchFit> fit;
     std::int64_t count = 0;
   };
   struct ByName {
     KernelStats stats;
     std::vector<ByShape> shapes;
   };
+  static void Count(ByName& entry, const ByShape& of);
+
   std::unordered_map<std::string, ByName> names_;
 };
 

@@ -9,19 +9,10 @@
 #include <utility>
 
 #include "analyzer/metrics/calls_on_threads.h"
+#include "analyzer/metrics/data_types.h"
 
 namespace traceinject {
 namespace {
-
-// The rows of the call that `row` is the last one of: one, or the groups of a grouped call.
-std::uint32_t FirstOfCall(const Gemms& gemms, std::uint32_t row) {
-  std::uint32_t first = row;
-  for (std::uint32_t before = row; before > 0 && gemms.start[before - 1] == gemms.start[row];) {
-    --before;
-    if (gemms.thread[before] == gemms.thread[row]) first = before;
-  }
-  return first;
-}
 
 struct Found {
   std::int64_t kernels = 0;
@@ -55,52 +46,38 @@ std::int64_t CountWithoutKernels(const Rank& rank, const std::vector<std::uint32
   return count;
 }
 
-// Names of cudaDataType, from library_types.h; -1: unknown.
-std::string MatrixTypeName(int type) {
-  switch (type) {
-    case -1:
-      return "unknown";
-    case 0:
-      return "fp32";
-    case 1:
-      return "fp64";
-    case 2:
-      return "fp16";
-    case 3:
-      return "int8";
-    case 4:
-      return "complex fp32";
-    case 5:
-      return "complex fp64";
-    case 10:
-      return "int32";
-    case 14:
-      return "bf16";
-    case 28:
-      return "fp8 e4m3";
-    case 29:
-      return "fp8 e5m2";
-    case 33:
-      return "fp4 e2m1";
-    default:
-      return fmt::format("type {}", type);
-  }
-}
-
 }  // namespace
 
+std::uint32_t FirstOfCall(const Gemms& gemms, std::uint32_t row) {
+  std::uint32_t first = row;
+  for (std::uint32_t before = row; before > 0 && gemms.start[before - 1] == gemms.start[row];) {
+    --before;
+    if (gemms.thread[before] == gemms.thread[row]) first = before;
+  }
+  return first;
+}
+
 double FlopsOf(const GemmShape& shape) {
-  constexpr int kComplex[] = {4, 5, 6, 15};
-  const bool complex =
-      std::find(std::begin(kComplex), std::end(kComplex), shape.type_a) != std::end(kComplex);
-  return (complex ? 8.0 : 2.0) * static_cast<double>(shape.m) * static_cast<double>(shape.n) *
-         static_cast<double>(shape.k) * static_cast<double>(shape.batch);
+  const DataType* type = FindDataType(shape.type_a);
+  return (type != nullptr && type->complex ? 8.0 : 2.0) * static_cast<double>(shape.m) *
+         static_cast<double>(shape.n) * static_cast<double>(shape.k) *
+         static_cast<double>(shape.batch);
+}
+
+std::optional<double> LeastBytesOf(const GemmShape& shape) {
+  const DataType *a = FindDataType(shape.type_a), *b = FindDataType(shape.type_b),
+                 *c = FindDataType(shape.type_c);
+  if (a == nullptr || b == nullptr || c == nullptr) return std::nullopt;
+  const auto m = static_cast<double>(shape.m), n = static_cast<double>(shape.n),
+             k = static_cast<double>(shape.k);
+  return static_cast<double>(shape.batch) *
+         (m * k * a->bytes + k * n * b->bytes + m * n * c->bytes);
 }
 
 std::string MatrixTypes(const GemmShape& shape) {
-  const std::string a = MatrixTypeName(shape.type_a);
+  const std::string a = DataTypeName(shape.type_a);
   if (shape.type_a == shape.type_b && shape.type_a == shape.type_c) return a;
-  return fmt::format("{} x {} = {}", a, MatrixTypeName(shape.type_b), MatrixTypeName(shape.type_c));
+  return fmt::format("{} x {} = {}", a, DataTypeName(shape.type_b), DataTypeName(shape.type_c));
 }
 
 MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRange range,

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ namespace traceinject {
 
 // Of one product of this shape.
 double FlopsOf(const GemmShape& shape);
+
+// What it has to move at least: each matrix once. Empty: a type is not known.
+std::optional<double> LeastBytesOf(const GemmShape& shape);
+
+// The first row of the call that `row` is the last one of: its own, or that of the first group of a
+// grouped call. Rows of other threads may lie between the two.
+std::uint32_t FirstOfCall(const Gemms& gemms, std::uint32_t row);
 
 // "bf16", or "fp8 e4m3 x fp8 e5m2 = bf16" where the matrices differ; "type 99" for a type without a
 // name here.

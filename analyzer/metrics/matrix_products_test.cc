@@ -34,6 +34,15 @@ TEST(MatrixProducts, FlopsOfAShape) {
   EXPECT_DOUBLE_EQ(FlopsOf(Shape(large, large, large)), 2.0 * std::pow(2.0, 120));
 }
 
+TEST(MatrixProducts, BytesOfAShapeAreThoseOfItsMatrices) {
+  EXPECT_DOUBLE_EQ(*LeastBytesOf(Shape(10, 20, 30)), 2.0 * (10 * 30 + 30 * 20 + 10 * 20));
+  GemmShape fp8 = Shape(10, 20, 30, 7, 28);
+  fp8.type_c = 14;
+  EXPECT_DOUBLE_EQ(*LeastBytesOf(fp8), 7.0 * (10 * 30 + 30 * 20 + 2 * 10 * 20));
+  fp8.type_c = -1;
+  EXPECT_FALSE(LeastBytesOf(fp8));
+}
+
 TEST(MatrixProducts, TypesAreNamed) {
   EXPECT_EQ(MatrixTypes(Shape(1, 1, 1)), "bf16");
   GemmShape mixed = Shape(1, 1, 1, 1, 28);

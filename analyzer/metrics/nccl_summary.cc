@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/nccl_summary.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace traceinject {
 namespace {
@@ -30,8 +33,21 @@ std::optional<double> Rate(const std::optional<std::int64_t>& bytes, TimeNs time
   return static_cast<double>(*bytes) / static_cast<double>(time);
 }
 
+// The same on all ranks.
+std::string CommunicatorName(const Rank& rank, const NcclLaunch& launch) {
+  if (launch.communicator >= rank.communicators.size()) return "";
+  const Communicator& communicator = rank.communicators[launch.communicator];
+  if (!communicator.name.empty()) return communicator.name;
+  return communicator.hash == 0 ? "" : fmt::format("{:#x}", communicator.hash);
+}
+
 void Add(const NcclLaunch& launch, NcclRow& row) {
   if (row.count == 0) row.transfer_ns = 0;
+  row.exposed_ns += launch.exposed_ns;
+  if (launch.channels) {
+    row.channels_min = std::min(row.channels_min.value_or(*launch.channels), *launch.channels);
+    row.channels_max = std::max(row.channels_max.value_or(*launch.channels), *launch.channels);
+  }
   ++row.count;
   row.calls += launch.calls;
   row.kernel_ns += launch.kernel_ns;
@@ -70,17 +86,20 @@ std::string NcclRow::busbw_reason() const {
   return "no measurable kernel time";
 }
 
-std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources) {
-  using Key = std::tuple<std::string, std::optional<int>, int, bool, std::string, std::string>;
+std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources, bool by_communicator) {
+  using Key =
+      std::tuple<std::string, std::optional<int>, int, bool, std::string, std::string, std::string>;
   std::map<Key, NcclRow> rows;
   for (const NcclSource& source : sources) {
     for (const NcclLaunch& launch : source.links->launches) {
       if (launch.start < source.window.start || launch.start >= source.window.end) continue;
       const int bucket = BucketOf(launch.bytes);
+      std::string communicator = by_communicator ? CommunicatorName(*source.rank, launch) : "";
       NcclRow& row = rows[{launch.function, launch.communicator_size, bucket, launch.calls > 0,
-                           launch.algorithm, launch.protocol}];
+                           launch.algorithm, launch.protocol, communicator}];
       if (row.count == 0) {
         row.function = launch.function;
+        row.communicator = std::move(communicator);
         row.algorithm = launch.algorithm;
         row.protocol = launch.protocol;
         row.communicator_size = launch.communicator_size;

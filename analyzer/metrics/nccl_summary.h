@@ -23,6 +23,9 @@ struct NcclRow {
   std::int64_t count = 0, calls = 0;
   std::optional<std::int64_t> bytes;  // sum of S; empty: unknown
   TimeNs kernel_ns = 0;
+  TimeNs exposed_ns = 0;                          // sum of that of the launches
+  std::optional<int> channels_min, channels_max;  // empty: not told
+  std::string communicator;           // name or hash, if rows are told apart by it; empty: unknown
   std::optional<TimeNs> transfer_ns;  // empty unless it is known for every launch of the row
 
   std::optional<double> algbw_gb_per_s() const;
@@ -35,11 +38,13 @@ struct NcclRow {
 
 // Launches of one device, of which those count that start in the window.
 struct NcclSource {
+  const Rank* rank = nullptr;
   const NcclLinks* links = nullptr;
   Interval window;
 };
 
 // By kernel time, largest first. O(launches log rows).
-std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources);
+std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources,
+                                   bool by_communicator = false);
 
 }  // namespace traceinject

@@ -20,8 +20,9 @@ NcclLaunch Launch(const char* function, std::optional<int> size, std::optional<s
 
 std::vector<NcclRow> Summarise(const std::vector<NcclLaunch>& launches,
                                Interval window = {0, 1000}) {
+  const Rank rank;
   const NcclLinks links{launches};
-  return SummariseNccl({{&links, window}});
+  return SummariseNccl({{&rank, &links, window}});
 }
 
 TEST(NcclSummaryTest, BandwidthsOfAnAllReduceOverFourRanks) {
@@ -74,6 +75,40 @@ TEST(NcclSummaryTest, UnknownSizesGiveAReasonInsteadOfARate) {
             "a single rank: nothing is sent");
   EXPECT_EQ(Summarise({Launch("AllReduce", 4, 4096, 0, 0)})[0].busbw_reason(),
             "no measurable kernel time");
+}
+
+TEST(NcclSummaryTest, ExposedTimeAndChannelsOfTheLaunches) {
+  NcclLaunch first = Launch("AllReduce", 4, 1000, 0, 10),
+             second = Launch("AllReduce", 4, 900, 1, 20);
+  first.exposed_ns = 7;
+  second.exposed_ns = 5;
+  EXPECT_EQ(Summarise({first, second})[0].channels_min, std::nullopt);
+  first.channels = 24;
+  second.channels = 8;
+  const auto rows = Summarise({first, second});
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].exposed_ns, 12);
+  EXPECT_EQ(rows[0].channels_min, 8);
+  EXPECT_EQ(rows[0].channels_max, 24);
+}
+
+TEST(NcclSummaryTest, RowsByCommunicatorWhereAskedFor) {
+  Rank rank;
+  rank.communicators.resize(2);
+  rank.communicators[0].hash = 0x1A2B;
+  rank.communicators[1].name = "data parallel";
+  NcclLaunch first = Launch("AllReduce", 4, 1000, 0, 10),
+             second = Launch("AllReduce", 4, 900, 1, 20);
+  first.communicator = 0;
+  second.communicator = 1;
+  const NcclLinks links{{first, second, Launch("AllReduce", 4, 800, 2, 5)}};
+  const std::vector<NcclSource> sources = {{&rank, &links, {0, 1000}}};
+  EXPECT_EQ(SummariseNccl(sources).size(), 1u);
+  const auto rows = SummariseNccl(sources, true);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].communicator, "data parallel");
+  EXPECT_EQ(rows[1].communicator, "0x1a2b");
+  EXPECT_EQ(rows[2].communicator, "");
 }
 
 TEST(NcclSummaryTest, EmptyMessagesHaveTheirOwnBucket) {

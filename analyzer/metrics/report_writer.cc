@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/nccl_transports.h"
+#include "analyzer/metrics/nvtx_projection.h"
 #include "analyzer/metrics/set_if.h"
 #include "analyzer/metrics/write_telemetry.h"
 #include "analyzer/model/kernel_class.h"
@@ -51,6 +53,29 @@ std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op)
   if (ops.kind[op] == OpKind::kMemset) return "memset";
   return fmt::format("memcpy {}, {} to {}", CopyKindName(transfer.kind),
                      MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
+}
+
+// `idle`: by start, as ExplainIdle() gives it.
+void CausesOfGap(const std::vector<IdlePiece>& idle, Interval gap, proto::Gap& to) {
+  std::array<TimeNs, kIdleCauses> sums{};
+  const auto first = std::partition_point(idle.begin(), idle.end(), [&](const IdlePiece& piece) {
+    return piece.time.end <= gap.start;
+  });
+  for (auto piece = first; piece != idle.end() && piece->time.start < gap.end; ++piece) {
+    sums[static_cast<std::size_t>(piece->cause)] +=
+        std::min(piece->time.end, gap.end) - std::max(piece->time.start, gap.start);
+  }
+  std::vector<std::size_t> causes;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i] > 0) causes.push_back(i);
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [&](std::size_t a, std::size_t b) { return sums[a] > sums[b]; });
+  for (const std::size_t cause : causes) {
+    proto::IdlePart& part = *to.add_causes();
+    part.set_cause(std::string(IdleCauseName(static_cast<IdleCause>(cause))));
+    part.set_ns(sums[cause]);
+  }
 }
 
 double Share(TimeNs part, TimeNs whole) {
@@ -100,6 +125,33 @@ void AllocatorOf(const AllocatorSamples& samples, proto::Allocator& to) {
         [&](std::int64_t v) { to.set_peak_reserved_bytes(v); });
   SetIf(largest(samples.retries), [&](std::int64_t v) { to.set_retries(v); });
   SetIf(largest(samples.ooms), [&](std::int64_t v) { to.set_ooms(v); });
+}
+
+void FitOf(const LaunchFit& fit, proto::LaunchShape& to) {
+  to.set_blocks_per_sm(fit.blocks_per_sm);
+  to.set_limited_by(std::string(fit.limited_by));
+  to.set_occupancy_share(fit.occupancy);
+  SetIf(fit.waves, [&](double v) { to.set_waves(v); });
+  SetIf(fit.tail_loss, [&](double v) { to.set_tail_share(v); });
+}
+
+std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
+
+void WorkOf(const KernelWork& work, proto::KernelWork& to) {
+  to.set_kernels(work.kernels);
+  to.set_kernel_ns(work.known_ns);
+  to.set_flops(work.flops);
+  SetIf(work.bytes, [&](double v) { to.set_bytes(v); });
+  SetIf(work.tflops_per_s(), [&](double v) { to.set_tflops_per_s(v); });
+  SetIf(work.peak_share(), [&](double v) { to.set_peak_share(v); });
+  to.set_peak_reason(work.refusal());
+  SetIf(work.reached_share(), [&](double v) { to.set_reached_share(v); });
+  SetIf(work.intensity(), [&](double v) { to.set_flops_per_byte(v); });
+  SetIf(work.compute_bound(), [&](bool v) { to.set_bound(v ? "compute" : "memory"); });
+  if (const auto above_ns = work.time_above_ideal_ns()) {
+    to.set_ideal_ns(Whole(*work.ideal_ns));
+    to.set_above_ideal_ns(Whole(*above_ns));
+  }
 }
 
 void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
@@ -256,6 +308,7 @@ void ReportWriter::GapOf(const DeviceAnalysis& found, const Gap& gap,
     one.set_thread(rank.threads[activity.thread].tid);
   }
   to.set_text(DescribeGap(rank, gap, done));
+  CausesOfGap(found.idle, gap.time, to);
 }
 
 void ReportWriter::CaptureGaps(const DeviceAnalysis& found, proto::DeviceReport& to) const {
@@ -280,6 +333,10 @@ void ReportWriter::Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const {
   if (spec.memory_gb_per_s > 0) to.set_memory_gb_per_s(spec.memory_gb_per_s);
   if (spec.nvlink_gb_per_s > 0) to.set_nvlink_gb_per_s(spec.nvlink_gb_per_s);
   to.set_source(std::string(spec.source));
+  if (spec.bf16_tflops > 0 || spec.fp16_tflops > 0)
+    to.set_reached_16bit_share(ReachedShare(spec, PeakDtype::kFp16));
+  if (spec.fp8_tflops > 0) to.set_reached_fp8_share(ReachedShare(spec, PeakDtype::kFp8));
+  if (spec.memory_gb_per_s > 0) to.set_reached_memory_share(kReachedMemoryShare);
 }
 
 template <typename To>
@@ -301,6 +358,10 @@ void ReportWriter::Kernels(const KernelTable& table, To& to) const {
     one.set_max_ns(stats.max_ns);
     one.set_share(Share(stats.total_ns, table.total_ns));
     ShapeOf(stats.shape, *one.mutable_shape());
+    if (stats.fit) FitOf(*stats.fit, *one.mutable_shape());
+    one.set_dtype(std::string(stats.dtype()));
+    SetIf(stats.traits.tensor_cores, [&](bool v) { one.set_tensor_cores(v); });
+    if (stats.work.kernels > 0) WorkOf(stats.work, *one.mutable_work());
     one.set_shape_count(stats.shape_count);
   }
   for (const KernelClassStats& stats : table.classes) {
@@ -309,6 +370,24 @@ void ReportWriter::Kernels(const KernelTable& table, To& to) const {
     one.set_count(stats.count);
     one.set_total_ns(stats.total_ns);
     one.set_share(Share(stats.total_ns, table.total_ns));
+  }
+}
+
+void ReportWriter::FindingsOf(const std::vector<KernelFinding>& findings,
+                              google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const {
+  for (const KernelFinding& finding : findings) {
+    proto::KernelFinding& one = *to.Add();
+    one.set_name(std::string(finding.name));
+    one.set_text(DescribeFinding(finding));
+    one.set_example(finding.example);
+    one.set_share(finding.share);
+    one.set_threshold(finding.threshold);
+    one.set_kernels(finding.kernels);
+    one.set_total_ns(finding.total_ns);
+    SetIf(finding.above_ideal_ns, [&](double v) { one.set_above_ideal_ns(Whole(v)); });
+    one.set_setting(std::string(finding.setting));
+    one.set_change(std::string(finding.change));
+    one.set_source(std::string(finding.source));
   }
 }
 
@@ -354,12 +433,12 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
   CommKernels kernels;
   std::int64_t linked = 0, calls = 0;
   for (const DeviceAnalysis* found : devices) {
-    sources.push_back({&found->nccl, found->window.time});
+    sources.push_back({found->rank, &found->nccl, found->window.time});
     kernels.nccl += found->comm_kernels.nccl;
     kernels.other += found->comm_kernels.other;
     linked += CountLinked(found->nccl, found->range);
   }
-  const std::vector<NcclRow> rows = SummariseNccl(sources);
+  const std::vector<NcclRow> rows = SummariseNccl(sources, options_.by_communicator);
   for (const NcclRow& row : rows) {
     calls += row.calls;
     proto::NcclRow& one = *to.add_rows();
@@ -373,6 +452,10 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
     one.set_calls(row.calls);
     SetIf(row.bytes, [&](std::int64_t v) { one.set_bytes(v); });
     one.set_kernel_ns(row.kernel_ns);
+    one.set_exposed_ns(row.exposed_ns);
+    SetIf(row.channels_min, [&](int v) { one.set_channels_min(v); });
+    SetIf(row.channels_max, [&](int v) { one.set_channels_max(v); });
+    one.set_communicator(row.communicator);
     SetIf(row.algbw_gb_per_s(), [&](double v) { one.set_algbw_gb_per_s(v); });
     SetIf(row.busbw_gb_per_s(), [&](double v) { one.set_busbw_gb_per_s(v); });
     one.set_busbw_reason(row.busbw_reason());
@@ -477,9 +560,8 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   CaptureGaps(found, to);
   Causes(found.gaps.causes, *to.mutable_idle_causes());
   for (const Gap& gap : found.gaps.longest) GapOf(found, gap, activities, *to.add_longest_gaps());
-  KernelCounter kernels;
-  kernels.Add(*found.rank, found.device->ops, found.range);
-  Kernels(kernels.Finish(), to);
+  Kernels(found.kernels.Finish(), to);
+  FindingsOf(found.findings, *to.mutable_kernel_findings());
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
   ProductsOf(found.products, found.attention, found.step_flops, *to.mutable_matrix_products());
@@ -502,6 +584,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   Partition partition;
   IdleCauses causes;
   KernelCounter kernels;
+  std::vector<std::vector<KernelFinding>> findings;
   std::vector<std::vector<CopyStats>> copies;
   std::vector<const DeviceAnalysis*> all;
   std::vector<MatrixProducts> products;
@@ -515,7 +598,8 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
     window.restricted |= found.window.restricted;
     partition += found.partition;
     causes += found.gaps.causes;
-    kernels.Add(*found.rank, found.device->ops, found.range);
+    kernels.Add(found.kernels);
+    findings.push_back(found.findings);
     copies.push_back(found.copies);
     all.push_back(&found);
     products.push_back(found.products);
@@ -533,7 +617,9 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   SetSpread(devices, &Partition::idle_ns, *to.mutable_idle_share());
   SetBusySpread(devices, *to.mutable_busy_share());
   Causes(causes, *to.mutable_idle_causes());
-  Kernels(kernels.Finish(), to);
+  const KernelTable table = kernels.Finish();
+  Kernels(table, to);
+  FindingsOf(MergeFindings(findings, table.total_ns), *to.mutable_kernel_findings());
   Copies(MergeCopies(copies), to);
   NcclOf(all, *to.mutable_nccl());
   TransportsOf(*to.mutable_nccl());
@@ -542,6 +628,30 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());
+}
+
+void ReportWriter::NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const {
+  NvtxProjector projector;
+  for (auto first = devices.begin(); first != devices.end();) {
+    std::vector<ProjectedDevice> of_rank;
+    const Rank& rank = *first->rank;
+    for (; first != devices.end() && first->rank == &rank; ++first)
+      of_rank.push_back({first->device, first->range, first->window});
+    projector.Add(rank, of_rank);
+  }
+  for (const NvtxRangeWork& range : projector.Finish()) {
+    proto::NvtxRange& one = *to.add_nvtx_ranges();
+    one.set_name(range.name);
+    one.set_domain(range.domain);
+    one.set_outside(range.outside);
+    one.set_count(range.count);
+    one.set_host_total_ns(range.host_total_ns);
+    one.set_host_self_ns(range.host_self_ns);
+    one.set_gpu_total_ns(range.total.gpu_ns);
+    one.set_gpu_self_ns(range.self.gpu_ns);
+    one.set_kernels_total(range.total.kernels);
+    one.set_kernels_self(range.self.kernels);
+  }
 }
 
 void ReportWriter::MfuBlock(const Mfu& mfu, proto::Mfu& to) const {

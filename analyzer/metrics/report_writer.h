@@ -11,6 +11,7 @@
 #include "analyzer/metrics/gpu_specs.h"
 #include "analyzer/metrics/health.h"
 #include "analyzer/metrics/host_activity.h"
+#include "analyzer/metrics/kernel_findings.h"
 #include "analyzer/metrics/mfu.h"
 
 namespace traceinject {
@@ -24,6 +25,7 @@ class ReportWriter {
   void Sources(Report& report) const;
   void Device(const DeviceAnalysis& found, const HostActivities& activities,
               proto::DeviceReport& to) const;
+  void NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const;
   void RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const;
   void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
   void HealthBlock(const RecordingHealth& health, proto::Health& to) const;
@@ -39,6 +41,8 @@ class ReportWriter {
   // Kernels, copies and NCCL work: the same fields in a device and in the run.
   template <typename To>
   void Kernels(const KernelTable& table, To& to) const;
+  void FindingsOf(const std::vector<KernelFinding>& findings,
+                  google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const;
   template <typename To>
   void Copies(const std::vector<CopyStats>& copies, To& to) const;
   void NcclOf(const std::vector<const DeviceAnalysis*>& devices, proto::Nccl& to) const;

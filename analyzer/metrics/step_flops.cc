@@ -6,31 +6,21 @@
 #include <map>
 
 #include "analyzer/metrics/attention.h"
+#include "analyzer/metrics/data_types.h"
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/steps.h"
 
 namespace traceinject {
 namespace {
 
-// cudaDataType and cublasComputeType_t, library_types.h and cublas_api.h of CUDA 12 and 13.
-constexpr int kFloat = 0, kHalf = 2, kBfloat16 = 14, kFp8E4m3 = 28, kFp8E5m2 = 29;
+// cublasComputeType_t, cublas_api.h of CUDA 12 and 13.
 constexpr int kComputeFloat = 68, kPedanticFloat = 69, kFastHalf = 74, kFastBfloat16 = 75,
               kFastTf32 = 77;
+constexpr int kFloat = 0;  // cudaDataType
 
-// Of matrices in that type; empty for fp32, of which the type does not tell, and for types without
-// a rate in the table.
-std::optional<PeakDtype> PeakDtypeOf(int type) {
-  switch (type) {
-    case kHalf:
-      return PeakDtype::kFp16;
-    case kBfloat16:
-      return PeakDtype::kBf16;
-    case kFp8E4m3:
-    case kFp8E5m2:
-      return PeakDtype::kFp8;
-    default:
-      return std::nullopt;
-  }
+std::optional<PeakDtype> RateOf(int type) {
+  const DataType* known = FindDataType(type);
+  return known == nullptr ? std::nullopt : known->rate;
 }
 
 // Operations by the rate that limits them.
@@ -78,14 +68,14 @@ ByRate Count(const Rank& rank, const Device& device, OpRange range, Interval tim
   for (const MatrixProductRow& row : CountMatrixProducts(rank, device, range, time).rows)
     flops.Add(PeakDtypeOf(row.shape, row.function), row.flops);
   for (const auto& [type, of_type] : CountAttention(rank, device, range, time).flops_by_type)
-    flops.Add(PeakDtypeOf(type), of_type);
+    flops.Add(RateOf(type), of_type);
   return flops;
 }
 
 }  // namespace
 
 std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view function) {
-  const auto a = PeakDtypeOf(shape.type_a), b = PeakDtypeOf(shape.type_b);
+  const auto a = RateOf(shape.type_a), b = RateOf(shape.type_b);
   if (a && (a == b || shape.type_b < 0)) return a;
   if (shape.type_a != kFloat || (shape.type_b >= 0 && shape.type_b != kFloat)) return std::nullopt;
   switch (shape.compute_type) {

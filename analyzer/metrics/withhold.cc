@@ -3,8 +3,24 @@
 
 #include <algorithm>
 
+#include "analyzer/model/kernel_class.h"
+#include "analyzer/model/kernel_traits.h"
+
 namespace traceinject {
 namespace {
+
+// Which call a kernel belongs to tells its work; what its name tells stays.
+template <typename Part>
+void ClearKernelWork(Part& part) {
+  for (proto::Kernel& kernel : *part.mutable_top_kernels()) {
+    kernel.clear_work();
+    const auto kernel_class = KernelClassFromName(kernel.kernel_class());
+    kernel.set_dtype(
+        std::string(TraitsOf(kernel.name(), kernel_class.value_or(KernelClass::kOther)).dtype));
+  }
+  for (proto::KernelFinding& finding : *part.mutable_kernel_findings())
+    finding.clear_above_ideal_ns();
+}
 
 // Of a device or of the run.
 template <typename Part>
@@ -28,6 +44,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
       return;
     case Figures::kLinks:
       part.clear_matrix_products();
+      ClearKernelWork(part);
       part.mutable_nccl()->clear_rows();
       part.mutable_nccl()->clear_calls();
       part.mutable_nccl()->clear_linked_kernels();
@@ -83,6 +100,9 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     ClearRun(withheld.figures, withheld.reason, *report.mutable_run());
     if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kSteps)
       WithholdMfu(withheld.reason, *report.mutable_mfu());
+    // Joined by times and launches.
+    if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kLinks)
+      report.clear_nvtx_ranges();
     for (proto::DeviceReport& device : *report.mutable_devices()) {
       if (device.source() != static_cast<int>(withheld.rank)) continue;
       ClearFigures(withheld.figures, withheld.reason, device);

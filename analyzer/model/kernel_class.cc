@@ -7,16 +7,12 @@
 
 #include <array>
 
+#include "analyzer/model/name_patterns.h"
+
 namespace traceinject {
 namespace {
 
-// Patterns are alternatives separated by '|'. In an alternative
-//   *       stands for any characters,
-//   ^ first anchors to the start of the name,
-//   < first demands that no lower case letter stands before it,
-//   !x last demands that x does not follow.
-// This is all the rules need; std::regex would take milliseconds to compile and recurses on long
-// names.
+// See name_patterns.h.
 struct Rule {
   KernelClass kernel_class;
   std::string_view patterns;
@@ -92,46 +88,6 @@ constexpr std::array<Rule, 21> kRules = {{
 // Wrappers that run any functor: what is between their angle brackets decides.
 constexpr std::string_view kGenericWrappers =
     "elementwise_kernel|reduce_kernel|multi_tensor_apply_kernel|cutlass*Kernel|launch_kernel";
-
-bool IsLower(char letter) { return letter >= 'a' && letter <= 'z'; }
-
-// One alternative; see kRules. O(name x pattern).
-bool Matches(std::string_view name, std::string_view pattern) {
-  const bool anchored = pattern.front() == '^';
-  const bool word = pattern.front() == '<';
-  if (anchored || word) pattern.remove_prefix(1);
-  char forbidden_next = 0;
-  if (pattern.size() > 2 && pattern[pattern.size() - 2] == '!') {
-    forbidden_next = pattern.back();
-    pattern.remove_suffix(2);
-  }
-  std::size_t from = 0;
-  if (const std::size_t star = pattern.find('*'); star != std::string_view::npos) {
-    const std::size_t head = name.find(pattern.substr(0, star));
-    if (head == std::string_view::npos) return false;
-    from = head + star;
-    pattern.remove_prefix(star + 1);
-  }
-  if (anchored) return name.starts_with(pattern);
-  for (std::size_t at = name.find(pattern, from); at != std::string_view::npos;
-       at = name.find(pattern, at + 1)) {
-    const std::size_t next = at + pattern.size();
-    if (word && at > 0 && IsLower(name[at - 1])) continue;
-    if (forbidden_next != 0 && next < name.size() && name[next] == forbidden_next) continue;
-    return true;
-  }
-  return false;
-}
-
-bool MatchesAny(std::string_view name, std::string_view patterns) {
-  while (!patterns.empty()) {
-    const std::size_t bar = patterns.find('|');
-    if (Matches(name, patterns.substr(0, bar))) return true;
-    if (bar == std::string_view::npos) break;
-    patterns.remove_prefix(bar + 1);
-  }
-  return false;
-}
 
 std::optional<KernelClass> FirstMatch(std::string_view name) {
   for (const Rule& rule : kRules) {

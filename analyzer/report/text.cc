@@ -107,6 +107,10 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     WriteKernels(to, run.kernels(), run.top_kernels(), kAllRows);
     to.page.Heading("Kernel classes");
     WriteKernelClasses(to, run.classes());
+    if (run.kernel_findings_size() > 0) {
+      to.page.Heading("What the names of kernels show");
+      WriteKernelFindings(to, run.kernel_findings());
+    }
     if (run.matrix_products().calls() + run.matrix_products().attention().calls() > 0) {
       to.page.Heading(several ? "Matrix products of all GPUs" : "Matrix products");
       WriteMatrixProducts(to, run.matrix_products(), kProductRows);

@@ -9,19 +9,6 @@
 namespace traceinject {
 namespace {
 
-const char* GradeText(proto::Health::Grade grade) {
-  switch (grade) {
-    case proto::Health::GRADE_GOOD:
-      return "good";
-    case proto::Health::GRADE_LOSSY:
-      return "lossy";
-    case proto::Health::GRADE_BAD:
-      return "bad";
-    default:
-      return kUnknown;
-  }
-}
-
 int GradeColor(proto::Health::Grade grade) {
   return grade == proto::Health::GRADE_GOOD ? 32 : grade == proto::Health::GRADE_BAD ? 31 : 33;
 }
@@ -42,8 +29,8 @@ void WriteJoin(TextReport& to) {
 void WriteHealth(TextReport& to) {
   const proto::Health& health = to.report.health();
   to.page.Heading("Trace health");
-  to.page.Sentence(fmt::format(
-      "trace health: {}", to.page.Colored(GradeText(health.grade()), GradeColor(health.grade()))));
+  to.page.Sentence(fmt::format("trace health: {}", to.page.Colored(HealthGradeText(health.grade()),
+                                                                   GradeColor(health.grade()))));
   for (const std::string& reason : health.reasons()) to.page.Sentence("- " + reason);
   WriteJoin(to);
   to.page.Sentence(health.has_lost_share() ? fmt::format("known to be lost: {} of {} records ({})",
@@ -67,20 +54,10 @@ void WriteTrust(TextReport& to) {
   const proto::Trust& trust = to.report.trust();
   if (trust.findings().empty()) return;
   to.page.Heading("Trust");
-  const auto of = [&](int source) {
-    return to.report.sources_size() > 1 ? SourceLabel(to.report, source) + ": " : std::string();
-  };
   for (const proto::TrustFinding& finding : trust.findings())
-    to.page.Sentence("- " + of(finding.source()) + finding.text());
-  for (const proto::Withheld& withheld : trust.withheld()) {
-    const std::string name = withheld.figures() == "times"        ? "windows and copies"
-                             : withheld.figures() == "partition"  ? "how the time was spent"
-                             : withheld.figures() == "steps"      ? "steps"
-                             : withheld.figures() == "gap_causes" ? "causes of idle time"
-                                                                  : "FLOPs and NCCL's figures";
-    to.page.Sentence(fmt::format("- not given: {}{}, because {}", of(withheld.source()), name,
-                                 withheld.reason()));
-  }
+    to.page.Sentence("- " + SourcePrefix(to.report, finding.source()) + finding.text());
+  for (const proto::Withheld& withheld : trust.withheld())
+    to.page.Sentence("- " + WithheldText(to.report, withheld));
 }
 
 }  // namespace traceinject

@@ -13,21 +13,33 @@
 namespace traceinject {
 namespace {
 
-// "512x4" of 512 x 4 x 1.
-template <typename Dims>
-std::string DimsText(const Dims& dims) {
-  std::string text;
-  int last = dims.size();
-  while (last > 1 && dims[last - 1] == 1) --last;
-  for (int i = 0; i < last; ++i) text += fmt::format("{}{}", i > 0 ? "x" : "", dims[i]);
-  return text.empty() ? kUnknown : text;
-}
-
 std::string ShapeText(const proto::LaunchShape& shape) {
   std::string text =
       fmt::format("grid {} block {}", DimsText(shape.grid()), DimsText(shape.block()));
   if (shape.cluster_size() == 3) text += fmt::format(" cluster {}", DimsText(shape.cluster()));
   return text;
+}
+
+// "bf16, 661.2 TFLOP/s: 66.9 % of the peak, compute-bound, 40.10 ms above ideal".
+std::string WorkText(const proto::Kernel& kernel) {
+  const proto::KernelWork& work = kernel.work();
+  std::string text = kernel.dtype().empty() ? "type unknown" : kernel.dtype();
+  if (work.has_tflops_per_s()) text += fmt::format(", {:.1f} TFLOP/s", work.tflops_per_s());
+  text += work.has_peak_share() ? fmt::format(": {} of the peak", Percent(work.peak_share()))
+                                : ": share of the peak not given, " + work.peak_reason();
+  if (!work.bound().empty()) text += fmt::format(", {}-bound", work.bound());
+  if (work.has_above_ideal_ns())
+    text += fmt::format(", {} above ideal", FormatTime(work.above_ideal_ns()));
+  if (work.kernels() < kernel.count())
+    text += fmt::format(" ({} of {})", FormatCount(work.kernels()), FormatCount(kernel.count()));
+  return text;
+}
+
+// "1.00 waves, occupancy 18.8 %".
+std::string FitText(const proto::LaunchShape& shape) {
+  if (!shape.has_waves()) return "";
+  return fmt::format("; {:.2f} waves, occupancy {}", shape.waves(),
+                     Percent(shape.occupancy_share()));
 }
 
 constexpr std::size_t kNameColumn = 19;  // where names and details of two-line rows begin
@@ -53,6 +65,25 @@ void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
                                  FormatTime(kernel.min_ns()), FormatTime(kernel.max_ns()),
                                  ShapeText(kernel.shape())),
                      kNameColumn + 2);
+    if (kernel.has_work())
+      to.page.Sentence(WorkText(kernel) + FitText(kernel.shape()), kNameColumn + 2);
+  }
+}
+
+void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& findings) {
+  constexpr std::size_t kExampleWidth = 60;
+  std::vector<std::string> examples;
+  for (const proto::KernelFinding& finding : findings) examples.push_back(finding.example());
+  examples = ShortKernelNames(examples, kExampleWidth);
+  for (int i = 0; i < findings.size(); ++i) {
+    const proto::KernelFinding& finding = findings[i];
+    std::string text = "- " + finding.text();
+    if (finding.has_above_ideal_ns())
+      text += fmt::format("; no more than {} of it can be saved, what is above ideal",
+                          FormatTime(finding.above_ideal_ns()));
+    to.page.Sentence(text + "; most in " + examples[static_cast<std::size_t>(i)]);
+    to.page.Sentence(fmt::format("{}: {}", finding.setting(), finding.change()), 4);
+    to.page.Sentence("[" + finding.source() + "]", 8);
   }
 }
 

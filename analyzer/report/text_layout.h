@@ -25,6 +25,8 @@ class TextPage {
   void Heading(std::string_view title);
   // As it is, with a line end.
   void Line(std::string_view line);
+  // As it is: lines with their ends.
+  void Text(std::string_view text) { text_ += text; }
   // Broken at spaces; following lines are indented by two more than the first. Words longer than
   // the line stay whole.
   void Sentence(std::string_view text, std::size_t indent = 2);

@@ -11,23 +11,6 @@
 namespace traceinject {
 namespace {
 
-// A whole power of two, as message sizes are: "64 KiB".
-std::string BinaryBytes(std::int64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  std::size_t unit = 0;
-  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && bytes % 1024 == 0) {
-    bytes /= 1024;
-    ++unit;
-  }
-  return fmt::format("{} {}", bytes, kUnits[unit]);
-}
-
-std::string MessageSize(const proto::NcclRow& row) {
-  if (!row.has_bucket_low_bytes()) return kUnknown;
-  if (row.bucket_high_bytes() <= 1) return "empty";
-  return fmt::format("{}+{}", BinaryBytes(row.bucket_low_bytes()), row.latency_bound() ? " *" : "");
-}
-
 std::string CarriedOut(const proto::NcclRow& row) {
   if (row.function().rfind("Send", 0) == 0 || row.function() == "Recv") return "-";  // no choice
   if (!row.has_algorithm()) return kUnknown;

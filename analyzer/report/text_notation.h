@@ -20,5 +20,15 @@ std::string Rounded(double ns);
 std::string Plural(std::int64_t count, std::string_view noun, std::string_view ending = "s");
 // "rank 3"; "rank 3 pid 4711" where several processes are of that rank.
 std::string SourceLabel(const proto::Report& report, int index);
+// "rank 3: "; empty for the only process.
+std::string SourcePrefix(const proto::Report& report, int source);
+// "good", "lossy", ...
+const char* HealthGradeText(proto::Health::Grade grade);
+// "not given: rank 3: steps, because ..."
+std::string WithheldText(const proto::Report& report, const proto::Withheld& withheld);
+// "512x4" of 512 x 4 x 1.
+std::string DimsText(const google::protobuf::RepeatedField<std::int32_t>& dims);
+// "64 KiB+ *": from the lower end of the row's sizes on; the star: bound by latency.
+std::string MessageSize(const proto::NcclRow& row);
 
 }  // namespace traceinject

@@ -57,6 +57,7 @@ void WriteGaps(TextReport& to, const proto::DeviceReport& device);
 // text_kernels.cc
 void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
                   const Repeated<proto::Kernel>& kernels, std::size_t rows);
+void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& findings);
 void WriteKernelClasses(TextReport& to, const Repeated<proto::KernelClass>& classes);
 
 // text_memory.cc

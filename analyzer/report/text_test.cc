@@ -36,6 +36,14 @@ void ExpectFits(const std::string& text) {
   }
 }
 
+// With one space wherever a sentence was broken or indented.
+std::string Unbroken(const std::string& text) {
+  std::string joined;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
+}
+
 TEST(TextTest, TwoRanks) {
   ReportOptions options;
   options.mfu.flops_per_step = 4e12;
@@ -225,6 +233,42 @@ TEST(TextTest, FlopsOfAttentionAndWhatIsNotKnown) {
         "12.5 % of the kernel time is in matrix products"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
+}
+
+TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
+  Report report = BuildReport(SampleRun(), {});
+  proto::Run& run = *report.mutable_run();
+  proto::Kernel& kernel = *run.mutable_top_kernels(0);
+  kernel.set_dtype("bf16");
+  kernel.mutable_shape()->set_waves(1.5);
+  kernel.mutable_shape()->set_occupancy_share(0.25);
+  proto::KernelWork& work = *kernel.mutable_work();
+  work.set_kernels(kernel.count() - 1);
+  work.set_tflops_per_s(450.25);
+  work.set_peak_share(0.455);
+  work.set_bound("compute");
+  work.set_above_ideal_ns(12'300'000);
+  proto::KernelFinding& finding = *run.add_kernel_findings();
+  finding.set_text("products of matrices with unaligned rows: 30.0 % of the kernel time");
+  finding.set_example("void cutlass::Kernel<cutlass_80_gemm_align1>(int)");
+  finding.set_above_ideal_ns(2'000'000);
+  finding.set_setting("sizes of layers");
+  finding.set_change("pad them");
+  finding.set_source("docs.nvidia.com");
+  const std::string text = WriteText(report, {});
+  ExpectFits(text);
+  const std::string unbroken = Unbroken(text);
+  for (const char* expected :
+       {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (5 of 6)",
+        "1.50 waves, occupancy 25.0 %", "What the names of kernels show",
+        "- products of matrices with unaligned rows: 30.0 % of the kernel time; no more than 2.000",
+        "most in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {
+    EXPECT_NE(unbroken.find(expected), std::string::npos) << expected << text;
+  }
+  work.clear_peak_share();
+  work.set_peak_reason("139.0 % of the peak is impossible");
+  EXPECT_NE(Unbroken(WriteText(report, {})).find("share of the peak not given, 139.0 %"),
+            std::string::npos);
 }
 
 TEST(TextTest, SamplesOfTheJobAndOfEachRank) {

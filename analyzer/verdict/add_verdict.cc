@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/verdict/add_verdict.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -16,8 +18,6 @@
 
 namespace traceinject {
 namespace {
-
-constexpr std::size_t kMostStepRows = 1000;
 
 std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
 
@@ -44,7 +44,7 @@ StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
   return sum;
 }
 
-void StepsOf(const JudgedDevice& judged, TimeNs origin, proto::DeviceSteps& to) {
+void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto::DeviceSteps& to) {
   const Steps& steps = judged.steps;
   to.set_label(std::string(judged.label));
   to.set_source(std::string(StepSourceName(steps.source)));
@@ -59,7 +59,7 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, proto::DeviceSteps& to) 
   if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
   SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
-  for (std::size_t i = 0; i < std::min(steps.steps.size(), kMostStepRows); ++i) {
+  for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
     SplitOf(judged.causes.steps[i], row);
     row.set_start_ns(steps.steps[i].time.start - origin);
@@ -92,7 +92,7 @@ std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const Repo
     if (IsStopped(options.stop)) return {};
     judged.back().rank_index = rank;
     judged.back().label = reported.label();
-    StepsOf(judged.back(), origin, *report.add_steps());
+    StepsOf(judged.back(), origin, options.step_rows, *report.add_steps());
   }
   return judged;
 }
@@ -148,6 +148,16 @@ void EvidenceOf(const EvidenceLine& line, const JudgedDevice& judged, TimeNs ori
     to.set_device(judged.device->ordinal);
   } else {
     to.set_thread(judged.rank->threads[line.place->thread].tid);
+  }
+}
+
+// What the names of its kernels show: only faster kernels help where nothing is waited for.
+void KernelLevers(const proto::DeviceReport& device, proto::Verdict& to) {
+  for (const proto::KernelFinding& finding : device.kernel_findings()) {
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(finding.setting());
+    lever.set_change(fmt::format("{} ({})", finding.change(), finding.text()));
+    lever.set_source(finding.source());
   }
 }
 
@@ -215,8 +225,20 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   if (IsStopped(options.stop)) return;
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
+  if (decision.label == "compute_bound") {
+    for (const proto::DeviceReport& device : report.devices()) {
+      if (device.label() == critical.label) KernelLevers(device, verdict);
+    }
+  }
   if (!decision.abstained.empty() && !report.trust().withheld().empty())
     ClearVerdictFigures(verdict);
+  WithholdSteps(report);
+  MakePrintable(report);
+}
+
+void AddSteps(const Run& run, const ReportOptions& options, Report& report) {
+  const std::optional<TimeNs> origin = RunOrigin(run);
+  if (origin) JudgeDevices(run, *origin, options, report);
   WithholdSteps(report);
   MakePrintable(report);
 }

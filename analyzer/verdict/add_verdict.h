@@ -13,6 +13,9 @@ namespace traceinject {
 // inconclusive. O(scenarios * events log events).
 void AddVerdict(const Run& run, const ReportOptions& options, Report& report);
 
+// Report.steps alone. O(events log events).
+void AddSteps(const Run& run, const ReportOptions& options, Report& report);
+
 // BuildReport() with the verdict.
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options);
 

@@ -199,6 +199,28 @@ TEST(VerdictTest, BusyGpuIsHealthy) {
   }
 }
 
+// Its kernels are those of an older GPU.
+TEST(VerdictTest, WhatKernelNamesShowIsALeverOfABusyGpu) {
+  traceinject::Run run = RunOf(SimulatedTraining({}).rank());
+  const proto::Verdict busy = BuildReportWithVerdict(run, {}).verdict();
+  EXPECT_EQ(busy.label(), "compute_bound");
+  ASSERT_EQ(busy.levers_size(), 1);
+  EXPECT_NE(busy.levers(0).setting().find("aligned sizes"), std::string::npos);
+  EXPECT_NE(busy.levers(0).change().find("100.0 % of the kernel time"), std::string::npos);
+  run.ranks[0].devices[0].cc_major = 8;
+  EXPECT_EQ(BuildReportWithVerdict(run, {}).verdict().levers_size(), 0);
+}
+
+TEST(VerdictTest, KernelsAreNoLeversOfAnotherLabel) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+  EXPECT_EQ(report.verdict().label(), "dataloader");
+  EXPECT_EQ(report.devices(0).kernel_findings_size(), 1);
+  for (const proto::Lever& lever : report.verdict().levers())
+    EXPECT_EQ(lever.change().find("of the kernel time"), std::string::npos);
+}
+
 TEST(VerdictTest, AnUnknownLoaderIsInconclusiveAndNamesTheRemedy) {
   TrainingPlan plan;
   plan.load_ns = 40'000'000;
@@ -430,6 +452,23 @@ TEST(VerdictTest, StepsInTheReportAddUp) {
 }
 
 // Whenever it is told: what it gives is the report or has no verdict.
+TEST(VerdictTest, StepsAloneAreThoseOfTheVerdict) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  const auto run = RunOf(SimulatedTraining(plan).rank());
+  const Report with_verdict = BuildReportWithVerdict(run, {});
+  Report steps = BuildReport(run, {});
+  AddSteps(run, {}, steps);
+  ASSERT_EQ(steps.steps_size(), 1);
+  EXPECT_EQ(steps.steps(0).SerializeAsString(), with_verdict.steps(0).SerializeAsString());
+  ReportOptions few;
+  few.step_rows = 3;
+  Report first = BuildReport(run, few);
+  AddSteps(run, few, first);
+  EXPECT_EQ(first.steps(0).steps_size(), 3);
+  EXPECT_EQ(first.steps(0).sum().length_ns(), steps.steps(0).sum().length_ns());
+}
+
 TEST(VerdictTest, AReportCanBeBrokenOff) {
   using Clock = std::chrono::steady_clock;
   TrainingPlan planted;

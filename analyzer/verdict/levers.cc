@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/model/name_patterns.h"
+
 namespace traceinject {
 namespace {
 
@@ -19,6 +21,14 @@ bool PinsMemory(const Rank& rank) {
   return !rank.loaders.empty() &&
          std::all_of(rank.loaders.begin(), rank.loaders.end(),
                      [](const DataLoader& loader) { return loader.pin_memory; });
+}
+
+// Its kernels tell.
+bool FusesOptimizer(const Rank& rank) {
+  return std::any_of(rank.shapes.begin(), rank.shapes.end(), [&](const KernelShape& shape) {
+    return shape.kernel_class == KernelClass::kOptimizer &&
+           MatchesAny(rank.string(shape.name), "multi_tensor_apply*Fused");
+  });
 }
 
 constexpr LeverRow kLevers[] = {
@@ -74,7 +84,7 @@ constexpr LeverRow kLevers[] = {
      "a whole step is launched by one call", kCudaDoc},
     {"launch_bound", "optimizer with fused=True",
      "one kernel for many parameters instead of several for each",
-     "docs.pytorch.org/docs/stable/optim.html"},
+     "docs.pytorch.org/docs/stable/optim.html", FusesOptimizer},
     {"launch_bound", "larger batches", "the same launches do more work", kTuning},
     {"comm_exposed", "DistributedDataParallel(bucket_cap_mb=...)",
      "buckets of 25 to 100 MB start early enough to overlap the backward pass and are large enough "

@@ -26,8 +26,8 @@ TEST(LeversTest, HealthyAndUnknownHaveNone) {
   EXPECT_TRUE(LeversOf("inconclusive", Rank{}).empty());
 }
 
-bool Suggests(const Rank& rank, std::string_view setting) {
-  const std::vector<LeverRow> levers = LeversOf("dataloader", rank);
+bool Suggests(const Rank& rank, std::string_view setting, std::string_view label = "dataloader") {
+  const std::vector<LeverRow> levers = LeversOf(label, rank);
   return std::any_of(levers.begin(), levers.end(),
                      [&](const LeverRow& lever) { return lever.setting == setting; });
 }
@@ -40,6 +40,18 @@ TEST(LeversTest, WhatIsSetAlreadyIsNotSuggested) {
   EXPECT_FALSE(Suggests(rank, "DataLoader(pin_memory=True)"));
   rank.loaders.resize(2);
   EXPECT_TRUE(Suggests(rank, "DataLoader(pin_memory=True)"));
+}
+
+TEST(LeversTest, AFusedOptimizerIsNotSuggestedAgain) {
+  Rank rank;
+  rank.strings = {"multi_tensor_apply_kernel<TensorListMetadata<3>, PointwiseOpScalarFunctor>",
+                  "multi_tensor_apply_kernel<FusedOptimizerTensorListMetadata<4>, Functor>"};
+  KernelShape& shape = rank.shapes.emplace_back();
+  shape.kernel_class = KernelClass::kOptimizer;
+  shape.name = 0;
+  EXPECT_TRUE(Suggests(rank, "optimizer with fused=True", "launch_bound"));
+  shape.name = 1;
+  EXPECT_FALSE(Suggests(rank, "optimizer with fused=True", "launch_bound"));
 }
 
 }  // namespace

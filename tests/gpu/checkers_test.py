@@ -21,6 +21,7 @@ import compare_with_profiler
 import flops
 import hide_profiler
 import identical
+import kernels
 import matrix_products
 import overhead
 import programs
@@ -683,6 +684,42 @@ class StepFlops(unittest.TestCase):
         self.assertEqual(self.judged("compiled", {}, products), ["PASS", "NOTE", "PASS"])
         self.assertEqual(self.judged("compiled", {}, {**products, "unknown_share": 0.0}), ["FAIL", "NOTE", "PASS"])
         self.assertEqual(self.judged("compiled", {}, {**products, "attention": {"calls": "1"}}), ["FAIL", "NOTE", "PASS"])
+
+
+class KernelEfficiency(unittest.TestCase):
+    def outcomes(self, judge, *arguments):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "checks"
+            judge(checks.Checks(path, "kernels"), *arguments)
+            return [outcome for line in path.read_text().splitlines() if (outcome := json.loads(line)["outcome"]) != "NOTE"]
+
+    @staticmethod
+    def kernel(**work):
+        return {"name": "nvjet", "kernel_class": "gemm", "share": 1.0, "total_ns": "1000", "shape": {},
+                "work": {"flops": 1e12, "kernel_ns": "1000", "tflops_per_s": 700.0, "bound": "compute", **work}}
+
+    def test_what_was_planted_has_to_be_shown(self):
+        run = {"top_kernels": [self.kernel()], "kernel_findings": [{"name": "fp32_products", "share": 0.5}]}
+        self.assertEqual(self.outcomes(kernels.judge_names, "fp32", run), ["PASS"])
+        self.assertEqual(self.outcomes(kernels.judge_names, "math", run), ["FAIL"])
+        self.assertEqual(self.outcomes(kernels.judge_names, "clean", run), ["FAIL"])
+        self.assertEqual(self.outcomes(kernels.judge_names, "clean", {**run, "kernel_findings": []}), ["PASS"])
+
+    def test_work_of_kernels_is_that_of_the_calls(self):
+        run = {"top_kernels": [self.kernel()], "matrix_products": {"flops": 1e12}}
+        self.assertEqual(self.outcomes(kernels.judge_work, "clean", run), ["PASS"] * 3)
+        more = {**run, "matrix_products": {"flops": 1.1e12}}
+        self.assertEqual(self.outcomes(kernels.judge_work, "clean", more), ["FAIL", "PASS", "PASS"])
+        half = {**run, "top_kernels": [self.kernel(kernel_ns="500", peak_reason="120.0 % of the peak is impossible")]}
+        self.assertEqual(self.outcomes(kernels.judge_work, "clean", half), ["PASS", "FAIL", "FAIL"])
+
+    def test_rates_and_occupancy_are_compared(self):
+        run = {"top_kernels": [self.kernel()]}
+        self.assertEqual(self.outcomes(kernels.judge_rate, {"tflops_per_s": 690.0}, run), ["PASS", "PASS"])
+        self.assertEqual(self.outcomes(kernels.judge_rate, {"tflops_per_s": 600.0}, run), ["FAIL", "PASS"])
+        self.assertEqual(self.outcomes(kernels.judge_rate, {"tflops_per_s": 600.0}, {"top_kernels": []}), ["FAIL"])
+        told = [{"name": "a", "shape": {"blocks_per_sm": 4}}, {"name": "b", "shape": {}}]
+        self.assertEqual(self.outcomes(kernels.judge_occupancy, {"a": 4, "b": 2, "c": 1}, told), ["PASS", "FAIL", "FAIL"])
 
 
 if __name__ == "__main__":

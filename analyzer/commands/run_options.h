@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that report on a run share: which recordings, which part of them, where the
+// output goes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analyzer/commands/arguments.h"
+#include "analyzer/metrics/build_report.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct RunOptions {
+  std::vector<std::string> paths;
+  ReportOptions report;
+  std::string output = "-";
+  bool no_progress = false;
+};
+
+// The recordings, --from, --to, --steps, --step-regex, -o and --no-progress.
+void AddRunOptions(CLI::App& app, RunOptions& options);
+
+// ParseArguments(), with what these options require of each other.
+std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
+                                     const RunOptions& options);
+
+// The run, or the exit code: why there is none was told on stderr.
+std::variant<Run, int> LoadOrExplain(const RunOptions& options);
+
+// Columns for sentences, and whether to use colour: those of the terminal that the output goes to.
+struct PageStyle {
+  std::size_t width = 0;
+  bool color = false;
+};
+PageStyle StyleOf(const RunOptions& options);
+
+}  // namespace traceinject

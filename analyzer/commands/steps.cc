@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "analyzer/commands/analyze.h"
+#include "analyzer/commands/table_command.h"
+#include "analyzer/common/units.h"
+#include "analyzer/report/full_tables.h"
+#include "analyzer/report/text_notation.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+namespace {
+
+std::string Summary(const Report& report) {
+  std::string text;
+  for (const proto::DeviceSteps& steps : report.steps()) {
+    text += fmt::format("{}{}: {} ({}), median {}, MAD {}", text.empty() ? "" : "; ", steps.label(),
+                        Plural(steps.count(), "step"), steps.source(),
+                        FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()));
+  }
+  return text;
+}
+
+FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
+  ReportOptions how = options;
+  how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
+  FullTable full{BuildReport(run, how), "", {}, 0};
+  AddSteps(run, how, full.report);
+  full.summary = Summary(full.report);
+  full.table = StepTable(full.report);
+  for (const proto::DeviceSteps& steps : full.report.steps())
+    full.rows += steps.steps().empty() ? 0 : steps.count();
+  return full;
+}
+
+}  // namespace
+
+int RunSteps(const std::vector<std::string>& arguments) {
+  return RunTable(
+      {"analyze steps",
+       "Every training step of each GPU, split exactly: its parts add up to its length to the "
+       "nanosecond, and the causes of idle time to that.",
+       "A step lasts until the work that the host launched in it ends; idle time after that "
+       "belongs\n"
+       "to the next step.\n",
+       "  analyze steps run.db --sort length_ns\n"
+       "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
+       "  analyze steps run.db --device 0 --format csv -o steps.csv\n",
+       StepColumns(), Build},
+      arguments);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/kernel_work.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "analyzer/metrics/attention_links.h"
+#include "analyzer/metrics/calls_on_threads.h"
+#include "analyzer/metrics/data_types.h"
+#include "analyzer/metrics/matrix_products.h"
+#include "analyzer/metrics/step_flops.h"
+#include "analyzer/model/kernel_traits.h"
+
+namespace traceinject {
+namespace {
+
+constexpr int kFastTf32 = 77;  // CUBLAS_COMPUTE_32F_FAST_TF32
+constexpr int kUnknownType = -1, kFloat = 0;
+
+// What one call asks for.
+struct CallWork {
+  double flops = 0;
+  std::optional<double> bytes = 0;
+  std::string dtype;  // empty: the call does not tell it
+  std::optional<PeakDtype> rate = std::nullopt;
+  bool name_tells = false;  // which rate limits it: the call leaves it open
+  bool tf32_allowed = false;
+};
+
+void Add(std::optional<double>& sum, const std::optional<double>& part) {
+  if (sum && part) {
+    *sum += *part;
+  } else {
+    sum.reset();
+  }
+}
+
+CallWork WorkOf(const GemmShape& shape, std::string_view function) {
+  CallWork work;
+  work.flops = FlopsOf(shape);
+  work.bytes = LeastBytesOf(shape);
+  work.rate = PeakDtypeOf(shape, function);
+  work.name_tells = !work.rate && (shape.type_a == kFloat || shape.type_a == kUnknownType);
+  work.tf32_allowed = shape.compute_type == kFastTf32;
+  if (work.rate) {
+    work.dtype = PeakDtypeName(*work.rate);
+  } else if (!work.name_tells && shape.type_a == shape.type_b) {
+    work.dtype = DataTypeName(shape.type_a);
+  }
+  return work;
+}
+
+// Pairs of a query and a key that have to be computed; empty: not known.
+std::optional<double> Pairs(const AttentionShape& shape) {
+  const auto queries = static_cast<double>(shape.query_length);
+  const auto keys = static_cast<double>(shape.key_length);
+  if (shape.causal == 0) return queries * keys;
+  // Of other lengths, libraries differ in which corner the mask begins.
+  if (shape.causal != 1 || shape.query_length != shape.key_length) return std::nullopt;
+  return queries * (queries + 1) / 2;
+}
+
+// Forward: queries, keys and values are read, the result is written. Backward: these three and the
+// gradient of the result are read, three gradients are written.
+std::optional<double> LeastBytesOf(const AttentionShape& shape, bool backward) {
+  const DataType* type = FindDataType(shape.type);
+  if (type == nullptr || shape.kv_heads < 0) return std::nullopt;
+  const auto b = static_cast<double>(shape.batch), h = static_cast<double>(shape.heads),
+             kv = static_cast<double>(shape.kv_heads), q = static_cast<double>(shape.query_length),
+             k = static_cast<double>(shape.key_length), d = static_cast<double>(shape.head_size),
+             v = static_cast<double>(shape.value_head_size);
+  const double inputs = h * q * d + kv * k * (d + v);
+  return type->bytes * b * ((backward ? 2 : 1) * inputs + h * q * v);
+}
+
+// Empty: lengths or mask are not known.
+std::optional<CallWork> WorkOf(const AttentionShape& shape, bool backward) {
+  for (const std::int64_t size : {shape.batch, shape.heads, shape.query_length, shape.key_length,
+                                  shape.head_size, shape.value_head_size}) {
+    if (size < 0) return std::nullopt;
+  }
+  const auto pairs = Pairs(shape);
+  if (!pairs) return std::nullopt;
+  const auto d = static_cast<double>(shape.head_size),
+             v = static_cast<double>(shape.value_head_size);
+  CallWork work;
+  work.flops = 2 * static_cast<double>(shape.batch) * static_cast<double>(shape.heads) * *pairs *
+               (backward ? 3 * d + 2 * v : d + v);
+  work.bytes = LeastBytesOf(shape, backward);
+  const DataType* type = FindDataType(shape.type);
+  if (type != nullptr) work.rate = type->rate;
+  work.name_tells = shape.type == kFloat || shape.type == kUnknownType;
+  if (work.rate) work.dtype = PeakDtypeName(*work.rate);
+  return work;
+}
+
+class Measurement {
+ public:
+  Measurement(const Rank& rank, const Device& device)
+      : rank_(rank), device_(device), spec_(FindGpuSpec(device.name)) {
+    for (const KernelShape& shape : rank.shapes) {
+      const auto [entry, is_new] = names_.try_emplace(shape.name);
+      if (!is_new) continue;
+      const std::string_view name = rank.string(shape.name);
+      entry->second = {TraitsOf(name, shape.kernel_class), IsHelperKernel(name)};
+    }
+  }
+
+  KernelWorks Measure(OpRange range) {
+    const GpuOps& ops = device_.ops;
+    const std::vector<std::uint32_t> product =
+        CallAround(rank_, rank_.gemms.start, rank_.gemms.end, rank_.gemms.thread);
+    const AttentionLinks attentions(rank_);
+    std::vector<KernelOfCall> of_products, of_attention;
+    for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
+      if (ops.kind[op] != OpKind::kKernel || ops.launch[op] == kNone) continue;
+      const std::uint32_t launch = ops.launch[op];
+      if (product[launch] != kNone) {
+        if (Computes(op, ops.kernel_class[op] == KernelClass::kGemm))
+          of_products.emplace_back(product[launch], op);
+        continue;
+      }
+      const std::uint32_t call = attentions.Of(launch, ops.kernel_class[op]);
+      if (call != kNone && Computes(op, AttentionLinks::IsAttention(ops.kernel_class[op])))
+        of_attention.emplace_back(call, op);
+    }
+    ForEachCall(of_products, [&](std::uint32_t call) { return WorkOfProduct(call); });
+    ForEachCall(of_attention, [&](std::uint32_t call) {
+      return WorkOf(rank_.attention_shapes[rank_.attentions.shape[call]],
+                    rank_.attentions.backward[call] != 0);
+    });
+    return std::move(works_);
+  }
+
+ private:
+  struct Name {
+    KernelTraits traits;
+    bool helper = false;
+  };
+  using KernelOfCall = std::pair<std::uint32_t, std::uint32_t>;  // row of the call, operation
+
+  std::uint32_t NameOf(std::uint32_t op) const { return rank_.shapes[device_.ops.detail[op]].name; }
+  bool Computes(std::uint32_t op, bool right_class) const {
+    return right_class && !names_.at(NameOf(op)).helper;
+  }
+
+  // All products of the call whose last row this is.
+  std::optional<CallWork> WorkOfProduct(std::uint32_t last) const {
+    const Gemms& gemms = rank_.gemms;
+    std::optional<CallWork> sum;
+    for (std::uint32_t row = FirstOfCall(gemms, last); row <= last; ++row) {
+      if (gemms.thread[row] != gemms.thread[last]) continue;
+      const GemmShape& shape = rank_.gemm_shapes[gemms.shape[row]];
+      const CallWork one = WorkOf(shape, rank_.string(shape.function));
+      if (!sum) {
+        sum = one;
+        continue;
+      }
+      sum->flops += one.flops;
+      Add(sum->bytes, one.bytes);
+      if (sum->rate != one.rate) sum->rate.reset();
+      if (sum->dtype != one.dtype) sum->dtype.clear();
+    }
+    return sum;
+  }
+
+  template <typename Work>
+  void ForEachCall(std::vector<KernelOfCall>& kernels, Work work_of) {
+    std::sort(kernels.begin(), kernels.end());
+    for (std::size_t first = 0; first < kernels.size();) {
+      std::size_t end = first;
+      TimeNs took_ns = 0;
+      bool one_name = true;
+      const std::uint32_t name = NameOf(kernels[first].second);
+      for (; end < kernels.size() && kernels[end].first == kernels[first].first; ++end) {
+        const std::uint32_t op = kernels[end].second;
+        took_ns += device_.ops.end[op] - device_.ops.start[op];
+        one_name &= NameOf(op) == name;
+      }
+      if (one_name) {
+        if (const auto work = work_of(kernels[first].first))
+          AddTo(works_[name], *work, name, static_cast<std::int64_t>(end - first), took_ns);
+      }
+      first = end;
+    }
+  }
+
+  // A rate that the call leaves open, by the name: fp32 only where the kernel uses no tensor cores,
+  // which have ways to compute fp32 that are neither TF32 nor at the rate of the ordinary cores.
+  std::optional<PeakDtype> RateByName(std::uint32_t name) const {
+    const KernelTraits& traits = names_.at(name).traits;
+    if (traits.dtype == "fp32" && traits.tensor_cores.value_or(true)) return std::nullopt;
+    return PeakDtypeFromName(traits.dtype);
+  }
+
+  void AddTo(KernelWork& to, const CallWork& call, std::uint32_t name, std::int64_t kernels,
+             TimeNs took_ns) const {
+    KernelWork one;
+    one.kernels = kernels;
+    one.known_ns = took_ns;
+    one.flops = call.flops;
+    one.bytes = call.bytes;
+    one.tf32_allowed = call.tf32_allowed;
+    one.dtype = call.dtype;
+    one.peak_ns.reset();
+    one.reached_ns.reset();
+    one.memory_ns.reset();
+    one.ideal_ns.reset();
+    one.above_ideal_ns.reset();
+    std::optional<PeakDtype> rate = call.rate;
+    if (!rate && call.name_tells) rate = RateByName(name);
+    if (rate && one.dtype.empty()) one.dtype = PeakDtypeName(*rate);
+    const auto peak = spec_ != nullptr && rate ? PeakTflops(*spec_, *rate) : std::nullopt;
+    if (peak) {
+      one.peak_ns = call.flops / (*peak * 1000);
+      one.reached_ns = *one.peak_ns / ReachedShare(*spec_, *rate);
+    }
+    if (spec_ != nullptr && spec_->memory_gb_per_s > 0 && call.bytes)
+      one.memory_ns = *call.bytes / spec_->memory_gb_per_s;
+    if (one.peak_ns && one.memory_ns) {
+      one.ideal_ns = std::max(*one.reached_ns, *one.memory_ns / kReachedMemoryShare);
+      one.above_ideal_ns = std::max(0.0, static_cast<double>(took_ns) - *one.ideal_ns);
+    }
+    to += one;
+  }
+
+  const Rank& rank_;
+  const Device& device_;
+  const GpuSpec* spec_;
+  std::unordered_map<std::uint32_t, Name> names_;
+  KernelWorks works_;
+};
+
+}  // namespace
+
+KernelWork& KernelWork::operator+=(const KernelWork& other) {
+  if (other.kernels == 0) return *this;
+  dtype = kernels == 0 || dtype == other.dtype ? other.dtype : "";
+  kernels += other.kernels;
+  known_ns += other.known_ns;
+  flops += other.flops;
+  Add(bytes, other.bytes);
+  Add(peak_ns, other.peak_ns);
+  Add(reached_ns, other.reached_ns);
+  Add(memory_ns, other.memory_ns);
+  Add(ideal_ns, other.ideal_ns);
+  Add(above_ideal_ns, other.above_ideal_ns);
+  tf32_allowed |= other.tf32_allowed;
+  return *this;
+}
+
+std::optional<double> KernelWork::tflops_per_s() const {
+  if (known_ns <= 0) return std::nullopt;
+  return flops / static_cast<double>(known_ns) / 1000;
+}
+
+std::optional<double> KernelWork::peak_share() const {
+  if (known_ns <= 0 || !peak_ns || !refusal().empty()) return std::nullopt;
+  return *peak_ns / static_cast<double>(known_ns);
+}
+
+std::optional<double> KernelWork::reached_share() const {
+  if (!peak_share() || !reached_ns) return std::nullopt;
+  return *reached_ns / static_cast<double>(known_ns);
+}
+
+std::string KernelWork::refusal() const {
+  if (kernels == 0) return "";
+  if (known_ns <= 0) return "no measurable time";
+  if (!peak_ns) return "the peak rate of this type on this GPU is not known";
+  const double share = *peak_ns / static_cast<double>(known_ns);
+  return share > 1 ? fmt::format("{:.1f} % of the peak is impossible", 100 * share) : "";
+}
+
+std::optional<double> KernelWork::intensity() const {
+  if (kernels == 0 || bytes.value_or(0) <= 0) return std::nullopt;
+  return flops / *bytes;
+}
+
+std::optional<bool> KernelWork::compute_bound() const {
+  if (kernels == 0 || !peak_ns || !memory_ns) return std::nullopt;
+  return *peak_ns >= *memory_ns;
+}
+
+std::optional<double> KernelWork::time_above_ideal_ns() const {
+  if (!peak_share()) return std::nullopt;
+  return above_ideal_ns;
+}
+
+KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, OpRange range) {
+  if (rank.gemms.size() + rank.attentions.size() == 0) return {};
+  return Measurement(rank, device).Measure(range);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the name of a kernel tells of the numbers it works on, the units it uses and the GPU that it
+// was built for. What a name does not tell is unknown, never guessed.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct KernelTraits {
+  // "fp4", "fp8", "int8", "bf16", "tf32", "fp16", "fp64", "fp32": of the matrices for products, the
+  // narrowest that is named for others. Empty: not told.
+  std::string_view dtype;
+  std::optional<bool> tensor_cores;  // empty: not told
+  // Ten times the compute capability: 75, 80, 90, 100, ...; empty: not told.
+  std::optional<int> architecture;
+};
+
+// Of a demangled name. O(length of the name x rules): once for each distinct name.
+KernelTraits TraitsOf(std::string_view demangled_name, KernelClass kernel_class);
+
+// A kernel that only prepares or finishes what others compute: sums of a product split over k,
+// biases, conversions around the backward pass of attention.
+bool IsHelperKernel(std::string_view demangled_name);
+
+}  // namespace traceinject

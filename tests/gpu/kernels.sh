@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What analyze says of kernels: programs with one planted slowness each that the names of kernels should show and one without, rates of
+# matrix products against CUDA events, and theoretical occupancy against what CUDA itself answers. About two minutes on one GPU.
+#
+# usage: kernels.sh OUT [--program NAME]...    writes OUT/results.json and the recordings; exit code 0: all checks passed
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -lt 1 || $1 == -* ]]; then
+  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+[[ -n $analyze ]] || stop "analyze not found: build it or set TRACEINJECT_ANALYZE"
+out=$1
+shift
+mkdir -p "$out"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/kernels.py" check --library "$lib" --analyze "$analyze" --out "$out" "$@"
