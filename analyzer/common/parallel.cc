@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/common/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+
+namespace traceinject {
+
+void RunInParallel(const std::vector<std::function<void()>>& tasks) {
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      try {
+        tasks[i]();
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = tasks.size();
+      }
+    }
+  };
+  const std::size_t processors = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+  {
+    std::vector<std::jthread> helpers;
+    try {
+      for (std::size_t i = 1; i < std::min(processors, tasks.size()); ++i)
+        helpers.emplace_back(work);
+    } catch (const std::system_error&) {  // no more threads: those that there are do it all
+    }
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace traceinject
