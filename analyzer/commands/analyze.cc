@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 9> kCommands = {{
+constexpr std::array<Command, 11> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -23,6 +23,8 @@ constexpr std::array<Command, 9> kCommands = {{
      RunSteps},
     {"comm", "all NCCL operations by function and size: time, exposed time, bandwidth", RunComm},
     {"nvtx", "NVTX ranges by name, with the GPU work launched inside them", RunNvtx},
+    {"memory", "calls that allocate and free GPU memory; --samples: memory over time", RunMemory},
+    {"data", "waits for data in each step, throughput; --loaders, --workers", RunData},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
@@ -52,8 +54,7 @@ std::string Help() {
          "  analyze run.db --steps 10..20                   only these steps\n"
          "  analyze run.db --format json -o report.json     the same for programs\n"
          "  analyze kernels run.db --sort mean_ns           a full table; likewise gaps, steps, "
-         "comm, "
-         "nvtx\n"
+         "...\n"
          "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n\n"
          "exit codes: 0 report, 1 failed gate, 2 bad usage, 3 unreadable input\n";
 }

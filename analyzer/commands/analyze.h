@@ -35,6 +35,8 @@ int RunGaps(const std::vector<std::string>& arguments);
 int RunSteps(const std::vector<std::string>& arguments);
 int RunComm(const std::vector<std::string>& arguments);
 int RunNvtx(const std::vector<std::string>& arguments);
+int RunMemory(const std::vector<std::string>& arguments);
+int RunData(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);

@@ -29,14 +29,16 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunKernels(const std::vector<std::string>& arguments) {
-  return RunTable(
-      {"analyze kernels", "All kernels of a run by name, summed over its GPUs, by total time.",
-       "A kernel counts in the window in which it starts, with its whole duration.\n",
-       "  analyze kernels run.db --limit 0                 all of them\n"
-       "  analyze kernels run.db --filter gemm --sort max_ns\n"
-       "  analyze kernels run.db --rank 3 --steps 10..20 --format csv -o kernels.csv\n",
-       KernelColumns(), Build},
-      arguments);
+  const TableCommand table{
+      "analyze kernels",
+      "All kernels of a run by name, summed over its GPUs, by total time.",
+      "A kernel counts in the window in which it starts, with its whole duration.\n",
+      "  analyze kernels run.db --limit 0                 all of them\n"
+      "  analyze kernels run.db --filter gemm --sort max_ns\n"
+      "  analyze kernels run.db --rank 3 --steps 10..20 --format csv -o kernels.csv\n",
+      KernelColumns(),
+      Build};
+  return RunTable({&table, 1}, arguments);
 }
 
 }  // namespace traceinject

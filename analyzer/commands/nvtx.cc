@@ -35,25 +35,27 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunNvtx(const std::vector<std::string>& arguments) {
-  return RunTable({"analyze nvtx",
-                   "NVTX ranges by name, summed over the processes of a run, with the GPU work "
-                   "that was launched "
-                   "inside them, by the time of that work.",
-                   "Work belongs to the ranges that were open on the thread that launched it, when "
-                   "it did. What\n"
-                   "PyTorch's autograd threads launch in a backward pass belongs to ranges of "
-                   "those threads only,\n"
-                   "not to a range \"backward\" of the thread that waits for them.\n"
-                   "GPU times are sums of durations: what runs in parallel counts twice. The self "
-                   "times add up\n"
-                   "to all GPU work, with the row \"(in no range)\". Ranges of one name inside "
-                   "each other count\n"
-                   "once in the totals.\n",
-                   "  analyze nvtx run.db --sort gpu_self_ns\n"
-                   "  analyze nvtx run.db --filter '^(forward|backward)$' --columns all\n"
-                   "  analyze nvtx run.db --steps 10..20 --format json\n",
-                   NvtxColumns(), Build},
-                  arguments);
+  const TableCommand table{
+      "analyze nvtx",
+      "NVTX ranges by name, summed over the processes of a run, with the GPU work "
+      "that was launched "
+      "inside them, by the time of that work.",
+      "Work belongs to the ranges that were open on the thread that launched it, when "
+      "it did. What\n"
+      "PyTorch's autograd threads launch in a backward pass belongs to ranges of "
+      "those threads only,\n"
+      "not to a range \"backward\" of the thread that waits for them.\n"
+      "GPU times are sums of durations: what runs in parallel counts twice. The self "
+      "times add up\n"
+      "to all GPU work, with the row \"(in no range)\". Ranges of one name inside "
+      "each other count\n"
+      "once in the totals.\n",
+      "  analyze nvtx run.db --sort gpu_self_ns\n"
+      "  analyze nvtx run.db --filter '^(forward|backward)$' --columns all\n"
+      "  analyze nvtx run.db --steps 10..20 --format json\n",
+      NvtxColumns(),
+      Build};
+  return RunTable({&table, 1}, arguments);
 }
 
 }  // namespace traceinject

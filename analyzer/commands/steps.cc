@@ -30,26 +30,26 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
   AddSteps(run, how, full.report);
   full.summary = Summary(full.report);
   full.table = StepTable(full.report);
-  for (const proto::DeviceSteps& steps : full.report.steps())
-    full.rows += steps.steps().empty() ? 0 : steps.count();
+  full.rows = StepRowsThatThereAre(full.report);
   return full;
 }
 
 }  // namespace
 
 int RunSteps(const std::vector<std::string>& arguments) {
-  return RunTable(
-      {"analyze steps",
-       "Every training step of each GPU, split exactly: its parts add up to its length to the "
-       "nanosecond, and the causes of idle time to that.",
-       "A step lasts until the work that the host launched in it ends; idle time after that "
-       "belongs\n"
-       "to the next step.\n",
-       "  analyze steps run.db --sort length_ns\n"
-       "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
-       "  analyze steps run.db --device 0 --format csv -o steps.csv\n",
-       StepColumns(), Build},
-      arguments);
+  const TableCommand table{
+      "analyze steps",
+      "Every training step of each GPU, split exactly: its parts add up to its length to the "
+      "nanosecond, and the causes of idle time to that.",
+      "A step lasts until the work that the host launched in it ends; idle time after that "
+      "belongs\n"
+      "to the next step.\n",
+      "  analyze steps run.db --sort length_ns\n"
+      "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
+      "  analyze steps run.db --device 0 --format csv -o steps.csv\n",
+      StepColumns(),
+      Build};
+  return RunTable({&table, 1}, arguments);
 }
 
 }  // namespace traceinject

@@ -55,6 +55,23 @@ std::size_t ColumnOrThrow(std::span<const TableColumn> columns, const std::strin
                   nearest ? fmt::format(", did you mean '{}'?", *nearest) : std::string(), list));
 }
 
+// "name,count"; "all".
+std::vector<std::size_t> ParseColumns(std::span<const TableColumn> columns,
+                                      const std::string& list) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::string name = list.substr(at, end - at);
+    at = end + 1;
+    if (name != "all") {
+      chosen.push_back(ColumnOrThrow(columns, name, "--columns"));
+      continue;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) chosen.push_back(i);
+  }
+  return chosen;
+}
+
 void AddRowOptions(CLI::App& app, const TableCommand& command, Options& options) {
   app.add_option_function<std::string>(
          "--sort",
@@ -76,21 +93,32 @@ void AddRowOptions(CLI::App& app, const TableCommand& command, Options& options)
   app.add_option("--limit", options.limit,
                  "print so many rows; 0: all. Without it 20 in text, all in csv and json")
       ->check(WholeNumberFrom(0));
-  app.add_option_function<std::vector<std::string>>(
+  app.add_option_function<std::string>(
          "--columns",
-         [&](const std::vector<std::string>& names) {
-           for (const std::string& name : names) {
-             if (name == "all") {
-               for (std::size_t i = 0; i < command.columns.size(); ++i)
-                 options.columns.push_back(i);
-             } else {
-               options.columns.push_back(ColumnOrThrow(command.columns, name, "--columns"));
-             }
-           }
-         },
+         [&](const std::string& list) { options.columns = ParseColumns(command.columns, list); },
          "these, in this order, separated by commas; all: every one. csv and json have all")
-      ->delimiter(',')
       ->type_name("COLUMN,...");
+}
+
+// They were looked at before the other options, whose columns depend on them.
+void AddTableFlags(CLI::App& app, std::span<const TableCommand> tables) {
+  std::vector<CLI::Option*> flags;
+  for (const TableCommand& table : tables) {
+    if (table.flag == nullptr) continue;
+    CLI::Option* const flag = app.add_flag(table.flag, table.flag_help);
+    for (CLI::Option* const other : flags) flag->excludes(other);
+    flags.push_back(flag);
+  }
+}
+
+const TableCommand& ChosenTable(std::span<const TableCommand> tables,
+                                const std::vector<std::string>& arguments) {
+  for (const TableCommand& table : tables) {
+    if (table.flag != nullptr &&
+        std::find(arguments.begin(), arguments.end(), table.flag) != arguments.end())
+      return table;
+  }
+  return tables.front();
 }
 
 void Describe(CLI::App& app, const TableCommand& command, Options& options) {
@@ -198,9 +226,11 @@ std::int64_t ChooseRows(FullTable& full, const Options& options) {
 
 }  // namespace
 
-int RunTable(const TableCommand& command, const std::vector<std::string>& arguments) {
+int RunTable(std::span<const TableCommand> tables, const std::vector<std::string>& arguments) {
+  const TableCommand& command = ChosenTable(tables, arguments);
   Options options;
   CLI::App app(command.about, command.program);
+  AddTableFlags(app, tables);
   Describe(app, command, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
   const auto run = LoadOrExplain(options.run);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,12 @@ struct TableCommand {
                      std::optional<std::size_t> enough);
   // Options of this command only; null: none.
   void (*add_options)(CLI::App& app, ReportOptions& options) = nullptr;
+  // Of a command with several tables: the option that asks for this one; null: none is needed.
+  const char* flag = nullptr;
+  const char* flag_help = nullptr;
 };
 
-// Returns the exit code.
-int RunTable(const TableCommand& command, const std::vector<std::string>& arguments);
+// Returns the exit code. `tables`: of one command; the first has no flag.
+int RunTable(std::span<const TableCommand> tables, const std::vector<std::string>& arguments);
 
 }  // namespace traceinject

@@ -40,6 +40,7 @@ struct ReportOptions {
   DeviceChoice devices;  // figures of these and sums over them; what ranks tell of each other stays
   // More than the report shows, for the full tables.
   bool gap_causes = false;       // Gap.causes
+  bool memory = false;           // Run.allocation_calls and DeviceReport.memory_samples
   bool nvtx_ranges = false;      // Report.nvtx_ranges
   bool by_communicator = false;  // rows of Nccl are told apart by communicator, too
   MfuOptions mfu;

@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/allocation_calls.h"
+#include "analyzer/metrics/data_loading.h"
 #include "analyzer/metrics/nccl_transports.h"
 #include "analyzer/metrics/nvtx_projection.h"
 #include "analyzer/metrics/set_if.h"
@@ -80,6 +82,51 @@ void CausesOfGap(const std::vector<IdlePiece>& idle, Interval gap, proto::Gap& t
 
 double Share(TimeNs part, TimeNs whole) {
   return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// The time of the report on each process, that is of all its devices, in order.
+struct ProcessWindow {
+  std::size_t rank_index = 0;
+  const Rank* rank = nullptr;
+  Interval time;
+};
+
+std::vector<ProcessWindow> ProcessWindows(const std::deque<DeviceAnalysis>& devices) {
+  std::vector<ProcessWindow> windows;
+  for (const DeviceAnalysis& found : devices) {
+    if (windows.empty() || windows.back().rank != found.rank)
+      windows.push_back({found.rank_index, found.rank, found.window.time});
+    Interval& time = windows.back().time;
+    time = {std::min(time.start, found.window.time.start),
+            std::max(time.end, found.window.time.end)};
+  }
+  return windows;
+}
+
+void WorkerOf(const Rank& rank, const WorkerUse& use, proto::DataWorker& to) {
+  to.set_pid(rank.workers[use.worker].pid);
+  to.set_observed_ns(use.observed_ns);
+  if (use.cpu_ns && use.observed_ns > 0)
+    to.set_cpu_share(static_cast<double>(*use.cpu_ns) / static_cast<double>(use.observed_ns));
+  if (use.looks > 0)
+    to.set_disk_share(static_cast<double>(use.looks_disk) / static_cast<double>(use.looks));
+  SetIf(use.read_bytes, [&](std::int64_t v) { to.set_read_bytes(v); });
+}
+
+void LoaderOf(const Rank& rank, const LoaderUse& use, proto::DataLoader& to) {
+  if (use.loader < rank.loaders.size()) {
+    const DataLoader& loader = rank.loaders[use.loader];
+    to.set_workers(loader.workers);
+    to.set_pin_memory(loader.pin_memory);
+    to.set_persistent_workers(loader.persistent_workers);
+    SetIf(loader.prefetch_factor, [&](int v) { to.set_prefetch_factor(v); });
+    SetIf(loader.batch_size, [&](int v) { to.set_batch_size(v); });
+  }
+  to.set_waits(use.waits);
+  to.set_wait_ns(use.wait_ns);
+  to.set_longest_wait_ns(use.longest_ns);
+  SetIf(use.samples, [&](std::int64_t v) { to.set_samples(v); });
+  for (const WorkerUse& worker : use.workers) WorkerOf(rank, worker, *to.add_worker_processes());
 }
 
 void AttentionOf(const AttentionCalls& attention, proto::Attention& to) {
@@ -537,6 +584,34 @@ void ReportWriter::MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) c
   to.set_call_ns(memory.call_ns);
 }
 
+void ReportWriter::SamplesOfMemory(const DeviceAnalysis& found, proto::DeviceReport& to) const {
+  const AllocatorSamples& allocator = found.device->allocator;
+  const DeviceSamples& card = found.device->samples;
+  const std::vector<TimeNs>& times = allocator.size() > 0 ? allocator.time : card.time;
+  const auto set = [](std::int64_t value, auto setter) {
+    if (value >= 0) setter(value);
+  };
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (times[i] < found.window.time.start || times[i] >= found.window.time.end) continue;
+    proto::MemorySample& one = *to.add_memory_samples();
+    one.set_time_ns(times[i] - origin_);
+    const auto told = std::upper_bound(card.time.begin(), card.time.end(), times[i]);
+    if (told != card.time.begin()) {
+      set(card.memory_used_bytes[static_cast<std::size_t>(told - card.time.begin()) - 1],
+          [&](std::int64_t v) { one.set_used_bytes(v); });
+    }
+    if (allocator.size() == 0) continue;
+    set(allocator.allocated_bytes[i], [&](std::int64_t v) { one.set_allocated_bytes(v); });
+    set(allocator.reserved_bytes[i], [&](std::int64_t v) { one.set_reserved_bytes(v); });
+    set(allocator.active_bytes[i], [&](std::int64_t v) { one.set_active_bytes(v); });
+    set(allocator.peak_allocated_bytes[i],
+        [&](std::int64_t v) { one.set_peak_allocated_bytes(v); });
+    set(allocator.peak_reserved_bytes[i], [&](std::int64_t v) { one.set_peak_reserved_bytes(v); });
+    set(allocator.retries[i], [&](std::int64_t v) { one.set_retries(v); });
+    set(allocator.ooms[i], [&](std::int64_t v) { one.set_ooms(v); });
+  }
+}
+
 void ReportWriter::JoinOf(const JoinRate& join, proto::Join& to) const {
   to.set_operations(join.operations);
   to.set_joined(join.joined);
@@ -571,6 +646,7 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   if (found.telemetry)
     WriteTelemetry(*found.rank, found.device->ordinal, *found.telemetry, *to.mutable_telemetry());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
+  if (options_.memory) SamplesOfMemory(found, to);
   JoinOf(found.join, *to.mutable_join());
 }
 
@@ -628,6 +704,29 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   if (const auto samples = SumOfSamples(devices)) SamplesOf(*samples, *to.mutable_samples());
   if (!memory.empty()) MemoryOf(MergeMemoryCalls(memory), *to.mutable_memory_calls());
   JoinOf(join, *to.mutable_join());
+  if (!options_.memory) return;
+  AllocationCounter allocations;
+  for (const ProcessWindow& process : ProcessWindows(devices))
+    allocations.Add(*process.rank, process.time);
+  for (const AllocationCalls& calls : allocations.Finish()) {
+    proto::AllocationCalls& one = *to.add_allocation_calls();
+    one.set_api(calls.api);
+    one.set_count(calls.count);
+    one.set_failed(calls.failed);
+    one.set_total_ns(calls.total_ns);
+    one.set_max_ns(calls.max_ns);
+    SetIf(calls.bytes, [&](std::int64_t v) { one.set_bytes(v); });
+  }
+}
+
+void ReportWriter::DataLoaders(const std::deque<DeviceAnalysis>& devices, Report& to) const {
+  for (const ProcessWindow& process : ProcessWindows(devices)) {
+    for (const LoaderUse& use : UseOfLoaders(*process.rank, process.time)) {
+      proto::DataLoader& one = *to.add_data_loaders();
+      one.set_source(static_cast<int>(process.rank_index));
+      LoaderOf(*process.rank, use, one);
+    }
+  }
 }
 
 void ReportWriter::NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const {

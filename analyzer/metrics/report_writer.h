@@ -25,6 +25,7 @@ class ReportWriter {
   void Sources(Report& report) const;
   void Device(const DeviceAnalysis& found, const HostActivities& activities,
               proto::DeviceReport& to) const;
+  void DataLoaders(const std::deque<DeviceAnalysis>& devices, Report& to) const;
   void NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const;
   void RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const;
   void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
@@ -50,6 +51,7 @@ class ReportWriter {
   void MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const;
   void ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
                   const std::optional<StepFlops>& step, proto::MatrixProducts& to) const;
+  void SamplesOfMemory(const DeviceAnalysis& found, proto::DeviceReport& to) const;
   void JoinOf(const JoinRate& join, proto::Join& to) const;
   std::string NcclCaveat(const std::vector<NcclRow>& rows) const;
 

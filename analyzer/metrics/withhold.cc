@@ -100,6 +100,10 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     ClearRun(withheld.figures, withheld.reason, *report.mutable_run());
     if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kSteps)
       WithholdMfu(withheld.reason, *report.mutable_mfu());
+    if (withheld.figures == Figures::kTimes) {
+      report.clear_data_loaders();
+      report.mutable_run()->clear_allocation_calls();
+    }
     // Joined by times and launches.
     if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kLinks)
       report.clear_nvtx_ranges();
@@ -109,6 +113,7 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
       if (withheld.figures == Figures::kTimes) device.clear_telemetry();
       if (withheld.figures != Figures::kLinks && withheld.figures != Figures::kSteps)
         device.clear_longest_gaps();
+      if (withheld.figures == Figures::kTimes) device.clear_memory_samples();
     }
   }
 }

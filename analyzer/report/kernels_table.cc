@@ -52,7 +52,8 @@ constexpr ColumnOf<Kernel> kColumns[] = {
       "compute or memory, by the roofline of the GPU's published rates"},
      [](const Kernel& k) { return TextIfAny(k.work().bound()); }},
     {{"above_ideal_ns", "above ideal", Unit::kTime, Shown::kOnRequest,
-      "what calls took longer than at the rates that good kernels reach: the most that better "
+      "what calls took longer than at the rates that good kernels reach: about the most that "
+      "better "
       "kernels save"},
      [](const Kernel& k) {
        return CellIf(k.work().has_above_ideal_ns(), k.work().above_ideal_ns());

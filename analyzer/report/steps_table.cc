@@ -2,23 +2,10 @@
 #include <algorithm>
 
 #include "analyzer/report/full_tables.h"
+#include "analyzer/report/step_rows.h"
 
 namespace traceinject {
 namespace {
-
-struct StepRow {
-  std::int64_t number = 0;
-  const proto::DeviceSteps& device;
-  const proto::StepSplit& step;
-};
-
-Cell IdleBy(const StepRow& row, std::string_view cause) {
-  if (row.step.idle().empty() && row.step.idle_ns() > 0) return Cell();  // causes are withheld
-  for (const proto::IdlePart& part : row.step.idle()) {
-    if (part.cause() == cause) return Cell(part.ns());
-  }
-  return Cell(std::int64_t{0});
-}
 
 constexpr ColumnOf<StepRow> kColumns[] = {
     {{"step", "step", Unit::kOrdinal, Shown::kAlways, "number, as --steps takes it"},
@@ -98,12 +85,14 @@ constexpr ColumnOf<StepRow> kColumns[] = {
 std::vector<TableColumn> StepColumns() { return ColumnsOf<StepRow>(kColumns); }
 
 Table StepTable(const proto::Report& report) {
-  std::vector<StepRow> rows;
-  for (const proto::DeviceSteps& device : report.steps()) {
-    for (int i = 0; i < device.steps_size(); ++i)
-      rows.push_back({device.first() + i, device, device.steps(i)});
-  }
-  return TableOf<StepRow>(kColumns, rows);
+  return TableOf<StepRow>(kColumns, StepRows(report));
+}
+
+std::int64_t StepRowsThatThereAre(const proto::Report& report) {
+  std::int64_t rows = 0;
+  for (const proto::DeviceSteps& steps : report.steps())
+    rows += steps.steps().empty() ? 0 : steps.count();
+  return rows;
 }
 
 }  // namespace traceinject

@@ -134,8 +134,9 @@ TEST(TableTest, LongNamesFillTheWidthAndNoMore) {
 
 // What help, options and files are made of.
 TEST(TableTest, EveryColumnHasAHelpAndANameOfItsOwn) {
-  for (const auto& columns :
-       {KernelColumns(), GapColumns(), StepColumns(), NvtxColumns(), CommColumns()}) {
+  for (const auto& columns : {KernelColumns(), GapColumns(), StepColumns(), NvtxColumns(),
+                              CommColumns(), AllocationColumns(), MemorySampleColumns(),
+                              DataStepColumns(), DataLoaderColumns(), DataWorkerColumns()}) {
     std::size_t names = 0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       EXPECT_EQ(FindColumn(columns, columns[i].name), i) << columns[i].name;

@@ -79,7 +79,7 @@ void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& f
     const proto::KernelFinding& finding = findings[i];
     std::string text = "- " + finding.text();
     if (finding.has_above_ideal_ns())
-      text += fmt::format("; no more than {} of it can be saved, what is above ideal",
+      text += fmt::format("; no more than about {} of it can be saved, what is above ideal",
                           FormatTime(finding.above_ideal_ns()));
     to.page.Sentence(text + "; most in " + examples[static_cast<std::size_t>(i)]);
     to.page.Sentence(fmt::format("{}: {}", finding.setting(), finding.change()), 4);

@@ -261,7 +261,8 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   for (const char* expected :
        {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (5 of 6)",
         "1.50 waves, occupancy 25.0 %", "What the names of kernels show",
-        "- products of matrices with unaligned rows: 30.0 % of the kernel time; no more than 2.000",
+        "- products of matrices with unaligned rows: 30.0 % of the kernel time; no more than about "
+        "2.000",
         "most in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {
     EXPECT_NE(unbroken.find(expected), std::string::npos) << expected << text;
   }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/metrics/data_loading.h"
 #include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/metrics/withhold.h"
@@ -59,12 +60,16 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
   if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
   SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
+  const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
     SplitOf(judged.causes.steps[i], row);
     row.set_start_ns(steps.steps[i].time.start - origin);
     row.set_warm_up(steps.steps[i].warm_up);
     row.set_irregular(steps.steps[i].irregular);
+    row.set_data_waits(waits[i].waits);
+    row.set_data_wait_ns(waits[i].wait_ns);
+    if (waits[i].samples) row.set_samples(*waits[i].samples);
   }
 }
 
