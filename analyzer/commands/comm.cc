@@ -10,6 +10,17 @@
 namespace traceinject {
 namespace {
 
+constexpr char kAbout[] =
+    "All NCCL operations of a run by function, size of the communicator, algorithm, protocol and "
+    "size of the message, summed over its GPUs, by kernel time.";
+constexpr char kDefinitions[] =
+    "Size S, algbw and busbw as nccl-tests defines them (10^9 bytes per second). The star marks\n"
+    "messages below 1 MiB: bound by latency, not fit for a comparison of bandwidths.\n";
+constexpr char kExamples[] =
+    "  analyze comm run.db --sort exposed_ns\n"
+    "  analyze comm run.db --by-communicator --filter AllGather\n"
+    "  analyze comm run.db --format csv -o comm.csv\n";
+
 FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   FullTable full{BuildReport(run, options), "", {}, 0};
   const proto::Nccl& nccl = full.report.run().nccl();
@@ -30,20 +41,8 @@ void AddByCommunicator(CLI::App& app, ReportOptions& options) {
 }  // namespace
 
 int RunComm(const std::vector<std::string>& arguments) {
-  const TableCommand table{
-      "analyze comm",
-      "All NCCL operations of a run by function, size of the communicator, algorithm, protocol "
-      "and "
-      "size of the message, summed over its GPUs, by kernel time.",
-      "Size S, algbw and busbw as nccl-tests defines them (10^9 bytes per second). The star "
-      "marks\n"
-      "messages below 1 MiB: bound by latency, not fit for a comparison of bandwidths.\n",
-      "  analyze comm run.db --sort exposed_ns\n"
-      "  analyze comm run.db --by-communicator --filter AllGather\n"
-      "  analyze comm run.db --format csv -o comm.csv\n",
-      CommColumns(),
-      Build,
-      AddByCommunicator};
+  const TableCommand table{"analyze comm", kAbout, kDefinitions,     kExamples,
+                           CommColumns(),  Build,  AddByCommunicator};
   return RunTable({&table, 1}, arguments);
 }
 

@@ -13,6 +13,16 @@
 namespace traceinject {
 namespace {
 
+constexpr char kAbout[] = "All times in which a GPU had nothing to do, the longest first.";
+constexpr char kDefinitions[] =
+    "Causes as in the report's \"idle: ...\": data wait, sync, drained by sync, allocator,\n"
+    "checkpoint, gc, launch, python, host wait, copy, communication, queued, unknown.\n"
+    "traceview shows a gap with --from and --to around its start.\n";
+constexpr char kExamples[] =
+    "  analyze gaps run.db --sort start_ns --limit 0\n"
+    "  analyze gaps run.db --filter 'data wait' --columns start_ns,duration_ns,text\n"
+    "  analyze gaps run.db --steps 10..12 --format json\n";
+
 FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.longest_gaps = enough.value_or(std::numeric_limits<std::size_t>::max());
@@ -31,17 +41,7 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunGaps(const std::vector<std::string>& arguments) {
-  const TableCommand table{
-      "analyze gaps",
-      "All times in which a GPU had nothing to do, the longest first.",
-      "Causes as in the report's \"idle: ...\": data wait, sync, drained by sync, allocator,\n"
-      "checkpoint, gc, launch, python, host wait, copy, communication, queued, unknown.\n"
-      "traceview shows a gap with --from and --to around its start.\n",
-      "  analyze gaps run.db --sort start_ns --limit 0\n"
-      "  analyze gaps run.db --filter 'data wait' --columns start_ns,duration_ns,text\n"
-      "  analyze gaps run.db --steps 10..12 --format json\n",
-      GapColumns(),
-      Build};
+  const TableCommand table{"analyze gaps", kAbout, kDefinitions, kExamples, GapColumns(), Build};
   return RunTable({&table, 1}, arguments);
 }
 

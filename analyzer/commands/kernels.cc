@@ -12,6 +12,14 @@
 namespace traceinject {
 namespace {
 
+constexpr char kAbout[] = "All kernels of a run by name, summed over its GPUs, by total time.";
+constexpr char kDefinitions[] =
+    "A kernel counts in the window in which it starts, with its whole duration.\n";
+constexpr char kExamples[] =
+    "  analyze kernels run.db --limit 0                 all of them\n"
+    "  analyze kernels run.db --filter gemm --sort max_ns\n"
+    "  analyze kernels run.db --rank 3 --steps 10..20 --format csv -o kernels.csv\n";
+
 FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.top_kernels = enough.value_or(std::numeric_limits<std::size_t>::max());
@@ -29,15 +37,8 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunKernels(const std::vector<std::string>& arguments) {
-  const TableCommand table{
-      "analyze kernels",
-      "All kernels of a run by name, summed over its GPUs, by total time.",
-      "A kernel counts in the window in which it starts, with its whole duration.\n",
-      "  analyze kernels run.db --limit 0                 all of them\n"
-      "  analyze kernels run.db --filter gemm --sort max_ns\n"
-      "  analyze kernels run.db --rank 3 --steps 10..20 --format csv -o kernels.csv\n",
-      KernelColumns(),
-      Build};
+  const TableCommand table{"analyze kernels", kAbout,          kDefinitions,
+                           kExamples,         KernelColumns(), Build};
   return RunTable({&table, 1}, arguments);
 }
 

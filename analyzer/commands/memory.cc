@@ -36,6 +36,8 @@ FullTable Build(const Run& run, const ReportOptions& options,
   FullTable full{BuildReport(run, how), "", {}, 0};
   full.summary = Peaks(full.report);
   full.table = table_of(full.report);
+  if (full.summary.empty() && full.table.rows.empty())
+    full.summary = "nothing about memory was recorded in this time";
   full.rows = static_cast<std::int64_t>(full.table.rows.size());
   return full;
 }

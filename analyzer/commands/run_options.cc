@@ -34,11 +34,14 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
   return app
       .add_option_function<std::string>(
           "--steps",
-          [&options](const std::string& text) {
+          [&app, &options](const std::string& text) {
             const auto parsed = ParseNumberRange(text);
-            if (!parsed.ok())
-              throw CLI::ValidationError("--steps",
-                                         parsed.error() + "; the number of steps is --step-count");
+            if (!parsed.ok()) {
+              const bool counts = app.get_option_no_throw("--step-count") != nullptr;
+              throw CLI::ValidationError(
+                  "--steps",
+                  parsed.error() + (counts ? "; the number of steps is --step-count" : ""));
+            }
             options.report.steps = StepChoice{parsed.value().first, parsed.value().last};
           },
           "analyse these steps of each GPU only, counted from 1 over the whole recording")

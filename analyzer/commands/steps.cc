@@ -13,6 +13,17 @@
 namespace traceinject {
 namespace {
 
+constexpr char kAbout[] =
+    "Every training step of each GPU, split exactly: its parts add up to its length to the "
+    "nanosecond, and the causes of idle time to that.";
+constexpr char kDefinitions[] =
+    "A step lasts until the work that the host launched in it ends; idle time after that belongs\n"
+    "to the next step.\n";
+constexpr char kExamples[] =
+    "  analyze steps run.db --sort length_ns\n"
+    "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
+    "  analyze steps run.db --device 0 --format csv -o steps.csv\n";
+
 std::string Summary(const Report& report) {
   std::string text;
   for (const proto::DeviceSteps& steps : report.steps()) {
@@ -37,18 +48,7 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunSteps(const std::vector<std::string>& arguments) {
-  const TableCommand table{
-      "analyze steps",
-      "Every training step of each GPU, split exactly: its parts add up to its length to the "
-      "nanosecond, and the causes of idle time to that.",
-      "A step lasts until the work that the host launched in it ends; idle time after that "
-      "belongs\n"
-      "to the next step.\n",
-      "  analyze steps run.db --sort length_ns\n"
-      "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
-      "  analyze steps run.db --device 0 --format csv -o steps.csv\n",
-      StepColumns(),
-      Build};
+  const TableCommand table{"analyze steps", kAbout, kDefinitions, kExamples, StepColumns(), Build};
   return RunTable({&table, 1}, arguments);
 }
 

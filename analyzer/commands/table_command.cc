@@ -187,8 +187,10 @@ std::vector<std::string> Notes(const Report& report) {
 std::string TextOf(const FullTable& full, std::int64_t left_out, const Options& options) {
   const PageStyle style = StyleOf(options.run);
   TextPage page(style.color, style.width);
-  if (!full.summary.empty()) page.Sentence(full.summary, 0);
-  if (full.table.rows.empty()) page.Sentence("no rows");
+  // Sums over figures that are withheld would be wrong.
+  const bool withheld = full.table.rows.empty() && !full.report.trust().withheld().empty();
+  if (!full.summary.empty() && !withheld) page.Sentence(full.summary, 0);
+  if (full.table.rows.empty()) page.Sentence(withheld ? "no figures can be given" : "no rows");
   const std::vector<std::string> hidden =
       WriteTable(full.table, {.width = style.width, .all_columns = !options.columns.empty()}, page);
   if (left_out > 0)

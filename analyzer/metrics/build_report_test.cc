@@ -200,6 +200,20 @@ TEST(BuildReportTest, ChosenDevicesAloneAreSummedUp) {
   EXPECT_EQ(BuildReport(TwoRanks(), options).devices_size(), 0);
 }
 
+TEST(BuildReportTest, WhatIsWrongWithDevicesThatAreLeftOutSpoilsNoSum) {
+  traceinject::Run run = TwoRanks();
+  run.ranks[1].trust.operations = run.ranks[1].trust.links = 100;
+  run.ranks[1].trust.without_call = 10;
+  EXPECT_EQ(BuildReport(run, {}).run().nccl().rows_size(), 0);
+  ReportOptions options;
+  options.devices.rank = 0;
+  const Report report = BuildReport(run, options);
+  EXPECT_EQ(report.run().nccl().rows_size(), 1);
+  EXPECT_GT(report.trust().withheld_size(), 0);  // told nevertheless
+  options.devices.rank = 1;
+  EXPECT_EQ(BuildReport(run, options).run().nccl().rows_size(), 0);
+}
+
 TEST(BuildReportTest, CausesOfAGapAddUpToIt) {
   ReportOptions options;
   EXPECT_EQ(BuildReport(TwoRanks(), options).devices(0).longest_gaps(0).causes_size(), 0);

@@ -228,7 +228,7 @@ void NvtxProjector::Add(const Rank& rank, const std::vector<ProjectedDevice>& de
     outside_ += sweep.Run();
   }
   for (const Launched& one : launched.back()) {
-    if (one.counts) outside_ += one.work();
+    if (one.counts) unknown_ += one.work();
   }
 }
 
@@ -241,13 +241,16 @@ std::vector<NvtxRangeWork> NvtxProjector::Finish() const {
     return a.total.gpu_ns != b.total.gpu_ns ? a.total.gpu_ns > b.total.gpu_ns
                                             : a.host_total_ns > b.host_total_ns;
   });
-  if (outside_.operations > 0) {
+  const auto add_outside = [&list](const char* name, const LaunchedWork& work) {
+    if (work.operations == 0) return;
     NvtxRangeWork row;
-    row.name = "(in no range)";
+    row.name = name;
     row.outside = true;
-    row.total = row.self = outside_;
+    row.total = row.self = work;
     list.push_back(row);
-  }
+  };
+  add_outside("(in no range)", outside_);
+  add_outside("(launch not recorded)", unknown_);
   return list;
 }
 

@@ -32,7 +32,7 @@ struct LaunchedWork {
 
 struct NvtxRangeWork {
   std::string name, domain;
-  bool outside = false;    // no range: what was launched in none, or nobody knows where
+  bool outside = false;    // no range: what was launched in none, or nobody knows where (two rows)
   std::int64_t count = 0;  // ranges
   TimeNs host_total_ns = 0, host_self_ns = 0;
   LaunchedWork total, self;
@@ -53,12 +53,13 @@ class NvtxProjector {
   // O((ranges + operations) log (ranges + operations)).
   void Add(const Rank& rank, const std::vector<ProjectedDevice>& devices);
   // By GPU time, then by host time, largest first; the work outside of all ranges last, if there is
-  // any. The `self` of all rows adds up to the work of the devices.
+  // any, and that whose launch was not recorded. The `self` of all rows adds up to the work of the
+  // devices.
   std::vector<NvtxRangeWork> Finish() const;
 
  private:
   std::map<std::pair<std::string, std::string>, NvtxRangeWork> ranges_;  // by domain and name
-  LaunchedWork outside_;
+  LaunchedWork outside_, unknown_;
 };
 
 // What tells ranges of one kind from each other left out: numbers of steps ("step 12": "step N"),

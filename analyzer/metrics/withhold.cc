@@ -78,6 +78,11 @@ bool Withholds(const proto::Report& report, int source, Figures figures) {
                      });
 }
 
+bool HasDevices(const proto::Report& report, int source) {
+  return std::any_of(report.devices().begin(), report.devices().end(),
+                     [&](const proto::DeviceReport& each) { return each.source() == source; });
+}
+
 void ClearCauses(proto::StepSplit& split) { split.clear_idle(); }
 
 }  // namespace
@@ -97,6 +102,7 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
     to.set_source(static_cast<int>(withheld.rank));
     to.set_figures(std::string(FiguresName(withheld.figures)));
     to.set_reason(withheld.reason);
+    if (!HasDevices(report, to.source())) continue;  // no sum holds anything of it
     ClearRun(withheld.figures, withheld.reason, *report.mutable_run());
     if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kSteps)
       WithholdMfu(withheld.reason, *report.mutable_mfu());

@@ -30,7 +30,7 @@ constexpr ColumnOf<StepRow> kStepColumns[] = {
      [](const StepRow& row) { return IdleBy(row, "data wait"); }},
     {{"samples", "samples", Unit::kCount, Shown::kIfItFits, "in the batches that came in the step"},
      [](const StepRow& row) { return CellIf(row.step.has_samples(), row.step.samples()); }},
-    {{"samples_per_s", "a second", Unit::kPerSecond, Shown::kIfItFits, "samples / length_ns"},
+    {{"samples_per_s", "a second", Unit::kNumber, Shown::kIfItFits, "samples / length_ns"},
      [](const StepRow& row) {
        return CellIf(row.step.has_samples() && row.step.length_ns() > 0,
                      1e9 * static_cast<double>(row.step.samples()) /

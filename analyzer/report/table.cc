@@ -40,10 +40,10 @@ std::string NumberText(const Cell& cell, Unit unit) {
     case Unit::kShare:
       return fmt::format("{:.1f} %", 100 * number);
     case Unit::kGbPerS:
-    case Unit::kNumber:
       return fmt::format("{:.2f}", number);
-    case Unit::kPerSecond:
-      return fmt::format("{:.4g}", number);
+    case Unit::kNumber:
+      return std::abs(number) >= 1000 ? FormatCount(std::llround(number))
+                                      : fmt::format("{:.4g}", number);
     default:
       return fmt::format("{}", whole);
   }

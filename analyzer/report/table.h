@@ -30,10 +30,9 @@ enum class Unit : std::uint8_t {
   kTime,        // ns
   kCount,
   kBytes,
-  kShare,      // 0 to 1
-  kGbPerS,     // 10^9 bytes per second
-  kPerSecond,  // events per second
-  kNumber,     // of the unit that the name ends in, or of none
+  kShare,   // 0 to 1
+  kGbPerS,  // 10^9 bytes per second
+  kNumber,  // any other, whose unit the names of the column tell
 };
 
 // Whether the text shows a column that nobody asked for by --columns.

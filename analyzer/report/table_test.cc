@@ -121,6 +121,25 @@ TEST(TableTest, ColumnsAskedForAreAllShown) {
   EXPECT_NE(page.text().find("number"), std::string::npos);
 }
 
+TEST(TableTest, HowUnitsAreWritten) {
+  const auto written = [](Unit unit, Cell cell) {
+    Table table{{{"column", "column", unit, Shown::kAlways, ""}}, {{std::move(cell)}}};
+    TextPage page(false);
+    WriteTable(table, {.all_columns = true}, page);
+    const std::string text = page.text().substr(page.text().find('\n') + 1);
+    return text.substr(text.find_first_not_of(' '), text.size() - text.find_first_not_of(' ') - 1);
+  };
+  EXPECT_EQ(written(Unit::kMoment, std::int64_t{12'731'234'567}), "12.731235s");
+  EXPECT_EQ(written(Unit::kTime, 1234.4), "1.234 us");
+  EXPECT_EQ(written(Unit::kCount, std::int64_t{12'345}), "12,345");
+  EXPECT_EQ(written(Unit::kBytes, std::int64_t{2'500'000}), "2.500 MB");
+  EXPECT_EQ(written(Unit::kGbPerS, 351.104), "351.10");
+  EXPECT_EQ(written(Unit::kOrdinal, std::int64_t{4'000'123}), "4000123");
+  EXPECT_EQ(written(Unit::kNumber, 55.2249), "55.22");
+  EXPECT_EQ(written(Unit::kNumber, 12'345.6), "12,346");
+  EXPECT_EQ(written(Unit::kShare, Cell()), "-");
+}
+
 TEST(TableTest, LongNamesFillTheWidthAndNoMore) {
   const std::string name(500, 'x');
   const std::vector<Fruit> fruits = {{name.c_str(), 1, 1, 1}};

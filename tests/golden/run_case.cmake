@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs one golden case; see CMakeLists.txt. Each line of command.txt is a command. Either expected.txt is what is printed, to the letter, or every line of contains.txt has
-# to occur in it.
+# Runs one golden case; see CMakeLists.txt. Each line of command.txt is a command. Either expected.txt is what is printed, to the
+# letter, or every line of contains.txt has to occur in it.
 include(${CMAKE_CURRENT_LIST_DIR}/prepare_case.cmake)
 file(STRINGS ${CASE}/command.txt commands)
 list(LENGTH commands count)
