@@ -308,4 +308,13 @@ Result<Database> OpenRecording(const std::string& path) {
   return database;
 }
 
+std::optional<Database> OpenBeside(const Database& recording) {
+  const char* file = sqlite3_db_filename(recording.handle(), "main");
+  if (file == nullptr || sqlite3_uri_boolean(file, "immutable", 0) == 0 || !IsThere(file))
+    return std::nullopt;
+  auto opened = OpenImmutable(file, recording.path());
+  if (!opened.ok()) return std::nullopt;
+  return std::move(opened).value();
+}
+
 }  // namespace traceinject

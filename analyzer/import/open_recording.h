@@ -3,6 +3,7 @@
 // recording process left it in.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "analyzer/common/result.h"
@@ -27,5 +28,9 @@ inline constexpr int kApplicationId = 0x54524A31;
 // Errors, each a sentence: missing, a folder, not a plain file, empty, truncated, not a database,
 // not a recording, written by a newer version, damaged.
 Result<Database> OpenRecording(const std::string& path);
+
+// Another connection to the same recording, for another thread. Empty: only a finished file that
+// has a name is certain to look the same to both.
+std::optional<Database> OpenBeside(const Database& recording);
 
 }  // namespace traceinject

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
+
+#include "analyzer/common/parallel.h"
+#include "analyzer/import/open_recording.h"
 
 namespace traceinject {
 namespace {
@@ -28,16 +32,23 @@ class Reader {
   Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
-  Status Read() {
+  // All but the CUDA calls.
+  Status ReadOthers() {
     using Part = Status (Reader::*)();
-    constexpr std::array<Part, 15> kParts = {
-        &Reader::ReadKernels,     &Reader::ReadMemcpys,
-        &Reader::ReadMemsets,     &Reader::ReadApi,
-        &Reader::ReadSyncs,       &Reader::ReadNvtx,
-        &Reader::ReadCollectives, &Reader::ReadPlans,
-        &Reader::ReadGemms,       &Reader::ReadAttentions,
-        &Reader::ReadDataWaits,   &Reader::ReadStepMarks,
-        &Reader::ReadHostSpans,   &Reader::ReadMemoryOperations,
+    constexpr std::array<Part, 14> kParts = {
+        &Reader::ReadKernels,
+        &Reader::ReadMemcpys,
+        &Reader::ReadMemsets,
+        &Reader::ReadSyncs,
+        &Reader::ReadNvtx,
+        &Reader::ReadCollectives,
+        &Reader::ReadPlans,
+        &Reader::ReadGemms,
+        &Reader::ReadAttentions,
+        &Reader::ReadDataWaits,
+        &Reader::ReadStepMarks,
+        &Reader::ReadHostSpans,
+        &Reader::ReadMemoryOperations,
         &Reader::ReadSideTables,
     };
     for (const Part part : kParts) {
@@ -45,6 +56,26 @@ class Reader {
       if (!status.ok()) return status;
     }
     return Done{};
+  }
+
+  Status ReadApi() {
+    return rows_.ForEachRow(
+        "api", "start, dur, thread, name, correlation, result", [&](const Statement& row) {
+          const Place* thread = ThreadOf("api", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
+          if (name == kNone) return rows_.Count("api", RowProblem::kNoName);
+          TimeNs end = 0;
+          if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
+          ApiCalls& api = rank(*thread).api;
+          MakeRoom(api_rows_, api.start, api.end, api.thread);
+          api.start.push_back(row.int64(0));
+          api.end.push_back(end);
+          api.thread.push_back(thread->index);
+          api.name.push_back(name);
+          api.correlation.push_back(static_cast<std::uint64_t>(row.int64(4)));
+          api.result.push_back(Narrow(row.int64(5)));
+        });
   }
 
  private:
@@ -131,26 +162,6 @@ class Reader {
     ops.kernel_class.push_back(kernel_class);
     ops.detail.push_back(static_cast<std::uint32_t>(transfers.size()));
     transfers.push_back(transfer);
-  }
-
-  Status ReadApi() {
-    return rows_.ForEachRow(
-        "api", "start, dur, thread, name, correlation, result", [&](const Statement& row) {
-          const Place* thread = ThreadOf("api", row.int64(2));
-          if (thread == nullptr) return;
-          const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
-          if (name == kNone) return rows_.Count("api", RowProblem::kNoName);
-          TimeNs end = 0;
-          if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
-          ApiCalls& api = rank(*thread).api;
-          MakeRoom(api_rows_, api.start, api.end, api.thread);
-          api.start.push_back(row.int64(0));
-          api.end.push_back(end);
-          api.thread.push_back(thread->index);
-          api.name.push_back(name);
-          api.correlation.push_back(static_cast<std::uint64_t>(row.int64(4)));
-          api.result.push_back(Narrow(row.int64(5)));
-        });
   }
 
   Status ReadSyncs() {
@@ -471,7 +482,18 @@ class Reader {
 }  // namespace
 
 Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file) {
-  return Reader(rows, dictionaries, file).Read();
+  const std::optional<Database> second = OpenBeside(rows.database());
+  if (!second) {
+    Reader reader(rows, dictionaries, file);
+    const Status others = reader.ReadOthers();
+    return others.ok() ? reader.ReadApi() : others;
+  }
+  RunDbRows beside(rows, *second);
+  Status others = Done{}, calls = Done{};
+  RunInParallel({[&] { others = Reader(rows, dictionaries, file).ReadOthers(); },
+                 [&] { calls = Reader(beside, dictionaries, file).ReadApi(); }});
+  rows.Add(beside);
+  return others.ok() ? calls : others;
 }
 
 }  // namespace traceinject

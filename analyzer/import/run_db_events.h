@@ -7,7 +7,8 @@
 namespace traceinject {
 
 // Reads the tables of events, and the small ones that nothing refers to, into the ranks of `file`,
-// in the order of the tables.
+// in the order of the tables; CUDA calls, half of all rows, beside the others where a second
+// connection can be had.
 Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file);
 
 }  // namespace traceinject

@@ -135,6 +135,11 @@ bool RunDbRows::TimesOrOpen(std::string_view table, const Statement& row, int du
   return true;
 }
 
+void RunDbRows::Add(const RunDbRows& other) {
+  read_until_ = std::min(read_until_, other.read_until_);
+  for (const auto& [key, count] : other.problems_) problems_[key] += count;
+}
+
 std::vector<std::string> RunDbRows::Notes() const {
   std::vector<std::string> notes;
   for (const auto& [key, count] : problems_) {

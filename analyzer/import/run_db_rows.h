@@ -48,6 +48,16 @@ class RunDbRows {
   RunDbRows(const Database& database, ReadProgress& progress)
       : database_(database), progress_(progress) {}
 
+  // For another thread: the same over another connection to the same recording, with no problems
+  // counted so far.
+  RunDbRows(const RunDbRows& other, const Database& database)
+      : database_(database),
+        progress_(other.progress_),
+        rows_of_(other.rows_of_),
+        share_(other.share_) {}
+  // Takes over what that one found.
+  void Add(const RunDbRows& other);
+
   // Calls visit(statement) for every row. `columns` are part of the schema, so a failure to prepare
   // means a damaged file.
   template <typename Visit>

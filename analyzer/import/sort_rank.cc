@@ -2,8 +2,10 @@
 #include "analyzer/import/sort_rank.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "analyzer/common/parallel.h"
 #include "analyzer/import/sort_columns.h"
 
 namespace traceinject {
@@ -30,44 +32,57 @@ void SortPlans(const std::vector<std::uint32_t>& order, CollectivePlans& plans) 
 }  // namespace
 
 void SortRank(Rank& rank) {
-  for (Device& device : rank.devices) {
-    GpuOps& ops = device.ops;
-    ApplyOrder(SortedOrder(ops.start, ops.end), ops.start, ops.end, ops.kind, ops.kernel_class,
-               ops.stream, ops.detail, ops.correlation, ops.graph_node);
-  }
   std::sort(rank.devices.begin(), rank.devices.end(),
             [](const Device& a, const Device& b) { return a.ordinal < b.ordinal; });
-  ApiCalls& api = rank.api;
-  ApplyOrder(SortedOrder(api.start, api.end), api.start, api.end, api.thread, api.name,
-             api.correlation, api.result);
-  Syncs& syncs = rank.syncs;
-  ApplyOrder(SortedOrder(syncs.start, syncs.end), syncs.start, syncs.end, syncs.thread, syncs.kind,
-             syncs.event, syncs.stream);
-  NvtxRanges& nvtx = rank.nvtx;
-  ApplyOrder(SortedOrder(nvtx.start, nvtx.end), nvtx.start, nvtx.end, nvtx.thread, nvtx.kind,
-             nvtx.domain, nvtx.text, nvtx.category);
-  Collectives& calls = rank.collectives;
-  const std::vector<std::uint32_t> order = SortedOrder(calls.start, calls.end);
-  ApplyOrder(order, calls.start, calls.end, calls.thread, calls.function, calls.communicator,
-             calls.bytes, calls.reduction, calls.peer, calls.root);
-  SortPlans(order, rank.plans);
-  Gemms& gemms = rank.gemms;
-  ApplyOrder(SortedOrder(gemms.start, gemms.end), gemms.start, gemms.end, gemms.thread,
-             gemms.shape);
-  MemoryOperations& memory = rank.memory;
-  ApplyOrder(SortedOrder(memory.time, memory.time), memory.time, memory.device, memory.release,
-             memory.memory_kind, memory.bytes, memory.address, memory.correlation);
-  Attentions& attentions = rank.attentions;
-  ApplyOrder(SortedOrder(attentions.start, attentions.end), attentions.start, attentions.end,
-             attentions.thread, attentions.shape, attentions.backward, attentions.fused);
-  DataWaits& waits = rank.data_waits;
-  ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
-             waits.loader, waits.batch, waits.samples);
-  StepMarks& marks = rank.step_marks;
-  ApplyOrder(SortedOrder(marks.time, marks.time), marks.time, marks.thread, marks.optimizer);
-  HostSpans& spans = rank.host_spans;
-  ApplyOrder(SortedOrder(spans.start, spans.end), spans.start, spans.end, spans.thread, spans.kind,
-             spans.detail);
+  // Each sorts a table of its own; the longest come first.
+  std::vector<std::function<void()>> sorts = {[&api = rank.api] {
+    ApplyOrder(SortedOrder(api.start, api.end), api.start, api.end, api.thread, api.name,
+               api.correlation, api.result);
+  }};
+  for (Device& device : rank.devices) {
+    sorts.push_back([&ops = device.ops] {
+      ApplyOrder(SortedOrder(ops.start, ops.end), ops.start, ops.end, ops.kind, ops.kernel_class,
+                 ops.stream, ops.detail, ops.correlation, ops.graph_node);
+    });
+  }
+  sorts.push_back([&syncs = rank.syncs] {
+    ApplyOrder(SortedOrder(syncs.start, syncs.end), syncs.start, syncs.end, syncs.thread,
+               syncs.kind, syncs.event, syncs.stream);
+  });
+  sorts.push_back([&nvtx = rank.nvtx] {
+    ApplyOrder(SortedOrder(nvtx.start, nvtx.end), nvtx.start, nvtx.end, nvtx.thread, nvtx.kind,
+               nvtx.domain, nvtx.text, nvtx.category);
+  });
+  sorts.push_back([&calls = rank.collectives, &plans = rank.plans] {
+    const std::vector<std::uint32_t> order = SortedOrder(calls.start, calls.end);
+    ApplyOrder(order, calls.start, calls.end, calls.thread, calls.function, calls.communicator,
+               calls.bytes, calls.reduction, calls.peer, calls.root);
+    SortPlans(order, plans);
+  });
+  sorts.push_back([&gemms = rank.gemms] {
+    ApplyOrder(SortedOrder(gemms.start, gemms.end), gemms.start, gemms.end, gemms.thread,
+               gemms.shape);
+  });
+  sorts.push_back([&memory = rank.memory] {
+    ApplyOrder(SortedOrder(memory.time, memory.time), memory.time, memory.device, memory.release,
+               memory.memory_kind, memory.bytes, memory.address, memory.correlation);
+  });
+  sorts.push_back([&attentions = rank.attentions] {
+    ApplyOrder(SortedOrder(attentions.start, attentions.end), attentions.start, attentions.end,
+               attentions.thread, attentions.shape, attentions.backward, attentions.fused);
+  });
+  sorts.push_back([&waits = rank.data_waits] {
+    ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,
+               waits.loader, waits.batch, waits.samples);
+  });
+  sorts.push_back([&marks = rank.step_marks] {
+    ApplyOrder(SortedOrder(marks.time, marks.time), marks.time, marks.thread, marks.optimizer);
+  });
+  sorts.push_back([&spans = rank.host_spans] {
+    ApplyOrder(SortedOrder(spans.start, spans.end), spans.start, spans.end, spans.thread,
+               spans.kind, spans.detail);
+  });
+  RunInParallel(sorts);
 }
 
 TimeNs LastTimeSeen(const Rank& rank) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/common/parallel.h"
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/kernel_work.h"
 #include "analyzer/metrics/process_label.h"
@@ -28,6 +29,16 @@ std::vector<IdlePiece> ExplainedIdle(const Rank& rank, const Device& device, Int
                      FindSteps(rank, device, window, pattern), window);
 }
 
+// Each passes over all events of the device. Stopped: some are left out.
+void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
+  for (std::function<void()>& pass : passes) {
+    pass = [stop, run = std::move(pass)] {
+      if (!IsStopped(stop)) run();
+    };
+  }
+  RunInParallel(passes);
+}
+
 // Empty if it was stopped.
 std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, const Window& window,
                                       const ReportOptions& options) {
@@ -36,33 +47,33 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
   found.device = &device;
   found.window = window;
   found.range = StartingIn(device.ops, window.time);
-  // Each passes over all events of the device.
-  const std::function<void()> passes[] = {
-      [&] { found.partition = PartitionOf(device.ops, window.time); },
-      [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
-      [&] {
-        if (options.gap_causes)
-          found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
+  // The longest first, so that none is left over for one processor.
+  RunPasses(
+      {
+          [&] {
+            found.kernels.Add(rank, device, found.range,
+                              MeasureKernelWork(rank, device, found.range));
+          },
+          [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
+          [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },
+          [&] {
+            if (options.gap_causes)
+              found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
+          },
+          [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
+          [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
+          [&] { found.partition = PartitionOf(device.ops, window.time); },
+          [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
+          [&] { found.telemetry = SummariseTelemetry(device, window.time); },
+          [&] { found.nccl = LinkNccl(rank, device); },
+          [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
+          [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
+          [&] { found.samples = CountSamples(rank, window.time); },
+          [&] { found.join = CountJoins(rank, device.ops, found.range); },
       },
-      [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
-      [&] { found.nccl = LinkNccl(rank, device); },
-      [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
-      [&] {
-        found.kernels.Add(rank, device, found.range, MeasureKernelWork(rank, device, found.range));
-      },
-      [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
-      [&] { found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products); },
-      [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
-      [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
-      [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },
-      [&] { found.samples = CountSamples(rank, window.time); },
-      [&] { found.telemetry = SummariseTelemetry(device, window.time); },
-      [&] { found.join = CountJoins(rank, device.ops, found.range); },
-  };
-  for (const auto& pass : passes) {
-    if (IsStopped(options.stop)) return std::nullopt;
-    pass();
-  }
+      options.stop);
+  if (IsStopped(options.stop)) return std::nullopt;
+  found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "analyzer/common/parallel.h"
 #include "analyzer/metrics/replay.h"
 #include "analyzer/verdict/bootstrap.h"
 
@@ -104,9 +105,7 @@ class Estimator {
  public:
   explicit Estimator(const JudgedDevice& judged)
       : judged_(judged),
-        replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps),
-        unchanged_(replay_.Run({})),
-        base_(replay_.Run(Unrecorded({}))) {
+        replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps) {
     const std::vector<Step>& steps = judged.steps.steps;
     const bool recur = judged.steps.count(&Step::irregular) >= kRecurring;
     for (const Step& step : steps) {
@@ -117,16 +116,25 @@ class Estimator {
   }
 
   Savings Estimate(StopFlag stop) {
+    const std::vector<Cause> causes = Causes(*judged_.device);
+    std::vector<std::vector<TimeNs>> without(causes.size());
+    std::vector<std::function<void()>> replays = {[this] { unchanged_ = replay_.Run({}); },
+                                                  [this] { base_ = replay_.Run(Unrecorded({})); }};
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      replays.push_back([this, stop, &causes, &without, i] {
+        if (!IsStopped(stop)) without[i] = replay_.Run(Unrecorded(causes[i].scenario));
+      });
+    }
+    RunInParallel(replays);
+    if (IsStopped(stop)) return {};
     Savings found;
     found.steps = static_cast<std::size_t>(std::count(usual_.begin(), usual_.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
-    for (const Cause& cause : Causes(*judged_.device)) {
-      if (IsStopped(stop)) return {};
-      found.causes.push_back(Of(cause));
-    }
+    for (std::size_t i = 0; i < causes.size(); ++i)
+      found.causes.push_back(Of(causes[i], without[i]));
     std::stable_sort(
         found.causes.begin(), found.causes.end(),
         [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
@@ -141,8 +149,8 @@ class Estimator {
     return scenario;
   }
 
-  CauseSaving Of(const Cause& cause) const {
-    const std::vector<TimeNs> without = replay_.Run(Unrecorded(cause.scenario));
+  // `without`: the lengths of the steps without it.
+  CauseSaving Of(const Cause& cause, const std::vector<TimeNs>& without) const {
     std::vector<double> replayed, booked, point, recording;
     for (std::size_t i = 0; i < without.size(); ++i) {
       recording.push_back(static_cast<double>(unchanged_[i] - base_[i]));
