@@ -159,7 +159,8 @@ def main():
             print(f"skipped: {program} is not here; apt install {program.lower()}")
             return 77
     read, write = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1920x1080x24", "-nolisten", "tcp"],
+    # Without -noreset the server starts anew when its last client leaves, xdotool say, and turns down whoever comes meanwhile.
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-noreset", "-screen", "0", "1920x1080x24", "-nolisten", "tcp"],
                               pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     number = os.read(read, 16).decode().strip()
