@@ -77,7 +77,8 @@ def main():
     run.execute("UPDATE process SET end = ?", (first + times * period_ns,))
     run.execute("DELETE FROM health WHERE counter IN ('seen', 'stored')")
     run.execute("VACUUM")
-    counts = ", ".join(f"{run.execute(f'SELECT count(*) FROM {table}').fetchone()[0]:,} {table}" for table in ("kernel", "api", "nvtx", "step_mark"))
+    counts = ", ".join(f"{run.execute(f'SELECT count(*) FROM {table}').fetchone()[0]:,} {table}"
+                       for table in ("kernel", "api", "nvtx", "step_mark"))
     print(f"{options.output}: {counts}; {options.output.stat().st_size / 1e9:.2f} GB")
 
 
