@@ -136,7 +136,8 @@ class Judge {
     if (trust_.lost_operations > 0) {
       Add("lost_operations", trust_.lost_operations,
           fmt::format("{} of {} launches have no record of what they launched: counts and sums are "
-                      "too small by about {}, those of rare operations by more or by nothing",
+                      "too small by about {}, those of rare operations by more or by nothing; the "
+                      "longest of a kind may be among the lost",
                       FormatCount(trust_.lost_operations), FormatCount(trust_.launches),
                       Percent(trust_.lost_share())),
           trust_.lost_share());
