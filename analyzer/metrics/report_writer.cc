@@ -13,11 +13,9 @@
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/allocation_calls.h"
 #include "analyzer/metrics/data_loading.h"
-#include "analyzer/metrics/nccl_transports.h"
 #include "analyzer/metrics/nvtx_projection.h"
 #include "analyzer/metrics/set_if.h"
 #include "analyzer/metrics/write_telemetry.h"
-#include "analyzer/model/kernel_class.h"
 
 namespace traceinject {
 namespace {
@@ -78,10 +76,6 @@ void CausesOfGap(const std::vector<IdlePiece>& idle, Interval gap, proto::Gap& t
     part.set_cause(std::string(IdleCauseName(static_cast<IdleCause>(cause))));
     part.set_ns(sums[cause]);
   }
-}
-
-double Share(TimeNs part, TimeNs whole) {
-  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 // The time of the report on each process, that is of all its devices, in order.
@@ -174,43 +168,6 @@ void AllocatorOf(const AllocatorSamples& samples, proto::Allocator& to) {
   SetIf(largest(samples.ooms), [&](std::int64_t v) { to.set_ooms(v); });
 }
 
-void FitOf(const LaunchFit& fit, proto::LaunchShape& to) {
-  to.set_blocks_per_sm(fit.blocks_per_sm);
-  to.set_limited_by(std::string(fit.limited_by));
-  to.set_occupancy_share(fit.occupancy);
-  SetIf(fit.waves, [&](double v) { to.set_waves(v); });
-  SetIf(fit.tail_loss, [&](double v) { to.set_tail_share(v); });
-}
-
-std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
-
-void WorkOf(const KernelWork& work, proto::KernelWork& to) {
-  to.set_kernels(work.kernels);
-  to.set_kernel_ns(work.known_ns);
-  to.set_flops(work.flops);
-  SetIf(work.bytes, [&](double v) { to.set_bytes(v); });
-  SetIf(work.tflops_per_s(), [&](double v) { to.set_tflops_per_s(v); });
-  SetIf(work.peak_share(), [&](double v) { to.set_peak_share(v); });
-  to.set_peak_reason(work.refusal());
-  SetIf(work.reached_share(), [&](double v) { to.set_reached_share(v); });
-  SetIf(work.intensity(), [&](double v) { to.set_flops_per_byte(v); });
-  SetIf(work.compute_bound(), [&](bool v) { to.set_bound(v ? "compute" : "memory"); });
-  if (const auto above_ns = work.time_above_ideal_ns()) {
-    to.set_ideal_ns(Whole(*work.ideal_ns));
-    to.set_above_ideal_ns(Whole(*above_ns));
-  }
-}
-
-void ShapeOf(const KernelShape& shape, proto::LaunchShape& to) {
-  for (const std::int32_t v : shape.grid) to.add_grid(v);
-  for (const std::int32_t v : shape.block) to.add_block(v);
-  if (shape.cluster[0] != 0) {
-    for (const std::int32_t v : shape.cluster) to.add_cluster(v);
-  }
-  to.set_registers(shape.registers);
-  to.set_shared_bytes(shape.static_shared_bytes + shape.dynamic_shared_bytes);
-}
-
 template <typename PartOf>
 void SetSpread(const std::deque<DeviceAnalysis>& devices, PartOf part_of, proto::Spread& to) {
   std::vector<std::pair<double, const DeviceAnalysis*>> values;
@@ -239,34 +196,6 @@ void SetBusySpread(const std::deque<DeviceAnalysis>& devices, proto::Spread& to)
   to.set_max(1 - rest.min());
   to.set_min_at(rest.max_at());
   to.set_max_at(rest.min_at());
-}
-
-proto::Health::Grade GradeOf(HealthGrade grade) {
-  switch (grade) {
-    case HealthGrade::kGood:
-      return proto::Health::GRADE_GOOD;
-    case HealthGrade::kLossy:
-      return proto::Health::GRADE_LOSSY;
-    case HealthGrade::kBad:
-      return proto::Health::GRADE_BAD;
-    case HealthGrade::kUnknown:
-      break;
-  }
-  return proto::Health::GRADE_UNKNOWN;
-}
-
-proto::HealthLine::Severity SeverityOf(HealthSeverity severity) {
-  switch (severity) {
-    case HealthSeverity::kError:
-      return proto::HealthLine::SEVERITY_ERROR;
-    case HealthSeverity::kDataLoss:
-      return proto::HealthLine::SEVERITY_DATA_LOSS;
-    case HealthSeverity::kNotice:
-      return proto::HealthLine::SEVERITY_NOTICE;
-    case HealthSeverity::kInfo:
-      break;
-  }
-  return proto::HealthLine::SEVERITY_INFO;
 }
 
 }  // namespace
@@ -387,58 +316,6 @@ void ReportWriter::Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const {
 }
 
 template <typename To>
-void ReportWriter::Kernels(const KernelTable& table, To& to) const {
-  proto::KernelTotals& totals = *to.mutable_kernels();
-  totals.set_count(table.count);
-  totals.set_total_ns(table.total_ns);
-  totals.set_distinct_names(static_cast<std::int64_t>(table.kernels.size()));
-  totals.set_unclassified_share(Share(table.unclassified_ns, table.total_ns));
-  for (std::size_t i = 0; i < std::min(table.kernels.size(), options_.top_kernels); ++i) {
-    const KernelStats& stats = table.kernels[i];
-    proto::Kernel& one = *to.add_top_kernels();
-    one.set_name(stats.name);
-    one.set_kernel_class(std::string(KernelClassName(stats.kernel_class)));
-    one.set_count(stats.count);
-    one.set_total_ns(stats.total_ns);
-    one.set_mean_ns(static_cast<double>(stats.total_ns) / static_cast<double>(stats.count));
-    one.set_min_ns(stats.min_ns);
-    one.set_max_ns(stats.max_ns);
-    one.set_share(Share(stats.total_ns, table.total_ns));
-    ShapeOf(stats.shape, *one.mutable_shape());
-    if (stats.fit) FitOf(*stats.fit, *one.mutable_shape());
-    one.set_dtype(std::string(stats.dtype()));
-    SetIf(stats.traits.tensor_cores, [&](bool v) { one.set_tensor_cores(v); });
-    if (stats.work.kernels > 0) WorkOf(stats.work, *one.mutable_work());
-    one.set_shape_count(stats.shape_count);
-  }
-  for (const KernelClassStats& stats : table.classes) {
-    proto::KernelClass& one = *to.add_classes();
-    one.set_name(std::string(KernelClassName(stats.kernel_class)));
-    one.set_count(stats.count);
-    one.set_total_ns(stats.total_ns);
-    one.set_share(Share(stats.total_ns, table.total_ns));
-  }
-}
-
-void ReportWriter::FindingsOf(const std::vector<KernelFinding>& findings,
-                              google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const {
-  for (const KernelFinding& finding : findings) {
-    proto::KernelFinding& one = *to.Add();
-    one.set_name(std::string(finding.name));
-    one.set_text(DescribeFinding(finding));
-    one.set_example(finding.example);
-    one.set_share(finding.share);
-    one.set_threshold(finding.threshold);
-    one.set_kernels(finding.kernels);
-    one.set_total_ns(finding.total_ns);
-    SetIf(finding.above_ideal_ns, [&](double v) { one.set_above_ideal_ns(Whole(v)); });
-    one.set_setting(std::string(finding.setting));
-    one.set_change(std::string(finding.change));
-    one.set_source(std::string(finding.source));
-  }
-}
-
-template <typename To>
 void ReportWriter::Copies(const std::vector<CopyStats>& copies, To& to) const {
   for (const CopyStats& stats : copies) {
     proto::Copy& one = *to.add_copies();
@@ -453,91 +330,6 @@ void ReportWriter::Copies(const std::vector<CopyStats>& copies, To& to) const {
     one.set_total_ns(stats.total_ns);
     SetIf(stats.gb_per_s(), [&](double v) { one.set_gb_per_s(v); });
     one.set_exposed_ns(stats.exposed_ns);
-  }
-}
-
-std::string ReportWriter::NcclCaveat(const std::vector<NcclRow>& rows) const {
-  if (rows.empty()) return "";
-  const auto split = [](const NcclRow& row) { return row.transfer_ns.has_value(); };
-  std::string text =
-      "Kernel time contains waiting for other ranks, so algbw and busbw are lower bounds.";
-  if (std::any_of(rows.begin(), rows.end(), split)) {
-    text +=
-        " Transfer is busbw over the shortest kernel time of each operation on any rank: what is "
-        "left when nobody waits.";
-  } else if (run_.ranks.size() == 1) {
-    text += " With one recorded process, waiting and transfer cannot be told apart.";
-  } else {
-    text +=
-        " Waiting and transfer could not be told apart: not all ranks of a communicator are known.";
-  }
-  return text;
-}
-
-void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
-                          proto::Nccl& to) const {
-  std::vector<NcclSource> sources;
-  CommKernels kernels;
-  std::int64_t linked = 0, calls = 0;
-  for (const DeviceAnalysis* found : devices) {
-    sources.push_back({found->rank, &found->nccl, found->window.time});
-    kernels.nccl += found->comm_kernels.nccl;
-    kernels.other += found->comm_kernels.other;
-    linked += CountLinked(found->nccl, found->range);
-  }
-  const std::vector<NcclRow> rows = SummariseNccl(sources, options_.by_communicator);
-  for (const NcclRow& row : rows) {
-    calls += row.calls;
-    proto::NcclRow& one = *to.add_rows();
-    one.set_function(row.function);
-    if (!row.algorithm.empty()) one.set_algorithm(row.algorithm);
-    if (!row.protocol.empty()) one.set_protocol(row.protocol);
-    SetIf(row.communicator_size, [&](int v) { one.set_communicator_size(v); });
-    SetIf(row.bucket_low_bytes, [&](std::int64_t v) { one.set_bucket_low_bytes(v); });
-    SetIf(row.bucket_high_bytes, [&](std::int64_t v) { one.set_bucket_high_bytes(v); });
-    one.set_count(row.count);
-    one.set_calls(row.calls);
-    SetIf(row.bytes, [&](std::int64_t v) { one.set_bytes(v); });
-    one.set_kernel_ns(row.kernel_ns);
-    one.set_exposed_ns(row.exposed_ns);
-    SetIf(row.channels_min, [&](int v) { one.set_channels_min(v); });
-    SetIf(row.channels_max, [&](int v) { one.set_channels_max(v); });
-    one.set_communicator(row.communicator);
-    SetIf(row.algbw_gb_per_s(), [&](double v) { one.set_algbw_gb_per_s(v); });
-    SetIf(row.busbw_gb_per_s(), [&](double v) { one.set_busbw_gb_per_s(v); });
-    one.set_busbw_reason(row.busbw_reason());
-    one.set_latency_bound(row.latency_bound());
-    SetIf(row.transfer_ns, [&](TimeNs v) { one.set_transfer_ns(v); });
-    SetIf(row.transfer_busbw_gb_per_s(), [&](double v) { one.set_transfer_busbw_gb_per_s(v); });
-  }
-  to.set_kernels(kernels.nccl + kernels.other);
-  to.set_linked_kernels(linked);
-  to.set_other_kernels(kernels.other);
-  to.set_calls(calls);
-  to.set_caveat(NcclCaveat(rows));
-}
-
-void ReportWriter::TransportsOf(proto::Nccl& to) const {
-  for (const NcclTransport& transport : SummariseNcclTransports(run_)) {
-    proto::NcclTransport& one = *to.add_transports();
-    SetIf(transport.size, [&](int v) { one.set_communicator_size(v); });
-    one.set_communicators(transport.communicators);
-    one.set_ranks_told(transport.ranks_told);
-    SetIf(transport.nodes, [&](int v) { one.set_nodes(v); });
-    one.set_network(transport.network);
-    SetIf(transport.rings, [&](int v) { one.set_rings(v); });
-    SetIf(transport.trees, [&](int v) { one.set_trees(v); });
-    SetIf(transport.channels, [&](int v) { one.set_channels(v); });
-    SetIf(transport.nvls_channels, [&](int v) { one.set_nvls_channels(v); });
-    one.set_nvls(transport.nvls);
-    for (const NcclPath& path : transport.paths) {
-      proto::NcclPath& way = *one.add_paths();
-      way.set_name(path.name);
-      way.set_pairs(path.pairs);
-      way.set_channels_min(path.channels_min);
-      way.set_channels_max(path.channels_max);
-    }
-    for (const std::string& remark : transport.remarks) one.add_remarks(remark);
   }
 }
 
@@ -770,23 +562,6 @@ void ReportWriter::MfuBlock(const Mfu& mfu, proto::Mfu& to) const {
   SetIf(mfu.percent_at_clock, [&](double v) { to.set_percent_at_clock(v); });
   SetIf(mfu.busy_sm_clock_mhz, [&](double v) { to.set_busy_sm_clock_mhz(v); });
   SetIf(mfu.rated_sm_clock_mhz, [&](double v) { to.set_rated_sm_clock_mhz(v); });
-}
-
-void ReportWriter::HealthBlock(const RecordingHealth& health, proto::Health& to) const {
-  to.set_grade(GradeOf(health.grade));
-  for (const std::string& reason : health.reasons) to.add_reasons(reason);
-  to.set_records_seen(health.records_seen);
-  to.set_records_lost(health.records_lost);
-  SetIf(health.lost_share, [&](double v) { to.set_lost_share(v); });
-  for (const HealthLine& line : health.lines) {
-    proto::HealthLine& one = *to.add_lines();
-    one.set_severity(SeverityOf(line.severity));
-    one.set_source(static_cast<int>(line.rank));
-    one.set_name(line.name);
-    one.set_value(line.value);
-    one.set_text(line.text);
-    one.set_detail(line.detail);
-  }
 }
 
 }  // namespace traceinject

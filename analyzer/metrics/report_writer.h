@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns what the metrics found into the messages of report.proto.
+// Turns what the metrics found into the messages of report.proto. Of its parts, kernels, NCCL and
+// health are in files of their own (report_kernels.cc, report_nccl.cc, report_health.cc).
 #pragma once
 
 #include <deque>
