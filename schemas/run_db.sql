@@ -14,7 +14,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -365,17 +365,17 @@ CREATE TABLE attention_shape (
   causal          INTEGER              -- 1: by its argument; a mask may make it so without
 );
 
--- An attention call on the host, forward or backward, since version 3; eager calls only: what runs inside a compiled region has no row.
--- One captured in a CUDA graph has the row of its capture. Its kernels are those launched on the thread inside [start, start + dur).
+-- An attention call on the host, since version 3; eager calls only: what runs inside a compiled region has no row. The backward of
+-- scaled_dot_product_attention has none since version 4: the nodes of a graph run in reverse order, so that its kernels tell. One captured in a CUDA graph has the row of its capture. Its kernels are those launched on the thread inside [start, start + dur).
 CREATE TABLE attention (
   start     INTEGER NOT NULL,
-  dur       INTEGER,                   -- NULL: only the beginning is known, as of the backward of scaled_dot_product_attention; its
-                                       -- kernels are those of attention launched on the thread before its next row here or in gemm
+  dur       INTEGER,                   -- NULL: only the beginning is known (backward in version 3); its kernels are those of attention
+                                       -- launched on the thread before its next row here or in gemm
   thread    INTEGER NOT NULL,          -- -> thread
   shape     INTEGER NOT NULL,          -- -> attention_shape, of the forward call
   direction INTEGER NOT NULL,          -- 1 forward, 2 backward
-  fused     INTEGER                    -- 1: one kernel did it; 0: done as separate products, which are in gemm if cuBLAS did them; NULL:
-                                       -- not told (a call without gradients)
+  gradient  INTEGER                    -- 1: the result can have a backward; 0: it cannot; NULL: not told. In version 3 there was `fused`
+                                       -- instead: 1 one kernel did it, 0 separate products, NULL a call without gradients
 );
 
 -- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognised by its sampler and its settings: a

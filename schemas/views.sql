@@ -84,7 +84,7 @@ LEFT JOIN (SELECT a.correlation, a.dur, t.proc, t.tid, n.name FROM api a JOIN ap
 
 CREATE VIEW attentions AS
 SELECT a.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, a.dur AS dur_ns, t.proc, t.tid,
-       CASE a.direction WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' END AS direction, a.fused,
+       CASE a.direction WHEN 1 THEN 'forward' WHEN 2 THEN 'backward' END AS direction, a.gradient,
        s.library, s.batch, s.heads, s.kv_heads, s.query_length, s.key_length, s.head_size, s.value_head_size, s.type, s.causal,
        -- As torch.utils.flop_counter: the full square, two products forward, five backward.
        2 * s.batch * s.heads * s.query_length * s.key_length

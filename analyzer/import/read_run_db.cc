@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyzer/import/find_backward_calls.h"
 #include "analyzer/import/join_launches.h"
 #include "analyzer/import/join_plans.h"
 #include "analyzer/import/mark_nccl_copies.h"
@@ -34,6 +35,7 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     SortRank(each);
     JoinLaunches(each);
     RepairOperations(each);
+    FindBackwardCalls(each);
     JoinPlans(each);
     MarkNcclCopies(each);
     if (each.end == kOpen) each.end = LastTimeSeen(each);

@@ -361,7 +361,7 @@ TEST_F(ReadRunDbTest, AttentionCalls) {
   file.AddAttention({.start_ns = 500, .dur_ns = std::nullopt, .direction = 2});
   file.AddAttention({.start_ns = 100,
                      .dur_ns = 900,
-                     .fused = std::nullopt,
+                     .gradient = std::nullopt,
                      .batch = std::nullopt,
                      .heads = 16,
                      .kv_heads = 4,
@@ -384,7 +384,7 @@ TEST_F(ReadRunDbTest, AttentionCalls) {
   EXPECT_EQ(attentions.end, (std::vector<TimeNs>{1000, kOpen}));
   EXPECT_EQ(rank.threads[attentions.thread[0]].tid, 1);
   EXPECT_EQ(attentions.backward, (std::vector<std::uint8_t>{0, 1}));
-  EXPECT_EQ(attentions.fused, (std::vector<std::int8_t>{-1, 1}));
+  EXPECT_EQ(attentions.gradient, (std::vector<std::int8_t>{-1, 1}));
   const AttentionShape& first = rank.attention_shapes[attentions.shape[0]];
   EXPECT_EQ(first.library, 1);
   EXPECT_EQ(first.batch, -1);

@@ -302,8 +302,13 @@ class Reader {
 
   Status ReadAttentions() {
     if (dictionaries_.schema_version < 3) return Done{};
+    // Before, a column told whether one kernel did it, and was NULL for a call without gradients.
+    const bool has_gradient = dictionaries_.schema_version >= 4;
     return rows_.ForEachRow(
-        "attention", "start, dur, thread, shape, direction, fused", [&](const Statement& row) {
+        "attention",
+        has_gradient ? "start, dur, thread, shape, direction, gradient"
+                     : "start, dur, thread, shape, direction, fused IS NOT NULL",
+        [&](const Statement& row) {
           const Place* thread = ThreadOf("attention", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t shape = dictionaries_.attention_shape_ids.Find(row.int64(3));
@@ -318,8 +323,8 @@ class Reader {
           attentions.thread.push_back(thread->index);
           attentions.shape.push_back(shape);
           attentions.backward.push_back(row.int64(4) == 2 ? 1 : 0);
-          attentions.fused.push_back(row.is_null(5) ? std::int8_t{-1}
-                                                    : std::int8_t{row.int64(5) != 0});
+          attentions.gradient.push_back(row.is_null(5) ? std::int8_t{-1}
+                                                       : std::int8_t{row.int64(5) != 0});
         });
   }
 

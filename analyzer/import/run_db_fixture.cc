@@ -248,7 +248,7 @@ void RunDbFixture::AddAttention(const Attention& attention) {
                  attention.heads, attention.kv_heads, attention.query_length, attention.key_length,
                  attention.head_size, attention.value_head_size, attention.type, attention.causal);
   state_->Insert("attention VALUES (?, ?, ?, ?, ?, ?)", attention.start_ns, attention.dur_ns,
-                 state_->ThreadId(attention.tid), shape, attention.direction, attention.fused);
+                 state_->ThreadId(attention.tid), shape, attention.direction, attention.gradient);
 }
 
 std::uint32_t RunDbFixture::AddDataLoader(const DataLoaderFacts& loader) {

@@ -150,7 +150,7 @@ class RunDbFixture {
     TimeNs start_ns = 0;
     std::optional<TimeNs> dur_ns = 0;  // empty: only the beginning is known
     int direction = 1;
-    std::optional<int> fused = 1;
+    std::optional<int> gradient = 1;
     // Without a value, unknown.
     std::optional<std::int64_t> batch = 2, heads = 8, kv_heads = 8, query_length = 128,
                                 key_length = 128, head_size = 64, value_head_size = 64;

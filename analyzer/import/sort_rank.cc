@@ -69,7 +69,7 @@ void SortRank(Rank& rank) {
   });
   sorts.push_back([&attentions = rank.attentions] {
     ApplyOrder(SortedOrder(attentions.start, attentions.end), attentions.start, attentions.end,
-               attentions.thread, attentions.shape, attentions.backward, attentions.fused);
+               attentions.thread, attentions.shape, attentions.backward, attentions.gradient);
   });
   sorts.push_back([&waits = rank.data_waits] {
     ApplyOrder(SortedOrder(waits.start, waits.end), waits.start, waits.end, waits.thread,

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/metrics/attention_links.h"
-#include "analyzer/metrics/calls_on_threads.h"
+#include "analyzer/model/attention_links.h"
+#include "analyzer/model/calls_on_threads.h"
 
 namespace traceinject {
 namespace {

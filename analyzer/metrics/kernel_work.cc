@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/metrics/attention_links.h"
-#include "analyzer/metrics/calls_on_threads.h"
 #include "analyzer/metrics/data_types.h"
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/step_flops.h"
+#include "analyzer/model/attention_links.h"
+#include "analyzer/model/calls_on_threads.h"
 #include "analyzer/model/kernel_traits.h"
 
 namespace traceinject {

@@ -8,8 +8,8 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/metrics/calls_on_threads.h"
 #include "analyzer/metrics/data_types.h"
+#include "analyzer/model/calls_on_threads.h"
 
 namespace traceinject {
 namespace {

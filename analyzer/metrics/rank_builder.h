@@ -186,7 +186,7 @@ class RankBuilder {
     attentions.thread.push_back(thread);
     attentions.shape.push_back(static_cast<std::uint32_t>(rank_.attention_shapes.size() - 1));
     attentions.backward.push_back(backward ? 1 : 0);
-    attentions.fused.push_back(1);
+    attentions.gradient.push_back(backward ? -1 : 1);
   }
   void AddDataWait(TimeNs start, TimeNs end, std::uint32_t loader = kNone, std::uint32_t thread = 0,
                    std::int64_t samples = -1) {

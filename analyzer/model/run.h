@@ -316,7 +316,7 @@ struct Attentions {
   std::vector<std::uint32_t> thread;
   std::vector<std::uint32_t> shape;    // index into Rank::attention_shapes
   std::vector<std::uint8_t> backward;  // 1: of the gradients
-  std::vector<std::int8_t> fused;      // -1: unknown
+  std::vector<std::int8_t> gradient;   // 1: of a forward call that can have a backward; -1: unknown
   std::size_t size() const { return start.size(); }
 };
 

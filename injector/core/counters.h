@@ -12,6 +12,12 @@ namespace traceinject {
 class Counters {
  public:
   void Add(Health id, std::int64_t n = 1) { Cell(id).fetch_add(n, std::memory_order_relaxed); }
+  // Of an event that a producer could not hand over. Those that it hands over the writer counts:
+  // a locked addition right after a launch would wait until the GPU's doorbell was rung.
+  void AddLost(Health seen, Health dropped) {
+    Add(seen);
+    Add(dropped);
+  }
   void Set(Health id, std::int64_t n) { Cell(id).store(n, std::memory_order_relaxed); }
   void Max(Health id, std::int64_t n) {
     std::atomic<std::int64_t>& cell = Cell(id);

@@ -35,7 +35,6 @@ enum class EventType : std::uint16_t {
   kNcclLaunchEnd,
   kNcclOperation,
   kWorker,
-  kAttentionShape,
   kAttention,
   kAllocatorSample,
 };
@@ -103,15 +102,14 @@ static_assert(sizeof(SyncEvent) % 8 == 0);
 //   kStepMark    number of the optimizer
 //   kHostSpan    host_span.kind, host_span.detail (-1: none)
 //   kWorker      process id, number of the loader it works for
-//   kAttentionShape  number, and the columns of attention_shape (-1: unknown)
-//   kAttention   number of the shape, attention.direction, attention.fused (-1: unknown); end_ns 0:
-//                not known
+//   kAttention   number of the shape (g_attention_shapes), attention.direction, attention.gradient
+//                (-1: unknown)
 //   kAllocatorSample  the columns of allocator_sample after the time
 struct PythonEvent {
-  static constexpr std::size_t kValues = 11;
+  static constexpr std::size_t kMostValues = 8;
   EventHeader header;
   std::int64_t end_ns;
-  std::int64_t values[kValues];
+  std::int64_t values[kMostValues];  // as many as the type has; the event ends with the last
 };
 static_assert(sizeof(PythonEvent) % 8 == 0);
 

@@ -6,8 +6,6 @@
 
 #include <atomic>
 
-#include "injector/core/state.h"
-
 namespace traceinject {
 
 enum class Source : unsigned {
@@ -23,8 +21,5 @@ inline constinit std::atomic<unsigned> g_sources{0};
 inline bool Delivers(Source source) {
   return (g_sources.load(std::memory_order_relaxed) & static_cast<unsigned>(source)) != 0;
 }
-
-// Whether the wrappers of matrix products should emit events.
-inline bool GemmWanted() { return Delivers(Source::kGemm) && Recording(); }
 
 }  // namespace traceinject

@@ -224,6 +224,7 @@ int Writer::DrainQueues() {
 }
 
 void Writer::DecodeSync(int tid, const SyncEvent& event) {
+  g_counters.Add(Health::kSyncSeen);
   batch_.syncs.push_back(
       {event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
        dictionary_.Thread(tid), event.header.flags,
@@ -232,6 +233,7 @@ void Writer::DecodeSync(int tid, const SyncEvent& event) {
 }
 
 void Writer::DecodeGemm(int tid, const GemmEvent& event) {
+  g_counters.Add(Health::kGemmSeen);
   GemmShapeRow shape{};
   shape.m = event.m;
   shape.n = event.n;

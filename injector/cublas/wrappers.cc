@@ -41,11 +41,10 @@ class Emitter {
   Emitter(std::int64_t start_ns, std::int64_t end_ns) : start_ns_(start_ns), end_ns_(end_ns) {}
 
   void operator()(const Product& product) const {
-    g_counters.Add(Health::kGemmSeen);
     Ring* ring = g_rings.OfThisThread();
     auto* event =
         ring == nullptr ? nullptr : static_cast<GemmEvent*>(ring->Reserve(sizeof(GemmEvent)));
-    if (event == nullptr) return g_counters.Add(Health::kGemmDropped);
+    if (event == nullptr) return g_counters.AddLost(Health::kGemmSeen, Health::kGemmDropped);
     event->header = {sizeof(GemmEvent), static_cast<std::uint16_t>(EventType::kGemm), 0, start_ns_};
     event->end_ns = end_ns_;
     event->function = product.function;
@@ -69,7 +68,7 @@ class Emitter {
 // Makes the call; describes it to an Emitter if it is an outermost one that succeeded.
 template <typename Describe, typename Call>
 int Traced(Describe describe, Call call) {
-  if (t_depth > 0 || !GemmWanted()) return call();
+  if (t_depth > 0 || !Delivers(Source::kGemm)) return call();
   ++t_depth;
   const std::int64_t start = NowNs();
   const int result = call();

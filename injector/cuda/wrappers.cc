@@ -34,13 +34,12 @@ struct Target {
 };
 
 void Emit(const Target& target, std::int64_t start, std::int64_t end) {
-  g_counters.Add(Health::kSyncSeen);
   StreamId stream;
   if (target.has_stream) stream = LookUpStream(target.stream, target.per_thread);
   Ring* ring = g_rings.OfThisThread();
   auto* event =
       ring == nullptr ? nullptr : static_cast<SyncEvent*>(ring->Reserve(sizeof(SyncEvent)));
-  if (event == nullptr) return g_counters.Add(Health::kSyncDropped);
+  if (event == nullptr) return g_counters.AddLost(Health::kSyncSeen, Health::kSyncDropped);
   event->header = {sizeof(SyncEvent), static_cast<std::uint16_t>(EventType::kSync),
                    static_cast<std::uint16_t>(target.kind), start};
   event->end_ns = end;

@@ -100,6 +100,7 @@ void NvtxDecoder::Finish(int slot, Open* open, const NvtxEvent& end) {
 }
 
 void NvtxDecoder::Decode(int slot, int tid, const NvtxEvent& event) {
+  g_counters.Add(Health::kNvtxSeen);
   // Which push a pop belongs to is known again for those that follow.
   if ((event.header.flags & kNvtxAfterLoss) != 0) ForgetThread(slot);
   switch (static_cast<EventType>(event.header.type)) {

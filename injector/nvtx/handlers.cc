@@ -201,7 +201,6 @@ Content ContentOf(const nvtxEventAttributes_t* event, std::string* wide) {
 
 void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   const std::int64_t now = NowNs();
-  g_counters.Add(Health::kNvtxSeen);
   std::size_t text_bytes = content.registered != nullptr ? 0 : content.text.size();
   std::size_t payload_bytes = content.payload_bytes;
   if (text_bytes > kMostNvtxText || payload_bytes > kMostNvtxPayload) {
@@ -214,7 +213,7 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   Ring* ring = g_rings.OfThisThread();
   auto* event = ring == nullptr ? nullptr : static_cast<NvtxEvent*>(ring->Reserve(size));
   if (event == nullptr) {
-    g_counters.Add(Health::kNvtxDropped);
+    g_counters.AddLost(Health::kNvtxSeen, Health::kNvtxDropped);
     t_lost = t_lost || type == EventType::kNvtxPush || type == EventType::kNvtxPop;
     return;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "injector/core/counters.h"
+#include "injector/python/attention_shapes.h"
 
 namespace traceinject {
 
@@ -16,25 +17,30 @@ void PythonDecoder::DecodeLoader(const PythonEvent& event) {
       {entry->second, values[1], values[2] != 0, values[3] != 0, values[4], values[5]});
 }
 
-void PythonDecoder::DecodeShape(const PythonEvent& event) {
-  const auto& v = event.values;
-  const auto small = [&](int i) { return static_cast<int>(v[i]); };
-  shapes_[v[0]] = dictionary_->AttentionShape(
-      {0, small(1), v[2], v[3], v[4], v[5], v[6], v[7], v[8], small(9), small(10)});
+// 0: there is none.
+std::uint32_t PythonDecoder::Shape(std::int64_t number) {
+  const auto [entry, fresh] = shapes_.try_emplace(number, 0);
+  const auto v = fresh ? g_attention_shapes.Get(number) : std::nullopt;
+  if (!v) return entry->second;
+  const auto small = [&](int i) { return static_cast<int>((*v)[i]); };
+  return entry->second =
+             dictionary_->AttentionShape({0, small(0), (*v)[1], (*v)[2], (*v)[3], (*v)[4], (*v)[5],
+                                          (*v)[6], (*v)[7], small(8), small(9)});
 }
 
-// The shape is told on the same thread before; a call whose shape is missing is lost.
 void PythonDecoder::DecodeAttention(int tid, const PythonEvent& event) {
-  const auto shape = shapes_.find(event.values[0]);
-  if (shape == shapes_.end()) return g_counters.Add(Health::kAttentionDropped);
+  g_counters.Add(Health::kAttentionSeen);
+  const std::uint32_t shape = Shape(event.values[0]);
+  if (shape == 0) return g_counters.Add(Health::kAttentionDropped);
   const std::int64_t start = event.header.time_ns;
-  const std::int64_t dur = event.end_ns == 0 ? -1 : std::max<std::int64_t>(0, event.end_ns - start);
-  batch_->attentions.push_back({start - base_ns_, dur, dictionary_->Thread(tid), shape->second,
+  const std::int64_t dur = std::max<std::int64_t>(0, event.end_ns - start);
+  batch_->attentions.push_back({start - base_ns_, dur, dictionary_->Thread(tid), shape,
                                 static_cast<int>(event.values[1]),
                                 static_cast<int>(event.values[2])});
 }
 
 void PythonDecoder::DecodeAllocator(const PythonEvent& event) {
+  g_counters.Add(Health::kAllocatorSampleSeen);
   const auto& v = event.values;
   batch_->allocator_samples.push_back(
       {event.header.time_ns - base_ns_, v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7]});
@@ -49,7 +55,6 @@ std::uint32_t PythonDecoder::Loader(std::int64_t number) const {
 void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   const auto type = static_cast<EventType>(event.header.type);
   if (type == EventType::kDataLoader) return DecodeLoader(event);
-  if (type == EventType::kAttentionShape) return DecodeShape(event);
   if (type == EventType::kAttention) return DecodeAttention(tid, event);
   if (type == EventType::kAllocatorSample) return DecodeAllocator(event);
   if (type == EventType::kWorker) {
@@ -62,11 +67,14 @@ void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   const std::int64_t dur = std::max<std::int64_t>(0, event.end_ns - event.header.time_ns);
   const std::uint32_t thread = dictionary_->Thread(tid);
   if (type == EventType::kDataWait) {
+    g_counters.Add(Health::kDataWaitSeen);
     batch_->data_waits.push_back(
         {start, dur, thread, Loader(event.values[0]), event.values[1], event.values[2]});
   } else if (type == EventType::kStepMark) {
+    g_counters.Add(Health::kStepMarkSeen);
     batch_->step_marks.push_back({start, thread, event.values[0]});
   } else if (type == EventType::kHostSpan) {
+    g_counters.Add(Health::kHostSpanSeen);
     batch_->host_spans.push_back({start, dur, thread, event.values[0], event.values[1]});
   }
 }

@@ -21,8 +21,8 @@ class PythonDecoder {
   static bool Decodes(EventType type) {
     return type == EventType::kDataLoader || type == EventType::kDataWait ||
            type == EventType::kStepMark || type == EventType::kHostSpan ||
-           type == EventType::kWorker || type == EventType::kAttentionShape ||
-           type == EventType::kAttention || type == EventType::kAllocatorSample;
+           type == EventType::kWorker || type == EventType::kAttention ||
+           type == EventType::kAllocatorSample;
   }
 
   // A process that works for a loader (data_loader.id; 0: unknown).
@@ -39,17 +39,17 @@ class PythonDecoder {
 
  private:
   void DecodeLoader(const PythonEvent& event);
-  void DecodeShape(const PythonEvent& event);
   void DecodeAttention(int tid, const PythonEvent& event);
   void DecodeAllocator(const PythonEvent& event);
   std::uint32_t Loader(std::int64_t number) const;
+  std::uint32_t Shape(std::int64_t number);
 
   std::int64_t base_ns_;
   Dictionary* dictionary_;
   Batch* batch_;
   std::vector<ToldWorker> workers_;
   std::map<std::int64_t, std::uint32_t> loaders_;  // the script's number -> data_loader.id
-  std::map<std::int64_t, std::uint32_t> shapes_;   // likewise -> attention_shape.id
+  std::map<std::int64_t, std::uint32_t> shapes_;   // of g_attention_shapes -> attention_shape.id
 };
 
 }  // namespace traceinject

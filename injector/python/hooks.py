@@ -43,6 +43,7 @@ FORWARD, BACKWARD = 1, 2  # attention.direction
 def make_install(reports, modules=sys.modules, clock=time.time_ns):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
+    make_attention_marker = reports["make_attention_marker"]
 
     def find_is_compiling():
         found = getattr(modules.get("torch.compiler"), "is_compiling", None)
@@ -341,23 +342,15 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                 setattr(package, name, save)
             setattr(module, name, save)
 
-    shapes, told = {}, set()  # (the columns of attention_shape) -> number; (thread, number) that the writer was told of
-    shape_counter = itertools.count(1)
+    shapes = {}  # (the columns of attention_shape) -> number
 
     def number_of_shape(shape):
-        """0: cannot be told. Each thread tells its own, so that a shape comes before the calls of its thread."""
+        """0: cannot be told."""
         found = shapes.get(shape)
         if found is None:
-            if len(shapes) >= MOST_SHAPES:
-                return 0
-            found = shapes.setdefault(shape, next(shape_counter))
-        key = (get_ident(), found)
-        if key not in told:
-            if len(told) >= 4 * MOST_SHAPES:
-                told.clear()
-            if not report_shape(found, *shape):
-                return 0
-            told.add(key)
+            found = report_shape(*shape)
+            if found:
+                found = shapes.setdefault(shape, found)
         return found
 
     def make_type_codes(torch):
@@ -397,8 +390,7 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
         codes, local, plain, unseen = make_type_codes(torch), make_local(torch), make_plain(torch), make_unseen(torch)
         is_traced = torch._C._get_tracing_state
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
-        hide, hide_dispatch = torch._C.DisableTorchFunction, getattr(torch._C, "_DisableTorchDispatch", None)
-        known = {}  # (thread, what describe_shape is given) -> (number, backward hook, its marker): most calls repeat an earlier one
+        known = {}  # what describe_shape is given -> number: most calls repeat an earlier one
 
         def describe_shape(q, k, v, dtype, causal):
             batch = 1
@@ -409,59 +401,14 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
             heads, kv_heads = (q[-3], k[-3]) if len(q) > 2 and len(k) > 2 else (1, 1)
             return (TORCH_ATTENTION, batch, heads, kv_heads, q[-2], k[-2], q[-1], v[-1], codes.get(dtype, -1), int(causal))
 
-        def before_backward(shape, number, gradient):
-            if compiling():
-                return
-            try:
-                if (get_ident(), number) in told or number_of_shape(shape):
-                    report_attention(clock(), 0, number, BACKWARD, 1)
-            except Exception:
-                pass
-
-        claim(before_backward, module)
-
-        def make_marker(hook):
-            """A tensor of no size with this hook, which any number of nodes can take over at no cost: register_prehook() makes a
-            dictionary and a handle with a weak reference for each, and takes longer than all else here. None: not with this torch."""
-            if hide_dispatch is None:
-                return None
-            unhide = hide_dispatch()
-            try:
-                with hide():
-                    marker = torch.empty(0, device="cpu")
-                    marker._backward_hooks = {0: hook}
-                    return marker
-            finally:
-                del unhide
-
-        def add_known(key, given):
-            """The entry of `known`; None: it cannot be told."""
-            shape = describe_shape(*given)
-            number = number_of_shape(shape)
-            if not number:
-                return None
-            if len(known) >= MOST_SHAPES:
-                known.clear()
-            hook = functools.partial(before_backward, shape, number)
-            known[key] = number, hook, make_marker(hook)
-            return known[key]
-
-        def find_node(result):
-            """(the node of the backward if one kernel does all of it, whether one does; -1: there is no backward)."""
-            node = result.grad_fn
-            if node is None:
-                return None, -1
-            name = node.name()
-            if name.startswith("Slice"):  # a result that was padded for the kernel is cut to size again
-                node = node.next_functions[0][0]
-                name = "" if node is None else node.name()
-            return (node, 1) if name.startswith("ScaledDotProduct") else (None, 0)
-
-        def backward_is_compiled():
-            autograd = modules.get("torch._dynamo.compiled_autograd")
-            return autograd is not None and bool(getattr(autograd, "compiled_autograd_enabled", False)
-                                                 or getattr(autograd, "in_compiled_autograd_region", False)
-                                                 or getattr(modules.get("torch._dynamo.config"), "compiled_autograd", False))
+        def add_known(given):
+            """The number; 0: it cannot be told."""
+            number = number_of_shape(describe_shape(*given))
+            if number:
+                if len(known) >= MOST_SHAPES:
+                    known.clear()
+                known[given] = number
+            return number
 
         def report(start, end, args, kwargs, result):
             whole = plain(result)
@@ -475,30 +422,30 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                     return
             causal = args[5] if len(args) > 5 else kwargs.get("is_causal", False)
             given = query.shape, key.shape, value.shape, whole.dtype, bool(causal)
-            key = get_ident(), given
-            found = known.get(key) or add_known(key, given)
-            if found is None:
-                return
-            number, hook, marker = found
-            node, fused = find_node(result)
-            report_attention(start, end, number, FORWARD, fused)
-            # The hook holds the shape and nothing else, and goes with the graph.
-            if node is None or backward_is_compiled():
-                return
-            if marker is not None:
-                node._register_hook_dict(marker)
-            else:
-                node.register_prehook(hook)  # there is none before torch 2.0
+            number = known.get(given) or add_known(given)
+            if number:
+                report_attention(start, end, number, FORWARD, int(result.requires_grad))
+
+        def make_mark():
+            """mark(start, result, args, kwargs) does what report() does, at a fraction of the cost, or tells that it cannot."""
+            modes = getattr(torch._C, "_len_torch_function_stack", None)
+            has_lock = getattr(sys, "_is_gil_enabled", None)  # without it, dictionaries change while C looks into them
+            if modes is None or (has_lock is not None and not has_lock()):
+                return lambda *call: False
+            return make_attention_marker((torch.Tensor, modes, is_traced, known))
+
+        mark = make_mark()
 
         def scaled_dot_product_attention(*args, **kwargs):
             if compiling():
                 return original(*args, **kwargs)
             start = clock()
             result = original(*args, **kwargs)
-            end = clock()
             try:
-                if is_traced() is None:
-                    unseen(report, start, end, args, kwargs, result)
+                if not mark(start, result, args, kwargs):
+                    end = clock()
+                    if is_traced() is None:
+                        unseen(report, start, end, args, kwargs, result)
             except Exception:
                 pass
             return result
@@ -546,7 +493,7 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
         def report(start, end, shape, direction):
             number = number_of_shape(shape)
             if number:
-                report_attention(start, end, number, direction, 1)
+                report_attention(start, end, number, direction, -1)
 
         def mark_forward(original, names):
             def forward(*args):

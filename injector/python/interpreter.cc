@@ -19,18 +19,25 @@ std::optional<Interpreter> FindInterpreter() {
   // The first look-up is the only one in a program that has no Python.
   if (!Find("Py_AddPendingCall", &found.Py_AddPendingCall)) return std::nullopt;
 #define TRACEINJECT_FIND(name) Find(#name, &found.name)
-  const bool all = TRACEINJECT_FIND(Py_IsInitialized) && TRACEINJECT_FIND(PyImport_GetModuleDict) &&
-                   TRACEINJECT_FIND(PyDict_GetItemString) &&
-                   TRACEINJECT_FIND(PyDict_SetItemString) && TRACEINJECT_FIND(PyDict_New) &&
-                   TRACEINJECT_FIND(PyObject_GetAttrString) && TRACEINJECT_FIND(PyUnicode_AsUTF8) &&
-                   TRACEINJECT_FIND(PyEval_GetBuiltins) && TRACEINJECT_FIND(Py_CompileString) &&
-                   TRACEINJECT_FIND(PyEval_EvalCode) && TRACEINJECT_FIND(PyObject_CallObject) &&
-                   TRACEINJECT_FIND(PyCFunction_NewEx) && TRACEINJECT_FIND(PyLong_AsLong) &&
-                   TRACEINJECT_FIND(PyLong_AsLongLong) && TRACEINJECT_FIND(PyLong_FromLong) &&
-                   TRACEINJECT_FIND(Py_IncRef) && TRACEINJECT_FIND(Py_DecRef) &&
-                   TRACEINJECT_FIND(PyErr_BadArgument) && TRACEINJECT_FIND(PyErr_Occurred) &&
-                   TRACEINJECT_FIND(PyErr_ExceptionMatches) && TRACEINJECT_FIND(PyErr_Clear) &&
-                   TRACEINJECT_FIND(PyExc_Exception) && TRACEINJECT_FIND(_Py_NoneStruct);
+  const bool all =
+      TRACEINJECT_FIND(Py_IsInitialized) && TRACEINJECT_FIND(PyImport_GetModuleDict) &&
+      TRACEINJECT_FIND(PyDict_GetItemString) && TRACEINJECT_FIND(PyDict_GetItemWithError) &&
+      TRACEINJECT_FIND(PyDict_SetItemString) && TRACEINJECT_FIND(PyDict_New) &&
+      TRACEINJECT_FIND(PyObject_GetAttrString) && TRACEINJECT_FIND(PyObject_GetAttr) &&
+      TRACEINJECT_FIND(PyObject_Type) && TRACEINJECT_FIND(PyObject_IsTrue) &&
+      TRACEINJECT_FIND(PyUnicode_AsUTF8) && TRACEINJECT_FIND(PyUnicode_InternFromString) &&
+      TRACEINJECT_FIND(PyTuple_Size) && TRACEINJECT_FIND(PyTuple_GetItem) &&
+      TRACEINJECT_FIND(PyTuple_Pack) && TRACEINJECT_FIND(PyEval_GetBuiltins) &&
+      TRACEINJECT_FIND(Py_CompileString) && TRACEINJECT_FIND(PyEval_EvalCode) &&
+      TRACEINJECT_FIND(PyObject_CallObject) && TRACEINJECT_FIND(PyObject_CallFunctionObjArgs) &&
+      TRACEINJECT_FIND(PyObject_CallMethodObjArgs) && TRACEINJECT_FIND(PyCFunction_NewEx) &&
+      TRACEINJECT_FIND(PyLong_AsLong) && TRACEINJECT_FIND(PyLong_AsLongLong) &&
+      TRACEINJECT_FIND(PyLong_FromLong) && TRACEINJECT_FIND(Py_IncRef) &&
+      TRACEINJECT_FIND(Py_DecRef) && TRACEINJECT_FIND(PyErr_BadArgument) &&
+      TRACEINJECT_FIND(PyErr_Occurred) && TRACEINJECT_FIND(PyErr_ExceptionMatches) &&
+      TRACEINJECT_FIND(PyErr_Clear) && TRACEINJECT_FIND(PyExc_Exception) &&
+      TRACEINJECT_FIND(_Py_NoneStruct) && TRACEINJECT_FIND(_Py_TrueStruct) &&
+      TRACEINJECT_FIND(_Py_FalseStruct);
   if (!all) return std::nullopt;
   TRACEINJECT_FIND(PyInterpreterState_Get);
   TRACEINJECT_FIND(PyInterpreterState_Main);

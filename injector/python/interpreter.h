@@ -5,6 +5,7 @@
 // objects are opaque.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 namespace traceinject {
@@ -18,16 +19,27 @@ struct Interpreter {
   // The interpreter that runs, and the first one; null before 3.9.
   void* (*PyInterpreterState_Get)();
   void* (*PyInterpreterState_Main)();
-  PyObject* (*PyImport_GetModuleDict)();                               // borrowed
-  PyObject* (*PyDict_GetItemString)(PyObject* dict, const char* key);  // borrowed
+  PyObject* (*PyImport_GetModuleDict)();                                // borrowed
+  PyObject* (*PyDict_GetItemString)(PyObject* dict, const char* key);   // borrowed
+  PyObject* (*PyDict_GetItemWithError)(PyObject* dict, PyObject* key);  // borrowed
   int (*PyDict_SetItemString)(PyObject* dict, const char* key, PyObject* value);
   PyObject* (*PyDict_New)();
   PyObject* (*PyObject_GetAttrString)(PyObject* object, const char* name);
+  PyObject* (*PyObject_GetAttr)(PyObject* object, PyObject* name);
+  PyObject* (*PyObject_Type)(PyObject* object);
+  int (*PyObject_IsTrue)(PyObject* object);
   const char* (*PyUnicode_AsUTF8)(PyObject* text);  // lives as long as `text`
-  PyObject* (*PyEval_GetBuiltins)();                // borrowed
+  PyObject* (*PyUnicode_InternFromString)(const char* text);
+  std::ptrdiff_t (*PyTuple_Size)(PyObject* tuple);
+  PyObject* (*PyTuple_GetItem)(PyObject* tuple, std::ptrdiff_t index);  // borrowed
+  PyObject* (*PyTuple_Pack)(std::ptrdiff_t count, ...);
+  PyObject* (*PyEval_GetBuiltins)();  // borrowed
   PyObject* (*Py_CompileString)(const char* source, const char* name, int start);
   PyObject* (*PyEval_EvalCode)(PyObject* code, PyObject* globals, PyObject* locals);
   PyObject* (*PyObject_CallObject)(PyObject* callable, PyObject* arguments);
+  // The arguments end with a null pointer.
+  PyObject* (*PyObject_CallFunctionObjArgs)(PyObject* callable, ...);
+  PyObject* (*PyObject_CallMethodObjArgs)(PyObject* object, PyObject* name, ...);
   PyObject* (*PyCFunction_NewEx)(void* definition, PyObject* self, PyObject* module);
   long (*PyLong_AsLong)(PyObject* number);
   long long (*PyLong_AsLongLong)(PyObject* number);
@@ -40,6 +52,8 @@ struct Interpreter {
   void (*PyErr_Clear)();
   PyObject** PyExc_Exception;
   PyObject* _Py_NoneStruct;
+  PyObject* _Py_TrueStruct;
+  PyObject* _Py_FalseStruct;
 
   // Between Py_Initialize and the beginning of Py_Finalize. From any thread.
   bool IsAlive() const {

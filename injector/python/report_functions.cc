@@ -6,21 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#include "injector/python/attention_marker.h"
+#include "injector/python/method_definition.h"
 #include "injector/python/reports.h"
 
 namespace traceinject {
 namespace {
-
-// PyMethodDef and METH_FASTCALL of CPython's methodobject.h: the same since 3.7, in the stable ABI
-// since 3.10.
-using FastCall = PyObject* (*)(PyObject* self, PyObject* const* arguments, std::ptrdiff_t count);
-struct MethodDefinition {
-  const char* name;
-  FastCall call;
-  int flags;
-  const char* doc;
-};
-constexpr int kFastCall = 0x0080;
 
 constinit const Interpreter* g_python = nullptr;
 
@@ -62,7 +53,10 @@ PyObject* Call(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   return CheckAndApply(function, arguments, count);
 }
 
-// Python keeps pointers to these.
+PyObject* MakeMarker(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
+  return MakeAttentionMarker(*g_python, arguments, count);
+}
+
 constinit MethodDefinition g_functions[] = {
     {"report_loader", Call<ReportLoader>, kFastCall, nullptr},
     {"report_wait", Call<ReportDataWait>, kFastCall, nullptr},
@@ -71,6 +65,7 @@ constinit MethodDefinition g_functions[] = {
     {"report_worker", Call<ReportWorker>, kFastCall, nullptr},
     {"report_shape", Call<ReportAttentionShape>, kFastCall, nullptr},
     {"report_attention", Call<ReportAttention>, kFastCall, nullptr},
+    {"make_attention_marker", MakeMarker, kFastCall, nullptr},
     {"report_allocator", Call<ReportAllocator>, kFastCall, nullptr},
 };
 

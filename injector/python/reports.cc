@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/python/reports.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
 #include "injector/core/ring.h"
 #include "injector/core/state.h"
+#include "injector/python/attention_shapes.h"
 
 namespace traceinject {
 namespace {
@@ -14,21 +17,20 @@ namespace {
 // False: the event is lost.
 bool Emit(EventType type, std::int64_t start_ns, std::int64_t end_ns, const std::int64_t* values,
           std::size_t count) {
+  const auto size =
+      static_cast<std::uint32_t>(offsetof(PythonEvent, values) + count * sizeof *values);
   Ring* ring = g_rings.OfThisThread();
-  auto* event =
-      ring == nullptr ? nullptr : static_cast<PythonEvent*>(ring->Reserve(sizeof(PythonEvent)));
+  auto* event = ring == nullptr ? nullptr : static_cast<PythonEvent*>(ring->Reserve(size));
   if (event == nullptr) return false;
-  event->header = {sizeof(PythonEvent), static_cast<std::uint16_t>(type), 0, start_ns};
+  event->header = {size, static_cast<std::uint16_t>(type), 0, start_ns};
   event->end_ns = end_ns;
-  for (std::size_t i = 0; i < PythonEvent::kValues; ++i)
-    event->values[i] = i < count ? values[i] : 0;
+  std::copy_n(values, count, event->values);
   ring->Publish(&g_wake);
   return true;
 }
 
-void Count(bool stored, Health seen, Health dropped) {
-  g_counters.Add(seen);
-  if (!stored) g_counters.Add(dropped);
+void Count(bool handed_over, Health seen, Health dropped) {
+  if (!handed_over) g_counters.AddLost(seen, dropped);
 }
 
 }  // namespace
@@ -73,21 +75,20 @@ void ReportWorker(std::int64_t pid, std::int64_t loader) {
   g_wake.Post();  // it may be gone before the next flush
 }
 
-int ReportAttentionShape(std::int64_t number, std::int64_t library, std::int64_t batch,
-                         std::int64_t heads, std::int64_t kv_heads, std::int64_t query_length,
-                         std::int64_t key_length, std::int64_t head_size,
-                         std::int64_t value_head_size, std::int64_t type, std::int64_t causal) {
+std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std::int64_t heads,
+                                  std::int64_t kv_heads, std::int64_t query_length,
+                                  std::int64_t key_length, std::int64_t head_size,
+                                  std::int64_t value_head_size, std::int64_t type,
+                                  std::int64_t causal) {
   if (!Recording()) return 0;
-  const std::int64_t values[] = {number,          library,      batch,      heads,
-                                 kv_heads,        query_length, key_length, head_size,
-                                 value_head_size, type,         causal};
-  return Emit(EventType::kAttentionShape, 0, 0, values, std::size(values)) ? 1 : 0;
+  return g_attention_shapes.Add({library, batch, heads, kv_heads, query_length, key_length,
+                                 head_size, value_head_size, type, causal});
 }
 
 void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
-                     std::int64_t direction, std::int64_t fused) {
+                     std::int64_t direction, std::int64_t gradient) {
   if (!Recording()) return;
-  const std::int64_t values[] = {number, direction, fused};
+  const std::int64_t values[] = {number, direction, gradient};
   Count(Emit(EventType::kAttention, start_ns, end_ns, values, std::size(values)),
         Health::kAttentionSeen, Health::kAttentionDropped);
 }

@@ -26,16 +26,17 @@ void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind, s
 // A worker process of a loader, told at the first batch of each pass.
 void ReportWorker(std::int64_t pid, std::int64_t loader);
 
-// The columns of attention_shape after its id, under a number of the script's. 1: it will arrive
-// before all that this thread reports later; 0: tell it again.
-int ReportAttentionShape(std::int64_t number, std::int64_t library, std::int64_t batch,
-                         std::int64_t heads, std::int64_t kv_heads, std::int64_t query_length,
-                         std::int64_t key_length, std::int64_t head_size,
-                         std::int64_t value_head_size, std::int64_t type, std::int64_t causal);
+// The columns of attention_shape after its id; returns the number for the calls below. 0: it cannot
+// be told.
+std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std::int64_t heads,
+                                  std::int64_t kv_heads, std::int64_t query_length,
+                                  std::int64_t key_length, std::int64_t head_size,
+                                  std::int64_t value_head_size, std::int64_t type,
+                                  std::int64_t causal);
 
-// `end_ns` 0: not known. `direction`, `fused` as in attention; `fused` -1: unknown.
+// `direction`, `gradient` as in attention; `gradient` -1: unknown.
 void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
-                     std::int64_t direction, std::int64_t fused);
+                     std::int64_t direction, std::int64_t gradient);
 
 // The columns of allocator_sample.
 void ReportAllocator(std::int64_t time_ns, std::int64_t device, std::int64_t allocated_bytes,

@@ -108,7 +108,8 @@ constexpr const char* kInsertSql[] = {
     "INSERT INTO collective_plan(collective, time, thread, sequence, count, datatype, algorithm, "
     "protocol, channels, warps, launch_start, launch_dur) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
     "INSERT INTO gemm(start, dur, thread, shape) VALUES(?, ?, ?, ?)",
-    "INSERT INTO attention(start, dur, thread, shape, direction, fused) VALUES(?, ?, ?, ?, ?, ?)",
+    "INSERT INTO attention(start, dur, thread, shape, direction, gradient) VALUES(?, ?, ?, ?, ?, "
+    "?)",
     "INSERT INTO data_wait(start, dur, thread, loader, batch, samples) VALUES(?, ?, ?, ?, ?, ?)",
     "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
     "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
@@ -391,8 +392,8 @@ bool Add(Values to, const AttentionShapeRow& row) {
 }
 
 bool Add(Values to, const AttentionRow& row) {
-  to.Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.shape);
-  return to.Int(row.direction).NotNegative(row.fused).Insert();
+  to.Int(row.start).Int(row.dur).Int(row.thread).Int(row.shape);
+  return to.Int(row.direction).NotNegative(row.gradient).Insert();
 }
 
 bool Add(Values to, const DataWaitRow& row) {

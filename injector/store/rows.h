@@ -193,9 +193,9 @@ struct GemmRow {
   std::uint32_t thread, shape;
 };
 struct AttentionRow {
-  std::int64_t start, dur;  // dur -1: not known
+  std::int64_t start, dur;
   std::uint32_t thread, shape;
-  int direction, fused;  // fused -1: unknown
+  int direction, gradient;  // gradient -1: unknown
 };
 struct DataWaitRow {
   std::int64_t start, dur;

@@ -17,8 +17,16 @@ class DisableTorchFunction:
 
 
 DisableTorchFunctionSubclass = DisableTorchFunction
-_DisableTorchDispatch = types.SimpleNamespace
-_functorch = types.SimpleNamespace(is_functorch_wrapped_tensor=lambda tensor: tensor.wrapped)
+wrapped_asked = 0
+
+
+def is_wrapped(tensor):
+    global wrapped_asked
+    wrapped_asked += 1
+    return tensor.wrapped
+
+
+_functorch = types.SimpleNamespace(is_functorch_wrapped_tensor=is_wrapped)
 devices_asked = []
 
 

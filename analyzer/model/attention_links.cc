@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/attention_links.h"
+#include "analyzer/model/attention_links.h"
 
 #include <algorithm>
 
-#include "analyzer/metrics/calls_on_threads.h"
+#include "analyzer/model/calls_on_threads.h"
 
 namespace traceinject {
 namespace {

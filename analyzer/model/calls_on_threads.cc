@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/calls_on_threads.h"
+#include "analyzer/model/calls_on_threads.h"
 
 #include <algorithm>
 
