@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Step times of one process under several settings, which take turns: for costs below the difference between two processes."""
 
+import gc
 import pathlib
 import random
 import statistics
@@ -36,6 +37,10 @@ def measure(options, settings, make_switch):
     for _ in range(15):
         trainer.step()
     switch = make_switch()
+    # Collections take as long as what is measured, and come in some steps only.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
     order = random.Random(1)  # no setting follows the same one always, whose last records are still being stored
     step_ms = {setting: [] for setting in settings}
     for _ in range(options.rounds):
