@@ -60,7 +60,7 @@ class Reader {
 
   Status ReadApi() {
     return rows_.ForEachRow(
-        "api", "start, dur, thread, name, correlation, result", [&](const Statement& row) {
+        "api", "start, dur, thread, name, correlation, result", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("api", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
@@ -90,7 +90,7 @@ class Reader {
 
   // Adds one operation to the device of its stream; null if its row has to be left out. The caller
   // fills class and detail.
-  GpuOps* AddOp(std::string_view table, const Statement& row, OpKind kind, int correlation_column) {
+  GpuOps* AddOp(std::string_view table, const SqlRow& row, OpKind kind, int correlation_column) {
     const Place* stream = dictionaries_.streams.Find(row.int64(2));
     if (stream == nullptr) {
       rows_.Count(table, RowProblem::kNoStream);
@@ -116,7 +116,7 @@ class Reader {
 
   Status ReadKernels() {
     return rows_.ForEachRow(
-        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const Statement& row) {
+        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const SqlRow& row) {
           const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
           if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
           GpuOps* ops = AddOp("kernel", row, OpKind::kKernel, 4);
@@ -131,7 +131,7 @@ class Reader {
         "memcpy",
         "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
         "graph_node, src_device, dst_device",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           GpuOps* ops = AddOp("memcpy", row, OpKind::kMemcpy, 8);
           if (ops == nullptr) return;
           Transfer transfer;
@@ -148,7 +148,7 @@ class Reader {
 
   Status ReadMemsets() {
     return rows_.ForEachRow("memset", "start, dur, stream, bytes, correlation, graph_node",
-                            [&](const Statement& row) {
+                            [&](const SqlRow& row) {
                               GpuOps* ops = AddOp("memset", row, OpKind::kMemset, 4);
                               if (ops == nullptr) return;
                               Transfer transfer;
@@ -166,7 +166,7 @@ class Reader {
 
   Status ReadSyncs() {
     return rows_.ForEachRow(
-        "sync", "start, dur, thread, kind, event, stream", [&](const Statement& row) {
+        "sync", "start, dur, thread, kind, event, stream", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("sync", row.int64(2));
           if (thread == nullptr) return;
           if (row.int64(3) < 1 || row.int64(3) > 4)
@@ -192,7 +192,7 @@ class Reader {
 
   Status ReadNvtx() {
     return rows_.ForEachRow(
-        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const Statement& row) {
+        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("nvtx", row.int64(2));
           if (thread == nullptr) return;
           const Place* domain = dictionaries_.domains.Find(row.int64(4));
@@ -226,7 +226,7 @@ class Reader {
         "collective",
         fmt::format("start, dur, thread, function, communicator, bytes, reduction, peer, root, {}",
                     id),
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* thread = ThreadOf("collective", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t function = dictionaries_.StringOf(row, 3);
@@ -263,7 +263,7 @@ class Reader {
         "collective_plan",
         "time, collective, thread, sequence, count, datatype, algorithm, protocol, channels, "
         "warps, launch_start, launch_dur",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* collective = collectives_.Find(row.int64(1));
           if (collective == nullptr) {
             // Of the first rows only, some are expected to be without theirs.
@@ -303,7 +303,7 @@ class Reader {
   Status ReadAttentions() {
     if (dictionaries_.schema_version < 3) return Done{};
     return rows_.ForEachRow(
-        "attention", "start, dur, thread, shape, direction, fused", [&](const Statement& row) {
+        "attention", "start, dur, thread, shape, direction, fused", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("attention", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t shape = dictionaries_.attention_shape_ids.Find(row.int64(3));
@@ -330,7 +330,7 @@ class Reader {
         "data_wait",
         has_samples ? "start, dur, thread, loader, batch, samples"
                     : "start, dur, thread, loader, batch, NULL",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* thread = ThreadOf("data_wait", row.int64(2));
           if (thread == nullptr) return;
           TimeNs end = 0;
@@ -350,7 +350,7 @@ class Reader {
 
   Status ReadStepMarks() {
     if (!has_python_tables()) return Done{};
-    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const Statement& row) {
+    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const SqlRow& row) {
       const Place* thread = ThreadOf("step_mark", row.int64(1));
       if (thread == nullptr) return;
       TimeNs end = 0;
@@ -367,7 +367,7 @@ class Reader {
   Status ReadHostSpans() {
     if (!has_python_tables()) return Done{};
     return rows_.ForEachRow("host_span", "start, dur, thread, kind, detail",
-                            [&](const Statement& row) {
+                            [&](const SqlRow& row) {
                               const Place* thread = ThreadOf("host_span", row.int64(2));
                               if (thread == nullptr) return;
                               if (row.int64(3) < 1 || row.int64(3) > 2)
@@ -386,7 +386,7 @@ class Reader {
 
   Status ReadGemms() {
     if (dictionaries_.schema_version < 3) return Done{};
-    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const Statement& row) {
+    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const SqlRow& row) {
       const Place* thread = ThreadOf("gemm", row.int64(2));
       if (thread == nullptr) return;
       const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
@@ -405,7 +405,7 @@ class Reader {
     if (dictionaries_.schema_version < 3) return Done{};
     return rows_.ForEachRow(
         "memory_operation", "time, proc, device, kind, memory_kind, bytes, address, correlation",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
           if (process == kNone) return rows_.Count("memory_operation", RowProblem::kNoProcess);
           if (!IsPlausible(row.int64(0))) return rows_.Count("memory_operation", RowProblem::kTime);
@@ -427,7 +427,7 @@ class Reader {
   Status ReadSideTables() {
     Status status = rows_.ForEachRow(
         "capture_gap", "start, dur, reason",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           CaptureGap gap;
           gap.start = row.int64(0);
           if (!rows_.TimesOrOpen("capture_gap", row, 1, gap.start, gap.end)) return;
@@ -439,7 +439,7 @@ class Reader {
     if (!status.ok()) return status;
     status = rows_.ForEachRow(
         "clock_pair", "realtime, monotonic",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
           // One recorder wrote the file.
           for (Rank& each : file_.ranks) {
@@ -449,8 +449,8 @@ class Reader {
         },
         "ORDER BY rowid");
     if (!status.ok()) return status;
-    status = rows_.ForEachRow(
-        "health", "proc, source, counter, value, detail", [&](const Statement& row) {
+    status =
+        rows_.ForEachRow("health", "proc, source, counter, value, detail", [&](const SqlRow& row) {
           const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
           if (process == kNone) return rows_.Count("health", RowProblem::kNoProcess);
           file_.ranks[process].health.push_back({std::string(row.text(1)), std::string(row.text(2)),
@@ -461,7 +461,7 @@ class Reader {
     const std::string_view columns = dictionaries_.schema_version >= 3
                                          ? "proc, kind, key, value, reason"
                                          : "proc, kind, key, value, ''";
-    return rows_.ForEachRow("system_fact", columns, [&](const Statement& row) {
+    return rows_.ForEachRow("system_fact", columns, [&](const SqlRow& row) {
       const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
       if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
       file_.ranks[process].facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
