@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/import/sort_columns.h"
+#include "analyzer/model/sort_columns.h"
 
 #include <algorithm>
 #include <cstddef>
