@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -32,26 +33,30 @@ class Reader {
   Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
-  // All but the CUDA calls.
+  // All but the calls, and about half of the rows.
   Status ReadOthers() {
-    using Part = Status (Reader::*)();
-    constexpr std::array<Part, 14> kParts = {
-        &Reader::ReadKernels,
-        &Reader::ReadMemcpys,
-        &Reader::ReadMemsets,
-        &Reader::ReadSyncs,
-        &Reader::ReadNvtx,
-        &Reader::ReadCollectives,
-        &Reader::ReadPlans,
-        &Reader::ReadGemms,
-        &Reader::ReadAttentions,
-        &Reader::ReadDataWaits,
-        &Reader::ReadStepMarks,
-        &Reader::ReadHostSpans,
-        &Reader::ReadMemoryOperations,
+    constexpr std::array<Part, 13> kParts = {
+        &Reader::ReadKernels,    &Reader::ReadMemcpys,    &Reader::ReadMemsets,
+        &Reader::ReadSyncs,      &Reader::ReadNvtx,       &Reader::ReadCollectives,
+        &Reader::ReadPlans,      &Reader::ReadAttentions, &Reader::ReadDataWaits,
+        &Reader::ReadStepMarks,  &Reader::ReadHostSpans,  &Reader::ReadMemoryOperations,
         &Reader::ReadSideTables,
     };
-    for (const Part part : kParts) {
+    return ReadParts(kParts);
+  }
+
+  // Of CUDA and of its library of matrix products.
+  Status ReadCalls() {
+    constexpr std::array<Part, 2> kParts = {&Reader::ReadApi, &Reader::ReadGemms};
+    return ReadParts(kParts);
+  }
+
+ private:
+  using Part = Status (Reader::*)();
+
+  template <std::size_t kCount>
+  Status ReadParts(const std::array<Part, kCount>& parts) {
+    for (const Part part : parts) {
       const Status status = (this->*part)();
       if (!status.ok()) return status;
     }
@@ -78,7 +83,6 @@ class Reader {
         });
   }
 
- private:
   Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
 
   // Whether a row on `thread` can be kept; null if not.
@@ -486,12 +490,12 @@ Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, R
   if (!second) {
     Reader reader(rows, dictionaries, file);
     const Status others = reader.ReadOthers();
-    return others.ok() ? reader.ReadApi() : others;
+    return others.ok() ? reader.ReadCalls() : others;
   }
   RunDbRows beside(rows, *second);
   Status others = Done{}, calls = Done{};
   RunInParallel({[&] { others = Reader(rows, dictionaries, file).ReadOthers(); },
-                 [&] { calls = Reader(beside, dictionaries, file).ReadApi(); }});
+                 [&] { calls = Reader(beside, dictionaries, file).ReadCalls(); }});
   rows.Add(beside);
   return others.ok() ? calls : others;
 }
