@@ -3,11 +3,53 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <limits>
 
 #include "analyzer/common/printable.h"
 
 namespace traceinject {
+namespace {
+
+constexpr char kRowVisitor[] = "traceinject row visitor";
+
+struct RowVisitor {
+  const std::function<bool(const SqlRow&)>& visit;
+  bool stopped = false;
+  std::exception_ptr thrown = nullptr;
+};
+
+// visit_row(visitor, column, ...): an aggregate without a result. Nothing may be thrown through
+// SQLite.
+void VisitRow(sqlite3_context* context, int count, sqlite3_value** values) {
+  auto* const visitor =
+      count == 0 ? nullptr
+                 : static_cast<RowVisitor*>(sqlite3_value_pointer(values[0], kRowVisitor));
+  if (visitor == nullptr)
+    return sqlite3_result_error(context, "visit_row() is used by this program only", -1);
+  try {
+    if (visitor->visit(SqlRow(values + 1))) return;
+    visitor->stopped = true;
+  } catch (...) {
+    visitor->thrown = std::current_exception();
+  }
+  sqlite3_result_error(context, "stopped", -1);
+}
+
+void NoResult(sqlite3_context*) {}
+
+std::string_view TextOf(const unsigned char* bytes, int count) {
+  if (bytes == nullptr) return {};
+  return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(count)};
+}
+
+int Saturated(std::int64_t value) {
+  if (value > std::numeric_limits<int>::max()) return std::numeric_limits<int>::max();
+  if (value < std::numeric_limits<int>::min()) return std::numeric_limits<int>::min();
+  return static_cast<int>(value);
+}
+
+}  // namespace
 
 std::string SqliteError(const std::string& path, int extended_code, std::string_view reason) {
   // It quotes what a damaged file holds.
@@ -45,6 +87,21 @@ std::string SqliteError(const std::string& path, int extended_code, std::string_
   }
 }
 
+std::string_view SqlRow::text(int column) const {
+  const auto* bytes = sqlite3_value_text(values_[column]);
+  return TextOf(bytes, sqlite3_value_bytes(values_[column]));
+}
+
+std::optional<int> SqlRow::optional_int(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return Saturated(int64(column));
+}
+
+std::optional<std::int64_t> SqlRow::optional_int64(int column) const {
+  if (is_null(column)) return std::nullopt;
+  return int64(column);
+}
+
 Result<bool> Statement::Step() {
   const int code = sqlite3_step(statement_.get());
   if (code == SQLITE_ROW) return true;
@@ -55,6 +112,17 @@ Result<bool> Statement::Step() {
 
 void Statement::Reset() { sqlite3_reset(statement_.get()); }
 
+Status Statement::ForEachRow(const std::function<bool(const SqlRow&)>& visit) {
+  RowVisitor visitor{visit};
+  sqlite3_bind_pointer(statement_.get(), 1, &visitor, kRowVisitor, nullptr);
+  const Result<bool> row = Step();
+  Reset();
+  BindNull(1);
+  if (visitor.thrown) std::rethrow_exception(visitor.thrown);
+  if (!row.ok() && !visitor.stopped) return Error{row.error()};
+  return Done{};
+}
+
 std::string_view Statement::column_name(int column) const {
   const char* name = sqlite3_column_name(statement_.get(), column);
   return name != nullptr ? std::string_view(name) : std::string_view();
@@ -62,17 +130,12 @@ std::string_view Statement::column_name(int column) const {
 
 std::string_view Statement::text(int column) const {
   const auto* bytes = sqlite3_column_text(statement_.get(), column);
-  if (bytes == nullptr) return {};
-  return {reinterpret_cast<const char*>(bytes),
-          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+  return TextOf(bytes, sqlite3_column_bytes(statement_.get(), column));
 }
 
 std::optional<int> Statement::optional_int(int column) const {
   if (is_null(column)) return std::nullopt;
-  const std::int64_t value = int64(column);
-  if (value > std::numeric_limits<int>::max()) return std::numeric_limits<int>::max();
-  if (value < std::numeric_limits<int>::min()) return std::numeric_limits<int>::min();
-  return static_cast<int>(value);
+  return Saturated(int64(column));
 }
 
 std::optional<std::int64_t> Statement::optional_int64(int column) const {
@@ -95,6 +158,10 @@ Result<Database> Database::Open(const std::string& uri_or_path, int flags, const
     return Error{SqliteError(database.path_, code, message)};
   }
   sqlite3_extended_result_codes(handle, 1);
+  const int added =
+      sqlite3_create_function_v2(handle, "visit_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nullptr,
+                                 nullptr, VisitRow, NoResult, nullptr);
+  if (added != SQLITE_OK) return Error{SqliteError(database.path_, added, sqlite3_errstr(added))};
   return database;
 }
 
@@ -110,6 +177,10 @@ Result<Statement> Database::Prepare(std::string_view sql, std::string_view* tail
   if (tail != nullptr) *tail = sql.substr(static_cast<std::size_t>(rest - sql.data()));
   if (statement == nullptr) return Error{fmt::format("{}: the SQL text holds no statement", path_)};
   return Statement(statement, path_);
+}
+
+Result<Statement> Database::PrepareRows(std::string_view columns, std::string_view from) const {
+  return Prepare(fmt::format("SELECT visit_row(?1, {}) FROM {}", columns, from));
 }
 
 Status Database::Execute(const std::string& sql) const {

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,23 @@
 
 namespace traceinject {
 
+// A row that Statement::ForEachRow visits, and no longer than it does. Columns count from 0.
+class SqlRow {
+ public:
+  explicit SqlRow(sqlite3_value** values) : values_(values) {}
+
+  // These are as in Statement.
+  int type(int column) const { return sqlite3_value_type(values_[column]); }
+  bool is_null(int column) const { return type(column) == SQLITE_NULL; }
+  std::int64_t int64(int column) const { return sqlite3_value_int64(values_[column]); }
+  std::string_view text(int column) const;
+  std::optional<int> optional_int(int column) const;
+  std::optional<std::int64_t> optional_int64(int column) const;
+
+ private:
+  sqlite3_value** values_;
+};
+
 // A prepared statement. Columns count from 0, parameters from 1 as in SQLite. Must not outlive its
 // Database.
 class Statement {
@@ -22,6 +40,9 @@ class Statement {
   // True: a row is there. False: done. Error: a sentence with the path.
   Result<bool> Step();
   void Reset();
+  // Of Database::PrepareRows only: calls visit(row) for every row until it returns false. What it
+  // throws is thrown on.
+  Status ForEachRow(const std::function<bool(const SqlRow&)>& visit);
 
   int columns() const { return sqlite3_column_count(statement_.get()); }
   std::string_view column_name(int column) const;
@@ -65,6 +86,10 @@ class Database {
 
   // `tail`, if given, receives what follows the first statement of `sql`.
   Result<Statement> Prepare(std::string_view sql, std::string_view* tail = nullptr) const;
+  // For Statement::ForEachRow: `columns` of the table or subquery `from`. SQLite calls an aggregate
+  // function of ours row by row, which takes a third less than stepping and asking for each column
+  // (10 million rows of six columns: 0.73 s of processor time instead of 1.11).
+  Result<Statement> PrepareRows(std::string_view columns, std::string_view from) const;
   // Runs statements that return nothing of interest.
   Status Execute(const std::string& sql) const;
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/common/sqlite.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <string>
+#include <utility>
 
 namespace traceinject {
 namespace {
@@ -44,6 +47,87 @@ TEST(Sqlite, ReadsWhatWasBound) {
   const auto second = row.Step();
   ASSERT_TRUE(second.ok());
   EXPECT_FALSE(second.value());
+}
+
+// The numbers 1 to `last` in the column n, 2 n in the column m.
+Statement Numbers(const Database& database, int last) {
+  auto rows = database.PrepareRows(
+      "n, m, 'row ' || n", fmt::format("(WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                                       "FROM c WHERE i < {}) SELECT i AS n, 2 * i AS m FROM c)",
+                                       last));
+  EXPECT_TRUE(rows.ok()) << rows.error();
+  return std::move(rows).value();
+}
+
+TEST(Sqlite, VisitsEveryRowInOrder) {
+  const Database database = OpenMemory();
+  Statement rows = Numbers(database, 1000);
+  for (int round = 0; round < 2; ++round) {
+    std::int64_t last = 0;
+    const Status read = rows.ForEachRow([&](const SqlRow& row) {
+      EXPECT_EQ(row.int64(0), ++last);
+      EXPECT_EQ(row.optional_int(1), 2 * last);
+      EXPECT_EQ(row.text(2), fmt::format("row {}", last));
+      return true;
+    });
+    EXPECT_TRUE(read.ok());
+    EXPECT_EQ(last, 1000);
+  }
+}
+
+TEST(Sqlite, NoRowsAreNoVisits) {
+  const Database database = OpenMemory();
+  ASSERT_TRUE(database.Execute("CREATE TABLE t (a)").ok());
+  auto rows = database.PrepareRows("a", "t");
+  ASSERT_TRUE(rows.ok());
+  EXPECT_TRUE(rows.value()
+                  .ForEachRow([](const SqlRow&) {
+                    ADD_FAILURE();
+                    return true;
+                  })
+                  .ok());
+}
+
+TEST(Sqlite, VisitsCanBeNested) {
+  const Database database = OpenMemory();
+  Statement outer = Numbers(database, 3), inner = Numbers(database, 4);
+  int visits = 0;
+  const Status read = outer.ForEachRow([&](const SqlRow&) {
+    EXPECT_TRUE(inner.ForEachRow([&](const SqlRow&) { return ++visits > 0; }).ok());
+    return true;
+  });
+  EXPECT_TRUE(read.ok());
+  EXPECT_EQ(visits, 12);
+}
+
+TEST(Sqlite, VisitsEndWhereTheyAreToldTo) {
+  const Database database = OpenMemory();
+  int visits = 0;
+  EXPECT_TRUE(Numbers(database, 1000).ForEachRow([&](const SqlRow&) { return ++visits < 7; }).ok());
+  EXPECT_EQ(visits, 7);
+}
+
+TEST(Sqlite, WhatAVisitThrowsArrives) {
+  const Database database = OpenMemory();
+  Statement rows = Numbers(database, 1000);
+  EXPECT_THROW(static_cast<void>(rows.ForEachRow([](const SqlRow&) -> bool { throw 5; })), int);
+  EXPECT_TRUE(rows.ForEachRow([](const SqlRow&) { return true; }).ok());
+}
+
+TEST(Sqlite, FailuresWhileVisitingAreErrors) {
+  const Database database = OpenMemory();
+  auto rows = database.PrepareRows("abs(-9223372036854775808)", "(SELECT 1)");
+  ASSERT_TRUE(rows.ok());
+  const Status read = rows.value().ForEachRow([](const SqlRow&) { return true; });
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("integer overflow"), std::string::npos) << read.error();
+}
+
+// The function that visits is there for queries too, and does no harm.
+TEST(Sqlite, QueriesCannotVisit) {
+  const Database database = OpenMemory();
+  EXPECT_FALSE(database.Execute("SELECT visit_row()").ok());
+  EXPECT_FALSE(database.Execute("SELECT visit_row(1, 2)").ok());
 }
 
 TEST(Sqlite, ErrorsNameTheFileAndTheCause) {

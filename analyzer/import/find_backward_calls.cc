@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/import/sort_columns.h"
 #include "analyzer/model/attention_links.h"
+#include "analyzer/model/sort_columns.h"
 
 namespace traceinject {
 namespace {

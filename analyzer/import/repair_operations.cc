@@ -4,8 +4,8 @@
 #include "analyzer/import/find_lost_operations.h"
 #include "analyzer/import/repair_durations.h"
 #include "analyzer/import/repair_links.h"
-#include "analyzer/import/sort_columns.h"
 #include "analyzer/model/intervals.h"
+#include "analyzer/model/sort_columns.h"
 
 namespace traceinject {
 namespace {

@@ -49,7 +49,7 @@ class RunDbDictionaries::Reader {
  private:
   Status ReadMeta() {
     bool has_base = false;
-    const Status status = rows_.ForEachRow("meta", "key, value", [&](const Statement& row) {
+    const Status status = rows_.ForEachRow("meta", "key, value", [&](const SqlRow& row) {
       const std::string_view key = row.text(0);
       if (key == "base_ns") {
         file_.base_ns = row.int64(1);
@@ -81,7 +81,7 @@ class RunDbDictionaries::Reader {
         "proc, pid, host, rank, local_rank, world_size, local_world_size, restart, start, end, "
         "executable, command_line, "
         "launcher, driver_version, runtime_version, cupti_version, cupti_path, nccl_version",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           Rank next;
           next.path = rows_.database().path();
           next.schema_version = to_.schema_version;
@@ -134,7 +134,7 @@ class RunDbDictionaries::Reader {
         "proc, device, name, uuid, pci_bus_id, sm_count, cc_major, cc_minor, sm_clock_khz, "
         "memory_clock_khz, memory_bus_bits, "
         "memory_bytes, l2_bytes",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = to_.processes.Find(row.int64(0));
           if (process == kNone || row.int64(1) < 0 || row.int64(1) > kHighestDevice) {
             return rows_.Count("device", RowProblem::kNoProcess);
@@ -159,7 +159,7 @@ class RunDbDictionaries::Reader {
   // One text may have several ids (see string in run_db.sql); what it names is one thing.
   Status ReadStrings() {
     std::unordered_map<std::string, std::uint32_t> known;
-    return rows_.ForEachRow("string", "id, text", [&](const Statement& row) {
+    return rows_.ForEachRow("string", "id, text", [&](const SqlRow& row) {
       const auto [text, is_new] = known.try_emplace(std::string(row.text(1)),
                                                     static_cast<std::uint32_t>(to_.strings.size()));
       if (is_new) to_.strings.push_back(text->first);
@@ -168,7 +168,7 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadThreads() {
-    return rows_.ForEachRow("thread", "id, proc, tid, name", [&](const Statement& row) {
+    return rows_.ForEachRow("thread", "id, proc, tid, name", [&](const SqlRow& row) {
       const std::uint32_t process = to_.processes.Find(row.int64(1));
       if (process == kNone) return rows_.Count("thread", RowProblem::kNoProcess);
       auto& threads = file_.ranks[process].threads;
@@ -183,7 +183,7 @@ class RunDbDictionaries::Reader {
     return rows_.ForEachRow(
         "stream",
         fmt::format("id, proc, device, context, stream_id{}", described ? ", priority, name" : ""),
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = to_.processes.Find(row.int64(1));
           if (process == kNone || row.int64(2) < 0 || row.int64(2) > kHighestDevice)
             return rows_.Count("stream", RowProblem::kNoProcess);
@@ -205,7 +205,7 @@ class RunDbDictionaries::Reader {
         "id, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, cluster_x, "
         "cluster_y, cluster_z, registers, "
         "static_shared_bytes, dynamic_shared_bytes, local_bytes",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           KernelShape shape;
           shape.name = to_.StringOf(row, 1);
           if (shape.name == kNone) rows_.Count("kernel_shape", RowProblem::kNameless);
@@ -236,7 +236,7 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadGraphNodes() {
-    return rows_.ForEachRow("graph_node", "id, graph_id, node_id", [&](const Statement& row) {
+    return rows_.ForEachRow("graph_node", "id, graph_id, node_id", [&](const SqlRow& row) {
       to_.graph_node_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.graph_nodes.size()));
       to_.graph_nodes.push_back(
           {static_cast<std::uint32_t>(row.int64(1)), static_cast<std::uint64_t>(row.int64(2))});
@@ -244,7 +244,7 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadApiNames() {
-    return rows_.ForEachRow("api_name", "id, domain, name, class", [&](const Statement& row) {
+    return rows_.ForEachRow("api_name", "id, domain, name, class", [&](const SqlRow& row) {
       ApiName name;
       name.domain = row.int64(1) == 2 ? ApiDomain::kDriver : ApiDomain::kRuntime;
       name.name = row.text(2);
@@ -259,7 +259,7 @@ class RunDbDictionaries::Reader {
   }
 
   Status ReadDomains() {
-    return rows_.ForEachRow("nvtx_domain", "id, proc, name", [&](const Statement& row) {
+    return rows_.ForEachRow("nvtx_domain", "id, proc, name", [&](const SqlRow& row) {
       const std::uint32_t process = to_.processes.Find(row.int64(1));
       if (process == kNone) return rows_.Count("nvtx_domain", RowProblem::kNoProcess);
       auto& domains = file_.ranks[process].nvtx_domains;
@@ -273,7 +273,7 @@ class RunDbDictionaries::Reader {
     return rows_.ForEachRow("communicator",
                             has_names ? "id, proc, hash, created, size, rank, device, nodes, name"
                                       : "id, proc, hash, created, size, rank, device",
-                            [&](const Statement& row) {
+                            [&](const SqlRow& row) {
                               const std::uint32_t process = to_.processes.Find(row.int64(1));
                               if (process == kNone)
                                 return rows_.Count("communicator", RowProblem::kNoProcess);
@@ -301,7 +301,7 @@ class RunDbDictionaries::Reader {
     return rows_.ForEachRow(
         "data_loader",
         "id, proc, workers, pin_memory, persistent_workers, prefetch_factor, batch_size",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = to_.processes.Find(row.int64(1));
           if (process == kNone) return rows_.Count("data_loader", RowProblem::kNoProcess);
           auto& loaders = file_.ranks[process].loaders;
@@ -321,7 +321,7 @@ class RunDbDictionaries::Reader {
     return rows_.ForEachRow(
         "gemm_shape",
         "id, function, m, n, k, batch, trans_a, trans_b, type_a, type_b, type_c, compute_type",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           GemmShape shape;
           shape.function = to_.StringOf(row, 1);
           const auto size = [&](int column) {
@@ -349,7 +349,7 @@ class RunDbDictionaries::Reader {
         "attention_shape",
         "id, library, batch, heads, kv_heads, query_length, key_length, head_size, "
         "value_head_size, type, causal",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           AttentionShape shape;
           shape.library = Narrow(row.int64(1));
           int column = 2;
@@ -369,29 +369,28 @@ class RunDbDictionaries::Reader {
 
   Status ReadWorkers() {
     if (to_.schema_version < 3) return Done{};
-    return rows_.ForEachRow(
-        "worker", "id, proc, pid, loader, start, end", [&](const Statement& row) {
-          const std::uint32_t process = to_.processes.Find(row.int64(1));
-          if (process == kNone) return rows_.Count("worker", RowProblem::kNoProcess);
-          Worker worker;
-          worker.pid = row.int64(2);
-          worker.start = row.int64(4);
-          TimeNs end = 0;
-          if (!rows_.Times("worker", worker.start, 0, end)) return;
-          if (!row.is_null(5) && IsPlausible(row.int64(5)))
-            worker.end = std::max(worker.start, row.int64(5));
-          const Place* loader = row.is_null(3) ? nullptr : to_.loaders.Find(row.int64(3));
-          const bool own = loader != nullptr && loader->rank == process;
-          if (!row.is_null(3) && !own) rows_.Count("worker", RowProblem::kNoLoader);
-          if (own) worker.loader = loader->index;
-          auto& workers = file_.ranks[process].workers;
-          to_.workers.Add(row.int64(0), {process, static_cast<std::uint32_t>(workers.size())});
-          workers.push_back(worker);
-        });
+    return rows_.ForEachRow("worker", "id, proc, pid, loader, start, end", [&](const SqlRow& row) {
+      const std::uint32_t process = to_.processes.Find(row.int64(1));
+      if (process == kNone) return rows_.Count("worker", RowProblem::kNoProcess);
+      Worker worker;
+      worker.pid = row.int64(2);
+      worker.start = row.int64(4);
+      TimeNs end = 0;
+      if (!rows_.Times("worker", worker.start, 0, end)) return;
+      if (!row.is_null(5) && IsPlausible(row.int64(5)))
+        worker.end = std::max(worker.start, row.int64(5));
+      const Place* loader = row.is_null(3) ? nullptr : to_.loaders.Find(row.int64(3));
+      const bool own = loader != nullptr && loader->rank == process;
+      if (!row.is_null(3) && !own) rows_.Count("worker", RowProblem::kNoLoader);
+      if (own) worker.loader = loader->index;
+      auto& workers = file_.ranks[process].workers;
+      to_.workers.Add(row.int64(0), {process, static_cast<std::uint32_t>(workers.size())});
+      workers.push_back(worker);
+    });
   }
 
   // Empty: NULL, or no such row.
-  std::string TextOf(const Statement& row, int column) const {
+  std::string TextOf(const SqlRow& row, int column) const {
     const std::uint32_t text = to_.StringOf(row, column);
     return text == kNone ? std::string() : to_.strings[text];
   }
@@ -402,7 +401,7 @@ class RunDbDictionaries::Reader {
         "nccl_setup",
         "id, proc, communicator, rank, size, device, nodes, network, rings, trees, channels, "
         "nvls_channels, p2p_channels, nvls",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = to_.processes.Find(row.int64(1));
           if (process == kNone) return rows_.Count("nccl_setup", RowProblem::kNoProcess);
           NcclSetup setup;
@@ -434,7 +433,7 @@ class RunDbDictionaries::Reader {
         "nccl_link",
         "id, proc, setup, rank, peer, sends, transport, detail, network, net_device, gdrdma, "
         "channels",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = to_.processes.Find(row.int64(1));
           if (process == kNone) return rows_.Count("nccl_link", RowProblem::kNoProcess);
           NcclLink link;

@@ -41,7 +41,7 @@ class RunDbDictionaries {
   Status Read(RunDbRows& rows, RecordedFile& file);
 
   // The index of a string that a column refers to; kNone: it is NULL, or there is no such row.
-  std::uint32_t StringOf(const Statement& row, int column) const {
+  std::uint32_t StringOf(const SqlRow& row, int column) const {
     return row.is_null(column) ? kNone : string_ids.Find(row.int64(column));
   }
 

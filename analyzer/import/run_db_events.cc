@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -32,26 +33,30 @@ class Reader {
   Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
-  // All but the CUDA calls.
+  // All but the calls, and about half of the rows.
   Status ReadOthers() {
-    using Part = Status (Reader::*)();
-    constexpr std::array<Part, 14> kParts = {
-        &Reader::ReadKernels,
-        &Reader::ReadMemcpys,
-        &Reader::ReadMemsets,
-        &Reader::ReadSyncs,
-        &Reader::ReadNvtx,
-        &Reader::ReadCollectives,
-        &Reader::ReadPlans,
-        &Reader::ReadGemms,
-        &Reader::ReadAttentions,
-        &Reader::ReadDataWaits,
-        &Reader::ReadStepMarks,
-        &Reader::ReadHostSpans,
-        &Reader::ReadMemoryOperations,
+    constexpr std::array<Part, 13> kParts = {
+        &Reader::ReadKernels,    &Reader::ReadMemcpys,    &Reader::ReadMemsets,
+        &Reader::ReadSyncs,      &Reader::ReadNvtx,       &Reader::ReadCollectives,
+        &Reader::ReadPlans,      &Reader::ReadAttentions, &Reader::ReadDataWaits,
+        &Reader::ReadStepMarks,  &Reader::ReadHostSpans,  &Reader::ReadMemoryOperations,
         &Reader::ReadSideTables,
     };
-    for (const Part part : kParts) {
+    return ReadParts(kParts);
+  }
+
+  // Of CUDA and of its library of matrix products.
+  Status ReadCalls() {
+    constexpr std::array<Part, 2> kParts = {&Reader::ReadApi, &Reader::ReadGemms};
+    return ReadParts(kParts);
+  }
+
+ private:
+  using Part = Status (Reader::*)();
+
+  template <std::size_t kCount>
+  Status ReadParts(const std::array<Part, kCount>& parts) {
+    for (const Part part : parts) {
       const Status status = (this->*part)();
       if (!status.ok()) return status;
     }
@@ -60,7 +65,7 @@ class Reader {
 
   Status ReadApi() {
     return rows_.ForEachRow(
-        "api", "start, dur, thread, name, correlation, result", [&](const Statement& row) {
+        "api", "start, dur, thread, name, correlation, result", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("api", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
@@ -78,7 +83,6 @@ class Reader {
         });
   }
 
- private:
   Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
 
   // Whether a row on `thread` can be kept; null if not.
@@ -90,7 +94,7 @@ class Reader {
 
   // Adds one operation to the device of its stream; null if its row has to be left out. The caller
   // fills class and detail.
-  GpuOps* AddOp(std::string_view table, const Statement& row, OpKind kind, int correlation_column) {
+  GpuOps* AddOp(std::string_view table, const SqlRow& row, OpKind kind, int correlation_column) {
     const Place* stream = dictionaries_.streams.Find(row.int64(2));
     if (stream == nullptr) {
       rows_.Count(table, RowProblem::kNoStream);
@@ -116,7 +120,7 @@ class Reader {
 
   Status ReadKernels() {
     return rows_.ForEachRow(
-        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const Statement& row) {
+        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const SqlRow& row) {
           const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
           if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
           GpuOps* ops = AddOp("kernel", row, OpKind::kKernel, 4);
@@ -131,7 +135,7 @@ class Reader {
         "memcpy",
         "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
         "graph_node, src_device, dst_device",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           GpuOps* ops = AddOp("memcpy", row, OpKind::kMemcpy, 8);
           if (ops == nullptr) return;
           Transfer transfer;
@@ -148,7 +152,7 @@ class Reader {
 
   Status ReadMemsets() {
     return rows_.ForEachRow("memset", "start, dur, stream, bytes, correlation, graph_node",
-                            [&](const Statement& row) {
+                            [&](const SqlRow& row) {
                               GpuOps* ops = AddOp("memset", row, OpKind::kMemset, 4);
                               if (ops == nullptr) return;
                               Transfer transfer;
@@ -166,7 +170,7 @@ class Reader {
 
   Status ReadSyncs() {
     return rows_.ForEachRow(
-        "sync", "start, dur, thread, kind, event, stream", [&](const Statement& row) {
+        "sync", "start, dur, thread, kind, event, stream", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("sync", row.int64(2));
           if (thread == nullptr) return;
           if (row.int64(3) < 1 || row.int64(3) > 4)
@@ -192,7 +196,7 @@ class Reader {
 
   Status ReadNvtx() {
     return rows_.ForEachRow(
-        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const Statement& row) {
+        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("nvtx", row.int64(2));
           if (thread == nullptr) return;
           const Place* domain = dictionaries_.domains.Find(row.int64(4));
@@ -226,7 +230,7 @@ class Reader {
         "collective",
         fmt::format("start, dur, thread, function, communicator, bytes, reduction, peer, root, {}",
                     id),
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* thread = ThreadOf("collective", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t function = dictionaries_.StringOf(row, 3);
@@ -263,7 +267,7 @@ class Reader {
         "collective_plan",
         "time, collective, thread, sequence, count, datatype, algorithm, protocol, channels, "
         "warps, launch_start, launch_dur",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* collective = collectives_.Find(row.int64(1));
           if (collective == nullptr) {
             // Of the first rows only, some are expected to be without theirs.
@@ -308,7 +312,7 @@ class Reader {
         "attention",
         has_gradient ? "start, dur, thread, shape, direction, gradient"
                      : "start, dur, thread, shape, direction, fused IS NOT NULL",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* thread = ThreadOf("attention", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t shape = dictionaries_.attention_shape_ids.Find(row.int64(3));
@@ -335,7 +339,7 @@ class Reader {
         "data_wait",
         has_samples ? "start, dur, thread, loader, batch, samples"
                     : "start, dur, thread, loader, batch, NULL",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* thread = ThreadOf("data_wait", row.int64(2));
           if (thread == nullptr) return;
           TimeNs end = 0;
@@ -355,7 +359,7 @@ class Reader {
 
   Status ReadStepMarks() {
     if (!has_python_tables()) return Done{};
-    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const Statement& row) {
+    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const SqlRow& row) {
       const Place* thread = ThreadOf("step_mark", row.int64(1));
       if (thread == nullptr) return;
       TimeNs end = 0;
@@ -372,7 +376,7 @@ class Reader {
   Status ReadHostSpans() {
     if (!has_python_tables()) return Done{};
     return rows_.ForEachRow("host_span", "start, dur, thread, kind, detail",
-                            [&](const Statement& row) {
+                            [&](const SqlRow& row) {
                               const Place* thread = ThreadOf("host_span", row.int64(2));
                               if (thread == nullptr) return;
                               if (row.int64(3) < 1 || row.int64(3) > 2)
@@ -391,7 +395,7 @@ class Reader {
 
   Status ReadGemms() {
     if (dictionaries_.schema_version < 3) return Done{};
-    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const Statement& row) {
+    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const SqlRow& row) {
       const Place* thread = ThreadOf("gemm", row.int64(2));
       if (thread == nullptr) return;
       const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
@@ -410,7 +414,7 @@ class Reader {
     if (dictionaries_.schema_version < 3) return Done{};
     return rows_.ForEachRow(
         "memory_operation", "time, proc, device, kind, memory_kind, bytes, address, correlation",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
           if (process == kNone) return rows_.Count("memory_operation", RowProblem::kNoProcess);
           if (!IsPlausible(row.int64(0))) return rows_.Count("memory_operation", RowProblem::kTime);
@@ -432,7 +436,7 @@ class Reader {
   Status ReadSideTables() {
     Status status = rows_.ForEachRow(
         "capture_gap", "start, dur, reason",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           CaptureGap gap;
           gap.start = row.int64(0);
           if (!rows_.TimesOrOpen("capture_gap", row, 1, gap.start, gap.end)) return;
@@ -444,7 +448,7 @@ class Reader {
     if (!status.ok()) return status;
     status = rows_.ForEachRow(
         "clock_pair", "realtime, monotonic",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
           // One recorder wrote the file.
           for (Rank& each : file_.ranks) {
@@ -454,8 +458,8 @@ class Reader {
         },
         "ORDER BY rowid");
     if (!status.ok()) return status;
-    status = rows_.ForEachRow(
-        "health", "proc, source, counter, value, detail", [&](const Statement& row) {
+    status =
+        rows_.ForEachRow("health", "proc, source, counter, value, detail", [&](const SqlRow& row) {
           const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
           if (process == kNone) return rows_.Count("health", RowProblem::kNoProcess);
           file_.ranks[process].health.push_back({std::string(row.text(1)), std::string(row.text(2)),
@@ -466,7 +470,7 @@ class Reader {
     const std::string_view columns = dictionaries_.schema_version >= 3
                                          ? "proc, kind, key, value, reason"
                                          : "proc, kind, key, value, ''";
-    return rows_.ForEachRow("system_fact", columns, [&](const Statement& row) {
+    return rows_.ForEachRow("system_fact", columns, [&](const SqlRow& row) {
       const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
       if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
       file_.ranks[process].facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
@@ -491,12 +495,12 @@ Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, R
   if (!second) {
     Reader reader(rows, dictionaries, file);
     const Status others = reader.ReadOthers();
-    return others.ok() ? reader.ReadApi() : others;
+    return others.ok() ? reader.ReadCalls() : others;
   }
   RunDbRows beside(rows, *second);
   Status others = Done{}, calls = Done{};
   RunInParallel({[&] { others = Reader(rows, dictionaries, file).ReadOthers(); },
-                 [&] { calls = Reader(beside, dictionaries, file).ReadApi(); }});
+                 [&] { calls = Reader(beside, dictionaries, file).ReadCalls(); }});
   rows.Add(beside);
   return others.ok() ? calls : others;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/import/run_db_rows.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -67,6 +69,19 @@ Status RunDbRows::ExpectStored(std::string_view table) {
       database_.path(), table)};
 }
 
+Result<Statement> RunDbRows::PrepareRows(std::string_view table, std::string_view columns,
+                                         std::string_view order) const {
+  // With a limit the order of a subquery is kept.
+  auto rows = database_.PrepareRows(
+      columns, order.empty() ? std::string(table)
+                             : fmt::format("(SELECT * FROM {} {} LIMIT -1)", table, order));
+  if (rows.ok()) return rows;
+  return Error{fmt::format(
+      "{} - the table '{}' of a recording cannot be read: the file is damaged, or another program "
+      "changed it",
+      rows.error(), table)};
+}
+
 std::uint64_t RunDbRows::PragmaNumber(std::string_view pragma) const {
   auto asked = database_.Prepare(fmt::format("PRAGMA {}", pragma));
   if (!asked.ok() || !asked.value().Step().ok()) return 0;
@@ -127,8 +142,8 @@ bool RunDbRows::Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& 
   return true;
 }
 
-bool RunDbRows::TimesOrOpen(std::string_view table, const Statement& row, int dur_column,
-                            TimeNs start, TimeNs& end) {
+bool RunDbRows::TimesOrOpen(std::string_view table, const SqlRow& row, int dur_column, TimeNs start,
+                            TimeNs& end) {
   if (!row.is_null(dur_column)) return Times(table, start, row.int64(dur_column), end);
   if (!Times(table, start, 0, end)) return false;
   end = kOpen;

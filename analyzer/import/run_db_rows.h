@@ -2,8 +2,6 @@
 // Rows of the tables of a run.db, and what is wrong with them.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <functional>
@@ -58,36 +56,29 @@ class RunDbRows {
   // Takes over what that one found.
   void Add(const RunDbRows& other);
 
-  // Calls visit(statement) for every row. `columns` are part of the schema, so a failure to prepare
+  // Calls visit(row) for every row. `columns` are part of the schema, so a failure to prepare
   // means a damaged file.
   template <typename Visit>
   Status ForEachRow(std::string_view table, std::string_view columns, Visit visit,
                     std::string_view order = "") {
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
-    auto rows = database_.Prepare(fmt::format("SELECT {} FROM {} {}", columns, table, order));
-    if (!rows.ok()) {
-      return Error{
-          fmt::format("{} - the table '{}' of a recording cannot be read: the file is damaged, or "
-                      "another program "
-                      "changed it",
-                      rows.error(), table)};
-    }
+    auto rows = PrepareRows(table, columns, order);
+    if (!rows.ok()) return Error{rows.error()};
     constexpr std::uint64_t kReportEvery = 1 << 14;
     const std::uint64_t most = MostRows(table);
     std::uint64_t count = 0;
-    for (;;) {
-      const auto row = rows.value().Step();
-      if (!row.ok()) return Error{row.error()};
-      if (!row.value()) break;
+    const Status read = rows.value().ForEachRow([&](const SqlRow& row) {
       if (count == most) {
-        read_until_ = std::min<TimeNs>(read_until_, rows.value().int64(0));
-        break;
+        read_until_ = std::min<TimeNs>(read_until_, row.int64(0));
+        return false;
       }
-      visit(rows.value());
-      if (++count % kReportEvery != 0) continue;
+      visit(row);
+      if (++count % kReportEvery != 0) return true;
       progress_.rows += kReportEvery;
-      if (progress_.stop) return Stopped(database_.path());
-    }
+      return !progress_.stop;
+    });
+    if (!read.ok()) return read;
+    if (progress_.stop) return Stopped(database_.path());
     progress_.rows += count % kReportEvery;
     return Done{};
   }
@@ -113,7 +104,7 @@ class RunDbRows {
   // start and end of a row from (start, dur); false if the row cannot be placed in time.
   bool Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end);
   // The same where an absent duration means open.
-  bool TimesOrOpen(std::string_view table, const Statement& row, int dur_column, TimeNs start,
+  bool TimesOrOpen(std::string_view table, const SqlRow& row, int dur_column, TimeNs start,
                    TimeNs& end);
 
   // A sentence for each problem that was counted.
@@ -122,6 +113,8 @@ class RunDbRows {
   const Database& database() const { return database_; }
 
  private:
+  Result<Statement> PrepareRows(std::string_view table, std::string_view columns,
+                                std::string_view order) const;
   std::uint64_t MostRows(std::string_view table) const;
   // 0 if it cannot be told.
   std::uint64_t PragmaNumber(std::string_view pragma) const;

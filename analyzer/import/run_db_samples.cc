@@ -11,7 +11,7 @@ namespace {
 constexpr int kFirstVersion = 3;
 
 // -1 is unknown, here as in the model; what is negative cannot be right.
-std::int64_t Figure(const Statement& row, int column) {
+std::int64_t Figure(const SqlRow& row, int column) {
   return row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
 }
 
@@ -35,7 +35,7 @@ class Reader {
 
  private:
   // Of the columns time, proc, device in front of a row; null if it has to be left out.
-  Device* DeviceOf(std::string_view table, const Statement& row) {
+  Device* DeviceOf(std::string_view table, const SqlRow& row) {
     const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
     TimeNs end = 0;
     if (!rows_.Times(table, row.int64(0), 0, end)) return nullptr;
@@ -53,7 +53,7 @@ class Reader {
         "device_sample",
         "time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, "
         "throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, memory_used_bytes",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           Device* device = DeviceOf("device_sample", row);
           if (device == nullptr) return;
           DeviceSamples& samples = device->samples;
@@ -75,7 +75,7 @@ class Reader {
         "time, proc, device, pcie_generation, pcie_width, pcie_tx_bytes_s, pcie_rx_bytes_s, "
         "pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, nvlink_replays, nvlink_recoveries, "
         "nvlink_crc_errors, ecc_corrected, ecc_uncorrected",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           Device* device = DeviceOf("device_slow_sample", row);
           if (device == nullptr) return;
           DeviceSlowSamples& samples = device->slow_samples;
@@ -99,7 +99,7 @@ class Reader {
         "allocator_sample",
         "time, proc, device, allocated_bytes, reserved_bytes, active_bytes, peak_allocated_bytes, "
         "peak_reserved_bytes, retries, ooms",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           Device* device = DeviceOf("allocator_sample", row);
           if (device == nullptr) return;
           AllocatorSamples& samples = device->allocator;
@@ -119,7 +119,7 @@ class Reader {
         "host_sample",
         "time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, voluntary_switches, "
         "involuntary_switches",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* thread = dictionaries_.threads.Find(row.int64(1));
           if (thread == nullptr) return rows_.Count("host_sample", RowProblem::kNoThread);
           TimeNs end = 0;
@@ -140,7 +140,7 @@ class Reader {
   Status ReadWorkers() {
     return rows_.ForEachRow(
         "worker_sample", "time, worker, cpu_ns, read_bytes, states, states_disk",
-        [&](const Statement& row) {
+        [&](const SqlRow& row) {
           const Place* worker = dictionaries_.workers.Find(row.int64(1));
           if (worker == nullptr) return rows_.Count("worker_sample", RowProblem::kNoWorker);
           TimeNs end = 0;

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analyzer/common/parallel.h"
-#include "analyzer/import/sort_columns.h"
+#include "analyzer/model/sort_columns.h"
 
 namespace traceinject {
 namespace {

@@ -29,24 +29,52 @@ void SetKey(const Key& key, CopyStats& stats) {
   std::tie(stats.is_memset, stats.kind, stats.src_kind, stats.dst_kind) = key;
 }
 
-struct Group {
-  CopyStats stats;
-  Intervals times;
-};
-
 // Copies that NCCL makes instead of running a kernel are communication.
 bool IsTransfer(const GpuOps& ops, std::size_t row) {
   return ops.kind[row] != OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
 }
 
-Intervals MergedOthers(const GpuOps& ops, Interval window) {
-  Intervals times;
-  for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
-    if (!IsTransfer(ops, row) && ops.end[row] > window.start) {
-      times.push_back({ops.start[row], ops.end[row]});
-    }
+// The copies of one kind; both come in the order of their starts.
+class Group {
+ public:
+  void Add(std::int64_t bytes, bool async, Interval time, Interval window) {
+    ++stats.count;
+    stats.async_count += async ? 1 : 0;
+    stats.bytes += bytes;
+    stats.total_ns += time.end - time.start;
+    Append(times_, {std::max(time.start, window.start), std::min(time.end, window.end)});
   }
-  return Merge(std::move(times));
+  // Other operations ran in `busy`.
+  void Hide(Interval busy) {
+    while (next_ < times_.size() && times_[next_].end <= busy.start) ++next_;
+    for (std::size_t i = next_; i < times_.size() && times_[i].start < busy.end; ++i)
+      hidden_ns_ += std::min(times_[i].end, busy.end) - std::max(times_[i].start, busy.start);
+  }
+  TimeNs exposed_ns() const { return Length(times_) - hidden_ns_; }
+
+  CopyStats stats;
+
+ private:
+  Intervals times_;       // merged, inside the window
+  std::size_t next_ = 0;  // the first that may end after what comes next
+  TimeNs hidden_ns_ = 0;
+};
+
+// Calls visit(Interval) for the merged times of all operations but transfers, in order. There are
+// about as many as operations: a list of them would take longer to write than all the rest.
+template <typename Visit>
+void ForEachBusy(const GpuOps& ops, Interval window, Visit visit) {
+  Interval busy;
+  for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
+    if (ops.end[row] <= window.start || IsTransfer(ops, row)) continue;
+    if (busy.end > busy.start && ops.start[row] <= busy.end) {
+      busy.end = std::max(busy.end, ops.end[row]);
+      continue;
+    }
+    if (busy.end > busy.start) visit(busy);
+    busy = {ops.start[row], ops.end[row]};
+  }
+  if (busy.end > busy.start) visit(busy);
 }
 
 void SortByTime(std::vector<CopyStats>& list) {
@@ -73,18 +101,15 @@ std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange 
                         : Key{false, transfer.kind, transfer.src_kind, transfer.dst_kind};
     Group& group = groups[key];
     SetKey(key, group.stats);
-    ++group.stats.count;
-    group.stats.async_count += transfer.async ? 1 : 0;
-    group.stats.bytes += transfer.bytes;
-    group.stats.total_ns += ops.end[row] - ops.start[row];
-    group.times.push_back({ops.start[row], ops.end[row]});
+    group.Add(transfer.bytes, transfer.async, {ops.start[row], ops.end[row]}, window);
   }
   std::vector<CopyStats> list;
   if (groups.empty()) return list;
-  const Intervals others = MergedOthers(ops, window);
+  ForEachBusy(ops, window, [&](Interval busy) {
+    for (auto& [key, group] : groups) group.Hide(busy);
+  });
   for (auto& [key, group] : groups) {
-    const Intervals merged = Clip(Merge(std::move(group.times)), window);
-    group.stats.exposed_ns = Length(merged) - OverlapLength(merged, others);
+    group.stats.exposed_ns = group.exposed_ns();
     list.push_back(group.stats);
   }
   SortByTime(list);

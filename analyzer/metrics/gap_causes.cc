@@ -13,12 +13,6 @@ constexpr TimeNs kClockNs = 2'000;  // as in host_timeline.cc
 constexpr TimeNs kShortestHostWaitNs = 2'000'000;
 constexpr TimeNs kHostWaitStepShare = 20;  // a twentieth
 
-bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row) {
-  if (ops.kind[row] != OpKind::kMemcpy) return false;
-  const Transfer& transfer = rank.transfers[ops.detail[row]];
-  return transfer.kind == 1 && transfer.src_kind == 1;
-}
-
 // Walks over the gaps of a device, from the first to the last, and hands each piece that has one
 // cause to `book(Interval, IdleCause, row of the operation that ended the gap)`.
 template <typename Book>
@@ -191,6 +185,12 @@ class GapWalker {
 };
 
 }  // namespace
+
+bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row) {
+  if (ops.kind[row] != OpKind::kMemcpy) return false;
+  const Transfer& transfer = rank.transfers[ops.detail[row]];
+  return transfer.kind == 1 && transfer.src_kind == 1;
+}
 
 StepSplit& StepSplit::operator+=(const StepSplit& other) {
   partition += other.partition;

@@ -66,4 +66,7 @@ std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
                                    const HostTimeline& timeline, const Steps& steps,
                                    Interval window);
 
+// Whether an operation is a copy from pageable memory to the device, which the host waits for.
+bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row);
+
 }  // namespace traceinject

@@ -8,6 +8,8 @@
 #include <queue>
 #include <string>
 
+#include "analyzer/model/sort_columns.h"
+
 namespace traceinject {
 namespace {
 
@@ -60,10 +62,11 @@ int Priority(const HostSegment& segment) {
 // Of operations that were launched before a moment, the one that ended last before another.
 class EndedBefore {
  public:
-  EndedBefore(const Rank& rank, const GpuOps& ops) : rank_(rank), ops_(ops), by_end_(ops.size()) {
+  EndedBefore(const Rank& rank, const GpuOps& ops)
+      : rank_(rank), ops_(ops), by_end_(SortedOrder(ops.end, ops.start)) {
+    if (!by_end_.empty()) return;
+    by_end_.resize(ops.size());
     std::iota(by_end_.begin(), by_end_.end(), 0U);
-    std::sort(by_end_.begin(), by_end_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return ops.end[a] < ops.end[b]; });
   }
   std::uint32_t Find(TimeNs launched_before, TimeNs ended_before) const {
     auto at =

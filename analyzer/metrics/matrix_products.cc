@@ -87,7 +87,7 @@ MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRan
   if (gemms.size() == 0) return products;
   const std::vector<std::uint32_t> product = CallAround(rank, gemms.start, gemms.end, gemms.thread);
   const GpuOps& ops = device.ops;
-  std::map<std::uint32_t, Found> found;  // by the last row of the call
+  std::vector<Found> found(gemms.size());  // by the last row of the call
   for (std::size_t op = range.begin; op < range.end; ++op) {
     const std::uint32_t launch = ops.launch[op];
     if (launch == kNone || product[launch] == kNone || ops.kind[op] != OpKind::kKernel) continue;
@@ -95,21 +95,25 @@ MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRan
     ++call.kernels;
     call.kernel_ns += ops.end[op] - ops.start[op];
   }
-  std::map<std::uint32_t, MatrixProductRow> rows;  // by shape
-  for (const auto& [last, call] : found) {
+  std::vector<double> flops;  // by shape
+  for (const GemmShape& shape : rank.gemm_shapes) flops.push_back(FlopsOf(shape));
+  std::vector<MatrixProductRow> rows(flops.size());  // by shape
+  for (std::uint32_t last = 0; last < found.size(); ++last) {
+    if (found[last].kernels == 0) continue;
     for (std::uint32_t row = FirstOfCall(gemms, last); row <= last; ++row) {
       if (gemms.thread[row] != gemms.thread[last]) continue;
-      const GemmShape& shape = rank.gemm_shapes[gemms.shape[row]];
       MatrixProductRow& to = rows[gemms.shape[row]];
       ++to.calls;
-      to.flops += FlopsOf(shape);
-      to.shape = shape;
+      to.flops += flops[gemms.shape[row]];
       if (row != last) continue;
-      to.kernels += call.kernels;
-      to.kernel_ns += call.kernel_ns;
+      to.kernels += found[last].kernels;
+      to.kernel_ns += found[last].kernel_ns;
     }
   }
-  for (auto& [shape, row] : rows) {
+  for (std::size_t shape = 0; shape < rows.size(); ++shape) {
+    MatrixProductRow& row = rows[shape];
+    if (row.calls == 0) continue;
+    row.shape = rank.gemm_shapes[shape];
     row.function = rank.string(row.shape.function);
     products.linked_calls += row.calls;
     products.flops += row.flops;

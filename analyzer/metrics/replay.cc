@@ -2,6 +2,7 @@
 #include "analyzer/metrics/replay.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace traceinject {
@@ -121,15 +122,22 @@ class Player {
     host_ = std::max(host_, EndOf(segment.waits_for) + after);
   }
 
+  // One operation, read once: a replay is bound by memory.
+  struct Op {
+    std::uint32_t row = 0, launch = kNone;
+    TimeNs start = 0, end = 0;
+    TimeNs called = kUnset;  // when it was launched; kUnset: not known
+    TimeNs length() const { return end - start; }
+  };
+
   // Ops that other ops may wait for only by chance of the scenario: they fade out.
-  bool Fades(std::uint32_t row) const {
-    if (scenario_.without_communication && ops_.kernel_class[row] == KernelClass::kComm)
+  bool Fades(const Op& op) const {
+    if (scenario_.without_communication && ops_.kernel_class[op.row] == KernelClass::kComm)
       return true;
-    return LeftOut(row) || (scenario_.upload_rate > 0 && IsUpload(row));
+    return LeftOut(op.launch) || (scenario_.upload_rate > 0 && IsUpload(op.row));
   }
   // Saving a program reads its weights: these copies go with it.
-  bool LeftOut(std::uint32_t row) const {
-    const std::uint32_t launch = ops_.launch[row];
+  bool LeftOut(std::uint32_t launch) const {
     return launch < left_out_.size() && left_out_[launch];
   }
   void SetLeftOut(std::uint32_t call) {
@@ -137,63 +145,67 @@ class Player {
     left_out_[call] = true;
   }
   // From pageable memory to the device.
-  bool IsUpload(std::uint32_t row) const {
-    if (ops_.kind[row] != OpKind::kMemcpy) return false;
-    const Transfer& transfer = replay_.rank_.transfers[ops_.detail[row]];
-    return transfer.kind == 1 && transfer.src_kind == 1;
+  bool IsUpload(std::uint32_t row) const { return IsPageableUpload(replay_.rank_, ops_, row); }
+
+  // Operations are asked for in their order.
+  Op Read(std::uint32_t row) {
+    const std::size_t in_block = row % launches_.size();
+    if (in_block == 0) ops_.launch.UnpackBlock(row, launches_);
+    Op op{row, launches_[in_block], ops_.start[row], ops_.end[row]};
+    if (op.launch == kNone) return op;
+    const TimeNs called = api_.start[op.launch];
+    if (called <= op.start + kClockNs) op.called = called;
+    return op;
   }
 
   // Runs the operations before row `until`.
   void Device(std::uint32_t until) {
     for (; next_op_ < until; ++next_op_) {
-      const std::uint32_t row = next_op_;
-      const TimeNs start = ops_.start[row], end = ops_.end[row];
-      if (row == 0) recorded_ = lasting_ = device_ = std::min(start, replay_.steps_.start_ns);
-      const TimeNs ended = Fades(row) ? Fade(row) : Operate(row);
-      if (watched_ < ended_.size() && replay_.watched_[watched_] == row) ended_[watched_++] = ended;
-      recorded_ = std::max(recorded_, end);
+      const Op op = Read(next_op_);
+      if (op.row == 0) recorded_ = lasting_ = device_ = std::min(op.start, replay_.steps_.start_ns);
+      const TimeNs ended = Fades(op) ? Fade(op) : Operate(op);
+      if (watched_ < ended_.size() && replay_.watched_[watched_] == op.row)
+        ended_[watched_++] = ended;
+      recorded_ = std::max(recorded_, op.end);
     }
   }
 
-  TimeNs LaunchTime(std::uint32_t row) const {
-    const std::uint32_t launch = ops_.launch[row];
-    if (launch == kNone || api_.start[launch] > ops_.start[row] + kClockNs) return kUnset;
+  TimeNs LaunchTime(const Op& op) const {
+    if (op.called == kUnset) return kUnset;
     // Launched by a thread that is no feeder, after the host's present moment.
-    return launch < launched_.size() ? launched_[launch] : host_;
+    return op.launch < launched_.size() ? launched_[op.launch] : host_;
   }
 
-  TimeNs Start(std::uint32_t row) const {
-    const TimeNs start = ops_.start[row];
-    const TimeNs launched = LaunchTime(row);
-    const TimeNs gap = start - recorded_;
-    const bool late = launched != kUnset && gap > 0 && api_.start[ops_.launch[row]] > recorded_;
+  TimeNs Start(const Op& op) const {
+    const TimeNs launched = LaunchTime(op);
+    const TimeNs gap = op.start - recorded_;
+    const bool late = launched != kUnset && gap > 0 && op.called > recorded_;
     const TimeNs usual = scenario_.without_launching ? kGraphSwitchNs : kSwitchNs;
     TimeNs after = late ? std::min(gap, usual) : gap;
-    if (gap <= 0) after = std::min<TimeNs>(0, start - lasting_);
+    if (gap <= 0) after = std::min<TimeNs>(0, op.start - lasting_);
     TimeNs begin = device_ + after;
     if (launched == kUnset) return begin;
-    const TimeNs recorded = start - api_.start[ops_.launch[row]];
+    const TimeNs recorded = op.start - op.called;
     const TimeNs latency = late ? recorded : std::min(recorded, replay_.usual_latency_ns_);
     return std::max(begin, launched + latency);
   }
 
   // These two return when the operation has ended.
-  TimeNs Operate(std::uint32_t row) {
-    const TimeNs ended = Start(row) + (ops_.end[row] - ops_.start[row]);
+  TimeNs Operate(const Op& op) {
+    const TimeNs ended = Start(op) + op.length();
     device_ = std::max(device_, ended);
-    lasting_ = std::max(lasting_, ops_.end[row]);
+    lasting_ = std::max(lasting_, op.end);
     return ended;
   }
 
   // Counts only as far as nothing else ran meanwhile.
-  TimeNs Fade(std::uint32_t row) {
-    const TimeNs length = ops_.end[row] - ops_.start[row];
-    const TimeNs exposed =
-        std::max<TimeNs>(0, ops_.end[row] - std::max(recorded_, ops_.start[row]));
-    if (scenario_.upload_rate > 0 && IsUpload(row) && length > 0) {
-      const double bytes = static_cast<double>(replay_.rank_.transfers[ops_.detail[row]].bytes);
+  TimeNs Fade(const Op& op) {
+    const TimeNs length = op.length();
+    const TimeNs exposed = std::max<TimeNs>(0, op.end - std::max(recorded_, op.start));
+    if (scenario_.upload_rate > 0 && IsUpload(op.row) && length > 0) {
+      const double bytes = static_cast<double>(replay_.rank_.transfers[ops_.detail[op.row]].bytes);
       const double ideal = std::min(bytes / scenario_.upload_rate, static_cast<double>(length));
-      const TimeNs launched = LaunchTime(row);
+      const TimeNs launched = LaunchTime(op);
       if (launched != kUnset) device_ = std::max(device_, launched + replay_.usual_latency_ns_);
       device_ +=
           static_cast<TimeNs>(ideal * static_cast<double>(exposed) / static_cast<double>(length));
@@ -232,6 +244,7 @@ class Player {
   bool started_ = false;
   TimeNs recorder_ns_ = 0;  // in the host time that comes next
   std::uint32_t next_op_ = 0;
+  std::array<std::uint32_t, PackedColumn<std::uint32_t>::kBlock> launches_;  // around next_op_
   TimeNs device_ = 0;    // replayed end of what ran so far
   TimeNs recorded_ = 0;  // recorded end of what ran so far
   TimeNs lasting_ = 0;   // the same of what does not fade
@@ -258,6 +271,12 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
              segments_.begin(), [](const HostSegment& a, const HostSegment& b) {
                return a.time.start < b.time.start;
              });
+  for (const HostSegment& segment : segments_)
+    causes_[static_cast<std::size_t>(segment.cause)] = true;
+  for (std::uint32_t row = 0; row < ops_.size(); ++row) {
+    communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;
+    uploads_ |= IsPageableUpload(rank_, ops_, row);
+  }
   const auto watch = [this](std::uint32_t row) {
     if (row != kNone) watched_.push_back(row);
   };
@@ -266,6 +285,14 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
   for (const Step& step : steps.steps) watch(step.last_op);
   std::sort(watched_.begin(), watched_.end());
   watched_.erase(std::unique(watched_.begin(), watched_.end()), watched_.end());
+}
+
+bool Replay::Changes(const Scenario& scenario) const {
+  for (std::size_t cause = 0; cause < causes_.size(); ++cause) {
+    if (scenario.without[cause] && causes_[cause]) return true;
+  }
+  return scenario.without_launching || (scenario.without_communication && communicates_) ||
+         (scenario.upload_rate > 0 && uploads_);
 }
 
 std::vector<TimeNs> Replay::Run(const Scenario& scenario) const {

@@ -73,6 +73,9 @@ class Replay {
   Replay(const Rank& rank, const Device& device, const HostTimeline& timeline,
          const GapCauses& causes, const Steps& steps);
 
+  // False: the scenario does without what the recording has none of, so that its steps are as long
+  // as those of one that has the same recorder_ns and changes nothing else. O(1).
+  bool Changes(const Scenario& scenario) const;
   // Length of each step in the scenario. O(n).
   std::vector<TimeNs> Run(const Scenario& scenario) const;
 
@@ -88,6 +91,9 @@ class Replay {
   // for and the last ones of steps.
   std::vector<std::uint32_t> watched_;
   TimeNs usual_latency_ns_ = 0;
+  // What the recording has.
+  std::array<bool, kIdleCauses> causes_{};
+  bool communicates_ = false, uploads_ = false;
 };
 
 }  // namespace traceinject

@@ -48,6 +48,33 @@ struct Played {
   GapCauses causes;
 };
 
+// Where a scenario is said to change nothing, its replay is that of none.
+TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
+  std::vector<Scenario> scenarios(3);
+  scenarios[0].without_launching = true;
+  scenarios[1].without_communication = true;
+  scenarios[2].upload_rate = 50;
+  for (std::size_t cause = 0; cause < kIdleCauses; ++cause)
+    scenarios.push_back(Scenario::Without(static_cast<IdleCause>(cause)));
+  Played played(900 * kUs);
+  const Replay replay(played.builder.rank(), played.builder.rank().devices[0], played.timeline,
+                      played.causes, played.steps);
+  std::size_t changing = 0;
+  for (Scenario& scenario : scenarios) {
+    scenario.recorder_ns = 2 * kUs;
+    if (replay.Changes(scenario)) {
+      ++changing;
+      continue;
+    }
+    Scenario none;
+    none.recorder_ns = scenario.recorder_ns;
+    EXPECT_EQ(replay.Run(scenario), replay.Run(none));
+  }
+  EXPECT_TRUE(replay.Changes(scenarios[0]));
+  EXPECT_TRUE(replay.Changes(Scenario::Without(IdleCause::kDataWait)));
+  EXPECT_LT(changing, scenarios.size());
+}
+
 TEST(ReplayTest, UnchangedItGivesTheRecordingBack) {
   for (const TimeNs load : {0 * kUs, 50 * kUs, 150 * kUs, 900 * kUs}) {
     Played played(load);

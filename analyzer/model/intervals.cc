@@ -6,16 +6,6 @@
 namespace traceinject {
 namespace {
 
-// Appends to a merged list; `next` starts no earlier than the last member does.
-void Append(Intervals& list, Interval next) {
-  if (next.end <= next.start) return;
-  if (!list.empty() && next.start <= list.back().end) {
-    list.back().end = std::max(list.back().end, next.end);
-  } else {
-    list.push_back(next);
-  }
-}
-
 bool StartsEarlier(const Interval& a, const Interval& b) { return a.start < b.start; }
 
 // The first member that ends after t.
@@ -34,6 +24,15 @@ void ForEachOverlap(const Intervals& a, const Intervals& b, Visit visit) {
 }
 
 }  // namespace
+
+void Append(Intervals& list, Interval next) {
+  if (next.end <= next.start) return;
+  if (!list.empty() && next.start <= list.back().end) {
+    list.back().end = std::max(list.back().end, next.end);
+  } else {
+    list.push_back(next);
+  }
+}
 
 Intervals Merge(Intervals intervals) {
   if (!std::is_sorted(intervals.begin(), intervals.end(), StartsEarlier)) {

@@ -19,6 +19,9 @@ using Intervals = std::vector<Interval>;
 // Union of any intervals in any order; those with end <= start are left out. O(n log n), O(n) if
 // they come sorted by start.
 Intervals Merge(Intervals intervals);
+// Adds to a merged list an interval that starts no earlier than the last member does; without
+// effect if it is empty. O(1) amortised.
+void Append(Intervals& list, Interval next);
 // The same for columns of equal length, as in GpuOps. `rows`: which ones, all if null. `open_end`
 // replaces an end of kOpen.
 Intervals MergeColumns(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,

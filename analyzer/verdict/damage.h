@@ -18,8 +18,8 @@
 #include "analyzer/import/mark_nccl_copies.h"
 #include "analyzer/import/repair_clock.h"
 #include "analyzer/import/repair_operations.h"
-#include "analyzer/import/sort_columns.h"
 #include "analyzer/import/sort_rank.h"
+#include "analyzer/model/sort_columns.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {

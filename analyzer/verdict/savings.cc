@@ -121,6 +121,7 @@ class Estimator {
     std::vector<std::function<void()>> replays = {[this] { unchanged_ = replay_.Run({}); },
                                                   [this] { base_ = replay_.Run(Unrecorded({})); }};
     for (std::size_t i = 0; i < causes.size(); ++i) {
+      if (!replay_.Changes(causes[i].scenario)) continue;
       replays.push_back([this, stop, &causes, &without, i] {
         if (!IsStopped(stop)) without[i] = replay_.Run(Unrecorded(causes[i].scenario));
       });
@@ -133,8 +134,10 @@ class Estimator {
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
-    for (std::size_t i = 0; i < causes.size(); ++i)
-      found.causes.push_back(Of(causes[i], without[i]));
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      const bool changes = replay_.Changes(causes[i].scenario);
+      found.causes.push_back(Of(causes[i], changes ? without[i] : base_));
+    }
     std::stable_sort(
         found.causes.begin(), found.causes.end(),
         [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/model/sort_columns.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <random>
+#include <tuple>
+
+namespace traceinject {
+namespace {
+
+using Times = std::vector<TimeNs>;
+using Rows = std::vector<std::uint32_t>;
+
+Rows BySorting(const Times& start, const Times& end) {
+  Rows rows(start.size());
+  std::iota(rows.begin(), rows.end(), 0U);
+  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::tuple(start[a], end[a], a) < std::tuple(start[b], end[b], b);
+  });
+  return rows;
+}
+
+void ExpectSorted(const Times& start) {
+  Times end = start;
+  for (std::size_t row = 0; row < end.size(); ++row) end[row] += static_cast<TimeNs>(row % 3);
+  EXPECT_EQ(SortedOrder(start, end), BySorting(start, end));
+}
+
+Times Counting(TimeNs first, int count) {
+  Times times(static_cast<std::size_t>(count));
+  std::iota(times.begin(), times.end(), first);
+  return times;
+}
+
+TEST(SortColumns, WhatStandsInOrderNeedsNone) {
+  EXPECT_TRUE(SortedOrder({}, {}).empty());
+  EXPECT_TRUE(SortedOrder({5}, {6}).empty());
+  EXPECT_TRUE(SortedOrder({1, 1, 1, 2}, {1, 2, 2, 0}).empty());
+}
+
+TEST(SortColumns, EndsAndPlacesDecideBetweenEqualStarts) {
+  EXPECT_EQ(SortedOrder({7, 7, 7, 3}, {9, 8, 8, 4}), (Rows{3, 1, 2, 0}));
+}
+
+TEST(SortColumns, TablesThatFollowEachOtherAreMerged) {
+  Times start;
+  for (int table = 0; table < 12; ++table) {
+    const Times one = Counting(3 * table, 50);
+    start.insert(start.end(), one.begin(), one.end());
+  }
+  ExpectSorted(start);
+}
+
+TEST(SortColumns, OneTimeFarTooLateOrTooEarly) {
+  Times late = Counting(0, 200), early = Counting(0, 200);
+  late[3] = 1'000'000;
+  early[150] = -1'000'000;
+  ExpectSorted(late);
+  ExpectSorted(early);
+}
+
+TEST(SortColumns, AnyOrder) {
+  std::mt19937_64 random(7);
+  for (const int range : {3, 50, 100'000}) {
+    Times start(1000);
+    for (TimeNs& time : start) time = std::uniform_int_distribution<TimeNs>(-range, range)(random);
+    ExpectSorted(start);
+  }
+  Times backwards = Counting(0, 300);
+  std::reverse(backwards.begin(), backwards.end());
+  ExpectSorted(backwards);
+}
+
+TEST(SortColumns, ColumnsArePutIntoTheOrder) {
+  Times start = {3, 1, 2};
+  PackedColumn<int> other;
+  for (const int value : {30, 10, 20}) other.push_back(value);
+  ApplyOrder(SortedOrder(start, start), start, other);
+  EXPECT_EQ(start, (Times{1, 2, 3}));
+  EXPECT_TRUE(std::equal(other.begin(), other.end(), std::vector<int>{10, 20, 30}.begin()));
+}
+
+}  // namespace
+}  // namespace traceinject
