@@ -7,7 +7,7 @@ and PyTorch. Workers decode, crop at random and scale them, as programs do that 
 
   fed in time              python3 images.py --model resnet
   a vision transformer     python3 images.py --model vit
-  bound by decoding        python3 images.py --model resnet --workers 1 --image-size 1024 --batch 16
+  bound by decoding        python3 images.py --model resnet --workers 1 --image-size 1024 --batch 8
 
 Step times are those of the GPU, by CUDA events at the end of each step; nothing is synchronised in between.
 """
@@ -184,7 +184,9 @@ class Trainer:
 def train(options, device, folder):
     trainer = Trainer(options, device)
     images = ImageFiles(folder, (options.warmup + options.steps) * options.batch)
-    loader = torch.utils.data.DataLoader(images, batch_size=options.batch, num_workers=options.workers, pin_memory=device.type == "cuda")
+    # One batch ahead a worker: they lie in /dev/shm, which containers often limit to 64 MB.
+    how = {"num_workers": options.workers, "prefetch_factor": 1} if options.workers else {}
+    loader = torch.utils.data.DataLoader(images, batch_size=options.batch, pin_memory=device.type == "cuda", **how)
     batches = iter(loader)
     figures = timed_steps(lambda: trainer.step(next(batches)), options.warmup, options.steps, device)
     if options.figures:
@@ -199,8 +201,8 @@ def parse_options():
     parser.add_argument("--model", choices=["resnet", "vit"], default="resnet", help="a ResNet-50 or a ViT-B (default: resnet)")
     parser.add_argument("--steps", type=int, default=30, help="timed steps (default: 30)")
     parser.add_argument("--warmup", type=int, default=10, help="steps before them (default: 10)")
-    parser.add_argument("--batch", type=int, default=64, help="images a step (default: 64)")
-    parser.add_argument("--workers", type=int, default=8, help="processes that decode; 0: the training process (default: 8)")
+    parser.add_argument("--batch", type=int, default=32, help="images a step (default: 32)")
+    parser.add_argument("--workers", type=int, default=6, help="processes that decode; 0: the training process (default: 6)")
     parser.add_argument("--image-size", type=int, default=256, help="pixels of a side of the files (default: 256)")
     parser.add_argument("--files", type=int, default=32, help="how many there are (default: 32)")
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="cpu: to try the program, not to time it")

@@ -50,8 +50,8 @@ PROGRAMS = {
     "compiled": Program([*TRANSFORMER, "--layers", "6", "--compile"], PARTIAL),
     "vit": Program(["images.py", "--model", "vit", "--figures"], EXACT),
     "resnet": Program(["images.py", "--model", "resnet", "--figures"], PARTIAL),
-    "slow_images": Program(["images.py", "--model", "resnet", "--workers", "1", "--image-size", "1024", "--batch", "16", "--files", "8",
-                            "--steps", "20", "--figures"], idle=("data wait",), label="dataloader"),
+    "slow_images": Program(["images.py", "--model", "resnet", "--workers", "1", "--image-size", "1024", "--batch", "8", "--files", "8",
+                            "--warmup", "5", "--steps", "20", "--figures"], idle=("data wait",), label="dataloader"),
     "rnn": Program(["rnn.py", "--figures"], idle=HOST_CAUSES, label="launch_bound"),
     # Many, so that the replays and not the launched steps before them are most of the work.
     "rnn_graph": Program(["rnn.py", "--graph", "--steps", "200", "--figures"], PARTIAL),
