@@ -89,6 +89,7 @@ Reason SetFoundSteps(const std::vector<MfuDevice>& devices, const StepPattern* p
     if (fewest && *fewest <= count) continue;
     fewest = count;
     mfu.steps_source = StepSourceName(found.source);
+    if (warm_up > 0) mfu.steps_source += fmt::format(", without {} of warm-up", warm_up);
   }
   if (!fewest)
     return "the number of steps is unknown: none were found and no NVTX range is named like one; "

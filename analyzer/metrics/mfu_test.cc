@@ -98,7 +98,7 @@ TEST(MfuTest, StepsThatWereFoundOtherwise) {
   const MfuDevice used{&run.ranks[0], &run.ranks[0].devices[0], all};
   const Mfu mfu = ComputeMfu(run, {used}, all, all, {.flops_per_step = 49.45e12});
   EXPECT_EQ(mfu.steps, 5) << mfu.reason;
-  EXPECT_EQ(mfu.steps_source, "optimizer steps");
+  EXPECT_EQ(mfu.steps_source, "optimizer steps, without 1 of warm-up");
   EXPECT_EQ(mfu.window_ns, 500'000'000);
   EXPECT_NEAR(*mfu.percent, 50, 1e-9);
 }

@@ -53,8 +53,8 @@ PROGRAMS = {
     "slow_images": Program(["images.py", "--model", "resnet", "--workers", "1", "--image-size", "1024", "--batch", "8", "--files", "8",
                             "--warmup", "5", "--steps", "20", "--figures"], idle=("data wait",), label="dataloader"),
     "rnn": Program(["rnn.py", "--figures"], idle=HOST_CAUSES, label="launch_bound"),
-    # Many, so that the replays and not the launched steps before them are most of the work.
-    "rnn_graph": Program(["rnn.py", "--graph", "--steps", "200", "--figures"], PARTIAL),
+    # More and shorter steps, so that the replays are most of the work and not the launched steps before them.
+    "rnn_graph": Program(["rnn.py", "--graph", "--sequence", "32", "--steps", "60", "--figures"], PARTIAL),
     # Twice the preset's batch: with the preset's, a slow host launches too late for two GPUs.
     "ddp": Program([*TRANSFORMER, "--batch", "8", "--ddp"], EXACT, gpus=2, collectives=("AllReduce",)),
     "fsdp": Program([*TRANSFORMER, "--batch", "8", "--fsdp"], EXACT, gpus=2, collectives=("AllGather", "ReduceScatter")),
