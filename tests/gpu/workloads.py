@@ -67,9 +67,10 @@ def run(program, output, traced):
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(program.gpus)] if program.gpus > 1 else []
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")} | traced
     code = verdict.run_group([sys.executable, *launcher, str(WORKLOADS / script), *arguments], variables, output, LIMIT_S)
-    lines = verdict.json_lines(output.read_text())
+    printed = output.read_text()
+    lines = verdict.json_lines(printed)
     if code != 0 or not lines:
-        raise RuntimeError(f"exit code {code}; see {output}")
+        raise RuntimeError(f"exit code {code}: {printed.strip()[-400:]}")
     return lines[-1]
 
 
