@@ -48,9 +48,14 @@ void Describe(CLI::App& app, Options& options) {
   AddAmount(app, "--tokens-per-step", report.mfu.tokens_per_step,
             "tokens of one step of the whole job");
   app.add_option("--step-count", report.mfu.steps,
-                 "steps in the window, for model FLOPs utilisation; without it NVTX ranges are "
-                 "counted")
+                 "steps in the window, for model FLOPs utilisation; without it those that NVTX "
+                 "ranges name or that were found")
       ->check(WholeNumberFrom(1));
+  app.add_option(
+         "--peak-tflops", report.mfu.peak_tflops,
+         "peak rate of each GPU that MFU is measured against, in 10^12 operations per second; "
+         "without it the published one")
+      ->type_name("TFLOPS");
   app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
       ->check(CLI::Validator(
           [](std::string& name) {

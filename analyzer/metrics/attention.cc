@@ -94,8 +94,8 @@ AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange ra
         if (known) found.flops_by_type[shape.type] += *flops;
       }
     }
-    const bool counts =
-        AttentionLinks::IsAttention(kernel_class) || kernel_class == KernelClass::kGemm;
+    const bool counts = AttentionLinks::IsAttention(kernel_class) ||
+                        kernel_class == KernelClass::kGemm || kernel_class == KernelClass::kConv;
     if (counts && !known) found.unknown_ns += length;
   }
   found.calls = found.linked_calls;

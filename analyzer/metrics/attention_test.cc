@@ -114,10 +114,11 @@ TEST(Attention, WhatNoCallClaimsIsUnknown) {
   builder.AddKernel(1000, 1010, kForward, graph);
   builder.AddKernel(1010, 1040, kGemm, graph);
   builder.AddKernel(1040, 1100, "layer_norm", graph);
+  builder.AddKernel(1100, 1200, "sm90_xmma_fprop_implicit_gemm_bf16");
   const AttentionCalls found = Count(builder);
   EXPECT_EQ(found.calls, 0);
-  EXPECT_EQ(found.unknown_ns, 40);
-  EXPECT_DOUBLE_EQ(*found.unknown_share(), 0.4);
+  EXPECT_EQ(found.unknown_ns, 140);
+  EXPECT_DOUBLE_EQ(*found.unknown_share(), 0.7);
 }
 
 TEST(Attention, PackedSequencesHaveKernelsAndNoFlops) {

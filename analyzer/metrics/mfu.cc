@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "analyzer/metrics/sm_rates.h"
+#include "analyzer/metrics/steps.h"
 
 namespace traceinject {
 namespace {
@@ -75,9 +76,32 @@ std::optional<Interval> GpuTimeOf(const Rank& rank, Interval host) {
   return span;
 }
 
+// Of the steps that were found without NVTX ranges, those after warm-up.
+Reason SetFoundSteps(const std::vector<MfuDevice>& devices, const StepPattern* pattern, Mfu& mfu) {
+  std::optional<std::int64_t> fewest;
+  LongestByHost time;
+  for (const MfuDevice& at : devices) {
+    const Steps found = FindSteps(*at.rank, *at.device, at.window, pattern);
+    if (found.source == StepSource::kWindow) continue;
+    const auto warm_up = found.count(&Step::warm_up);  // all of them are at the beginning
+    const auto count = static_cast<std::int64_t>(found.steps.size() - warm_up);
+    time.Add(*at.rank, {found.steps[warm_up].time.start, found.steps.back().time.end});
+    if (fewest && *fewest <= count) continue;
+    fewest = count;
+    mfu.steps_source = StepSourceName(found.source);
+    if (warm_up > 0) mfu.steps_source += fmt::format(", without {} of warm-up", warm_up);
+  }
+  if (!fewest)
+    return "the number of steps is unknown: none were found and no NVTX range is named like one; "
+           "give it (--step-count)";
+  mfu.steps = fewest;
+  mfu.window_ns = time.length_ns();
+  return std::nullopt;
+}
+
 // The number of steps and the time that they took on the GPUs.
-Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOptions& options,
-                const StepPattern* pattern, Mfu& mfu) {
+Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
+                Interval window, const MfuOptions& options, const StepPattern* pattern, Mfu& mfu) {
   if (options.steps) {
     if (*options.steps <= 0) return "the number of steps must be positive";
     mfu.steps = options.steps;
@@ -94,9 +118,7 @@ Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOpt
     if (const std::optional<Interval> span = GpuTimeOf(rank, count->host)) gpu.Add(rank, *span);
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
-  if (!fewest)
-    return "the number of steps is unknown: no NVTX range is named like a step; give it "
-           "(--step-count)";
+  if (!fewest) return SetFoundSteps(devices, pattern, mfu);
   if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
   if (gpu.length_ns() <= 0) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;
@@ -131,7 +153,14 @@ int DevicesOfJob(const Run& run, int recorded) {
   return static_cast<int>(std::llround(static_cast<double>(recorded) * world / ranks));
 }
 
-Reason SetPeak(const std::vector<MfuDevice>& devices, PeakDtype dtype, Mfu& mfu) {
+Reason SetPeak(const std::vector<MfuDevice>& devices, const MfuOptions& options, Mfu& mfu) {
+  if (options.peak_tflops) {
+    if (!Positive(options.peak_tflops)) return "the peak rate must be a positive number";
+    mfu.peak_tflops_per_device = options.peak_tflops;
+    mfu.peak_source = "as given";
+    return std::nullopt;
+  }
+  const PeakDtype dtype = options.peak_dtype;
   double sum = 0;
   std::set<std::string> sources;
   for (const MfuDevice& at : devices) {
@@ -199,10 +228,11 @@ Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval g
   if (!options.requested()) reason = "give --flops-per-step, or --params and --tokens-per-step";
   if (!reason && (devices.empty() || mfu.window_ns <= 0)) reason = "no GPU work in the window";
   if (!reason) reason = SetFlops(options, mfu);
-  if (!reason) reason = SetSteps(run, gpu_span, window, options, pattern, mfu);
-  if (!reason) reason = SetPeak(cards, options.peak_dtype, mfu);
+  if (!reason) reason = SetSteps(run, devices, gpu_span, window, options, pattern, mfu);
+  if (!reason) reason = SetPeak(cards, options, mfu);
   if (!reason) reason = SetPercent(mfu);
-  if (!reason) SetPercentAtClock(cards, options.peak_dtype, mfu);
+  // The clock of a rate that was given is not known.
+  if (!reason && !options.peak_tflops) SetPercentAtClock(cards, options.peak_dtype, mfu);
   mfu.reason = reason.value_or("");
   return mfu;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Model FLOPs utilisation: flops_per_step x steps / (time x sum of the GPUs' peaks). The time is
-// that of the work launched in the steps when NVTX ranges mark them, else the window.
+// that of the work launched in the steps when NVTX ranges mark them, that of the steps on the
+// devices, without warm-up, when they were found otherwise, and the window when their number is
+// given.
 //
 // FLOPs per step are given by the user, for the whole job, or follow from parameters and tokens by
 // the 6ND rule (PaLM, appendix B, without its attention term). Whatever cannot be known stays
@@ -23,8 +25,9 @@ struct MfuOptions {
   std::optional<double> flops_per_step = std::nullopt;   // of the whole job
   std::optional<double> params = std::nullopt;           // of the model
   std::optional<double> tokens_per_step = std::nullopt;  // of the whole job
-  std::optional<std::int64_t> steps = std::nullopt;      // in the window; empty: from NVTX ranges
+  std::optional<std::int64_t> steps = std::nullopt;      // in the window; empty: those found
   PeakDtype peak_dtype = PeakDtype::kBf16;
+  std::optional<double> peak_tflops = std::nullopt;  // of each GPU; empty: the published rate
 
   bool requested() const { return flops_per_step || params || tokens_per_step; }
 };

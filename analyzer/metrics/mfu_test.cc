@@ -82,6 +82,38 @@ TEST(MfuTest, StepsFromNvtx) {
   EXPECT_NEAR(*mfu.percent, 25, 1e-9);
 }
 
+TEST(MfuTest, StepsThatWereFoundOtherwise) {
+  RankBuilder builder;
+  // The first takes three times as long as the others: warm-up.
+  TimeNs end = 300'000'000;
+  for (int i = 0; i < 7; ++i, end += 100'000'000) {
+    AddWork(builder, end - 90'000'000, {end - 80'000'000, end - 10'000'000});
+    builder.AddStepMark(end - 20'000'000);
+    if (i == 0) end += 200'000'000;
+  }
+  builder.AddDevice("NVIDIA H200");  // does nothing
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const Interval all{0, 2'000'000'000};
+  const MfuDevice used{&run.ranks[0], &run.ranks[0].devices[0], all};
+  const Mfu mfu = ComputeMfu(run, {used}, all, all, {.flops_per_step = 49.45e12});
+  EXPECT_EQ(mfu.steps, 5) << mfu.reason;
+  EXPECT_EQ(mfu.steps_source, "optimizer steps, without 1 of warm-up");
+  EXPECT_EQ(mfu.window_ns, 500'000'000);
+  EXPECT_NEAR(*mfu.percent, 50, 1e-9);
+}
+
+TEST(MfuTest, APeakThatIsGivenComesBeforeThePublishedOne) {
+  const Mfu mfu =
+      Compute(OneGpu("Some GPU"), {.flops_per_step = 1e12, .steps = 50, .peak_tflops = 200});
+  EXPECT_NEAR(*mfu.percent, 25, 1e-9);
+  EXPECT_EQ(mfu.peak_source, "as given");
+  EXPECT_FALSE(mfu.percent_at_clock);
+  EXPECT_NE(Compute(OneGpu(), {.flops_per_step = 1e12, .steps = 1, .peak_tflops = -1})
+                .reason.find("positive"),
+            std::string::npos);
+}
+
 TEST(MfuTest, StepsWithoutWorkHaveNoTime) {
   RankBuilder builder;
   builder.AddRange({0, 400'000'000, "step 0"});

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/metrics/graph_steps.h"
 #include "analyzer/metrics/structure_steps.h"
 #include "analyzer/metrics/window.h"
 
@@ -37,18 +38,37 @@ struct HostCuts {
   std::vector<TimeNs> times;
 };
 
-HostCuts CutsOfStructure(const Rank& rank, const GpuOps& ops) {
-  std::optional<StructureSteps> found = FindStructureSteps(rank, ops);
+HostCuts CutsOf(std::optional<StructureSteps> found) {
   if (!found) return {};
   return {StepSource::kStructure, "", found->confidence, std::move(found->cuts)};
+}
+
+HostCuts CutsOfStructure(const Rank& rank, const GpuOps& ops) {
+  HostCuts cuts = CutsOf(FindStructureSteps(rank, ops));
+  return cuts.times.empty() ? CutsOf(FindGraphSteps(rank, ops)) : cuts;
+}
+
+// Whether the program trained between marks for most of the time: not where it marks some steps
+// and replays the others from a CUDA graph.
+bool MarkMostOfTheTime(const std::vector<TimeNs>& marks, Interval gpu_span) {
+  std::vector<TimeNs> lengths;
+  for (std::size_t i = 1; i < marks.size(); ++i) lengths.push_back(marks[i] - marks[i - 1]);
+  const TimeNs usual = 2 * Median(lengths);
+  TimeNs marked = 0;
+  for (const TimeNs length : lengths) marked += length <= usual ? length : 0;
+  return marked >= (std::max(marks.back(), gpu_span.end) - marks.front()) / 2;
 }
 
 HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
                     const StepPattern* pattern) {
   if (pattern == nullptr) {
     std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
-    if (marks.size() > kFewestSteps)
+    if (marks.size() > kFewestSteps) {
+      HostCuts replays;
+      if (!MarkMostOfTheTime(marks, gpu_span)) replays = CutsOf(FindGraphSteps(rank, ops));
+      if (!replays.times.empty()) return replays;
       return {StepSource::kMarks, "", kMarkConfidence, std::move(marks)};
+    }
   }
   std::optional<StepRanges> found = FindStepRanges(rank, gpu_span, pattern);
   if (!found || found->ranges.size() < kFewestSteps)

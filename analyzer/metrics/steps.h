@@ -4,7 +4,9 @@
 // Where a step ends on the host comes, in this order, from
 //   0. ranges that the user's own pattern names: then from nothing else;
 //   1. the recorded ends of optimizer steps: one step is one mark of the first optimizer (several
-//      optimizers, or several backward passes before one optimizer step, stay one step);
+//      optimizers, or several backward passes before one optimizer step, stay one step); but where
+//      these are few, and most of the work is replays of a CUDA graph that holds the optimizer, the
+//      replays (see graph_steps.h);
 //   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
 //      range begins, so that what a program does between its ranges belongs to a step too;
 //   3. what the work of the device repeats (see structure_steps.h);

@@ -45,9 +45,11 @@ void WriteAttention(TextReport& to, const proto::MatrixProducts& products) {
   }
   WriteStepFlops(to, products);
   if (products.unknown_share() > 0)
-    to.page.Sentence(fmt::format(
-        "{} of the kernel time is in matrix products or attention whose FLOPs are not known",
-        Percent(products.unknown_share(), 1)));
+    to.page.Sentence(
+        fmt::format("{} of the kernel time is in matrix products, convolutions or attention whose "
+                    "FLOPs are not "
+                    "known",
+                    Percent(products.unknown_share(), 1)));
 }
 
 }  // namespace

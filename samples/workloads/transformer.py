@@ -8,7 +8,9 @@ runs with the same options launch the same kernels, copies and collectives in ev
 anything that counts them.
 
   one GPU          python3 transformer.py
+  compiled         python3 transformer.py --compile
   data parallel    torchrun --nproc-per-node 2 transformer.py --ddp
+  sharded          torchrun --nproc-per-node 2 transformer.py --fsdp
   two GPUs at once python3 transformer.py --devices 2
 
 Step times are wall-clock times around blocks of steps, with a synchronisation before and after each block and none in between.
@@ -36,12 +38,56 @@ PEER_COPY_BYTES = 16 << 20
 SETTLE_STEPS = 2
 
 
+def flops_by_operator(forward):
+    """FLOPs of a forward and a backward pass. `forward` is no compiled function: the counter sees operators of eager PyTorch only."""
+    from torch.utils.flop_counter import FlopCounterMode
+    with FlopCounterMode(display=False) as counter:
+        forward().backward()
+    return {str(operator).rpartition(".")[2]: flops for operator, flops in counter.get_flop_counts()["Global"].items()}
+
+
+class StepEnds:
+    """When steps end: on the GPU, by events that cost the host next to nothing and the GPU nothing; else by the host's clock."""
+
+    def __init__(self, device):
+        self.on_gpu, self.ends = device.type == "cuda", []
+
+    def mark(self):
+        end = torch.cuda.Event(enable_timing=True) if self.on_gpu else time.perf_counter()
+        if self.on_gpu:
+            end.record()
+        self.ends.append(end)
+
+    def lengths_ms(self):
+        pairs = zip(self.ends, self.ends[1:])
+        return [a.elapsed_time(b) if self.on_gpu else (b - a) * 1e3 for a, b in pairs]
+
+
+def timed_steps(step, warmup, steps, device):
+    """Runs steps without a synchronisation in between, and tells what a report on them can be held against."""
+    synchronise = torch.cuda.synchronize if device.type == "cuda" else lambda device: None
+    for _ in range(warmup):
+        step()
+    synchronise(device)
+    ends, begin_unix_ns, began = StepEnds(device), time.time_ns(), time.perf_counter()
+    ends.mark()
+    for _ in range(steps):
+        step()
+        ends.mark()
+    synchronise(device)
+    seconds, end_unix_ns = time.perf_counter() - began, time.time_ns()
+    step_ms = ends.lengths_ms()
+    return {"warmup": warmup, "steps": steps, "seconds": seconds, "begin_unix_ns": begin_unix_ns, "end_unix_ns": end_unix_ns,
+            "step_ms": step_ms, "median_step_ms": statistics.median(step_ms)}
+
+
 class Block(nn.Module):
     """Pre-norm attention and feed-forward layer."""
 
-    def __init__(self, width, heads):
+    def __init__(self, width, heads, causal=True):
         super().__init__()
         self.heads = heads
+        self.causal = causal
         self.norm_attention = nn.LayerNorm(width)
         self.qkv = nn.Linear(width, 3 * width)
         self.project = nn.Linear(width, width)
@@ -53,7 +99,7 @@ class Block(nn.Module):
         batch, sequence, width = x.shape
         qkv = self.qkv(self.norm_attention(x)).view(batch, sequence, 3, self.heads, width // self.heads)
         query, key, value = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
         x = x + self.project(attended.transpose(1, 2).reshape(batch, sequence, width))
         return x + self.down(functional.gelu(self.up(self.norm_mlp(x))))
 
@@ -112,22 +158,47 @@ class IssuedCollectives:
             json.dump({"rank": rank, "steps": steps}, file)
 
 
+def make_model(options, device):
+    torch.manual_seed(options.seed)
+    with device:  # weights made on the GPU: half a billion random numbers take seconds on one CPU core
+        model = Transformer(options.layers, options.width, options.heads, options.sequence, options.vocabulary)
+    return model if options.precision == "autocast" else model.to(torch.bfloat16)
+
+
 class Replica:
     """A model with its optimizer on one device."""
 
-    def __init__(self, options, device):
+    def __init__(self, options, device, issued):
         self.device = device
         self.autocast = options.precision == "autocast"
-        torch.manual_seed(options.seed)
-        with device:  # weights made on the GPU: half a billion random numbers take seconds on one CPU core
-            model = Transformer(options.layers, options.width, options.heads, options.sequence, options.vocabulary)
-        self.model = model if self.autocast else model.to(torch.bfloat16)
-        how = {"fused": dict(fused=True), "foreach": dict(foreach=True), "single": dict(foreach=False)}
-        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, **how[options.optimizer])
+        self.model = make_model(options, device)
+        self.parameters = sum(p.numel() for p in self.model.parameters())
         self.module = self.model
+        if options.compile:
+            self.module = torch.compile(self.model)
+        if options.ddp:
+            self.replicate(issued, options.bucket_mb)
+        if options.fsdp:
+            self.shard()
+        how = {"fused": dict(fused=True), "foreach": dict(foreach=True), "single": dict(foreach=False)}
+        self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-4, **how[options.optimizer])
         self.loss = None
 
-    def distribute(self, issued, bucket_mb):
+    def shard(self):
+        """Each block gathers its parameters by itself, which overlaps with the block before."""
+        try:
+            from torch.distributed.fsdp import fully_shard
+        except ImportError:  # before PyTorch 2.6
+            from torch.distributed.fsdp import FullyShardedDataParallel
+            from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+            self.module = FullyShardedDataParallel(self.model, auto_wrap_policy=ModuleWrapPolicy({Block}), device_id=self.device,
+                                                   use_orig_params=True)
+            return
+        for block in self.model.blocks:
+            fully_shard(block)
+        fully_shard(self.model)
+
+    def replicate(self, issued, bucket_mb):
         # Parameters only, no buffers, so that the hook sees every collective of a step.
         self.module = nn.parallel.DistributedDataParallel(self.model, device_ids=[self.device.index], broadcast_buffers=False,
                                                           **({"bucket_cap_mb": bucket_mb} if bucket_mb else {}))
@@ -156,14 +227,12 @@ class Trainer:
     def __init__(self, options):
         self.options = options
         self.issued = IssuedCollectives()
-        self.rank = int(os.environ.get("RANK", "0")) if options.ddp else 0
-        first = int(os.environ.get("LOCAL_RANK", "0")) if options.ddp else 0
+        self.rank = int(os.environ.get("RANK", "0")) if options.distributed else 0
+        first = int(os.environ.get("LOCAL_RANK", "0")) if options.distributed else 0
         torch.cuda.set_device(first)
-        if options.ddp:
+        if options.distributed:
             dist.init_process_group("nccl", device_id=torch.device("cuda", first))
-        self.replicas = [Replica(options, torch.device("cuda", first + i)) for i in range(options.devices)]
-        if options.ddp:
-            self.replicas[0].distribute(self.issued, options.bucket_mb)
+        self.replicas = [Replica(options, torch.device("cuda", first + i), self.issued) for i in range(options.devices)]
         self.peer = self.make_peer_buffers()
         self.batches = iter(self.make_loader())
 
@@ -231,6 +300,19 @@ class Trainer:
             self.marked_step(f"settle {index}")
         return self.measure(), profiler
 
+    def run_for_figures(self):
+        options, device = self.options, self.replicas[0].device
+        figures = timed_steps(self.step, options.warmup, options.steps, device)
+        # A model of its own: one that is compiled or spread over GPUs is not counted as it is.
+        model = make_model(options, device)
+        tokens = torch.zeros(options.batch, options.sequence + 1, dtype=torch.int64, device=device)
+
+        def forward():
+            with torch.autocast("cuda", dtype=torch.bfloat16, enabled=options.precision == "autocast"):
+                return model(tokens[:, :-1], tokens[:, 1:])
+
+        return {**figures, "flops": flops_by_operator(forward)}
+
     def losses(self):
         return [replica.loss.item() for replica in self.replicas]
 
@@ -248,19 +330,18 @@ def start_profiler(options):
 
 def with_rank(path, options, rank):
     """out.json -> out.rank1.json in a job of several processes."""
-    if not options.ddp:
+    if not options.distributed:
         return path
     stem, extension = os.path.splitext(path)
     return f"{stem}.rank{rank}{extension}"
 
 
 def result_of(options, trainer, step_ms):
-    model = trainer.replicas[0].model
     return {
         "workload": "transformer", "preset": options.preset, "steps": options.steps,
         "median_step_ms": statistics.median(step_ms), "step_ms": step_ms, "block": options.block,
-        "parameters": sum(p.numel() for p in model.parameters()),
-        "tokens_per_step": options.batch * options.sequence * options.devices * (dist.get_world_size() if options.ddp else 1),
+        "parameters": trainer.replicas[0].parameters,
+        "tokens_per_step": options.batch * options.sequence * options.devices * (dist.get_world_size() if options.distributed else 1),
         "rank": trainer.rank, "devices": options.devices, "loss": trainer.losses(),
         "gpu": torch.cuda.get_device_name(), "torch": torch.__version__, "cuda": torch.version.cuda,
     }
@@ -280,6 +361,8 @@ def parse_options():
         parser.add_argument(f"--{name}", type=int, help="overrides the preset")
     parser.add_argument("--optimizer", choices=["fused", "foreach", "single"], help="AdamW variant, overrides the preset")
     parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel over NCCL; start with torchrun")
+    parser.add_argument("--fsdp", action="store_true", help="parameters sharded over the GPUs, likewise")
+    parser.add_argument("--compile", action="store_true", help="torch.compile the model")
     parser.add_argument("--bucket-mb", type=int, metavar="MB",
                         help="size of a gradient bucket under --ddp; one that holds all gradients leaves no communication "
                              "beside the backward pass (default: PyTorch's)")
@@ -291,14 +374,24 @@ def parse_options():
                         help='run under torch.profiler and export a Chrome trace; "-": collect, but leave without exporting')
     parser.add_argument("--profiler-activities", choices=["cuda", "cpu,cuda"], default="cpu,cuda",
                         help="what torch.profiler records; the steps are marked only with cpu (default: cpu,cuda)")
+    parser.add_argument("--figures", action="store_true",
+                        help="print what a report on the steps can be held against: their lengths on the GPU by CUDA events, their time on "
+                             "the clock, and the FLOPs of one by torch.utils.flop_counter, counted after them")
     options = parser.parse_args()
+    options.distributed = options.ddp or options.fsdp
     for name, value in PRESETS[options.preset].items():
         if getattr(options, name) is None:
             setattr(options, name, value)
-    if options.ddp and options.devices > 1:
-        parser.error("--ddp drives one GPU a process: leave out --devices")
-    if options.ddp and "RANK" not in os.environ:
-        parser.error("--ddp needs the variables that torchrun sets: torchrun --nproc-per-node 2 transformer.py --ddp")
+    if options.ddp + options.fsdp + options.compile > 1:
+        parser.error("--ddp, --fsdp and --compile exclude each other")
+    if options.distributed and options.devices > 1:
+        parser.error("--ddp and --fsdp drive one GPU a process: leave out --devices")
+    if options.distributed and "RANK" not in os.environ:
+        parser.error("--ddp and --fsdp need the variables that torchrun sets: torchrun --nproc-per-node 2 transformer.py --ddp")
+    if options.issued and options.fsdp:
+        parser.error("--issued knows what --ddp issues, not --fsdp")
+    if options.figures and (options.profiler or options.nvtx or options.issued or options.devices > 1):
+        parser.error("--figures is of bare steps on one GPU a process: leave out --profiler, --nvtx, --issued and --devices")
     if options.steps < 1 or options.warmup < 1 or options.block < 1:
         parser.error("--steps, --warmup and --block must be at least 1")
     return options
@@ -309,9 +402,14 @@ def main():
     if torch.cuda.device_count() < options.devices:
         sys.exit(f"transformer.py: {options.devices} CUDA devices are needed, {torch.cuda.device_count()} can be seen")
     trainer = Trainer(options)
-    step_ms, profiler = trainer.run()
+    if options.figures:
+        figures, profiler = trainer.run_for_figures(), None
+        result = {**result_of(options, trainer, figures["step_ms"]), **figures}
+    else:
+        step_ms, profiler = trainer.run()
+        result = result_of(options, trainer, step_ms)
     if trainer.rank == 0:
-        print(json.dumps(result_of(options, trainer, step_ms)), flush=True)
+        print(json.dumps(result), flush=True)
     if options.profiler == "-":
         os._exit(0)  # collecting the trace takes far longer than the steps, and the measurement is over
     if profiler:
@@ -319,7 +417,7 @@ def main():
         profiler.export_chrome_trace(with_rank(options.profiler, options, trainer.rank))
     if options.issued:
         trainer.issued.write(with_rank(options.issued, options, trainer.rank), trainer.rank)
-    if options.ddp:
+    if options.distributed:
         dist.destroy_process_group()
 
 

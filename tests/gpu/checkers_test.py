@@ -3,6 +3,7 @@
 """The checkers of this folder on made-up recordings: they must pass what agrees and fail what does not. Needs no GPU."""
 
 import contextlib
+import importlib.util
 import io
 import json
 import pathlib
@@ -13,6 +14,7 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "samples" / "workloads"))
 import check_nccl_plugin
 import check_nccl_transports
 import check_recording
@@ -28,6 +30,7 @@ import programs
 import python_side
 import run_db
 import workers
+import workloads
 
 SCHEMA = (pathlib.Path(__file__).parents[2] / "schemas" / "run_db.sql").read_text()
 VIEWS = (pathlib.Path(__file__).parents[2] / "schemas" / "views.sql").read_text()
@@ -684,6 +687,104 @@ class StepFlops(unittest.TestCase):
         self.assertEqual(self.judged("compiled", {}, products), ["PASS", "NOTE", "PASS"])
         self.assertEqual(self.judged("compiled", {}, {**products, "unknown_share": 0.0}), ["FAIL", "NOTE", "PASS"])
         self.assertEqual(self.judged("compiled", {}, {**products, "attention": {"calls": "1"}}), ["FAIL", "NOTE", "PASS"])
+
+
+class Workloads(unittest.TestCase):
+    """Ten steps of 1 ms on an H200, of half a TFLOP each as torch counts."""
+
+    FIGURES = {"warmup": 5, "steps": 10, "seconds": 0.01, "begin_unix_ns": 100_000_000, "end_unix_ns": 110_000_000, "median_step_ms": 1.0,
+               "flops": {"mm": 4e11, "addmm": 1e11}}
+
+    def report(self):
+        split = {"compute_ns": "900000", "idle_ns": "100000",
+                 "idle": [{"cause": "data wait", "ns": "60000"}, {"cause": "sync", "ns": "40000"}]}
+        steps = [{"start_ns": str(90_000_000 + i * 1_000_000), "length_ns": "1000000", **split} for i in range(10)]
+        total = {"length_ns": "10000000", "compute_ns": "9000000", "idle_ns": "1000000",
+                 "idle": [{"cause": "data wait", "ns": "600000"}, {"cause": "sync", "ns": "400000"}]}
+        partition = {"wall_ns": "10000000", "compute_ns": "9000000", "idle_ns": "1000000"}
+        return {"run": {"origin_unix_ns": "10000000", "partition": dict(partition), "kernels": {"unclassified_share": 0.001},
+                        "nccl": {"kernels": "5", "rows": [{"function": "AllReduce", "count": "5"}]},
+                        "matrix_products": {"flops_per_step": 5e11, "unknown_share": 0.2, "peak_share": 5e14 / 989e12}},
+                "devices": [{"partition": dict(partition), "peaks": {"bf16_tflops": 989}}],
+                "steps": [{"source": "optimizer steps", "first": "4", "median_ns": "1000000", "sum": total, "steps": steps}],
+                "mfu": {"mfu_percent": 5e16 / 989e12}, "verdict": {"label": "dataloader"}}
+
+    def failed(self, report, program=None):
+        """Names of the checks that fail."""
+        program = program or workloads.Program([], workloads.EXACT, ("data wait",), "dataloader", collectives=("AllReduce",))
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "checks"
+            workloads.judge(checks.Checks(path, "workloads"), "x", program, self.FIGURES, report)
+            outcomes = [json.loads(line) for line in path.read_text().splitlines()]
+        return [outcome["check"].removeprefix("x: ") for outcome in outcomes if outcome["outcome"] == "FAIL"]
+
+    def test_what_agrees_passes(self):
+        self.assertEqual(self.failed(self.report()), [])
+
+    def test_each_figure_that_is_off_fails(self):
+        def change(path, value):
+            report = self.report()
+            *way, last = path
+            message = report
+            for name in way:
+                message = message[name]
+            message[last] = value
+            return report
+
+        products = ("run", "matrix_products")
+        for path, value, failed in (
+                (("steps", 0, "median_ns"), "1030000", ["median step"]),
+                (("steps", 0, "steps"), self.report()["steps"][0]["steps"][:8], ["steps"]),
+                (("steps", 0, "steps", 0, "length_ns"), "1300000", ["mean step", "the parts of time add up"]),
+                ((*products, "flops_per_step"), 4.8e11, ["FLOPs of a step"]),
+                ((*products, "flops_per_step"), 5.2e11, ["FLOPs of a step"]),
+                ((*products, "peak_share"), 0.49, ["MFU"]),
+                ((*products, "peak_share"), None, ["MFU"]),
+                (("mfu", "mfu_percent"), 40, ["MFU of given FLOPs"]),
+                (("mfu",), {"reason": "the number of steps is unknown"}, ["MFU of given FLOPs"]),
+                (("run", "partition", "idle_ns"), "999999", ["the parts of time add up"]),
+                (("devices", 0, "partition", "compute_ns"), "1", ["the parts of time add up"]),
+                (("steps", 0, "steps", 3, "idle"), [], ["the parts of time add up"]),
+                (("run", "kernels", "unclassified_share"), 0.02, ["kernels of a known class"]),
+                (("steps", 0, "sum", "idle"), [{"cause": "sync", "ns": "1000000"}], ["cause of idle"]),
+                (("verdict", "label"), "compute_bound", ["verdict"]),
+                (("run", "nccl"), {}, ["AllReduce"])):
+            self.assertEqual(self.failed(change(path, value)), failed, path)
+
+    def test_lower_bound_never_exceeds_the_truth_and_names_what_is_unknown(self):
+        def failed(kind, flops, unknown, share):
+            report = self.report()
+            report["run"]["matrix_products"] = {"flops_per_step": flops, "unknown_share": unknown, "peak_share": share}
+            return self.failed(report, workloads.Program([], kind))
+
+        self.assertEqual(failed(workloads.PARTIAL, 3e11, 0.2, 0.3), [])
+        self.assertEqual(failed(workloads.PARTIAL, 0, 0.2, None), [], "all in a CUDA graph")
+        self.assertEqual(failed(workloads.PARTIAL, 3e11, 0, 0.3), ["FLOPs of a step"], "nothing said to be unknown")
+        self.assertEqual(failed(workloads.BOUND, 3e11, 0, 0.3), [])
+        self.assertEqual(failed(workloads.BOUND, 5.1e11, 0, 0.5), ["FLOPs of a step"])
+        self.assertEqual(failed(workloads.PARTIAL, 3e11, 0.2, 0.6), ["MFU"])
+        self.assertEqual(failed(workloads.PARTIAL, 3e11, 0.2, None), ["MFU"], "known, but no share given")
+
+    def test_timed_steps_are_found_by_the_clock(self):
+        report = self.report()
+        self.assertEqual(workloads.timed_steps(report, self.FIGURES), (4, 13))
+        late = {**self.FIGURES, "begin_unix_ns": 101_600_000, "end_unix_ns": 108_400_000}
+        self.assertEqual(workloads.timed_steps(report, late), (6, 11))
+        self.assertIsNone(workloads.timed_steps(report, {**self.FIGURES, "begin_unix_ns": 200_000_000, "end_unix_ns": 300_000_000}))
+        report["steps"][0]["source"] = "whole window"
+        self.assertIsNone(workloads.timed_steps(report, self.FIGURES))
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch")
+class ImageFiles(unittest.TestCase):
+    def test_decoded_is_what_was_encoded(self):
+        import torch
+        import images
+        pixels = torch.randint(0, 256, (37, 53, 3), dtype=torch.uint8)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "image.png"
+            images.write_png(path, pixels)
+            self.assertTrue(torch.equal(images.read_png(path), pixels))
 
 
 class KernelEfficiency(unittest.TestCase):
