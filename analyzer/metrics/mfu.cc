@@ -11,6 +11,8 @@
 #include <string_view>
 
 #include "analyzer/metrics/sm_rates.h"
+#include "analyzer/metrics/steps.h"
+#include "analyzer/model/intervals.h"
 
 namespace traceinject {
 namespace {
@@ -75,13 +77,51 @@ std::optional<Interval> GpuTimeOf(const Rank& rank, Interval host) {
   return span;
 }
 
+// The regular steps of a device.
+struct RegularSteps {
+  std::int64_t count = 0;
+  TimeNs time_ns = 0;
+  std::string source;
+
+  double mean_ns() const { return static_cast<double>(time_ns) / static_cast<double>(count); }
+};
+
+// Of the device with the longest ones, as the steps of a job take the same time on all: what others
+// wait for it may lie outside of theirs. Only steps that the program told of count: those found in
+// its work may be parts of steps. Empty: no device has three.
+std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices,
+                                         const StepPattern* pattern) {
+  std::optional<RegularSteps> slowest;
+  for (const MfuDevice& at : devices) {
+    const Steps found = FindSteps(*at.rank, *at.device, at.window, pattern);
+    if (found.source != StepSource::kMarks && found.source != StepSource::kRanges) continue;
+    RegularSteps regular;
+    regular.count = static_cast<std::int64_t>(found.count_regular());
+    regular.time_ns = Length(found.regular_times());
+    if (regular.count == 0) continue;
+    regular.source = found.source == StepSource::kMarks
+                         ? std::string(StepSourceName(found.source))
+                         : fmt::format("NVTX ranges {}", found.pattern);
+    if (const auto left = static_cast<std::int64_t>(found.steps.size()) - regular.count; left > 0)
+      regular.source += fmt::format("; {} of warm-up or irregular left out", left);
+    if (!slowest || regular.mean_ns() > slowest->mean_ns()) slowest = std::move(regular);
+  }
+  return slowest;
+}
+
 // The number of steps and the time that they took on the GPUs.
-Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOptions& options,
-                const StepPattern* pattern, Mfu& mfu) {
+Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
+                Interval window, const MfuOptions& options, const StepPattern* pattern, Mfu& mfu) {
   if (options.steps) {
     if (*options.steps <= 0) return "the number of steps must be positive";
     mfu.steps = options.steps;
     mfu.steps_source = "as given";
+    return std::nullopt;
+  }
+  if (std::optional<RegularSteps> regular = SlowestSteps(devices, pattern)) {
+    mfu.steps = regular->count;
+    mfu.window_ns = regular->time_ns;
+    mfu.steps_source = std::move(regular->source);
     return std::nullopt;
   }
   std::optional<StepCount> fewest;
@@ -95,8 +135,8 @@ Reason SetSteps(const Run& run, Interval gpu_span, Interval window, const MfuOpt
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
   if (!fewest)
-    return "the number of steps is unknown: no NVTX range is named like a step; give it "
-           "(--step-count)";
+    return "the number of steps is unknown: no optimizer steps were recorded, and no NVTX range is "
+           "named like a step; give it (--step-count)";
   if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
   if (gpu.length_ns() <= 0) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;
@@ -199,7 +239,7 @@ Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval g
   if (!options.requested()) reason = "give --flops-per-step, or --params and --tokens-per-step";
   if (!reason && (devices.empty() || mfu.window_ns <= 0)) reason = "no GPU work in the window";
   if (!reason) reason = SetFlops(options, mfu);
-  if (!reason) reason = SetSteps(run, gpu_span, window, options, pattern, mfu);
+  if (!reason) reason = SetSteps(run, devices, gpu_span, window, options, pattern, mfu);
   if (!reason) reason = SetPeak(cards, options.peak_dtype, mfu);
   if (!reason) reason = SetPercent(mfu);
   if (!reason) SetPercentAtClock(cards, options.peak_dtype, mfu);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model FLOPs utilisation: flops_per_step x steps / (time x sum of the GPUs' peaks). The time is
-// that of the work launched in the steps when NVTX ranges mark them, else the window.
+// Model FLOPs utilisation: flops_per_step x steps / (time x sum of the GPUs' peaks). Steps and time
+// are those of the regular steps (steps.h), where the program told of three or more by optimizer
+// steps or NVTX ranges; of fewer ranges, the time of the work launched in them; else the window.
 //
 // FLOPs per step are given by the user, for the whole job, or follow from parameters and tokens by
 // the 6ND rule (PaLM, appendix B, without its attention term). Whatever cannot be known stays
@@ -23,7 +24,7 @@ struct MfuOptions {
   std::optional<double> flops_per_step = std::nullopt;   // of the whole job
   std::optional<double> params = std::nullopt;           // of the model
   std::optional<double> tokens_per_step = std::nullopt;  // of the whole job
-  std::optional<std::int64_t> steps = std::nullopt;      // in the window; empty: from NVTX ranges
+  std::optional<std::int64_t> steps = std::nullopt;      // in the window; empty: as found
   PeakDtype peak_dtype = PeakDtype::kBf16;
 
   bool requested() const { return flops_per_step || params || tokens_per_step; }

@@ -82,6 +82,23 @@ TEST(MfuTest, StepsFromNvtx) {
   EXPECT_NEAR(*mfu.percent, 25, 1e-9);
 }
 
+TEST(MfuTest, RegularStepsAlone) {
+  RankBuilder builder;
+  TimeNs t = 0;
+  for (int step = 0; step < 12; ++step) {
+    AddWork(builder, t + 1'000'000, {t + 1'100'000, t + 9'000'000});
+    t += step == 6 ? 400'000'000 : 10'000'000;  // something else went on for long
+    builder.AddStepMark(t - 500'000);
+  }
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const Mfu mfu = Compute(run, {.flops_per_step = 0.989e12});
+  EXPECT_EQ(mfu.steps, 10);
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 of warm-up or irregular left out");
+  EXPECT_EQ(mfu.window_ns, 100'000'000);
+  EXPECT_NEAR(*mfu.percent, 10, 1e-9);
+}
+
 TEST(MfuTest, StepsWithoutWorkHaveNoTime) {
   RankBuilder builder;
   builder.AddRange({0, 400'000'000, "step 0"});

@@ -135,14 +135,19 @@ void WithholdSteps(proto::Report& report) {
       steps.clear_warm_up();
       steps.clear_irregular();
       steps.clear_regular_mean_ns();
+      steps.clear_regular_median_ns();
+      steps.clear_regular();
+      steps.clear_left_out();
     }
     // Found by their times.
     if (Withholds(report, source, Figures::kTimes)) steps.clear_count();
     if (lengths || Withholds(report, source, Figures::kPartition)) {
       steps.clear_sum();
+      steps.clear_regular_sum();
       steps.clear_steps();
     } else if (Withholds(report, source, Figures::kGapCauses)) {
       ClearCauses(*steps.mutable_sum());
+      ClearCauses(*steps.mutable_regular_sum());
       for (proto::StepSplit& step : *steps.mutable_steps()) ClearCauses(step);
     }
   }

@@ -37,12 +37,47 @@ void SplitOf(const StepSplit& split, proto::StepSplit& to) {
   }
 }
 
-StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
+template <typename Chosen>
+StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   StepSplit sum;
   for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
-    if (!judged.steps.steps[i].warm_up) sum += judged.causes.steps[i];
+    if (chosen(judged.steps.steps[i])) sum += judged.causes.steps[i];
   }
   return sum;
+}
+
+StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
+  return SumOf(judged, [](const Step& step) { return !step.warm_up; });
+}
+
+std::string_view WhyLeftOut(StepKind kind) {
+  switch (kind) {
+    case StepKind::kWarmUp:
+      return "at the beginning, far from the median";
+    case StepKind::kEvaluation:
+      return "forward work without training";
+    case StepKind::kCheckpoint:
+      return "the program was being saved";
+    case StepKind::kRegular:
+    case StepKind::kIrregular:
+      break;
+  }
+  return "far from the median";
+}
+
+void LeftOutOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
+  for (const StepKind kind : kStepKinds) {
+    proto::LeftOutSteps left;
+    for (std::size_t i = 0; i < judged.kinds.size(); ++i) {
+      if (judged.kinds[i] != kind) continue;
+      left.set_count(left.count() + 1);
+      left.set_total_ns(left.total_ns() + judged.steps.steps[i].length_ns());
+    }
+    if (kind == StepKind::kRegular || left.count() == 0) continue;
+    left.set_kind(std::string(StepKindName(kind)));
+    left.set_reason(std::string(WhyLeftOut(kind)));
+    *to.add_left_out() = std::move(left);
+  }
 }
 
 void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto::DeviceSteps& to) {
@@ -58,8 +93,13 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
   to.set_mad_ns(steps.mad_ns);
   to.set_confidence(steps.confidence);
   if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
+  if (const auto median = steps.regular_median_ns()) to.set_regular_median_ns(*median);
   SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
+  to.set_regular(static_cast<std::int64_t>(steps.count_regular()));
+  SplitOf(SumOf(judged, [](const Step& step) { return step.regular(); }),
+          *to.mutable_regular_sum());
+  LeftOutOf(judged, to);
   const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
@@ -67,6 +107,7 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
     row.set_start_ns(steps.steps[i].time.start - origin);
     row.set_warm_up(steps.steps[i].warm_up);
     row.set_irregular(steps.steps[i].irregular);
+    row.set_kind(std::string(StepKindName(judged.kinds[i])));
     row.set_data_waits(waits[i].waits);
     row.set_data_wait_ns(waits[i].wait_ns);
     if (waits[i].samples) row.set_samples(*waits[i].samples);
