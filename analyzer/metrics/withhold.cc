@@ -139,6 +139,9 @@ void WithholdSteps(proto::Report& report) {
       steps.clear_regular();
       steps.clear_left_out();
     }
+    if (lengths || Withholds(report, source, Figures::kPartition) ||
+        Withholds(report, source, Figures::kGapCauses))
+      steps.clear_queue();
     // Found by their times.
     if (Withholds(report, source, Figures::kTimes)) steps.clear_count();
     if (lengths || Withholds(report, source, Figures::kPartition)) {
@@ -159,6 +162,11 @@ std::string WithheldGrounds(const proto::Report& report) {
     return withheld.reason();
   }
   return "";
+}
+
+bool StepsAreWithheld(const proto::Report& report, std::size_t source) {
+  return Withholds(report, static_cast<int>(source), Figures::kSteps) ||
+         Withholds(report, static_cast<int>(source), Figures::kTimes);
 }
 
 }  // namespace traceinject

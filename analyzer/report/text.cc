@@ -108,7 +108,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     to.page.Heading("Kernel classes");
     WriteKernelClasses(to, run.classes());
     if (run.kernel_findings_size() > 0) {
-      to.page.Heading("What the names of kernels show");
+      to.page.Heading("What the kernels show");
       WriteKernelFindings(to, run.kernel_findings());
     }
     if (run.matrix_products().calls() + run.matrix_products().attention().calls() > 0) {

@@ -33,6 +33,19 @@ std::string LeftOut(const proto::DeviceSteps& steps) {
   return text;
 }
 
+void WriteQueue(TextReport& to, const proto::DeviceSteps& steps) {
+  if (!steps.has_queue()) return;
+  const proto::LaunchQueue& queue = steps.queue();
+  to.page.Sentence(fmt::format(
+      "how far the host is ahead: operations start {} after their launch (median; 5 % within {}); "
+      "{} "
+      "of them wait in the queue (median over time; for 5 % of it no more than {}), none for {} of "
+      "the time",
+      FormatTime(queue.slack_median_ns()), FormatTime(queue.slack_low_ns()),
+      FormatCount(queue.depth_median()), FormatCount(queue.depth_low()),
+      Percent(queue.empty_share())));
+}
+
 }  // namespace
 
 void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
@@ -69,6 +82,7 @@ void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
   if (sum.has_unrecorded_ns()) add("not recorded", sum.unrecorded_ns());
   add("sum", sum.length_ns());
   to.page.Table(rows, 1, 2);
+  WriteQueue(to, steps);
 }
 
 void WriteSamples(TextReport& to) {

@@ -260,7 +260,7 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   const std::string unbroken = Unbroken(text);
   for (const char* expected :
        {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (5 of 6)",
-        "1.50 waves, occupancy 25.0 %", "What the names of kernels show",
+        "1.50 waves, occupancy 25.0 %", "What the kernels show",
         "- products of matrices with unaligned rows: 30.0 % of the kernel time; no more than about "
         "2.000",
         "most in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {

@@ -10,8 +10,10 @@
 
 #include "analyzer/metrics/data_loading.h"
 #include "analyzer/metrics/printable.h"
+#include "analyzer/metrics/queue_depth.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/metrics/withhold.h"
+#include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/levers.h"
@@ -80,6 +82,18 @@ void LeftOutOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
   }
 }
 
+void QueueOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
+  const auto found = SummariseQueue(*judged.rank, *judged.device, judged.steps.regular_times());
+  if (!found || found->time_ns <= 0) return;
+  proto::LaunchQueue& queue = *to.mutable_queue();
+  queue.set_operations(found->operations);
+  queue.set_slack_median_ns(found->slack_median_ns);
+  queue.set_slack_low_ns(found->slack_low_ns);
+  queue.set_depth_median(found->depth_median);
+  queue.set_depth_low(found->depth_low);
+  queue.set_empty_share(static_cast<double>(found->empty_ns) / static_cast<double>(found->time_ns));
+}
+
 void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto::DeviceSteps& to) {
   const Steps& steps = judged.steps;
   to.set_label(std::string(judged.label));
@@ -100,6 +114,7 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
   SplitOf(SumOf(judged, [](const Step& step) { return step.regular(); }),
           *to.mutable_regular_sum());
   LeftOutOf(judged, to);
+  QueueOf(judged, to);
   const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
@@ -271,6 +286,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   if (IsStopped(options.stop)) return;
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
+  AddSmallKernels(judged, report);
   if (decision.label == "compute_bound") {
     for (const proto::DeviceReport& device : report.devices()) {
       if (device.label() == critical.label) KernelLevers(device, verdict);

@@ -451,6 +451,25 @@ TEST(VerdictTest, StepsInTheReportAddUp) {
   }
 }
 
+TEST(VerdictTest, SmallKernelsAreALeverWhereTheyAreMany) {
+  TrainingPlan small, large;
+  small.kernel_ns = 5'000;
+  small.python_ns = small.call_ns = 1'000;  // the host is ahead all the same
+  small.layers = 100;
+  for (const TrainingPlan& plan : {small, large}) {
+    const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+    const auto& findings = report.run().kernel_findings();
+    const auto found =
+        std::find_if(findings.begin(), findings.end(),
+                     [](const proto::KernelFinding& one) { return one.name() == "small_kernels"; });
+    EXPECT_EQ(found != findings.end(), plan.kernel_ns == small.kernel_ns);
+    if (found == findings.end()) continue;
+    EXPECT_EQ(found->share(), 1);
+    EXPECT_NE(found->text().find("800 launches a step"), std::string::npos) << found->text();
+    EXPECT_GT(report.steps(0).queue().slack_median_ns(), 10'000);
+  }
+}
+
 // Whenever it is told: what it gives is the report or has no verdict.
 TEST(VerdictTest, StepsAloneAreThoseOfTheVerdict) {
   TrainingPlan plan;

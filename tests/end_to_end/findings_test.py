@@ -43,6 +43,30 @@ class Findings(harness.TestCase):
         for split in (steps["regular_sum"], *steps["steps"]):
             self.assertEqual(sum(int(split.get(part, 0)) for part in parts), int(split["length_ns"]))
 
+    def test_many_small_kernels_are_told(self):
+        small = ["--steps", "10", "--nvtx", "--streams", "1", "--kernels", "2000", "--kernel-us", "2"]
+        report, truth = self.report(*small)
+        finding = [one for one in report["run"]["kernel_findings"] if one["name"] == "small_kernels"]
+        self.assertEqual(len(finding), 1)
+        self.assertEqual(finding[0]["share"], 1, "all kernels are small")
+        self.assertIn("2,000 launches a step", finding[0]["text"])
+        kernels = truth.kernels()
+        self.assertEqual(int(finding[0]["kernels"]) % 2000, 0)
+        self.assertLess(int(finding[0]["total_ns"]), sum(kernel.end - kernel.start for kernel in kernels) + 1)
+        queue = report["steps"][0]["queue"]
+        self.assertEqual(int(queue["operations"]), int(finding[0]["kernels"]))
+        report, _ = self.report(*PLAIN, name="large.db")
+        self.assertEqual(report["run"].get("kernel_findings", []), [])
+
+    def test_how_far_the_host_is_ahead(self):
+        """All of a step is launched at once and waits for the kernels before it, or each kernel is waited for."""
+        ahead = self.report(*PLAIN, "--sync", "none", name="ahead.db")[0]["steps"][0]["queue"]
+        behind = self.report(*PLAIN, "--sync-every", "1", name="behind.db")[0]["steps"][0]["queue"]
+        self.assertGreater(int(ahead["slack_median_ns"]), 2_000_000, "four kernels of 500 us")
+        self.assertGreater(int(ahead["depth_median"]), 4)
+        self.assertLessEqual(int(behind.get("depth_median", 0)), 1, "the copy that waits for its kernel")
+        self.assertLess(int(behind["slack_median_ns"]), int(ahead["slack_median_ns"]))
+
 
 if __name__ == "__main__":
     harness.main()
