@@ -31,6 +31,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
       part.clear_copies();
       part.clear_samples();
       part.mutable_nccl()->clear_rows();
+      part.mutable_nccl()->clear_link();
       return;
     case Figures::kSteps:
       part.clear_samples();
@@ -46,6 +47,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
       part.clear_matrix_products();
       ClearKernelWork(part);
       part.mutable_nccl()->clear_rows();
+      part.mutable_nccl()->clear_link();
       part.mutable_nccl()->clear_calls();
       part.mutable_nccl()->clear_linked_kernels();
       part.mutable_nccl()->set_caveat("NCCL's figures are not given: " + reason + ".");
@@ -117,6 +119,9 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
       if (device.source() != static_cast<int>(withheld.rank)) continue;
       ClearFigures(withheld.figures, withheld.reason, device);
       if (withheld.figures == Figures::kTimes) device.clear_telemetry();
+      // Shares of the busy time, and rates.
+      if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kPartition)
+        device.clear_link_findings();
       if (withheld.figures != Figures::kLinks && withheld.figures != Figures::kSteps)
         device.clear_longest_gaps();
       if (withheld.figures == Figures::kTimes) device.clear_memory_samples();

@@ -13,6 +13,7 @@
 #include "analyzer/metrics/queue_depth.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/metrics/withhold.h"
+#include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
@@ -256,6 +257,27 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   }
 }
 
+// Before the levers of the label: they are about this run.
+void LinkLevers(const proto::DeviceReport& device, proto::Verdict& to) {
+  const int general = to.levers_size();
+  for (const proto::LinkFinding& finding : device.link_findings()) {
+    if (finding.name() != "slow_communication" && !finding.name().ends_with("_buckets")) continue;
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(finding.setting());
+    lever.set_change(fmt::format("{} ({})", finding.change(), finding.text()));
+    lever.set_source(finding.source());
+  }
+  std::rotate(to.mutable_levers()->pointer_begin(), to.mutable_levers()->pointer_begin() + general,
+              to.mutable_levers()->pointer_end());
+}
+
+// Devices are judged in the order of the report, and those alone.
+proto::DeviceReport* ReportOf(const JudgedDevice& judged, Report& report) {
+  return &*std::find_if(
+      report.mutable_devices()->begin(), report.mutable_devices()->end(),
+      [&](const proto::DeviceReport& device) { return device.label() == judged.label; });
+}
+
 // What rests on withheld figures.
 void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_savings();
@@ -287,6 +309,11 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
   AddSmallKernels(judged, report);
+  for (const JudgedDevice& device : judged) {
+    if (WithheldGrounds(report).empty()) AddBucketFindings(device, *ReportOf(device, report));
+  }
+  AddSlowCommunication(decision.label, *ReportOf(critical, report));
+  if (decision.label == "comm_exposed") LinkLevers(*ReportOf(critical, report), verdict);
   if (decision.label == "compute_bound") {
     for (const proto::DeviceReport& device : report.devices()) {
       if (device.label() == critical.label) KernelLevers(device, verdict);

@@ -12,8 +12,6 @@ STEPS = 30
 KERNELS = 20
 # 10 ms a step of kernels, one after the other: their times are the device's own, whatever the machine does beside it.
 PLAIN = ["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", str(KERNELS), "--kernel-us", "500"]
-
-
 class Findings(harness.TestCase):
     def setUp(self):
         super().setUp()
@@ -66,6 +64,29 @@ class Findings(harness.TestCase):
         self.assertGreater(int(ahead["depth_median"]), 4)
         self.assertLessEqual(int(behind.get("depth_median", 0)), 1, "the copy that waits for its kernel")
         self.assertLess(int(behind["slack_median_ns"]), int(ahead["slack_median_ns"]))
+
+    def test_pageable_copies_are_told_with_their_rate(self):
+        """The link is looked at once a second, so the run lasts for two."""
+        report, truth = self.report(*PLAIN, "--pageable-mb", "40", "--steps", "150")
+        device = report["devices"][0]
+        findings = device["link_findings"]
+        self.assertEqual([finding["name"] for finding in findings], ["pageable_uploads"])
+        copies = truth.memcpys()
+        rate = sum(copy.bytes for copy in copies) / sum(copy.end - copy.start for copy in copies)
+        self.assertEqual(device["host_link"]["name"], "PCIe 5.0 x16")
+        self.assertIn(f"{rate:.1f} GB/s, {100 * rate / device['host_link']['gb_per_s']:.1f} % of PCIe 5.0 x16", findings[0]["text"])
+        self.assertIn("pin_memory=True", findings[0]["setting"])
+        report, _ = self.report(*PLAIN, name="plain.db")
+        self.assertEqual(report["devices"][0].get("link_findings", []), [])
+
+    def test_rate_of_large_operations_between_ranks(self):
+        report, _ = self.report("--steps", "6", "--nvtx", "--kernels", "5", "--nccl", "new", env={"WORLD_SIZE": "8", "RANK": "0"})
+        nccl = report["devices"][0]["nccl"]
+        factors = {"AllReduce": 2 * 7 / 8, "AllGather": 7 / 8, "ReduceScatter": 7 / 8}
+        large = [row for row in nccl["rows"] if row["function"] in factors and int(row["bucket_low_bytes"]) >= 8 << 20]
+        bus_bytes = sum(int(row["bytes"]) * factors[row["function"]] for row in large)
+        self.assertAlmostEqual(nccl["link"]["busbw_gb_per_s"], bus_bytes / sum(int(row["kernel_ns"]) for row in large), places=3)
+        self.assertTrue(nccl["link"]["waiting_included"], "the other ranks were not recorded")
 
 
 if __name__ == "__main__":
