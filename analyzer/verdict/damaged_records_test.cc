@@ -160,6 +160,10 @@ TEST_P(DamagedRecordsTest, ClockSet) {
     EXPECT_EQ(Found("clock_step"), static_cast<std::int64_t>(run_.ranks.size())) << by;
     ExpectNothingOff();
     EXPECT_EQ(Withheld().contains("times"), by < 0) << by;
+    const std::string& text = damaged_.trust().findings(0).text();
+    EXPECT_NE(text.find(by < 0 ? "to about a second after " : "all times after "),
+              std::string::npos)
+        << text;
   }
 }
 
