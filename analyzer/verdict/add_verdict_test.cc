@@ -470,6 +470,26 @@ TEST(VerdictTest, SmallKernelsAreALeverWhereTheyAreMany) {
   }
 }
 
+TEST(VerdictTest, RegularStepsAndThoseLeftOutAreAll) {
+  TrainingPlan plan;
+  plan.checkpoint_every = 8;
+  plan.checkpoint_ns = 90'000'000;
+  const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+  const proto::DeviceSteps& steps = report.steps(0);
+  ASSERT_EQ(steps.left_out_size(), 1);
+  EXPECT_EQ(steps.left_out(0).kind(), "checkpoint");
+  EXPECT_EQ(steps.left_out(0).count(), plan.steps / plan.checkpoint_every);
+  EXPECT_EQ(steps.regular() + steps.left_out(0).count(), steps.count());
+  std::int64_t all_ns = 0;
+  for (const proto::StepSplit& step : steps.steps()) all_ns += step.length_ns();
+  const proto::StepSplit& sum = steps.regular_sum();
+  EXPECT_EQ(sum.length_ns() + steps.left_out(0).total_ns(), all_ns);
+  EXPECT_EQ(
+      sum.compute_ns() + sum.exposed_communication_ns() + sum.exposed_copy_ns() + sum.idle_ns(),
+      sum.length_ns());
+  for (const proto::IdlePart& part : sum.idle()) EXPECT_NE(part.cause(), "checkpoint");
+}
+
 // Whenever it is told: what it gives is the report or has no verdict.
 TEST(VerdictTest, StepsAloneAreThoseOfTheVerdict) {
   TrainingPlan plan;
