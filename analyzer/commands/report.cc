@@ -47,9 +47,10 @@ void Describe(CLI::App& app, Options& options) {
             "parameters of the model, with --tokens-per-step: 6 x parameters x tokens");
   AddAmount(app, "--tokens-per-step", report.mfu.tokens_per_step,
             "tokens of one step of the whole job");
-  app.add_option("--step-count", report.mfu.steps,
-                 "steps in the window, for model FLOPs utilisation; without it NVTX ranges are "
-                 "counted")
+  app.add_option(
+         "--step-count", report.mfu.steps,
+         "steps in the window, for model FLOPs utilisation; without it the regular optimizer "
+         "steps or NVTX ranges are counted")
       ->check(WholeNumberFrom(1));
   app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
       ->check(CLI::Validator(
