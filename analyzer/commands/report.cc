@@ -48,8 +48,8 @@ void Describe(CLI::App& app, Options& options) {
   AddAmount(app, "--tokens-per-step", report.mfu.tokens_per_step,
             "tokens of one step of the whole job");
   app.add_option("--step-count", report.mfu.steps,
-                 "steps in the window, for model FLOPs utilisation; without it those that NVTX "
-                 "ranges name or that were found")
+                 "steps in the window, for model FLOPs utilisation; without it the regular steps "
+                 "that were found are counted")
       ->check(WholeNumberFrom(1));
   app.add_option(
          "--peak-tflops", report.mfu.peak_tflops,

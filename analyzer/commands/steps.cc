@@ -30,6 +30,8 @@ std::string Summary(const Report& report) {
     text += fmt::format("{}{}: {} ({}), median {}, MAD {}", text.empty() ? "" : "; ", steps.label(),
                         Plural(steps.count(), "step"), steps.source(),
                         FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()));
+    for (const proto::LeftOutSteps& left : steps.left_out())
+      text += fmt::format(", {} {}", FormatCount(left.count()), left.kind());
   }
   return text;
 }

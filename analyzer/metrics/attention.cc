@@ -62,7 +62,7 @@ AttentionCalls& AttentionCalls::operator+=(const AttentionCalls& other) {
   return *this;
 }
 
-AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange range,
+AttentionCalls CountAttention(const Rank& rank, const Device& device, const OpRanges& ranges,
                               Interval window) {
   AttentionCalls found;
   const Attentions& attentions = rank.attentions;
@@ -71,32 +71,34 @@ AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange ra
   const std::vector<std::uint32_t> product =
       CallAround(rank, rank.gemms.start, rank.gemms.end, rank.gemms.thread);
   std::vector<bool> linked(attentions.size(), false);
-  for (std::size_t op = range.begin; op < range.end; ++op) {
-    if (ops.kind[op] != OpKind::kKernel) continue;
-    const TimeNs length = ops.end[op] - ops.start[op];
-    found.all_kernels_ns += length;
-    const std::uint32_t launch = ops.launch[op];
-    if (launch != kNone && product[launch] != kNone) continue;
-    const KernelClass kernel_class = ops.kernel_class[op];
-    const std::uint32_t row = calls.Of(launch, kernel_class);
-    bool known = false;
-    if (row != kNone) {
-      const AttentionShape& shape = rank.attention_shapes[attentions.shape[row]];
-      const auto flops = AttentionFlops(shape, attentions.backward[row] != 0);
-      known = flops.has_value();
-      found.kernel_ns += length;
-      if (!linked[row]) {
-        linked[row] = true;
-        ++found.linked_calls;
-        if (attentions.backward[row] != 0) ++found.backward_calls;
-        if (!known) ++found.unknown_calls;
-        found.flops += flops.value_or(0);
-        if (known) found.flops_by_type[shape.type] += *flops;
+  for (const OpRange& range : ranges) {
+    for (std::size_t op = range.begin; op < range.end; ++op) {
+      if (ops.kind[op] != OpKind::kKernel) continue;
+      const TimeNs length = ops.end[op] - ops.start[op];
+      found.all_kernels_ns += length;
+      const std::uint32_t launch = ops.launch[op];
+      if (launch != kNone && product[launch] != kNone) continue;
+      const KernelClass kernel_class = ops.kernel_class[op];
+      const std::uint32_t row = calls.Of(launch, kernel_class);
+      bool known = false;
+      if (row != kNone) {
+        const AttentionShape& shape = rank.attention_shapes[attentions.shape[row]];
+        const auto flops = AttentionFlops(shape, attentions.backward[row] != 0);
+        known = flops.has_value();
+        found.kernel_ns += length;
+        if (!linked[row]) {
+          linked[row] = true;
+          ++found.linked_calls;
+          if (attentions.backward[row] != 0) ++found.backward_calls;
+          if (!known) ++found.unknown_calls;
+          found.flops += flops.value_or(0);
+          if (known) found.flops_by_type[shape.type] += *flops;
+        }
       }
+      const bool counts = AttentionLinks::IsAttention(kernel_class) ||
+                          kernel_class == KernelClass::kGemm || kernel_class == KernelClass::kConv;
+      if (counts && !known) found.unknown_ns += length;
     }
-    const bool counts = AttentionLinks::IsAttention(kernel_class) ||
-                        kernel_class == KernelClass::kGemm || kernel_class == KernelClass::kConv;
-    if (counts && !known) found.unknown_ns += length;
   }
   found.calls = found.linked_calls;
   if (IsFirstAtWork(rank, device)) CountWithoutKernels(rank, calls, window, found);

@@ -47,10 +47,14 @@ struct AttentionCalls {
   AttentionCalls& operator+=(const AttentionCalls& other);
 };
 
-// The calls with a kernel in the range. Those without a kernel on any device count once a rank:
+// The calls with a kernel in the ranges. Those without a kernel on any device count once a rank:
 // with its first device that did work, if they were called in the window.
 // O((calls + products + operations) log calls).
-AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange range,
+AttentionCalls CountAttention(const Rank& rank, const Device& device, const OpRanges& ranges,
                               Interval window);
+inline AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange range,
+                                     Interval window) {
+  return CountAttention(rank, device, OpRanges{range}, window);
+}
 
 }  // namespace traceinject

@@ -80,7 +80,7 @@ std::string MatrixTypes(const GemmShape& shape) {
   return fmt::format("{} x {} = {}", a, DataTypeName(shape.type_b), DataTypeName(shape.type_c));
 }
 
-MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRange range,
+MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, const OpRanges& ranges,
                                    Interval window) {
   MatrixProducts products;
   const Gemms& gemms = rank.gemms;
@@ -88,12 +88,14 @@ MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRan
   const std::vector<std::uint32_t> product = CallAround(rank, gemms.start, gemms.end, gemms.thread);
   const GpuOps& ops = device.ops;
   std::vector<Found> found(gemms.size());  // by the last row of the call
-  for (std::size_t op = range.begin; op < range.end; ++op) {
-    const std::uint32_t launch = ops.launch[op];
-    if (launch == kNone || product[launch] == kNone || ops.kind[op] != OpKind::kKernel) continue;
-    Found& call = found[product[launch]];
-    ++call.kernels;
-    call.kernel_ns += ops.end[op] - ops.start[op];
+  for (const OpRange& range : ranges) {
+    for (std::size_t op = range.begin; op < range.end; ++op) {
+      const std::uint32_t launch = ops.launch[op];
+      if (launch == kNone || product[launch] == kNone || ops.kind[op] != OpKind::kKernel) continue;
+      Found& call = found[product[launch]];
+      ++call.kernels;
+      call.kernel_ns += ops.end[op] - ops.start[op];
+    }
   }
   std::vector<double> flops;  // by shape
   for (const GemmShape& shape : rank.gemm_shapes) flops.push_back(FlopsOf(shape));

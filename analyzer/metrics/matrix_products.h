@@ -49,11 +49,15 @@ struct MatrixProducts {
   TimeNs kernel_ns = 0;
 };
 
-// The products with a kernel in the range. Those without a kernel on any device count as calls,
+// The products with a kernel in the ranges. Those without a kernel on any device count as calls,
 // once a rank: with its first device that did work, if they were called in the window.
 // O(calls + operations).
-MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRange range,
+MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, const OpRanges& ranges,
                                    Interval window);
+inline MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRange range,
+                                          Interval window) {
+  return CountMatrixProducts(rank, device, OpRanges{range}, window);
+}
 
 // Sums by function and shape.
 MatrixProducts MergeMatrixProducts(const std::vector<MatrixProducts>& parts);

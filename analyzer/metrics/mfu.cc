@@ -12,6 +12,7 @@
 
 #include "analyzer/metrics/sm_rates.h"
 #include "analyzer/metrics/steps.h"
+#include "analyzer/model/intervals.h"
 
 namespace traceinject {
 namespace {
@@ -76,27 +77,43 @@ std::optional<Interval> GpuTimeOf(const Rank& rank, Interval host) {
   return span;
 }
 
-// Of the steps that were found without NVTX ranges, those after warm-up.
-Reason SetFoundSteps(const std::vector<MfuDevice>& devices, const StepPattern* pattern, Mfu& mfu) {
-  std::optional<std::int64_t> fewest;
-  LongestByHost time;
+// The regular steps of a device.
+struct RegularSteps {
+  std::int64_t count = 0;
+  TimeNs time_ns = 0;
+  std::string source;
+
+  double mean_ns() const { return static_cast<double>(time_ns) / static_cast<double>(count); }
+};
+
+// Of the device with the longest ones, as the steps of a job take the same time on all: what others
+// wait for it may lie outside of theirs. `told`: only those that the program told of; without,
+// those found in its work, which may be parts of steps. Empty: no device has three.
+std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices,
+                                         const StepPattern* pattern, bool told) {
+  std::optional<RegularSteps> slowest;
   for (const MfuDevice& at : devices) {
     const Steps found = FindSteps(*at.rank, *at.device, at.window, pattern);
-    if (found.source == StepSource::kWindow) continue;
-    const auto warm_up = found.count(&Step::warm_up);  // all of them are at the beginning
-    const auto count = static_cast<std::int64_t>(found.steps.size() - warm_up);
-    time.Add(*at.rank, {found.steps[warm_up].time.start, found.steps.back().time.end});
-    if (fewest && *fewest <= count) continue;
-    fewest = count;
-    mfu.steps_source = StepSourceName(found.source);
-    if (warm_up > 0) mfu.steps_source += fmt::format(", without {} of warm-up", warm_up);
+    const bool is_told = found.source == StepSource::kMarks || found.source == StepSource::kRanges;
+    if (found.source == StepSource::kWindow || is_told != told) continue;
+    RegularSteps regular;
+    regular.count = static_cast<std::int64_t>(found.count_regular());
+    regular.time_ns = Length(found.regular_times());
+    if (regular.count == 0) continue;
+    regular.source = found.source == StepSource::kRanges
+                         ? fmt::format("NVTX ranges {}", found.pattern)
+                         : std::string(StepSourceName(found.source));
+    if (const auto left = static_cast<std::int64_t>(found.steps.size()) - regular.count; left > 0)
+      regular.source += fmt::format("; {} of warm-up or irregular left out", left);
+    if (!slowest || regular.mean_ns() > slowest->mean_ns()) slowest = std::move(regular);
   }
-  if (!fewest)
-    return "the number of steps is unknown: none were found and no NVTX range is named like one; "
-           "give it (--step-count)";
-  mfu.steps = fewest;
-  mfu.window_ns = time.length_ns();
-  return std::nullopt;
+  return slowest;
+}
+
+void SetRegular(RegularSteps regular, Mfu& mfu) {
+  mfu.steps = regular.count;
+  mfu.window_ns = regular.time_ns;
+  mfu.steps_source = std::move(regular.source);
 }
 
 // The number of steps and the time that they took on the GPUs.
@@ -106,6 +123,10 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
     if (*options.steps <= 0) return "the number of steps must be positive";
     mfu.steps = options.steps;
     mfu.steps_source = "as given";
+    return std::nullopt;
+  }
+  if (std::optional<RegularSteps> regular = SlowestSteps(devices, pattern, true)) {
+    SetRegular(std::move(*regular), mfu);
     return std::nullopt;
   }
   std::optional<StepCount> fewest;
@@ -118,7 +139,15 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
     if (const std::optional<Interval> span = GpuTimeOf(rank, count->host)) gpu.Add(rank, *span);
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
-  if (!fewest) return SetFoundSteps(devices, pattern, mfu);
+  if (!fewest) {
+    std::optional<RegularSteps> found = SlowestSteps(devices, pattern, false);
+    if (!found)
+      return "the number of steps is unknown: none were found, and no NVTX range is named like "
+             "one; "
+             "give it (--step-count)";
+    SetRegular(std::move(*found), mfu);
+    return std::nullopt;
+  }
   if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
   if (gpu.length_ns() <= 0) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model FLOPs utilisation: flops_per_step x steps / (time x sum of the GPUs' peaks). The time is
-// that of the work launched in the steps when NVTX ranges mark them, that of the steps on the
-// devices, without warm-up, when they were found otherwise, and the window when their number is
-// given.
+// Model FLOPs utilisation: flops_per_step x steps / (time x sum of the GPUs' peaks). Steps and time
+// are those of the regular steps (steps.h), where there are three or more: those that the program
+// told of by optimizer steps or NVTX ranges, else those found in its work. Of fewer ranges, the
+// time of the work launched in them; with a given number of steps, the window.
 //
 // FLOPs per step are given by the user, for the whole job, or follow from parameters and tokens by
 // the 6ND rule (PaLM, appendix B, without its attention term). Whatever cannot be known stays

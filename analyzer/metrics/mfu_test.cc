@@ -98,7 +98,7 @@ TEST(MfuTest, StepsThatWereFoundOtherwise) {
   const MfuDevice used{&run.ranks[0], &run.ranks[0].devices[0], all};
   const Mfu mfu = ComputeMfu(run, {used}, all, all, {.flops_per_step = 49.45e12});
   EXPECT_EQ(mfu.steps, 5) << mfu.reason;
-  EXPECT_EQ(mfu.steps_source, "optimizer steps, without 1 of warm-up");
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 of warm-up or irregular left out");
   EXPECT_EQ(mfu.window_ns, 500'000'000);
   EXPECT_NEAR(*mfu.percent, 50, 1e-9);
 }
@@ -112,6 +112,23 @@ TEST(MfuTest, APeakThatIsGivenComesBeforeThePublishedOne) {
   EXPECT_NE(Compute(OneGpu(), {.flops_per_step = 1e12, .steps = 1, .peak_tflops = -1})
                 .reason.find("positive"),
             std::string::npos);
+}
+
+TEST(MfuTest, RegularStepsAlone) {
+  RankBuilder builder;
+  TimeNs t = 0;
+  for (int step = 0; step < 12; ++step) {
+    AddWork(builder, t + 1'000'000, {t + 1'100'000, t + 9'000'000});
+    t += step == 6 ? 400'000'000 : 10'000'000;  // something else went on for long
+    builder.AddStepMark(t - 500'000);
+  }
+  traceinject::Run run;
+  run.ranks.push_back(builder.rank());
+  const Mfu mfu = Compute(run, {.flops_per_step = 0.989e12});
+  EXPECT_EQ(mfu.steps, 10);
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 of warm-up or irregular left out");
+  EXPECT_EQ(mfu.window_ns, 100'000'000);
+  EXPECT_NEAR(*mfu.percent, 10, 1e-9);
 }
 
 TEST(MfuTest, StepsWithoutWorkHaveNoTime) {

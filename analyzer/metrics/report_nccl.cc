@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/host_link.h"
 #include "analyzer/metrics/nccl_transports.h"
+#include "analyzer/metrics/rank_link.h"
 #include "analyzer/metrics/report_writer.h"
 #include "analyzer/metrics/set_if.h"
 
@@ -69,6 +71,32 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
   to.set_other_kernels(kernels.other);
   to.set_calls(calls);
   to.set_caveat(NcclCaveat(rows));
+}
+
+void ReportWriter::LinksOf(const DeviceAnalysis& found, proto::DeviceReport& to) const {
+  const std::optional<HostLink> host = HostLinkOf(*found.device, found.telemetry);
+  if (host) {
+    to.mutable_host_link()->set_name(host->name);
+    to.mutable_host_link()->set_gb_per_s(host->gb_per_s);
+  }
+  for (const LinkFinding& finding : FindInCopies(found.copies, host, found.partition.busy_ns())) {
+    proto::LinkFinding& one = *to.add_link_findings();
+    one.set_name(finding.name);
+    one.set_text(finding.text);
+    one.set_setting(finding.setting);
+    one.set_change(finding.change);
+    one.set_source(finding.source);
+  }
+  const auto link = FindRankLink(*found.rank, *found.device, found.nccl, found.window.time, host);
+  if (!link) return;
+  proto::RankLink& one = *to.mutable_nccl()->mutable_link();
+  one.set_busbw_gb_per_s(link->busbw_gb_per_s);
+  one.set_waiting_included(link->waiting_included);
+  one.set_name(link->name);
+  SetIf(link->link_gb_per_s, [&](double v) { one.set_link_gb_per_s(v); });
+  SetIf(link->link_share(), [&](double v) { one.set_link_share(v); });
+  one.set_reason(link->reason);
+  one.set_nvls(link->nvls);
 }
 
 void ReportWriter::TransportsOf(proto::Nccl& to) const {

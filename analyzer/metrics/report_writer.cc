@@ -431,6 +431,7 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   FindingsOf(found.findings, *to.mutable_kernel_findings());
   Copies(found.copies, to);
   NcclOf({&found}, *to.mutable_nccl());
+  LinksOf(found, to);
   ProductsOf(found.products, found.attention, found.step_flops, *to.mutable_matrix_products());
   if (found.samples) SamplesOf(*found.samples, *to.mutable_samples());
   if (found.device->allocator.size() > 0)

@@ -49,6 +49,7 @@ class ReportWriter {
   void Copies(const std::vector<CopyStats>& copies, To& to) const;
   void NcclOf(const std::vector<const DeviceAnalysis*>& devices, proto::Nccl& to) const;
   void TransportsOf(proto::Nccl& to) const;
+  void LinksOf(const DeviceAnalysis& found, proto::DeviceReport& to) const;
   void MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const;
   void ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
                   const std::optional<StepFlops>& step, proto::MatrixProducts& to) const;

@@ -63,11 +63,11 @@ class ByRate {
   double total_ = 0, unknown_ = 0;
 };
 
-ByRate Count(const Rank& rank, const Device& device, OpRange range, Interval time) {
+ByRate Count(const Rank& rank, const Device& device, const OpRanges& ranges, Interval time) {
   ByRate flops;
-  for (const MatrixProductRow& row : CountMatrixProducts(rank, device, range, time).rows)
+  for (const MatrixProductRow& row : CountMatrixProducts(rank, device, ranges, time).rows)
     flops.Add(PeakDtypeOf(row.shape, row.function), row.flops);
-  for (const auto& [type, of_type] : CountAttention(rank, device, range, time).flops_by_type)
+  for (const auto& [type, of_type] : CountAttention(rank, device, ranges, time).flops_by_type)
     flops.Add(RateOf(type), of_type);
   return flops;
 }
@@ -99,16 +99,19 @@ std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, In
                                       const StepPattern* pattern) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return std::nullopt;
   const Steps steps = FindSteps(rank, device, window, pattern);
-  if (steps.source == StepSource::kWindow || steps.steps.empty()) return std::nullopt;
-  const Interval time{steps.steps.front().time.start, steps.steps.back().time.end};
-  const ByRate all = Count(rank, device, StartingIn(device.ops, time), time);
-  const auto count = static_cast<double>(steps.steps.size());
+  const auto count = static_cast<double>(steps.count_regular());
+  if (steps.source == StepSource::kWindow || count == 0) return std::nullopt;
+  const Intervals regular = steps.regular_times();
+  OpRanges ranges;
+  for (const Interval& time : regular) ranges.push_back(StartingIn(device.ops, time));
+  const ByRate all = Count(rank, device, ranges, {regular.front().start, regular.back().end});
+  const auto time_ns = static_cast<double>(Length(regular));
   StepFlops found;
   found.flops = all.total() / count;
-  found.step_ns = static_cast<double>(time.end - time.start) / count;
+  found.step_ns = time_ns / count;
   const auto ideal = all.IdealSeconds(device, &found.reason);
   if (!ideal || all.total() == 0) return found;
-  const double share = *ideal * 1e9 / static_cast<double>(time.end - time.start);
+  const double share = *ideal * 1e9 / time_ns;
   if (share > 1) {
     found.reason = fmt::format("{:.1f} % of the peak is impossible", 100 * share);
   } else {

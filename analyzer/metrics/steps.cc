@@ -127,6 +127,7 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
 void MarkUnusual(Steps& found) {
   std::vector<TimeNs> lengths;
   for (const Step& step : found.steps) lengths.push_back(step.length_ns());
+  // Sets the median and the MAD of the lengths, too.
   const auto limit = [&] {
     found.median_ns = Median(lengths);
     std::vector<TimeNs> deviations;
@@ -195,15 +196,34 @@ std::size_t Steps::count(bool Step::*flag) const {
       std::count_if(steps.begin(), steps.end(), [&](const Step& step) { return step.*flag; }));
 }
 
+std::size_t Steps::count_regular() const {
+  return static_cast<std::size_t>(
+      std::count_if(steps.begin(), steps.end(), [](const Step& step) { return step.regular(); }));
+}
+
 std::optional<TimeNs> Steps::regular_mean_ns() const {
-  TimeNs sum = 0, number = 0;
-  for (const Step& step : steps) {
-    if (step.warm_up || step.irregular) continue;
-    sum += step.length_ns();
-    ++number;
-  }
+  TimeNs sum = 0;
+  for (const Step& step : steps) sum += step.regular() ? step.length_ns() : 0;
+  const auto number = static_cast<TimeNs>(count_regular());
   if (number == 0) return std::nullopt;
   return sum / number;
+}
+
+std::optional<TimeNs> Steps::regular_median_ns() const {
+  std::vector<TimeNs> lengths;
+  for (const Step& step : steps) {
+    if (step.regular()) lengths.push_back(step.length_ns());
+  }
+  if (lengths.empty()) return std::nullopt;
+  return Median(std::move(lengths));
+}
+
+std::vector<Interval> Steps::regular_times() const {
+  Intervals times;
+  for (const Step& step : steps) {
+    if (step.regular()) times.push_back(step.time);
+  }
+  return Merge(std::move(times));
 }
 
 Steps FindSteps(const Rank& rank, const Device& device, Interval window,

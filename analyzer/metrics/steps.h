@@ -47,6 +47,7 @@ struct Step {
   bool irregular = false;  // far from the median, elsewhere
 
   TimeNs length_ns() const { return time.end - time.start; }
+  bool regular() const { return !warm_up && !irregular; }
 };
 
 struct Steps {
@@ -62,8 +63,11 @@ struct Steps {
   // The moments at which steps begin and end, one more than there are steps.
   std::vector<TimeNs> cuts() const;
   std::size_t count(bool Step::*flag) const;
-  // Of the steps that are neither warm-up nor irregular; empty: there are none.
-  std::optional<TimeNs> regular_mean_ns() const;
+  std::size_t count_regular() const;
+  // Of the regular steps; empty: there are none.
+  std::optional<TimeNs> regular_mean_ns() const, regular_median_ns() const;
+  // When regular steps went on: merged, so that neighbours are one.
+  std::vector<Interval> regular_times() const;
 };
 
 // When the optimizer that ended the first step ended its steps, on the host. O(n).
@@ -71,7 +75,8 @@ std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
 
 // Steps whose time lies within the window, at least half of it. With fewer than three the source is
 // kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
-// out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median).
+// out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median). These two hold
+// irregular steps: a few hardly move them, and which steps are just irregular would.
 // A pattern says which ranges are the steps; then nothing else is. O(n + steps log steps).
 Steps FindSteps(const Rank& rank, const Device& device, Interval window,
                 const StepPattern* pattern = nullptr);

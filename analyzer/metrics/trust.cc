@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/window.h"
 
 namespace traceinject {
 namespace {
@@ -25,7 +26,10 @@ std::string Operations(std::int64_t count) {
 class Judge {
  public:
   Judge(const Run& run, std::size_t rank, TrustJudgement& judgement)
-      : rank_(rank), trust_(run.ranks[rank].trust), judgement_(judgement) {}
+      : rank_(rank),
+        origin_(RunOrigin(run).value_or(0)),
+        trust_(run.ranks[rank].trust),
+        judgement_(judgement) {}
 
   void Find(const std::vector<TrustedDevice>& devices) {
     CountTime(devices);
@@ -60,9 +64,15 @@ class Judge {
           fmt::format("the clock was set {} by {} while recording; ",
                       step.by_ns > 0 ? "forwards" : "back", FormatTime(std::abs(step.by_ns)));
       if (step.repaired) {
-        text += "all later times were moved back to where they were";
+        text += fmt::format("all times after {} were moved back to where they were",
+                            FormatTime(step.at_ns - origin_));
       } else {
-        text += "which records lie after that could not be told";
+        // The notes of the clocks around the step are about a second apart.
+        text += fmt::format(
+            "of records from {} to about a second after {} it could not be told which lie after "
+            "that, so that no figure is given that needs times",
+            FormatTime(step.at_ns - std::abs(step.by_ns) - origin_),
+            FormatTime(step.at_ns - origin_));
         for (const Figures figures : {Figures::kTimes, Figures::kPartition, Figures::kSteps,
                                       Figures::kGapCauses, Figures::kLinks})
           Withhold(figures,
@@ -181,6 +191,7 @@ class Judge {
   }
 
   const std::size_t rank_;
+  const TimeNs origin_;
   const Trust& trust_;
   TrustJudgement& judgement_;
   Partition all_;  // of its devices

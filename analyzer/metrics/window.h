@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <vector>
 
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
@@ -28,6 +29,7 @@ struct Window {
 struct OpRange {
   std::size_t begin = 0, end = 0;
 };
+using OpRanges = std::vector<OpRange>;  // disjoint
 
 // Start of the run's first GPU operation; empty if there is none. O(devices).
 std::optional<TimeNs> RunOrigin(const Run& run);

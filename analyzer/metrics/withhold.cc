@@ -31,6 +31,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
       part.clear_copies();
       part.clear_samples();
       part.mutable_nccl()->clear_rows();
+      part.mutable_nccl()->clear_link();
       return;
     case Figures::kSteps:
       part.clear_samples();
@@ -46,6 +47,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
       part.clear_matrix_products();
       ClearKernelWork(part);
       part.mutable_nccl()->clear_rows();
+      part.mutable_nccl()->clear_link();
       part.mutable_nccl()->clear_calls();
       part.mutable_nccl()->clear_linked_kernels();
       part.mutable_nccl()->set_caveat("NCCL's figures are not given: " + reason + ".");
@@ -117,6 +119,9 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
       if (device.source() != static_cast<int>(withheld.rank)) continue;
       ClearFigures(withheld.figures, withheld.reason, device);
       if (withheld.figures == Figures::kTimes) device.clear_telemetry();
+      // Shares of the busy time, and rates.
+      if (withheld.figures == Figures::kTimes || withheld.figures == Figures::kPartition)
+        device.clear_link_findings();
       if (withheld.figures != Figures::kLinks && withheld.figures != Figures::kSteps)
         device.clear_longest_gaps();
       if (withheld.figures == Figures::kTimes) device.clear_memory_samples();
@@ -135,14 +140,22 @@ void WithholdSteps(proto::Report& report) {
       steps.clear_warm_up();
       steps.clear_irregular();
       steps.clear_regular_mean_ns();
+      steps.clear_regular_median_ns();
+      steps.clear_regular();
+      steps.clear_left_out();
     }
+    if (lengths || Withholds(report, source, Figures::kPartition) ||
+        Withholds(report, source, Figures::kGapCauses))
+      steps.clear_queue();
     // Found by their times.
     if (Withholds(report, source, Figures::kTimes)) steps.clear_count();
     if (lengths || Withholds(report, source, Figures::kPartition)) {
       steps.clear_sum();
+      steps.clear_regular_sum();
       steps.clear_steps();
     } else if (Withholds(report, source, Figures::kGapCauses)) {
       ClearCauses(*steps.mutable_sum());
+      ClearCauses(*steps.mutable_regular_sum());
       for (proto::StepSplit& step : *steps.mutable_steps()) ClearCauses(step);
     }
   }
@@ -154,6 +167,11 @@ std::string WithheldGrounds(const proto::Report& report) {
     return withheld.reason();
   }
   return "";
+}
+
+bool StepsAreWithheld(const proto::Report& report, std::size_t source) {
+  return Withholds(report, static_cast<int>(source), Figures::kSteps) ||
+         Withholds(report, static_cast<int>(source), Figures::kTimes);
 }
 
 }  // namespace traceinject

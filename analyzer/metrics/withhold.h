@@ -16,4 +16,7 @@ void WithholdSteps(proto::Report& report);
 // Why a verdict would rest on nothing; empty: it does not.
 std::string WithheldGrounds(const proto::Report& report);
 
+// Whether where its steps end, or when anything was, is withheld of a process.
+bool StepsAreWithheld(const proto::Report& report, std::size_t source);
+
 }  // namespace traceinject

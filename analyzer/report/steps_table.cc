@@ -13,10 +13,10 @@ constexpr ColumnOf<StepRow> kColumns[] = {
     {{"gpu", "GPU", Unit::kText, Shown::kIfRowsDiffer, "process and CUDA ordinal"},
      [](const StepRow& row) { return Cell(row.device.label()); }},
     {{"kind", "kind", Unit::kText, Shown::kIfRowsDiffer,
-      "regular, warm-up or irregular: beyond median +- max(5 x 1.4826 MAD, 10 %)"},
-     [](const StepRow& row) {
-       return Cell(row.step.warm_up() ? "warm-up" : row.step.irregular() ? "irregular" : "regular");
-     }},
+      "regular; or warm-up, evaluation, checkpoint, irregular: beyond median +- max(5 x 1.4826 "
+      "MAD, "
+      "10 %)"},
+     [](const StepRow& row) { return Cell(row.step.kind()); }},
     {{"start_ns", "start", Unit::kMoment, Shown::kAlways, "after the first GPU operation"},
      [](const StepRow& row) { return Cell(row.step.start_ns()); }},
     {{"length_ns", "length", Unit::kTime, Shown::kAlways,

@@ -108,7 +108,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     to.page.Heading("Kernel classes");
     WriteKernelClasses(to, run.classes());
     if (run.kernel_findings_size() > 0) {
-      to.page.Heading("What the names of kernels show");
+      to.page.Heading("What the kernels show");
       WriteKernelFindings(to, run.kernel_findings());
     }
     if (run.matrix_products().calls() + run.matrix_products().attention().calls() > 0) {
@@ -124,6 +124,17 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     to.page.Heading(several ? "Communication of all GPUs" : "Communication");
     WriteNccl(to, run.nccl(), kAllRows);
     WriteNcclTransports(to, run.nccl());
+    for (const proto::DeviceReport& device : to.report.devices()) {
+      const std::string label = several ? device.label() : std::string();
+      if (device.nccl().has_link()) WriteRankLink(to, device.nccl().link(), label);
+    }
+    for (const proto::DeviceReport& device : to.report.devices()) {
+      if (device.link_findings().empty()) continue;
+      if (several && device.label() != to.report.verdict().device()) continue;
+      to.page.Heading("What copies and communication show" +
+                      (several ? " of " + device.label() : std::string()));
+      WriteLinkFindings(to, device);
+    }
     if (several) {
       for (const proto::DeviceReport& device : to.report.devices()) WriteDevice(to, device);
     }

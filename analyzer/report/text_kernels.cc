@@ -73,15 +73,21 @@ void WriteKernels(TextReport& to, const proto::KernelTotals& totals,
 void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& findings) {
   constexpr std::size_t kExampleWidth = 60;
   std::vector<std::string> examples;
-  for (const proto::KernelFinding& finding : findings) examples.push_back(finding.example());
+  for (const proto::KernelFinding& finding : findings) {
+    examples.push_back(finding.example());
+    examples.insert(examples.end(), finding.more_examples().begin(), finding.more_examples().end());
+  }
   examples = ShortKernelNames(examples, kExampleWidth);
+  auto example = examples.begin();
   for (int i = 0; i < findings.size(); ++i) {
     const proto::KernelFinding& finding = findings[i];
     std::string text = "- " + finding.text();
     if (finding.has_above_ideal_ns())
       text += fmt::format("; no more than about {} of it can be saved, what is above ideal",
                           FormatTime(finding.above_ideal_ns()));
-    to.page.Sentence(text + "; most in " + examples[static_cast<std::size_t>(i)]);
+    text += "; most in " + *example++;
+    for (int more = 0; more < finding.more_examples_size(); ++more) text += ", " + *example++;
+    to.page.Sentence(text);
     to.page.Sentence(fmt::format("{}: {}", finding.setting(), finding.change()), 4);
     to.page.Sentence("[" + finding.source() + "]", 8);
   }

@@ -74,6 +74,29 @@ void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
   for (const std::string& reason : reasons) to.page.Sentence("busbw unknown: " + reason);
 }
 
+void WriteRankLink(TextReport& to, const proto::RankLink& link, const std::string& label) {
+  std::string text = fmt::format("operations of 8 MiB and more{}: busbw {:.1f} GB/s{}",
+                                 label.empty() ? "" : " of " + label, link.busbw_gb_per_s(),
+                                 link.waiting_included() ? " or more, as waiting is in it" : "");
+  text += link.has_link_share() ? fmt::format(", {} % of {} ({:.4g} GB/s in one direction)",
+                                              fmt::format("{:.0f}", 100 * link.link_share()),
+                                              link.name(), link.link_gb_per_s())
+          : link.name().empty() ? "; link unknown"
+                                : fmt::format(" over {}; its rate is unknown", link.name());
+  if (!link.reason().empty()) text += ": " + link.reason();
+  if (link.nvls())
+    text += "; with NVLink SHARP (NVLS) the switch adds up, so that busbw is no rate on the link";
+  to.page.Sentence(text);
+}
+
+void WriteLinkFindings(TextReport& to, const proto::DeviceReport& device) {
+  for (const proto::LinkFinding& finding : device.link_findings()) {
+    to.page.Sentence("- " + finding.text());
+    to.page.Sentence(fmt::format("{}: {}", finding.setting(), finding.change()), 4);
+    to.page.Sentence("[" + finding.source() + "]", 8);
+  }
+}
+
 // Only where it was recorded.
 void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl) {
   if (nccl.transports().empty()) return;

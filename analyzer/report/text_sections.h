@@ -70,6 +70,8 @@ void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry);
 
 // text_nccl.cc
 void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows);
+void WriteRankLink(TextReport& to, const proto::RankLink& link, const std::string& label);
+void WriteLinkFindings(TextReport& to, const proto::DeviceReport& device);
 void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl);
 
 // text_flops.cc

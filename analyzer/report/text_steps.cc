@@ -8,30 +8,68 @@
 #include "analyzer/report/text_sections.h"
 
 namespace traceinject {
+namespace {
+
+// "left out, 12.3 % of the time of all steps: 2 warm-up, 101.2 ms on average (...); ...; median of
+// the others 20.00 ms"; empty: all steps are regular.
+std::string LeftOut(const proto::DeviceSteps& steps) {
+  std::string text;
+  std::int64_t left_ns = 0;
+  for (const proto::LeftOutSteps& left : steps.left_out()) {
+    left_ns += left.total_ns();
+    text += fmt::format("{}{} {}, {} {} ({})", text.empty() ? "" : "; ", FormatCount(left.count()),
+                        left.kind(),
+                        FormatTime(left.total_ns() / std::max<std::int64_t>(1, left.count())),
+                        left.count() == 1 ? "long" : "on average", left.reason());
+  }
+  if (text.empty()) return text;
+  const std::int64_t all_ns = left_ns + steps.regular_sum().length_ns();
+  const std::string share = steps.has_regular_sum() ? fmt::format(", {} of the time of all steps",
+                                                                  FormatShare(left_ns, all_ns))
+                                                    : std::string();
+  text = fmt::format("left out{}: {}", share, text);
+  if (steps.has_regular_median_ns())
+    text += fmt::format("; median of the others {}", FormatTime(steps.regular_median_ns()));
+  return text;
+}
+
+void WriteQueue(TextReport& to, const proto::DeviceSteps& steps) {
+  if (!steps.has_queue()) return;
+  const proto::LaunchQueue& queue = steps.queue();
+  to.page.Sentence(fmt::format(
+      "how far the host is ahead: operations start {} after their launch (median; 5 % within {}); "
+      "{} "
+      "of them wait in the queue (median over time; for 5 % of it no more than {}), none for {} of "
+      "the time",
+      FormatTime(queue.slack_median_ns()), FormatTime(queue.slack_low_ns()),
+      FormatCount(queue.depth_median()), FormatCount(queue.depth_low()),
+      Percent(queue.empty_share())));
+}
+
+}  // namespace
 
 void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
   const bool window = steps.pattern().empty() && steps.count() < 3;
   to.page.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
-  if (!steps.has_sum() && steps.median_ns() == 0)
+  if (!steps.has_regular_sum() && steps.median_ns() == 0)
     return to.page.Sentence("how long steps took is not given: see Trust");
   // The numbers tell which, where others were left out before them.
   const std::string which = steps.first() > 1 ? fmt::format("steps {} to {}", steps.first(),
                                                             steps.first() + steps.count() - 1)
                                               : Plural(steps.count(), "step");
-  std::string text = fmt::format(
-      "{} ({}{}): median {}, MAD {}; {} of warm-up left out, {} irregular", which, steps.source(),
-      steps.pattern().empty() ? "" : " '" + steps.pattern() + "'", FormatTime(steps.median_ns()),
-      FormatTime(steps.mad_ns()), FormatCount(steps.warm_up()), FormatCount(steps.irregular()));
-  if (steps.irregular() > 0 && steps.has_regular_mean_ns())
-    text += fmt::format(", mean of the others {}", FormatTime(steps.regular_mean_ns()));
+  std::string text = fmt::format("{} ({}{}): median {}, MAD {}", which, steps.source(),
+                                 steps.pattern().empty() ? "" : " '" + steps.pattern() + "'",
+                                 FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()));
   // Steps that the program told are certain enough to need no word.
   constexpr double kCertain = 0.99;
   if (steps.confidence() > 0 && steps.confidence() < kCertain)
     text += fmt::format("; confidence {}", Percent(steps.confidence()));
   to.page.Sentence(text);
-  if (!steps.has_sum()) return to.page.Sentence("how they were spent is not given: see Trust");
-  const proto::StepSplit& sum = steps.sum();
-  const std::int64_t count = std::max<std::int64_t>(1, steps.count() - steps.warm_up());
+  if (const std::string left = LeftOut(steps); !left.empty()) to.page.Sentence(left);
+  if (!steps.has_regular_sum())
+    return to.page.Sentence("how they were spent is not given: see Trust");
+  const proto::StepSplit& sum = steps.regular_sum();
+  const std::int64_t count = std::max<std::int64_t>(1, steps.regular());
   TextRows rows = {{"", "share", "time"}};
   const auto add = [&](std::string name, std::int64_t ns) {
     rows.push_back({std::move(name), FormatShare(ns, sum.length_ns()), FormatTime(ns / count)});
@@ -44,6 +82,7 @@ void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
   if (sum.has_unrecorded_ns()) add("not recorded", sum.unrecorded_ns());
   add("sum", sum.length_ns());
   to.page.Table(rows, 1, 2);
+  WriteQueue(to, steps);
 }
 
 void WriteSamples(TextReport& to) {

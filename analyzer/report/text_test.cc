@@ -260,7 +260,7 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   const std::string unbroken = Unbroken(text);
   for (const char* expected :
        {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (5 of 6)",
-        "1.50 waves, occupancy 25.0 %", "What the names of kernels show",
+        "1.50 waves, occupancy 25.0 %", "What the kernels show",
         "- products of matrices with unaligned rows: 30.0 % of the kernel time; no more than about "
         "2.000",
         "most in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {
@@ -296,14 +296,30 @@ TEST(TextTest, WhichStepsAndHowSure) {
   steps.set_source("repeating work");
   steps.set_first(10);
   steps.set_count(11);
-  steps.set_irregular(2);
   steps.set_median_ns(20'000'000);
-  steps.set_regular_mean_ns(21'000'000);
+  steps.set_regular(8);
+  steps.set_regular_median_ns(19'000'000);
+  steps.mutable_regular_sum()->set_length_ns(160'000'000);
+  steps.mutable_regular_sum()->set_compute_ns(160'000'000);
   steps.set_confidence(0.9);
+  const auto leave_out = [&](const char* kind, int count, std::int64_t total_ns) {
+    proto::LeftOutSteps& left = *steps.add_left_out();
+    left.set_kind(kind);
+    left.set_count(count);
+    left.set_total_ns(total_ns);
+    left.set_reason("because");
+  };
+  leave_out("warm-up", 1, 60'000'000);
+  leave_out("checkpoint", 2, 100'000'000);
   const std::string text = WriteText(report, {});
   EXPECT_NE(text.find("steps 10 to 20 (repeating work): median 20.00 ms"), std::string::npos)
       << text;
-  EXPECT_NE(text.find("mean of the others 21.00 ms"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find("left out, 50.0 % of the time of all steps: 1 warm-up, 60.00 ms long (because); "
+                "2 checkpoint, 50.00\n    ms on average (because); median of the others 19.00 ms"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("compute                100.0 %  20.00 ms"), std::string::npos) << text;
   EXPECT_NE(text.find("confidence 90.0 %"), std::string::npos) << text;
 }
 

@@ -10,8 +10,11 @@
 
 #include "analyzer/metrics/data_loading.h"
 #include "analyzer/metrics/printable.h"
+#include "analyzer/metrics/queue_depth.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/metrics/withhold.h"
+#include "analyzer/verdict/add_link_findings.h"
+#include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/levers.h"
@@ -37,12 +40,59 @@ void SplitOf(const StepSplit& split, proto::StepSplit& to) {
   }
 }
 
-StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
+template <typename Chosen>
+StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   StepSplit sum;
   for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
-    if (!judged.steps.steps[i].warm_up) sum += judged.causes.steps[i];
+    if (chosen(judged.steps.steps[i])) sum += judged.causes.steps[i];
   }
   return sum;
+}
+
+StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
+  return SumOf(judged, [](const Step& step) { return !step.warm_up; });
+}
+
+std::string_view WhyLeftOut(StepKind kind) {
+  switch (kind) {
+    case StepKind::kWarmUp:
+      return "at the beginning, far from the median";
+    case StepKind::kEvaluation:
+      return "forward work without training";
+    case StepKind::kCheckpoint:
+      return "the program was being saved";
+    case StepKind::kRegular:
+    case StepKind::kIrregular:
+      break;
+  }
+  return "far from the median";
+}
+
+void LeftOutOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
+  for (const StepKind kind : kStepKinds) {
+    proto::LeftOutSteps left;
+    for (std::size_t i = 0; i < judged.kinds.size(); ++i) {
+      if (judged.kinds[i] != kind) continue;
+      left.set_count(left.count() + 1);
+      left.set_total_ns(left.total_ns() + judged.steps.steps[i].length_ns());
+    }
+    if (kind == StepKind::kRegular || left.count() == 0) continue;
+    left.set_kind(std::string(StepKindName(kind)));
+    left.set_reason(std::string(WhyLeftOut(kind)));
+    *to.add_left_out() = std::move(left);
+  }
+}
+
+void QueueOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
+  const auto found = SummariseQueue(*judged.rank, *judged.device, judged.steps.regular_times());
+  if (!found || found->time_ns <= 0) return;
+  proto::LaunchQueue& queue = *to.mutable_queue();
+  queue.set_operations(found->operations);
+  queue.set_slack_median_ns(found->slack_median_ns);
+  queue.set_slack_low_ns(found->slack_low_ns);
+  queue.set_depth_median(found->depth_median);
+  queue.set_depth_low(found->depth_low);
+  queue.set_empty_share(static_cast<double>(found->empty_ns) / static_cast<double>(found->time_ns));
 }
 
 void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto::DeviceSteps& to) {
@@ -58,8 +108,14 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
   to.set_mad_ns(steps.mad_ns);
   to.set_confidence(steps.confidence);
   if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
+  if (const auto median = steps.regular_median_ns()) to.set_regular_median_ns(*median);
   SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
+  to.set_regular(static_cast<std::int64_t>(steps.count_regular()));
+  SplitOf(SumOf(judged, [](const Step& step) { return step.regular(); }),
+          *to.mutable_regular_sum());
+  LeftOutOf(judged, to);
+  QueueOf(judged, to);
   const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
@@ -67,6 +123,7 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
     row.set_start_ns(steps.steps[i].time.start - origin);
     row.set_warm_up(steps.steps[i].warm_up);
     row.set_irregular(steps.steps[i].irregular);
+    row.set_kind(std::string(StepKindName(judged.kinds[i])));
     row.set_data_waits(waits[i].waits);
     row.set_data_wait_ns(waits[i].wait_ns);
     if (waits[i].samples) row.set_samples(*waits[i].samples);
@@ -200,6 +257,27 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   }
 }
 
+// Before the levers of the label: they are about this run.
+void LinkLevers(const proto::DeviceReport& device, proto::Verdict& to) {
+  const int general = to.levers_size();
+  for (const proto::LinkFinding& finding : device.link_findings()) {
+    if (finding.name() != "slow_communication" && !finding.name().ends_with("_buckets")) continue;
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(finding.setting());
+    lever.set_change(fmt::format("{} ({})", finding.change(), finding.text()));
+    lever.set_source(finding.source());
+  }
+  std::rotate(to.mutable_levers()->pointer_begin(), to.mutable_levers()->pointer_begin() + general,
+              to.mutable_levers()->pointer_end());
+}
+
+// Devices are judged in the order of the report, and those alone.
+proto::DeviceReport* ReportOf(const JudgedDevice& judged, Report& report) {
+  return &*std::find_if(
+      report.mutable_devices()->begin(), report.mutable_devices()->end(),
+      [&](const proto::DeviceReport& device) { return device.label() == judged.label; });
+}
+
 // What rests on withheld figures.
 void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_savings();
@@ -230,6 +308,12 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   if (IsStopped(options.stop)) return;
   const Decision decision = Decide(savings, GroundsOf(run, critical, report));
   VerdictOf(critical, savings, decision, *origin, verdict);
+  AddSmallKernels(judged, report);
+  for (const JudgedDevice& device : judged) {
+    if (WithheldGrounds(report).empty()) AddBucketFindings(device, *ReportOf(device, report));
+  }
+  AddSlowCommunication(decision.label, *ReportOf(critical, report));
+  if (decision.label == "comm_exposed") LinkLevers(*ReportOf(critical, report), verdict);
   if (decision.label == "compute_bound") {
     for (const proto::DeviceReport& device : report.devices()) {
       if (device.label() == critical.label) KernelLevers(device, verdict);

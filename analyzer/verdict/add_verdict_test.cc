@@ -451,6 +451,45 @@ TEST(VerdictTest, StepsInTheReportAddUp) {
   }
 }
 
+TEST(VerdictTest, SmallKernelsAreALeverWhereTheyAreMany) {
+  TrainingPlan small, large;
+  small.kernel_ns = 5'000;
+  small.python_ns = small.call_ns = 1'000;  // the host is ahead all the same
+  small.layers = 100;
+  for (const TrainingPlan& plan : {small, large}) {
+    const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+    const auto& findings = report.run().kernel_findings();
+    const auto found =
+        std::find_if(findings.begin(), findings.end(),
+                     [](const proto::KernelFinding& one) { return one.name() == "small_kernels"; });
+    EXPECT_EQ(found != findings.end(), plan.kernel_ns == small.kernel_ns);
+    if (found == findings.end()) continue;
+    EXPECT_EQ(found->share(), 1);
+    EXPECT_NE(found->text().find("800 launches a step"), std::string::npos) << found->text();
+    EXPECT_GT(report.steps(0).queue().slack_median_ns(), 10'000);
+  }
+}
+
+TEST(VerdictTest, RegularStepsAndThoseLeftOutAreAll) {
+  TrainingPlan plan;
+  plan.checkpoint_every = 8;
+  plan.checkpoint_ns = 90'000'000;
+  const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+  const proto::DeviceSteps& steps = report.steps(0);
+  ASSERT_EQ(steps.left_out_size(), 1);
+  EXPECT_EQ(steps.left_out(0).kind(), "checkpoint");
+  EXPECT_EQ(steps.left_out(0).count(), plan.steps / plan.checkpoint_every);
+  EXPECT_EQ(steps.regular() + steps.left_out(0).count(), steps.count());
+  std::int64_t all_ns = 0;
+  for (const proto::StepSplit& step : steps.steps()) all_ns += step.length_ns();
+  const proto::StepSplit& sum = steps.regular_sum();
+  EXPECT_EQ(sum.length_ns() + steps.left_out(0).total_ns(), all_ns);
+  EXPECT_EQ(
+      sum.compute_ns() + sum.exposed_communication_ns() + sum.exposed_copy_ns() + sum.idle_ns(),
+      sum.length_ns());
+  for (const proto::IdlePart& part : sum.idle()) EXPECT_NE(part.cause(), "checkpoint");
+}
+
 // Whenever it is told: what it gives is the report or has no verdict.
 TEST(VerdictTest, StepsAloneAreThoseOfTheVerdict) {
   TrainingPlan plan;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/model/intervals.h"
 
 namespace traceinject {
 namespace {
@@ -54,14 +55,20 @@ class Longest {
 
 class Witness {
  public:
-  Witness(const JudgedDevice& judged, const Savings& savings)
+  Witness(const JudgedDevice& judged, const Savings& savings, std::string_view label)
       : judged_(judged),
         rank_(*judged.rank),
         ops_(judged.device->ops),
         savings_(savings),
-        span_{judged.steps.start_ns, judged.steps.steps.back().time.end},
-        count_(static_cast<double>(judged.steps.steps.size())) {
-    for (const StepSplit& split : judged.causes.steps) sum_ += split;
+        span_{judged.steps.start_ns, judged.steps.steps.back().time.end} {
+    const std::vector<bool> used = StepsOfCause(judged, label);
+    for (std::size_t i = 0; i < used.size(); ++i) {
+      if (!used[i]) continue;
+      used_.push_back(judged.steps.steps[i].time);
+      sum_ += judged.causes.steps[i];
+      ++count_;
+    }
+    used_ = Merge(std::move(used_));
   }
 
   std::vector<EvidenceLine> For(const Decision& decision) {
@@ -183,7 +190,7 @@ class Witness {
     return TypicalGap();
   }
 
-  bool Inside(TimeNs time) const { return time >= span_.start && time < span_.end; }
+  bool Inside(TimeNs time) const { return Contains(used_, time); }
   std::string PerStep(double total_ns) const { return Time(total_ns / count_) + " a step"; }
   double IdleOf(std::initializer_list<IdleCause> causes) const {
     TimeNs total = 0;
@@ -336,8 +343,8 @@ class Witness {
 
   void Checkpoints() {
     const Tally tally = Spans(HostSpanKind::kCheckpoint);
-    Say(fmt::format("{} checkpoints in {} steps, {} each, the longest {}", tally.count,
-                    judged_.steps.steps.size(),
+    Say(fmt::format("{} checkpoints in {:.0f} steps, {} each, the longest {}", tally.count, count_,
+
                     Time(static_cast<double>(tally.total_ns) /
                          std::max<double>(1, static_cast<double>(tally.count))),
                     FormatTime(tally.longest_ns)),
@@ -357,10 +364,11 @@ class Witness {
       ++generations[generation >= 0 && generation < 3 ? static_cast<std::size_t>(generation) : 3];
     }
     const Tally tally = Spans(HostSpanKind::kGarbageCollection);
-    Say(fmt::format("{} garbage collections in {} steps ({} of the oldest generation), {} in all, "
-                    "the longest {}",
-                    tally.count, judged_.steps.steps.size(), generations[2],
-                    FormatTime(tally.total_ns), FormatTime(tally.longest_ns)),
+    Say(fmt::format(
+            "{} garbage collections in {:.0f} steps ({} of the oldest generation), {} in all, "
+            "the longest {}",
+            tally.count, count_, generations[2], FormatTime(tally.total_ns),
+            FormatTime(tally.longest_ns)),
         tally.longest);
     const double idle = IdleOf({IdleCause::kGc});
     Say(fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)),
@@ -444,10 +452,11 @@ class Witness {
                                    StepSourceName(steps.source),
                                    steps.pattern.empty() ? "" : " '" + steps.pattern + "'",
                                    FormatTime(steps.median_ns), FormatTime(steps.mad_ns));
-    if (const std::size_t warm_up = steps.count(&Step::warm_up); warm_up > 0)
-      text += fmt::format("; {} of warm-up left out", warm_up);
-    if (const std::size_t irregular = steps.count(&Step::irregular); irregular > 0)
-      text += fmt::format("; {} irregular", irregular);
+    for (const StepKind kind : kStepKinds) {
+      const auto count = std::count(judged_.kinds.begin(), judged_.kinds.end(), kind);
+      if (kind != StepKind::kRegular && count > 0)
+        text += fmt::format("; {} {}", count, StepKindName(kind));
+    }
     Say(text, TypicalStep());
   }
 
@@ -465,7 +474,9 @@ class Witness {
   const GpuOps& ops_;
   const Savings& savings_;
   const Interval span_;
-  const double count_;
+  // The steps over which the figures of the decided cause are means: when, how many, their sum.
+  Intervals used_;
+  double count_ = 0;
   StepSplit sum_;
   std::vector<EvidenceLine> lines_;
 };
@@ -474,7 +485,7 @@ class Witness {
 
 std::vector<EvidenceLine> EvidenceFor(const JudgedDevice& judged, const Savings& savings,
                                       const Decision& decision) {
-  return Witness(judged, savings).For(decision);
+  return Witness(judged, savings, decision.label).For(decision);
 }
 
 }  // namespace traceinject

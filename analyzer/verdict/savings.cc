@@ -16,12 +16,15 @@ namespace {
 // So many irregular steps are no accident.
 constexpr std::size_t kRecurring = 3;
 
+bool IsNowAndThen(std::string_view label) {
+  return label == "checkpoint" || label == "gc_pause" || label == kHostWaitLabel;
+}
+
 struct Cause {
   std::string_view label;
   Scenario scenario;
   // Gap subtraction; empty: replay alone.
   std::function<TimeNs(const StepSplit&)> booked;
-  bool now_and_then = false;
   // Replay alone, but no more than this: a host that runs ahead also hides what other causes cost.
   std::function<TimeNs(const StepSplit&)> limit = nullptr;
 };
@@ -41,19 +44,19 @@ std::vector<Cause> Causes(const Device& device) {
          const TimeNs idle = split.idle(IdleCause::kDataWait);
          return idle - HandOver(idle);
        }},
-      {"sync_bound", Scenario::Without(IdleCause::kSync), nullptr, false,
+      {"sync_bound", Scenario::Without(IdleCause::kSync), nullptr,
        [](const StepSplit& split) {
          return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
                 split.idle(IdleCause::kCopy) + HostBusy(split);
        }},
       {"allocator", Scenario::Without(IdleCause::kAllocator), Idle(IdleCause::kAllocator)},
-      {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), nullptr, true},
-      {"gc_pause", Scenario::Without(IdleCause::kGc), Idle(IdleCause::kGc), true},
-      {kHostWaitLabel, Scenario::Without(IdleCause::kHostWait), Idle(IdleCause::kHostWait), true},
+      {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), nullptr},
+      {"gc_pause", Scenario::Without(IdleCause::kGc), Idle(IdleCause::kGc)},
+      {kHostWaitLabel, Scenario::Without(IdleCause::kHostWait), Idle(IdleCause::kHostWait)},
   };
   Scenario launching;
   launching.without_launching = true;
-  causes.push_back({"launch_bound", launching, nullptr, false, HostBusy});
+  causes.push_back({"launch_bound", launching, nullptr, HostBusy});
   Scenario pinned;
   pinned.upload_rate = PinnedRate(device);
   causes.push_back({"h2d_copy", pinned, nullptr});
@@ -106,13 +109,8 @@ class Estimator {
   explicit Estimator(const JudgedDevice& judged)
       : judged_(judged),
         replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps) {
-    const std::vector<Step>& steps = judged.steps.steps;
-    const bool recur = judged.steps.count(&Step::irregular) >= kRecurring;
-    for (const Step& step : steps) {
-      after_warm_up_.push_back(!step.warm_up);
-      usual_.push_back(!step.warm_up && (recur || !step.irregular));
+    for (const Step& step : judged.steps.steps)
       lengths_.push_back(static_cast<double>(step.length_ns()));
-    }
   }
 
   Savings Estimate(StopFlag stop) {
@@ -129,7 +127,8 @@ class Estimator {
     RunInParallel(replays);
     if (IsStopped(stop)) return {};
     Savings found;
-    found.steps = static_cast<std::size_t>(std::count(usual_.begin(), usual_.end(), true));
+    const std::vector<bool> usual = StepsOfCause(judged_, "");
+    found.steps = static_cast<std::size_t>(std::count(usual.begin(), usual.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
@@ -165,11 +164,12 @@ class Estimator {
                                     : replayed.back());
       point.push_back((replayed.back() + booked.back()) / 2);
     }
-    std::vector<bool> use = cause.now_and_then ? after_warm_up_ : usual_;
-    if (cause.now_and_then) KeepWholePeriods(point, &use);
+    std::vector<bool> use = StepsOfCause(judged_, cause.label);
+    const bool now_and_then = IsNowAndThen(cause.label);
+    if (now_and_then) KeepWholePeriods(point, &use);
     const auto resample = [&](const std::vector<double>& values) {
       const std::vector<double> chosen = Chosen(values, use);
-      return cause.now_and_then ? ResampledSparseMeans(chosen) : ResampledMeans(chosen);
+      return now_and_then ? ResampledSparseMeans(chosen) : ResampledMeans(chosen);
     };
     CauseSaving saving;
     saving.label = cause.label;
@@ -187,7 +187,6 @@ class Estimator {
   Replay replay_;
   std::vector<TimeNs> unchanged_, base_;  // with and without what recording adds
   std::vector<double> lengths_;
-  std::vector<bool> usual_, after_warm_up_;
 };
 
 }  // namespace
@@ -199,6 +198,7 @@ JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window
   judged.device = &device;
   judged.window = window;
   judged.steps = FindSteps(rank, device, window, pattern);
+  judged.kinds = KindsOfSteps(rank, device, judged.steps);
   if (IsStopped(stop)) return judged;
   judged.timeline = BuildHostTimeline(rank, device);
   if (IsStopped(stop)) return judged;
@@ -212,6 +212,20 @@ double PinnedRate(const Device& device) {
   if (*device.cc_major >= 9) return kReached * 63;
   if (*device.cc_major == 8) return kReached * 31.5;
   return kReached * 15.75;
+}
+
+std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view label) {
+  const bool all = IsNowAndThen(label);
+  const bool recurring =
+      static_cast<std::size_t>(
+          std::count(judged.kinds.begin(), judged.kinds.end(), StepKind::kIrregular)) >= kRecurring;
+  std::vector<bool> use;
+  for (std::size_t i = 0; i < judged.kinds.size(); ++i) {
+    const StepKind kind = judged.kinds[i];
+    use.push_back(all ? !judged.steps.steps[i].warm_up
+                      : kind == StepKind::kRegular || (recurring && kind == StepKind::kIrregular));
+  }
+  return use;
 }
 
 Savings FindSavings(const JudgedDevice& judged, StopFlag stop) {

@@ -19,6 +19,7 @@
 #include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/host_timeline.h"
+#include "analyzer/metrics/step_kinds.h"
 #include "analyzer/metrics/steps.h"
 #include "analyzer/model/run.h"
 
@@ -32,6 +33,7 @@ struct JudgedDevice {
   std::string_view label;
   Interval window;
   Steps steps;
+  std::vector<StepKind> kinds;  // as steps.steps
   HostTimeline timeline;
   GapCauses causes;
 };
@@ -62,9 +64,14 @@ inline constexpr std::string_view kHostWaitLabel = "host_wait";
 // of this compute capability have in x16 (3.0: 15.75, 4.0: 31.5, 5.0: 63 GB/s); 20 if unknown.
 double PinnedRate(const Device& device);
 
-// Steps of the warm-up are left out, irregular ones if they are isolated: fewer than three, so that
-// they do not recur. Checkpoints, collections and unexplained waits are spread over all steps after
-// warm-up, in whole periods where they recur steadily. O(scenarios * n). Stopped: without causes.
+// The steps over which the figures of a cause are means. Checkpoints, collections and unexplained
+// waits happen now and then: they are spread over all steps after warm-up. For all other causes,
+// and the empty label, evaluation and checkpoints are left out, too, and what else is irregular if
+// it is isolated: fewer than three of them, so that they do not recur.
+std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view label);
+
+// Over these steps; what happens now and then in whole periods where it recurs steadily.
+// O(scenarios * n). Stopped: without causes.
 Savings FindSavings(const JudgedDevice& judged, StopFlag stop = nullptr);
 
 }  // namespace traceinject

@@ -87,13 +87,16 @@ class Verdict(harness.TestCase):
             raise unittest.SkipTest(f"{ANALYZE} is not built")
 
     def verdict(self, played):
-        """The verdict of `analyze`; skips the test where there is none yet."""
+        return self.report(played)["verdict"]
+
+    def report(self, played):
+        """The report of `analyze`; skips the test where there is no verdict in it yet."""
         ended = subprocess.run([ANALYZE, played.path, "--format", "json"], capture_output=True, text=True, timeout=60)
         self.assertEqual(ended.returncode, 0, ended.stderr)
         report = json.loads(ended.stdout)
         if "verdict" not in report:
             self.skipTest("analyze --format json has no field verdict")
-        return report["verdict"]
+        return report
 
     def in_one_of_three(self, check):
         """What other programs take from the processor in the middle of a run looks like a cause of its own. An error of ours is in
@@ -157,6 +160,12 @@ class Verdict(harness.TestCase):
 
     def test_checkpoint(self):
         self.assert_label_and_saving("checkpoint")
+
+    def test_steps_with_checkpoints_are_named(self):
+        played = self.play_with_rows("checkpoint", 0)
+        left_out = {left["kind"]: int(left["count"]) for left in self.report(played)["steps"][0]["left_out"]}
+        self.assertEqual(left_out.get("checkpoint", 0) + left_out.get("warm-up", 0), len(played.waits), left_out)
+        self.assertGreater(left_out["checkpoint"], 2)
 
     def test_pageable_copy(self):
         self.assert_label_and_saving("pageable copy")

@@ -22,15 +22,24 @@ struct TextFlag {
 };
 
 constexpr NumberFlag kNumbers[] = {
-    {"--steps", &TrainOptions::steps},           {"--kernels", &TrainOptions::kernels},
-    {"--kernel-us", &TrainOptions::kernel_us},   {"--streams", &TrainOptions::streams},
-    {"--devices", &TrainOptions::devices},       {"--threads", &TrainOptions::threads},
-    {"--host-us", &TrainOptions::host_us},       {"--data-wait-us", &TrainOptions::data_wait_us},
-    {"--step-us", &TrainOptions::step_us},       {"--graph", &TrainOptions::graph},
-    {"--fork-loop", &TrainOptions::fork_loop},   {"--churn", &TrainOptions::churn},
-    {"--long-text", &TrainOptions::long_text},   {"--wait-us", &TrainOptions::wait_us},
-    {"--wait-every", &TrainOptions::wait_every}, {"--pageable-mb", &TrainOptions::pageable_mb},
+    {"--steps", &TrainOptions::steps},
+    {"--kernels", &TrainOptions::kernels},
+    {"--kernel-us", &TrainOptions::kernel_us},
+    {"--streams", &TrainOptions::streams},
+    {"--devices", &TrainOptions::devices},
+    {"--threads", &TrainOptions::threads},
+    {"--host-us", &TrainOptions::host_us},
+    {"--data-wait-us", &TrainOptions::data_wait_us},
+    {"--step-us", &TrainOptions::step_us},
+    {"--graph", &TrainOptions::graph},
+    {"--fork-loop", &TrainOptions::fork_loop},
+    {"--churn", &TrainOptions::churn},
+    {"--long-text", &TrainOptions::long_text},
+    {"--wait-us", &TrainOptions::wait_us},
+    {"--wait-every", &TrainOptions::wait_every},
+    {"--pageable-mb", &TrainOptions::pageable_mb},
     {"--sync-every", &TrainOptions::sync_every},
+    {"--evaluate-every", &TrainOptions::evaluate_every},
 };
 constexpr SwitchFlag kSwitches[] = {
     {"--memcpy", &TrainOptions::memcpy},

@@ -21,7 +21,10 @@ struct TrainOptions {
   int graph = 0;         // nodes of a graph launched in each step; 0: none
   bool memcpy = false;   // pinned, pageable, device and blocking copies
   int pageable_mb = 0;   // copied from pageable memory, and waited for, in each step
-  int sync_every = 0;    // a number is fetched and waited for after so many kernels; 0: never
+  // So many-th steps begin with the forward work of three more, and all end with a kernel of the
+  // optimizer; 0: none of this.
+  int evaluate_every = 0;
+  int sync_every = 0;  // a number is fetched and waited for after so many kernels; 0: never
   bool memset = false;
   bool peer = false;          // copies between the devices
   bool events = false;        // record, stream wait, host wait, query

@@ -98,7 +98,8 @@ def reported(analyze, recording):
 
 
 def judge_names(checks, name, run):
-    found = {finding["name"]: finding["share"] for finding in run.get("kernel_findings", [])}
+    # That kernels are small does not come from their names, and may be true of any of these models.
+    found = {finding["name"]: finding["share"] for finding in run.get("kernel_findings", []) if finding["name"] in PLANTED.values()}
     told = ", ".join(f"{key} {share:.1%}" for key, share in found.items()) or "nothing"
     planted = PLANTED[name]
     passed = planted in found if planted else not found

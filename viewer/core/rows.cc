@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "analyzer/common/printable.h"
+#include "analyzer/metrics/queue_depth.h"
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/device_findings.h"
 #include "viewer/core/palette.h"
-#include "viewer/core/queue_depth.h"
 #include "viewer/core/row_ids.h"
 #include "viewer/core/sample_series.h"
 

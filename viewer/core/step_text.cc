@@ -37,8 +37,7 @@ std::vector<Detail> StepDetails(const proto::Report& report, const Run& run, con
   if (found == steps.steps().end()) return {};
   const proto::StepSplit& step = *found;
   std::string number = fmt::format("{} of {}", found - steps.steps().begin() + 1, steps.count());
-  if (step.warm_up()) number += ", warm-up";
-  if (step.irregular()) number += ", irregular";
+  if (step.kind() != "regular") number += ", " + step.kind();
   std::string split = fmt::format("compute {}", FormatTime(step.compute_ns()));
   const auto add = [&split](const std::string& what, std::int64_t ns) {
     if (ns > 0) split += fmt::format(", {} {}", what, FormatTime(ns));

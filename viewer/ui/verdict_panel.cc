@@ -124,7 +124,7 @@ void DrawStackedBar(std::initializer_list<Part> parts, std::int64_t whole_ns) {
 
 void DrawPartition(const proto::Report& report) {
   for (const proto::DeviceSteps& steps : report.steps()) {
-    const proto::StepSplit& sum = steps.sum();
+    const proto::StepSplit& sum = steps.regular_sum();
     Title(fmt::format("Where the time of {} goes", steps.label()));
     const std::initializer_list<Part> parts = {
         {"compute", sum.compute_ns(), FillColour(Category::kCompute)},

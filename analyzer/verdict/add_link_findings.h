@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Findings about communication that need the steps: sizes of gradient buckets, and a low rate where
+// communication is what limits the run.
+#pragma once
+
+#include <string_view>
+
+#include "analyzer/metrics/build_report.h"
+#include "analyzer/verdict/savings.h"
+
+namespace traceinject {
+
+// Buckets are told where operations that exchange gradients (AllReduce and ReduceScatter of
+// autograd's threads; without such threads, all from 1 MiB on) are mostly smaller or larger than
+// advised and communication takes a twentieth of the regular steps. O(operations).
+void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to);
+
+// If the label is comm_exposed, and it is known how long large operations took without waiting:
+// that they are slow for their link.
+void AddSlowCommunication(std::string_view label, proto::DeviceReport& to);
+
+}  // namespace traceinject
