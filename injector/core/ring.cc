@@ -15,9 +15,7 @@ constinit Wake g_wake;
 
 namespace {
 
-// The slot of this thread. `refused` remembers a failure, so that it is counted once and not tried
-// again.
-thread_local constinit RingSet::Slot* t_slot = nullptr;
+// A failure is counted once and not tried again.
 thread_local constinit bool t_refused = false;
 
 pthread_key_t g_exit_key;
@@ -25,32 +23,7 @@ pthread_once_t g_exit_key_once = PTHREAD_ONCE_INIT;
 
 }  // namespace
 
-void* Ring::Reserve(std::uint32_t size) {
-  const std::uint64_t written = written_.load(std::memory_order_relaxed);
-  const std::uint64_t read = read_.load(std::memory_order_acquire);
-  const std::size_t offset = written % kBytes;
-  const std::size_t padding = offset + size > kBytes ? kBytes - offset : 0;
-  if (written + padding + size - read > kBytes) return nullptr;
-  if (padding != 0) {
-    // Only the size and type of a padding event are read, and 8 bytes are always there: sizes are
-    // multiples of 8.
-    auto* pad = reinterpret_cast<EventHeader*>(data() + offset);
-    pad->size = static_cast<std::uint32_t>(padding);
-    pad->type = 0;
-  }
-  reserved_ = written + padding + size;
-  return data() + (written + padding) % kBytes;
-}
-
-void Ring::Publish(Wake* wake) {
-  const std::uint64_t before = written_.load(std::memory_order_relaxed);
-  written_.store(reserved_, std::memory_order_release);
-  const std::uint64_t read = read_.load(std::memory_order_relaxed);
-  if (before - read < kBytes / 2 && reserved_ - read >= kBytes / 2) wake->Post();
-}
-
-Ring* RingSet::OfThisThread() {
-  if (t_slot != nullptr) return &t_slot->ring;
+Ring* RingSet::OpenForThisThread() {
   if (t_refused) return nullptr;
   Slot* slot = Take(static_cast<int>(syscall(SYS_gettid)));
   if (slot == nullptr) {

@@ -32,9 +32,32 @@ class Ring {
 
   // Producer: room for an event of `size` bytes (a multiple of 8, header included), or null when
   // the ring is full. The event becomes visible by Publish(). O(1).
-  void* Reserve(std::uint32_t size);
+  void* Reserve(std::uint32_t size) {
+    const std::uint64_t written = written_.load(std::memory_order_relaxed);
+    const std::size_t offset = written % kBytes;
+    const std::size_t padding = offset + size > kBytes ? kBytes - offset : 0;
+    if (written + padding + size - read_seen_ > kBytes) {
+      read_seen_ = read_.load(std::memory_order_acquire);
+      if (written + padding + size - read_seen_ > kBytes) return nullptr;
+    }
+    if (padding != 0) {
+      // Only the size and type of a padding event are read, and 8 bytes are always there: sizes are
+      // multiples of 8.
+      auto* pad = reinterpret_cast<EventHeader*>(data() + offset);
+      pad->size = static_cast<std::uint32_t>(padding);
+      pad->type = 0;
+    }
+    reserved_ = written + padding + size;
+    return data() + (written + padding) % kBytes;
+  }
   // Wakes the writer when the ring got half full, so that bursts need not wait for the next flush.
-  void Publish(Wake* wake);
+  void Publish(Wake* wake) {
+    const std::uint64_t before = written_.load(std::memory_order_relaxed);
+    written_.store(reserved_, std::memory_order_release);
+    if (reserved_ - read_seen_ < kBytes / 2) return;
+    read_seen_ = read_.load(std::memory_order_acquire);
+    if (before - read_seen_ < kBytes / 2 && reserved_ - read_seen_ >= kBytes / 2) wake->Post();
+  }
 
   // Consumer: calls visit(const EventHeader&) for each event that was published before the call.
   // O(events).
@@ -59,10 +82,13 @@ class Ring {
   friend class RingSet;
   std::byte* data() const { return data_.load(std::memory_order_relaxed); }
 
-  std::atomic<std::byte*> data_{nullptr};  // set once, before the first event
-  std::uint64_t reserved_ = 0;  // producer's own: end of the event that Publish() will show
-  alignas(64) std::atomic<std::uint64_t> written_{0};
-  alignas(64) std::atomic<std::uint64_t> read_{0};
+  // The producer's, in one cache line: events come far between, and each line that is not at hand
+  // costs as much as the rest of an event.
+  alignas(64) std::atomic<std::byte*> data_{nullptr};  // set once, before the first event
+  std::uint64_t reserved_ = 0;                         // end of the event that Publish() will show
+  std::uint64_t read_seen_ = 0;  // at most read_: looked at again where it matters
+  std::atomic<std::uint64_t> written_{0};
+  alignas(64) std::atomic<std::uint64_t> read_{0};  // the consumer's
 };
 
 // All rings of the process.
@@ -80,7 +106,7 @@ class RingSet {
 
   // The calling thread's ring; null when it cannot have one. The first call of a thread maps
   // memory.
-  Ring* OfThisThread();
+  Ring* OfThisThread() { return t_slot != nullptr ? &t_slot->ring : OpenForThisThread(); }
 
   // Writer: visit(slot_index, tid, EventHeader) for everything published; done(slot_index) when a
   // thread's last event was seen.
@@ -102,12 +128,17 @@ class RingSet {
   }
 
  private:
+  static constinit thread_local Slot* t_slot;  // `constinit` here, too: no wrapper around each use
+
+  Ring* OpenForThisThread();
   Slot* Take(int tid);
   static void OnThreadExit(void* slot);
 
   Slot slots_[kMost];
   std::atomic<int> used_{0};
 };
+
+inline thread_local constinit RingSet::Slot* RingSet::t_slot = nullptr;
 
 extern RingSet g_rings;
 extern Wake g_wake;
