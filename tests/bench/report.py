@@ -31,7 +31,7 @@ READ = {
     "sync": "start, dur, thread, kind, event, stream",
     "nvtx": "start, dur, thread, kind, domain, text, category",
     "gemm": "start, dur, thread, shape",
-    "attention": "start, dur, thread, shape, direction, fused",
+    "attention": "start, dur, thread, shape, direction",
 }
 Cost = collections.namedtuple("Cost", "seconds processor_s memory_bytes")
 
