@@ -28,7 +28,7 @@ namespace traceinject {
 std::optional<double> AttentionFlops(const AttentionShape& shape, bool backward);
 
 struct AttentionCalls {
-  std::int64_t calls = 0;                    // seen by the hooks
+  std::int64_t calls = 0;                    // recorded, or found to be a backward
   std::int64_t backward_calls = 0;           // of those
   std::int64_t linked_calls = 0;             // with kernels that were found
   std::int64_t product_calls = 0;            // done as products
