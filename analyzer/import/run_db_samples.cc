@@ -65,8 +65,7 @@ class Reader {
             figures->push_back(Narrow(Figure(row, column++)));
           }
           samples.memory_used_bytes.push_back(Figure(row, column));
-        },
-        "ORDER BY time");
+        });
   }
 
   Status ReadDevicesSlow() {
@@ -90,8 +89,7 @@ class Reader {
                 &samples.ecc_uncorrected}) {
             figures->push_back(Figure(row, column++));
           }
-        },
-        "ORDER BY time");
+        });
   }
 
   Status ReadAllocator() {
@@ -110,8 +108,7 @@ class Reader {
                                 &samples.peak_reserved_bytes, &samples.retries, &samples.ooms}) {
             figures->push_back(Figure(row, column++));
           }
-        },
-        "ORDER BY time");
+        });
   }
 
   Status ReadThreads() {
@@ -133,8 +130,7 @@ class Reader {
                 &samples.voluntary_switches, &samples.involuntary_switches}) {
             figures->push_back(Figure(row, column++));
           }
-        },
-        "ORDER BY time");
+        });
   }
 
   Status ReadWorkers() {
@@ -152,8 +148,7 @@ class Reader {
           samples.read_bytes.push_back(Figure(row, 3));
           samples.states.push_back(std::max(0, Narrow(row.int64(4))));
           samples.states_disk.push_back(std::clamp(Narrow(row.int64(5)), 0, samples.states.back()));
-        },
-        "ORDER BY time");
+        });
   }
 
   RunDbRows& rows_;

@@ -29,6 +29,38 @@ void SortPlans(const std::vector<std::uint32_t>& order, CollectivePlans& plans) 
              plans.launch_start, plans.launch_end);
 }
 
+// Few, and in order unless the clock was set back.
+template <typename... Columns>
+void SortByTime(std::vector<TimeNs>& time, Columns&... columns) {
+  ApplyOrder(SortedOrder(time, time), time, columns...);
+}
+
+void SortSamples(Device& device) {
+  DeviceSamples& fast = device.samples;
+  SortByTime(fast.time, fast.sm_clock_mhz, fast.memory_clock_mhz, fast.power_mw, fast.temperature_c,
+             fast.throttle_reasons, fast.sm_utilisation_pct, fast.memory_utilisation_pct,
+             fast.memory_used_bytes);
+  DeviceSlowSamples& slow = device.slow_samples;
+  SortByTime(slow.time, slow.pcie_generation, slow.pcie_width, slow.pcie_tx_bytes_s,
+             slow.pcie_rx_bytes_s, slow.pcie_replays, slow.nvlink_tx_bytes, slow.nvlink_rx_bytes,
+             slow.nvlink_replays, slow.nvlink_recoveries, slow.nvlink_crc_errors,
+             slow.ecc_corrected, slow.ecc_uncorrected);
+  AllocatorSamples& allocator = device.allocator;
+  SortByTime(allocator.time, allocator.allocated_bytes, allocator.reserved_bytes,
+             allocator.active_bytes, allocator.peak_allocated_bytes, allocator.peak_reserved_bytes,
+             allocator.retries, allocator.ooms);
+}
+
+void SortSamples(Rank& rank) {
+  HostSamples& threads = rank.host_samples;
+  SortByTime(threads.time, threads.thread, threads.cpu_ns, threads.runqueue_ns,
+             threads.minor_faults, threads.major_faults, threads.voluntary_switches,
+             threads.involuntary_switches);
+  WorkerSamples& workers = rank.worker_samples;
+  SortByTime(workers.time, workers.worker, workers.cpu_ns, workers.read_bytes, workers.states,
+             workers.states_disk);
+}
+
 }  // namespace
 
 void SortRank(Rank& rank) {
@@ -44,7 +76,9 @@ void SortRank(Rank& rank) {
       ApplyOrder(SortedOrder(ops.start, ops.end), ops.start, ops.end, ops.kind, ops.kernel_class,
                  ops.stream, ops.detail, ops.correlation, ops.graph_node);
     });
+    SortSamples(device);
   }
+  SortSamples(rank);
   sorts.push_back([&syncs = rank.syncs] {
     ApplyOrder(SortedOrder(syncs.start, syncs.end), syncs.start, syncs.end, syncs.thread,
                syncs.kind, syncs.event, syncs.stream);
