@@ -13,7 +13,7 @@ class Counters {
  public:
   void Add(Health id, std::int64_t n = 1) { Cell(id).fetch_add(n, std::memory_order_relaxed); }
   // Of an event that a producer could not hand over. Those that it hands over the writer counts:
-  // a locked addition right after a launch would wait until the GPU's doorbell was rung.
+  // a locked addition waits until all stores before it are done, a launch's to the GPU among them.
   void AddLost(Health seen, Health dropped) {
     Add(seen);
     Add(dropped);
