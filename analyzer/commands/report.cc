@@ -55,6 +55,7 @@ void Describe(CLI::App& app, Options& options) {
          "--peak-tflops", report.mfu.peak_tflops,
          "peak rate of each GPU that MFU is measured against, in 10^12 operations per second; "
          "without it the published one")
+      ->check(CLI::PositiveNumber)
       ->type_name("TFLOPS");
   app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
       ->check(CLI::Validator(

@@ -3,6 +3,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
+
+#include <cstdint>
 
 namespace traceinject {
 
@@ -15,6 +18,18 @@ inline bool StartOwnThread(pthread_t* thread, void* (*body)(void*), void* data) 
   const int error = pthread_create(thread, nullptr, body, data);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error == 0;
+}
+
+// Waits for its end. False: it did not come in time. Not on the clock of the day, which may be set
+// back by hours meanwhile. Needs glibc 2.31.
+inline bool JoinWithin(pthread_t thread, std::int64_t limit_ns) {
+  constexpr std::int64_t kSecondNs = 1'000'000'000;
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t until_ns = now.tv_nsec + limit_ns % kSecondNs;
+  const timespec until{now.tv_sec + limit_ns / kSecondNs + until_ns / kSecondNs,
+                       until_ns % kSecondNs};
+  return pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &until) == 0;
 }
 
 }  // namespace traceinject

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -115,12 +114,7 @@ void FinishRecording(long limit_ms) {
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
   session->writer->RequestEnd();
-  timespec deadline{};
-  clock_gettime(CLOCK_REALTIME, &deadline);
-  deadline.tv_sec += limit_ms / 1000;
-  deadline.tv_nsec += limit_ms % 1000 * 1'000'000;
-  if (deadline.tv_nsec >= 1'000'000'000) deadline.tv_nsec -= 1'000'000'000, ++deadline.tv_sec;
-  pthread_timedjoin_np(session->thread, nullptr, &deadline);
+  JoinWithin(session->thread, limit_ms * 1'000'000);
   session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);
 }

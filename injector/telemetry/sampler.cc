@@ -2,7 +2,6 @@
 #include "injector/telemetry/sampler.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,11 +66,7 @@ void Sampler::Stop() noexcept {
   if (stopped_.exchange(true)) return;
   stop_.store(true, std::memory_order_release);
   wake_.Post();
-  timespec until{};
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += kLongestStopNs;
-  if (until.tv_nsec >= kSecondNs) until.tv_nsec -= kSecondNs, ++until.tv_sec;
-  if (pthread_timedjoin_np(thread_, nullptr, &until) == 0) return;
+  if (JoinWithin(thread_, kLongestStopNs)) return;
   try {
     Fail("a call into NVML does not return");
   } catch (...) {  // out of memory: no reason, but counted

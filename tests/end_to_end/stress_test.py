@@ -109,6 +109,15 @@ class HardSurroundings(harness.TestCase):
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
         self.assertLess(time.monotonic() - begin, 30, "the end was not bounded by TRACEINJECT_EXIT_MS")
 
+    def test_clock_is_set_back_by_an_hour_while_a_flush_hangs(self):
+        """The program's clock is an hour ahead of the one by which the system would wait for a time of day."""
+        begin = time.monotonic()
+        preload = f"{harness.LIBRARY} {harness.BUILD / 'faults' / 'libstep_clock.so'}"
+        ended = self.play(*WORK, "--exit", "exit:3", env={"FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_EXIT_MS": "300", "LD_PRELOAD": preload,
+                                                          "STEP_CLOCK_WHEN": "/", "STEP_CLOCK_S": "3600"})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+        self.assertLess(time.monotonic() - begin, 30, "the end was not bounded by TRACEINJECT_EXIT_MS")
+
     def test_file_is_taken_away(self):
         process = self.start("--steps", "100", "--step-us", "10000", "--exit", "exit:3", env=FAST_FLUSH)
         self.wait_for_kernels(process, 10)
