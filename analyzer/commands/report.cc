@@ -51,12 +51,9 @@ void Describe(CLI::App& app, Options& options) {
                  "steps in the window, for model FLOPs utilisation; without it the regular steps "
                  "that were found are counted")
       ->check(WholeNumberFrom(1));
-  app.add_option(
-         "--peak-tflops", report.mfu.peak_tflops,
-         "peak rate of each GPU that MFU is measured against, in 10^12 operations per second; "
-         "without it the published one")
-      ->check(CLI::PositiveNumber)
-      ->type_name("TFLOPS");
+  AddAmount(app, "--peak-tflops", report.mfu.peak_tflops,
+            "peak rate of each GPU that MFU is measured against, in 10^12 operations per second; "
+            "without it the published one");
   app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
       ->check(CLI::Validator(
           [](std::string& name) {
