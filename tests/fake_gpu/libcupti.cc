@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tests/fake_gpu/callback_names.h"
-#include "tests/fake_gpu/clock.h"
 #include "tests/fake_gpu/cupti_records.h"
 #include "tests/fake_gpu/cupti_session.h"
 #include "tests/fake_gpu/settings.h"
@@ -49,7 +48,12 @@ EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
 }
 
 EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
-  *timestamp = static_cast<std::uint64_t>(fake::NowNs());
+  *timestamp = CuptiSession::Get().Now();
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc callback) {
+  CuptiSession::Get().SetClock(callback);
   return CUPTI_SUCCESS;
 }
 
