@@ -17,6 +17,7 @@
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/core/writer.h"
+#include "injector/cupti/shared_session.h"
 #include "injector/preload/environment.h"
 
 extern char** environ;
@@ -113,6 +114,7 @@ void FinishRecording(long limit_ms) {
   g_sources.store(0, std::memory_order_relaxed);
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
+  g_shared_session.LeaveThem();
   session->writer->RequestEnd();
   JoinWithin(session->thread, limit_ms * 1'000'000);
   session->writer->RemoveNcclLog();
