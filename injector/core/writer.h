@@ -65,11 +65,16 @@ class Writer {
   int DrainQueues();
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
+  bool LostGpuWork() const;
+  RunFile::Header FileHeader() const;
   bool CreateFile();
+  void LeaveReason(const std::string& path);
+  void FinishFile(std::int64_t end);
   std::string OutputPath(const ProcessRow& facts) const;
   void Store();
   void AddClockPair();
   void AddHealth();
+  std::string CuptiErrorText() const;
   std::string HealthDetail(Health id) const;
   void DropEvents();
   void StopAtLimit(const std::string& reason);
@@ -97,6 +102,8 @@ class Writer {
   std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
   std::unique_ptr<RunFile> file_;
   std::string failure_;                // why nothing is recorded
+  bool last_stored_ = true;            // whether the last transaction went through
+  std::string write_error_;            // why the last that failed did not
   std::vector<std::string> disabled_;  // sources that could not be turned on
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
   std::atomic<bool> end_requested_{false};

@@ -10,8 +10,9 @@
 #include "injector/cupti/activity_kinds.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/buffer_pool.h"
+#include "injector/cupti/errors.h"
 #include "injector/cupti/name_table.h"
-#include "injector/cupti/records.h"
+#include "injector/cupti/record_walk.h"
 
 namespace traceinject {
 namespace {
@@ -61,27 +62,26 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
 
 // Copies the kernel names now: CUPTI may free them once this callback returns.
 void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
-  CUpti_Activity* record = nullptr;
-  while (g_cupti->ActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) {
+  ForEachRecord(*g_cupti, buffer, valid_bytes, [](CUpti_Activity* record) {
     if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
         record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
       auto* kernel = reinterpret_cast<KernelRecord*>(record);
       kernel->name = Names().Intern(kernel->name);
     }
-  }
+  });
 }
 
 std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::int64_t records = 0;
-  CUpti_Activity* record = nullptr;
-  while (g_cupti->ActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) ++records;
+  ForEachRecord(*g_cupti, buffer, valid_bytes, [&](CUpti_Activity*) { ++records; });
   return records;
 }
 
 void CountDropped(CUcontext context, std::uint32_t stream) {
   std::size_t dropped = 0;
   if (g_cupti->ActivityGetNumDroppedRecords != nullptr &&
-      g_cupti->ActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
+      CuptiSucceeded("cuptiActivityGetNumDroppedRecords",
+                     g_cupti->ActivityGetNumDroppedRecords(context, stream, &dropped)) &&
       dropped != 0) {
     g_counters.Add(Health::kCuptiDropped, static_cast<std::int64_t>(dropped));
   }
@@ -89,8 +89,9 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
 
 void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                 std::size_t, std::size_t valid_bytes) {
-  if (buffer == nullptr || !g_pool.Owns(buffer))
-    return;  // the scratch buffer: its records are lost and counted
+  if (buffer == nullptr) g_counters.Add(Health::kBuffersDamaged);
+  if (!g_pool.Owns(buffer)) return;  // the scratch buffer: its records are lost and counted
+  valid_bytes = std::min(valid_bytes, BufferPool::kBufferBytes);
   g_counters.Add(Health::kBuffersCompleted);
   CountDropped(context, stream);
   if (valid_bytes == 0) {
@@ -120,7 +121,8 @@ bool Activity::Start(CuptiLibrary* cupti, const Options& options,
   g_pool.SetLimit(options.buffer_bytes);
   // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
   if (cupti->SetThreadIdType != nullptr)
-    cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    CuptiSucceeded("cuptiSetThreadIdType",
+                   cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
   CUptiResult result = cupti->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
   if (result != CUPTI_SUCCESS) {
     *why = "CUPTI refused our callbacks: " + cupti->Describe(result) +
@@ -173,11 +175,13 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 }
 
 void Activity::Flush(bool everything) {
-  cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  CuptiSucceeded("cuptiActivityFlushAll",
+                 cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
 void Activity::Stop() {
-  for (CUpti_ActivityKind kind : enabled_) cupti_->ActivityDisable(kind);
+  for (CUpti_ActivityKind kind : enabled_)
+    CuptiSucceeded("cuptiActivityDisable", cupti_->ActivityDisable(kind));
   enabled_.clear();
   if (!calls_enabled_ || cupti_->ActivityEnableRuntimeApi == nullptr) return;
   for (const AllowedCall& call : kAllowList) {

@@ -46,6 +46,8 @@ class ActivityDecoder {
   std::uint32_t DeviceOfContext(std::uint32_t context) const;
 
  private:
+  // Whether it was GPU work.
+  bool Add(const CUpti_Activity* record);
   void AddKernel(const KernelRecord& record);
   // The devices of a peer copy, else -1.
   template <typename Record>
