@@ -168,7 +168,7 @@ void Writer::RunFailed() {
 
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
-  activity_.Flush(everything);
+  FlushCupti(everything);
   const int gpu_records = DrainQueues();
   activity_decoder_->EndFlush(everything);
   nccl_decoder_.EndFlush(everything);
@@ -199,6 +199,34 @@ void Writer::Flush(bool everything) {
   if (!everything && file_->bytes() >= options_.max_size_bytes) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
+  }
+}
+
+void Writer::FlushCupti(bool everything) {
+  in_cupti_.store(true, std::memory_order_relaxed);
+  activity_.Flush(everything);
+  in_cupti_.store(false, std::memory_order_relaxed);
+}
+
+bool Writer::HangsUntold() const {
+  return in_cupti_.load(std::memory_order_relaxed) && !has_told_.load(std::memory_order_relaxed) &&
+         g_counters.Get(Health::kBuffersRequested) != 0;
+}
+
+void Writer::TellHang() const noexcept {
+  try {
+    const RunFile::Header header = FileHeader();
+    std::string ignored;
+    const auto file = RunFile::Create(OutputPath(header.process), header, &ignored);
+    if (file == nullptr) return;
+    const HealthCounterInfo& failed =
+        kHealthCounters[static_cast<std::size_t>(Health::kStartFailed)];
+    Batch batch;
+    batch.health.push_back({std::string(failed.source), std::string(failed.counter), 1,
+                            "cuptiActivityFlushAll does not return: CUPTI hands over nothing"});
+    file->Write(batch);
+    file->Finish(NowNs() - base_ns_);
+  } catch (...) {  // out of memory
   }
 }
 
@@ -290,6 +318,7 @@ bool Writer::CreateFile() {
   const std::string wanted = OutputPath(header.process);
   std::string why;
   file_ = RunFile::Create(wanted, header, &why);
+  has_told_.store(true, std::memory_order_relaxed);
   if (file_ == nullptr) {
     log_.Line("not recording: " + why);
     failure_ = why;
@@ -482,7 +511,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   gave_up_ = true;
   if (file_ == nullptr) return;
   const std::int64_t now = NowNs() - base_ns_;
-  activity_.Flush(true);
+  FlushCupti(true);
   DrainQueues();
   activity_decoder_->EndFlush(true);
   nccl_decoder_.EndFlush(true);
@@ -502,6 +531,7 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   gave_up_ = true;
   StopSampler();
   try {
+    log_.Line("recording stopped: " + reason);
     activity_.Stop();
     if (file_ == nullptr) return;
     const std::int64_t now = NowNs() - base_ns_;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays training runs on the fake GPU under LD_PRELOAD and reads what was recorded and what really happened.
 
-Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout).
+Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout). TRACEINJECT_RUNTIME, a library that is
+preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (CMAKE_CXX_FLAGS).
 All times are nanoseconds on CLOCK_REALTIME; those read from a database are made absolute here.
 """
 
@@ -231,7 +232,8 @@ class TestCase(unittest.TestCase):
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8",
                        "TMPDIR": str(self.temporary), "FAKE_GPU_COUNT": "2", "FAKE_GPU_TRUTH": str(self.folder / "truth.%p"),
                        "LD_LIBRARY_PATH": str(FAKE_GPU / cuda)}
-        libraries = [LIBRARY] * preload + [BUILD / "faults" / f"lib{name}.so" for name in beside]
+        runtime = os.environ.get("TRACEINJECT_RUNTIME")
+        libraries = ([runtime] if runtime else []) + [LIBRARY] * preload + [BUILD / "faults" / f"lib{name}.so" for name in beside]
         if libraries:
             environment["LD_PRELOAD"] = " ".join(map(str, libraries))
         environment.update(extra)

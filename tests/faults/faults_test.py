@@ -456,6 +456,17 @@ class Cupti(Faults):
         self.assert_same(recording.kernels(), self.truth(ended).kernels())
         self.assertIn("CUPTI_ERROR_UNKNOWN", recording.health()["start", "disabled_source"][1])
 
+    def test_flush_that_never_returns_is_told(self):
+        begin = time.monotonic()
+        ended = self.play(*WORK, "--exit", "exit:3", env={"FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_EXIT_MS": "4000"})
+        self.assert_unharmed(ended)
+        self.assertLess(time.monotonic() - begin, 30, "the end was not bounded by TRACEINJECT_EXIT_MS")
+        self.assertIn("cuptiActivityFlushAll does not return", self.open_sound(ended).health()["start", "failed"][1])
+        (self.folder / "run.db").unlink()
+        # Without GPU work there is nothing to tell.
+        ended = self.play("--init-only", env={"FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_EXIT_MS": "400"})
+        self.assertEqual((ended.code, self.files()), (0, []))
+
     def test_null_buffers(self):
         for every in (1, 2):
             with self.subTest(every=every):

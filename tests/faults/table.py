@@ -56,7 +56,7 @@ TABLE = [
            SURROUNDINGS + "test_no_memory_for_the_writer_once", SURROUNDINGS + "test_no_memory_for_the_samples",
            "injector/cupti/buffer_pool_test.cc:BufferPoolTest.MapsABufferLaterThatThereWasNoMemoryFor"]),
     Fault("RLIMIT_NOFILE", "the program holds all descriptors, from before the first GPU work or from the middle on",
-          "nothing is lost once the file is open; where it cannot be opened, only TRACEINJECT_LOG, opened before, tells",
+          "nothing is lost once the file is open; where none can be opened, nothing can be told",
           [FAULTS + "Limits.test_no_descriptor_for_the_file"]),
     Fault("SIGSTOP and SIGCONT", "three times 0.3 s", "nothing is lost", [FAULTS + "Processes.test_stopped_and_continued"]),
     Fault("fork without exec while threads hold our rings", "100 children while three threads record and one registers names; children that "
@@ -94,7 +94,7 @@ TABLE = [
           [FAULTS + "Cupti.test_nothing_can_be_started", FAULTS + "Cupti.test_calls_fail_while_it_records",
            FAULTS + "Cupti.test_everything_fails_from_the_middle", FAULTS + "Cupti.test_calls_without_which_recording_goes_on",
            FAULTS + "Cupti.test_one_kind_and_some_calls_are_refused", CANNOT_START + "test_cupti_refuses", CANNOT_START + "test_one_kind_refused",
-           SURROUNDINGS + "test_flush_that_never_returns"]),
+           FAULTS + "Cupti.test_flush_that_never_returns_is_told", SURROUNDINGS + "test_flush_that_never_returns"]),
     Fault("NULL and truncated buffers", "buffers come back as null, or without their last 1 to 500 bytes; records cut off",
           "buffers.damaged", [FAULTS + "Cupti.test_null_buffers", FAULTS + "Cupti.test_truncated_buffers",
                               "injector/cupti/decoder_test.cc:DecoderTest.ARecordThatIsCutOffIsNotRead",
