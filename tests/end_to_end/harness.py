@@ -2,7 +2,8 @@
 """Plays training runs on the fake GPU under LD_PRELOAD and reads what was recorded and what really happened.
 
 Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout). TRACEINJECT_RUNTIME, a library that is
-preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (CMAKE_CXX_FLAGS).
+preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (CMAKE_CXX_FLAGS). Its own
+options (TSAN_OPTIONS and the like) are passed on.
 All times are nanoseconds on CLOCK_REALTIME; those read from a database are made absolute here.
 """
 
@@ -23,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TRACEINJECT_BUILD", ROOT / "build" / "release")).resolve()
 LIBRARY = BUILD / "lib" / "libtraceinject.so"
 FAKE_GPU = BUILD / "fake_gpu"
+SANITIZER_OPTIONS = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
 CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
 # Everything that the player can do, short of special endings.
 EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset", "--peer", "--events", "--graph", "4",
@@ -236,6 +238,7 @@ class TestCase(unittest.TestCase):
         libraries = ([runtime] if runtime else []) + [LIBRARY] * preload + [BUILD / "faults" / f"lib{name}.so" for name in beside]
         if libraries:
             environment["LD_PRELOAD"] = " ".join(map(str, libraries))
+        environment.update({name: os.environ[name] for name in SANITIZER_OPTIONS if name in os.environ})
         environment.update(extra)
         return environment
 
