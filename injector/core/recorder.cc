@@ -127,10 +127,12 @@ void FinishRecording(long limit_ms) {
   if (state == State::kDead) return;
   session->writer->RequestEnd();
   const long tell_ms = std::min(kTellHangMs, limit_ms / 4);
-  pthread_t teller;
-  if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs) &&
-      session->writer->HangsUntold() && StartOwnThread(&teller, TellHang, session))
-    JoinWithin(teller, tell_ms * kMillisecondNs);
+  if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs)) {
+    pthread_t teller;
+    const bool telling =
+        session->writer->HangsUntold() && StartOwnThread(&teller, TellHang, session);
+    JoinWithin(telling ? teller : session->thread, tell_ms * kMillisecondNs);
+  }
   session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);
 }

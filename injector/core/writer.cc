@@ -133,6 +133,11 @@ void Writer::Run() {
 }
 
 void Writer::FinishFile(std::int64_t end) {
+  if (!last_stored_) {  // for the counters there may be room
+    AddHealth();
+    Store();
+    if (file_ == nullptr) return;
+  }
   const std::string path = file_->path();
   log_.Line(file_->Finish(end) ? "closed " + path
                                : "could not close " + path + ": " + file_->last_error());

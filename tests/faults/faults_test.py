@@ -151,9 +151,10 @@ class Disk(Faults):
         recording = harness.Recording.open_killed(self.folder / "run.db")
         self.addCleanup(recording.close)
         self.assertEqual(recording.integrity(), "ok")
-        reason = self.open_reason()
-        self.assertIn("full", reason.health()["writer", "errors"][1])
-        self.assertGreater(reason.count("kernel", "dropped"), 0)
+        # There may be room for the counters, where there was none for the rows.
+        told = self.open_reason() if (self.temporary / "run.db").exists() else recording
+        self.assertIn("full", told.health()["writer", "errors"][1])
+        self.assertGreater(told.count("kernel", "dropped"), 0)
 
     def test_folder_vanishes(self):
         process = self.start(*LONGER, env={**FAST_FLUSH, "TRACEINJECT_OUTPUT": "truth.out/run.db"})
