@@ -535,7 +535,8 @@ CREATE TABLE capture_gap (
   start  INTEGER NOT NULL,
   dur    INTEGER,                      -- NULL: to the end
   reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written;
-                                       -- out_of_memory: of the process
+                                       -- out_of_memory: of the process; other_client: another client of CUPTI took it away
+                                       -- (cuptiFinalize), until we began anew
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

@@ -123,6 +123,7 @@ void Writer::Run() {
     g_wake.Wait(LongestWait(std::min(next_flush, next_start) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
+    ResumeAfterFinalize();
     TellSampler();
     if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
   }
@@ -147,6 +148,18 @@ void Writer::FinishFile(std::int64_t end) {
 
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
   return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
+}
+
+// Another client of CUPTI took it away from under us and is done with it.
+void Writer::ResumeAfterFinalize() {
+  const std::int64_t lost_ns = activity_.TakeFinalized();
+  if (lost_ns == 0) return;
+  std::string why;
+  const bool resumed = activity_.Restart(&why);
+  const std::int64_t now = NowNs();
+  log_.Line(resumed ? "resumed after cuptiFinalize" : "not resumed after cuptiFinalize: " + why);
+  if (!resumed) return StopAtLimit("other_client");
+  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client"});
 }
 
 void Writer::ReadNcclLog() {
@@ -440,8 +453,9 @@ void Writer::AddClockPair() {
   std::uint64_t cupti_now = 0;
   if (cupti_->GetTimestamp != nullptr &&
       CuptiSucceeded("cuptiGetTimestamp", cupti_->GetTimestamp(&cupti_now))) {
-    row.has_cupti = true;
-    row.cupti = static_cast<std::int64_t>(cupti_now) - base_ns_;
+    const std::int64_t realtime_ns = activity_decoder_->RealtimeNs(cupti_now);
+    row.has_cupti = realtime_ns != 0;
+    row.cupti = realtime_ns - base_ns_;
   }
   batch_.clock_pairs.push_back(row);
 }

@@ -64,6 +64,7 @@ class Writer {
 
  private:
   void RunFailed();
+  void ResumeAfterFinalize();
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);

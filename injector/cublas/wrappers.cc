@@ -70,6 +70,7 @@ template <typename Describe, typename Call>
 int Traced(Describe describe, Call call) {
   if (t_depth > 0 || !Delivers(Source::kGemm)) return call();
   ++t_depth;
+  g_rings.Prefetch();
   const std::int64_t start = NowNs();
   const int result = call();
   const std::int64_t end = NowNs();

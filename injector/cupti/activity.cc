@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <new>
 
 #include "injector/core/counters.h"
@@ -10,9 +11,12 @@
 #include "injector/cupti/activity_kinds.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/buffer_pool.h"
+#include "injector/cupti/buffer_sharing.h"
 #include "injector/cupti/errors.h"
 #include "injector/cupti/name_table.h"
+#include "injector/cupti/record_clock.h"
 #include "injector/cupti/record_walk.h"
+#include "injector/cupti/shared_session.h"
 
 namespace traceinject {
 namespace {
@@ -42,8 +46,7 @@ std::atomic<int> g_waiting{0};
 // Where the records go that CUPTI must not refuse while the pool is empty.
 alignas(8) std::uint8_t g_scratch[BufferPool::kBufferBytes];
 
-void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
-                                std::size_t* max_records) {
+void LendOurs(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *max_records = 0;
   *size = BufferPool::kBufferBytes;
   *buffer = g_pool.Take();
@@ -60,20 +63,41 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
   }
 }
 
-// Copies the kernel names now: CUPTI may free them once this callback returns.
+void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
+                                std::size_t* max_records) {
+  if (g_shared_session.BuffersAreTheirs()) {
+    *buffer = nullptr;
+    g_shared_session.request()(buffer, size, max_records);
+    if (*buffer != nullptr) return;
+  }
+  LendOurs(buffer, size, max_records);
+}
+
+// Copies a kernel's name now: CUPTI may free it once this callback returns.
+void InternName(CUpti_Activity* record) {
+  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
+      record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
+    auto* kernel = reinterpret_cast<KernelRecord*>(record);
+    kernel->name = Names().Intern(kernel->name);
+  }
+}
+
 void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
-  ForEachRecord(*g_cupti, buffer, valid_bytes, [](CUpti_Activity* record) {
-    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-        record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
-      auto* kernel = reinterpret_cast<KernelRecord*>(record);
-      kernel->name = Names().Intern(kernel->name);
-    }
+  ForEachRecord(*g_cupti, buffer, valid_bytes,
+                [](CUpti_Activity* record, std::size_t) { InternName(record); });
+}
+
+// What another client's session that begins later is to be told apart from.
+void NoteCalls(std::uint8_t* buffer, std::size_t valid_bytes) {
+  ForEachRecord(*g_cupti, buffer, valid_bytes, [](CUpti_Activity* record, std::size_t) {
+    if (WantedRecords::IsCalls(record->kind))
+      g_shared_session.NoteCallBefore(reinterpret_cast<const ApiRecord*>(record)->correlationId);
   });
 }
 
 std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::int64_t records = 0;
-  ForEachRecord(*g_cupti, buffer, valid_bytes, [&](CUpti_Activity*) { ++records; });
+  ForEachRecord(*g_cupti, buffer, valid_bytes, [&](CUpti_Activity*, std::size_t) { ++records; });
   return records;
 }
 
@@ -87,21 +111,13 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
   }
 }
 
-void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-                                std::size_t, std::size_t valid_bytes) {
-  if (buffer == nullptr) g_counters.Add(Health::kBuffersDamaged);
-  if (!g_pool.Owns(buffer)) return;  // the scratch buffer: its records are lost and counted
-  valid_bytes = std::min(valid_bytes, BufferPool::kBufferBytes);
-  g_counters.Add(Health::kBuffersCompleted);
-  CountDropped(context, stream);
-  if (valid_bytes == 0) {
-    g_pool.Return(buffer);
-    return;
-  }
+// Hands a buffer of ours to the writer.
+void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
   Node* node = nullptr;
   try {  // CUPTI's frames are not made for exceptions
     InternNames(buffer, valid_bytes);
-    node = new Node{{buffer, valid_bytes}, g_completed.load(std::memory_order_relaxed)};
+    node = new Node{{buffer, valid_bytes, g_record_clocks.current()},
+                    g_completed.load(std::memory_order_relaxed)};
   } catch (const std::bad_alloc&) {
     g_counters.Add(Health::kCuptiDropped, CountRecords(buffer, valid_bytes));
     g_pool.Return(buffer);
@@ -113,37 +129,101 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
   if (g_waiting.fetch_add(1, std::memory_order_relaxed) + 1 >= kWakeAt) g_wake.Post();
 }
 
+// Copies of records of another client's buffer, for the writer.
+class Copies {
+ public:
+  ~Copies() { Deliver(); }
+
+  void Add(const CUpti_Activity* record, std::size_t bytes) {
+    if (buffer_ == nullptr || used_ + bytes > BufferPool::kBufferBytes) {
+      Deliver();
+      buffer_ = g_pool.Take();
+      if (buffer_ == nullptr) {
+        g_counters.Add(Health::kCuptiDropped);
+        return g_wake.Post();
+      }
+      g_counters.Add(Health::kBuffersRequested);
+    }
+    std::memcpy(buffer_ + used_, record, bytes);
+    used_ += bytes;
+  }
+
+ private:
+  void Deliver() {
+    if (buffer_ == nullptr) return;
+    g_counters.Add(Health::kBuffersCompleted);
+    Queue(buffer_, used_);
+    buffer_ = nullptr;
+    used_ = 0;
+  }
+
+  std::uint8_t* buffer_ = nullptr;
+  std::size_t used_ = 0;
+};
+
+void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
+                                std::size_t size, std::size_t valid_bytes) {
+  if (buffer == nullptr) return g_counters.Add(Health::kBuffersDamaged);
+  if (buffer == g_scratch) return;  // its records are lost and counted
+  CountDropped(context, stream);
+  if (!g_pool.Owns(buffer)) {
+    const auto complete = g_shared_session.complete();
+    if (complete == nullptr) return;
+    Copies copies;
+    const std::size_t kept =
+        Divide(g_shared_session, buffer, valid_bytes,
+               [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
+    return complete(context, stream, buffer, size, kept);
+  }
+  g_counters.Add(Health::kBuffersCompleted);
+  valid_bytes = std::min(valid_bytes, BufferPool::kBufferBytes);
+  if (valid_bytes == 0) {
+    g_pool.Return(buffer);
+    return;
+  }
+  if (g_shared_session.IsOpen())
+    Offer(&g_shared_session, context, stream, buffer, valid_bytes);
+  else
+    NoteCalls(buffer, valid_bytes);
+  Queue(buffer, valid_bytes);
+}
+
 }  // namespace
 
 bool Activity::Start(CuptiLibrary* cupti, const Options& options,
                      std::vector<std::string>* disabled, std::string* why) {
   cupti_ = g_cupti = cupti;
+  kinds_ = options.kinds;
   g_pool.SetLimit(options.buffer_bytes);
+  return Enable(disabled, why);
+}
+
+bool Activity::Enable(std::vector<std::string>* disabled, std::string* why) {
   // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
-  if (cupti->SetThreadIdType != nullptr)
+  if (cupti_->SetThreadIdType != nullptr)
     CuptiSucceeded("cuptiSetThreadIdType",
-                   cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
-  CUptiResult result = cupti->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
+                   cupti_->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
+  CUptiResult result = cupti_->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
   if (result != CUPTI_SUCCESS) {
-    *why = "CUPTI refused our callbacks: " + cupti->Describe(result) +
-           (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti->path
-                                                  : "");
+    *why =
+        "CUPTI refused our callbacks: " + cupti_->Describe(result) +
+        (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti_->path
+                                               : "");
     return false;
   }
+  g_shared_session.Open(cupti_);
   bool anything = false;
-  for (const std::string& name : options.kinds) {
+  for (const std::string& name : kinds_) {
     const ActivityKind kind = *FindActivityKind(name);
     if (kind.kind == CUPTI_ACTIVITY_KIND_INVALID) {
-      calls_enabled_ = EnableCalls(disabled);
-      anything |= calls_enabled_;
+      anything |= EnableCalls(disabled);
       continue;
     }
-    result = cupti->ActivityEnable(kind.kind);
+    result = g_shared_session.SetKind(SharedSession::kOurs, kind.kind, true);
     if (result == CUPTI_SUCCESS) {
-      enabled_.push_back(kind.kind);
       anything = true;
     } else {
-      disabled->push_back(name + ": CUPTI refused it: " + cupti->Describe(result));
+      disabled->push_back(name + ": CUPTI refused it: " + cupti_->Describe(result));
       *why = disabled->back();
     }
   }
@@ -157,39 +237,45 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
     disabled->push_back(
         "api: this CUPTI (version " + std::to_string(cupti_->version) +
         ") cannot select single calls: all CUDA calls are traced, which costs more");
-    const bool runtime = cupti_->ActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME) == CUPTI_SUCCESS;
-    const bool driver = cupti_->ActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER) == CUPTI_SUCCESS;
-    if (runtime) enabled_.push_back(CUPTI_ACTIVITY_KIND_RUNTIME);
-    if (driver) enabled_.push_back(CUPTI_ACTIVITY_KIND_DRIVER);
-    return runtime || driver;
+    bool anything = false;
+    for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER})
+      anything |= g_shared_session.SetKind(SharedSession::kOurs, kind, true) == CUPTI_SUCCESS;
+    return anything;
   }
   bool anything = false;
   for (const AllowedCall& call : kAllowList) {
-    auto enable = call.domain == CudaDomain::kRuntime ? cupti_->ActivityEnableRuntimeApi
-                                                      : cupti_->ActivityEnableDriverApi;
     // A version that does not know a newer call refuses it: nothing is lost.
-    anything |= enable(call.cbid, 1) == CUPTI_SUCCESS;
+    anything |= g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, true) ==
+                CUPTI_SUCCESS;
   }
   if (!anything) disabled->push_back("api: CUPTI refused every call of the list");
   return anything;
 }
 
 void Activity::Flush(bool everything) {
+  const FlushTurn turn;
   CuptiSucceeded("cuptiActivityFlushAll",
                  cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
 void Activity::Stop() {
-  for (CUpti_ActivityKind kind : enabled_)
-    CuptiSucceeded("cuptiActivityDisable", cupti_->ActivityDisable(kind));
-  enabled_.clear();
-  if (!calls_enabled_ || cupti_->ActivityEnableRuntimeApi == nullptr) return;
-  for (const AllowedCall& call : kAllowList) {
-    auto enable = call.domain == CudaDomain::kRuntime ? cupti_->ActivityEnableRuntimeApi
-                                                      : cupti_->ActivityEnableDriverApi;
-    enable(call.cbid, 0);
+  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
+    const auto kind = static_cast<CUpti_ActivityKind>(number);
+    if (g_shared_session.wanted(SharedSession::kOurs).HasKind(kind))
+      CuptiSucceeded("cuptiActivityDisable",
+                     g_shared_session.SetKind(SharedSession::kOurs, kind, false));
   }
-  calls_enabled_ = false;
+  for (const AllowedCall& call : kAllowList) {
+    if (g_shared_session.wanted(SharedSession::kOurs).HasCall(call.domain, call.cbid))
+      g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, false);
+  }
+}
+
+std::int64_t Activity::TakeFinalized() { return g_shared_session.TakeFinalized(); }
+
+bool Activity::Restart(std::string* why) {
+  std::vector<std::string> disabled;
+  return Enable(&disabled, why);
 }
 
 std::vector<CompletedBuffer> Activity::TakeCompleted() {

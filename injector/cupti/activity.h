@@ -2,9 +2,9 @@
 // The CUPTI activity session: buffers go out empty, come back full, and wait in a queue for the
 // writer thread.
 //
-// No subscriber is used: cuptiSubscribe would take the one slot that torch.profiler needs. Flushes
-// come from the writer thread only: two concurrent cuptiActivityFlushAll calls deadlock, as does
-// one from a CUPTI callback.
+// No subscriber is used: cuptiSubscribe would take the one slot that torch.profiler needs. Another
+// client of the activity API shares the session (shared_session.h). Flushes take turns: two
+// concurrent cuptiActivityFlushAll calls deadlock, as does one from a CUPTI callback.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ namespace traceinject {
 struct CompletedBuffer {
   std::uint8_t* data = nullptr;
   std::size_t valid_bytes = 0;
+  int clock = 0;  // in force when it came back (record_clock.h)
 };
 
 class Activity {
@@ -33,8 +34,14 @@ class Activity {
   // yet. Blocks, without synchronising with the GPU. Writer thread only.
   void Flush(bool everything);
 
-  // Turns all kinds off; what is in flight still comes back by Flush().
+  // Turns all kinds off that nobody else wants; what is in flight still comes back by Flush().
   void Stop();
+
+  // When another client's cuptiFinalize() took all of CUPTI away, once; 0: that did not happen.
+  std::int64_t TakeFinalized();
+  // Begins anew after it. False if nothing can be recorded any more, with the reason in *why.
+  // Writer thread only.
+  bool Restart(std::string* why);
 
   // The buffers that came back since the last call, oldest first. The caller walks them
   // (record_walk.h) and returns each by Recycle(). Names in kernel records point to
@@ -45,11 +52,11 @@ class Activity {
   CuptiLibrary* cupti() const { return cupti_; }
 
  private:
+  bool Enable(std::vector<std::string>* disabled, std::string* why);
   bool EnableCalls(std::vector<std::string>* disabled);
 
   CuptiLibrary* cupti_ = nullptr;
-  std::vector<CUpti_ActivityKind> enabled_;
-  bool calls_enabled_ = false;
+  std::vector<std::string> kinds_;  // as options name them
 };
 
 }  // namespace traceinject

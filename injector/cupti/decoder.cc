@@ -8,29 +8,27 @@
 #include "injector/cupti/record_walk.h"
 
 namespace traceinject {
-namespace {
-
-struct Interval {
-  std::int64_t start, dur;
-};
 
 // False for a record without times: the device had no room for them, or the end was not known at
 // the last flush.
-bool TimesOf(std::uint64_t start, std::uint64_t end, std::int64_t base_ns, Interval* interval,
-             bool* repaired) {
-  if (start == 0 || end == 0) return false;
-  *repaired = end < start;
-  interval->start = static_cast<std::int64_t>(start) - base_ns;
-  interval->dur = *repaired ? 0 : static_cast<std::int64_t>(end - start);
+bool ActivityDecoder::TimesOf(std::uint64_t start, std::uint64_t end, Interval* interval,
+                              bool* repaired) const {
+  const std::int64_t start_ns = times_.ToRealtimeNs(clock_, start);
+  const std::int64_t end_ns = times_.ToRealtimeNs(clock_, end);
+  if (start_ns == 0 || end_ns == 0) return false;
+  *repaired = end_ns < start_ns;
+  interval->start = start_ns - base_ns_;
+  interval->dur = *repaired ? 0 : end_ns - start_ns;
   return true;
 }
 
-}  // namespace
-
 int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
   int gpu_work = 0;
-  const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
-                                   [&](CUpti_Activity* record) { gpu_work += Add(record); });
+  times_.Read();
+  clock_ = buffer.clock;
+  const bool whole =
+      ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
+                    [&](CUpti_Activity* record, std::size_t) { gpu_work += Add(record); });
   if (!whole) g_counters.Add(Health::kBuffersDamaged);
   return gpu_work;
 }
@@ -84,7 +82,7 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
   g_counters.Add(Health::kKernelSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+  if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kKernelDropped);
   if (repaired) g_counters.Add(Health::kKernelRepaired);
   KernelShapeRow shape{};
@@ -108,7 +106,7 @@ void ActivityDecoder::AddMemcpy(const Record& record, int src_device, int dst_de
   g_counters.Add(Health::kMemcpySeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+  if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kMemcpyDropped);
   batch_->memcpys.push_back(
       {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
@@ -126,7 +124,7 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   g_counters.Add(Health::kMemsetSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+  if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kMemsetDropped);
   batch_->memsets.push_back(
       {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
@@ -137,14 +135,14 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
 
 void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
   g_counters.Add(Health::kMemorySeen);
-  if (record.timestamp == 0) return g_counters.Add(Health::kMemoryDropped);
+  const std::int64_t time_ns = times_.ToRealtimeNs(clock_, record.timestamp);
+  if (time_ns == 0) return g_counters.Add(Health::kMemoryDropped);
   const bool on_stream = record.isAsync != 0 && record.contextId != CUPTI_INVALID_CONTEXT_ID &&
                          record.streamId != CUPTI_INVALID_STREAM_ID;
   batch_->memory_operations.push_back(
-      {static_cast<std::int64_t>(record.timestamp) - base_ns_, record.deviceId,
-       record.memoryOperationType, static_cast<std::uint32_t>(record.memoryKind),
-       static_cast<std::int64_t>(record.bytes), record.address,
-       on_stream ? Stream(record.deviceId, record.contextId, record.streamId) : 0,
+      {time_ns - base_ns_, record.deviceId, record.memoryOperationType,
+       static_cast<std::uint32_t>(record.memoryKind), static_cast<std::int64_t>(record.bytes),
+       record.address, on_stream ? Stream(record.deviceId, record.contextId, record.streamId) : 0,
        record.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID,
        correlation_.Widen(record.correlationId)});
 }
@@ -163,7 +161,7 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
   g_counters.Add(Health::kApiSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, base_ns_, &interval, &repaired))
+  if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kApiDropped);
   const std::uint64_t correlation = correlation_.Widen(record.correlationId);
   const ApiRow row{interval.start, interval.dur, dictionary_->Thread(record.threadId),

@@ -9,6 +9,7 @@
 
 #include "injector/core/dictionary.h"
 #include "injector/cupti/activity.h"
+#include "injector/cupti/record_clock.h"
 #include "injector/cupti/records.h"
 
 namespace traceinject {
@@ -42,10 +43,20 @@ class ActivityDecoder {
   // call did not come. `everything`: at the end of the recording.
   void EndFlush(bool everything);
 
+  // What cuptiGetTimestamp tells now, on CLOCK_REALTIME. 0: that cannot be told.
+  std::int64_t RealtimeNs(std::uint64_t timestamp) {
+    times_.Read();
+    return times_.ToRealtimeNs(g_record_clocks.current(), timestamp);
+  }
+
   // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
   std::uint32_t DeviceOfContext(std::uint32_t context) const;
 
  private:
+  struct Interval {
+    std::int64_t start, dur;
+  };
+  bool TimesOf(std::uint64_t start, std::uint64_t end, Interval* interval, bool* repaired) const;
   // Whether it was GPU work.
   bool Add(const CUpti_Activity* record);
   void AddKernel(const KernelRecord& record);
@@ -63,6 +74,8 @@ class ActivityDecoder {
   std::int64_t base_ns_;
   Dictionary* dictionary_;
   Batch* batch_;
+  RecordTimes times_{&g_record_clocks};
+  int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
   CorrelationWidener correlation_;
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 

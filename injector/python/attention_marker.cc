@@ -8,6 +8,7 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/loaded_libraries.h"
+#include "injector/core/ring.h"
 #include "injector/python/method_definition.h"
 #include "injector/python/reports.h"
 
@@ -16,15 +17,23 @@ namespace {
 
 constexpr std::int64_t kForward = 1;  // attention.direction
 
-// const std::shared_ptr<TracingState>& torch::jit::tracer::getTracingState(), of the thread: null
-// unless torch.jit traces (torch/csrc/jit/frontend/tracer.h, the same since 1.0). What Python is
-// given for it takes twenty times as long.
-using TracingState = void* const*();
-constexpr char kTracingStateLibrary[] = "libtorch_cpu.so";
-constexpr char kTracingStateName[] = "_ZN5torch3jit6tracer15getTracingStateEv";
+// What PyTorch keeps for a thread, told by functions of its C++ library: what Python is given for
+// it takes many times as long. Each null: not found.
+constexpr char kTorchLibrary[] = "libtorch_cpu.so";
+struct ThreadState {
+  // const std::shared_ptr<TracingState>& torch::jit::tracer::getTracingState(): null unless
+  // torch.jit traces (torch/csrc/jit/frontend/tracer.h, the same since 1.0).
+  void* const* (*tracing)();
+  // std::unique_ptr<FuncTorchTLSBase>& at::functorch::functorchTLSAccessor(), a shared_ptr before
+  // 2.0: null until the thread uses functorch (ATen/FuncTorchTLS.h).
+  void* const* (*functorch)();
+  // static int64_t at::impl::PythonTorchFunctionTLS::stack_len(): the number of torch function
+  // modes (ATen/PythonTorchFunctionTLS.h, since 2.0).
+  std::int64_t (*count_modes)();
+};
+constinit ThreadState g_thread_state{};
 
 constinit const Interpreter* g_python = nullptr;
-constinit TracingState* g_tracing_state = nullptr;  // null: not found
 
 // A reference that is given back. Null: an exception is set.
 class Owned {
@@ -70,10 +79,17 @@ bool MakeNames() {
   return true;
 }
 
-void FindTracingState() {
-  void* library = OpenLoaded(kTracingStateLibrary);
+template <typename Function>
+void Find(void* library, const char* name, Function** function) {
+  *function = reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+void FindThreadState() {
+  void* library = OpenLoaded(kTorchLibrary);
   if (library == nullptr) return;
-  g_tracing_state = reinterpret_cast<TracingState*>(dlsym(library, kTracingStateName));
+  Find(library, "_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
+  Find(library, "_ZN2at9functorch20functorchTLSAccessorEv", &g_thread_state.functorch);
+  Find(library, "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
   dlclose(library);  // it stays loaded: the program holds it
 }
 
@@ -104,9 +120,14 @@ class Call {
     for (std::ptrdiff_t i = 0; i < 3; ++i) {
       if (!IsTensor(g_python->PyTuple_GetItem(args_, i))) return false;
     }
+    return !IsSeenByModes() && !IsTraced() && Attribute(g_names.is_cuda) == 1 &&
+           Attribute(g_names.is_nested) == 0 && HasMemory();
+  }
+
+  bool IsSeenByModes() const {
+    if (g_thread_state.count_modes != nullptr) return g_thread_state.count_modes() != 0;
     const Owned modes(g_python->PyObject_CallObject(Get(kCountModes), nullptr));
-    return modes && g_python->PyLong_AsLong(modes.get()) == 0 && !IsTraced() &&
-           Attribute(g_names.is_cuda) == 1 && Attribute(g_names.is_nested) == 0 && HasMemory();
+    return !modes || g_python->PyLong_AsLong(modes.get()) != 0;
   }
 
   bool IsTensor(PyObject* object) const {
@@ -115,13 +136,14 @@ class Call {
   }
 
   bool IsTraced() const {
-    if (g_tracing_state != nullptr) return *g_tracing_state() != nullptr;
+    if (g_thread_state.tracing != nullptr) return *g_thread_state.tracing() != nullptr;
     const Owned state(g_python->PyObject_CallObject(Get(kTracingState), nullptr));
     return state.get() != g_python->_Py_NoneStruct;
   }
 
   // False: sizes are not all there is to it (functorch holds it), and it has no address.
   bool HasMemory() const {
+    if (g_thread_state.functorch != nullptr && *g_thread_state.functorch() == nullptr) return true;
     const Owned address(g_python->PyObject_CallMethodObjArgs(result_, g_names.data_ptr, nullptr));
     if (!address) g_python->PyErr_Clear();
     return static_cast<bool>(address);
@@ -168,6 +190,7 @@ PyObject* Mark(PyObject* self, PyObject* const* arguments, std::ptrdiff_t count)
     return nullptr;
   }
   const std::int64_t end_ns = NowNs();
+  g_rings.Prefetch();
   const std::int64_t start_ns = g_python->PyLong_AsLongLong(arguments[0]);
   const bool marked = Call(self, arguments).Mark(start_ns, end_ns);
   if (g_python->PyErr_Occurred() != nullptr) return nullptr;
@@ -188,7 +211,7 @@ PyObject* MakeAttentionMarker(const Interpreter& python, PyObject* const* argume
     return nullptr;
   }
   if (!MakeNames()) return nullptr;
-  FindTracingState();
+  FindThreadState();
   return python.PyCFunction_NewEx(&g_mark, arguments[0], nullptr);
 }
 

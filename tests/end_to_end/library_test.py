@@ -13,7 +13,9 @@ ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeIn
                 *(f"ncclProfiler_v{version}" for version in range(1, 6))}
 ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
                              r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?"
-                             r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul)$")
+                             r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul"
+                             r"|cupti(Activity(RegisterCallbacks|Enable((Runtime|Driver)Api)?|Disable|FlushAll|SetAttribute|RegisterTimestampCallback)"
+                             r"|Finalize))$")
 NEWEST_GLIBC = (2, 34)
 
 

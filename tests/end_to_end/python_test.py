@@ -11,6 +11,7 @@ import unittest
 import harness
 
 HERE = pathlib.Path(__file__).resolve().parent
+STAND_IN_TORCH_CPU = harness.BUILD / "stand_in" / "libtorch_cpu.so"
 Wait = collections.namedtuple("Wait", "start dur tid batch workers pin_memory persistent prefetch batch_size")
 WAITS = "SELECT start_ns, dur_ns, tid, batch, workers, pin_memory, persistent_workers, prefetch_factor, batch_size FROM data_waits ORDER BY start_ns"
 
@@ -117,18 +118,19 @@ class PythonSide(Program):
     SHAPES = ("SELECT library, batch, heads, kv_heads, query_length, key_length, head_size, value_head_size, type, causal, direction, "
               "gradient, dur_ns IS NULL FROM attentions ORDER BY start_ns")
 
+    MARKED = [
+        (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 1, 0),
+        (1, 2, 8, 8, 128, 128, 64, 64, 14, 1, "forward", 1, 0),
+        (1, 2, 8, 2, 128, 256, 63, 32, 14, 1, "forward", 1, 0),
+        (1, 1, 4, 4, 16, 16, 8, 8, 2, 0, "forward", 1, 0),
+        (1, 3, 8, 8, 128, 128, 64, 64, 0, 0, "forward", 1, 0),
+        (1, 5, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
+        (1, None, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
+        (1, 7, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0)]
+
     def test_attention(self):
         measured, recording = self.record("--scene", "attention")
-        rows = [
-            (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 1, 0),
-            (1, 2, 8, 8, 128, 128, 64, 64, 14, 1, "forward", 1, 0),
-            (1, 2, 8, 2, 128, 256, 63, 32, 14, 1, "forward", 1, 0),
-            (1, 1, 4, 4, 16, 16, 8, 8, 2, 0, "forward", 1, 0),
-            (1, 3, 8, 8, 128, 128, 64, 64, 0, 0, "forward", 1, 0),
-            (1, 5, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
-            (1, None, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
-            (1, 7, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0)]
-        self.assertEqual(recording.rows(self.SHAPES), 2 * rows)
+        self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
         first, again = measured["wrapped_asked"]
         self.assertGreater(first, 4)
         self.assertEqual(again, 4, "in Python only those that are no plain case: no flag, no plain tensor, a mode, a wrapper")
@@ -141,6 +143,13 @@ class PythonSide(Program):
             self.assertLessEqual(start + dur, end)
             self.assertGreaterEqual(dur, 1_000_000)
         self.assertEqual(recording.count("attention", "seen"), recording.count("attention", "stored"))
+
+    def test_attention_asks_the_library_of_torch(self):
+        """What torch knows of a thread without Python's help is not asked of Python, except for the address where functorch is in use."""
+        measured, recording = self.record("--scene", "attention", env={"STAND_IN_TORCH_CPU": str(STAND_IN_TORCH_CPU)})
+        self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
+        self.assertEqual(measured["addresses_asked"], 2)
+        self.assertEqual(measured["asked_in_mode"], measured["asked_by_torch"])
 
     def test_attention_looks_as_before(self):
         measured, _ = self.record("--scene", "attention")

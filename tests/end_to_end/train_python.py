@@ -136,7 +136,8 @@ def scene_attention(options, torch):
     attention = torch.nn.functional.scaled_dot_product_attention
     return {**measured, "names": [attention.__name__, attention.__module__, attention.__doc__],
             "pickled": pickle.loads(pickle.dumps(attention)) is attention, "builtin": torch.jit._builtins._find_builtin(attention),
-            "asked_by_torch": 4, "first": first, "wrapped_asked": [asked, torch._C.wrapped_asked - asked]}
+            "asked_by_torch": 4, "first": first, "wrapped_asked": [asked, torch._C.wrapped_asked - asked],
+            "addresses_asked": torch._C.addresses_asked}
 
 
 def attention_calls(torch):
@@ -161,16 +162,20 @@ def attention_calls(torch):
     call((6, 1, 8, 128, 64), key=(1, 1, 8, 128, 64))  # repeated along the batch
     seen = []
     torch._C.function_modes.append(seen)
+    torch._C.tell_library()
     call((7, 8, 128, 64))
     inside_mode = seen.count("shape")
     torch._C.function_modes.clear()
+    torch._C.tell_library()
 
     torch.compiler.compiling = True
     call((2, 8, 128, 64))
     torch.compiler.compiling = False
     torch._C.tracing = "trace"
+    torch._C.tell_library()
     call((2, 8, 128, 64))
     torch._C.tracing = None
+    torch._C.tell_library()
 
     class Subclass(torch.Tensor):
         pass
@@ -178,8 +183,10 @@ def attention_calls(torch):
     call((2, 8, 128, 64), make=Subclass)
     call((2, 8, 128, 64), make=lambda *sizes, dtype: torch.Tensor(*sizes, dtype=dtype, is_cuda=False))
     torch.Tensor.wrapped = True
+    torch._C.tell_library(functorch=True)
     call((2, 8, 128, 64))
     torch.Tensor.wrapped = False
+    torch._C.tell_library()
     torch.Tensor.is_nested = True
     call((2, 8, 128, 64))
     torch.Tensor.is_nested = False

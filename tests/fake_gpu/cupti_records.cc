@@ -231,6 +231,35 @@ std::size_t RecordSize(CUpti_ActivityKind kind, std::uint32_t version) {
   }
 }
 
+void ConvertTimes(std::uint8_t* record,
+                  const std::function<std::uint64_t(std::uint64_t)>& convert) {
+  const auto at = [&](std::size_t offset) {
+    std::uint64_t time = 0;
+    std::memcpy(&time, record + offset, sizeof time);
+    time = convert(time);
+    std::memcpy(record + offset, &time, sizeof time);
+  };
+  switch (reinterpret_cast<const CUpti_Activity*>(record)->kind) {
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      at(offsetof(CUpti_ActivityAPI, start));
+      at(offsetof(CUpti_ActivityAPI, end));
+      break;
+    case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+      at(offsetof(CUpti_ActivitySynchronization, start));
+      at(offsetof(CUpti_ActivitySynchronization, end));
+      break;
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      at(offsetof(CUpti_ActivityMemory3, timestamp));
+      break;
+    case CUPTI_ACTIVITY_KIND_STREAM:
+      break;
+    default:
+      at(offsetof(CUpti_ActivityKernel9, start));
+      at(offsetof(CUpti_ActivityKernel9, end));
+  }
+}
+
 void MarkIncomplete(std::uint8_t* record, bool started) {
   // start and end lie at the same place in all records of GPU work.
   static_assert(offsetof(CUpti_ActivityKernel9, start) == 16 &&

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "tests/fake_gpu/activity_sink.h"
@@ -24,6 +25,9 @@ std::vector<std::uint8_t> EncodeStream(const StreamRecord& record);
 
 // Size of a record of `kind`; 0 for a kind that is never written.
 std::size_t RecordSize(CUpti_ActivityKind kind, std::uint32_t version);
+
+// Replaces each time of a record.
+void ConvertTimes(std::uint8_t* record, const std::function<std::uint64_t(std::uint64_t)>& convert);
 
 // Makes a record of GPU work look as it does when its end (or even its start) is not known yet.
 void MarkIncomplete(std::uint8_t* record, bool started);

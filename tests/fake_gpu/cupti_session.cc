@@ -100,6 +100,15 @@ CUptiResult CuptiSession::RegisterCallbacks(CUpti_BuffersCallbackRequestFunc req
   return CUPTI_SUCCESS;
 }
 
+void CuptiSession::SetClock(CUpti_TimestampCallbackFunc function) {
+  clock_ = function == nullptr ? nullptr : new ClientClock(function);
+}
+
+std::uint64_t CuptiSession::Now() const {
+  const ClientClock* clock = clock_;
+  return clock != nullptr ? clock->Now() : static_cast<std::uint64_t>(NowNs());
+}
+
 CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
   CUptiResult refusal;
   if (enabled && Refused(&refusal)) return refusal;
@@ -109,6 +118,11 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
     return CUPTI_ERROR_INVALID_KIND;
   }
   kinds_[static_cast<std::size_t>(kind)] = enabled;
+  // A kind of calls is all of them, whatever was chosen before.
+  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+    for (auto& call : kind == CUPTI_ACTIVITY_KIND_RUNTIME ? runtime_calls_ : driver_calls_)
+      call = enabled;
+  }
   return CUPTI_SUCCESS;
 }
 
@@ -153,7 +167,7 @@ void CuptiSession::OnApi(const ApiRecord& record) {
   const auto kind =
       static_cast<std::size_t>(runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
   const auto& calls = runtime ? runtime_calls_ : driver_calls_;
-  if (!kinds_[kind] && !(record.cbid < calls.size() && calls[record.cbid])) return;
+  if (record.cbid < calls.size() ? !calls[record.cbid] : !kinds_[kind]) return;
   const auto encoded = EncodeApi(record, ThreadId(system_thread_ids_));
   Append(nullptr, static_cast<CUpti_ActivityKind>(kind), &encoded);
 }
@@ -205,6 +219,8 @@ void CuptiSession::Append(const Operation* operation, CUpti_ActivityKind kind,
   } else {
     bytes = *encoded;
   }
+  if (const ClientClock* clock = clock_)
+    ConvertTimes(bytes.data(), [clock](std::uint64_t time) { return clock->Of(time); });
   std::memcpy(buffer->data + slot.offset, bytes.data(), slot.size);
   buffer->used += slot.size;
   buffer->complete_ns = std::max(buffer->complete_ns, slot.end_ns);

@@ -38,6 +38,7 @@
 #include <vector>
 
 #include "tests/fake_gpu/activity_sink.h"
+#include "tests/fake_gpu/client_clock.h"
 
 namespace traceinject::fake {
 
@@ -57,6 +58,9 @@ class CuptiSession final : public ActivitySink {
   bool per_thread_buffers() const { return per_thread_buffers_; }
   void SetSystemThreadIds(bool on) { system_thread_ids_ = on; }
   bool system_thread_ids() const { return system_thread_ids_; }
+  // Times of records, from now on; null: CLOCK_REALTIME.
+  void SetClock(CUpti_TimestampCallbackFunc function);
+  std::uint64_t Now() const;
   std::size_t TakeDropped() { return dropped_.exchange(0); }
   void Finalize();
   // The calling thread ends: what it recorded into its own buffer goes back.
@@ -114,6 +118,7 @@ class CuptiSession final : public ActivitySink {
 
   std::mutex mutex_;
   std::condition_variable work_, flushed_;
+  std::atomic<const ClientClock*> clock_{nullptr};  // never freed: threads may be using it
   CUpti_BuffersCallbackRequestFunc request_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc complete_ = nullptr;
   std::map<int, BufferPtr> current_;  // by thread id; 0: the one that all threads share

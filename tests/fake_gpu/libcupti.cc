@@ -7,7 +7,6 @@
 #include <string>
 
 #include "tests/fake_gpu/callback_names.h"
-#include "tests/fake_gpu/clock.h"
 #include "tests/fake_gpu/cupti_records.h"
 #include "tests/fake_gpu/cupti_session.h"
 #include "tests/fake_gpu/failing_calls.h"
@@ -54,7 +53,13 @@ EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
 
 EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
   FAIL_IF_ASKED();
-  *timestamp = static_cast<std::uint64_t>(fake::NowNs());
+  *timestamp = CuptiSession::Get().Now();
+  return CUPTI_SUCCESS;
+}
+
+EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc callback) {
+  FAIL_IF_ASKED();
+  CuptiSession::Get().SetClock(callback);
   return CUPTI_SUCCESS;
 }
 

@@ -61,12 +61,13 @@ constexpr SwitchFlag kSwitches[] = {
     {"--vfork-child", &TrainOptions::vfork_child},
     {"--late-launch", &TrainOptions::late_launch},
     {"--close-range", &TrainOptions::close_range},
+    {"--profile-finalize", &TrainOptions::profile_finalize},
 };
 constexpr TextFlag kTexts[] = {
     {"--nccl", &TrainOptions::nccl},       {"--launch", &TrainOptions::launch},
     {"--sync", &TrainOptions::sync},       {"--fork", &TrainOptions::fork},
     {"--victim", &TrainOptions::victim},   {"--exit", &TrainOptions::exit},
-    {"--set-env", &TrainOptions::set_env},
+    {"--set-env", &TrainOptions::set_env}, {"--profile", &TrainOptions::profile},
 };
 
 bool ParseNumber(std::string_view text, int* number) {

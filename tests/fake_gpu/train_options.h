@@ -42,6 +42,11 @@ struct TrainOptions {
       "runtime";  // runtime: cudaLaunchKernel, symbol13: __cudaLaunchKernel, driver: cuLaunchKernel
   std::string sync = "device";  // at the end of a step: device, stream, event, none
 
+  // Steps during which another client of CUPTI records, such as "1-2,4-4", into the file that
+  // FAKE_GPU_PROFILE names.
+  std::string profile;
+  bool profile_finalize = false;  // it ends with cuptiFinalize()
+
   std::string set_env;     // NAME=VALUE, set by the program before it does anything else
   bool no_gpu = false;     // never touch CUDA
   bool init_only = false;  // only cuInit and a device count, as torchrun's parent does

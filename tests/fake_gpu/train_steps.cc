@@ -23,6 +23,7 @@
 #include "tests/fake_gpu/settings.h"
 #include "tests/fake_gpu/simulator.h"
 #include "tests/fake_gpu/train_nvtx.h"
+#include "tests/fake_gpu/train_profiler.h"
 
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
                                           void** arguments, size_t shared_bytes,
@@ -127,6 +128,7 @@ class Player {
   void Play() {
     for (int step = 0; options_.steps < 0 || step < options_.steps; ++step) {
       const std::int64_t begin_ns = NowNs();
+      profiler_.BeginStep(step);
       if (options_.nvtx) {
         plain_.Push({.text = "step " + std::to_string(step)}, [&] { Step(step); });
         MarkEndOfStep(step);
@@ -138,6 +140,7 @@ class Player {
         std::fflush(stdout);
       }
       if (step == options_.steps / 2 && thread_ == 0) MidRun();
+      profiler_.EndStep(step);
       WriteVictims(step);
       SleepUntil(begin_ns + std::int64_t{options_.step_us} * 1'000);
     }
@@ -480,6 +483,8 @@ class Player {
 
   const TrainOptions& options_;
   int thread_;
+  TrainProfiler profiler_{thread_ == 0 ? options_.profile : std::string(),
+                          options_.profile_finalize};
   Kernels kernels_;
   GraphCode graph_;
   std::vector<char> pageable_;

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
+import ctypes
+import os
 import types
 
+library = ctypes.CDLL(os.environ["STAND_IN_TORCH_CPU"]) if "STAND_IN_TORCH_CPU" in os.environ else None
+addresses_asked = 0
 tracing = None  # what a test sets to play torch.jit.trace
 function_modes = []  # torch function modes: each sees what tensors are asked for, unless it is kept from it
 hidden = 0
@@ -28,6 +32,11 @@ def is_wrapped(tensor):
 
 _functorch = types.SimpleNamespace(is_functorch_wrapped_tensor=is_wrapped)
 devices_asked = []
+
+
+def tell_library(functorch=False):
+    if library is not None:
+        library.stand_in_set(tracing is not None, functorch, len(function_modes))
 
 
 def _len_torch_function_stack():

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/shared_session.h"
+
+#include <time.h>
+
+#include "injector/core/clock.h"
+#include "injector/core/counters.h"
+#include "injector/cupti/record_clock.h"
+
+namespace traceinject {
+
+SharedSession g_shared_session;
+
+namespace {
+
+pthread_mutex_t g_flush_turn = PTHREAD_MUTEX_INITIALIZER;
+
+void Clear(WantedRecords* wanted) {
+  for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind)
+    wanted->SetKind(static_cast<CUpti_ActivityKind>(kind), false);
+}
+
+}  // namespace
+
+FlushTurn::FlushTurn(std::int64_t limit_ns) {
+  if (limit_ns == kForEver) {
+    held_ = pthread_mutex_lock(&g_flush_turn) == 0;
+    return;
+  }
+  const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + limit_ns;
+  const timespec until{static_cast<time_t>(until_ns / 1'000'000'000),
+                       static_cast<long>(until_ns % 1'000'000'000)};
+  held_ = pthread_mutex_clocklock(&g_flush_turn, CLOCK_MONOTONIC, &until) == 0;
+}
+
+FlushTurn::~FlushTurn() {
+  if (held_) pthread_mutex_unlock(&g_flush_turn);
+}
+
+CUptiResult SharedSession::SetKind(Side side, CUpti_ActivityKind kind, bool on) {
+  return on ? Enable(side, kind) : Disable(side, kind);
+}
+
+CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
+  const bool begins = side == kTheirs && request() != nullptr && !wanted_[kTheirs].HasAnyKind();
+  if (begins) Begin();
+  CUptiResult result = CUPTI_SUCCESS;
+  if (!wanted_[1 - side].HasKind(kind)) result = cupti()->ActivityEnable(kind);
+  if (result == CUPTI_SUCCESS) {
+    wanted_[side].SetKind(kind, true);
+    if (side == kTheirs) delivered_.SetKind(kind, true);
+  } else if (begins) {
+    End();
+  }
+  return result;
+}
+
+void SharedSession::Begin() {
+  Clear(&delivered_);
+  begin_ticks_.store(g_record_clocks.Now(), std::memory_order_relaxed);
+  end_ticks_.store(0, std::memory_order_relaxed);
+  open_.store(true, std::memory_order_release);
+  buffers_are_theirs_.store(true, std::memory_order_release);
+  g_counters.Add(Health::kOtherClientSessions);
+}
+
+// Those of its buffers that are filled now come back by the flush with which it ends.
+void SharedSession::End() {
+  buffers_are_theirs_.store(false, std::memory_order_release);
+  end_ticks_.store(g_record_clocks.Now(), std::memory_order_relaxed);
+}
+
+std::uint64_t SharedSession::end_ticks() const {
+  const std::uint64_t end = end_ticks_.load(std::memory_order_relaxed);
+  return end != 0 ? end : g_record_clocks.Now();
+}
+
+CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
+  const bool was_on = wanted_[side].HasKind(kind);
+  wanted_[side].SetKind(kind, false);
+  if (side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind()) End();
+  const Side other = side == kOurs ? kTheirs : kOurs;
+  if (wanted_[other].HasKind(kind)) return CUPTI_SUCCESS;
+  const CUptiResult result = cupti()->ActivityDisable(kind);
+  if (WantedRecords::IsCalls(kind)) RestoreCalls(other, WantedRecords::DomainOf(kind));
+  return result;
+}
+
+// The kind was turned off, and with it every call.
+void SharedSession::RestoreCalls(Side side, CudaDomain domain) const {
+  for (std::uint32_t cbid = 0; cbid < WantedRecords::kCalls; ++cbid) {
+    if (wanted_[side].HasCall(domain, cbid)) SwitchCall(domain, cbid, true);
+  }
+}
+
+CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
+  wanted_[side].SetCall(domain, cbid, on);
+  if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
+  return SwitchCall(domain, cbid, on || wanted_[1 - side].HasCall(domain, cbid));
+}
+
+CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const {
+  const auto enable = domain == CudaDomain::kRuntime ? cupti()->ActivityEnableRuntimeApi
+                                                     : cupti()->ActivityEnableDriverApi;
+  return enable == nullptr ? CUPTI_ERROR_NOT_SUPPORTED : enable(cbid, on ? 1 : 0);
+}
+
+void SharedSession::Finalized(std::int64_t time_ns) {
+  End();
+  Close();
+  for (WantedRecords& wanted : wanted_) Clear(&wanted);
+  finalized_ns_.store(time_ns, std::memory_order_release);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUPTI's activity API has one pair of buffer callbacks and one set of kinds a process. Here two
+// clients share them: this library, and another one that calls the exported wrappers (wrappers.cc),
+// as PyTorch's profiler does.
+//
+// Our callbacks stay registered. While the other client wants any kind, buffers are asked of it; of
+// one that comes back we take copies of our records, take out what it did not ask for, and hand it
+// over. What falls into a buffer of ours that was being filled when it began, it gets copies of
+// (buffer_sharing.h). Nothing is flushed for that: a forced flush would cost us the records of all
+// work that is not done yet. A kind is on while either of the two wants it.
+//
+// Calls that change something come from one thread at a time of each client. The callbacks of
+// CUPTI only read, and take no lock.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "injector/cupti/library.h"
+#include "injector/cupti/wanted_records.h"
+
+namespace traceinject {
+
+class SharedSession {
+ public:
+  enum Side : int { kOurs, kTheirs };
+
+  // From now on what the other client wants is kept apart from what we want. `cupti` lives as long
+  // as the process.
+  void Open(const CuptiLibrary* cupti) { cupti_.store(cupti, std::memory_order_release); }
+  // Null before Open().
+  const CuptiLibrary* cupti() const { return cupti_.load(std::memory_order_acquire); }
+
+  // Turns a kind, or one call, on or off for one side. What CUPTI answers, if it had to be asked.
+  CUptiResult SetKind(Side side, CUpti_ActivityKind kind, bool on);
+  CUptiResult SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on);
+  const WantedRecords& wanted(Side side) const { return wanted_[side]; }
+  // What the other client wanted at any time of its latest session: its buffers come back after it
+  // turned its kinds off.
+  const WantedRecords& delivered() const { return delivered_; }
+
+  // The other client's buffer callbacks.
+  void Register(CUpti_BuffersCallbackRequestFunc on_requested,
+                CUpti_BuffersCallbackCompleteFunc on_completed) {
+    complete_.store(on_completed, std::memory_order_release);
+    request_.store(on_requested, std::memory_order_release);
+  }
+  CUpti_BuffersCallbackRequestFunc request() const {
+    return request_.load(std::memory_order_acquire);
+  }
+  CUpti_BuffersCallbackCompleteFunc complete() const {
+    return complete_.load(std::memory_order_acquire);
+  }
+  // Whether buffers are asked of the other client.
+  bool BuffersAreTheirs() const { return buffers_are_theirs_.load(std::memory_order_acquire); }
+
+  // The other client's session, from its first kind until it has flushed after its last, on the
+  // clock of records; end: now, while it goes on.
+  bool IsOpen() const { return open_.load(std::memory_order_acquire); }
+  std::uint64_t begin_ticks() const { return begin_ticks_.load(std::memory_order_relaxed); }
+  std::uint64_t end_ticks() const;
+  void Close() { open_.store(false, std::memory_order_release); }
+  // The largest correlation id of the calls before it that were seen in buffers.
+  void NoteCallBefore(std::uint32_t correlation) {
+    std::uint32_t last = last_before_.load(std::memory_order_relaxed);
+    while (last < correlation &&
+           !last_before_.compare_exchange_weak(last, correlation, std::memory_order_relaxed)) {
+    }
+  }
+  std::uint32_t last_before() const { return last_before_.load(std::memory_order_relaxed); }
+
+  // cuptiFinalize() took everything away at this time: nothing is on.
+  void Finalized(std::int64_t time_ns);
+  // When that was, once; 0: it was not.
+  std::int64_t TakeFinalized() { return finalized_ns_.exchange(0); }
+
+ private:
+  void Begin();
+  void End();
+  CUptiResult Enable(Side side, CUpti_ActivityKind kind);
+  CUptiResult Disable(Side side, CUpti_ActivityKind kind);
+  // In CUPTI. An answer that CUPTI has no such function is no error of a client's.
+  CUptiResult SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const;
+  void RestoreCalls(Side side, CudaDomain domain) const;
+
+  std::atomic<const CuptiLibrary*> cupti_{nullptr};
+  WantedRecords wanted_[2];
+  WantedRecords delivered_;
+  std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
+  std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
+  std::atomic<bool> buffers_are_theirs_{false};
+  std::atomic<bool> open_{false};
+  std::atomic<std::uint64_t> begin_ticks_{0}, end_ticks_{0};  // end 0: it goes on
+  std::atomic<std::uint32_t> last_before_{0};
+  std::atomic<std::int64_t> finalized_ns_{0};
+};
+
+// The one of this process.
+extern SharedSession g_shared_session;
+
+// Held around every call of ours that may flush: two flushes at a time deadlock in CUPTI. Never
+// held by what CUPTI calls. Another client waits for ours at most `limit_ns`, and goes on then.
+class FlushTurn {
+ public:
+  static constexpr std::int64_t kForEver = -1;
+  explicit FlushTurn(std::int64_t limit_ns = kForEver);
+  ~FlushTurn();
+  FlushTurn(const FlushTurn&) = delete;
+  FlushTurn& operator=(const FlushTurn&) = delete;
+
+ private:
+  bool held_;
+};
+
+}  // namespace traceinject

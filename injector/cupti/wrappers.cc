@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wrappers of CUPTI's activity API, exported so that the dynamic linker binds another client's
+// calls to them: libtorch_cpu.so is linked with libcupti. Without them torch.profiler would take
+// our buffer callbacks and turn our kinds off, and neither of us would record everything.
+//
+// While nothing is recorded, in a forked child, and for a copy of CUPTI that is not ours, a call
+// goes through as it is.
+#include <cupti.h>
+
+#include <cstdint>
+
+#include "injector/core/clock.h"
+#include "injector/core/real_function.h"
+#include "injector/core/ring.h"
+#include "injector/core/state.h"
+#include "injector/cupti/record_clock.h"
+#include "injector/cupti/shared_session.h"
+#include "injector/preload/exported.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kCupti[] = "libcupti.so";
+// Longer than a flush takes; after it a client that waits for one of ours goes on regardless.
+constexpr std::int64_t kLongestTurnNs = 10'000'000'000;
+
+using Side = SharedSession::Side;
+
+// The session, if `function` is of the copy of CUPTI that it runs on.
+template <typename Function>
+bool IsShared(Function* function, Function* CuptiLibrary::*ours) {
+  const CuptiLibrary* cupti = g_shared_session.cupti();
+  return cupti != nullptr && cupti->*ours == function &&
+         g_state.load(std::memory_order_relaxed) != State::kDead;
+}
+// The same of a function that we never call ourselves.
+bool IsShared() {
+  return g_shared_session.cupti() != nullptr &&
+         g_state.load(std::memory_order_relaxed) != State::kDead;
+}
+
+// Records that are made before the change, or begin before it, come back later: their times show
+// it.
+CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
+                        CUpti_TimestampCallbackFunc source) {
+  const CUptiResult result = change(source);
+  if (result == CUPTI_SUCCESS) g_record_clocks.Use(source);
+  return result;
+}
+
+// The flush after its last kind ends a session.
+CUptiResult Flush(CUptiResult (*flush)(std::uint32_t), std::uint32_t flag) {
+  const FlushTurn turn(kLongestTurnNs);
+  const CUptiResult result = flush(flag);
+  if (!g_shared_session.wanted(Side::kTheirs).HasAnyKind()) g_shared_session.Close();
+  return result;
+}
+
+CUptiResult Finalize(CUptiResult (*finalize)()) {
+  const FlushTurn turn(kLongestTurnNs);
+  const CUptiResult result = finalize();
+  if (result == CUPTI_SUCCESS) {
+    g_shared_session.Finalized(NowNs());
+    g_wake.Post();
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace traceinject
+
+// One wrapper: its name, parameters, arguments, whether the session is concerned, and what is done
+// then.
+#define TRACEINJECT_CUPTI(name, parameters, arguments, shared, ...)                \
+  extern "C" TRACEINJECT_EXPORT CUptiResult CUPTIAPI name parameters {             \
+    using namespace traceinject;                                                   \
+    static constinit RealFunction<CUptiResult parameters> real;                    \
+    [[maybe_unused]] auto* function = real.Get(kCupti, #name, TRACEINJECT_CALLER); \
+    if (function == nullptr) return CUPTI_ERROR_NOT_INITIALIZED;                   \
+    if (!(shared)) return function arguments;                                      \
+    __VA_ARGS__                                                                    \
+  }
+
+TRACEINJECT_CUPTI(cuptiActivityRegisterCallbacks,
+                  (CUpti_BuffersCallbackRequestFunc request,
+                   CUpti_BuffersCallbackCompleteFunc complete),
+                  (request, complete), IsShared(function, &CuptiLibrary::ActivityRegisterCallbacks),
+                  {
+                    if (request == nullptr || complete == nullptr)
+                      return CUPTI_ERROR_INVALID_PARAMETER;
+                    g_shared_session.Register(request, complete);
+                    return CUPTI_SUCCESS;
+                  })
+
+TRACEINJECT_CUPTI(cuptiActivityEnable, (CUpti_ActivityKind kind), (kind),
+                  IsShared(function, &CuptiLibrary::ActivityEnable), {
+                    const FlushTurn turn(kLongestTurnNs);
+                    return g_shared_session.SetKind(Side::kTheirs, kind, true);
+                  })
+
+TRACEINJECT_CUPTI(cuptiActivityDisable, (CUpti_ActivityKind kind), (kind),
+                  IsShared(function, &CuptiLibrary::ActivityDisable), {
+                    const FlushTurn turn(kLongestTurnNs);
+                    return g_shared_session.SetKind(Side::kTheirs, kind, false);
+                  })
+
+TRACEINJECT_CUPTI(cuptiActivityEnableRuntimeApi, (CUpti_CallbackId cbid, std::uint8_t enable),
+                  (cbid, enable), IsShared(function, &CuptiLibrary::ActivityEnableRuntimeApi), {
+                    const FlushTurn turn(kLongestTurnNs);
+                    return g_shared_session.SetCall(Side::kTheirs, CudaDomain::kRuntime, cbid,
+                                                    enable != 0);
+                  })
+
+TRACEINJECT_CUPTI(cuptiActivityEnableDriverApi, (CUpti_CallbackId cbid, std::uint8_t enable),
+                  (cbid, enable), IsShared(function, &CuptiLibrary::ActivityEnableDriverApi), {
+                    const FlushTurn turn(kLongestTurnNs);
+                    return g_shared_session.SetCall(Side::kTheirs, CudaDomain::kDriver, cbid,
+                                                    enable != 0);
+                  })
+
+TRACEINJECT_CUPTI(cuptiActivityFlushAll, (std::uint32_t flag), (flag),
+                  IsShared(function, &CuptiLibrary::ActivityFlushAll),
+                  { return Flush(function, flag); })
+
+// Whether buffers are a thread's own must not change while anything is recorded ("undefined
+// behavior", cupti_activity.h). It is as the client would have it anyway since CUDA 13.
+TRACEINJECT_CUPTI(cuptiActivitySetAttribute,
+                  (CUpti_ActivityAttribute attribute, std::size_t* size, void* value),
+                  (attribute, size, value),
+                  attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER && IsShared(),
+                  { return CUPTI_SUCCESS; })
+
+TRACEINJECT_CUPTI(cuptiActivityRegisterTimestampCallback, (CUpti_TimestampCallbackFunc callback),
+                  (callback), IsShared(), { return ChangeClock(function, callback); })
+
+TRACEINJECT_CUPTI(cuptiFinalize, (), (), IsShared(), { return Finalize(function); })

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another client of CUPTI in the recorded process, which does what PyTorch's profiler does: it gets what it would get without us, and we
+record everything before, during and after."""
+
+import collections
+import json
+import unittest
+
+import harness
+
+WORK = ["--steps", "12", "--kernels", "20", "--memcpy", "--memset", "--alloc", "--devices", "2", "--peer"]
+SESSIONS = "2-3,5-5,7-9"
+NEAR_NS = 2_000  # of a time that was brought back from the other client's clock
+KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+BAD = {"FAKE_CUPTI_SHUFFLE": "7", "FAKE_CUPTI_DELAY_MS": "5"}
+
+
+class Profile:
+    """What the other client got: for each of its sessions, how often each kind of record came."""
+
+    def __init__(self, path):
+        self.sessions, self.kernels = [], []
+        for line in path.read_text().split("\n")[:-1]:
+            record = json.loads(line)
+            if record["kind"] == "session":
+                self.sessions.append(collections.Counter())
+                continue
+            self.sessions[-1][record["kind"], record.get("name", record.get("cbid"))] += 1
+            if record["kind"] == KERNEL:
+                self.kernels.append(record)
+
+
+class OtherClient(harness.TestCase):
+    def profile(self, *flags, preload, cuda="cuda13", sessions=SESSIONS, env=()):
+        path = self.folder / f"profile.{'traced' if preload else 'plain'}"
+        ended = self.play(*WORK, "--profile", sessions, *flags, preload=preload, cuda=cuda, env={"FAKE_GPU_PROFILE": str(path), **dict(env)})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        return ended, Profile(path)
+
+    def assert_near(self, recorded, true):
+        """The same rows in the same order by correlation id, with times that differ a little at most."""
+        def by_id(rows):
+            return sorted(rows, key=lambda row: (row.correlation, row.start))
+        recorded, true = by_id(recorded), by_id(true)
+        self.assertEqual([row._replace(start=0, end=0) for row in recorded], [row._replace(start=0, end=0) for row in true])
+        for ours, theirs in zip(recorded, true):
+            self.assertLessEqual(abs(ours.start - theirs.start), NEAR_NS)
+            self.assertLessEqual(abs(ours.end - theirs.end), NEAR_NS)
+
+    def assert_complete(self, ended):
+        recording, truth = self.open(), self.truth(ended)
+        self.assert_near(recording.kernels(), truth.kernels())
+        self.assert_near(recording.memcpys(), truth.memcpys())
+        self.assert_near(recording.memsets(), truth.memsets())
+        self.assertEqual(recording.meta.get("closed"), 1)
+        self.assertEqual(recording.integrity(), "ok")
+        self.assert_nothing_lost(recording)
+        return recording
+
+    def check(self, *flags, **how):
+        plain, alone = self.profile(*flags, preload=False, **how)
+        traced, together = self.profile(*flags, preload=True, **how)
+        self.assertEqual(len(alone.sessions), 3)
+        self.assertGreater(sum(alone.sessions[0].values()), 100)
+        self.assertEqual(together.sessions, alone.sessions, "rows that the other client gains or loses")
+        recording = self.assert_complete(traced)
+        self.assertEqual(recording.count("other_client", "sessions"), 3)
+        return recording, together
+
+    def test_both_record_everything(self):
+        recording, profile = self.check()
+        # The other client's times are its clock's: three ticks a nanosecond.
+        ours = {kernel.correlation: kernel for kernel in recording.kernels()}
+        for kernel in profile.kernels:
+            self.assertAlmostEqual((kernel["end"] - kernel["start"]) / 3, ours[kernel["correlation"]].end - ours[kernel["correlation"]].start,
+                                   delta=NEAR_NS)
+
+    def test_calls_stay_recorded_after_it_turned_its_kinds_off(self):
+        traced, _ = self.profile(preload=True)
+        recording, truth = self.open(), self.truth(traced)
+        def key(call):
+            return call.correlation, call.name
+        self.assertEqual(sorted(map(key, recording.calls())), sorted(map(key, truth.recorded_calls())))
+
+    def test_every_version_of_cupti(self):
+        for cuda in ("cuda12_0", "cuda12"):
+            with self.subTest(cuda=cuda):
+                self.check(cuda=cuda)
+                (self.folder / "run.db").unlink()
+                for path in self.folder.glob("profile.*"):
+                    path.unlink()
+
+    def test_buffers_that_come_late_and_in_disorder(self):
+        self.check(env=BAD)
+
+    def test_work_on_other_threads(self):
+        # What they launch while a session begins or ends is in it or not: only our side is counted. The other client ends with a forced
+        # flush, which takes away the records of work that is not done yet: these are lost, and counted.
+        traced, _ = self.profile("--threads", "3", preload=True)
+        recording, truth = self.open(), self.truth(traced)
+        for source, ours, true in (("kernel", recording.kernels(), truth.kernels()), ("memcpy", recording.memcpys(), truth.memcpys()),
+                                   ("memset", recording.memsets(), truth.memsets())):
+            stored = {row.correlation for row in ours}
+            lost = recording.count(source, "dropped")
+            self.assertLess(lost, 20)
+            self.assertEqual(len(ours), len(stored))
+            self.assertEqual(len(stored) + lost, len(true), source)
+            self.assert_near(ours, [row for row in true if row.correlation in stored])
+
+    def test_session_begins_while_work_is_in_flight(self):
+        """Launched before it began: ours, and not the other client's, although the buffer that it is in is filled further."""
+        self.check("--devices", "1", "--sync", "none", "--kernel-us", "200", sessions="2-3,5-5,7-11")
+
+    def test_cupti_taken_away(self):
+        traced, profile = self.profile("--step-us", "50000", "--profile-finalize", preload=True, env={"TRACEINJECT_FLUSH_MS": "50"})
+        self.assertEqual(len(profile.sessions), 3)
+        recording = self.open()
+        gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
+        self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * 3)
+        self.assertTrue(all(dur > 0 for _, dur, _ in gaps))
+        recorded = {kernel.correlation for kernel in recording.kernels()}
+        missing = [kernel for kernel in self.truth(traced).kernels() if kernel.correlation not in recorded]
+        for kernel in missing:
+            self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS for start, dur, _ in gaps),
+                            "a kernel is missing outside of the gaps that are told")
+        last = max(start + dur for start, dur, _ in gaps)
+        self.assertTrue(any(kernel.start > recording.base + last for kernel in recording.kernels()), "nothing after the last gap")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another client of CUPTI's activity API in the same process, which makes the calls that PyTorch's
+// profiler makes, in their order, and is linked with libcupti as libtorch_cpu.so is. What it gets
+// it writes out, a line a record.
+#include <cupti.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "tests/fake_gpu/clock.h"
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+constexpr std::size_t kBufferBytes = 4 << 20;
+
+struct Client {
+  std::mutex mutex;
+  std::map<std::uint8_t*, std::size_t> lent;   // buffers that CUPTI has
+  std::map<std::uint8_t*, std::size_t> ready;  // valid bytes of those that came back
+  CUpti_SubscriberHandle subscriber = nullptr;
+};
+Client& TheClient() {
+  static auto* client = new Client;
+  return *client;
+}
+
+// A counter of three ticks a nanosecond.
+std::uint64_t Ticks() {
+  constexpr std::int64_t kSome = 1'700'000'000'000'000'000;
+  return static_cast<std::uint64_t>(traceinject::fake::NowNs() - kSome) * 3;
+}
+
+void CUPTIAPI OnRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
+  Client& client = TheClient();
+  const std::lock_guard lock(client.mutex);
+  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+  *size = kBufferBytes;
+  *max_records = 0;
+  client.lent[*buffer] = kBufferBytes;
+}
+
+void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
+                          std::size_t valid_bytes) {
+  Client& client = TheClient();
+  const std::lock_guard lock(client.mutex);
+  if (client.lent.erase(buffer) == 0) {
+    std::fputs("bufferCompleted called with unknown buffer\n", stderr);
+    return;
+  }
+  client.ready[buffer] = valid_bytes;
+}
+
+const CUpti_ActivityKind kGpuKinds[] = {
+    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME};
+// cudaGetDevice, which the profiler leaves out.
+constexpr CUpti_CallbackId kLeftOut = 17;
+
+void Check(CUptiResult result, const char* what) {
+  if (result != CUPTI_SUCCESS) std::fprintf(stderr, "profiler: %s: %d\n", what, result);
+}
+
+void Write(std::FILE* file, const CUpti_Activity* record) {
+  const auto times = [&](std::size_t at) {
+    std::uint64_t start_end[2];
+    std::memcpy(start_end, reinterpret_cast<const std::uint8_t*>(record) + at, sizeof start_end);
+    std::fprintf(file, ", \"start\": %llu, \"end\": %llu",
+                 static_cast<unsigned long long>(start_end[0]),
+                 static_cast<unsigned long long>(start_end[1]));
+  };
+  std::fprintf(file, "{\"kind\": %d", static_cast<int>(record->kind));
+  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+    const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
+    std::fprintf(file, ", \"correlation\": %u, \"name\": \"%s\"", kernel->correlationId,
+                 kernel->name);
+    times(offsetof(CUpti_ActivityKernel9, start));
+  } else if (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME ||
+             record->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+    const auto* call = reinterpret_cast<const CUpti_ActivityAPI*>(record);
+    std::fprintf(file, ", \"correlation\": %u, \"cbid\": %u", call->correlationId, call->cbid);
+    times(offsetof(CUpti_ActivityAPI, start));
+  }
+  std::fputs("}\n", file);
+}
+
+}  // namespace
+
+EXPORT void profiler_start() {
+  Client& client = TheClient();
+  if (client.subscriber == nullptr)
+    Check(cuptiSubscribe(&client.subscriber, nullptr, nullptr), "cuptiSubscribe");
+  Check(cuptiActivityRegisterTimestampCallback(Ticks), "cuptiActivityRegisterTimestampCallback");
+  Check(cuptiActivityRegisterCallbacks(OnRequested, OnCompleted), "cuptiActivityRegisterCallbacks");
+  for (const CUpti_ActivityKind kind : kGpuKinds)
+    Check(cuptiActivityEnable(kind), "cuptiActivityEnable");
+#ifdef FAKE_CUPTI_HAS_CALL_SELECTION
+  Check(cuptiActivityEnableRuntimeApi(kLeftOut, 0), "cuptiActivityEnableRuntimeApi");
+#endif
+}
+
+// Appends what came to the file at `path`.
+EXPORT void profiler_stop(const char* path, bool finalize) {
+  Client& client = TheClient();
+  for (const CUpti_ActivityKind kind : kGpuKinds)
+    Check(cuptiActivityDisable(kind), "cuptiActivityDisable");
+  Check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+  std::size_t size = 1;
+  std::uint8_t off = 0;
+  Check(cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &off),
+        "cuptiActivitySetAttribute");
+  std::FILE* file = std::fopen(path, "a");
+  std::fputs("{\"kind\": \"session\"}\n", file);
+  const std::lock_guard lock(client.mutex);
+  for (const auto& [buffer, valid_bytes] : client.ready) {
+    CUpti_Activity* record = nullptr;
+    while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+      Write(file, record);
+    std::free(buffer);
+  }
+  client.ready.clear();
+  std::fclose(file);
+  if (!finalize) return;
+  Check(cuptiUnsubscribe(client.subscriber), "cuptiUnsubscribe");
+  client.subscriber = nullptr;
+  Check(cuptiFinalize(), "cuptiFinalize");
+}
