@@ -111,6 +111,8 @@ enum class Health : std::size_t {
   kStartDisabledSource,
   kStartUnknownOption,
   kStartInvalidOption,
+  kCuptiErrors,
+  kBuffersDamaged,
   kCount
 };
 
@@ -251,6 +253,10 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "TRACEINJECT_ variables that are no options of ours"},
     {"start", "invalid_option", HealthSeverity::kNotice,
      "options with a value that was not understood: their defaults were used"},
+    {"cupti", "errors", HealthSeverity::kDataLoss,
+     "calls of CUPTI that failed while it recorded: records may be lost"},
+    {"buffers", "damaged", HealthSeverity::kDataLoss,
+     "activity buffers that came back cut off or as null: their other records are lost"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

@@ -11,6 +11,7 @@
 
 #include "analyzer/common/printable.h"
 #include "analyzer/import/run_paths.h"
+#include "schemas/health_counters.h"
 
 namespace traceinject {
 namespace {
@@ -97,6 +98,30 @@ std::string_view AdviceFor(std::string_view reason) {
   return "";
 }
 
+// Empty if the reason was told already: the ranks of a job often have the same.
+std::string StartFailure(const Rank& rank, const HealthCounter& counter,
+                         std::set<std::string>* told) {
+  const std::string reason =
+      counter.detail.empty() ? "the recorder left no reason" : Printable(counter.detail);
+  if (!told->insert(reason).second) return {};
+  std::string text = fmt::format("{}: recording could not start: {}\n", rank.path, reason);
+  if (const std::string_view advice = AdviceFor(reason); !advice.empty())
+    text += fmt::format("  {}\n", advice);
+  return text;
+}
+
+// Empty if nothing was lost by this counter.
+std::string Loss(const Rank& rank, const HealthCounter& counter) {
+  for (const HealthCounterInfo& info : kHealthCounters) {
+    if (info.source != counter.source || info.counter != counter.counter) continue;
+    if (info.severity < HealthSeverity::kDataLoss || counter.value == 0) return {};
+    const std::string detail = counter.detail.empty() ? "" : " (" + Printable(counter.detail) + ")";
+    return fmt::format("{}: {}.{} = {}: {}{}\n", rank.path, info.source, info.counter,
+                       counter.value, info.description, detail);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string MissingRunChecklist(const std::vector<std::string>& paths) {
@@ -110,21 +135,19 @@ bool HasGpuWork(const Run& run) {
   });
 }
 
-std::string StartFailures(const Run& run) {
-  std::string text;
+std::string EmptyRunReasons(const Run& run) {
+  std::string failures, losses;
   std::set<std::string> told;
   for (const Rank& rank : run.ranks) {
     for (const HealthCounter& counter : rank.health) {
-      if (counter.source != "start" || counter.counter != "failed") continue;
-      const std::string reason =
-          counter.detail.empty() ? "the recorder left no reason" : Printable(counter.detail);
-      if (!told.insert(reason).second) continue;
-      text += fmt::format("{}: recording could not start: {}\n", rank.path, reason);
-      if (const std::string_view advice = AdviceFor(reason); !advice.empty())
-        text += fmt::format("  {}\n", advice);
+      if (counter.source == "start" && counter.counter == "failed") {
+        failures += StartFailure(rank, counter, &told);
+      } else {
+        losses += Loss(rank, counter);
+      }
     }
   }
-  return text;
+  return failures + losses;
 }
 
 }  // namespace traceinject

@@ -16,8 +16,8 @@ std::string MissingRunChecklist(const std::vector<std::string>& paths);
 // Whether the run holds any GPU operation.
 bool HasGpuWork(const Run& run);
 
-// The reasons that the recorder left for not recording (health start.failed), each with what to do;
-// empty if there is none.
-std::string StartFailures(const Run& run);
+// What the recorder tells of a recording without GPU work: why it did not begin (health
+// start.failed), with what to do, and what it lost; empty if nothing.
+std::string EmptyRunReasons(const Run& run);
 
 }  // namespace traceinject

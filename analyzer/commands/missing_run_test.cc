@@ -76,5 +76,19 @@ TEST_F(EmptyRun, ARecordedReasonReplacesTheChecklist) {
   EXPECT_EQ(error.find("Likely reasons"), std::string::npos) << error;
 }
 
+TEST_F(EmptyRun, SoDoesARecordedLoss) {
+  RunDbFixture file(path_);
+  file.AddHealth("writer", "errors", 3, "/data/run.db: database or disk is full");
+  file.AddHealth("buffers", "exhausted", 0, "");
+  file.Close();
+  const std::string error = ReportErrors();
+  EXPECT_NE(error.find("writer.errors = 3: transactions that failed (/data/run.db: database or "
+                       "disk is full)"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(error.find("exhausted"), std::string::npos) << error;
+  EXPECT_EQ(error.find("Likely reasons"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -50,9 +50,9 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
 
 // Nothing was recorded: the recorder's own reason if it left one, else the checklist.
 void ExplainEmptyRun(const Run& run, const RunOptions& options) {
-  const std::string failures = StartFailures(run);
-  if (!failures.empty()) {
-    fmt::print(stderr, "{}", failures);
+  const std::string reasons = EmptyRunReasons(run);
+  if (!reasons.empty()) {
+    fmt::print(stderr, "{}", reasons);
     return;
   }
   fmt::print(stderr, "{}: the recording holds no GPU work.\n\n{}", options.paths.front(),

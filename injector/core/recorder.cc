@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -46,6 +47,17 @@ void* RunWriter(void* data) {
   } catch (...) {  // an exception that leaves a thread ends the program
     writer->GiveUp("out_of_memory");
   }
+  return nullptr;
+}
+
+// Of the time that the end of the process may take.
+constexpr long kTellHangMs = 1000;
+constexpr std::int64_t kMillisecondNs = 1'000'000;
+
+// On a thread of its own, since the disk may hang, too.
+void* TellHang(void* session) {
+  pthread_setname_np(pthread_self(), "traceinject-end");
+  static_cast<Session*>(session)->writer->TellHang();
   return nullptr;
 }
 
@@ -116,7 +128,13 @@ void FinishRecording(long limit_ms) {
   if (state == State::kDead) return;
   g_shared_session.LeaveThem();
   session->writer->RequestEnd();
-  JoinWithin(session->thread, limit_ms * 1'000'000);
+  const long tell_ms = std::min(kTellHangMs, limit_ms / 4);
+  if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs)) {
+    pthread_t teller;
+    const bool telling =
+        session->writer->HangsUntold() && StartOwnThread(&teller, TellHang, session);
+    JoinWithin(telling ? teller : session->thread, tell_ms * kMillisecondNs);
+  }
   session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);
 }

@@ -15,6 +15,7 @@
 #include "injector/core/state.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
+#include "injector/cupti/errors.h"
 #include "injector/nccl/log_name.h"
 #include "injector/store/output_name.h"
 
@@ -129,12 +130,20 @@ void Writer::Run() {
   if (gave_up_) return;
   StopSampler();
   Flush(true);
-  if (file_ != nullptr) {
-    const std::int64_t end = NowNs() - base_ns_;
-    log_.Line(file_->Finish(end) ? "closed " + file_->path()
-                                 : "could not close " + file_->path() + ": " + file_->last_error());
-    file_.reset();
+  if (file_ != nullptr) FinishFile(NowNs() - base_ns_);
+}
+
+void Writer::FinishFile(std::int64_t end) {
+  if (!last_stored_) {  // for the counters there may be room
+    AddHealth();
+    Store();
+    if (file_ == nullptr) return;
   }
+  const std::string path = file_->path();
+  log_.Line(file_->Finish(end) ? "closed " + path
+                               : "could not close " + path + ": " + file_->last_error());
+  file_.reset();
+  if (!last_stored_) LeaveReason(path);
 }
 
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
@@ -177,7 +186,7 @@ void Writer::RunFailed() {
 
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
-  activity_.Flush(everything);
+  FlushCupti(everything);
   const int gpu_records = DrainQueues();
   activity_decoder_->EndFlush(everything);
   nccl_decoder_.EndFlush(everything);
@@ -186,7 +195,7 @@ void Writer::Flush(bool everything) {
   nvtx_decoder_.StoreOpenRanges();
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
-        batch_.memsets.empty()) {
+        batch_.memsets.empty() && !LostGpuWork()) {
       if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
       return;
     }
@@ -208,6 +217,34 @@ void Writer::Flush(bool everything) {
   if (!everything && file_->bytes() >= options_.max_size_bytes) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
+  }
+}
+
+void Writer::FlushCupti(bool everything) {
+  in_cupti_.store(true, std::memory_order_relaxed);
+  activity_.Flush(everything);
+  in_cupti_.store(false, std::memory_order_relaxed);
+}
+
+bool Writer::HangsUntold() const {
+  return in_cupti_.load(std::memory_order_relaxed) && !has_told_.load(std::memory_order_relaxed) &&
+         g_counters.Get(Health::kBuffersRequested) != 0;
+}
+
+void Writer::TellHang() const noexcept {
+  try {
+    const RunFile::Header header = FileHeader();
+    std::string ignored;
+    const auto file = RunFile::Create(OutputPath(header.process), header, &ignored);
+    if (file == nullptr) return;
+    const HealthCounterInfo& failed =
+        kHealthCounters[static_cast<std::size_t>(Health::kStartFailed)];
+    Batch batch;
+    batch.health.push_back({std::string(failed.source), std::string(failed.counter), 1,
+                            "cuptiActivityFlushAll does not return: CUPTI hands over nothing"});
+    file->Write(batch);
+    file->Finish(NowNs() - base_ns_);
+  } catch (...) {  // out of memory
   }
 }
 
@@ -273,7 +310,15 @@ std::string Writer::OutputPath(const ProcessRow& facts) const {
   return ExpandOutputName(name);
 }
 
-bool Writer::CreateFile() {
+// Work whose records are lost is work, too: the recording says so.
+bool Writer::LostGpuWork() const {
+  for (Health lost : {Health::kCuptiDropped, Health::kBuffersExhausted, Health::kBuffersDamaged}) {
+    if (g_counters.Get(lost) != 0) return true;
+  }
+  return g_counters.Get(Health::kCuptiErrors) != 0 && HasActiveContext();
+}
+
+RunFile::Header Writer::FileHeader() const {
   RunFile::Header header;
   header.base_ns = base_ns_;
   header.tool_version = TRACEINJECT_VERSION;
@@ -283,31 +328,45 @@ bool Writer::CreateFile() {
     header.process.cupti_version = static_cast<int>(cupti_->version);
     header.process.cupti_path = cupti_->path;
   }
+  return header;
+}
+
+bool Writer::CreateFile() {
+  const RunFile::Header header = FileHeader();
   const std::string wanted = OutputPath(header.process);
   std::string why;
   file_ = RunFile::Create(wanted, header, &why);
+  has_told_.store(true, std::memory_order_relaxed);
   if (file_ == nullptr) {
     log_.Line("not recording: " + why);
-    // Where the reason can be left if not where the recording was wanted.
-    const std::string_view folder = environment_.Get("TMPDIR");
-    const std::string fallback =
-        std::string(folder.empty() ? "/tmp" : folder) + "/" + wanted.substr(wanted.rfind('/') + 1);
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
-    std::string ignored;
-    file_ = RunFile::Create(fallback, header, &ignored);
-    if (file_ == nullptr) return false;
-    DropEvents();
-    AddHealth();
-    Store();
-    file_->Finish(NowNs() - base_ns_);
-    file_.reset();
+    LeaveReason(wanted);
     return false;
   }
   log_.Line("recording into " + file_->path());
   AddStartFacts();
   StartSampler();
   return true;
+}
+
+// `path` cannot be written: the counters, which tell why and what is lost, go to a file of the same
+// name where temporary files belong.
+void Writer::LeaveReason(const std::string& path) {
+  const std::string_view folder = environment_.Get("TMPDIR");
+  const std::string elsewhere =
+      std::string(folder.empty() ? "/tmp" : folder) + "/" + path.substr(path.rfind('/') + 1);
+  if (elsewhere == path) return;
+  std::string ignored;
+  file_ = RunFile::Create(elsewhere, FileHeader(), &ignored);
+  if (file_ == nullptr) return;
+  log_.Line("the reason is in " + file_->path());
+  DropEvents();
+  batch_ = Batch();
+  AddHealth();
+  Store();
+  file_->Finish(NowNs() - base_ns_);
+  file_.reset();
 }
 
 void Writer::StartSampler() {
@@ -359,9 +418,9 @@ void Writer::AddStartFacts() {
 }
 
 void Writer::Store() {
-  const bool stored = file_->Write(batch_);
+  last_stored_ = file_->Write(batch_);
   g_counters.Set(Health::kWriterReopened, file_->reopened());
-  if (stored) {
+  if (last_stored_) {
     ForEachEventTable(&batch_, [](auto& table, Health stored_id, Health) {
       g_counters.Add(stored_id, static_cast<std::int64_t>(table.size()));
     });
@@ -369,7 +428,8 @@ void Writer::Store() {
     return;
   }
   g_counters.Add(Health::kWriterErrors);
-  log_.Line("a transaction failed: " + file_->last_error());
+  write_error_ = file_->last_error();
+  log_.Line("a transaction failed: " + write_error_);
   DropEvents();  // the dictionary rows stay for the next transaction: later events refer to them
   if (!gave_up_ && DictionaryRows(batch_) > kMostWaitingRows) StopAtLimit("write_errors");
 }
@@ -391,12 +451,19 @@ void Writer::AddClockPair() {
   row.monotonic_raw = ReadClockNs(CLOCK_MONOTONIC_RAW);
   row.boottime = ReadClockNs(CLOCK_BOOTTIME);
   std::uint64_t cupti_now = 0;
-  if (cupti_->GetTimestamp != nullptr && cupti_->GetTimestamp(&cupti_now) == CUPTI_SUCCESS) {
+  if (cupti_->GetTimestamp != nullptr &&
+      CuptiSucceeded("cuptiGetTimestamp", cupti_->GetTimestamp(&cupti_now))) {
     const std::int64_t realtime_ns = activity_decoder_->RealtimeNs(cupti_now);
     row.has_cupti = realtime_ns != 0;
     row.cupti = realtime_ns - base_ns_;
   }
   batch_.clock_pairs.push_back(row);
+}
+
+std::string Writer::CuptiErrorText() const {
+  const CuptiError first = FirstCuptiError();
+  if (first.function == nullptr || cupti_ == nullptr) return {};
+  return "the first: " + std::string(first.function) + ": " + cupti_->Describe(first.result);
 }
 
 // What a counter is about, in words, where there are some.
@@ -405,6 +472,10 @@ std::string Writer::HealthDetail(Health id) const {
   switch (id) {
     case Health::kStartFailed:
       return failure_;
+    case Health::kWriterErrors:
+      return write_error_;
+    case Health::kCuptiErrors:
+      return CuptiErrorText();
     case Health::kNcclLogFailed:
       return !nccl_log_.failure().empty()
                  ? nccl_log_.failure()
@@ -459,7 +530,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   gave_up_ = true;
   if (file_ == nullptr) return;
   const std::int64_t now = NowNs() - base_ns_;
-  activity_.Flush(true);
+  FlushCupti(true);
   DrainQueues();
   activity_decoder_->EndFlush(true);
   nccl_decoder_.EndFlush(true);
@@ -470,8 +541,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   AddHealth();
   Store();
   log_.Line("recording stopped: " + reason);
-  file_->Finish(now);
-  file_.reset();
+  FinishFile(now);
 }
 
 // What is decoded in part is lost; what is committed is safe even if this fails, too.
@@ -480,6 +550,7 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   gave_up_ = true;
   StopSampler();
   try {
+    log_.Line("recording stopped: " + reason);
     activity_.Stop();
     if (file_ == nullptr) return;
     const std::int64_t now = NowNs() - base_ns_;

@@ -50,6 +50,12 @@ class Writer {
   // when Run() has left or was never called.
   void GiveUp(const std::string& reason) noexcept;
 
+  // From any thread, when Run() does not return although the end was requested: whether it hangs in
+  // CUPTI with GPU work of which no file tells.
+  bool HangsUntold() const;
+  // Leaves a file that tells. It reads nothing that the writer thread changes.
+  void TellHang() const noexcept;
+
   // When the process ends: what NCCL may still have written for us. Any thread.
   void RemoveNcclLog() const noexcept { nccl_log_.Remove(); }
 
@@ -62,15 +68,21 @@ class Writer {
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
+  void FlushCupti(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
+  bool LostGpuWork() const;
+  RunFile::Header FileHeader() const;
   bool CreateFile();
+  void LeaveReason(const std::string& path);
+  void FinishFile(std::int64_t end);
   std::string OutputPath(const ProcessRow& facts) const;
   void Store();
   void AddClockPair();
   void AddHealth();
+  std::string CuptiErrorText() const;
   std::string HealthDetail(Health id) const;
   void DropEvents();
   void StopAtLimit(const std::string& reason);
@@ -98,9 +110,13 @@ class Writer {
   std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
   std::unique_ptr<RunFile> file_;
   std::string failure_;                // why nothing is recorded
+  bool last_stored_ = true;            // whether the last transaction went through
+  std::string write_error_;            // why the last that failed did not
   std::vector<std::string> disabled_;  // sources that could not be turned on
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
   std::atomic<bool> end_requested_{false};
+  std::atomic<bool> in_cupti_{false};  // the writer thread waits for CUPTI
+  std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one
 };
 
 }  // namespace traceinject

@@ -12,9 +12,10 @@
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/buffer_pool.h"
 #include "injector/cupti/buffer_sharing.h"
+#include "injector/cupti/errors.h"
 #include "injector/cupti/name_table.h"
 #include "injector/cupti/record_clock.h"
-#include "injector/cupti/records.h"
+#include "injector/cupti/record_walk.h"
 #include "injector/cupti/shared_session.h"
 
 namespace traceinject {
@@ -83,22 +84,21 @@ void InternName(CUpti_Activity* record) {
 }
 
 void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
-  CUpti_Activity* record = nullptr;
-  while (g_cupti->ActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
-    InternName(record);
+  ForEachRecord(*g_cupti, buffer, valid_bytes,
+                [](CUpti_Activity* record, std::size_t) { InternName(record); });
 }
 
 std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::int64_t records = 0;
-  CUpti_Activity* record = nullptr;
-  while (g_cupti->ActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS) ++records;
+  ForEachRecord(*g_cupti, buffer, valid_bytes, [&](CUpti_Activity*, std::size_t) { ++records; });
   return records;
 }
 
 void CountDropped(CUcontext context, std::uint32_t stream) {
   std::size_t dropped = 0;
   if (g_cupti->ActivityGetNumDroppedRecords != nullptr &&
-      g_cupti->ActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS &&
+      CuptiSucceeded("cuptiActivityGetNumDroppedRecords",
+                     g_cupti->ActivityGetNumDroppedRecords(context, stream, &dropped)) &&
       dropped != 0) {
     g_counters.Add(Health::kCuptiDropped, static_cast<std::int64_t>(dropped));
   }
@@ -156,7 +156,8 @@ class Copies {
 
 void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                 std::size_t size, std::size_t valid_bytes) {
-  if (buffer == nullptr || buffer == g_scratch) return;  // its records are lost and counted
+  if (buffer == nullptr) return g_counters.Add(Health::kBuffersDamaged);
+  if (buffer == g_scratch) return;  // its records are lost and counted
   CountDropped(context, stream);
   if (!g_pool.Owns(buffer)) {
     Copies copies;
@@ -169,6 +170,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
   }
   g_counters.Add(Health::kBuffersCompleted);
   g_shared_session.CameBack();
+  valid_bytes = std::min(valid_bytes, BufferPool::kBufferBytes);
   if (valid_bytes == 0) {
     g_pool.Return(buffer);
     return;
@@ -189,7 +191,8 @@ bool Activity::Start(CuptiLibrary* cupti, const Options& options,
 bool Activity::Enable(std::vector<std::string>* disabled, std::string* why) {
   // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
   if (cupti_->SetThreadIdType != nullptr)
-    cupti_->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+    CuptiSucceeded("cuptiSetThreadIdType",
+                   cupti_->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
   CUptiResult result = cupti_->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
   if (result != CUPTI_SUCCESS) {
     *why =
@@ -241,14 +244,16 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 
 void Activity::Flush(bool everything) {
   const FlushTurn turn;
-  cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  CuptiSucceeded("cuptiActivityFlushAll",
+                 cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
 void Activity::Stop() {
-  for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind) {
-    if (g_shared_session.wanted(SharedSession::kOurs)
-            .HasKind(static_cast<CUpti_ActivityKind>(kind)))
-      g_shared_session.SetKind(SharedSession::kOurs, static_cast<CUpti_ActivityKind>(kind), false);
+  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
+    const auto kind = static_cast<CUpti_ActivityKind>(number);
+    if (g_shared_session.wanted(SharedSession::kOurs).HasKind(kind))
+      CuptiSucceeded("cuptiActivityDisable",
+                     g_shared_session.SetKind(SharedSession::kOurs, kind, false));
   }
   for (const AllowedCall& call : kAllowList) {
     if (g_shared_session.wanted(SharedSession::kOurs).HasCall(call.domain, call.cbid))

@@ -43,8 +43,8 @@ class Activity {
   // Writer thread only.
   bool Restart(std::string* why);
 
-  // The buffers that came back since the last call, oldest first. The caller walks them with
-  // cuptiActivityGetNextRecord and returns each by Recycle(). Names in kernel records point to
+  // The buffers that came back since the last call, oldest first. The caller walks them
+  // (record_walk.h) and returns each by Recycle(). Names in kernel records point to
   // copies that live as long as the process.
   std::vector<CompletedBuffer> TakeCompleted();
   void Recycle(const CompletedBuffer& buffer);

@@ -15,25 +15,16 @@ void BufferPool::SetLimit(std::int64_t bytes) {
 }
 
 std::uint8_t* BufferPool::Take() {
-  std::uint8_t* buffer = nullptr;
-  std::uint64_t head = free_.load(std::memory_order_acquire);
-  while ((head & 0xFFFFFFFF) != 0) {
-    const auto index = static_cast<std::uint32_t>(head & 0xFFFFFFFF) - 1;
-    const std::uint64_t next =
-        ((head >> 32) + 1) << 32 | next_[index].load(std::memory_order_relaxed);
-    if (free_.compare_exchange_weak(head, next, std::memory_order_acq_rel)) {
-      buffer = buffers_[index].load(std::memory_order_relaxed);
-      break;
-    }
-  }
+  const int index = TakeIndex();
+  if (index < 0) return nullptr;
+  std::uint8_t* buffer = buffers_[index].load(std::memory_order_relaxed);
   if (buffer == nullptr) {
-    int index = mapped_.load(std::memory_order_relaxed);
-    do {
-      if (index >= limit_) return nullptr;
-    } while (!mapped_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
     void* memory =
         mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) return nullptr;
+    if (memory == MAP_FAILED) {
+      ReturnIndex(index);  // tried again when it is next taken
+      return nullptr;
+    }
     buffer = static_cast<std::uint8_t*>(memory);
     buffers_[index].store(buffer, std::memory_order_release);
   }
@@ -45,6 +36,26 @@ void BufferPool::Return(std::uint8_t* buffer) {
   const int index = IndexOf(buffer);
   if (index < 0) return;
   in_use_.fetch_sub(1, std::memory_order_relaxed);
+  ReturnIndex(index);
+}
+
+int BufferPool::TakeIndex() {
+  std::uint64_t head = free_.load(std::memory_order_acquire);
+  while ((head & 0xFFFFFFFF) != 0) {
+    const auto index = static_cast<std::uint32_t>(head & 0xFFFFFFFF) - 1;
+    const std::uint64_t next =
+        ((head >> 32) + 1) << 32 | next_[index].load(std::memory_order_relaxed);
+    if (free_.compare_exchange_weak(head, next, std::memory_order_acq_rel))
+      return static_cast<int>(index);
+  }
+  int index = used_.load(std::memory_order_relaxed);
+  do {
+    if (index >= limit_) return -1;
+  } while (!used_.compare_exchange_weak(index, index + 1, std::memory_order_acq_rel));
+  return index;
+}
+
+void BufferPool::ReturnIndex(int index) {
   std::uint64_t head = free_.load(std::memory_order_acquire);
   std::uint64_t mine;
   do {
@@ -56,7 +67,8 @@ void BufferPool::Return(std::uint8_t* buffer) {
 bool BufferPool::Owns(const std::uint8_t* buffer) const { return IndexOf(buffer) >= 0; }
 
 int BufferPool::IndexOf(const std::uint8_t* buffer) const {
-  const int count = std::min(mapped_.load(std::memory_order_acquire), kMost);
+  if (buffer == nullptr) return -1;
+  const int count = std::min(used_.load(std::memory_order_acquire), kMost);
   for (int i = 0; i < count; ++i) {
     if (buffers_[i].load(std::memory_order_acquire) == buffer) return i;
   }

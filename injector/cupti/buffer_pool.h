@@ -25,14 +25,17 @@ class BufferPool {
   bool Owns(const std::uint8_t* buffer) const;
 
  private:
+  // -1: the limit is reached.
+  int TakeIndex();
+  void ReturnIndex(int index);
   int IndexOf(const std::uint8_t* buffer) const;
 
   // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half
   // counts changes, so that a buffer that was taken and returned in between (ABA) is noticed.
   std::atomic<std::uint64_t> free_{0};
   std::atomic<std::uint32_t> next_[kMost] = {};
-  std::atomic<std::uint8_t*> buffers_[kMost] = {};
-  std::atomic<int> mapped_{0};
+  std::atomic<std::uint8_t*> buffers_[kMost] = {};  // null: could not be mapped yet
+  std::atomic<int> used_{0};                        // indices that were ever taken
   std::atomic<int> in_use_{0};
   int limit_ = 128;
 };

@@ -2,6 +2,7 @@
 #include "injector/cupti/buffer_pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <memory>
 #include <set>
@@ -24,6 +25,22 @@ TEST(BufferPoolTest, GivesDistinctBuffersUpToItsLimit) {
   std::uint8_t foreign = 0;
   EXPECT_FALSE(pool->Owns(&foreign));
   EXPECT_TRUE(pool->Owns(*taken.begin()));
+}
+
+TEST(BufferPoolTest, MapsABufferLaterThatThereWasNoMemoryFor) {
+  auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(2 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+  const rlimit none{1 << 20, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
+  int taken = 0;
+  for (int i = 0; i < 5; ++i) taken += pool->Take() != nullptr ? 1 : 0;
+  ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
+  EXPECT_EQ(taken, 0);
+  EXPECT_NE(pool->Take(), nullptr);
+  EXPECT_NE(pool->Take(), nullptr);
+  EXPECT_EQ(pool->Take(), nullptr);
 }
 
 TEST(BufferPoolTest, NeverGivesOneBufferTwice) {

@@ -5,6 +5,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/cupti/allow_list.h"
+#include "injector/cupti/record_walk.h"
 
 namespace traceinject {
 
@@ -25,45 +26,45 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
   int gpu_work = 0;
   times_.Read();
   clock_ = buffer.clock;
-  CUpti_Activity* record = nullptr;
-  // The walk ends at the limit of the buffer, or at a record that is not complete.
-  while (cupti_->ActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record) == CUPTI_SUCCESS) {
-    switch (record->kind) {
-      case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-      case CUPTI_ACTIVITY_KIND_KERNEL:
-        ++gpu_work;
-        AddKernel(*reinterpret_cast<const KernelRecord*>(record));
-        break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY:
-        ++gpu_work;
-        AddMemcpy(*reinterpret_cast<const MemcpyRecord*>(record), -1, -1);
-        break;
-      case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        ++gpu_work;
-        AddPeerMemcpy(*reinterpret_cast<const PeerMemcpyRecord*>(record));
-        break;
-      case CUPTI_ACTIVITY_KIND_MEMSET:
-        ++gpu_work;
-        AddMemset(*reinterpret_cast<const MemsetRecord*>(record));
-        break;
-      case CUPTI_ACTIVITY_KIND_MEMORY2:
-        AddMemoryOperation(*reinterpret_cast<const MemoryRecord*>(record));
-        break;
-      case CUPTI_ACTIVITY_KIND_STREAM: {
-        const auto& stream = *reinterpret_cast<const StreamRecord*>(record);
-        dictionary_->DescribeStream(stream.contextId, stream.streamId,
-                                    static_cast<std::int32_t>(stream.priority), stream.flag);
-        break;
-      }
-      case CUPTI_ACTIVITY_KIND_RUNTIME:
-      case CUPTI_ACTIVITY_KIND_DRIVER:
-        AddApi(*reinterpret_cast<const ApiRecord*>(record));
-        break;
-      default:
-        g_counters.Add(Health::kCuptiUnknown);
-    }
-  }
+  const bool whole =
+      ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
+                    [&](CUpti_Activity* record, std::size_t) { gpu_work += Add(record); });
+  if (!whole) g_counters.Add(Health::kBuffersDamaged);
   return gpu_work;
+}
+
+bool ActivityDecoder::Add(const CUpti_Activity* record) {
+  switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+    case CUPTI_ACTIVITY_KIND_KERNEL:
+      AddKernel(*reinterpret_cast<const KernelRecord*>(record));
+      return true;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+      AddMemcpy(*reinterpret_cast<const MemcpyRecord*>(record), -1, -1);
+      return true;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+      AddPeerMemcpy(*reinterpret_cast<const PeerMemcpyRecord*>(record));
+      return true;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+      AddMemset(*reinterpret_cast<const MemsetRecord*>(record));
+      return true;
+    case CUPTI_ACTIVITY_KIND_MEMORY2:
+      AddMemoryOperation(*reinterpret_cast<const MemoryRecord*>(record));
+      return false;
+    case CUPTI_ACTIVITY_KIND_STREAM: {
+      const auto& stream = *reinterpret_cast<const StreamRecord*>(record);
+      dictionary_->DescribeStream(stream.contextId, stream.streamId,
+                                  static_cast<std::int32_t>(stream.priority), stream.flag);
+      return false;
+    }
+    case CUPTI_ACTIVITY_KIND_RUNTIME:
+    case CUPTI_ACTIVITY_KIND_DRIVER:
+      AddApi(*reinterpret_cast<const ApiRecord*>(record));
+      return false;
+    default:
+      g_counters.Add(Health::kCuptiUnknown);
+      return false;
+  }
 }
 
 std::uint32_t ActivityDecoder::Stream(std::uint32_t device, std::uint32_t context,

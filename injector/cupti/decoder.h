@@ -57,6 +57,8 @@ class ActivityDecoder {
     std::int64_t start, dur;
   };
   bool TimesOf(std::uint64_t start, std::uint64_t end, Interval* interval, bool* repaired) const;
+  // Whether it was GPU work.
+  bool Add(const CUpti_Activity* record);
   void AddKernel(const KernelRecord& record);
   // The devices of a peer copy, else -1.
   template <typename Record>

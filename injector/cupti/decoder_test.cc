@@ -7,6 +7,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/cupti/allow_list.h"
+#include "injector/cupti/errors.h"
 
 namespace traceinject {
 namespace {
@@ -83,6 +84,50 @@ TEST_F(DecoderTest, KernelsOfLongerRecords) {
   EXPECT_EQ(batch_.shapes.size(), 1U) << "one shape for both";
   EXPECT_EQ(batch_.streams.size(), 1U);
   EXPECT_EQ(batch_.streams[0].stream_id, 7U);
+}
+
+TEST_F(DecoderTest, ARecordThatIsCutOffIsNotRead) {
+  KernelRecord kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = 5000, kernel.end = 7500;
+  kernel.name = "gemm";
+  const std::int64_t before = g_counters.Get(Health::kBuffersDamaged);
+  Add(kernel);
+  Add(kernel);
+  bytes_.resize(bytes_.size() - 1);
+  EXPECT_EQ(Decode(), 1);
+  EXPECT_EQ(batch_.kernels.size(), 1U);
+  EXPECT_EQ(g_counters.Get(Health::kBuffersDamaged), before + 1);
+  // Of a longer version of the record nothing is missing that is read.
+  Add(kernel, 8);
+  bytes_.resize(bytes_.size() - 8);
+  EXPECT_EQ(Decode(), 1);
+  EXPECT_EQ(g_counters.Get(Health::kBuffersDamaged), before + 1);
+}
+
+TEST_F(DecoderTest, AWalkThatCuptiDoesNotContinueEnds) {
+  cupti_.ActivityGetNextRecord = [](std::uint8_t* buffer, std::size_t, CUpti_Activity** record) {
+    *record = reinterpret_cast<CUpti_Activity*>(buffer);
+    return CUPTI_SUCCESS;
+  };
+  KernelRecord kernel{};
+  kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  kernel.start = 5000, kernel.end = 7500;
+  kernel.name = "gemm";
+  const std::int64_t before = g_counters.Get(Health::kBuffersDamaged);
+  Add(kernel);
+  EXPECT_EQ(Decode(), 1) << "the same record for ever";
+  EXPECT_EQ(g_counters.Get(Health::kBuffersDamaged), before + 1);
+
+  cupti_.ActivityGetNextRecord = [](std::uint8_t*, std::size_t, CUpti_Activity**) {
+    return CUPTI_ERROR_UNKNOWN;
+  };
+  Add(kernel);
+  EXPECT_EQ(Decode(), 0);
+  EXPECT_EQ(g_counters.Get(Health::kBuffersDamaged), before + 2);
+  EXPECT_EQ(g_counters.Get(Health::kCuptiErrors), 1);
+  EXPECT_STREQ(FirstCuptiError().function, "cuptiActivityGetNextRecord");
+  EXPECT_EQ(FirstCuptiError().result, CUPTI_ERROR_UNKNOWN);
 }
 
 TEST_F(DecoderTest, MemoryOperationsOfLongerRecords) {

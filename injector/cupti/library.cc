@@ -98,7 +98,8 @@ std::string CuptiLibrary::Describe(CUptiResult result) const {
 }
 
 CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
-  static CuptiLibrary cupti;
+  // Never destroyed: the writer thread may still be in a call when the program ends.
+  static CuptiLibrary& cupti = *new CuptiLibrary;
   void* handle = OpenLoaded("libcupti.so");
   if (handle != nullptr) {
     cupti.path = FindLoaded("libcupti.so");

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plays training runs on the fake GPU under LD_PRELOAD and reads what was recorded and what really happened.
 
-Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout).
+Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout). TRACEINJECT_RUNTIME, a library that is
+preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (CMAKE_CXX_FLAGS). Its own
+options (TSAN_OPTIONS and the like) are passed on.
 All times are nanoseconds on CLOCK_REALTIME; those read from a database are made absolute here.
 """
 
@@ -22,6 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TRACEINJECT_BUILD", ROOT / "build" / "release")).resolve()
 LIBRARY = BUILD / "lib" / "libtraceinject.so"
 FAKE_GPU = BUILD / "fake_gpu"
+SANITIZER_OPTIONS = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
 CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
 # Everything that the player can do, short of special endings.
 EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset", "--peer", "--events", "--graph", "4",
@@ -224,21 +227,26 @@ class TestCase(unittest.TestCase):
                 raise unittest.SkipTest(f"{needed} is not built; set TRACEINJECT_BUILD to the build folder")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.temporary = self.folder / "truth.tmp"
+        self.temporary.mkdir()
 
-    def environment(self, cuda, preload, extra):
+    def environment(self, cuda, preload, extra, beside=()):
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8",
-                       "FAKE_GPU_COUNT": "2", "FAKE_GPU_TRUTH": str(self.folder / "truth.%p"),
+                       "TMPDIR": str(self.temporary), "FAKE_GPU_COUNT": "2", "FAKE_GPU_TRUTH": str(self.folder / "truth.%p"),
                        "LD_LIBRARY_PATH": str(FAKE_GPU / cuda)}
-        if preload:
-            environment["LD_PRELOAD"] = str(LIBRARY)
+        runtime = os.environ.get("TRACEINJECT_RUNTIME")
+        libraries = ([runtime] if runtime else []) + [LIBRARY] * preload + [BUILD / "faults" / f"lib{name}.so" for name in beside]
+        if libraries:
+            environment["LD_PRELOAD"] = " ".join(map(str, libraries))
+        environment.update({name: os.environ[name] for name in SANITIZER_OPTIONS if name in os.environ})
         environment.update(extra)
         return environment
 
-    def start(self, *flags, cuda="cuda13", preload=True, env=(), command=None):
-        """Starts the player, or `command`, in the folder. The caller waits for it."""
+    def start(self, *flags, cuda="cuda13", preload=True, env=(), command=None, beside=()):
+        """Starts the player, or `command`, in the folder, with libraries of tests/faults `beside` ours. The caller waits for it."""
         process = subprocess.Popen(
             command or [FAKE_GPU / cuda / "fake_train", *flags], cwd=self.folder,
-            env=self.environment(cuda, preload, dict(env)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=self.environment(cuda, preload, dict(env), beside), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             start_new_session=True)
         self.addCleanup(self._end, process)
         return process
@@ -257,6 +265,14 @@ class TestCase(unittest.TestCase):
 
     def play(self, *flags, **how):
         return self.finish(self.start(*flags, **how))
+
+    def play_both(self, *flags, **how):
+        """Plays without and with the library; both must look the same from outside. Returns the second."""
+        plain = self.play(*flags, preload=False, **how)
+        self.assertEqual(self.files(), [], "the player itself left files")
+        recorded = self.play(*flags, **how)
+        self.assertEqual((recorded.code, recorded.stdout, recorded.stderr), (plain.code, plain.stdout, plain.stderr))
+        return recorded
 
     def truth(self, ended):
         return Truth.read(ended.truth_path)

@@ -14,14 +14,6 @@ WORK = ["--steps", "5", "--memcpy", "--nvtx"]
 
 
 class Lifecycle(harness.TestCase):
-    def play_both(self, *flags, **how):
-        """Plays without and with the library; both must look the same from outside. Returns the second."""
-        plain = self.play(*flags, preload=False, **how)
-        self.assertEqual(self.files(), [], "the player itself left files")
-        recorded = self.play(*flags, **how)
-        self.assertEqual((recorded.code, recorded.stdout, recorded.stderr), (plain.code, plain.stdout, plain.stderr))
-        return recorded
-
     def assert_complete(self, ended, name="run.db"):
         recording = self.open(name)
         self.assert_gpu_work(recording, self.truth(ended))
@@ -280,16 +272,15 @@ class CannotStart(harness.TestCase):
             locked.write_text("")
         ended = self.play(*WORK, "--exit", "exit:3", env={"TRACEINJECT_OUTPUT": str(locked / "run.db")})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+        self.assertIn(str(locked), self.open("truth.tmp/run.db").health()["start", "failed"][1])
 
     def test_reason_is_left_in_the_temporary_folder(self):
         (self.folder / "truth.taken").mkdir()
-        temporary = self.folder / "truth.tmp"
-        temporary.mkdir()
         for name in ("truth.taken", "./truth.taken"):
             with self.subTest(name=name):
-                ended = self.play(*WORK, "--exit", "exit:3", env={"TRACEINJECT_OUTPUT": name, "TMPDIR": str(temporary)})
+                ended = self.play(*WORK, "--exit", "exit:3", env={"TRACEINJECT_OUTPUT": name})
                 self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
-                self.assertEqual([path.name for path in temporary.iterdir()], ["truth.taken"])
+                self.assertEqual([path.name for path in self.temporary.iterdir()], ["truth.taken"])
                 recording = self.open("truth.tmp/truth.taken")
                 self.assertIn("no regular file", recording.health()["start", "failed"][1])
                 # What was recorded until then is lost, and counted.
@@ -297,7 +288,7 @@ class CannotStart(harness.TestCase):
                 for source in ("kernel", "memcpy"):
                     self.assertEqual(recording.count(source, "dropped"), recording.count(source, "seen"), source)
                 recording.close()
-                (temporary / "truth.taken").unlink()
+                (self.temporary / "truth.taken").unlink()
 
     def test_missing_folder_is_made(self):
         ended = self.play(*WORK, env={"TRACEINJECT_OUTPUT": "new/folder/run.db"})

@@ -23,14 +23,6 @@ PRINT = "import os; print([os.environ.get(name) for name in %r])" % (VARIABLES,)
 
 
 class NcclLog(harness.TestCase):
-    def setUp(self):
-        super().setUp()
-        self.temporary = self.folder / "tmp"
-        self.temporary.mkdir()
-
-    def environment(self, cuda, preload, extra):
-        return super().environment(cuda, preload, {"TMPDIR": str(self.temporary), **extra})
-
     def record(self, *flags, **env):
         ended = self.play(*WORK, *flags, env={"TRACEINJECT_NCCL_LOG": "1", **env})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))

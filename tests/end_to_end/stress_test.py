@@ -112,9 +112,8 @@ class HardSurroundings(harness.TestCase):
     def test_clock_is_set_back_by_an_hour_while_a_flush_hangs(self):
         """The program's clock is an hour ahead of the one by which the system would wait for a time of day."""
         begin = time.monotonic()
-        preload = f"{harness.LIBRARY} {harness.BUILD / 'faults' / 'libstep_clock.so'}"
-        ended = self.play(*WORK, "--exit", "exit:3", env={"FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_EXIT_MS": "300", "LD_PRELOAD": preload,
-                                                          "STEP_CLOCK_WHEN": "/", "STEP_CLOCK_S": "3600"})
+        ended = self.play(*WORK, "--exit", "exit:3", beside=["step_clock"], env={
+            "FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_EXIT_MS": "300", "STEP_CLOCK_WHEN": "/", "STEP_CLOCK_S": "3600"})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
         self.assertLess(time.monotonic() - begin, 30, "the end was not bounded by TRACEINJECT_EXIT_MS")
 
@@ -136,9 +135,8 @@ class HardSurroundings(harness.TestCase):
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
 
     def play_without_memory(self, call, **env):
-        preload = f"{harness.LIBRARY} {harness.BUILD / 'faults' / 'libfail_malloc.so'}"
         ended = self.play("--steps", "30", "--kernels", "40", "--step-us", "5000", "--nvtx", "--events", "--exit", "exit:3",
-                          env={**FAST_FLUSH, "LD_PRELOAD": preload, "FAIL_MALLOC_FROM": str(call), **env})
+                          beside=["fail_malloc"], env={**FAST_FLUSH, "FAIL_MALLOC_FROM": str(call), **env})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
         if not (self.folder / "run.db").exists():
             return None

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <system_error>
 #include <thread>
 
 #include "tests/fake_gpu/clock.h"
@@ -58,6 +59,8 @@ CuptiSession::CuptiSession()
       launch_ns_(SettingNumber("FAKE_CUPTI_LAUNCH_NS", 0)),
       shuffle_(SettingNumber("FAKE_CUPTI_SHUFFLE", 0) != 0),
       stale_names_(SettingNumber("FAKE_CUPTI_STALE_NAMES", 0) != 0),
+      truncated_bytes_(static_cast<std::size_t>(SettingNumber("FAKE_CUPTI_TRUNCATE", 0))),
+      null_every_(SettingNumber("FAKE_CUPTI_NULL_BUFFERS", 0)),
       random_(static_cast<std::uint32_t>(SettingNumber("FAKE_CUPTI_SHUFFLE", 1))),
       order_random_(random_),
       left_to_drop_(SettingNumber("FAKE_CUPTI_DROP", 0)),
@@ -91,9 +94,9 @@ CUptiResult CuptiSession::RegisterCallbacks(CUpti_BuffersCallbackRequestFunc req
   if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   CheckCaller("cuptiActivityRegisterCallbacks");
   Lock lock(mutex_);
+  if (!StartWorker()) return CUPTI_ERROR_OUT_OF_MEMORY;
   request_ = request;
   complete_ = complete;
-  StartWorker();
   return CUPTI_SUCCESS;
 }
 
@@ -286,14 +289,21 @@ void CuptiSession::EndThread() {
   current_.erase(found);
 }
 
-void CuptiSession::StartWorker() {
-  if (worker_owner_ == getpid()) return;
-  worker_owner_ = getpid();
+// False: there is no thread for it.
+bool CuptiSession::StartWorker() {
+  if (worker_owner_ == getpid()) return true;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  std::thread([this] { Work(); }).detach();
+  bool started = true;
+  try {
+    std::thread([this] { Work(); }).detach();
+    worker_owner_ = getpid();
+  } catch (const std::system_error&) {
+    started = false;
+  }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
 }
 
 std::vector<CuptiSession::BufferPtr> CuptiSession::TakeDeliverable(bool forced) {
@@ -369,8 +379,13 @@ void CuptiSession::Deliver(Buffer& buffer, bool forced) {
     }
   }
   ConvertTimesOf(buffer);
+  if (const std::size_t cut = std::min(truncated_bytes_, buffer.used); cut > 0) {
+    buffer.used -= cut;
+    std::memset(buffer.data + buffer.used, 0xA5, cut);
+  }
+  const bool null = null_every_ > 0 && ++delivered_ % null_every_ == 0;
   inside_callback = true;
-  complete_(nullptr, 0, buffer.data, buffer.bytes, buffer.used);
+  complete_(nullptr, 0, null ? nullptr : buffer.data, buffer.bytes, buffer.used);
   inside_callback = false;
   for (std::string* name : buffer.names) {
     std::fill(name->begin(), name->end(), '?');

@@ -15,6 +15,10 @@
 //   clock was changed meanwhile they are nonsense;
 //   * FAKE_CUPTI_STALE_NAMES=1: kernel names are overwritten and freed as soon as the completed
 //   callback has returned;
+//   * FAKE_CUPTI_NULL_BUFFERS=n: every n-th buffer comes back as a null pointer;
+//   * FAKE_CUPTI_TRUNCATE=n: of every buffer the last n bytes, often the end of a record, are not
+//   valid and hold garbage;
+//   * FAKE_CUPTI_FAIL: functions that fail, see failing_calls.h;
 //   * FAKE_CUPTI_FLUSH_HANG=1: a flush never returns, as with several known faults of the real
 //   library;
 //   * where the real one crashes or hangs (a null buffer before API version 27, a flush from a
@@ -101,7 +105,7 @@ class CuptiSession final : public ActivitySink {
   BufferPtr RequestBuffer();
   void Retire(BufferPtr buffer);
   void RetireAll(bool forced);
-  void StartWorker();
+  bool StartWorker();
   void Work();
   std::vector<BufferPtr> TakeDeliverable(bool forced);
   void Deliver(Buffer& buffer, bool forced);
@@ -113,6 +117,8 @@ class CuptiSession final : public ActivitySink {
   const std::int64_t delay_ns_, launch_ns_;
   const bool shuffle_;
   const bool stale_names_;
+  const std::size_t truncated_bytes_;
+  const std::int64_t null_every_;  // 0: none
 
   std::mutex mutex_;
   std::condition_variable work_, flushed_;
@@ -123,6 +129,7 @@ class CuptiSession final : public ActivitySink {
   std::vector<BufferPtr> retired_;
   std::minstd_rand random_;        // under mutex_
   std::minstd_rand order_random_;  // the worker's, without the lock
+  std::int64_t delivered_ = 0;     // the worker's, too
   bool flush_wanted_ = false, flush_forced_ = false;
   std::uint64_t flushes_done_ = 0;
   pid_t worker_owner_ = 0;

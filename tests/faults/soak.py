@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What soak.sh runs: a program on the fake GPU without the library, then with it, looked at all the time; a table and PASS or FAIL."""
+
+import argparse
+import math
+import os
+import pathlib
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPS_A_SECOND = 10  # each has names of its own, which are remembered up to a limit
+PLAIN_S = 20  # memory without the library is flat from the first second on
+WARM_UP_S = 60
+SAMPLES_A_SECOND = 5  # rows are decoded into memory once a second, and let go
+MOST_RESIDENT_MB = 150
+MOST_GROWTH_KB_A_MINUTE = 100
+LEAST_RATE = 0.95
+MOST_CPU_GROWTH = 1.1  # last third over first, beside the program's own CPU, since a busy machine slows both down
+LOSSES = ("dropped", "exhausted", "refused", "errors", "damaged", "max_size", "failed")
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def program(build, rate, seconds):
+    # A launch gives a record of the kernel and one of the call.
+    kernels = rate // STEPS_A_SECOND // 2
+    return [build / "fake_gpu" / "cuda13" / "fake_train", "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
+            "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy"]
+
+
+def environment(build, preload):
+    env = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(build / "fake_gpu" / "cuda13"), "TRACEINJECT_MAX_SIZE": "1T"}
+    if preload:
+        env["LD_PRELOAD"] = str(build / "lib" / "libtraceinject.so")
+    return env
+
+
+def resident_bytes(pid):
+    return int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def cpu_seconds(pid):
+    """Of the library's own threads, and of the program's."""
+    total = {True: 0.0, False: 0.0}
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        fields = (task / "stat").read_text().rpartition(")")[2].split()
+        total[(task / "comm").read_text().startswith("traceinject")] += (int(fields[11]) + int(fields[12])) * TICK_S
+    return total[True], total[False]
+
+
+def file_bytes(folder):
+    return sum(path.stat().st_size for path in folder.iterdir() if path.name.startswith("run.db"))
+
+
+def sample(process, folder, report):
+    """(seconds, resident bytes, CPU seconds of the library and of the program, file bytes), until the program ends."""
+    begin, samples = time.monotonic(), []
+    while process.poll() is None:
+        try:
+            samples.append((time.monotonic() - begin, resident_bytes(process.pid), *cpu_seconds(process.pid), file_bytes(folder)))
+        except (FileNotFoundError, ProcessLookupError, IndexError):  # it ends just now
+            break
+        if report and len(samples) % (30 * SAMPLES_A_SECOND) == 0:
+            print(f"  {samples[-1][0]:6.0f} s  resident {samples[-1][1] / 1e6:7.1f} MB  file {samples[-1][4] / 1e6:8.1f} MB", file=sys.stderr)
+        time.sleep(max(0.0, begin + len(samples) / SAMPLES_A_SECOND - time.monotonic()))
+    return samples
+
+
+def play(build, rate, seconds, folder, preload):
+    with subprocess.Popen(program(build, rate, seconds), cwd=folder, env=environment(build, preload), stdout=subprocess.DEVNULL) as process:
+        samples = sample(process, folder, preload)
+    if process.returncode != 0:
+        sys.exit(f"the program ended with {process.returncode}")
+    return samples
+
+
+def slope(points):
+    """(slope, half a 95 % interval) of y over x, by the medians of ten spans of time: memory goes up and down with each flush."""
+    spans = 10
+    middles = []
+    for i in range(spans):
+        span = points[i * len(points) // spans:(i + 1) * len(points) // spans]
+        middles.append((statistics.fmean(x for x, _ in span), statistics.median(y for _, y in span)))
+    mean_x, mean_y = (statistics.fmean(values) for values in zip(*middles))
+    spread = sum((x - mean_x) ** 2 for x, _ in middles)
+    value = sum((x - mean_x) * (y - mean_y) for x, y in middles) / spread
+    residual = sum((y - mean_y - value * (x - mean_x)) ** 2 for x, y in middles)
+    return value, 2.306 * math.sqrt(residual / (spans - 2) / spread)  # Student's t, 8 degrees of freedom
+
+
+def cpu(samples):
+    """What a core gives the library and the program, as shares, between the first and the last sample."""
+    seconds = samples[-1][0] - samples[0][0]
+    return [(samples[-1][i] - samples[0][i]) / seconds for i in (2, 3)]
+
+
+def read_health(path):
+    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    counters = {f"{source}.{counter}": value for source, counter, value in database.execute("SELECT source, counter, value FROM health")}
+    (duration,) = database.execute("SELECT (max(start) - min(start)) / 1e9 FROM kernel").fetchone()
+    database.close()
+    return counters, duration
+
+
+def check(name, passed, words):
+    print(f"{'PASS' if passed else 'FAIL'}  {name}: {words}")
+    return passed
+
+
+def report(plain, samples, counters, duration, arguments):
+    without = max(sample[1] for sample in plain)
+    own = [(sample[0], sample[1] - without) for sample in samples]
+    late = [point for point in own if point[0] >= WARM_UP_S]
+    growth, interval = (60 / 1000 * value for value in slope(late))
+    third = len(samples) // 3
+    first, last = (own_share / program_share for own_share, program_share in (cpu(samples[:third]), cpu(samples[-third:])))
+    records = counters["kernel.seen"] + counters["api.seen"] + counters["memcpy.seen"]
+    events = records + counters["sync.seen"] + counters["nvtx.seen"]
+    lost = {name: value for name, value in counters.items() if name.rpartition(".")[2] in LOSSES and value != 0}
+    rows = [("seconds", f"{duration:.0f}"), ("records a second", f"{records / duration:.0f} (asked: {arguments.rate})"), ("events", events),
+            ("resident without the library", f"{without / 1e6:.1f} MB"), ("added by it, at most", f"{max(y for _, y in own) / 1e6:.1f} MB"),
+            ("growth after the first minute", f"{growth:+.1f} ± {interval:.1f} KB a minute"),
+            ("CPU of its threads", f"{100 * cpu(samples)[0]:.1f} % of a core; of what the program takes: {100 * first:.1f} % in the first third, "
+             f"{100 * last:.1f} % in the last"),
+            ("file", f"{counters['file.bytes'] / 1e6:.0f} MB, {counters['file.bytes'] / events:.1f} bytes an event"),
+            ("longest flush", f"{counters['writer.flush_max_us'] / 1000:.0f} ms"), ("most buffers in use", counters["buffers.peak"]),
+            ("load of the machine", "%.1f %.1f %.1f" % os.getloadavg())]
+    print("| figure | value |\n| --- | --- |")
+    for name, value in rows:
+        print(f"| {name} | {value} |")
+    return all([
+        check("rate", records / duration >= LEAST_RATE * arguments.rate, f"at least {100 * LEAST_RATE:.0f} % of what was asked"),
+        check("memory", max(y for _, y in own) <= MOST_RESIDENT_MB * 1e6, f"at most {MOST_RESIDENT_MB} MB (the fake CUPTI's own counts, too)"),
+        check("growth", growth + interval <= MOST_GROWTH_KB_A_MINUTE, f"its interval ends below {MOST_GROWTH_KB_A_MINUTE} KB a minute"),
+        check("CPU", last <= MOST_CPU_GROWTH * first, f"the last third takes at most {MOST_CPU_GROWTH} times what the first does"),
+        check("losses", not lost, str(lost or "none"))])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=20)
+    parser.add_argument("--rate", type=int, default=200_000)
+    parser.add_argument("--folder", type=pathlib.Path, default=None)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    if arguments.minutes * 60 < WARM_UP_S + 30:
+        parser.error("--minutes: at least 1.5, since the first minute does not count")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-soak-", dir=arguments.folder))
+    try:
+        plain = play(build, arguments.rate, PLAIN_S, folder, preload=False)
+        samples = play(build, arguments.rate, arguments.minutes * 60, folder, preload=True)
+        counters, duration = read_health(folder / "run.db")
+        return 0 if report(plain, samples, counters, duration, arguments) else 1
+    finally:
+        shutil.rmtree(folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
