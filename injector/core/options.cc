@@ -68,6 +68,15 @@ bool Text(std::string_view text, Options* options) {
   return options->*member = std::string(text), true;
 }
 
+// Also a switch: a recorder that keeps what the file holds has no time to name.
+bool KeepLast(std::string_view text, Options* options) {
+  std::int64_t kept = 0;
+  if (ParseSwitch(text, &options->keep_last)) return options->keep_last_ns = 0, true;
+  if (!ParseDuration(text, &kept) || kept < 1'000'000'000) return false;
+  options->keep_last = true;
+  return options->keep_last_ns = kept, true;
+}
+
 bool Output(std::string_view text, Options* options) {
   return !text.empty() && Text<&Options::output>(text, options);
 }
@@ -124,6 +133,12 @@ constexpr OptionRow kOptions[] = {
       "recording stops when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",
      Size<&Options::max_size_bytes, 65536>},
+    {{"TRACEINJECT_KEEP_LAST", "0",
+      "a flight recorder: the file keeps the last part of the run, and what is older is dropped "
+      "from it. 60s, 10m, 2h: so much, and no more than TRACEINJECT_MAX_SIZE (16M or more) holds; "
+      "1: as much as that holds; 0: nothing is dropped"},
+     "0, 1 or a time such as 60s, 10m, 2h of at least 1s",
+     KeepLast},
     {{"TRACEINJECT_FLUSH_MS", "1000",
       "how often what is complete is written and committed; what a killed process loses is at most "
       "about this"},
@@ -197,6 +212,29 @@ bool ParseSize(std::string_view text, std::int64_t* bytes) {
   return true;
 }
 
+bool ParseDuration(std::string_view text, std::int64_t* ns) {
+  if (text.empty()) return false;
+  std::int64_t seconds_each = 0, value = 0;
+  switch (text.back()) {
+    case 's':
+      seconds_each = 1;
+      break;
+    case 'm':
+      seconds_each = 60;
+      break;
+    case 'h':
+      seconds_each = 3600;
+      break;
+    default:
+      return false;
+  }
+  text.remove_suffix(1);
+  const std::int64_t unit = seconds_each * 1'000'000'000;
+  if (!ParseInteger(text, &value) || value < 0 || value > INT64_MAX / unit) return false;
+  *ns = value * unit;
+  return true;
+}
+
 std::vector<OptionInfo> ListOptions() {
   std::vector<OptionInfo> infos;
   for (const OptionRow& row : kOptions) infos.push_back(row.info);
@@ -224,6 +262,11 @@ Options ParseOptions(const char* const* environment) {
     } else {
       options.changed.push_back({std::string(name), std::string(value)});
     }
+  }
+  if (options.keep_last && options.max_size_bytes < kLeastKeptBytes) {
+    options.invalid.emplace_back(
+        "TRACEINJECT_MAX_SIZE: with TRACEINJECT_KEEP_LAST at least 16M, which is used");
+    options.max_size_bytes = kLeastKeptBytes;
   }
   return options;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "injector/core/clock.h"
@@ -24,7 +25,7 @@ namespace {
 // Rows that wait in memory at most, while no GPU work has shown that a file is wanted, and
 // dictionary rows while the file cannot be written.
 constexpr std::size_t kMostWaitingRows = 200'000;
-// A transaction between flushes when so many rows are decoded: memory stays bounded in bursts.
+// A transaction between flushes when so many rows are decoded.
 constexpr std::size_t kRowsPerTransaction = 500'000;
 // How often NCCL's log is looked for: what a process that is killed in between leaves behind.
 constexpr std::int64_t kNcclLogLookNs = 50'000'000;
@@ -52,6 +53,17 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
 
+std::optional<KeepLast> WhatToKeep(const Options& options) {
+  if (!options.keep_last) return std::nullopt;
+  return KeepLast{options.max_size_bytes, options.keep_last_ns};
+}
+
+std::size_t MostRowsPerTransaction(const Options& options) {
+  const std::optional<KeepLast> keep = WhatToKeep(options);
+  if (!keep) return kRowsPerTransaction;
+  return std::min(kRowsPerTransaction, RowsOfBytes(KeepLastRoom(*keep).transaction_bytes));
+}
+
 std::size_t EventRows(Batch* batch) {
   std::size_t rows = 0;
   ForEachEventTable(batch, [&](auto& table, Health, Health) { rows += table.size(); });
@@ -70,12 +82,13 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
     : options_(options),
       environment_(environment),
       base_ns_(base_ns),
-      dictionary_(&batch_),
+      dictionary_(&batch_, options.keep_last),
       nccl_decoder_(base_ns, &dictionary_, &batch_),
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
-      python_decoder_(base_ns, &dictionary_, &batch_) {
+      python_decoder_(base_ns, &dictionary_, &batch_),
+      rows_per_transaction_(MostRowsPerTransaction(options)) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
@@ -123,7 +136,7 @@ void Writer::Run() {
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
     TellSampler();
-    if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
+    StoreIfMany();
   }
   if (gave_up_) return;
   StopSampler();
@@ -164,6 +177,7 @@ void Writer::RunFailed() {
 
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
+  batch_.flush = dictionary_.BeginFlush();
   activity_.Flush(everything);
   const int gpu_records = DrainQueues();
   activity_decoder_->EndFlush(everything);
@@ -192,7 +206,9 @@ void Writer::Flush(bool everything) {
   g_counters.Add(Health::kWriterFlushes);
   g_counters.Add(Health::kWriterFlushTotalUs, microseconds);
   g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
-  if (!everything && file_->bytes() >= options_.max_size_bytes) {
+  // Rows that give way to new ones keep the file small, unless what is left is too much alone.
+  const std::int64_t most = options_.max_size_bytes * (options_.keep_last ? 2 : 1);
+  if (!everything && file_->bytes() >= most) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
   }
@@ -203,9 +219,13 @@ int Writer::DrainQueues() {
   for (const CompletedBuffer& buffer : activity_.TakeCompleted()) {
     gpu_records += activity_decoder_->Decode(buffer);
     activity_.Recycle(buffer);
+    StoreIfMany();
   }
+  constexpr int kLookEvery = 1024;
+  int decoded = 0;
   g_rings.DrainAll(
       [&](int slot, int tid, const EventHeader& event) {
+        if (++decoded % kLookEvery == 0) StoreIfMany();
         const auto type = static_cast<EventType>(event.type);
         if (type == EventType::kSync) {
           DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
@@ -221,6 +241,12 @@ int Writer::DrainQueues() {
       },
       [&](int slot) { nvtx_decoder_.ForgetThread(slot); });
   return gpu_records;
+}
+
+// Between flushes, so that memory stays bounded in bursts, and transactions in a file that has to
+// make room for them.
+void Writer::StoreIfMany() {
+  if (file_ != nullptr && !gave_up_ && EventRows(&batch_) >= rows_per_transaction_) Store(false);
 }
 
 void Writer::DecodeSync(int tid, const SyncEvent& event) {
@@ -264,6 +290,7 @@ bool Writer::CreateFile() {
   RunFile::Header header;
   header.base_ns = base_ns_;
   header.tool_version = TRACEINJECT_VERSION;
+  header.keep_last = WhatToKeep(options_);
   header.process = ReadProcessFacts(environment_.block());
   ReadVersions(&header.process);
   if (cupti_ != nullptr) {
@@ -345,20 +372,25 @@ void Writer::AddStartFacts() {
     batch_.facts.push_back({"option", option.name, option.value, {}});
 }
 
-void Writer::Store() {
+void Writer::Store(bool may_stop) {
   const bool stored = file_->Write(batch_);
   g_counters.Set(Health::kWriterReopened, file_->reopened());
   if (stored) {
     ForEachEventTable(&batch_, [](auto& table, Health stored_id, Health) {
       g_counters.Add(stored_id, static_cast<std::int64_t>(table.size()));
     });
+    const std::uint32_t flush = batch_.flush;
     batch_ = Batch();
+    batch_.flush = flush;
+    if (const RunFile::Removed removed = file_->TakeRemoved(); removed.flush != 0)
+      dictionary_.ForgetUnused(removed.flush, removed.kept_strings);
     return;
   }
   g_counters.Add(Health::kWriterErrors);
   log_.Line("a transaction failed: " + file_->last_error());
   DropEvents();  // the dictionary rows stay for the next transaction: later events refer to them
-  if (!gave_up_ && DictionaryRows(batch_) > kMostWaitingRows) StopAtLimit("write_errors");
+  if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMostWaitingRows)
+    StopAtLimit("write_errors");
 }
 
 // All but the dictionary rows. The counters will be told anew.

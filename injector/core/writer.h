@@ -63,11 +63,13 @@ class Writer {
   void Flush(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
+  void StoreIfMany();
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
   bool CreateFile();
   std::string OutputPath(const ProcessRow& facts) const;
-  void Store();
+  // `may_stop`: false while queues are drained, which stopping would do, too.
+  void Store(bool may_stop = true);
   void AddClockPair();
   void AddHealth();
   std::string HealthDetail(Health id) const;
@@ -99,6 +101,7 @@ class Writer {
   std::string failure_;                // why nothing is recorded
   std::vector<std::string> disabled_;  // sources that could not be turned on
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
+  std::size_t rows_per_transaction_;
   std::atomic<bool> end_requested_{false};
 };
 

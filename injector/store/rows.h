@@ -283,6 +283,11 @@ struct ProcessRow {
   std::string cupti_path;
 };
 
+// Ids of dictionary rows that no row refers to any more.
+struct UnusedIds {
+  std::vector<std::uint32_t> strings, shapes, graph_nodes, gemm_shapes;
+};
+
 // Dictionary rows come first in a transaction, so that no committed row refers to an id that is not
 // there.
 struct Batch {
@@ -326,6 +331,9 @@ struct Batch {
   std::vector<ClockPairRow> clock_pairs;
   std::vector<CaptureGapRow> gaps;
   std::vector<HealthRow> health;
+
+  UnusedIds unused;         // to be removed
+  std::uint32_t flush = 0;  // of the writer, counted up: what was decoded before it is in the file
 
   // Present when facts about the process became known or changed: replaces the process row.
   std::vector<ProcessRow> process;
