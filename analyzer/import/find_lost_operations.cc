@@ -67,7 +67,8 @@ std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
   std::vector<Loss> losses, open(rank.threads.size());
   const ApiCalls& api = rank.api;
   for (std::uint32_t row = 0; row < api.size(); ++row) {
-    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || api.correlation[row] == 0)
+    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || api.correlation[row] == 0 ||
+        api.correlation[row] < rank.first_kept_call)
       continue;
     Loss& loss = open[api.thread[row]];
     if (!ids.Has(api.correlation[row])) {

@@ -191,6 +191,7 @@ void Shift(Rank& rank, TimeNs by) {
   rank.start += by;
   rank.end += by;
   if (rank.read_until != kOpen) rank.read_until += by;
+  if (rank.kept_from) *rank.kept_from += by;
 }
 
 void NoteDoubleRanks(Run& run) {
@@ -244,6 +245,26 @@ void NoteSeveralHosts(Run& run) {
                     hosts.size()));
 }
 
+// What is kept of the runs of flight recorders.
+void NoteKeptParts(Run& run) {
+  TimeNs shortest = kOpen, longest = 0, whole = 0;
+  for (const Rank& rank : run.ranks) {
+    if (!rank.kept_from) continue;
+    const TimeNs kept = std::max<TimeNs>(rank.end - *rank.kept_from, 0);
+    shortest = std::min(shortest, kept);
+    longest = std::max(longest, kept);
+    whole = std::max(whole, rank.end - rank.start);
+  }
+  if (shortest == kOpen) return;
+  const std::string kept = shortest == longest
+                               ? FormatTime(shortest)
+                               : fmt::format("{} to {}", FormatTime(shortest), FormatTime(longest));
+  run.notes.push_back(
+      fmt::format("recorded by a flight recorder (TRACEINJECT_KEEP_LAST): of {} the last {} were "
+                  "kept, and this is about those",
+                  FormatTime(whole), kept));
+}
+
 Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   Run run;
   run.notes = std::move(notes);
@@ -267,6 +288,7 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   NoteMissingRanks(run);
   NoteSeparateTraces(run);
   NoteSeveralHosts(run);
+  NoteKeptParts(run);
   return run;
 }
 

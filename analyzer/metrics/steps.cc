@@ -124,7 +124,8 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
   return found;
 }
 
-void MarkUnusual(Steps& found) {
+// `begins`: the first steps are the program's first.
+void MarkUnusual(Steps& found, bool begins) {
   std::vector<TimeNs> lengths;
   for (const Step& step : found.steps) lengths.push_back(step.length_ns());
   // Sets the median and the MAD of the lengths, too.
@@ -141,7 +142,7 @@ void MarkUnusual(Steps& found) {
   const auto unusual = [&](const Step& step) {
     return std::abs(static_cast<double>(step.length_ns() - found.median_ns)) > allowed;
   };
-  while (first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
+  while (begins && first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
     found.steps[first++].warm_up = true;
   lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(first));
   allowed = limit();
@@ -254,7 +255,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
     found.steps.push_back({time, cuts[i].op});
   }
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
-  MarkUnusual(found);
+  MarkUnusual(found, !rank.kept_from);
   return found;
 }
 

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -431,6 +432,14 @@ struct Rank {
   // for; kOpen: all were read.
   TimeNs read_until = kOpen;
 
+  // Of a flight recorder (TRACEINJECT_KEEP_LAST): what ended by then was dropped, all that ended
+  // later is here. Empty: nothing was dropped.
+  std::optional<TimeNs> kept_from;
+  // Correlation ids below this are of calls that began before kept_from.
+  std::uint64_t first_kept_call = 0;
+  // Of a process that was killed: calls of later ids may not have been stored yet.
+  std::uint64_t last_stored_call = std::numeric_limits<std::uint64_t>::max();
+
   std::vector<std::string> strings;
   std::vector<Thread> threads;
   std::vector<Stream> streams;
@@ -469,6 +478,11 @@ struct Rank {
 
   std::string_view string(std::uint32_t id) const {
     return id == kNone ? std::string_view{} : strings[id];
+  }
+  // Whether an operation without a call may be so because the recording begins or ends between the
+  // two.
+  bool CallIsBeyond(std::uint64_t id) const {
+    return id < first_kept_call || id > last_stored_call;
   }
 };
 

@@ -180,7 +180,7 @@ void Writer::Flush(bool everything) {
   batch_.flush = dictionary_.BeginFlush();
   activity_.Flush(everything);
   const int gpu_records = DrainQueues();
-  activity_decoder_->EndFlush(everything);
+  activity_decoder_->EndFlush(everything, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
@@ -217,9 +217,8 @@ void Writer::Flush(bool everything) {
 int Writer::DrainQueues() {
   int gpu_records = 0;
   for (const CompletedBuffer& buffer : activity_.TakeCompleted()) {
-    gpu_records += activity_decoder_->Decode(buffer);
+    gpu_records += activity_decoder_->Decode(buffer, [this] { StoreIfMany(); });
     activity_.Recycle(buffer);
-    StoreIfMany();
   }
   constexpr int kLookEvery = 1024;
   int decoded = 0;

@@ -9,6 +9,8 @@
 namespace traceinject {
 namespace {
 
+constexpr int kNowAndThen = 1024;  // rows between two calls of Between
+
 struct Interval {
   std::int64_t start, dur;
 };
@@ -26,8 +28,8 @@ bool TimesOf(std::uint64_t start, std::uint64_t end, std::int64_t base_ns, Inter
 
 }  // namespace
 
-int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
-  int gpu_work = 0;
+int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& between) {
+  int gpu_work = 0, records = 0;
   CUpti_Activity* record = nullptr;
   // The walk ends at the limit of the buffer, or at a record that is not complete.
   while (cupti_->ActivityGetNextRecord(buffer.data, buffer.valid_bytes, &record) == CUPTI_SUCCESS) {
@@ -65,6 +67,7 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
       default:
         g_counters.Add(Health::kCuptiUnknown);
     }
+    if (++records % kNowAndThen == 0) between();
   }
   return gpu_work;
 }
@@ -182,13 +185,17 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
   }
 }
 
-void ActivityDecoder::EndFlush(bool everything) {
-  for (auto& [correlation, row] : older_driver_) batch_->apis.push_back(row);
+void ActivityDecoder::EndFlush(bool everything, const Between& between) {
+  int added = 0;
+  for (auto& [correlation, row] : older_driver_) {
+    batch_->apis.push_back(row);
+    if (++added % kNowAndThen == 0) between();
+  }
   older_driver_ = std::move(waiting_driver_);
   waiting_driver_.clear();
   older_runtime_ = std::move(runtime_);
   runtime_.clear();
-  if (everything && !older_driver_.empty()) EndFlush(false);
+  if (everything && !older_driver_.empty()) EndFlush(false, between);
 }
 
 }  // namespace traceinject
