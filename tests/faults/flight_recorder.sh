@@ -10,14 +10,14 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${3:-$root/build/release}" && pwd)
 gpu=$build/fake_gpu/cuda13
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 env LD_LIBRARY_PATH="$gpu" LD_PRELOAD="$build/lib/libtraceinject.so" TRACEINJECT_KEEP_LAST=1 TRACEINJECT_MAX_SIZE="${limit_mib}M" \
-  "$gpu/fake_train" --steps -1 --kernels 300 --kernel-us 5 --step-us 3000 --nvtx --memcpy --nccl new --events --launch runtime &
+  "$gpu/fake_train" --steps -1 --kernels 300 --kernel-us 5 --step-us 3000 --nvtx --memcpy --nccl new --events >/dev/null &
 program=$!
+trap 'kill -KILL $program 2>/dev/null || true; rm -rf "$folder"' EXIT
 limit=$((limit_mib * 1048576))
-size() { stat -c %s run.db run.db-wal 2>/dev/null | awk '{sum += $1} END {print sum + 0}'; }
+size() { { stat -c %s run.db run.db-wal 2>/dev/null || true; } | awk '{sum += $1} END {print sum + 0}'; }
 resident() { awk '/^VmRSS/ {print int($2 / 1024)}' "/proc/$program/status"; }
 
 largest=0
