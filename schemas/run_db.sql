@@ -538,7 +538,8 @@ CREATE TABLE capture_gap (
   reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written;
                                        -- out_of_memory: of the process; keep_last: it was recorded, and dropped again as
                                        -- TRACEINJECT_KEEP_LAST asks (what ended after it is all there, of what ended in it
-                                       -- some rows may be left)
+                                       -- some rows may be left); window: outside of the windows of TRACEINJECT_WINDOW and of
+                                       -- what analyze trigger asked for
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

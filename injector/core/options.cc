@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "injector/core/duration.h"
 #include "injector/cupti/activity_kinds.h"
 
 namespace traceinject {
@@ -77,6 +78,10 @@ bool KeepLast(std::string_view text, Options* options) {
   return options->keep_last_ns = kept, true;
 }
 
+bool Window(std::string_view text, Options* options) {
+  return WindowPlan::Parse(text, &options->window);
+}
+
 bool Output(std::string_view text, Options* options) {
   return !text.empty() && Text<&Options::output>(text, options);
 }
@@ -139,6 +144,13 @@ constexpr OptionRow kOptions[] = {
       "1: as much as that holds; 0: nothing is dropped"},
      "0, 1 or a time such as 60s, 10m, 2h of at least 1s",
      KeepLast},
+    {{"TRACEINJECT_WINDOW", "all",
+      "what part of the run is recorded: all; steps:100-120, optimizer steps counted from 1 (where "
+      "none is seen in the first minute, seconds count as steps); seconds:30-60 since CUDA was "
+      "first used; every:100:2, of 100 steps the last 2; every:60s:2s, of 60 seconds the last 2; "
+      "trigger, nothing before `analyze trigger start`, which works with all of them"},
+     "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
+     Window},
     {{"TRACEINJECT_FLUSH_MS", "1000",
       "how often what is complete is written and committed; what a killed process loses is at most "
       "about this"},
@@ -209,29 +221,6 @@ bool ParseSize(std::string_view text, std::int64_t* bytes) {
   std::int64_t value = 0;
   if (!ParseInteger(text, &value) || value < 0 || value > (INT64_MAX >> shift)) return false;
   *bytes = value << shift;
-  return true;
-}
-
-bool ParseDuration(std::string_view text, std::int64_t* ns) {
-  if (text.empty()) return false;
-  std::int64_t seconds_each = 0, value = 0;
-  switch (text.back()) {
-    case 's':
-      seconds_each = 1;
-      break;
-    case 'm':
-      seconds_each = 60;
-      break;
-    case 'h':
-      seconds_each = 3600;
-      break;
-    default:
-      return false;
-  }
-  text.remove_suffix(1);
-  const std::int64_t unit = seconds_each * 1'000'000'000;
-  if (!ParseInteger(text, &value) || value < 0 || value > INT64_MAX / unit) return false;
-  *ns = value * unit;
   return true;
 }
 

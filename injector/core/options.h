@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "injector/core/window_plan.h"
+
 namespace traceinject {
 
 struct Options {
@@ -24,6 +26,7 @@ struct Options {
   std::int64_t max_size_bytes = 0;
   bool keep_last = false;         // old rows give way to new ones
   std::int64_t keep_last_ns = 0;  // with keep_last: those older than this; 0: only for lack of room
+  WindowPlan window;              // what part of the run
   std::int64_t flush_ms = 0;
   std::int64_t buffer_bytes = 0;  // all CUPTI buffers together
   std::int64_t exit_ms = 0;       // longest wait for the last flush at exit
@@ -62,9 +65,6 @@ Options ParseOptions(const char* const* environment);
 bool IsSwitchedOff(const char* name);
 // The same for an option that is off by default.
 bool IsSwitchedOn(const char* name);
-
-// Nanoseconds of "60s", "10m", "2h". False if the text is no such time.
-bool ParseDuration(std::string_view text, std::int64_t* ns);
 
 // Bytes of "4G", "512K", "100M", "12345" (powers of 1024). False if the text is no size.
 bool ParseSize(std::string_view text, std::int64_t* bytes);

@@ -13,7 +13,9 @@
 #include "injector/core/events.h"
 #include "injector/core/process_facts.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
+#include "injector/core/step_count.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/nccl/log_name.h"
@@ -88,7 +90,9 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_),
-      rows_per_transaction_(MostRowsPerTransaction(options)) {
+      rows_per_transaction_(MostRowsPerTransaction(options)),
+      began_ns_(ReadClockNs(CLOCK_MONOTONIC)),
+      trigger_(TriggerPath(), base_ns) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
@@ -96,10 +100,13 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
 bool Writer::Begin() {
   std::string why;
   cupti_ = BindCupti(options_.cupti, &why);
-  if (cupti_ == nullptr || !activity_.Start(cupti_, options_, &disabled_, &why)) {
+  recording_ = IsWanted();
+  if (cupti_ == nullptr || !activity_.Register(cupti_, options_, &why) ||
+      (recording_ && !activity_.Start(options_, &disabled_, &why))) {
     Fail(why);
     return false;
   }
+  if (!recording_) batch_.gaps.push_back(window_gap_ = {0, -1, "window", 1});
   log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
   for (const std::string& sentence : disabled_) log_.Line(sentence);
   BindStreamIds(cupti_);
@@ -125,14 +132,16 @@ void Writer::Run() {
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= next_flush) {
+      order_ = trigger_.Read(NowNs());
       Flush(false);
       // From the end of this one: a slow disk must not make flushes back to back.
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
       continue;
     }
     if (options_.python) python_start_.Tick(now);
+    FollowPlan();
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
-    g_wake.Wait(LongestWait(std::min(next_flush, next_start) - now));
+    g_wake.Wait(LongestWait(std::min({next_flush, next_start, NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
     TellSampler();
@@ -147,6 +156,61 @@ void Writer::Run() {
                                  : "could not close " + file_->path() + ": " + file_->last_error());
     file_.reset();
   }
+}
+
+RunProgress Writer::Progress() const {
+  return {g_step_count.ended(), ReadClockNs(CLOCK_MONOTONIC) - began_ns_};
+}
+
+bool Writer::IsWanted() const {
+  if (order_ != TriggerFile::Order::kNone) return order_ == TriggerFile::Order::kStart;
+  return options_.window.Wants(Progress());
+}
+
+std::int64_t Writer::NextLookNs() const {
+  const std::int64_t next = options_.window.NextNs(Progress());
+  return next == WindowPlan::kNever ? WindowPlan::kNever : began_ns_ + next;
+}
+
+void Writer::FollowPlan() {
+  // First, as a step that ends before it wakes nobody.
+  g_step_count.WakeAt(options_.window.NextStep(Progress()));
+  const bool wanted = IsWanted();
+  if (wanted == recording_) return;
+  recording_ = wanted;
+  if (wanted) {
+    OpenWindow();
+  } else {
+    CloseWindow();
+  }
+}
+
+void Writer::OpenWindow() {
+  DrainQueues();
+  nvtx_decoder_.ForgetRanges();  // of a thread that was just telling when the last window ended
+  std::string why;
+  std::vector<std::string> refused;
+  if (!activity_.Start(options_, &refused, &why)) log_.Line("cannot record: " + why);
+  for (std::string& sentence : refused) {
+    if (std::find(disabled_.begin(), disabled_.end(), sentence) == disabled_.end())
+      disabled_.push_back(std::move(sentence));
+  }
+  g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
+  window_gap_.dur = NowNs() - base_ns_ - window_gap_.start;
+  batch_.gaps.push_back(window_gap_);
+  log_.Line("window opened");
+}
+
+void Writer::CloseWindow() {
+  window_gap_.start = NowNs() - base_ns_;
+  window_gap_.dur = -1;
+  ++window_gap_.row;
+  g_sources.store(0, std::memory_order_relaxed);
+  activity_.Stop();
+  DrainQueues();
+  nvtx_decoder_.ForgetRanges();
+  batch_.gaps.push_back(window_gap_);
+  log_.Line("window closed");
 }
 
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
@@ -283,6 +347,15 @@ std::string Writer::OutputPath(const ProcessRow& facts) const {
   name.pid = facts.pid;
   name.start = static_cast<std::time_t>(base_ns_ / 1'000'000'000);
   return ExpandOutputName(name);
+}
+
+// One for all ranks, unless the name of the output tells them apart itself.
+std::string Writer::TriggerPath() const {
+  ProcessRow facts = ReadProcessFacts(environment_.block());
+  if (options_.output.find('%') == std::string::npos) facts.rank = facts.world_size = -1;
+  std::string path = OutputPath(facts) + ".trigger";
+  if (path.front() != '/') path.insert(0, facts.working_directory + "/");
+  return path;
 }
 
 bool Writer::CreateFile() {

@@ -114,20 +114,23 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
 
 }  // namespace
 
-bool Activity::Start(CuptiLibrary* cupti, const Options& options,
-                     std::vector<std::string>* disabled, std::string* why) {
+bool Activity::Register(CuptiLibrary* cupti, const Options& options, std::string* why) {
   cupti_ = g_cupti = cupti;
   g_pool.SetLimit(options.buffer_bytes);
   // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
   if (cupti->SetThreadIdType != nullptr)
     cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  CUptiResult result = cupti->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
+  const CUptiResult result = cupti->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
   if (result != CUPTI_SUCCESS) {
     *why = "CUPTI refused our callbacks: " + cupti->Describe(result) +
            (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti->path
                                                   : "");
     return false;
   }
+  return true;
+}
+
+bool Activity::Start(const Options& options, std::vector<std::string>* disabled, std::string* why) {
   bool anything = false;
   for (const std::string& name : options.kinds) {
     const ActivityKind kind = *FindActivityKind(name);
@@ -136,12 +139,12 @@ bool Activity::Start(CuptiLibrary* cupti, const Options& options,
       anything |= calls_enabled_;
       continue;
     }
-    result = cupti->ActivityEnable(kind.kind);
+    const CUptiResult result = cupti_->ActivityEnable(kind.kind);
     if (result == CUPTI_SUCCESS) {
       enabled_.push_back(kind.kind);
       anything = true;
     } else {
-      disabled->push_back(name + ": CUPTI refused it: " + cupti->Describe(result));
+      disabled->push_back(name + ": CUPTI refused it: " + cupti_->Describe(result));
       *why = disabled->back();
     }
   }

@@ -23,11 +23,13 @@ struct CompletedBuffer {
 
 class Activity {
  public:
-  // Registers the callbacks and enables what `options.kinds` names. Kinds and calls that this CUPTI
-  // refuses are listed in `disabled` (as sentences) and left off. False if nothing can be recorded
-  // at all, with the reason in *why.
-  bool Start(CuptiLibrary* cupti, const Options& options, std::vector<std::string>* disabled,
-             std::string* why);
+  // Registers the callbacks. False if CUPTI refuses, with the reason in *why.
+  bool Register(CuptiLibrary* cupti, const Options& options, std::string* why);
+
+  // Enables what `options.kinds` names, after Register() and again after Stop(). Kinds and calls
+  // that this CUPTI refuses are listed in `disabled` (as sentences) and left off. False if nothing
+  // can be recorded at all, with the reason in *why.
+  bool Start(const Options& options, std::vector<std::string>* disabled, std::string* why);
 
   // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known
   // yet. Blocks, without synchronising with the GPU. Writer thread only.

@@ -135,7 +135,7 @@ constexpr const char* kSql[] = {
     "VALUES(?,?,?,?,?,?)",
     "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
     "?, ?)",
-    "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
+    "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, reason) VALUES(?, ?, ?, ?)",
     "INSERT OR REPLACE INTO health(proc, source, counter, value, detail) VALUES(1, ?, ?, ?, ?)",
     "DELETE FROM string WHERE id = ?",
     "DELETE FROM kernel_shape WHERE id = ?",
@@ -172,7 +172,7 @@ constexpr EventTableInfo kEventTableInfos[] = {
     {"worker_sample", Health::kWorkerSampleExpired},
     {"clock_pair", Health::kCount},
     {"capture_gap", Health::kCount}};
-constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7;
+constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7, kGapTable = 20;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -468,8 +468,8 @@ bool Add(Values to, const ClockPairRow& row) {
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
 }
 
-bool Add(Values to, const CaptureGapRow& row) {
-  return to.Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
+bool AddGap(Values to, std::int64_t rowid, const CaptureGapRow& row) {
+  return to.Int(rowid).Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
 }
 
 bool Add(Values to, const HealthRow& row) {
@@ -497,13 +497,21 @@ bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
   return true;
 }
 
-bool AddAllNvtx(sqlite3_stmt* statement, const std::vector<NvtxRow>& rows,
-                std::int64_t last_rowid) {
-  for (const NvtxRow& row : rows) {
+// Of rows that may replace others: those with a number take -number.
+template <typename Row, typename AddOne>
+bool AddAllNumbered(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid,
+                    AddOne add) {
+  for (const Row& row : rows) {
     const std::int64_t rowid = row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid;
-    if (!AddNvtx(Values(statement), rowid, row)) return false;
+    if (!add(Values(statement), rowid, row)) return false;
   }
   return true;
+}
+
+// Of these rows, those that are appended.
+template <typename Row>
+std::int64_t CountAppended(const std::vector<Row>& rows) {
+  return std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.row == 0; });
 }
 
 }  // namespace
@@ -544,7 +552,7 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
          AddAll(s[kMemoryOperation], batch.memory_operations) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
-         AddAllNvtx(s[kNvtx], batch.nvtx, committed_.last[kNvtxTable]) &&
+         AddAllNumbered(s[kNvtx], batch.nvtx, committed_.last[kNvtxTable], AddNvtx) &&
          AddAll(s[kCollective], batch.collectives) &&
          AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
          AddAll(s[kAttention], batch.attentions) && AddAll(s[kDataWait], batch.data_waits) &&
@@ -554,7 +562,8 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kAllocatorSample], batch.allocator_samples) &&
          AddAll(s[kHostSample], batch.host_samples) &&
          AddAll(s[kWorkerSample], batch.worker_samples) &&
-         AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
+         AddAll(s[kClockPair], batch.clock_pairs) &&
+         AddAllNumbered(s[kGap], batch.gaps, committed_.last[kGapTable], AddGap) &&
          AddAll(s[kHealth], batch.health) && AddAll(s[kForgetString], batch.unused.strings) &&
          AddAll(s[kForgetShape], batch.unused.shapes) &&
          AddAll(s[kForgetGraphNode], batch.unused.graph_nodes) &&
@@ -563,8 +572,6 @@ bool RowWriter::Insert(const Batch& batch) {
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
   static_assert(sizeof kEventTableInfos / sizeof *kEventTableInfos == kEventTables);
-  std::int64_t numbered_nvtx = 0;
-  for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
   return {count(batch.kernels),
           count(batch.memcpys),
@@ -572,7 +579,7 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           count(batch.memory_operations),
           count(batch.apis),
           count(batch.syncs),
-          numbered_nvtx,
+          CountAppended(batch.nvtx),
           0,  // collectives have ids of their own
           count(batch.collective_plans),
           count(batch.gemms),
@@ -586,7 +593,7 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           count(batch.host_samples),
           count(batch.worker_samples),
           count(batch.clock_pairs),
-          count(batch.gaps)};
+          CountAppended(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {
@@ -635,7 +642,7 @@ bool RowWriter::RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t
   }
   const std::string open_ranges = between(-bounds.open_range, -1);
   const std::int64_t forgotten = committed_.open_range - kMostKeptOpen;
-  return remove(kNvtxTable, open_ranges + ended) &&
+  return remove(kNvtxTable, open_ranges + ended) && remove(kGapTable, "rowid < 0" + ended) &&
          remove(kNvtxTable, between(-forgotten, -1) + " AND dur IS NULL") &&
          remove(kCollectiveTable, between(1, committed_.last[kCollectiveTable] - kMostKeptOpen) +
                                       " AND dur IS NULL") &&

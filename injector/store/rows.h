@@ -250,9 +250,10 @@ struct ClockPairRow {
   bool has_cupti;
 };
 struct CaptureGapRow {
-  std::int64_t start, dur;
+  std::int64_t start, dur;  // dur -1: to the end
   std::string reason;
-};  // dur -1: to the end
+  std::uint64_t row = 0;  // != 0: the caller's number for this gap: replaces the row of that number
+};
 struct HealthRow {
   std::string source, counter;
   std::int64_t value;
