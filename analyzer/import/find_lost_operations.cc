@@ -63,6 +63,14 @@ bool LaunchesOne(ApiClass api_class) {
   return api_class == ApiClass::kLaunch || api_class == ApiClass::kCopy;
 }
 
+// What was launched just before such a gap may have run in it.
+bool HasPlannedGap(const Rank& rank, TimeNs from, TimeNs to) {
+  const auto gap =
+      std::lower_bound(rank.gaps.begin(), rank.gaps.end(), from,
+                       [](const CaptureGap& one, TimeNs time) { return one.start < time; });
+  return gap != rank.gaps.end() && gap->planned() && gap->start < to;
+}
+
 std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
   std::vector<Loss> losses, open(rank.threads.size());
   const ApiCalls& api = rank.api;
@@ -77,6 +85,9 @@ std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
       continue;
     }
     ++rank.trust.launches;
+    if (loss.count > 0 && loss.before != kNone &&
+        HasPlannedGap(rank, api.start[loss.before], api.start[row]))
+      loss = {};
     if (loss.count > 0 && loss.count <= kLongestLoss && loss.before != kNone) {
       loss.after = row;
       losses.push_back(loss);

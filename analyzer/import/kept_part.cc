@@ -2,6 +2,7 @@
 #include "analyzer/import/kept_part.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -87,6 +88,28 @@ void FindLastStoredCall(Rank& rank) {
       last = std::max(last, rank.api.correlation[row]);
   }
   if (last != 0) rank.last_stored_call = last;
+}
+
+void FindCallsInGaps(Rank& rank) {
+  if (std::none_of(rank.gaps.begin(), rank.gaps.end(), std::mem_fn(&CaptureGap::planned))) return;
+  const ApiCalls& api = rank.api;
+  constexpr std::uint64_t kNoCall = std::numeric_limits<std::uint64_t>::max();
+  // Of the calls from each row on, the lowest id.
+  std::vector<std::uint64_t> lowest(api.size() + 1, kNoCall);
+  for (std::size_t row = api.size(); row-- > 0;) {
+    const std::uint64_t id = api.correlation[row];
+    lowest[row] = std::min(lowest[row + 1], id == 0 ? kNoCall : id);
+  }
+  std::uint64_t highest = 0;
+  std::size_t row = 0;
+  for (const CaptureGap& gap : rank.gaps) {
+    if (!gap.planned()) continue;
+    for (; row < api.size() && api.start[row] < gap.start; ++row)
+      highest = std::max(highest, api.correlation[row]);
+    const auto after = std::lower_bound(api.start.begin(), api.start.end(), gap.end);
+    rank.calls_in_gaps.emplace_back(highest,
+                                    lowest[static_cast<std::size_t>(after - api.start.begin())]);
+  }
 }
 
 }  // namespace traceinject

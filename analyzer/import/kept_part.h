@@ -19,4 +19,8 @@ void LeaveKeptPart(Rank& rank);
 // O(n).
 void FindLastStoredCall(Rank& rank);
 
+// Where there are planned gaps, sets Rank::calls_in_gaps: what was launched in one may run after
+// it. O(n).
+void FindCallsInGaps(Rank& rank);
+
 }  // namespace traceinject

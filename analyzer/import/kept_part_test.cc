@@ -114,6 +114,31 @@ TEST_F(KeptPartTest, RowsAreCountedFromTheFirstThatIsLeft) {
   EXPECT_LT(rows, 60U);
 }
 
+// Kernels run five launches after they were launched; of what was launched or ran in the gap
+// nothing is there.
+TEST_F(KeptPartTest, WhatPlannedGapsCutIsNotMissed) {
+  for (const char* reason : {"window", "max_size"}) {
+    RunDbFixture file(path_, {});
+    const auto recorded = [](TimeNs time) { return time < 300'000 || time > 600'000; };
+    for (int i = 0; i < 100; ++i) {
+      const TimeNs called = i * kEvery, started = (i + 5) * kEvery;
+      const auto id = static_cast<std::uint64_t>(i + 1);
+      if (recorded(called)) file.AddApi({.start_ns = called, .dur_ns = 2'000, .correlation = id});
+      if (recorded(started))
+        file.AddKernel({.start_ns = started, .dur_ns = 5'000, .correlation = id});
+    }
+    file.AddGap(295'000, 305'000, reason);
+    file.Close();
+    const traceinject::Run run = Load();
+    const Trust& trust = run.ranks.at(0).trust;
+    const bool planned = std::string(reason) == "window";
+    EXPECT_EQ(trust.without_call, planned ? 0 : 5) << reason;
+    EXPECT_EQ(trust.lost_operations, planned ? 0 : 5) << reason;
+    EXPECT_EQ(run.notes.size(), planned ? 1U : 0U);
+    EXPECT_EQ(run.ranks.at(0).gaps.size(), 1U);
+  }
+}
+
 // The last calls of the driver were not stored yet when the process was killed.
 TEST_F(KeptPartTest, CallsThatWereNotStoredYetAreNotMissed) {
   for (const bool closed : {false, true}) {

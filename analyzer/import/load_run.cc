@@ -265,6 +265,30 @@ void NoteKeptParts(Run& run) {
                   FormatTime(whole), kept));
 }
 
+// Of processes that recorded in windows.
+void NoteWindows(Run& run) {
+  std::size_t most = 0;
+  for (const Rank& rank : run.ranks) {
+    std::size_t windows = 0;
+    TimeNs from = rank.start;
+    for (const CaptureGap& gap : rank.gaps) {
+      if (!gap.planned()) continue;
+      if (gap.start > from) ++windows;
+      from = gap.end;
+    }
+    if (from == rank.start) continue;
+    if (from < rank.end) ++windows;
+    most = std::max(most, windows);
+  }
+  if (most == 0) return;
+  run.notes.push_back(
+      most == 1
+          ? "a part of the run was recorded (TRACEINJECT_WINDOW), and this is about that"
+          : fmt::format("{} parts of the run were recorded (TRACEINJECT_WINDOW). This is about the "
+                        "longest; name another with --from and --to",
+                        most));
+}
+
 Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   Run run;
   run.notes = std::move(notes);
@@ -289,6 +313,7 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   NoteSeparateTraces(run);
   NoteSeveralHosts(run);
   NoteKeptParts(run);
+  NoteWindows(run);
   return run;
 }
 

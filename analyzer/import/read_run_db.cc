@@ -36,6 +36,7 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     SortRank(each);
     LeaveKeptPart(each);
     FindLastStoredCall(each);
+    FindCallsInGaps(each);
     JoinLaunches(each);
     RepairOperations(each);
     FindBackwardCalls(each);

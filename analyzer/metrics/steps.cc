@@ -124,6 +124,23 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
   return found;
 }
 
+// Steps at the window's ends of which a part was not to be recorded are none.
+void LeaveRecorded(const Rank& rank, Steps& found) {
+  const auto is_cut = [&](const Step& step) {
+    return std::any_of(rank.gaps.begin(), rank.gaps.end(), [&](const CaptureGap& gap) {
+      return gap.planned() && gap.start < step.time.end && gap.end > step.time.start;
+    });
+  };
+  while (!found.steps.empty() && is_cut(found.steps.back())) found.steps.pop_back();
+  std::size_t cut = 0;
+  while (cut < found.steps.size() && is_cut(found.steps[cut])) ++cut;
+  if (cut == 0) return;
+  found.first += cut;
+  found.start_ns = found.steps[cut - 1].time.end;
+  found.before = found.steps[cut - 1].last_op;
+  found.steps.erase(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(cut));
+}
+
 // `begins`: the first steps are the program's first.
 void MarkUnusual(Steps& found, bool begins) {
   std::vector<TimeNs> lengths;
@@ -254,6 +271,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
     }
     found.steps.push_back({time, cuts[i].op});
   }
+  LeaveRecorded(rank, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
   MarkUnusual(found, !rank.kept_from);
   return found;

@@ -12,12 +12,13 @@
 // seen; readers clip it to the end of the rank's window.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/packed_column.h"
@@ -388,6 +389,9 @@ struct WorkerSamples {
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
+
+  // Nothing was to be recorded then (TRACEINJECT_WINDOW).
+  bool planned() const { return reason == "window"; }
 };
 
 // The same moments on two clocks, by time.
@@ -439,6 +443,8 @@ struct Rank {
   std::uint64_t first_kept_call = 0;
   // Of a process that was killed: calls of later ids may not have been stored yet.
   std::uint64_t last_stored_call = std::numeric_limits<std::uint64_t>::max();
+  // Ids between the two are of calls in planned gaps. In order.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> calls_in_gaps;
 
   std::vector<std::string> strings;
   std::vector<Thread> threads;
@@ -482,7 +488,11 @@ struct Rank {
   // Whether an operation without a call may be so because the recording begins or ends between the
   // two.
   bool CallIsBeyond(std::uint64_t id) const {
-    return id < first_kept_call || id > last_stored_call;
+    if (id < first_kept_call || id > last_stored_call) return true;
+    const auto gap =
+        std::lower_bound(calls_in_gaps.begin(), calls_in_gaps.end(), id,
+                         [](const auto& calls, std::uint64_t one) { return calls.second <= one; });
+    return gap != calls_in_gaps.end() && gap->first < id;
   }
 };
 

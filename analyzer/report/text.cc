@@ -42,7 +42,7 @@ void WriteTitle(TextReport& to) {
         fmt::format("window: {} ({} to {} after the first GPU operation{})",
                     FormatTime(window.end_ns() - window.start_ns()), FormatTime(window.start_ns()),
                     FormatTime(window.end_ns()),
-                    window.restricted() ? "; restricted by --from, --to or --steps" : ""));
+                    window.restricted() ? "; only a part of the recording" : ""));
   const proto::Health& health = to.report.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     to.page.Sentence(
