@@ -113,8 +113,29 @@ enum class Health : std::size_t {
   kStartInvalidOption,
   kCuptiErrors,
   kBuffersDamaged,
+  kKernelExpired,
+  kMemcpyExpired,
+  kMemsetExpired,
+  kMemoryExpired,
+  kApiExpired,
+  kSyncExpired,
+  kNvtxExpired,
+  kNcclExpired,
+  kNcclPluginExpired,
+  kGemmExpired,
+  kAttentionExpired,
+  kDataWaitExpired,
+  kStepMarkExpired,
+  kHostSpanExpired,
+  kDeviceSampleExpired,
+  kAllocatorSampleExpired,
+  kHostSampleExpired,
+  kWorkerSampleExpired,
   kCount
 };
+
+inline constexpr std::string_view kExpiredText =
+    "rows dropped again when they were older than what TRACEINJECT_KEEP_LAST keeps";
 
 inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"kernel", "seen", HealthSeverity::kInfo, "kernel records delivered by CUPTI"},
@@ -257,6 +278,24 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "calls of CUPTI that failed while it recorded: records may be lost"},
     {"buffers", "damaged", HealthSeverity::kDataLoss,
      "activity buffers that came back cut off or as null: their other records are lost"},
+    {"kernel", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"memcpy", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"memset", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"memory", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"api", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"sync", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"nvtx", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"nccl", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"nccl_plugin", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"gemm", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"attention", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"data_wait", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"step_mark", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"host_span", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"device_sample", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"allocator_sample", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"host_sample", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"worker_sample", "expired", HealthSeverity::kInfo, kExpiredText},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

@@ -7,6 +7,7 @@
 --   * Text is interned: a column that says "-> string" holds string.id.
 --   * Ids of the dictionary tables (string, thread, stream, ...) are dense and start at 1; a dictionary row is committed no later
 --     than the first row that refers to it. 0 is never an id, so a plain 0 costs no byte and NULL means "does not apply".
+--     Where old rows were dropped (TRACEINJECT_KEEP_LAST) some ids are missing: those that only dropped rows referred to.
 --   * Event rows are narrow: what repeats stands in a dictionary, and the process follows from `thread` or `stream`.
 --   * Event tables are append-only and *not* sorted by time: CUPTI delivers buffers out of order. No index exists during capture.
 --
@@ -536,7 +537,10 @@ CREATE TABLE capture_gap (
   dur    INTEGER,                      -- NULL: to the end
   reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written;
                                        -- out_of_memory: of the process; other_client: another client of CUPTI took it away
-                                       -- (cuptiFinalize), until we began anew
+                                       -- (cuptiFinalize), until we began anew; keep_last: it was recorded, and dropped
+                                       -- again as TRACEINJECT_KEEP_LAST asks (what ended after it is all there, of what ended
+                                       -- in it some rows may be left); window: outside of the windows of TRACEINJECT_WINDOW and
+                                       -- of what analyze trigger asked for
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

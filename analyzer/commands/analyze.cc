@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 11> kCommands = {{
+constexpr std::array<Command, 12> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -28,6 +28,7 @@ constexpr std::array<Command, 11> kCommands = {{
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
+    {"trigger", "start and stop recording while the program runs", RunTrigger},
 }};
 
 std::string Help() {

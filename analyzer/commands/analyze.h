@@ -40,5 +40,6 @@ int RunData(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);
+int RunTrigger(const std::vector<std::string>& arguments);
 
 }  // namespace traceinject

@@ -63,11 +63,20 @@ bool LaunchesOne(ApiClass api_class) {
   return api_class == ApiClass::kLaunch || api_class == ApiClass::kCopy;
 }
 
+// What was launched just before such a gap may have run in it.
+bool HasPlannedGap(const Rank& rank, TimeNs from, TimeNs to) {
+  const auto gap =
+      std::lower_bound(rank.gaps.begin(), rank.gaps.end(), from,
+                       [](const CaptureGap& one, TimeNs time) { return one.start < time; });
+  return gap != rank.gaps.end() && gap->planned() && gap->start < to;
+}
+
 std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
   std::vector<Loss> losses, open(rank.threads.size());
   const ApiCalls& api = rank.api;
   for (std::uint32_t row = 0; row < api.size(); ++row) {
-    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || api.correlation[row] == 0)
+    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || api.correlation[row] == 0 ||
+        api.correlation[row] < rank.first_kept_call)
       continue;
     Loss& loss = open[api.thread[row]];
     if (!ids.Has(api.correlation[row])) {
@@ -76,6 +85,9 @@ std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
       continue;
     }
     ++rank.trust.launches;
+    if (loss.count > 0 && loss.before != kNone &&
+        HasPlannedGap(rank, api.start[loss.before], api.start[row]))
+      loss = {};
     if (loss.count > 0 && loss.count <= kLongestLoss && loss.before != kNone) {
       loss.after = row;
       losses.push_back(loss);

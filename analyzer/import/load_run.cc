@@ -191,6 +191,7 @@ void Shift(Rank& rank, TimeNs by) {
   rank.start += by;
   rank.end += by;
   if (rank.read_until != kOpen) rank.read_until += by;
+  if (rank.kept_from) *rank.kept_from += by;
 }
 
 void NoteDoubleRanks(Run& run) {
@@ -244,6 +245,50 @@ void NoteSeveralHosts(Run& run) {
                     hosts.size()));
 }
 
+// What is kept of the runs of flight recorders.
+void NoteKeptParts(Run& run) {
+  TimeNs shortest = kOpen, longest = 0, whole = 0;
+  for (const Rank& rank : run.ranks) {
+    if (!rank.kept_from) continue;
+    const TimeNs kept = std::max<TimeNs>(rank.end - *rank.kept_from, 0);
+    shortest = std::min(shortest, kept);
+    longest = std::max(longest, kept);
+    whole = std::max(whole, rank.end - rank.start);
+  }
+  if (shortest == kOpen) return;
+  const std::string kept = shortest == longest
+                               ? FormatTime(shortest)
+                               : fmt::format("{} to {}", FormatTime(shortest), FormatTime(longest));
+  run.notes.push_back(
+      fmt::format("recorded by a flight recorder (TRACEINJECT_KEEP_LAST): of {} the last {} were "
+                  "kept, and this is about those",
+                  FormatTime(whole), kept));
+}
+
+// Of processes that recorded in windows.
+void NoteWindows(Run& run) {
+  std::size_t most = 0;
+  for (const Rank& rank : run.ranks) {
+    std::size_t windows = 0;
+    TimeNs from = rank.start;
+    for (const CaptureGap& gap : rank.gaps) {
+      if (!gap.planned()) continue;
+      if (gap.start > from) ++windows;
+      from = gap.end;
+    }
+    if (from == rank.start) continue;
+    if (from < rank.end) ++windows;
+    most = std::max(most, windows);
+  }
+  if (most == 0) return;
+  run.notes.push_back(
+      most == 1
+          ? "a part of the run was recorded (TRACEINJECT_WINDOW), and this is about that"
+          : fmt::format("{} parts of the run were recorded (TRACEINJECT_WINDOW). This is about the "
+                        "longest; name another with --from and --to",
+                        most));
+}
+
 Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   Run run;
   run.notes = std::move(notes);
@@ -267,6 +312,8 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   NoteMissingRanks(run);
   NoteSeparateTraces(run);
   NoteSeveralHosts(run);
+  NoteKeptParts(run);
+  NoteWindows(run);
   return run;
 }
 

@@ -6,6 +6,7 @@
 #include "analyzer/import/find_backward_calls.h"
 #include "analyzer/import/join_launches.h"
 #include "analyzer/import/join_plans.h"
+#include "analyzer/import/kept_part.h"
 #include "analyzer/import/mark_nccl_copies.h"
 #include "analyzer/import/repair_clock.h"
 #include "analyzer/import/repair_operations.h"
@@ -33,6 +34,9 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
         last ? std::move(dictionaries.attention_shapes) : dictionaries.attention_shapes;
     RepairClockSteps(each);
     SortRank(each);
+    LeaveKeptPart(each);
+    FindLastStoredCall(each);
+    FindCallsInGaps(each);
     JoinLaunches(each);
     RepairOperations(each);
     FindBackwardCalls(each);

@@ -23,7 +23,7 @@ class Links {
     for (std::uint32_t row = 0; row < ops_.size(); ++row) {
       const std::uint32_t call = ops_.launch[row];
       if (call == kNone) {
-        ++rank_.trust.without_call;
+        if (!rank_.CallIsBeyond(ops_.correlation[row])) ++rank_.trust.without_call;
         continue;
       }
       ++rank_.trust.links;

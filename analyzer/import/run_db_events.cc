@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analyzer/common/parallel.h"
+#include "analyzer/import/kept_part.h"
 #include "analyzer/import/open_recording.h"
 
 namespace traceinject {
@@ -36,11 +37,11 @@ class Reader {
   // All but the calls, and about half of the rows.
   Status ReadOthers() {
     constexpr std::array<Part, 13> kParts = {
-        &Reader::ReadKernels,    &Reader::ReadMemcpys,    &Reader::ReadMemsets,
-        &Reader::ReadSyncs,      &Reader::ReadNvtx,       &Reader::ReadCollectives,
-        &Reader::ReadPlans,      &Reader::ReadAttentions, &Reader::ReadDataWaits,
-        &Reader::ReadStepMarks,  &Reader::ReadHostSpans,  &Reader::ReadMemoryOperations,
-        &Reader::ReadSideTables,
+        &Reader::ReadSideTables,       &Reader::ReadKernels,   &Reader::ReadMemcpys,
+        &Reader::ReadMemsets,          &Reader::ReadSyncs,     &Reader::ReadNvtx,
+        &Reader::ReadCollectives,      &Reader::ReadPlans,     &Reader::ReadAttentions,
+        &Reader::ReadDataWaits,        &Reader::ReadStepMarks, &Reader::ReadHostSpans,
+        &Reader::ReadMemoryOperations,
     };
     return ReadParts(kParts);
   }
@@ -270,8 +271,8 @@ class Reader {
         [&](const SqlRow& row) {
           const Place* collective = collectives_.Find(row.int64(1));
           if (collective == nullptr) {
-            // Of the first rows only, some are expected to be without theirs.
-            if (rows_.read_until() == kOpen)
+            // Of the first or last rows only, some are expected to be without theirs.
+            if (rows_.read_until() == kOpen && !only_last_rows())
               rows_.Count("collective_plan", RowProblem::kNoCollective);
             return;
           }
@@ -299,6 +300,13 @@ class Reader {
           plans.launch_start.push_back(launch_start);
           plans.launch_end.push_back(launch_end);
         });
+  }
+
+  // Of a flight recorder, once its gaps are read.
+  bool only_last_rows() const {
+    const auto& gaps = file_.ranks.front().gaps;
+    return std::any_of(gaps.begin(), gaps.end(),
+                       [](const CaptureGap& gap) { return gap.reason == kKeepLast; });
   }
 
   // The tables of the Python side came with version 2.

@@ -88,8 +88,8 @@ std::uint64_t RunDbRows::PragmaNumber(std::string_view pragma) const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(asked.value().int64(0), 0));
 }
 
-// rowids of append-only tables count their rows; a range rewritten under a high rowid only spoils
-// the estimate.
+// rowids of append-only tables count their rows, from where old ones were dropped; a range
+// rewritten under a high rowid only spoils the estimate.
 Status RunDbRows::CountRows() {
   // No row takes less than this of the file, so that a high rowid cannot ask for any memory.
   constexpr std::uint64_t kLeastRowBytes = 8;
@@ -98,11 +98,16 @@ Status RunDbRows::CountRows() {
   for (const char* table :
        {"kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "string"}) {
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
-    auto most = database_.Prepare(fmt::format("SELECT max(rowid) FROM {}", table));
-    if (!most.ok()) return Error{most.error()};
-    const auto row = most.value().Step();
+    auto ends = database_.Prepare(
+        fmt::format("SELECT (SELECT max(rowid) FROM {0}), (SELECT min(rowid) FROM {0} "
+                    "WHERE rowid > 0)",
+                    table));
+    if (!ends.ok()) return Error{ends.error()};
+    const auto row = ends.value().Step();
     if (!row.ok()) return Error{row.error()};
-    const std::int64_t count = most.value().int64(0);
+    const std::int64_t last = ends.value().int64(0);
+    if (last <= 0) continue;
+    const std::int64_t count = last - ends.value().int64(1) + 1;
     if (count <= 0 || count >= std::int64_t{1} << 32) continue;
     total += static_cast<std::uint64_t>(count);
     rows_of_[table] =

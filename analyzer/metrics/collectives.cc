@@ -329,6 +329,39 @@ bool SameSequence(const CommunicatorMembers& members) {
   });
 }
 
+TimeNs EndOf(const NcclLaunch& launch) { return launch.start + launch.kernel_ns; }
+
+// What flight recorders kept begins and ends with another operation on each rank. Since none can
+// leave an operation before all have entered it, those that ended before the last rank's first
+// began are not on all of them.
+void LeaveCommonPart(CommunicatorMembers& members) {
+  TimeNs from = std::numeric_limits<TimeNs>::min();
+  for (const CommunicatorView& view : members) from = std::max(from, view.launches.front()->start);
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  for (CommunicatorView& view : members) {
+    const auto first =
+        std::find_if(view.launches.begin(), view.launches.end(),
+                     [&](const NcclLaunch* launch) { return EndOf(*launch) > from; });
+    view.launches.erase(view.launches.begin(), first);
+    fewest = std::min(fewest, view.launches.size());
+  }
+  for (CommunicatorView& view : members) view.launches.resize(fewest);
+}
+
+// Whether each operation ran on all ranks at once.
+bool RanTogether(const CommunicatorMembers& members) {
+  for (std::size_t k = 0; k < members.front().launches.size(); ++k) {
+    TimeNs last_start = std::numeric_limits<TimeNs>::min(),
+           first_end = std::numeric_limits<TimeNs>::max();
+    for (const CommunicatorView& view : members) {
+      last_start = std::max(last_start, view.launches[k]->start);
+      first_end = std::min(first_end, EndOf(*view.launches[k]));
+    }
+    if (last_start > first_end) return false;
+  }
+  return true;
+}
+
 void SetTransfers(const CommunicatorMembers& members) {
   for (std::size_t k = 0; k < members.front().launches.size(); ++k) {
     TimeNs shortest = std::numeric_limits<TimeNs>::max();
@@ -583,7 +616,11 @@ std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& member
     for (std::size_t i = 0; i < places.begin()->second.size(); ++i) {
       CommunicatorMembers same;
       for (auto& [own_rank, list] : places) same.push_back(list[i]);
-      if (SameSequence(same)) {
+      const bool parts = std::any_of(same.begin(), same.end(), [&](const auto& view) {
+        return members[view.member].rank->kept_from.has_value();
+      });
+      if (parts) LeaveCommonPart(same);
+      if (SameSequence(same) && (!parts || RanTogether(same))) {
         SetTransfers(same);
       } else {
         notes.push_back(

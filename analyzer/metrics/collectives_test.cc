@@ -285,10 +285,9 @@ TEST(CollectivesTest, SizesAndFactors) {
 
 // A rank of a communicator of two; kernels as long as given.
 RankBuilder Member(int own_rank, const std::vector<TimeNs>& lengths, std::int64_t bytes = 4096,
-                   std::uint64_t hash = 1) {
+                   std::uint64_t hash = 1, TimeNs time = 0) {
   RankBuilder builder;
   const std::uint32_t communicator = builder.AddCommunicator(2, own_rank, 0, hash);
-  TimeNs time = 0;
   for (const TimeNs length : lengths) {
     builder.AddCall({time, time + 50, "AllReduce", bytes, communicator});
     const std::uint32_t launch = builder.AddApi(time + 10, time + 20, "cudaLaunchKernelExC");
@@ -323,6 +322,33 @@ TEST(CollectivesTest, DifferentSequencesAreNotMatched) {
     EXPECT_EQ(EstimateTransfers({{&a.rank(), &links_a}, {&other->rank(), &links}}).size(), 1u);
     EXPECT_FALSE(links_a.launches[0].transfer_ns);
   }
+}
+
+// Flight recorders of two ranks do not begin with the same operation.
+TEST(CollectivesTest, KeptPartsAreMatchedWhereBothHaveThem) {
+  for (const std::vector<TimeNs>& lengths_a :
+       {std::vector<TimeNs>{500, 90, 300}, std::vector<TimeNs>{500, 90, 300, 70}}) {
+    RankBuilder a = Member(0, lengths_a), b = Member(1, {100, 400, 80}, 4096, 1, 10'000);
+    a.rank().kept_from = 0;
+    b.rank().kept_from = 5'000;
+    NcclLinks links_a = LinkNccl(a.rank(), a.rank().devices[0]),
+              links_b = LinkNccl(b.rank(), b.rank().devices[0]);
+    EXPECT_TRUE(EstimateTransfers({{&a.rank(), &links_a}, {&b.rank(), &links_b}}).empty());
+    EXPECT_FALSE(links_a.launches[0].transfer_ns);
+    EXPECT_EQ(links_a.launches[1].transfer_ns, 90);
+    EXPECT_EQ(links_b.launches[0].transfer_ns, 90);
+    EXPECT_EQ(links_b.launches[1].transfer_ns, 300);
+  }
+}
+
+TEST(CollectivesTest, KeptPartsThatDidNotRunTogetherAreNotMatched) {
+  RankBuilder a = Member(0, {500, 90}), b = Member(1, {100, 80}, 4096, 1, 5'000);
+  a.rank().kept_from = b.rank().kept_from = 0;
+  NcclLinks links_a = LinkNccl(a.rank(), a.rank().devices[0]),
+            links_b = LinkNccl(b.rank(), b.rank().devices[0]);
+  EXPECT_EQ(EstimateTransfers({{&a.rank(), &links_a}, {&b.rank(), &links_b}}).size(), 1U);
+  EXPECT_FALSE(links_a.launches[0].transfer_ns);
+  EXPECT_FALSE(links_b.launches[0].transfer_ns);
 }
 
 TEST(CollectivesTest, ParallelGroupsOfEqualSizeAreToldApartByTheirHash) {

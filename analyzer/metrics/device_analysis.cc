@@ -126,8 +126,10 @@ std::string PatternNote(const Rank& rank, const Device& device, const ReportOpti
 std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeNs origin,
                                    const ReportOptions& options, const std::string& label,
                                    std::string& note) {
-  const std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+  std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
   if (!window) note = NoWorkNote(label, device, origin, options.limits);
+  if (window && !options.limits.from_ns && !options.limits.to_ns)
+    window = LongestRecorded(rank, *window);
   if (!window || !options.steps) return window;
   return WindowOfSteps(rank, device, *window, options, label, note);
 }

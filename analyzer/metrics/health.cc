@@ -90,6 +90,7 @@ void JudgeEnds(const Run& run, Judge& judge) {
               RankLabel(run, i)));
     }
     for (const CaptureGap& gap : rank.gaps) {
+      if (gap.planned()) continue;
       judge.Find(HealthGrade::kLossy, fmt::format("{}: part of the run was not recorded ({})",
                                                   RankLabel(run, i), gap.reason));
     }
@@ -143,9 +144,12 @@ JoinRate& JoinRate::operator+=(const JoinRate& other) {
 JoinRate CountJoins(const Rank& rank, const GpuOps& ops, OpRange range) {
   JoinRate join;
   join.calls_recorded = rank.api.size() > 0;
-  join.operations = static_cast<std::int64_t>(range.end - range.begin);
-  for (std::size_t row = range.begin; row < range.end; ++row)
-    join.joined += ops.launch[row] != kNone ? 1 : 0;
+  for (std::size_t row = range.begin; row < range.end; ++row) {
+    const bool joined = ops.launch[row] != kNone;
+    if (!joined && rank.CallIsBeyond(ops.correlation[row])) continue;
+    ++join.operations;
+    join.joined += joined ? 1 : 0;
+  }
   return join;
 }
 

@@ -145,7 +145,7 @@ class Namer {
   }
 
   bool WarmsUp(std::size_t index, const Step& step, const Work& work, TimeNs longer) const {
-    if (steps_.first + index > kFirstSteps || longer <= 0) return false;
+    if (rank_.kept_from || steps_.first + index > kFirstSteps || longer <= 0) return false;
     return work.foreign >= 1 || Explains(InMemoryCalls(step.time), longer);
   }
 

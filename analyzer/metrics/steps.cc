@@ -124,7 +124,25 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
   return found;
 }
 
-void MarkUnusual(Steps& found) {
+// Steps at the window's ends of which a part was not to be recorded are none.
+void LeaveRecorded(const Rank& rank, Steps& found) {
+  const auto is_cut = [&](const Step& step) {
+    return std::any_of(rank.gaps.begin(), rank.gaps.end(), [&](const CaptureGap& gap) {
+      return gap.planned() && gap.start < step.time.end && gap.end > step.time.start;
+    });
+  };
+  while (!found.steps.empty() && is_cut(found.steps.back())) found.steps.pop_back();
+  std::size_t cut = 0;
+  while (cut < found.steps.size() && is_cut(found.steps[cut])) ++cut;
+  if (cut == 0) return;
+  found.first += cut;
+  found.start_ns = found.steps[cut - 1].time.end;
+  found.before = found.steps[cut - 1].last_op;
+  found.steps.erase(found.steps.begin(), found.steps.begin() + static_cast<std::ptrdiff_t>(cut));
+}
+
+// `begins`: the first steps are the program's first.
+void MarkUnusual(Steps& found, bool begins) {
   std::vector<TimeNs> lengths;
   for (const Step& step : found.steps) lengths.push_back(step.length_ns());
   // Sets the median and the MAD of the lengths, too.
@@ -141,7 +159,7 @@ void MarkUnusual(Steps& found) {
   const auto unusual = [&](const Step& step) {
     return std::abs(static_cast<double>(step.length_ns() - found.median_ns)) > allowed;
   };
-  while (first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
+  while (begins && first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
     found.steps[first++].warm_up = true;
   lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(first));
   allowed = limit();
@@ -253,8 +271,9 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
     }
     found.steps.push_back({time, cuts[i].op});
   }
+  LeaveRecorded(rank, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
-  MarkUnusual(found);
+  MarkUnusual(found, !rank.kept_from);
   return found;
 }
 

@@ -115,6 +115,32 @@ TEST(StepsTest, WarmUpAndIrregularStepsAreTold) {
   EXPECT_EQ(found.count(&Step::irregular), 1U);
 }
 
+TEST(StepsTest, WhatAFlightRecorderKeptDoesNotBeginWithAWarmUp) {
+  std::vector<TimeNs> lengths(20, 10'000);
+  lengths[0] = 50'000;
+  RankBuilder builder = Training(lengths);
+  TimeNs t = 0;
+  for (const TimeNs length : lengths) builder.AddStepMark((t += length) - 50);
+  Rank& rank = builder.rank();
+  EXPECT_EQ(FindSteps(rank, rank.devices[0], All(builder)).count(&Step::warm_up), 1U);
+  rank.kept_from = 0;
+  const Steps found = FindSteps(rank, rank.devices[0], All(builder));
+  EXPECT_EQ(found.count(&Step::warm_up), 0U);
+  EXPECT_EQ(found.count(&Step::irregular), 1U);
+}
+
+TEST(StepsTest, StepsThatAWindowOfTheRecordingCutsAreNone) {
+  RankBuilder builder = Training(std::vector<TimeNs>(10, 10'000));
+  for (int i = 1; i <= 10; ++i) builder.AddStepMark(i * 10'000 - 50);
+  Rank& rank = builder.rank();
+  rank.gaps = {{0, 23'000, "window"}, {78'000, kOpen, "window"}};
+  const Steps found = FindSteps(rank, rank.devices[0], Interval{23'000, 78'000});
+  ASSERT_EQ(found.steps.size(), 4U);
+  EXPECT_EQ(found.start_ns, 31'600);
+  EXPECT_EQ(found.steps.back().time.end, 71'600);
+  EXPECT_EQ(found.first, 4U);
+}
+
 TEST(StepsTest, APatternComesBeforeMarksAndAllowsNothingElse) {
   RankBuilder builder = Training(std::vector<TimeNs>(6, 10'000));
   for (int i = 0; i < 6; ++i) {

@@ -48,6 +48,21 @@ std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeL
   return window;
 }
 
+Window LongestRecorded(const Rank& rank, const Window& window) {
+  Interval longest{window.time.start, window.time.start};
+  TimeNs from = window.time.start;
+  const auto until = [&](TimeNs to) {
+    if (to - from > longest.end - longest.start) longest = {from, to};
+  };
+  for (const CaptureGap& gap : rank.gaps) {  // in order
+    if (!gap.planned() || gap.end <= from || gap.start >= window.time.end) continue;
+    until(std::max(gap.start, from));
+    from = std::min(gap.end, window.time.end);
+  }
+  until(window.time.end);
+  return {longest, window.restricted || !(longest == window.time)};
+}
+
 OpRange StartingIn(const GpuOps& ops, Interval window) {
   const auto first = std::lower_bound(ops.start.begin(), ops.start.end(), window.start);
   auto last = std::lower_bound(first, ops.start.end(), window.end);

@@ -41,6 +41,9 @@ std::optional<Interval> GpuSpan(const GpuOps& ops);
 // have length 0. O(n).
 std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits);
 
+// The longest part of the window without a planned gap. O(gaps).
+Window LongestRecorded(const Rank& rank, const Window& window);
+
 // The operations that belong to the window: those that start in it. An operation without length at
 // the very end of the device's span belongs to the window that ends there. O(log n).
 OpRange StartingIn(const GpuOps& ops, Interval window);

@@ -38,6 +38,18 @@ TEST(WindowTest, DefaultIsFirstStartToLastEnd) {
   EXPECT_FALSE(DeviceWindow(GpuOps{}, 100, {}));
 }
 
+TEST(WindowTest, OfARecordingInWindowsTheLongest) {
+  RankBuilder builder = TwoKernels();
+  Rank& rank = builder.rank();
+  const Window all{{100, 400}, false};
+  EXPECT_EQ(LongestRecorded(rank, all).time, all.time);
+  rank.gaps = {
+      {0, 120, "window"}, {200, 210, "window"}, {300, 310, "max_size"}, {390, kOpen, "window"}};
+  EXPECT_EQ(LongestRecorded(rank, all).time, (Interval{210, 390}));
+  EXPECT_EQ(LongestRecorded(rank, {{100, 205}, false}).time, (Interval{120, 200}));
+  EXPECT_EQ(LongestRecorded(rank, {{220, 380}, false}).time, (Interval{220, 380}));
+}
+
 TEST(WindowTest, LimitsAreRelativeToTheOriginAndOnlyCut) {
   RankBuilder builder = TwoKernels();
   auto window = DeviceWindow(builder.ops(), 90, {.from_ns = 20, .to_ns = 1000});

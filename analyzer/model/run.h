@@ -12,11 +12,13 @@
 // seen; readers clip it to the end of the rank's window.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyzer/model/packed_column.h"
@@ -387,6 +389,9 @@ struct WorkerSamples {
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
+
+  // Nothing was to be recorded then (TRACEINJECT_WINDOW).
+  bool planned() const { return reason == "window"; }
 };
 
 // The same moments on two clocks, by time.
@@ -431,6 +436,16 @@ struct Rank {
   // for; kOpen: all were read.
   TimeNs read_until = kOpen;
 
+  // Of a flight recorder (TRACEINJECT_KEEP_LAST): what ended by then was dropped, all that ended
+  // later is here. Empty: nothing was dropped.
+  std::optional<TimeNs> kept_from;
+  // Correlation ids below this are of calls that began before kept_from.
+  std::uint64_t first_kept_call = 0;
+  // Of a process that was killed: calls of later ids may not have been stored yet.
+  std::uint64_t last_stored_call = std::numeric_limits<std::uint64_t>::max();
+  // Ids between the two are of calls in planned gaps. In order.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> calls_in_gaps;
+
   std::vector<std::string> strings;
   std::vector<Thread> threads;
   std::vector<Stream> streams;
@@ -469,6 +484,15 @@ struct Rank {
 
   std::string_view string(std::uint32_t id) const {
     return id == kNone ? std::string_view{} : strings[id];
+  }
+  // Whether an operation without a call may be so because the recording begins or ends between the
+  // two.
+  bool CallIsBeyond(std::uint64_t id) const {
+    if (id < first_kept_call || id > last_stored_call) return true;
+    const auto gap =
+        std::lower_bound(calls_in_gaps.begin(), calls_in_gaps.end(), id,
+                         [](const auto& calls, std::uint64_t one) { return calls.second <= one; });
+    return gap != calls_in_gaps.end() && gap->first < id;
   }
 };
 

@@ -22,16 +22,55 @@ std::string ReadThreadName(std::int64_t tid) {
 
 }  // namespace
 
+void Dictionary::ForgetOlderStrings() {
+  if (rows_go_) {
+    for (const auto& [text, used] : older_strings_) forgotten_strings_.push_back(used);
+  }
+  older_strings_ = std::exchange(strings_, {});
+}
+
+std::size_t Dictionary::known() const {
+  return strings_.size() + older_strings_.size() + forgotten_strings_.size() + shapes_.size() +
+         gemm_shapes_.size() + graph_nodes_.size() + events_.size();
+}
+
+void Dictionary::ForgetStrings(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
+  const std::unordered_set<std::uint32_t> stay(kept.begin(), kept.end());
+  std::vector<std::uint32_t>& unused = batch_->unused.strings;
+  const auto forget = [&](const UsedId& used) {
+    if (used.flush > flush || stay.contains(used.id) || kept_strings_.contains(used.id))
+      return false;
+    unused.push_back(used.id);
+    return true;
+  };
+  for (StringIds* strings : {&strings_, &older_strings_})
+    std::erase_if(*strings, [&](const auto& entry) { return forget(entry.second); });
+  std::erase_if(forgotten_strings_, forget);
+}
+
+void Dictionary::ForgetUnused(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
+  constexpr std::size_t kFew = 1024;
+  if (flush <= kFlushesUntilStored || known() < kFew + 2 * known_after_forgetting_) return;
+  const std::uint32_t unused_since = flush - kFlushesUntilStored;
+  ForgetStrings(unused_since, kept);
+  shapes_.Forget(unused_since, &batch_->unused.shapes);
+  gemm_shapes_.Forget(unused_since, &batch_->unused.gemm_shapes);
+  graph_nodes_.Forget(unused_since, &batch_->unused.graph_nodes);
+  std::vector<std::uint32_t> without_rows;
+  events_.Forget(unused_since, &without_rows);
+  known_after_forgetting_ = known();
+}
+
 std::uint32_t Dictionary::Thread(std::int64_t tid) {
   return threads_.Id({static_cast<std::uint64_t>(tid)}, [&](std::uint32_t id) {
     const std::string name = ReadThreadName(tid);
-    batch_->threads.push_back({id, tid, name.empty() ? 0 : String(name)});
+    batch_->threads.push_back({id, tid, name.empty() ? 0 : KeptString(name)});
   });
 }
 
 void Dictionary::NameThread(std::int64_t tid, std::string_view name) {
   const std::uint32_t id = Thread(tid);
-  batch_->threads.push_back({id, tid, String(name)});  // replaces the row
+  batch_->threads.push_back({id, tid, KeptString(name)});  // replaces the row
 }
 
 StreamRow& Dictionary::AboutStream(std::uint32_t context, std::uint32_t stream) {
@@ -65,7 +104,7 @@ void Dictionary::DescribeStream(std::uint32_t context, std::uint32_t stream, std
 
 void Dictionary::NameStream(std::uint32_t context, std::uint32_t stream, std::string_view name) {
   StreamRow& row = AboutStream(context, stream);
-  row.name = String(name);
+  row.name = KeptString(name);
   if (row.id != 0) batch_->streams.push_back(row);
 }
 
@@ -80,7 +119,8 @@ std::uint32_t Dictionary::Shape(const char* name, KernelShapeRow shape) {
       [&](std::uint32_t id) {
         shape.id = id;
         batch_->shapes.push_back(shape);
-      });
+      },
+      flush_);
 }
 
 std::uint32_t Dictionary::GemmShape(const char* function, GemmShapeRow shape) {
@@ -93,7 +133,8 @@ std::uint32_t Dictionary::GemmShape(const char* function, GemmShapeRow shape) {
       [&](std::uint32_t id) {
         shape.id = id;
         batch_->gemm_shapes.push_back(shape);
-      });
+      },
+      flush_);
 }
 
 std::uint32_t Dictionary::AttentionShape(AttentionShapeRow shape) {

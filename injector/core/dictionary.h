@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "injector/store/rows.h"
 
@@ -32,19 +34,37 @@ struct BytesHash {
 template <std::size_t n>
 using IntegerKey = std::array<std::uint64_t, n>;
 
+// An id and when it was asked for last, counted in flushes of the writer.
+struct UsedId {
+  std::uint32_t id, flush;
+};
+
 // Key -> dense id. Id() calls `make(id)` when the key is new, which adds the row.
 template <typename Key, typename Hash = std::hash<Key>>
 class IdMap {
  public:
   template <typename Make>
-  std::uint32_t Id(const Key& key, Make make) {
-    auto [entry, fresh] = ids_.try_emplace(key, static_cast<std::uint32_t>(ids_.size() + 1));
-    if (fresh) make(entry->second);
-    return entry->second;
+  std::uint32_t Id(const Key& key, Make make, std::uint32_t flush = 0) {
+    auto [entry, fresh] = ids_.try_emplace(key, UsedId{last_id_ + 1, flush});
+    if (fresh) make(++last_id_);
+    entry->second.flush = flush;
+    return entry->second.id;
   }
 
+  // Forgets what was not asked for after `flush`, and appends its ids. They are not given again.
+  // O(size).
+  void Forget(std::uint32_t flush, std::vector<std::uint32_t>* forgotten) {
+    std::erase_if(ids_, [&](const auto& entry) {
+      if (entry.second.flush > flush) return false;
+      forgotten->push_back(entry.second.id);
+      return true;
+    });
+  }
+  std::size_t size() const { return ids_.size(); }
+
  private:
-  std::unordered_map<Key, std::uint32_t, Hash> ids_;
+  std::unordered_map<Key, UsedId, Hash> ids_;
+  std::uint32_t last_id_ = 0;
 };
 
 template <std::size_t n>
@@ -58,29 +78,54 @@ class Dictionary {
   // Streams that were described and not used yet; beyond, all of them are forgotten.
   static constexpr std::size_t kUnusedStreamsKept = 16'384;
 
-  explicit Dictionary(Batch* batch) : batch_(batch) {}
+  // A row that was looked up may wait for the end of the next flush before it is stored, and then
+  // for the end of a slice of the file.
+  static constexpr std::uint32_t kFlushesUntilStored = 3;
+
+  // `rows_go`: rows are removed from the file again (TRACEINJECT_KEEP_LAST), see ForgetUnused.
+  explicit Dictionary(Batch* batch, bool rows_go = false) : batch_(batch), rows_go_(rows_go) {}
 
   // Programs may make up a text for each event (torch's emit_nvtx does): what was not used lately
   // is forgotten, and would get another id. O(length), amortised.
   std::uint32_t String(std::string_view text) {
-    if (auto known = strings_.find(text); known != strings_.end()) return known->second;
-    std::uint32_t id = 0;
-    if (auto older = older_strings_.find(text); older != older_strings_.end()) {
-      id = older->second;
-    } else {
-      id = ++string_count_;
-      batch_->strings.push_back({id, std::string(text)});
+    if (auto known = strings_.find(text); known != strings_.end()) {
+      known->second.flush = flush_;
+      return known->second.id;
     }
-    if (strings_.size() >= kStringsKept) older_strings_ = std::exchange(strings_, {});
-    strings_.emplace(std::string(text), id);
+    UsedId used{};
+    if (auto older = older_strings_.find(text); older != older_strings_.end()) {
+      used = older->second;
+      older_strings_.erase(older);
+    } else {
+      used.id = ++string_count_;
+      batch_->strings.push_back({used.id, std::string(text)});
+    }
+    used.flush = flush_;
+    if (strings_.size() >= kStringsKept) ForgetOlderStrings();
+    strings_.emplace(std::string(text), used);
+    return used.id;
+  }
+  // For those that dictionary rows or events that wait for long refer to: never forgotten, so they
+  // must be few.
+  std::uint32_t KeptString(std::string_view text) {
+    const std::uint32_t id = String(text);
+    kept_strings_.insert(id);
     return id;
   }
   // For strings that never move or change: one look-up by address.
   std::uint32_t StableString(const char* text) {
     auto [entry, fresh] = stable_strings_.try_emplace(text, 0);
-    if (fresh) entry->second = String(text);
+    if (fresh) entry->second = KeptString(text);
     return entry->second;
   }
+
+  // Call at the beginning of each flush of the writer; counts them.
+  std::uint32_t BeginFlush() { return ++flush_; }
+
+  // No row of the file refers to what was decoded up to `flush` any more, but for the texts in
+  // `kept`, of rows that stayed. Rows that nothing refers to go to Batch::unused. O(all that is
+  // known), at most now and then as it doubles.
+  void ForgetUnused(std::uint32_t flush, const std::vector<std::uint32_t>& kept);
 
   std::uint32_t Thread(std::int64_t tid);
   // nvtxNameOsThread: the program's own name for a thread.
@@ -96,9 +141,12 @@ class Dictionary {
 
   std::uint32_t GraphNode(std::uint32_t graph, std::uint64_t node) {
     if (node == 0) return 0;
-    return graph_nodes_.Id({graph, node}, [&](std::uint32_t id) {
-      batch_->graph_nodes.push_back({id, graph, node});
-    });
+    return graph_nodes_.Id(
+        {graph, node},
+        [&](std::uint32_t id) {
+          batch_->graph_nodes.push_back({id, graph, node});
+        },
+        flush_);
   }
   // `shape.id` and `shape.name` are filled in; `name` must be stable (NameTable).
   std::uint32_t Shape(const char* name, KernelShapeRow shape);
@@ -116,7 +164,8 @@ class Dictionary {
   std::uint32_t AttentionShape(AttentionShapeRow shape);
 
   std::uint32_t Event(std::uint64_t handle) {
-    return events_.Id({handle}, [](std::uint32_t) {});
+    return events_.Id(
+        {handle}, [](std::uint32_t) {}, flush_);
   }
 
  private:
@@ -129,10 +178,19 @@ class Dictionary {
 
   StreamRow& AboutStream(std::uint32_t context, std::uint32_t stream);
 
-  using StringIds = std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
+  using StringIds = std::unordered_map<std::string, UsedId, StringHash, std::equal_to<>>;
+
+  void ForgetOlderStrings();
+  void ForgetStrings(std::uint32_t flush, const std::vector<std::uint32_t>& kept);
+  std::size_t known() const;
 
   Batch* batch_;
+  const bool rows_go_;
+  std::uint32_t flush_ = 0;
+  std::size_t known_after_forgetting_ = 0;
   StringIds strings_, older_strings_;
+  std::vector<UsedId> forgotten_strings_;  // whose rows are still in the file; only with rows_go_
+  std::unordered_set<std::uint32_t> kept_strings_;
   std::uint32_t string_count_ = 0;
   std::unordered_map<const void*, std::uint32_t> stable_strings_;
   IntegerIdMap<1> threads_;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -43,6 +45,110 @@ TEST(DictionaryTest, EndlessDifferentTextsTakeBoundedMemory) {
   }
   EXPECT_EQ(dictionary.StableString(kept_name), stable);
   EXPECT_LT(mallinfo2().uordblks, used + (20 << 20));
+}
+
+class DroppedRowsTest : public testing::Test {
+ protected:
+  // A flush in which a text and a shape are used that no other has.
+  void FlushWithNewOnes(std::uint32_t number) {
+    dictionary_.BeginFlush();
+    dictionary_.String("step " + std::to_string(number));
+    KernelShapeRow shape{};
+    shape.grid[0] = static_cast<std::int32_t>(number);
+    dictionary_.Shape(kKernel, shape);
+    dictionary_.GraphNode(1, number);
+    GemmShapeRow gemm{};
+    gemm.m = number;
+    dictionary_.GemmShape(kKernel, gemm);
+    Store();
+  }
+  // What the file would hold.
+  void Store() {
+    for (const StringRow& row : batch_.strings) texts_[row.id] = row.text;
+    for (const KernelShapeRow& row : batch_.shapes) shapes_.insert(row.id);
+    for (const std::uint32_t id : batch_.unused.strings) EXPECT_EQ(texts_.erase(id), 1U);
+    for (const std::uint32_t id : batch_.unused.shapes) EXPECT_EQ(shapes_.erase(id), 1U);
+    graph_nodes_ += static_cast<int>(batch_.graph_nodes.size()) -
+                    static_cast<int>(batch_.unused.graph_nodes.size());
+    gemm_shapes_ += static_cast<int>(batch_.gemm_shapes.size()) -
+                    static_cast<int>(batch_.unused.gemm_shapes.size());
+    batch_ = Batch();
+  }
+
+  static constexpr char kKernel[] = "a kernel";
+  static constexpr std::uint32_t kKeptFlushes = 100, kFlushes = 20'000;
+  // Forgetting waits until twice as much is known.
+  static constexpr int kMost = 8000;
+  Batch batch_;
+  Dictionary dictionary_{&batch_, true};
+  std::map<std::uint32_t, std::string> texts_;
+  std::set<std::uint32_t> shapes_;
+  int graph_nodes_ = 0, gemm_shapes_ = 0;
+};
+
+// As in a recorder that is left on for a week and keeps the last minutes.
+TEST_F(DroppedRowsTest, DictionariesLoseWhatNoKeptRowRefersTo) {
+  dictionary_.BeginFlush();
+  const std::uint32_t function = dictionary_.KeptString("AllReduce");
+  const std::uint32_t open = dictionary_.String("a range that is open all the time");
+  std::size_t most = 0;
+  for (std::uint32_t flush = 2; flush < kFlushes; ++flush) {
+    FlushWithNewOnes(flush);
+    if (flush > kKeptFlushes) dictionary_.ForgetUnused(flush - kKeptFlushes, {open});
+    most = std::max(most, texts_.size());
+  }
+  EXPECT_LT(most, std::size_t{kMost});
+  EXPECT_LT(shapes_.size(), std::size_t{kMost});
+  EXPECT_LT(graph_nodes_, kMost);
+  EXPECT_LT(gemm_shapes_, kMost);
+  // Everything that rows of the kept flushes refer to is there.
+  for (std::uint32_t flush = kFlushes - kKeptFlushes; flush < kFlushes; ++flush) {
+    const std::size_t before = batch_.strings.size();
+    const std::uint32_t id = dictionary_.String("step " + std::to_string(flush));
+    EXPECT_EQ(batch_.strings.size(), before) << "another id";
+    EXPECT_TRUE(texts_.contains(id));
+  }
+  EXPECT_EQ(texts_[function], "AllReduce");
+  EXPECT_EQ(texts_[open], "a range that is open all the time");
+}
+
+TEST_F(DroppedRowsTest, WhatIsUsedAgainGetsANewRow) {
+  FlushWithNewOnes(1);
+  const std::uint32_t first = texts_.begin()->first;
+  for (std::uint32_t flush = 2; flush < 2000; ++flush) FlushWithNewOnes(flush);
+  dictionary_.ForgetUnused(1000, {});
+  Store();
+  EXPECT_FALSE(texts_.contains(first));
+  EXPECT_NE(dictionary_.String("step 1"), first);
+  EXPECT_EQ(batch_.strings.size(), 1U);
+}
+
+TEST_F(DroppedRowsTest, RowsThatMayStillWaitKeepTheirs) {
+  for (std::uint32_t flush = 1; flush < 2000; ++flush) FlushWithNewOnes(flush);
+  dictionary_.ForgetUnused(1000, {});
+  Store();
+  const std::uint32_t unused_since = 1000 - Dictionary::kFlushesUntilStored;
+  const auto known = [&](std::uint32_t flush) {
+    const std::size_t before = batch_.strings.size();
+    dictionary_.String("step " + std::to_string(flush));
+    return batch_.strings.size() == before;
+  };
+  EXPECT_FALSE(known(unused_since));
+  EXPECT_TRUE(known(unused_since + 1));
+}
+
+// What left memory because of its number is still in the file.
+TEST_F(DroppedRowsTest, TextsThatWereForgottenLeaveTheFileToo) {
+  constexpr int kTexts = 5 * static_cast<int>(Dictionary::kStringsKept);
+  for (int i = 0; i < kTexts; ++i) {
+    if (i % 1000 == 0) dictionary_.BeginFlush();
+    dictionary_.String("op " + std::to_string(i));
+  }
+  Store();
+  EXPECT_EQ(texts_.size(), std::size_t{kTexts});
+  dictionary_.ForgetUnused(kTexts / 1000 + Dictionary::kFlushesUntilStored, {});
+  Store();
+  EXPECT_EQ(texts_.size(), 0U);
 }
 
 // As of a program that makes a stream for each step and uses few of them.

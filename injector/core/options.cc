@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "injector/core/duration.h"
 #include "injector/cupti/activity_kinds.h"
 
 namespace traceinject {
@@ -68,6 +69,19 @@ bool Text(std::string_view text, Options* options) {
   return options->*member = std::string(text), true;
 }
 
+// Also a switch: a recorder that keeps what the file holds has no time to name.
+bool KeepLast(std::string_view text, Options* options) {
+  std::int64_t kept = 0;
+  if (ParseSwitch(text, &options->keep_last)) return options->keep_last_ns = 0, true;
+  if (!ParseDuration(text, &kept) || kept < 1'000'000'000) return false;
+  options->keep_last = true;
+  return options->keep_last_ns = kept, true;
+}
+
+bool Window(std::string_view text, Options* options) {
+  return WindowPlan::Parse(text, &options->window);
+}
+
 bool Output(std::string_view text, Options* options) {
   return !text.empty() && Text<&Options::output>(text, options);
 }
@@ -124,6 +138,19 @@ constexpr OptionRow kOptions[] = {
       "recording stops when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",
      Size<&Options::max_size_bytes, 65536>},
+    {{"TRACEINJECT_KEEP_LAST", "0",
+      "a flight recorder: the file keeps the last part of the run, and what is older is dropped "
+      "from it. 60s, 10m, 2h: so much, and no more than TRACEINJECT_MAX_SIZE (16M or more) holds; "
+      "1: as much as that holds; 0: nothing is dropped"},
+     "0, 1 or a time such as 60s, 10m, 2h of at least 1s",
+     KeepLast},
+    {{"TRACEINJECT_WINDOW", "all",
+      "what part of the run is recorded: all; steps:100-120, optimizer steps counted from 1 (where "
+      "none is seen in the first minute, seconds count as steps); seconds:30-60 since CUDA was "
+      "first used; every:100:2, of 100 steps the last 2; every:60s:2s, of 60 seconds the last 2; "
+      "trigger, nothing before `analyze trigger start`, which works with all of them"},
+     "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
+     Window},
     {{"TRACEINJECT_FLUSH_MS", "1000",
       "how often what is complete is written and committed; what a killed process loses is at most "
       "about this"},
@@ -224,6 +251,11 @@ Options ParseOptions(const char* const* environment) {
     } else {
       options.changed.push_back({std::string(name), std::string(value)});
     }
+  }
+  if (options.keep_last && options.max_size_bytes < kLeastKeptBytes) {
+    options.invalid.emplace_back(
+        "TRACEINJECT_MAX_SIZE: with TRACEINJECT_KEEP_LAST at least 16M, which is used");
+    options.max_size_bytes = kLeastKeptBytes;
   }
   return options;
 }

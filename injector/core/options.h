@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "injector/core/window_plan.h"
+
 namespace traceinject {
 
 struct Options {
@@ -22,6 +24,9 @@ struct Options {
   bool python = true;
   std::int64_t telemetry_hz = 0;  // samples of a device a second; 0: no samples at all
   std::int64_t max_size_bytes = 0;
+  bool keep_last = false;         // old rows give way to new ones
+  std::int64_t keep_last_ns = 0;  // with keep_last: those older than this; 0: only for lack of room
+  WindowPlan window;              // what part of the run
   std::int64_t flush_ms = 0;
   std::int64_t buffer_bytes = 0;  // all CUPTI buffers together
   std::int64_t exit_ms = 0;       // longest wait for the last flush at exit
@@ -37,6 +42,9 @@ struct Options {
   };
   std::vector<Changed> changed;  // options that are not at their default
 };
+
+// A file that keeps the last part of a run has to hold some flushes.
+inline constexpr std::int64_t kLeastKeptBytes = 16 << 20;
 
 // What a table row says about an option.
 struct OptionInfo {

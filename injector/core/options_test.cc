@@ -57,6 +57,34 @@ TEST(OptionsTest, ReportsUnknownNamesAndBadValuesAndKeepsTheDefault) {
   EXPECT_EQ(options.max_size_bytes, std::int64_t{4} << 30);
 }
 
+TEST(OptionsTest, WhatAFlightRecorderKeeps) {
+  EXPECT_FALSE(Parse({}).keep_last);
+  EXPECT_FALSE(Parse({"TRACEINJECT_KEEP_LAST=off"}).keep_last);
+  const Options all = Parse({"TRACEINJECT_KEEP_LAST=on"});
+  EXPECT_TRUE(all.keep_last);
+  EXPECT_EQ(all.keep_last_ns, 0);
+  for (const auto& [text, seconds] : {std::pair{"60s", 60}, {"10m", 600}, {"2h", 7200}}) {
+    const std::string entry = std::string("TRACEINJECT_KEEP_LAST=") + text;
+    const Options options = Parse({entry.c_str()});
+    EXPECT_TRUE(options.keep_last) << entry;
+    EXPECT_EQ(options.keep_last_ns, std::int64_t{seconds} * 1'000'000'000) << entry;
+  }
+  for (const char* bad :
+       {"TRACEINJECT_KEEP_LAST=60", "TRACEINJECT_KEEP_LAST=0s", "TRACEINJECT_KEEP_LAST=-5s",
+        "TRACEINJECT_KEEP_LAST=s", "TRACEINJECT_KEEP_LAST=9223372036854775807h"}) {
+    const Options options = Parse({bad});
+    EXPECT_FALSE(options.keep_last) << bad;
+    EXPECT_EQ(options.invalid.size(), 1U) << bad;
+  }
+}
+
+TEST(OptionsTest, AFlightRecorderHasRoomForSomeFlushes) {
+  const Options options = Parse({"TRACEINJECT_MAX_SIZE=64K", "TRACEINJECT_KEEP_LAST=1"});
+  EXPECT_EQ(options.max_size_bytes, kLeastKeptBytes);
+  EXPECT_EQ(options.invalid.size(), 1U);
+  EXPECT_EQ(Parse({"TRACEINJECT_MAX_SIZE=64K"}).max_size_bytes, 65536);
+}
+
 TEST(OptionsTest, Sizes) {
   std::int64_t bytes = 0;
   EXPECT_TRUE(ParseSize("12345", &bytes));

@@ -68,19 +68,6 @@ void AfterForkInChild() {
   g_sources.store(0, std::memory_order_relaxed);
 }
 
-unsigned SourcesOf(const Options& options) {
-  unsigned sources = 0;
-  const auto add = [&](bool wanted, Source source) {
-    if (wanted) sources |= static_cast<unsigned>(source);
-  };
-  add(options.sync, Source::kSync);
-  add(options.gemm, Source::kGemm);
-  for (const Source sampled :
-       {Source::kDeviceSamples, Source::kDeviceSlowSamples, Source::kHostSamples})
-    add(options.telemetry_hz > 0, sampled);
-  return sources;
-}
-
 void AtExit() { FinishRecording(ExitLimitMs()); }
 
 // `why` empty: start recording. Otherwise only the reason will be written, once the GPU is used.
@@ -93,15 +80,17 @@ void Start(const std::string& why) {
   session->owner = getpid();
   session->writer = std::make_unique<Writer>(session->options, session->environment, NowNs());
   const bool running = why.empty() ? session->writer->Begin() : (session->writer->Fail(why), false);
+  // Before the writer runs, which may change them.
+  if (running && session->writer->recording()) g_sources.store(SourcesOf(session->options));
   // Registered here, after libcuda was loaded, so that it runs before libcuda's own teardown.
   if (pthread_atfork(nullptr, nullptr, AfterForkInChild) != 0 ||
       !StartOwnThread(&session->thread, RunWriter, session)) {
+    g_sources.store(0);
     session->writer->GiveUp("no_thread");
     return;
   }
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
-  g_sources.store(running ? SourcesOf(session->options) : 0, std::memory_order_release);
   g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);
 }
 

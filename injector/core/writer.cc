@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "injector/core/clock.h"
@@ -12,7 +13,9 @@
 #include "injector/core/events.h"
 #include "injector/core/process_facts.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
+#include "injector/core/step_count.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/cupti/errors.h"
@@ -25,7 +28,7 @@ namespace {
 // Rows that wait in memory at most, while no GPU work has shown that a file is wanted, and
 // dictionary rows while the file cannot be written.
 constexpr std::size_t kMostWaitingRows = 200'000;
-// A transaction between flushes when so many rows are decoded: memory stays bounded in bursts.
+// A transaction between flushes when so many rows are decoded.
 constexpr std::size_t kRowsPerTransaction = 500'000;
 // How often NCCL's log is looked for: what a process that is killed in between leaves behind.
 constexpr std::int64_t kNcclLogLookNs = 50'000'000;
@@ -53,6 +56,17 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
 
+std::optional<KeepLast> WhatToKeep(const Options& options) {
+  if (!options.keep_last) return std::nullopt;
+  return KeepLast{options.max_size_bytes, options.keep_last_ns};
+}
+
+std::size_t MostRowsPerTransaction(const Options& options) {
+  const std::optional<KeepLast> keep = WhatToKeep(options);
+  if (!keep) return kRowsPerTransaction;
+  return std::min(kRowsPerTransaction, RowsOfBytes(KeepLastRoom(*keep).transaction_bytes));
+}
+
 std::size_t EventRows(Batch* batch) {
   std::size_t rows = 0;
   ForEachEventTable(batch, [&](auto& table, Health, Health) { rows += table.size(); });
@@ -71,12 +85,15 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
     : options_(options),
       environment_(environment),
       base_ns_(base_ns),
-      dictionary_(&batch_),
+      dictionary_(&batch_, options.keep_last),
       nccl_decoder_(base_ns, &dictionary_, &batch_),
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
-      python_decoder_(base_ns, &dictionary_, &batch_) {
+      python_decoder_(base_ns, &dictionary_, &batch_),
+      rows_per_transaction_(MostRowsPerTransaction(options)),
+      began_ns_(ReadClockNs(CLOCK_MONOTONIC)),
+      trigger_(TriggerPath(), base_ns) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
@@ -84,10 +101,13 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
 bool Writer::Begin() {
   std::string why;
   cupti_ = BindCupti(options_.cupti, &why);
-  if (cupti_ == nullptr || !activity_.Start(cupti_, options_, &disabled_, &why)) {
+  recording_ = IsWanted();
+  if (cupti_ == nullptr || !activity_.Register(cupti_, options_, &why) ||
+      (recording_ && !activity_.Start(&disabled_, &why))) {
     Fail(why);
     return false;
   }
+  if (!recording_) batch_.gaps.push_back(window_gap_ = {0, -1, "window", 1});
   log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
   for (const std::string& sentence : disabled_) log_.Line(sentence);
   BindStreamIds(cupti_);
@@ -113,19 +133,21 @@ void Writer::Run() {
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= next_flush) {
+      order_ = trigger_.Read(NowNs());
       Flush(false);
       // From the end of this one: a slow disk must not make flushes back to back.
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
       continue;
     }
     if (options_.python) python_start_.Tick(now);
+    FollowPlan();
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
-    g_wake.Wait(LongestWait(std::min(next_flush, next_start) - now));
+    g_wake.Wait(LongestWait(std::min({next_flush, next_start, NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
     ResumeAfterFinalize();
     TellSampler();
-    if (file_ != nullptr && EventRows(&batch_) >= kRowsPerTransaction) Store();
+    StoreIfMany();
   }
   if (gave_up_) return;
   StopSampler();
@@ -146,6 +168,61 @@ void Writer::FinishFile(std::int64_t end) {
   if (!last_stored_) LeaveReason(path);
 }
 
+RunProgress Writer::Progress() const {
+  return {g_step_count.ended(), ReadClockNs(CLOCK_MONOTONIC) - began_ns_};
+}
+
+bool Writer::IsWanted() const {
+  if (order_ != TriggerFile::Order::kNone) return order_ == TriggerFile::Order::kStart;
+  return options_.window.Wants(Progress());
+}
+
+std::int64_t Writer::NextLookNs() const {
+  const std::int64_t next = options_.window.NextNs(Progress());
+  return next == WindowPlan::kNever ? WindowPlan::kNever : began_ns_ + next;
+}
+
+void Writer::FollowPlan() {
+  // First, as a step that ends before it wakes nobody.
+  g_step_count.WakeAt(options_.window.NextStep(Progress()));
+  const bool wanted = IsWanted();
+  if (wanted == recording_) return;
+  recording_ = wanted;
+  if (wanted) {
+    OpenWindow();
+  } else {
+    CloseWindow();
+  }
+}
+
+void Writer::OpenWindow() {
+  DrainQueues();
+  nvtx_decoder_.ForgetRanges();  // of a thread that was just telling when the last window ended
+  std::string why;
+  std::vector<std::string> refused;
+  if (!activity_.Start(&refused, &why)) log_.Line("cannot record: " + why);
+  for (std::string& sentence : refused) {
+    if (std::find(disabled_.begin(), disabled_.end(), sentence) == disabled_.end())
+      disabled_.push_back(std::move(sentence));
+  }
+  g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
+  window_gap_.dur = NowNs() - base_ns_ - window_gap_.start;
+  batch_.gaps.push_back(window_gap_);
+  log_.Line("window opened");
+}
+
+void Writer::CloseWindow() {
+  window_gap_.start = NowNs() - base_ns_;
+  window_gap_.dur = -1;
+  ++window_gap_.row;
+  g_sources.store(0, std::memory_order_relaxed);
+  activity_.Stop();
+  DrainQueues();
+  nvtx_decoder_.ForgetRanges();
+  batch_.gaps.push_back(window_gap_);
+  log_.Line("window closed");
+}
+
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
   return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
 }
@@ -155,7 +232,9 @@ void Writer::ResumeAfterFinalize() {
   const std::int64_t lost_ns = activity_.TakeFinalized();
   if (lost_ns == 0) return;
   std::string why;
-  const bool resumed = activity_.Restart(&why);
+  std::vector<std::string> refused;
+  const bool resumed =
+      activity_.RegisterCallbacks(&why) && (!recording_ || activity_.Start(&refused, &why));
   const std::int64_t now = NowNs();
   log_.Line(resumed ? "resumed after cuptiFinalize" : "not resumed after cuptiFinalize: " + why);
   if (!resumed) return StopAtLimit("other_client");
@@ -186,9 +265,10 @@ void Writer::RunFailed() {
 
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
+  batch_.flush = dictionary_.BeginFlush();
   FlushCupti(everything);
   const int gpu_records = DrainQueues();
-  activity_decoder_->EndFlush(everything);
+  activity_decoder_->EndFlush(everything, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
@@ -214,7 +294,9 @@ void Writer::Flush(bool everything) {
   g_counters.Add(Health::kWriterFlushes);
   g_counters.Add(Health::kWriterFlushTotalUs, microseconds);
   g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
-  if (!everything && file_->bytes() >= options_.max_size_bytes) {
+  // Rows that give way to new ones keep the file small, unless what is left is too much alone.
+  const std::int64_t most = options_.max_size_bytes * (options_.keep_last ? 2 : 1);
+  if (!everything && file_->bytes() >= most) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
   }
@@ -251,11 +333,14 @@ void Writer::TellHang() const noexcept {
 int Writer::DrainQueues() {
   int gpu_records = 0;
   for (const CompletedBuffer& buffer : activity_.TakeCompleted()) {
-    gpu_records += activity_decoder_->Decode(buffer);
+    gpu_records += activity_decoder_->Decode(buffer, [this] { StoreIfMany(); });
     activity_.Recycle(buffer);
   }
+  constexpr int kLookEvery = 1024;
+  int decoded = 0;
   g_rings.DrainAll(
       [&](int slot, int tid, const EventHeader& event) {
+        if (++decoded % kLookEvery == 0) StoreIfMany();
         const auto type = static_cast<EventType>(event.type);
         if (type == EventType::kSync) {
           DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
@@ -271,6 +356,12 @@ int Writer::DrainQueues() {
       },
       [&](int slot) { nvtx_decoder_.ForgetThread(slot); });
   return gpu_records;
+}
+
+// Between flushes, so that memory stays bounded in bursts, and transactions in a file that has to
+// make room for them.
+void Writer::StoreIfMany() {
+  if (file_ != nullptr && !gave_up_ && EventRows(&batch_) >= rows_per_transaction_) Store(false);
 }
 
 void Writer::DecodeSync(int tid, const SyncEvent& event) {
@@ -310,6 +401,15 @@ std::string Writer::OutputPath(const ProcessRow& facts) const {
   return ExpandOutputName(name);
 }
 
+// One for all ranks, unless the name of the output tells them apart itself.
+std::string Writer::TriggerPath() const {
+  ProcessRow facts = ReadProcessFacts(environment_.block());
+  if (options_.output.find('%') == std::string::npos) facts.rank = facts.world_size = -1;
+  std::string path = OutputPath(facts) + ".trigger";
+  if (path.front() != '/') path.insert(0, facts.working_directory + "/");
+  return path;
+}
+
 // Work whose records are lost is work, too: the recording says so.
 bool Writer::LostGpuWork() const {
   for (Health lost : {Health::kCuptiDropped, Health::kBuffersExhausted, Health::kBuffersDamaged}) {
@@ -322,6 +422,7 @@ RunFile::Header Writer::FileHeader() const {
   RunFile::Header header;
   header.base_ns = base_ns_;
   header.tool_version = TRACEINJECT_VERSION;
+  header.keep_last = WhatToKeep(options_);
   header.process = ReadProcessFacts(environment_.block());
   ReadVersions(&header.process);
   if (cupti_ != nullptr) {
@@ -417,21 +518,26 @@ void Writer::AddStartFacts() {
     batch_.facts.push_back({"option", option.name, option.value, {}});
 }
 
-void Writer::Store() {
+void Writer::Store(bool may_stop) {
   last_stored_ = file_->Write(batch_);
   g_counters.Set(Health::kWriterReopened, file_->reopened());
   if (last_stored_) {
     ForEachEventTable(&batch_, [](auto& table, Health stored_id, Health) {
       g_counters.Add(stored_id, static_cast<std::int64_t>(table.size()));
     });
+    const std::uint32_t flush = batch_.flush;
     batch_ = Batch();
+    batch_.flush = flush;
+    if (const RunFile::Removed removed = file_->TakeRemoved(); removed.flush != 0)
+      dictionary_.ForgetUnused(removed.flush, removed.kept_strings);
     return;
   }
   g_counters.Add(Health::kWriterErrors);
   write_error_ = file_->last_error();
   log_.Line("a transaction failed: " + write_error_);
   DropEvents();  // the dictionary rows stay for the next transaction: later events refer to them
-  if (!gave_up_ && DictionaryRows(batch_) > kMostWaitingRows) StopAtLimit("write_errors");
+  if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMostWaitingRows)
+    StopAtLimit("write_errors");
 }
 
 // All but the dictionary rows. The counters will be told anew.

@@ -18,6 +18,8 @@
 #include "injector/core/environment_copy.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/trigger_file.h"
+#include "injector/core/window_plan.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
 #include "injector/nccl/decoder.h"
@@ -59,18 +61,31 @@ class Writer {
   // When the process ends: what NCCL may still have written for us. Any thread.
   void RemoveNcclLog() const noexcept { nccl_log_.Remove(); }
 
+  // Whether recording is on, as the plan of windows has it. Before Run(), or on its thread.
+  bool recording() const { return recording_; }
+
   // From any thread: flush everything, close the file, return from Run().
   void RequestEnd();
 
  private:
   void RunFailed();
   void ResumeAfterFinalize();
+  // Turns recording on or off as the plan of windows and the trigger file say. The program's
+  // threads never do: a step that ends at most wakes this one.
+  void FollowPlan();
+  void OpenWindow();
+  void CloseWindow();
+  bool IsWanted() const;
+  RunProgress Progress() const;
+  // When to look at the plan again, on the monotonic clock.
+  std::int64_t NextLookNs() const;
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
   void FlushCupti(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
+  void StoreIfMany();
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
   bool LostGpuWork() const;
@@ -79,7 +94,9 @@ class Writer {
   void LeaveReason(const std::string& path);
   void FinishFile(std::int64_t end);
   std::string OutputPath(const ProcessRow& facts) const;
-  void Store();
+  std::string TriggerPath() const;
+  // `may_stop`: false while queues are drained, which stopping would do, too.
+  void Store(bool may_stop = true);
   void AddClockPair();
   void AddHealth();
   std::string CuptiErrorText() const;
@@ -114,6 +131,12 @@ class Writer {
   std::string write_error_;            // why the last that failed did not
   std::vector<std::string> disabled_;  // sources that could not be turned on
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
+  std::size_t rows_per_transaction_;
+  std::int64_t began_ns_;  // monotonic
+  TriggerFile trigger_;
+  TriggerFile::Order order_ = TriggerFile::Order::kNone;
+  bool recording_ = true;
+  CaptureGapRow window_gap_{0, -1, "window", 0};  // since recording is off
   std::atomic<bool> end_requested_{false};
   std::atomic<bool> in_cupti_{false};  // the writer thread waits for CUPTI
   std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one

@@ -180,20 +180,20 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
 
 }  // namespace
 
-bool Activity::Start(CuptiLibrary* cupti, const Options& options,
-                     std::vector<std::string>* disabled, std::string* why) {
+bool Activity::Register(CuptiLibrary* cupti, const Options& options, std::string* why) {
   cupti_ = g_cupti = cupti;
   kinds_ = options.kinds;
   g_pool.SetLimit(options.buffer_bytes);
-  return Enable(disabled, why);
+  return RegisterCallbacks(why);
 }
 
-bool Activity::Enable(std::vector<std::string>* disabled, std::string* why) {
+bool Activity::RegisterCallbacks(std::string* why) {
   // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
   if (cupti_->SetThreadIdType != nullptr)
     CuptiSucceeded("cuptiSetThreadIdType",
                    cupti_->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
-  CUptiResult result = cupti_->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
+  const CUptiResult result =
+      cupti_->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
   if (result != CUPTI_SUCCESS) {
     *why =
         "CUPTI refused our callbacks: " + cupti_->Describe(result) +
@@ -202,6 +202,11 @@ bool Activity::Enable(std::vector<std::string>* disabled, std::string* why) {
     return false;
   }
   g_shared_session.Open(cupti_);
+  return true;
+}
+
+bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
+  const FlushTurn turn;
   bool anything = false;
   for (const std::string& name : kinds_) {
     const ActivityKind kind = *FindActivityKind(name);
@@ -209,7 +214,7 @@ bool Activity::Enable(std::vector<std::string>* disabled, std::string* why) {
       anything |= EnableCalls(disabled);
       continue;
     }
-    result = g_shared_session.SetKind(SharedSession::kOurs, kind.kind, true);
+    const CUptiResult result = g_shared_session.SetKind(SharedSession::kOurs, kind.kind, true);
     if (result == CUPTI_SUCCESS) {
       anything = true;
     } else {
@@ -249,6 +254,7 @@ void Activity::Flush(bool everything) {
 }
 
 void Activity::Stop() {
+  const FlushTurn turn;
   for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
     const auto kind = static_cast<CUpti_ActivityKind>(number);
     if (g_shared_session.wanted(SharedSession::kOurs).HasKind(kind))
@@ -262,11 +268,6 @@ void Activity::Stop() {
 }
 
 std::int64_t Activity::TakeFinalized() { return g_shared_session.TakeFinalized(); }
-
-bool Activity::Restart(std::string* why) {
-  std::vector<std::string> disabled;
-  return Enable(&disabled, why);
-}
 
 std::vector<CompletedBuffer> Activity::TakeCompleted() {
   Node* node = g_completed.exchange(nullptr, std::memory_order_acquire);

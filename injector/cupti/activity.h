@@ -24,11 +24,18 @@ struct CompletedBuffer {
 
 class Activity {
  public:
-  // Registers the callbacks and enables what `options.kinds` names. Kinds and calls that this CUPTI
-  // refuses are listed in `disabled` (as sentences) and left off. False if nothing can be recorded
-  // at all, with the reason in *why.
-  bool Start(CuptiLibrary* cupti, const Options& options, std::vector<std::string>* disabled,
-             std::string* why);
+  // Registers the callbacks. False if CUPTI refuses, with the reason in *why.
+  bool Register(CuptiLibrary* cupti, const Options& options, std::string* why);
+
+  // Again, after another client's cuptiFinalize() took all of CUPTI away.
+  bool RegisterCallbacks(std::string* why);
+  // When that was, once; 0: it did not happen.
+  std::int64_t TakeFinalized();
+
+  // Enables the kinds that the options name, after either of the two and again after Stop(). Kinds
+  // and calls that this CUPTI refuses are listed in `disabled` (as sentences) and left off. False
+  // if nothing can be recorded at all, with the reason in *why.
+  bool Start(std::vector<std::string>* disabled, std::string* why);
 
   // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known
   // yet. Blocks, without synchronising with the GPU. Writer thread only.
@@ -36,12 +43,6 @@ class Activity {
 
   // Turns all kinds off that nobody else wants; what is in flight still comes back by Flush().
   void Stop();
-
-  // When another client's cuptiFinalize() took all of CUPTI away, once; 0: that did not happen.
-  std::int64_t TakeFinalized();
-  // Begins anew after it. False if nothing can be recorded any more, with the reason in *why.
-  // Writer thread only.
-  bool Restart(std::string* why);
 
   // The buffers that came back since the last call, oldest first. The caller walks them
   // (record_walk.h) and returns each by Recycle(). Names in kernel records point to
@@ -52,7 +53,6 @@ class Activity {
   CuptiLibrary* cupti() const { return cupti_; }
 
  private:
-  bool Enable(std::vector<std::string>* disabled, std::string* why);
   bool EnableCalls(std::vector<std::string>* disabled);
 
   CuptiLibrary* cupti_ = nullptr;

@@ -8,6 +8,11 @@
 #include "injector/cupti/record_walk.h"
 
 namespace traceinject {
+namespace {
+
+constexpr int kNowAndThen = 1024;  // rows between two calls of Between
+
+}  // namespace
 
 // False for a record without times: the device had no room for them, or the end was not known at
 // the last flush.
@@ -22,13 +27,15 @@ bool ActivityDecoder::TimesOf(std::uint64_t start, std::uint64_t end, Interval* 
   return true;
 }
 
-int ActivityDecoder::Decode(const CompletedBuffer& buffer) {
-  int gpu_work = 0;
+int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& between) {
+  int gpu_work = 0, records = 0;
   times_.Read();
   clock_ = buffer.clock;
-  const bool whole =
-      ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
-                    [&](CUpti_Activity* record, std::size_t) { gpu_work += Add(record); });
+  const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
+                                   [&](CUpti_Activity* record, std::size_t) {
+                                     gpu_work += Add(record);
+                                     if (++records % kNowAndThen == 0) between();
+                                   });
   if (!whole) g_counters.Add(Health::kBuffersDamaged);
   return gpu_work;
 }
@@ -180,13 +187,17 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
   }
 }
 
-void ActivityDecoder::EndFlush(bool everything) {
-  for (auto& [correlation, row] : older_driver_) batch_->apis.push_back(row);
+void ActivityDecoder::EndFlush(bool everything, const Between& between) {
+  int added = 0;
+  for (auto& [correlation, row] : older_driver_) {
+    batch_->apis.push_back(row);
+    if (++added % kNowAndThen == 0) between();
+  }
   older_driver_ = std::move(waiting_driver_);
   waiting_driver_.clear();
   older_runtime_ = std::move(runtime_);
   runtime_.clear();
-  if (everything && !older_driver_.empty()) EndFlush(false);
+  if (everything && !older_driver_.empty()) EndFlush(false, between);
 }
 
 }  // namespace traceinject

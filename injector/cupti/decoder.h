@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -35,13 +36,19 @@ class ActivityDecoder {
   ActivityDecoder(CuptiLibrary* cupti, std::int64_t base_ns, Dictionary* dictionary, Batch* batch)
       : cupti_(cupti), base_ns_(base_ns), dictionary_(dictionary), batch_(batch) {}
 
+  // Called now and then while rows are added, of which there may be many: it may take those that
+  // are in the batch.
+  using Between = std::function<void()>;
+
   // Decodes all records of a buffer into the batch. Returns how many of them were GPU work.
   // O(records).
-  int Decode(const CompletedBuffer& buffer);
+  int Decode(
+      const CompletedBuffer& buffer, const Between& between = [] {});
 
   // Call once a flush, after the last Decode(): lets go of driver calls whose enclosing runtime
   // call did not come. `everything`: at the end of the recording.
-  void EndFlush(bool everything);
+  void EndFlush(
+      bool everything, const Between& between = [] {});
 
   // What cuptiGetTimestamp tells now, on CLOCK_REALTIME. 0: that cannot be told.
   std::int64_t RealtimeNs(std::uint64_t timestamp) {

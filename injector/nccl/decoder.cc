@@ -126,7 +126,7 @@ std::uint64_t NcclDecoder::Begin(int slot, std::uint32_t thread, std::int64_t st
                    start,
                    -1,
                    thread,
-                   dictionary_->String(operation.function),
+                   dictionary_->KeptString(operation.function),
                    operation.communicator ? communicators_.Id(announced.hash) : 0,
                    operation.bytes,
                    operation.reduction,
@@ -186,7 +186,7 @@ CollectiveRow NcclDecoder::OwnRow(const NcclWord& function, std::int64_t time, i
           time,
           -1,
           dictionary_->Thread(tid),
-          dictionary_->String(View(function)),
+          dictionary_->KeptString(View(function)),
           communicator == 0 ? 0 : communicators_.Id(communicator),
           bytes,
           -1,
@@ -201,12 +201,12 @@ void NcclDecoder::DecodeCall(int slot, int tid, const NcclCallEvent& event) {
   Call call;
   call.group = event.group;
   call.count = event.count;
-  call.datatype = dictionary_->String(datatype);
+  call.datatype = dictionary_->KeptString(datatype);
   call.captured = event.captured != 0;
   const auto open = open_.find(slot);
   Announced* around = open == open_.end() || open->second.empty() ? nullptr : &open->second.back();
   if (around != nullptr && around->IsOn(event.communicator) &&
-      (around->has_parts || around->row.function == dictionary_->String(function))) {
+      (around->has_parts || around->row.function == dictionary_->KeptString(function))) {
     call.collective = around->row.id;
     around->planned = true;
   } else {
@@ -304,7 +304,7 @@ bool NcclDecoder::ResolveByCall(const Waiting& waiting, bool last_try) {
 
 std::uint64_t NcclDecoder::Claim(int slot, const NcclOperationEvent& event) {
   const std::string_view function = View(event.function);
-  const std::uint32_t name = dictionary_->String(function);
+  const std::uint32_t name = dictionary_->KeptString(function);
   const std::int64_t bytes = BytesOf(event);
   const int root = HasRoot(function) ? event.root : -1;
   if (const auto open = open_.find(slot); open != open_.end() && !open->second.empty()) {
@@ -364,7 +364,7 @@ void NcclDecoder::AddPlan(std::uint64_t collective, const Waiting& waiting, cons
                           const Launch* launch) {
   const NcclOperationEvent& event = waiting.event;
   const auto text = [&](std::string_view word) {
-    return word.empty() ? 0 : dictionary_->String(word);
+    return word.empty() ? 0 : dictionary_->KeptString(word);
   };
   CollectivePlanRow row{};
   row.collective = collective;

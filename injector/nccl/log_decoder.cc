@@ -69,7 +69,7 @@ bool NcclLogDecoder::Note(int tid, const NcclLogInit& init) {
   row.nodes = row.rings = row.trees = row.channels = row.nvls_channels = row.p2p_channels =
       row.p2p_channels_per_peer = -1;
   if (const auto network = networks_.find(tid); network != networks_.end()) {
-    row.network = dictionary_->String(network->second);
+    row.network = dictionary_->KeptString(network->second);
     networks_.erase(network);
   }
   setups_.push_back(setup);
@@ -93,7 +93,7 @@ bool NcclLogDecoder::Note(int, const NcclLogNvls& nvls) {
 // Newer versions say so in front of the start, older ones after it.
 bool NcclLogDecoder::Note(int tid, const NcclLogNetwork& network) {
   if (Setup* setup = OfThread(tid)) {
-    setup->row.network = dictionary_->String(network.name);
+    setup->row.network = dictionary_->KeptString(network.name);
     return setup->changed = true;
   }
   if (networks_.size() >= kMostThreads) networks_.clear();
@@ -168,7 +168,7 @@ bool NcclLogDecoder::Note(int tid, const NcclLogConnection& connection) {
   if (connection.channel >= static_cast<int>(kMostChannels)) return false;
   const Setup* setup = Of(tid, connection);
   const auto text = [&](std::string_view word) {
-    return word.empty() ? 0 : dictionary_->String(word);
+    return word.empty() ? 0 : dictionary_->KeptString(word);
   };
   NcclLinkRow row{};
   row.setup = setup == nullptr ? 0 : setup->row.id;

@@ -13,6 +13,7 @@
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
 #include "injector/core/options.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/nccl/profiler_abi.h"
 #include "injector/preload/exported.h"
@@ -205,7 +206,8 @@ template <typename Descriptor>
 int StartEvent(void* context, void** handle, Descriptor* descriptor) {
   if (handle == nullptr) return kSuccess;
   *handle = nullptr;
-  if (descriptor != nullptr && Recording()) *handle = HandleOf(Started(context, *descriptor));
+  if (descriptor != nullptr && Recording() && Delivers(Source::kProgram))
+    *handle = HandleOf(Started(context, *descriptor));
   return kSuccess;
 }
 

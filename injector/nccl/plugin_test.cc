@@ -10,6 +10,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/nccl/profiler_abi.h"
 
@@ -28,6 +29,7 @@ class NcclPluginTest : public testing::Test {
  protected:
   void SetUp() override {
     g_state = State::kRunning;
+    g_sources = ~0u;
     Drain([](const EventHeader&) {});
   }
   void TearDown() override {

@@ -166,6 +166,20 @@ void NvtxDecoder::ForgetThread(int slot) {
   }
 }
 
+void NvtxDecoder::ForgetRanges() {
+  for (auto stack = stacks_.begin(); stack != stacks_.end();) {
+    const NvtxName* domain = stack->first.second;
+    if (domain != nullptr && domain->is_nccl) {
+      ++stack;
+      continue;
+    }
+    for (Open& open : stack->second) StoreOpen(&open);
+    stack = stacks_.erase(stack);
+  }
+  for (auto& [id, open] : started_) StoreOpen(&open);
+  started_.clear();
+}
+
 void NvtxDecoder::StoreOpen(Open* open) {
   if (open->stored) return;
   open->stored = true;

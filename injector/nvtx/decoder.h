@@ -26,6 +26,9 @@ class NvtxDecoder {
   // The thread of that slot ended, or it is not known which of its ranges are open: they stay open.
   void ForgetThread(int slot);
 
+  // No event of the program is told of for a while: its open ranges stay open. NCCL's go on.
+  void ForgetRanges();
+
   // Call once a flush: ranges that stayed open since the last flush are stored as such, so that a
   // killed process keeps them; they are written again when they end.
   void StoreOpenRanges();

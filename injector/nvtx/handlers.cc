@@ -22,6 +22,7 @@
 #include "injector/core/events.h"
 #include "injector/core/options.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/preload/exported.h"
@@ -239,9 +240,18 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   ring->Publish(&g_wake);
 }
 
+// Names are told at any time, as is what NCCL does: that its communicators are made must not be
+// missed.
+bool IsWanted(EventType type, nvtxDomainHandle_t domain) {
+  if (!Recording()) return false;
+  if (Delivers(Source::kProgram) || type > EventType::kNvtxMark) return true;
+  const auto* name = reinterpret_cast<const NvtxName*>(domain);
+  return name != nullptr && name->is_nccl;
+}
+
 void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event,
                     std::uint64_t id = 0) {
-  if (!Recording()) return;
+  if (!IsWanted(type, domain)) return;
   std::string wide;
   Content content = ContentOf(event, &wide);
   content.id = id;
@@ -250,7 +260,7 @@ void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAt
 
 void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text,
               std::uint64_t id = 0) {
-  if (!Recording()) return;
+  if (!IsWanted(type, domain)) return;
   Content content;
   content.text = text;
   content.has_text = true;
@@ -260,7 +270,7 @@ void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text,
 
 void EmitPayload(EventType type, nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads,
                  std::size_t count, std::uint64_t id = 0) {
-  if (!Recording()) return;
+  if (!IsWanted(type, domain)) return;
   Content content;
   TakeExtendedPayload(payloads, count, &content);
   content.id = id;

@@ -13,6 +13,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/nccl/decoder.h"
 #include "injector/nvtx/decoder.h"
@@ -34,6 +35,7 @@ class NvtxTest : public testing::Test {
   }
   void SetUp() override {
     g_state = State::kRunning;
+    g_sources = ~0u;
     Drain();
     batch_.nvtx.clear();
   }

@@ -8,6 +8,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/python/attention_shapes.h"
 #include "injector/python/reports.h"
@@ -23,6 +24,7 @@ class PythonTest : public testing::Test {
     Drain();  // what other tests left
     batch_ = Batch();
     g_state.store(State::kRunning);
+    g_sources.store(~0u);
   }
   void TearDown() override { g_state.store(State::kArmed); }
 

@@ -8,7 +8,9 @@
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
 #include "injector/core/ring.h"
+#include "injector/core/sources.h"
 #include "injector/core/state.h"
+#include "injector/core/step_count.h"
 #include "injector/python/attention_shapes.h"
 
 namespace traceinject {
@@ -47,7 +49,7 @@ void ReportLoader(std::int64_t loader, std::int64_t workers, std::int64_t pin_me
 
 void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loader,
                     std::int64_t batch, std::int64_t samples) {
-  if (!Recording()) return;
+  if (!Recording() || !Delivers(Source::kProgram)) return;
   const std::int64_t values[] = {loader, batch, samples};
   Count(Emit(EventType::kDataWait, start_ns, end_ns, values, std::size(values)),
         Health::kDataWaitSeen, Health::kDataWaitDropped);
@@ -55,13 +57,14 @@ void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loa
 
 void ReportStep(std::int64_t time_ns, std::int64_t optimizer) {
   if (!Recording()) return;
+  g_step_count.StepEnded(optimizer);
   Count(Emit(EventType::kStepMark, time_ns, time_ns, &optimizer, 1), Health::kStepMarkSeen,
         Health::kStepMarkDropped);
 }
 
 void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind,
                 std::int64_t detail) {
-  if (!Recording()) return;
+  if (!Recording() || !Delivers(Source::kProgram)) return;
   const std::int64_t values[] = {kind, detail};
   Count(Emit(EventType::kHostSpan, start_ns, end_ns, values, std::size(values)),
         Health::kHostSpanSeen, Health::kHostSpanDropped);
@@ -87,7 +90,7 @@ std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std:
 
 void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
                      std::int64_t direction, std::int64_t gradient) {
-  if (!Recording()) return;
+  if (!Recording() || !Delivers(Source::kProgram)) return;
   const std::int64_t values[] = {number, direction, gradient};
   Count(Emit(EventType::kAttention, start_ns, end_ns, values, std::size(values)),
         Health::kAttentionSeen, Health::kAttentionDropped);
@@ -97,7 +100,7 @@ void ReportAllocator(std::int64_t time_ns, std::int64_t device, std::int64_t all
                      std::int64_t reserved_bytes, std::int64_t active_bytes,
                      std::int64_t peak_allocated_bytes, std::int64_t peak_reserved_bytes,
                      std::int64_t retries, std::int64_t ooms) {
-  if (!Recording()) return;
+  if (!Recording() || !Delivers(Source::kProgram)) return;
   const std::int64_t values[] = {device,
                                  allocated_bytes,
                                  reserved_bytes,

@@ -5,10 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "schemas/health_counters.h"
+
 namespace traceinject {
 namespace {
 
-// Indices of kInsertSql and of RowWriter's statements.
+// Indices of kSql and of RowWriter's statements.
 enum Statement : std::size_t {
   kString,
   kThread,
@@ -50,10 +52,14 @@ enum Statement : std::size_t {
   kClockPair,
   kGap,
   kHealth,
+  kForgetString,
+  kForgetShape,
+  kForgetGraphNode,
+  kForgetGemmShape,
   kStatementCount
 };
 
-constexpr const char* kInsertSql[] = {
+constexpr const char* kSql[] = {
     "INSERT OR REPLACE INTO string(id, text) VALUES(?, ?)",
     "INSERT OR REPLACE INTO thread(id, proc, tid, name) VALUES(?, 1, ?, ?)",
     "INSERT OR REPLACE INTO stream(id, proc, device, context, stream_id, priority, flags, name) "
@@ -129,34 +135,44 @@ constexpr const char* kInsertSql[] = {
     "VALUES(?,?,?,?,?,?)",
     "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
     "?, ?)",
-    "INSERT INTO capture_gap(start, dur, reason) VALUES(?, ?, ?)",
+    "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, reason) VALUES(?, ?, ?, ?)",
     "INSERT OR REPLACE INTO health(proc, source, counter, value, detail) VALUES(1, ?, ?, ?, ?)",
+    "DELETE FROM string WHERE id = ?",
+    "DELETE FROM kernel_shape WHERE id = ?",
+    "DELETE FROM graph_node WHERE id = ?",
+    "DELETE FROM gemm_shape WHERE id = ?",
 };
-static_assert(sizeof kInsertSql / sizeof *kInsertSql == kStatementCount);
+static_assert(sizeof kSql / sizeof *kSql == kStatementCount);
+
+struct EventTableInfo {
+  const char* name;
+  Health expired;  // what counts the rows that were removed; kCount: nothing
+};
 
 // The tables that are only appended to, in the order of RowWriter::EventCounts.
-constexpr const char* kEventTableNames[] = {"kernel",
-                                            "memcpy",
-                                            "memset",
-                                            "memory_operation",
-                                            "api",
-                                            "sync",
-                                            "nvtx",
-                                            "collective",
-                                            "collective_plan",
-                                            "gemm",
-                                            "attention",
-                                            "data_wait",
-                                            "step_mark",
-                                            "host_span",
-                                            "device_sample",
-                                            "device_slow_sample",
-                                            "allocator_sample",
-                                            "host_sample",
-                                            "worker_sample",
-                                            "clock_pair",
-                                            "capture_gap"};
-constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7;
+constexpr EventTableInfo kEventTableInfos[] = {
+    {"kernel", Health::kKernelExpired},
+    {"memcpy", Health::kMemcpyExpired},
+    {"memset", Health::kMemsetExpired},
+    {"memory_operation", Health::kMemoryExpired},
+    {"api", Health::kApiExpired},
+    {"sync", Health::kSyncExpired},
+    {"nvtx", Health::kNvtxExpired},
+    {"collective", Health::kNcclExpired},
+    {"collective_plan", Health::kNcclPluginExpired},
+    {"gemm", Health::kGemmExpired},
+    {"attention", Health::kAttentionExpired},
+    {"data_wait", Health::kDataWaitExpired},
+    {"step_mark", Health::kStepMarkExpired},
+    {"host_span", Health::kHostSpanExpired},
+    {"device_sample", Health::kDeviceSampleExpired},
+    {"device_slow_sample", Health::kDeviceSampleExpired},
+    {"allocator_sample", Health::kAllocatorSampleExpired},
+    {"host_sample", Health::kHostSampleExpired},
+    {"worker_sample", Health::kWorkerSampleExpired},
+    {"clock_pair", Health::kCount},
+    {"capture_gap", Health::kCount}};
+constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7, kGapTable = 20;
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -452,12 +468,25 @@ bool Add(Values to, const ClockPairRow& row) {
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
 }
 
-bool Add(Values to, const CaptureGapRow& row) {
-  return to.Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
+bool AddGap(Values to, std::int64_t rowid, const CaptureGapRow& row) {
+  return to.Int(rowid).Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
 }
 
 bool Add(Values to, const HealthRow& row) {
   return to.Text(row.source).Text(row.counter).Int(row.value).TextOrNull(row.detail).Insert();
+}
+
+// For the statements that remove a row of a dictionary.
+bool Add(Values to, std::uint32_t id) { return to.Int(id).Insert(); }
+
+// Appends the first column of all rows.
+bool ReadIds(sqlite3* db, const std::string& sql, std::vector<std::uint32_t>* ids) {
+  sqlite3_stmt* statement = nullptr;
+  if (sqlite3_prepare_v2(db, sql.c_str(), -1, &statement, nullptr) != SQLITE_OK) return false;
+  int step = SQLITE_ROW;
+  while ((step = sqlite3_step(statement)) == SQLITE_ROW)
+    ids->push_back(static_cast<std::uint32_t>(sqlite3_column_int64(statement, 0)));
+  return sqlite3_finalize(statement) == SQLITE_OK && step == SQLITE_DONE;
 }
 
 template <typename Row>
@@ -468,13 +497,21 @@ bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
   return true;
 }
 
-bool AddAllNvtx(sqlite3_stmt* statement, const std::vector<NvtxRow>& rows,
-                std::int64_t last_rowid) {
-  for (const NvtxRow& row : rows) {
+// Of rows that may replace others: those with a number take -number.
+template <typename Row, typename AddOne>
+bool AddAllNumbered(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid,
+                    AddOne add) {
+  for (const Row& row : rows) {
     const std::int64_t rowid = row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid;
-    if (!AddNvtx(Values(statement), rowid, row)) return false;
+    if (!add(Values(statement), rowid, row)) return false;
   }
   return true;
+}
+
+// Of these rows, those that are appended.
+template <typename Row>
+std::int64_t CountAppended(const std::vector<Row>& rows) {
+  return std::count_if(rows.begin(), rows.end(), [](const Row& row) { return row.row == 0; });
 }
 
 }  // namespace
@@ -483,8 +520,8 @@ bool RowWriter::Prepare(sqlite3* db) {
   static_assert(kStatements == kStatementCount);
   Finalize();
   for (std::size_t i = 0; i < kStatements; ++i) {
-    if (sqlite3_prepare_v3(db, kInsertSql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements_[i],
-                           nullptr) != SQLITE_OK) {
+    if (sqlite3_prepare_v3(db, kSql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements_[i], nullptr) !=
+        SQLITE_OK) {
       return false;
     }
   }
@@ -515,7 +552,7 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
          AddAll(s[kMemoryOperation], batch.memory_operations) && AddAll(s[kApi], batch.apis) &&
          AddAll(s[kSync], batch.syncs) &&
-         AddAllNvtx(s[kNvtx], batch.nvtx, committed_[kNvtxTable]) &&
+         AddAllNumbered(s[kNvtx], batch.nvtx, committed_.last[kNvtxTable], AddNvtx) &&
          AddAll(s[kCollective], batch.collectives) &&
          AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
          AddAll(s[kAttention], batch.attentions) && AddAll(s[kDataWait], batch.data_waits) &&
@@ -525,14 +562,16 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kAllocatorSample], batch.allocator_samples) &&
          AddAll(s[kHostSample], batch.host_samples) &&
          AddAll(s[kWorkerSample], batch.worker_samples) &&
-         AddAll(s[kClockPair], batch.clock_pairs) && AddAll(s[kGap], batch.gaps) &&
-         AddAll(s[kHealth], batch.health);
+         AddAll(s[kClockPair], batch.clock_pairs) &&
+         AddAllNumbered(s[kGap], batch.gaps, committed_.last[kGapTable], AddGap) &&
+         AddAll(s[kHealth], batch.health) && AddAll(s[kForgetString], batch.unused.strings) &&
+         AddAll(s[kForgetShape], batch.unused.shapes) &&
+         AddAll(s[kForgetGraphNode], batch.unused.graph_nodes) &&
+         AddAll(s[kForgetGemmShape], batch.unused.gemm_shapes);
 }
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
-  static_assert(sizeof kEventTableNames / sizeof *kEventTableNames == kEventTables);
-  std::int64_t numbered_nvtx = 0;
-  for (const NvtxRow& row : batch.nvtx) numbered_nvtx += row.row == 0 ? 1 : 0;
+  static_assert(sizeof kEventTableInfos / sizeof *kEventTableInfos == kEventTables);
   const auto count = [](const auto& rows) { return static_cast<std::int64_t>(rows.size()); };
   return {count(batch.kernels),
           count(batch.memcpys),
@@ -540,7 +579,7 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           count(batch.memory_operations),
           count(batch.apis),
           count(batch.syncs),
-          numbered_nvtx,
+          CountAppended(batch.nvtx),
           0,  // collectives have ids of their own
           count(batch.collective_plans),
           count(batch.gemms),
@@ -554,26 +593,99 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           count(batch.host_samples),
           count(batch.worker_samples),
           count(batch.clock_pairs),
-          count(batch.gaps)};
+          CountAppended(batch.gaps)};
 }
 
 void RowWriter::Committed(const Batch& batch) {
   const EventCounts added = CountEvents(batch);
-  for (std::size_t i = 0; i < kEventTables; ++i) committed_[i] += added[i];
-  std::int64_t& collective = committed_[kCollectiveTable];
+  for (std::size_t i = 0; i < kEventTables; ++i) {
+    committed_.last[i] += added[i];
+    removed_[i] += removed_now_[i];
+  }
+  removed_now_ = {};
+  std::int64_t& collective = committed_.last[kCollectiveTable];
   for (const CollectiveRow& row : batch.collectives) {
     collective = std::max(collective, static_cast<std::int64_t>(row.id));
+  }
+  for (const NvtxRow& row : batch.nvtx) {
+    committed_.open_range = std::max(committed_.open_range, static_cast<std::int64_t>(row.row));
   }
 }
 
 bool RowWriter::RemoveUnknown(sqlite3* db) const {
   for (std::size_t i = 0; i < kEventTables; ++i) {
     std::string sql = "DELETE FROM ";
-    sql.append(kEventTableNames[i]).append(" WHERE rowid > ");
-    sql.append(std::to_string(committed_[i]));
+    sql.append(kEventTableInfos[i].name).append(" WHERE rowid > ");
+    sql.append(std::to_string(committed_.last[i]));
     if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return false;
   }
   return true;
+}
+
+bool RowWriter::RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t time,
+                              std::vector<std::uint32_t>* kept_strings) {
+  const auto remove = [&](std::size_t table, const std::string& condition) {
+    const std::string sql =
+        std::string("DELETE FROM ") + kEventTableInfos[table].name + " WHERE " + condition;
+    if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return false;
+    removed_now_[table] += sqlite3_changes(db);
+    return true;
+  };
+  const auto between = [](std::int64_t first, std::int64_t last) {
+    return "rowid BETWEEN " + std::to_string(first) + " AND " + std::to_string(last);
+  };
+  const std::string ended = " AND start + dur <= " + std::to_string(time);
+  for (std::size_t i = 0; i < kEventTables; ++i) {
+    std::string condition = between(1, bounds.last[i]);
+    if (i == kCollectiveTable) condition += ended;
+    if (!remove(i, condition)) return false;
+  }
+  const std::string open_ranges = between(-bounds.open_range, -1);
+  const std::int64_t forgotten = committed_.open_range - kMostKeptOpen;
+  return remove(kNvtxTable, open_ranges + ended) && remove(kGapTable, "rowid < 0" + ended) &&
+         remove(kNvtxTable, between(-forgotten, -1) + " AND dur IS NULL") &&
+         remove(kCollectiveTable, between(1, committed_.last[kCollectiveTable] - kMostKeptOpen) +
+                                      " AND dur IS NULL") &&
+         ReadIds(db, "SELECT text FROM nvtx WHERE text IS NOT NULL AND " + open_ranges,
+                 kept_strings);
+}
+
+bool RowWriter::StoreRemoved() {
+  std::array<std::int64_t, static_cast<std::size_t>(Health::kCount)> expired{};
+  for (std::size_t i = 0; i < kEventTables; ++i) {
+    if (const Health id = kEventTableInfos[i].expired; id != Health::kCount)
+      expired[static_cast<std::size_t>(id)] += removed_[i] + removed_now_[i];
+  }
+  for (std::size_t i = 0; i < expired.size(); ++i) {
+    const HealthCounterInfo& info = kHealthCounters[i];
+    if (expired[i] != 0 &&
+        !Add(Values(statements_[kHealth]),
+             HealthRow{std::string(info.source), std::string(info.counter), expired[i], {}}))
+      return false;
+  }
+  return true;
+}
+
+std::int64_t EstimatedBytes(const Batch& batch) {
+  constexpr std::int64_t kDictionaryRowBytes = 64;
+  std::int64_t rows = 0, bytes = 0;
+  const auto count = [&](const auto&... tables) {
+    ((rows += static_cast<std::int64_t>(tables.size())), ...);
+  };
+  count(batch.kernels, batch.memcpys, batch.memsets, batch.memory_operations, batch.apis,
+        batch.syncs, batch.nvtx, batch.collectives, batch.collective_plans, batch.gemms,
+        batch.attentions, batch.data_waits, batch.step_marks, batch.host_spans,
+        batch.device_samples, batch.device_slow_samples, batch.allocator_samples,
+        batch.host_samples, batch.worker_samples, batch.clock_pairs, batch.gaps);
+  bytes = rows * kEstimatedRowBytes;
+  rows = 0;
+  count(batch.strings, batch.threads, batch.streams, batch.shapes, batch.graph_nodes,
+        batch.gemm_shapes, batch.attention_shapes, batch.communicators, batch.nccl_setups,
+        batch.nccl_links, batch.facts, batch.workers);
+  bytes += rows * kDictionaryRowBytes;
+  for (const StringRow& row : batch.strings) bytes += static_cast<std::int64_t>(row.text.size());
+  for (const NvtxRow& row : batch.nvtx) bytes += static_cast<std::int64_t>(row.payload_blob.size());
+  return bytes;
 }
 
 }  // namespace traceinject

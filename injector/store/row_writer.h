@@ -9,6 +9,8 @@
 // count up from 1. So the first can be replaced when they close, never collide with the second, and
 // the second always append at the end of the table, which keeps its pages full.
 //
+// Rows can be removed again from the oldest on (slices.h); those two kinds by when they ended.
+//
 // Collectives have ids from the caller, which may come out of order: one below the highest that is
 // committed replaces itself when it is written again.
 #pragma once
@@ -18,13 +20,30 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "injector/store/rows.h"
 
 namespace traceinject {
 
+// What an event row takes of the file, at most on average.
+inline constexpr std::int64_t kEstimatedRowBytes = 48;
+
+// About how much of the file the rows of a batch will take; rather too much. O(texts and blobs).
+std::int64_t EstimatedBytes(const Batch& batch);
+
+// The last rows of the event tables at a moment.
+struct RowBounds {
+  static constexpr std::size_t kEventTables = 21;
+  std::array<std::int64_t, kEventTables> last{};  // rowids
+  std::int64_t open_range = 0;                    // NvtxRow::row
+};
+
 class RowWriter {
  public:
+  // Ranges and operations that never end are kept up to so many later ones.
+  static constexpr std::int64_t kMostKeptOpen = 65'536;
+
   RowWriter() = default;
   ~RowWriter() { Finalize(); }
   RowWriter(const RowWriter&) = delete;
@@ -48,16 +67,31 @@ class RowWriter {
   // O(log rows + events deleted).
   bool RemoveUnknown(sqlite3* db) const;
 
+  // The last rows that are known to be committed.
+  const RowBounds& bounds() const { return committed_; }
+
+  // Deletes the rows up to `bounds`, inside the caller's transaction. Ranges that were stored while
+  // open, and operations, go only if they ended by `time`; texts of those that stay are added to
+  // `kept_strings`. What was removed is counted in `health` by this transaction, and for good once
+  // it is Committed(). False on an error of SQLite. O(log rows + rows deleted).
+  bool RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t time,
+                     std::vector<std::uint32_t>* kept_strings);
+  // At the beginning of a transaction: what an earlier one that failed removed is there again.
+  void BeginRemoving() { removed_now_ = {}; }
+  // At its end, after RemoveThrough.
+  bool StoreRemoved();
+
  private:
-  static constexpr std::size_t kStatements = 40;
-  static constexpr std::size_t kEventTables = 21;
+  static constexpr std::size_t kStatements = 44;
+  static constexpr std::size_t kEventTables = RowBounds::kEventTables;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 
   static EventCounts CountEvents(const Batch& batch);
 
   std::array<sqlite3_stmt*, kStatements> statements_{};
-  // The highest rowid by event table, in the order of kEventTableNames.
-  EventCounts committed_{};
+  // By event table, in the order of kEventTableInfos.
+  RowBounds committed_;
+  EventCounts removed_{}, removed_now_{};
 };
 
 }  // namespace traceinject

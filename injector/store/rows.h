@@ -250,9 +250,10 @@ struct ClockPairRow {
   bool has_cupti;
 };
 struct CaptureGapRow {
-  std::int64_t start, dur;
+  std::int64_t start, dur;  // dur -1: to the end
   std::string reason;
-};  // dur -1: to the end
+  std::uint64_t row = 0;  // != 0: the caller's number for this gap: replaces the row of that number
+};
 struct HealthRow {
   std::string source, counter;
   std::int64_t value;
@@ -281,6 +282,11 @@ struct ProcessRow {
   std::string executable, command_line, working_directory, launcher;
   int driver_version = -1, runtime_version = -1, cupti_version = -1, nccl_version = -1;
   std::string cupti_path;
+};
+
+// Ids of dictionary rows that no row refers to any more.
+struct UnusedIds {
+  std::vector<std::uint32_t> strings, shapes, graph_nodes, gemm_shapes;
 };
 
 // Dictionary rows come first in a transaction, so that no committed row refers to an id that is not
@@ -326,6 +332,9 @@ struct Batch {
   std::vector<ClockPairRow> clock_pairs;
   std::vector<CaptureGapRow> gaps;
   std::vector<HealthRow> health;
+
+  UnusedIds unused;         // to be removed
+  std::uint32_t flush = 0;  // of the writer, counted up: what was decoded before it is in the file
 
   // Present when facts about the process became known or changed: replaces the process row.
   std::vector<ProcessRow> process;

@@ -4,10 +4,13 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 
+#include "injector/core/clock.h"
 #include "injector/store/claim.h"
 #include "injector/store/file_system.h"
 #include "injector/store/guarded_io.h"
@@ -31,12 +34,12 @@ constexpr int kFinishBusyTimeoutMs = 200;
 // until its queues overflow. page_size: 16 KiB would be 6 % faster than 4 KiB at full speed and
 // rows take the same 27 bytes (run_file_bench, November 2025), but a flush that adds a few rows
 // writes whole pages, and the smallest recording would be 0.43 MB instead of 0.12.
-// wal_autocheckpoint: in pages, 16 MB. Fewer checkpoints write the last pages of tables less often.
 constexpr char kConnectionSetup[] =
     "PRAGMA page_size = 4096;"
     "PRAGMA synchronous = OFF;"
-    "PRAGMA temp_store = MEMORY;"
-    "PRAGMA wal_autocheckpoint = 4000;";
+    "PRAGMA temp_store = MEMORY;";
+// Fewer checkpoints write the last pages of tables less often.
+constexpr std::int64_t kLogBytes = 16'384'000;
 
 // The first column of the first row as text; empty on an error.
 std::string QueryText(sqlite3* db, const char* sql) {
@@ -52,6 +55,24 @@ std::string QueryText(sqlite3* db, const char* sql) {
 
 bool Execute(sqlite3* db, const char* sql) {
   return sqlite3_exec(db, sql, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
+// 0 if it cannot be told.
+std::int64_t QueryNumber(sqlite3* db, const char* sql) {
+  sqlite3_stmt* statement = nullptr;
+  std::int64_t number = 0;
+  if (sqlite3_prepare_v2(db, sql, -1, &statement, nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW) {
+    number = sqlite3_column_int64(statement, 0);
+  }
+  sqlite3_finalize(statement);
+  return number;
+}
+
+// Pages that hold something; what rows left free is used again.
+std::int64_t UsedBytes(sqlite3* db) {
+  return (QueryNumber(db, "PRAGMA page_count") - QueryNumber(db, "PRAGMA freelist_count")) *
+         QueryNumber(db, "PRAGMA page_size");
 }
 
 bool StepOnce(sqlite3_stmt* statement) {
@@ -88,6 +109,12 @@ struct RunFile::State {
   std::unique_ptr<Claim> claim;
   sqlite3* db = nullptr;
   RowWriter writer;
+  std::int64_t base_ns = 0, start = 0;  // of the header; the recording's own beginning
+  std::optional<KeepLastRoom> room;     // with slices
+  std::optional<Slices> slices;
+  std::size_t dropping = 0;                 // slices, by the transaction that runs
+  std::vector<std::uint32_t> kept_strings;  // found by it
+  Removed removed;                          // by those that were committed
   int reopened = 0;
   bool lost = false;    // descriptors were lost, and no new connection is there yet
   bool over = false;    // finished or abandoned: nothing more is written
@@ -116,6 +143,11 @@ struct RunFile::State {
   bool LeaveOneFile();
   bool Prepare() { return writer.Prepare(db) || Fail("cannot prepare the recording"); }
 
+  bool SetLogSize();
+  Slices::Moment Now() const { return {NowNs() - base_ns, ReadClockNs(CLOCK_MONOTONIC)}; }
+  bool MakeRoom(std::int64_t bytes);
+  void RoomIsMade(const Batch& batch);
+
   template <typename Body>
   bool RunTransaction(const Body& body);
   template <typename Body>
@@ -138,8 +170,55 @@ bool RunFile::State::Open() {
   sqlite3_busy_timeout(db, kBusyTimeoutMs);
   // Closing must not write: it is what we do when descriptors are lost.
   sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  if (!Execute(db, kConnectionSetup)) return Fail("cannot set up the recording");
+  if (!Execute(db, kConnectionSetup) || !SetLogSize()) return Fail("cannot set up the recording");
   return SetJournal();
+}
+
+// journal_size_limit: a log that had to hold more is cut back.
+bool RunFile::State::SetLogSize() {
+  const std::int64_t log_bytes = room ? room->log_bytes : kLogBytes;
+  const std::string checkpoint = "PRAGMA wal_autocheckpoint = " + std::to_string(log_bytes / 4096);
+  if (!Execute(db, checkpoint.c_str())) return false;
+  if (!room) return true;
+  const std::string limit =
+      "PRAGMA journal_size_limit = " + std::to_string(room->log_bytes + room->transaction_bytes);
+  return Execute(db, limit.c_str());
+}
+
+// Removes the oldest slices until `bytes` fit in, inside a transaction.
+bool RunFile::State::MakeRoom(std::int64_t bytes) {
+  writer.BeginRemoving();
+  dropping = 0;
+  kept_strings.clear();
+  if (!slices) return true;
+  const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
+  const std::deque<Slices::Slice>& old = slices->closed();
+  while (dropping < old.size() &&
+         (slices->TooOld(old[dropping], now) || UsedBytes(db) + bytes > room->database_bytes)) {
+    const Slices::Slice& oldest = old[dropping];
+    // Those of the slices before stay or go with this one.
+    kept_strings.clear();
+    if (!writer.RemoveThrough(db, oldest.bounds, oldest.end.time, &kept_strings)) return false;
+    ++dropping;
+  }
+  if (dropping == 0) return true;
+  const std::string gap =
+      "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, reason) VALUES(0, " +
+      std::to_string(start) + ", " +
+      std::to_string(std::max<std::int64_t>(old[dropping - 1].end.time - start, 0)) +
+      ", 'keep_last')";
+  return Execute(db, gap.c_str()) && writer.StoreRemoved();
+}
+
+// The transaction with `batch` is committed.
+void RunFile::State::RoomIsMade(const Batch& batch) {
+  if (!slices) return;
+  if (dropping > 0) {
+    removed.flush = slices->closed()[dropping - 1].flush;
+    removed.kept_strings = std::move(kept_strings);
+    slices->Drop(dropping);
+  }
+  slices->Add(EstimatedBytes(batch), writer.bounds(), batch.flush, Now());
 }
 
 void RunFile::State::Close() {
@@ -227,6 +306,12 @@ std::unique_ptr<RunFile> RunFile::Create(const std::string& wanted_path, const H
     if (!state->claim) return nullptr;
     state->path = state->claim->path();
     state->journal = header.journal;
+    state->base_ns = header.base_ns;
+    state->start = header.process.start;
+    if (header.keep_last) {
+      state->room.emplace(*header.keep_last);
+      state->slices.emplace(*header.keep_last, state->room->database_bytes);
+    }
     if (state->journal == Journal::kByFileSystem) {
       state->journal = OnNetworkFileSystem(state->path) ? Journal::kTruncate : Journal::kWriteAhead;
     }
@@ -259,13 +344,19 @@ bool RunFile::Write(const Batch& batch) {
   State& state = *state_;
   if (state.over) return false;
   try {
-    const bool written = state.Transact([&] { return state.writer.Insert(batch); });
-    if (written) state.writer.Committed(batch);
-    return written;
+    const std::int64_t bytes = state.slices ? EstimatedBytes(batch) : 0;
+    const bool written =
+        state.Transact([&] { return state.MakeRoom(bytes) && state.writer.Insert(batch); });
+    if (!written) return false;
+    state.writer.Committed(batch);
+    state.RoomIsMade(batch);
+    return true;
   } catch (const std::exception&) {
     return false;
   }
 }
+
+RunFile::Removed RunFile::TakeRemoved() { return std::exchange(state_->removed, {}); }
 
 bool RunFile::Finish(std::int64_t end) {
   State& state = *state_;

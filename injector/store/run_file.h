@@ -9,9 +9,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "injector/store/rows.h"
+#include "injector/store/slices.h"
 
 namespace traceinject {
 
@@ -27,6 +30,7 @@ class RunFile {
     std::string tool_version;
     ProcessRow process;  // its run_id is the file's, too
     Journal journal = Journal::kByFileSystem;
+    std::optional<KeepLast> keep_last;  // empty: nothing is ever removed
   };
 
   // Creates the database under `wanted_path`, following the naming rules (claim.h): a live owner
@@ -40,7 +44,18 @@ class RunFile {
   // somebody, descriptors gone) nothing of it is stored, and the same batch may be tried again
   // later. Where opening the file again helps, that is done and the batch written once more. A
   // removed file is not made anew. O(rows).
+  //
+  // With Header::keep_last the oldest rows are removed in the same transaction as far as these need
+  // room, and a row of capture_gap says from when on all is there.
   bool Write(const Batch& batch);
+
+  // What the last transactions removed: dictionary rows that were not used after `flush`
+  // (Batch::flush) are of no use to the file any more, but for the texts in `kept_strings`.
+  struct Removed {
+    std::uint32_t flush = 0;  // 0: nothing
+    std::vector<std::uint32_t> kept_strings;
+  };
+  Removed TakeRemoved();
 
   // Records the end, checkpoints, switches to journal_mode=DELETE and closes: one file remains.
   // False if that failed, for example because a reader has the file open; what was committed is

@@ -285,6 +285,21 @@ def scene_allocator(options, torch):
     return {"before": before}
 
 
+def scene_windows(options, torch):
+    """Steps that can be told apart in a recording: each sets as many bytes as its number. The time around each; --items of them."""
+    runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+    runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(1 << 20))
+    optimizer, times = torch.optim.SGD(), []
+    for step in range(1, options.items + 1):
+        start = time.time_ns()
+        runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(step), None)
+        runtime.cudaDeviceSynchronize()
+        times.append((start, time.time_ns()))
+        time.sleep(options.item_us * 1e-6)
+        optimizer.step()
+    return {"times": times}
+
+
 def scene_collect(options, torch):
     gc.disable()
     nodes = [[] for _ in range(200000)]

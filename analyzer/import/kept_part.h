@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// The reason of the gap in which a flight recorder's rows were dropped.
+inline constexpr std::string_view kKeepLast = "keep_last";
+
+// Of a flight recorder's file, makes what was kept the whole of the recording: its gap becomes
+// Rank::kept_from, and what is left of before goes. What ended by then goes because it is not
+// complete, and operations that ran then, one a stream, because nothing is known of what ran beside
+// them. After SortRank and before JoinLaunches. O(n).
+void LeaveKeptPart(Rank& rank);
+
+// Of a process that was killed, sets Rank::last_stored_call: calls of the driver wait for a flush
+// or two, in case they are part of one of the runtime, and are stored after what they launched.
+// O(n).
+void FindLastStoredCall(Rank& rank);
+
+// Where there are planned gaps, sets Rank::calls_in_gaps: what was launched in one may run after
+// it. O(n).
+void FindCallsInGaps(Rank& rank);
+
+}  // namespace traceinject

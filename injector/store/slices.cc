@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/store/slices.h"
+
+#include <algorithm>
+
+namespace traceinject {
+namespace {
+
+// What is kept is cut into so many slices: when one goes, so much of what is kept goes at once.
+constexpr std::int64_t kSlices = 20;
+// Where nothing asks for shorter ones: so that a crash finds few seconds in the open slice, and
+// that dropping one is a bounded piece of work.
+constexpr std::int64_t kLongestSliceNs = 60'000'000'000;
+constexpr std::int64_t kLargestSliceBytes = 16 << 20;
+// Of the room, for the log and for a transaction each. The log grows to the first before it is
+// copied back, and then by up to the second.
+constexpr std::int64_t kShareOfRoom = 64;
+constexpr std::int64_t kMostLogBytes = 16 << 20, kMostTransactionBytes = 24 << 20;
+
+}  // namespace
+
+KeepLastRoom::KeepLastRoom(const KeepLast& keep)
+    : log_bytes(std::min(keep.most_bytes / kShareOfRoom, kMostLogBytes)),
+      transaction_bytes(std::min(keep.most_bytes / kShareOfRoom, kMostTransactionBytes)),
+      database_bytes(keep.most_bytes - log_bytes - transaction_bytes) {}
+
+std::size_t RowsOfBytes(std::int64_t bytes) {
+  return static_cast<std::size_t>(bytes / kEstimatedRowBytes);
+}
+
+Slices::Slices(const KeepLast& keep, std::int64_t database_bytes)
+    : kept_ns_(keep.kept_ns),
+      slice_bytes_(std::min(database_bytes / kSlices, kLargestSliceBytes)),
+      slice_ns_(keep.kept_ns == 0 ? kLongestSliceNs
+                                  : std::min(keep.kept_ns / kSlices, kLongestSliceNs)) {}
+
+void Slices::Add(std::int64_t bytes, const RowBounds& bounds, std::uint32_t flush, Moment now) {
+  if (open_bytes_ == 0) opened_ns_ = now.monotonic_ns;
+  open_bytes_ += std::max<std::int64_t>(bytes, 1);
+  if (open_bytes_ < slice_bytes_ && now.monotonic_ns - opened_ns_ < slice_ns_) return;
+  closed_.push_back({now, bounds, flush});
+  open_bytes_ = 0;
+}
+
+bool Slices::TooOld(const Slice& slice, std::int64_t monotonic_ns) const {
+  return kept_ns_ != 0 && monotonic_ns - slice.end.monotonic_ns > kept_ns_;
+}
+
+void Slices::Drop(std::size_t count) {
+  closed_.erase(closed_.begin(), closed_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace traceinject

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TRACEINJECT_WINDOW and analyze trigger: outside a window nothing is recorded, inside it everything, and the file says which is which."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+import harness
+import python_test
+
+STEP_US = 40_000
+
+
+class Windows(python_test.Program):
+    def play_steps(self, count, env, meanwhile=None):
+        """The time around each step, and the recording."""
+        process = self.start(command=[sys.executable, str(python_test.HERE / "train_python.py"), "--scene", "windows", "--items", str(count),
+                                      "--item-us", str(STEP_US)],
+                             env={"PYTHONPATH": str(python_test.HERE / "stand_in"), "TRACEINJECT_FLUSH_MS": "100",
+                                  "PYTHONDONTWRITEBYTECODE": "1", **env})
+        if meanwhile is not None:
+            meanwhile(process)
+        ended = self.finish(process)
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        return [tuple(times) for times in json.loads(ended.stdout)["times"]]
+
+    def gaps(self, recording):
+        return [(recording.base + start, None if dur is None else recording.base + start + dur) for start, dur in
+                recording.rows("SELECT start, dur FROM capture_gap WHERE reason = 'window' ORDER BY start")]
+
+    def assert_recorded_outside_gaps(self, recording, times):
+        """The numbers of the steps that were recorded: all that lie outside the gaps, and none that lies inside one."""
+        gaps = self.gaps(recording)
+        recorded = {size for (size,) in recording.rows("SELECT bytes FROM memset") if size <= len(times)}
+        for number, (start, end) in enumerate(times, 1):
+            if all(end < begin or (until is not None and start > until) for begin, until in gaps):
+                self.assertIn(number, recorded)
+            if any(start > begin and (until is None or end < until) for begin, until in gaps):
+                self.assertNotIn(number, recorded)
+        self.assertEqual(recording.integrity(), "ok")
+        return recorded
+
+    def test_steps(self):
+        times = self.play_steps(40, {"TRACEINJECT_WINDOW": "steps:10-14"})
+        recording = self.open()
+        recorded = self.assert_recorded_outside_gaps(recording, times)
+        self.assertLessEqual(set(range(10, 15)), recorded)
+        self.assertNotIn(1, recorded)
+        self.assertNotIn(40, recorded)
+        gaps = self.gaps(recording)
+        self.assertEqual(len(gaps), 2, "before and after")
+        self.assertIsNone(gaps[1][1], "to the end")
+        self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(40,)], "steps are told at any time")
+
+    def test_some_of_every_so_many_steps(self):
+        times = self.play_steps(60, {"TRACEINJECT_WINDOW": "every:20:2"})
+        recording = self.open()
+        recorded = self.assert_recorded_outside_gaps(recording, times)
+        self.assertLessEqual({19, 20, 39, 40, 59, 60}, recorded)
+        self.assertLess(len(recorded), 40)
+        self.assertEqual(len(self.gaps(recording)), 3 + (self.gaps(recording)[-1][1] is None))
+
+    def test_steps_without_a_pause_are_all_recorded(self):
+        times = self.play_steps(20, {"TRACEINJECT_WINDOW": "all"})
+        recording = self.open()
+        self.assertEqual(self.assert_recorded_outside_gaps(recording, times), set(range(1, 21)))
+        self.assertEqual(self.gaps(recording), [])
+
+    def trigger(self, *arguments):
+        done = subprocess.run([harness.BUILD / "bin" / "analyze", "trigger", *arguments], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 50
+        while time.monotonic() < deadline:
+            if condition():
+                return
+            time.sleep(0.05)
+        self.fail("it never came")
+
+    def test_trigger(self):
+        log = self.folder / "log.txt"
+        said = lambda text, count=1: lambda: log.exists() and log.read_text().count(text) >= count
+
+        def meanwhile(process):
+            self.wait_for(said("recording with"))
+            time.sleep(0.5)
+            self.assertFalse((self.folder / "run.db").exists(), "nothing before the trigger")
+            self.assertEqual(self.trigger("start"), "run.db.trigger: start\n")
+            self.wait_for(said("window opened"))
+            self.wait_for(lambda: (self.folder / "run.db").exists())
+            self.trigger("stop", "run.db")
+            self.wait_for(said("window closed"))
+            self.trigger("start", "--for", "300ms")
+            self.wait_for(said("window opened", 2))
+            self.wait_for(said("window closed", 2))
+
+        times = self.play_steps(150, {"TRACEINJECT_WINDOW": "trigger", "TRACEINJECT_LOG": "log.txt"}, meanwhile)
+        recording = self.open()
+        recorded = self.assert_recorded_outside_gaps(recording, times)
+        self.assertEqual(len(self.gaps(recording)), 3)
+        self.assertGreater(len(recorded), 0)
+        self.assertLess(len(recorded), 150)
+        self.assertIn("start until", self.trigger("status"))
+
+    def test_an_old_trigger_is_not_for_this_run(self):
+        (self.folder / "run.db.trigger").write_text("stop\n")
+        os.utime(self.folder / "run.db.trigger", (1, 1))
+        times = self.play_steps(10, {})
+        self.assertEqual(self.assert_recorded_outside_gaps(self.open(), times), set(range(1, 11)))
+
+    def test_ranges_and_launches_of_the_player(self):
+        """With NVTX, NCCL and threads of a program that is not Python: what ended in the window is there."""
+        ended = self.play("--steps", "400", "--step-us", "10000", "--nvtx", "--nccl", "new", "--memcpy", "--events", "--threads", "2",
+                          env={"TRACEINJECT_WINDOW": "seconds:1-2", "TRACEINJECT_FLUSH_MS": "100"})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        recording, truth = self.open(), self.truth(ended)
+        (_, opened), (closed, end) = self.gaps(recording)
+        self.assertIsNone(end)
+        recorded = set(recording.kernels())
+        calls = {call.correlation: call for call in truth.recorded_calls()}
+        due = {kernel for kernel in truth.kernels() if kernel.start > opened and kernel.end < closed
+               and kernel.correlation in calls and calls[kernel.correlation].start > opened}
+        self.assertGreater(len(due), 10)
+        self.assertEqual(due - recorded, set())
+        self.assertEqual({kernel for kernel in recorded if kernel.start > closed}, set())
+        self.assertEqual({one for one in recording.nvtx() if one.start > closed and one.domain != "NCCL"}, set())
+        self.assertGreater(len([one for one in recording.nvtx() if opened < one.start < closed]), 10)
+        self.assertEqual(recording.count("start", "disabled_source"), 0)
+        self.assertNotEqual(recording.communicators(), [], "made before the window opened")
+
+
+if __name__ == "__main__":
+    harness.main()
