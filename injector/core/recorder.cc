@@ -104,6 +104,7 @@ void FinishRecording(long limit_ms) {
   if (state == State::kDead) return;
   session->writer->RequestEnd();
   JoinWithin(session->thread, limit_ms * 1'000'000);
+  g_sources.store(0, std::memory_order_relaxed);  // a window may have opened just before the end
   session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);
 }
