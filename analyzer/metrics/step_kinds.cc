@@ -5,6 +5,7 @@
 
 #include "analyzer/metrics/window.h"
 #include "analyzer/model/intervals.h"
+#include "analyzer/model/kept_part.h"
 #include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
@@ -145,7 +146,8 @@ class Namer {
   }
 
   bool WarmsUp(std::size_t index, const Step& step, const Work& work, TimeNs longer) const {
-    if (rank_.kept_from || steps_.first + index > kFirstSteps || longer <= 0) return false;
+    if (steps_.first + index > kFirstSteps || longer <= 0) return false;
+    if (LacksBeginning(rank_, steps_.start_ns)) return false;
     return work.foreign >= 1 || Explains(InMemoryCalls(step.time), longer);
   }
 

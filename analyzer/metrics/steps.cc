@@ -11,6 +11,7 @@
 #include "analyzer/metrics/graph_steps.h"
 #include "analyzer/metrics/structure_steps.h"
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/kept_part.h"
 
 namespace traceinject {
 namespace {
@@ -273,7 +274,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
   }
   LeaveRecorded(rank, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
-  MarkUnusual(found, !rank.kept_from);
+  MarkUnusual(found, !LacksBeginning(rank, found.start_ns));
   return found;
 }
 

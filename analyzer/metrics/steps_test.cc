@@ -115,7 +115,7 @@ TEST(StepsTest, WarmUpAndIrregularStepsAreTold) {
   EXPECT_EQ(found.count(&Step::irregular), 1U);
 }
 
-TEST(StepsTest, WhatAFlightRecorderKeptDoesNotBeginWithAWarmUp) {
+TEST(StepsTest, APartOfARunDoesNotBeginWithAWarmUp) {
   std::vector<TimeNs> lengths(20, 10'000);
   lengths[0] = 50'000;
   RankBuilder builder = Training(lengths);
@@ -123,6 +123,9 @@ TEST(StepsTest, WhatAFlightRecorderKeptDoesNotBeginWithAWarmUp) {
   for (const TimeNs length : lengths) builder.AddStepMark((t += length) - 50);
   Rank& rank = builder.rank();
   EXPECT_EQ(FindSteps(rank, rank.devices[0], All(builder)).count(&Step::warm_up), 1U);
+  rank.gaps = {{0, 900, "window"}};
+  EXPECT_EQ(FindSteps(rank, rank.devices[0], All(builder)).count(&Step::warm_up), 0U);
+  rank.gaps.clear();
   rank.kept_from = 0;
   const Steps found = FindSteps(rank, rank.devices[0], All(builder));
   EXPECT_EQ(found.count(&Step::warm_up), 0U);

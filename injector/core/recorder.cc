@@ -124,6 +124,7 @@ void FinishRecording(long limit_ms) {
         session->writer->HangsUntold() && StartOwnThread(&teller, TellHang, session);
     JoinWithin(telling ? teller : session->thread, tell_ms * kMillisecondNs);
   }
+  g_sources.store(0, std::memory_order_relaxed);  // a window may have opened just before the end
   session->writer->RemoveNcclLog();
   g_state.store(State::kDone, std::memory_order_release);
 }
