@@ -30,7 +30,8 @@ def program(build, rate, seconds):
     # A launch gives a record of the kernel and one of the call.
     kernels = rate // STEPS_A_SECOND // 2
     return [build / "fake_gpu" / "cuda13" / "fake_train", "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
-            "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy"]
+            "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy",
+            "--sync-every", "200"]  # so that the queue of the thread is filled, and all of its memory touched, within the first minute
 
 
 def environment(build, preload):
@@ -80,16 +81,16 @@ def play(build, rate, seconds, folder, preload):
 
 
 def slope(points):
-    """(slope, half a 95 % interval) of y over x, by the medians of ten spans of time: memory goes up and down with each flush."""
+    """(slope, half a 95 % interval) of y over x, by the least of ten spans of time: what is held between flushes."""
     spans = 10
-    middles = []
+    floors = []
     for i in range(spans):
         span = points[i * len(points) // spans:(i + 1) * len(points) // spans]
-        middles.append((statistics.fmean(x for x, _ in span), statistics.median(y for _, y in span)))
-    mean_x, mean_y = (statistics.fmean(values) for values in zip(*middles))
-    spread = sum((x - mean_x) ** 2 for x, _ in middles)
-    value = sum((x - mean_x) * (y - mean_y) for x, y in middles) / spread
-    residual = sum((y - mean_y - value * (x - mean_x)) ** 2 for x, y in middles)
+        floors.append((statistics.fmean(x for x, _ in span), min(y for _, y in span)))
+    mean_x, mean_y = (statistics.fmean(values) for values in zip(*floors))
+    spread = sum((x - mean_x) ** 2 for x, _ in floors)
+    value = sum((x - mean_x) * (y - mean_y) for x, y in floors) / spread
+    residual = sum((y - mean_y - value * (x - mean_x)) ** 2 for x, y in floors)
     return value, 2.306 * math.sqrt(residual / (spans - 2) / spread)  # Student's t, 8 degrees of freedom
 
 
