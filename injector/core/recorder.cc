@@ -18,6 +18,7 @@
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/core/writer.h"
+#include "injector/cupti/shared_session.h"
 #include "injector/preload/environment.h"
 
 extern char** environ;
@@ -125,6 +126,7 @@ void FinishRecording(long limit_ms) {
   g_sources.store(0, std::memory_order_relaxed);
   const State state = g_state.load(std::memory_order_relaxed);
   if (state == State::kDead) return;
+  g_shared_session.LeaveThem();
   session->writer->RequestEnd();
   const long tell_ms = std::min(kTellHangMs, limit_ms / 4);
   if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs)) {

@@ -52,6 +52,7 @@ void LendOurs(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records
   *buffer = g_pool.Take();
   if (*buffer != nullptr) {
     g_counters.Add(Health::kBuffersRequested);
+    g_shared_session.Lent();
     return;
   }
   g_counters.Add(Health::kBuffersExhausted);
@@ -85,14 +86,6 @@ void InternName(CUpti_Activity* record) {
 void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
   ForEachRecord(*g_cupti, buffer, valid_bytes,
                 [](CUpti_Activity* record, std::size_t) { InternName(record); });
-}
-
-// What another client's session that begins later is to be told apart from.
-void NoteCalls(std::uint8_t* buffer, std::size_t valid_bytes) {
-  ForEachRecord(*g_cupti, buffer, valid_bytes, [](CUpti_Activity* record, std::size_t) {
-    if (WantedRecords::IsCalls(record->kind))
-      g_shared_session.NoteCallBefore(reinterpret_cast<const ApiRecord*>(record)->correlationId);
-  });
 }
 
 std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
@@ -167,24 +160,21 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
   if (buffer == g_scratch) return;  // its records are lost and counted
   CountDropped(context, stream);
   if (!g_pool.Owns(buffer)) {
-    const auto complete = g_shared_session.complete();
-    if (complete == nullptr) return;
     Copies copies;
     const std::size_t kept =
         Divide(g_shared_session, buffer, valid_bytes,
                [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
-    return complete(context, stream, buffer, size, kept);
+    if (const auto complete = g_shared_session.complete())
+      complete(context, stream, buffer, size, kept);
+    return;
   }
   g_counters.Add(Health::kBuffersCompleted);
+  g_shared_session.CameBack();
   valid_bytes = std::min(valid_bytes, BufferPool::kBufferBytes);
   if (valid_bytes == 0) {
     g_pool.Return(buffer);
     return;
   }
-  if (g_shared_session.IsOpen())
-    Offer(&g_shared_session, context, stream, buffer, valid_bytes);
-  else
-    NoteCalls(buffer, valid_bytes);
   Queue(buffer, valid_bytes);
 }
 

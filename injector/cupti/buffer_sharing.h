@@ -34,9 +34,4 @@ std::size_t Divide(const SharedSession& session, std::uint8_t* buffer, std::size
   return static_cast<std::size_t>(kept - buffer);
 }
 
-// Of a buffer of ours that was being filled when the other client began: what it would have got in
-// one of its own, it gets in one of its own.
-void Offer(SharedSession* session, CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
-           std::size_t valid_bytes);
-
 }  // namespace traceinject

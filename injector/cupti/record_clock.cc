@@ -48,11 +48,6 @@ bool RecordClocks::Use(CUpti_TimestampCallbackFunc source) {
   return true;
 }
 
-std::uint64_t RecordClocks::Now() const {
-  const int clock = current();
-  return clock == kRealtime ? static_cast<std::uint64_t>(NowNs()) : functions_[clock]();
-}
-
 void RecordTimes::Read() {
   const int count = clocks_->count();
   if (count == 1) return;

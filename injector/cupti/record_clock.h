@@ -33,10 +33,11 @@ class RecordClocks {
   // CUPTI takes times from `source` from now on; null: from CLOCK_REALTIME. False: there is no
   // room for another function, and times of records cannot be told any more.
   bool Use(CUpti_TimestampCallbackFunc source);
+  bool IsInForce(CUpti_TimestampCallbackFunc source) const {
+    return functions_[current()] == source;
+  }
   int current() const { return current_.load(std::memory_order_acquire); }
   int count() const { return count_.load(std::memory_order_acquire); }
-  // Of the clock in force.
-  std::uint64_t Now() const;
   CUpti_TimestampCallbackFunc function(int clock) const { return functions_[clock]; }
   ClockReading first(int clock) const { return first_[clock]; }
 

@@ -5,13 +5,16 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
-#include "injector/cupti/record_clock.h"
 
 namespace traceinject {
 
 SharedSession g_shared_session;
 
 namespace {
+
+// For work that is not done.
+constexpr std::int64_t kLongestWaitNs = 1'000'000'000;
+constexpr long kPauseNs = 200'000;
 
 pthread_mutex_t g_flush_turn = PTHREAD_MUTEX_INITIALIZER;
 
@@ -57,22 +60,23 @@ CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
 
 void SharedSession::Begin() {
   Clear(&delivered_);
-  begin_ticks_.store(g_record_clocks.Now(), std::memory_order_relaxed);
-  end_ticks_.store(0, std::memory_order_relaxed);
-  open_.store(true, std::memory_order_release);
   buffers_are_theirs_.store(true, std::memory_order_release);
+  BringBack();
   g_counters.Add(Health::kOtherClientSessions);
 }
 
 // Those of its buffers that are filled now come back by the flush with which it ends.
-void SharedSession::End() {
-  buffers_are_theirs_.store(false, std::memory_order_release);
-  end_ticks_.store(g_record_clocks.Now(), std::memory_order_relaxed);
-}
+void SharedSession::End() { buffers_are_theirs_.store(false, std::memory_order_release); }
 
-std::uint64_t SharedSession::end_ticks() const {
-  const std::uint64_t end = end_ticks_.load(std::memory_order_relaxed);
-  return end != 0 ? end : g_record_clocks.Now();
+void SharedSession::BringBack() const {
+  const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + kLongestWaitNs;
+  do {
+    cupti()->ActivityFlushAll(0);
+    if (lent_.load(std::memory_order_relaxed) == 0) return;
+    const timespec pause{0, kPauseNs};
+    nanosleep(&pause, nullptr);
+  } while (ReadClockNs(CLOCK_MONOTONIC) < until_ns);
+  cupti()->ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
@@ -107,7 +111,6 @@ CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, boo
 
 void SharedSession::Finalized(std::int64_t time_ns) {
   End();
-  Close();
   for (WantedRecords& wanted : wanted_) Clear(&wanted);
   finalized_ns_.store(time_ns, std::memory_order_release);
 }

@@ -3,11 +3,10 @@
 // clients share them: this library, and another one that calls the exported wrappers (wrappers.cc),
 // as PyTorch's profiler does.
 //
-// Our callbacks stay registered. While the other client wants any kind, buffers are asked of it; of
-// one that comes back we take copies of our records, take out what it did not ask for, and hand it
-// over. What falls into a buffer of ours that was being filled when it began, it gets copies of
-// (buffer_sharing.h). Nothing is flushed for that: a forced flush would cost us the records of all
-// work that is not done yet. A kind is on while either of the two wants it.
+// Our callbacks stay registered. When the other client begins, all buffers of ours come back; while
+// it wants any kind, buffers are asked of it. Of one that comes back we take copies of our records,
+// take out what it did not ask for, and hand it over (buffer_sharing.h). A kind is on while either
+// of the two wants it.
 //
 // Calls that change something come from one thread at a time of each client. The callbacks of
 // CUPTI only read, and take no lock.
@@ -41,6 +40,13 @@ class SharedSession {
   // turned its kinds off.
   const WantedRecords& delivered() const { return delivered_; }
 
+  // Buffers of ours that CUPTI has.
+  void Lent() { lent_.fetch_add(1, std::memory_order_relaxed); }
+  void CameBack() { lent_.fetch_sub(1, std::memory_order_relaxed); }
+  // All of them come back. Work that is not done yet is waited for, a second at most: a flush that
+  // does not wait takes its records away for good. Holds FlushTurn.
+  void BringBack() const;
+
   // The other client's buffer callbacks.
   void Register(CUpti_BuffersCallbackRequestFunc on_requested,
                 CUpti_BuffersCallbackCompleteFunc on_completed) {
@@ -56,20 +62,11 @@ class SharedSession {
   // Whether buffers are asked of the other client.
   bool BuffersAreTheirs() const { return buffers_are_theirs_.load(std::memory_order_acquire); }
 
-  // The other client's session, from its first kind until it has flushed after its last, on the
-  // clock of records; end: now, while it goes on.
-  bool IsOpen() const { return open_.load(std::memory_order_acquire); }
-  std::uint64_t begin_ticks() const { return begin_ticks_.load(std::memory_order_relaxed); }
-  std::uint64_t end_ticks() const;
-  void Close() { open_.store(false, std::memory_order_release); }
-  // The largest correlation id of the calls before it that were seen in buffers.
-  void NoteCallBefore(std::uint32_t correlation) {
-    std::uint32_t last = last_before_.load(std::memory_order_relaxed);
-    while (last < correlation &&
-           !last_before_.compare_exchange_weak(last, correlation, std::memory_order_relaxed)) {
-    }
+  // When the process ends: the other client may be destroyed already, and is not called any more.
+  void LeaveThem() {
+    buffers_are_theirs_.store(false, std::memory_order_release);
+    complete_.store(nullptr, std::memory_order_release);
   }
-  std::uint32_t last_before() const { return last_before_.load(std::memory_order_relaxed); }
 
   // cuptiFinalize() took everything away at this time: nothing is on.
   void Finalized(std::int64_t time_ns);
@@ -91,16 +88,14 @@ class SharedSession {
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};
-  std::atomic<bool> open_{false};
-  std::atomic<std::uint64_t> begin_ticks_{0}, end_ticks_{0};  // end 0: it goes on
-  std::atomic<std::uint32_t> last_before_{0};
+  std::atomic<int> lent_{0};
   std::atomic<std::int64_t> finalized_ns_{0};
 };
 
 // The one of this process.
 extern SharedSession g_shared_session;
 
-// Held around every call of ours that may flush: two flushes at a time deadlock in CUPTI. Never
+// Held around every call that may flush: two flushes at a time deadlock in CUPTI. Never
 // held by what CUPTI calls. Another client waits for ours at most `limit_ns`, and goes on then.
 class FlushTurn {
  public:

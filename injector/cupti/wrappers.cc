@@ -39,20 +39,17 @@ bool IsShared() {
          g_state.load(std::memory_order_relaxed) != State::kDead;
 }
 
-// Records that are made before the change, or begin before it, come back later: their times show
-// it.
+// CUPTI turns the GPU's times into its clock's when a buffer comes back: those that were filled
+// before the change come back first. Each session of PyTorch's profiler sets the same clock anew.
 CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
                         CUpti_TimestampCallbackFunc source) {
+  if (g_record_clocks.IsInForce(source)) return CUPTI_SUCCESS;
+  const FlushTurn turn(kLongestTurnNs);
+  g_shared_session.BringBack();
   const CUptiResult result = change(source);
   if (result == CUPTI_SUCCESS) g_record_clocks.Use(source);
-  return result;
-}
-
-// The flush after its last kind ends a session.
-CUptiResult Flush(CUptiResult (*flush)(std::uint32_t), std::uint32_t flag) {
-  const FlushTurn turn(kLongestTurnNs);
-  const CUptiResult result = flush(flag);
-  if (!g_shared_session.wanted(Side::kTheirs).HasAnyKind()) g_shared_session.Close();
+  // What another thread began to fill meanwhile is of both clocks: as little as can be.
+  g_shared_session.cupti()->ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   return result;
 }
 
@@ -119,8 +116,10 @@ TRACEINJECT_CUPTI(cuptiActivityEnableDriverApi, (CUpti_CallbackId cbid, std::uin
                   })
 
 TRACEINJECT_CUPTI(cuptiActivityFlushAll, (std::uint32_t flag), (flag),
-                  IsShared(function, &CuptiLibrary::ActivityFlushAll),
-                  { return Flush(function, flag); })
+                  IsShared(function, &CuptiLibrary::ActivityFlushAll), {
+                    const FlushTurn turn(kLongestTurnNs);
+                    return function(flag);
+                  })
 
 // Whether buffers are a thread's own must not change while anything is recorded ("undefined
 // behavior", cupti_activity.h). It is as the client would have it anyway since CUDA 13.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process killed at any moment leaves a file that opens, is sound, and lacks at most the last two seconds.
+"""A process that ends at any moment and in any way leaves a file that opens, is sound, and lacks at most the last two seconds.
 
-TRACEINJECT_KILLS: how many processes are killed (default 20; 100 with TRACEINJECT_LONG=1). TRACEINJECT_SEED: of the moments.
+TRACEINJECT_KILLS: how many processes are killed, and how many end in other ways (default 20; 100 with TRACEINJECT_LONG=1). TRACEINJECT_SEED: of the moments.
 """
 
 import os
@@ -43,9 +43,43 @@ class Kill(harness.TestCase):
                     with_rows += self.check(name, ended, killed_ns)
         self.assertGreater(with_rows, KILLS // 3, "too few runs lived long enough to have rows: the check would be empty")
 
-    def check(self, name, ended, killed_ns):
-        """Whether the file has kernels."""
+    # How fake_train ends itself, or what it is sent, and what its parent is told.
+    ENDINGS = (("_exit:7", None, 7), ("throw", None, harness.killed_by(signal.SIGABRT)), ("sigterm", None, harness.killed_by(signal.SIGTERM)),
+               ("exit:3", None, 3), ("return", signal.SIGTERM, harness.killed_by(signal.SIGTERM)),
+               ("return", signal.SIGKILL, harness.killed_by(signal.SIGKILL)))
+
+    def test_other_endings_at_random_moments(self):
+        choose = random.Random(SEED + 1)
+        with_rows = 0
+        for first in range(0, KILLS, AT_ONCE):
+            begun = []
+            for i in range(first, min(first + AT_ONCE, KILLS)):
+                how, sent, code = choose.choice(self.ENDINGS)
+                life = choose.uniform(0, LATEST_S)
+                steps = "-1" if sent else str(1 + int(life * 200))
+                process = self.start("--steps", steps, "--step-us", "3000", "--nvtx", "--memcpy", "--exit", how,
+                                     env={"TRACEINJECT_OUTPUT": f"end{i}.db"})
+                begun.append((life, f"end{i}.db", how, sent, code, process))
+            begin = time.monotonic()
+            ends_ns = {}
+            for life, name, _, sent, _, process in sorted(begun, key=lambda one: one[0]):
+                if sent is None:
+                    continue
+                time.sleep(max(0.0, begin + life - time.monotonic()))
+                ends_ns[name] = time.time_ns()
+                process.send_signal(sent)
+            for life, name, how, sent, code, process in begun:
+                with self.subTest(name=name, how=how, sent=sent, life=life, seed=SEED):
+                    ended = self.finish(process)
+                    self.assertEqual(ended.code, code)
+                    with_rows += self.check(name, ended, ends_ns.get(name))
+        self.assertGreater(with_rows, KILLS // 3, "too few runs lived long enough to have rows: the check would be empty")
+
+    def check(self, name, ended, killed_ns=None):
+        """Whether the file has kernels. A process that ended by itself did so after its last kernel."""
         truth = self.truth(ended).kernels() if ended.truth_path.exists() else []
+        if killed_ns is None:
+            killed_ns = max((kernel.end for kernel in truth), default=0)
         due = {kernel for kernel in truth if kernel.end <= killed_ns - MOST_LOST_NS}
         if not (self.folder / name).exists():
             self.assertEqual(due, set(), "no file, though there was work more than two seconds before the end")
@@ -56,7 +90,8 @@ class Kill(harness.TestCase):
             return 0
         self.addCleanup(recording.close)
         self.assertEqual(recording.integrity(), "ok")
-        self.assertNotIn("closed", recording.meta)
+        if ended.code == harness.killed_by(signal.SIGKILL):
+            self.assertNotIn("closed", recording.meta)
         recorded = set(recording.kernels())
         self.assertEqual(due - recorded, set(), "kernels are missing from before the last two seconds")
         self.assertEqual(recorded - set(truth), set(), "kernels were made up")

@@ -93,23 +93,30 @@ class OtherClient(harness.TestCase):
     def test_buffers_that_come_late_and_in_disorder(self):
         self.check(env=BAD)
 
+    def test_another_client_that_leaves_the_clock_alone(self):
+        self.check(env={"FAKE_PROFILER_CLOCK": "0"})
+
     def test_work_on_other_threads(self):
-        # What they launch while a session begins or ends is in it or not: only our side is counted. The other client ends with a forced
-        # flush, which takes away the records of work that is not done yet: these are lost, and counted.
+        # What they launch while a session begins or ends is in it or not: only our side is counted. What is not done yet when the clock is
+        # changed or the other client ends with its forced flush is lost, and counted.
         traced, _ = self.profile("--threads", "3", preload=True)
         recording, truth = self.open(), self.truth(traced)
         for source, ours, true in (("kernel", recording.kernels(), truth.kernels()), ("memcpy", recording.memcpys(), truth.memcpys()),
                                    ("memset", recording.memsets(), truth.memsets())):
             stored = {row.correlation for row in ours}
             lost = recording.count(source, "dropped")
-            self.assertLess(lost, 20)
             self.assertEqual(len(ours), len(stored))
             self.assertEqual(len(stored) + lost, len(true), source)
             self.assert_near(ours, [row for row in true if row.correlation in stored])
 
     def test_session_begins_while_work_is_in_flight(self):
-        """Launched before it began: ours, and not the other client's, although the buffer that it is in is filled further."""
+        """Launched before it began: ours, although the buffer that it is in has to come back, and not the other client's."""
         self.check("--devices", "1", "--sync", "none", "--kernel-us", "200", sessions="2-3,5-5,7-11")
+
+    def test_process_ends_while_it_records(self):
+        traced = self.play(*WORK, "--profile", "2-100", "--exit", "exit:3", env={"FAKE_GPU_PROFILE": str(self.folder / "profile")})
+        self.assertEqual((traced.code, traced.stdout, traced.stderr), (3, "trained\n", ""))
+        self.assert_complete(traced)
 
     def test_cupti_taken_away(self):
         traced, profile = self.profile("--step-us", "50000", "--profile-finalize", preload=True, env={"TRACEINJECT_FLUSH_MS": "50"})

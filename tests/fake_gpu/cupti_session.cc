@@ -219,7 +219,7 @@ void CuptiSession::Append(const Operation* operation, CUpti_ActivityKind kind,
   } else {
     bytes = *encoded;
   }
-  if (const ClientClock* clock = clock_)
+  if (const ClientClock* clock = clock_; clock != nullptr && !slot.gpu_work)
     ConvertTimes(bytes.data(), [clock](std::uint64_t time) { return clock->Of(time); });
   std::memcpy(buffer->data + slot.offset, bytes.data(), slot.size);
   buffer->used += slot.size;
@@ -256,6 +256,7 @@ CuptiSession::BufferPtr CuptiSession::RequestBuffer() {
     Misused("the client lent a buffer that is not aligned to 8 bytes or is too small");
   }
   buffer->limit = buffer->bytes;
+  buffer->clock = clock_;
   if (shuffle_) {
     std::uniform_int_distribution<std::size_t> share(buffer->bytes / 512, buffer->bytes / 64);
     buffer->limit = std::max<std::size_t>(share(random_), 1024);
@@ -354,6 +355,19 @@ void CuptiSession::Shuffle(Buffer& buffer) {
   std::memcpy(buffer.data, shuffled.data(), shuffled.size());
 }
 
+void CuptiSession::ConvertTimesOf(Buffer& buffer) const {
+  const ClientClock* clock = clock_;
+  if (clock == nullptr && buffer.clock == nullptr) return;
+  constexpr std::uint64_t kNonsense = std::uint64_t{1} << 62;
+  const bool changed = clock != buffer.clock;
+  for (const Slot& slot : buffer.slots) {
+    if (!slot.gpu_work) continue;
+    ConvertTimes(buffer.data + slot.offset, [&](std::uint64_t time) {
+      return time == 0 ? 0 : changed ? time ^ kNonsense : clock->Of(time);
+    });
+  }
+}
+
 void CuptiSession::Deliver(Buffer& buffer, bool forced) {
   if (shuffle_) Shuffle(buffer);
   const std::int64_t now = NowNs();
@@ -364,6 +378,7 @@ void CuptiSession::Deliver(Buffer& buffer, bool forced) {
       }
     }
   }
+  ConvertTimesOf(buffer);
   if (const std::size_t cut = std::min(truncated_bytes_, buffer.used); cut > 0) {
     buffer.used -= cut;
     std::memset(buffer.data + buffer.used, 0xA5, cut);

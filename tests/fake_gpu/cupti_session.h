@@ -11,6 +11,8 @@
 //   with start 0 too;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
 //   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;
+//   * times of GPU work are converted to a client's clock when the buffer comes back; where the
+//   clock was changed meanwhile they are nonsense;
 //   * FAKE_CUPTI_STALE_NAMES=1: kernel names are overwritten and freed as soon as the completed
 //   callback has returned;
 //   * FAKE_CUPTI_NULL_BUFFERS=n: every n-th buffer comes back as a null pointer;
@@ -84,7 +86,8 @@ class CuptiSession final : public ActivitySink {
     std::size_t bytes = 0;
     std::size_t limit = 0;  // filled up to here
     std::size_t used = 0;
-    std::size_t most_records = 0;  // 0: as many as fit
+    std::size_t most_records = 0;        // 0: as many as fit
+    const ClientClock* clock = nullptr;  // in force when it was lent
     std::vector<Slot> slots;
     std::vector<std::string*> names;
     std::int64_t complete_ns = 0;  // when all its work has ended
@@ -107,6 +110,7 @@ class CuptiSession final : public ActivitySink {
   std::vector<BufferPtr> TakeDeliverable(bool forced);
   void Deliver(Buffer& buffer, bool forced);
   void Shuffle(Buffer& buffer);
+  void ConvertTimesOf(Buffer& buffer) const;
   void CheckCaller(const char* function) const;
 
   const std::uint32_t version_;
