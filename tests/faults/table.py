@@ -21,7 +21,7 @@ OPTIONS = "tests/end_to_end/options_test.py:"
 NOWHERE = "a file with the counters and the reason in $TMPDIR"
 
 TABLE = [
-    Fault("disk full", "writes fail with ENOSPC: for half a second, from a moment to the end, from the start; a real file system of 300 KB",
+    Fault("disk full", "writes fail with ENOSPC: five of them, all from a moment on, all; a real file system of 300 KB",
           f"writer.errors with the reason, <source>.dropped; where nothing can be written any more: {NOWHERE}",
           [FAULTS + "Disk.test_disk_is_full_for_a_while", FAULTS + "Disk.test_disk_stays_full", FAULTS + "Disk.test_no_file_can_be_made",
            FAULTS + "Disk.test_small_file_system"]),
