@@ -29,7 +29,8 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 def program(build, rate, seconds):
     # A launch gives a record of the kernel and one of the call.
     kernels = rate // STEPS_A_SECOND // 2
-    return [build / "fake_gpu" / "cuda13" / "fake_train", "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
+    return [build / "fake_gpu" / "cuda13" / "fake_train",
+            "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
             "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy",
             "--sync-every", "200"]  # so that the queue of the thread is filled, and all of its memory touched, within the first minute
 
@@ -67,7 +68,8 @@ def sample(process, folder, report):
         except (FileNotFoundError, ProcessLookupError, IndexError):  # it ends just now
             break
         if report and len(samples) % (30 * SAMPLES_A_SECOND) == 0:
-            print(f"  {samples[-1][0]:6.0f} s  resident {samples[-1][1] / 1e6:7.1f} MB  file {samples[-1][4] / 1e6:8.1f} MB", file=sys.stderr)
+            seconds, resident, _, _, file = samples[-1]
+            print(f"  {seconds:6.0f} s  resident {resident / 1e6:7.1f} MB  file {file / 1e6:8.1f} MB", file=sys.stderr)
         time.sleep(max(0.0, begin + len(samples) / SAMPLES_A_SECOND - time.monotonic()))
     return samples
 
@@ -126,8 +128,8 @@ def report(plain, samples, counters, duration, arguments):
     rows = [("seconds", f"{duration:.0f}"), ("records a second", f"{records / duration:.0f} (asked: {arguments.rate})"), ("events", events),
             ("resident without the library", f"{without / 1e6:.1f} MB"), ("added by it, at most", f"{max(y for _, y in own) / 1e6:.1f} MB"),
             ("growth after the first minute", f"{growth:+.1f} ± {interval:.1f} KB a minute"),
-            ("CPU of its threads", f"{100 * cpu(samples)[0]:.1f} % of a core; of what the program takes: {100 * first:.1f} % in the first third, "
-             f"{100 * last:.1f} % in the last"),
+            ("CPU of its threads", f"{100 * cpu(samples)[0]:.1f} % of a core; of what the program takes: {100 * first:.1f} % in the first "
+             f"third, {100 * last:.1f} % in the last"),
             ("file", f"{counters['file.bytes'] / 1e6:.0f} MB, {counters['file.bytes'] / events:.1f} bytes an event"),
             ("longest flush", f"{counters['writer.flush_max_us'] / 1000:.0f} ms"), ("most buffers in use", counters["buffers.peak"]),
             ("load of the machine", "%.1f %.1f %.1f" % os.getloadavg())]
@@ -136,7 +138,8 @@ def report(plain, samples, counters, duration, arguments):
         print(f"| {name} | {value} |")
     return all([
         check("rate", records / duration >= LEAST_RATE * arguments.rate, f"at least {100 * LEAST_RATE:.0f} % of what was asked"),
-        check("memory", max(y for _, y in own) <= MOST_RESIDENT_MB * 1e6, f"at most {MOST_RESIDENT_MB} MB (the fake CUPTI's own counts, too)"),
+        check("memory", max(y for _, y in own) <= MOST_RESIDENT_MB * 1e6,
+              f"at most {MOST_RESIDENT_MB} MB (the fake CUPTI's own counts, too)"),
         check("growth", growth + interval <= MOST_GROWTH_KB_A_MINUTE, f"its interval ends below {MOST_GROWTH_KB_A_MINUTE} KB a minute"),
         check("CPU", last <= MOST_CPU_GROWTH * first, f"the last third takes at most {MOST_CPU_GROWTH} times what the first does"),
         check("losses", not lost, str(lost or "none"))])
