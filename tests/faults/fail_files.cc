@@ -7,6 +7,7 @@
 //                        both, "open,write"
 //   FAIL_FILES_STALL_MS  how long each of them takes first
 //   FAIL_FILES_EVERY     every n-th of them only (1)
+//   FAIL_FILES_TIMES     so many of them only; unset: all
 //   FAIL_FILES_WHEN      only while this file exists; unset: always
 #include <dlfcn.h>
 #include <errno.h>
@@ -51,6 +52,8 @@ bool Fails(const char* call, const char* path) {
   static std::atomic<long> count{0};
   static const long every = Setting("FAIL_FILES_EVERY", 1);
   if (!now || count.fetch_add(1) % every != every - 1) return false;
+  static std::atomic<long> left{Setting("FAIL_FILES_TIMES", LONG_MAX)};
+  if (left.fetch_sub(1) <= 0) return false;
   static const long stall_ms = Setting("FAIL_FILES_STALL_MS", 0);
   if (stall_ms > 0) Sleep(stall_ms);
   static const int error = static_cast<int>(Setting("FAIL_FILES_ERROR", 0));

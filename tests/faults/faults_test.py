@@ -27,8 +27,8 @@ STALL_S = int(os.environ.get("TRACEINJECT_STALL_S") or (30 if LONG else 1))
 PROCESSES = int(os.environ.get("TRACEINJECT_PROCESSES") or 64)
 FAST_FLUSH = {"TRACEINJECT_FLUSH_MS": "50"}
 WORK = ["--steps", "5", "--memcpy", "--memset", "--nvtx", "--events"]
-# Some two seconds.
-LONGER = ["--steps", "100", "--step-us", "20000", "--nvtx", "--events", "--exit", "exit:3"]
+# Some three seconds.
+LONGER = ["--steps", "150", "--step-us", "20000", "--nvtx", "--events", "--exit", "exit:3"]
 PLAYER = harness.FAKE_GPU / "cuda13" / "fake_train"
 
 
@@ -73,17 +73,14 @@ class Disk(Faults):
         return {**FAST_FLUSH, "FAIL_FILES_PATH": f"{self.folder}/{path}", "FAIL_FILES_CALLS": calls, "FAIL_FILES_ERROR": str(int(error)),
                 **({"FAIL_FILES_WHEN": str(when)} if when else {}), **more}
 
-    def play_failing_from_the_middle(self, error, until_s, flags=LONGER, **more):
-        """Returns the end of a program whose recording cannot be written for so long (None: from then on)."""
+    def play_failing_from_the_middle(self, error, flags=LONGER, **more):
+        """Returns the end of a program whose recording cannot be written from a moment on."""
         when = self.folder / "truth.when"
         process = self.start(*flags, beside=["fail_files"], env=self.failing(error, when=when, **more))
         self.wait_for_kernels(process, 50)
         when.touch()
-        if until_s is not None:
-            time.sleep(until_s)
-            when.unlink()
         ended = self.finish(process)
-        when.unlink(missing_ok=True)
+        when.unlink()
         self.assert_unharmed(ended)
         return ended
 
@@ -94,7 +91,7 @@ class Disk(Faults):
     def test_disk_is_full_for_a_while(self):
         for error in (errno.ENOSPC, errno.EDQUOT):
             with self.subTest(error=errno.errorcode[error]):
-                recording = self.open_sound(self.play_failing_from_the_middle(error, until_s=0.5))
+                recording = self.open_sound(self.play_failing_from_the_middle(error, FAIL_FILES_TIMES="5"))
                 self.assertGreater(recording.count("writer", "errors"), 0)
                 self.assertGreater(recording.count("kernel", "dropped"), 0)
                 self.assert_all_accounted_for(recording)
@@ -105,7 +102,7 @@ class Disk(Faults):
     def test_disk_stays_full(self):
         for error, words in ((errno.ENOSPC, "full"), (errno.EDQUOT, "I/O"), (errno.EROFS, "I/O")):
             with self.subTest(error=errno.errorcode[error]):
-                ended = self.play_failing_from_the_middle(error, until_s=None)
+                ended = self.play_failing_from_the_middle(error)
                 recording, reason = self.open_sound(ended), self.open_reason()
                 self.assertNotIn("closed", recording.meta)
                 value, detail = reason.health()["writer", "errors"]
@@ -175,7 +172,8 @@ class Disk(Faults):
 
     def play_slow(self, *flags, **env):
         """One write stalls, in the middle of a program that lasts longer."""
-        ended = self.play_failing_from_the_middle(0, 0.3, [*flags, "--exit", "exit:3"], FAIL_FILES_STALL_MS=str(STALL_S * 1000), **env)
+        ended = self.play_failing_from_the_middle(0, [*flags, "--exit", "exit:3"], FAIL_FILES_TIMES="1",
+                                                  FAIL_FILES_STALL_MS=str(STALL_S * 1000), **env)
         recording = self.open_sound(ended)
         self.assert_all_accounted_for(recording)
         self.assertGreaterEqual(recording.count("writer", "flush_max_us"), STALL_S * 1_000_000, "nothing was slow")
@@ -183,13 +181,13 @@ class Disk(Faults):
         return ended, recording
 
     def test_slow_disk(self):
-        ended, recording = self.play_slow("--steps", str(100 * STALL_S), "--step-us", "20000", "--events", "--memcpy")
+        ended, recording = self.play_slow("--steps", str(50 * (STALL_S + 2)), "--step-us", "20000", "--events", "--memcpy")
         self.assert_gpu_work(recording, self.truth(ended))
         self.assert_nothing_lost(recording)
 
     def test_slow_disk_below_more_than_the_queues_hold(self):
-        steps = 4000 * STALL_S  # some 300,000 kernels a second; without the truth, which would slow them down
-        _, recording = self.play_slow("--steps", str(steps), "--kernels", "300", "--kernel-us", "1", "--events",
+        steps = 1000 * (STALL_S + 2)  # without the truth, which would slow them down
+        _, recording = self.play_slow("--steps", str(steps), "--step-us", "1000", "--kernels", "300", "--kernel-us", "1", "--events",
                                       TRACEINJECT_BUFFERS="16M", FAKE_GPU_TRUTH="")
         self.assertGreater(recording.count("buffers", "exhausted"), 0, "the queues held everything")
         # Records of calls are dropped, too.

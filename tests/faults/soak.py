@@ -29,8 +29,10 @@ TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 def program(build, rate, seconds):
     # A launch gives a record of the kernel and one of the call.
     kernels = rate // STEPS_A_SECOND // 2
-    return [build / "fake_gpu" / "cuda13" / "fake_train", "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
-            "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy"]
+    return [build / "fake_gpu" / "cuda13" / "fake_train",
+            "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
+            "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy",
+            "--sync-every", "200"]  # so that the queue of the thread is filled, and all of its memory touched, within the first minute
 
 
 def environment(build, preload):
@@ -66,7 +68,8 @@ def sample(process, folder, report):
         except (FileNotFoundError, ProcessLookupError, IndexError):  # it ends just now
             break
         if report and len(samples) % (30 * SAMPLES_A_SECOND) == 0:
-            print(f"  {samples[-1][0]:6.0f} s  resident {samples[-1][1] / 1e6:7.1f} MB  file {samples[-1][4] / 1e6:8.1f} MB", file=sys.stderr)
+            seconds, resident, _, _, file = samples[-1]
+            print(f"  {seconds:6.0f} s  resident {resident / 1e6:7.1f} MB  file {file / 1e6:8.1f} MB", file=sys.stderr)
         time.sleep(max(0.0, begin + len(samples) / SAMPLES_A_SECOND - time.monotonic()))
     return samples
 
@@ -80,16 +83,16 @@ def play(build, rate, seconds, folder, preload):
 
 
 def slope(points):
-    """(slope, half a 95 % interval) of y over x, by the medians of ten spans of time: memory goes up and down with each flush."""
+    """(slope, half a 95 % interval) of y over x, by the least of ten spans of time: what is held between flushes."""
     spans = 10
-    middles = []
+    floors = []
     for i in range(spans):
         span = points[i * len(points) // spans:(i + 1) * len(points) // spans]
-        middles.append((statistics.fmean(x for x, _ in span), statistics.median(y for _, y in span)))
-    mean_x, mean_y = (statistics.fmean(values) for values in zip(*middles))
-    spread = sum((x - mean_x) ** 2 for x, _ in middles)
-    value = sum((x - mean_x) * (y - mean_y) for x, y in middles) / spread
-    residual = sum((y - mean_y - value * (x - mean_x)) ** 2 for x, y in middles)
+        floors.append((statistics.fmean(x for x, _ in span), min(y for _, y in span)))
+    mean_x, mean_y = (statistics.fmean(values) for values in zip(*floors))
+    spread = sum((x - mean_x) ** 2 for x, _ in floors)
+    value = sum((x - mean_x) * (y - mean_y) for x, y in floors) / spread
+    residual = sum((y - mean_y - value * (x - mean_x)) ** 2 for x, y in floors)
     return value, 2.306 * math.sqrt(residual / (spans - 2) / spread)  # Student's t, 8 degrees of freedom
 
 
@@ -125,8 +128,8 @@ def report(plain, samples, counters, duration, arguments):
     rows = [("seconds", f"{duration:.0f}"), ("records a second", f"{records / duration:.0f} (asked: {arguments.rate})"), ("events", events),
             ("resident without the library", f"{without / 1e6:.1f} MB"), ("added by it, at most", f"{max(y for _, y in own) / 1e6:.1f} MB"),
             ("growth after the first minute", f"{growth:+.1f} ± {interval:.1f} KB a minute"),
-            ("CPU of its threads", f"{100 * cpu(samples)[0]:.1f} % of a core; of what the program takes: {100 * first:.1f} % in the first third, "
-             f"{100 * last:.1f} % in the last"),
+            ("CPU of its threads", f"{100 * cpu(samples)[0]:.1f} % of a core; of what the program takes: {100 * first:.1f} % in the first "
+             f"third, {100 * last:.1f} % in the last"),
             ("file", f"{counters['file.bytes'] / 1e6:.0f} MB, {counters['file.bytes'] / events:.1f} bytes an event"),
             ("longest flush", f"{counters['writer.flush_max_us'] / 1000:.0f} ms"), ("most buffers in use", counters["buffers.peak"]),
             ("load of the machine", "%.1f %.1f %.1f" % os.getloadavg())]
@@ -135,7 +138,8 @@ def report(plain, samples, counters, duration, arguments):
         print(f"| {name} | {value} |")
     return all([
         check("rate", records / duration >= LEAST_RATE * arguments.rate, f"at least {100 * LEAST_RATE:.0f} % of what was asked"),
-        check("memory", max(y for _, y in own) <= MOST_RESIDENT_MB * 1e6, f"at most {MOST_RESIDENT_MB} MB (the fake CUPTI's own counts, too)"),
+        check("memory", max(y for _, y in own) <= MOST_RESIDENT_MB * 1e6,
+              f"at most {MOST_RESIDENT_MB} MB (the fake CUPTI's own counts, too)"),
         check("growth", growth + interval <= MOST_GROWTH_KB_A_MINUTE, f"its interval ends below {MOST_GROWTH_KB_A_MINUTE} KB a minute"),
         check("CPU", last <= MOST_CPU_GROWTH * first, f"the last third takes at most {MOST_CPU_GROWTH} times what the first does"),
         check("losses", not lost, str(lost or "none"))])
