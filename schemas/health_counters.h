@@ -274,7 +274,7 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "TRACEINJECT_ variables that are no options of ours"},
     {"start", "invalid_option", HealthSeverity::kNotice,
      "options with a value that was not understood: their defaults were used"},
-    {"cupti", "errors", HealthSeverity::kDataLoss,
+    {"cupti", "errors", HealthSeverity::kNotice,
      "calls of CUPTI that failed while it recorded: records may be lost"},
     {"buffers", "damaged", HealthSeverity::kDataLoss,
      "activity buffers that came back cut off or as null: their other records are lost"},
