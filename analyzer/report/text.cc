@@ -38,11 +38,10 @@ void WriteTitle(TextReport& to) {
       Plural(run.device_count(), "GPU"), GpuNames(to.report), FormatDate(run.origin_unix_ns())));
   const proto::Window& window = run.window();
   if (run.has_window())
-    to.page.Sentence(
-        fmt::format("window: {} ({} to {} after the first GPU operation{})",
-                    FormatTime(window.end_ns() - window.start_ns()), FormatTime(window.start_ns()),
-                    FormatTime(window.end_ns()),
-                    window.restricted() ? "; only a part of the recording" : ""));
+    to.page.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
+                                 FormatTime(window.end_ns() - window.start_ns()),
+                                 FormatTime(window.start_ns()), FormatTime(window.end_ns()),
+                                 window.restricted() ? "; only a part of the recording" : ""));
   const proto::Health& health = to.report.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     to.page.Sentence(
