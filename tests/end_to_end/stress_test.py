@@ -157,7 +157,7 @@ class HardSurroundings(harness.TestCase):
     def test_no_memory_for_the_writer_once(self):
         told = 0
         # Most calls are SQLite's, which fails one transaction; making the file takes more of them with every table of the schema.
-        for call in range(13000, 60000, 400):
+        for call in range(17000, 40000, 150):
             with self.subTest(call=call):
                 recording = self.play_without_memory(call, FAIL_MALLOC_TIMES="1")
                 if recording is not None:

@@ -7,6 +7,7 @@ import importlib.util
 import io
 import json
 import pathlib
+import re
 import sqlite3
 import sys
 import tempfile
@@ -29,6 +30,7 @@ import overhead
 import programs
 import python_side
 import run_db
+import switch_sources
 import workers
 import workloads
 
@@ -776,6 +778,14 @@ class Workloads(unittest.TestCase):
 
 
 @unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch")
+class Sources(unittest.TestCase):
+    def test_all_of_them_are_all_that_the_library_has(self):
+        header = (pathlib.Path(__file__).parents[2] / "injector" / "core" / "sources.h").read_text()
+        values = [int(value) for value in re.findall(r"^  k\w+ = (\d+),", header, re.MULTILINE)]
+        self.assertGreater(len(values), 5)
+        self.assertEqual(switch_sources.SETTINGS["all"], sum(values))
+
+
 class ImageFiles(unittest.TestCase):
     def test_decoded_is_what_was_encoded(self):
         import torch

@@ -19,16 +19,17 @@ import sys
 
 import turns
 
-SYNC, GEMM, DEVICES, SLOW, HOST = 1, 2, 4, 8, 16  # enum Source
+SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM = 1, 2, 4, 8, 16, 32  # enum Source
+PREVIOUS = SYNC | PROGRAM  # what was captured before the others came
 SETTINGS = {
-    "previous": SYNC,  # what was captured before the others came
-    "previous again": SYNC,  # shows what a difference of nothing looks like
-    "previous+gemm": SYNC | GEMM,
-    "previous+devices": SYNC | DEVICES,
-    "previous+devices slowly": SYNC | SLOW,
-    "previous+host": SYNC | HOST,
-    "previous+attention": SYNC,
-    "all": SYNC | GEMM | DEVICES | SLOW | HOST,
+    "previous": PREVIOUS,
+    "previous again": PREVIOUS,  # shows what a difference of nothing looks like
+    "previous+gemm": PREVIOUS | GEMM,
+    "previous+devices": PREVIOUS | DEVICES,
+    "previous+devices slowly": PREVIOUS | SLOW,
+    "previous+host": PREVIOUS | HOST,
+    "previous+attention": PREVIOUS,
+    "all": PREVIOUS | GEMM | DEVICES | SLOW | HOST,
 }
 WITH_ATTENTION = ("previous+attention", "all")
 SET = b"_ZN11traceinject9g_sourcesE"
