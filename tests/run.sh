@@ -142,7 +142,9 @@ for preset in "${presets[@]}"; do
 done
 check "shell scripts parse" shell_scripts_parse
 check "Python scripts parse" python_compiles
-check "checkers of the hardware scripts" python3 tests/gpu/checkers_test.py
+# The distribution's Python, whose PyTorch was installed; another may come first in the path.
+python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
+check "checkers of the hardware scripts" "$python" tests/gpu/checkers_test.py
 check "scoring of verdicts" python3 tests/gpu/verdict_test.py
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted

@@ -786,6 +786,7 @@ class Sources(unittest.TestCase):
         self.assertEqual(switch_sources.SETTINGS["all"], sum(values))
 
 
+@unittest.skipIf(importlib.util.find_spec("torch") is None, "this Python has no PyTorch")
 class ImageFiles(unittest.TestCase):
     def test_decoded_is_what_was_encoded(self):
         import torch
