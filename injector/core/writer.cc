@@ -359,9 +359,12 @@ int Writer::DrainQueues() {
 }
 
 // Between flushes, so that memory stays bounded in bursts, and transactions in a file that has to
-// make room for them.
+// make room for them. With the counters, so that they agree with the rows whenever the process
+// dies.
 void Writer::StoreIfMany() {
-  if (file_ != nullptr && !gave_up_ && EventRows(&batch_) >= rows_per_transaction_) Store(false);
+  if (file_ == nullptr || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
+  AddHealth();
+  Store(false);
 }
 
 void Writer::DecodeSync(int tid, const SyncEvent& event) {
