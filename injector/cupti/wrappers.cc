@@ -26,17 +26,15 @@ constexpr std::int64_t kLongestTurnNs = 10'000'000'000;
 
 using Side = SharedSession::Side;
 
-// The session, if `function` is of the copy of CUPTI that it runs on.
-template <typename Function>
-bool IsShared(Function* function, Function* CuptiLibrary::*ours) {
-  const CuptiLibrary* cupti = g_shared_session.cupti();
-  return cupti != nullptr && cupti->*ours == function &&
-         g_state.load(std::memory_order_relaxed) != State::kDead;
-}
-// The same of a function that we never call ourselves.
+// Whether there is a session that a call may concern.
 bool IsShared() {
   return g_shared_session.cupti() != nullptr &&
          g_state.load(std::memory_order_relaxed) != State::kDead;
+}
+// And `function` is of the copy of CUPTI that it runs on.
+template <typename Function>
+bool IsShared(Function* function, Function* CuptiLibrary::*ours) {
+  return IsShared() && g_shared_session.cupti()->*ours == function;
 }
 
 // CUPTI turns the GPU's times into its clock's when a buffer comes back: those that were filled
@@ -122,7 +120,7 @@ TRACEINJECT_CUPTI(cuptiActivityFlushAll, (std::uint32_t flag), (flag),
                   })
 
 // Whether buffers are a thread's own must not change while anything is recorded ("undefined
-// behavior", cupti_activity.h). It is as the client would have it anyway since CUDA 13.
+// behavior", cupti_activity.h): the client gets its records either way.
 TRACEINJECT_CUPTI(cuptiActivitySetAttribute,
                   (CUpti_ActivityAttribute attribute, std::size_t* size, void* value),
                   (attribute, size, value),
