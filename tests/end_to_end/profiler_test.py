@@ -125,8 +125,17 @@ class OtherClient(harness.TestCase):
         gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
         self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * 3)
         self.assertTrue(all(dur > 0 for _, dur, _ in gaps))
-        recorded = {kernel.correlation for kernel in recording.kernels()}
-        missing = [kernel for kernel in self.truth(traced).kernels() if kernel.correlation not in recorded]
+        true = {kernel.correlation: kernel for kernel in self.truth(traced).kernels()}
+        recorded = {kernel.correlation: kernel for kernel in recording.kernels()}
+        self.assertEqual(len(recorded), len(recording.kernels()), "correlation ids begin anew, and are told apart")
+        self.assertEqual([kernel.name for kernel in recorded.values()], [true[correlation].name for correlation in recorded])
+        # The clock that the other client set is gone with all else, and it has to be set anew.
+        by_low_bits = collections.defaultdict(list)
+        for correlation, kernel in true.items():
+            by_low_bits[correlation & 0xFFFFFFFF].append(kernel.end - kernel.start)
+        for kernel in profile.kernels:
+            self.assertIn((kernel["end"] - kernel["start"]) // 3, by_low_bits[kernel["correlation"]])
+        missing = [kernel for correlation, kernel in true.items() if correlation not in recorded]
         for kernel in missing:
             self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS for start, dur, _ in gaps),
                             "a kernel is missing outside of the gaps that are told")
