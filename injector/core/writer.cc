@@ -15,7 +15,6 @@
 #include "injector/core/ring.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
-#include "injector/core/step_count.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/cupti/errors.h"
@@ -92,8 +91,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
-      began_ns_(ReadClockNs(CLOCK_MONOTONIC)),
-      trigger_(TriggerPath(), base_ns) {
+      window_(options.window, TriggerFile(TriggerPath(), base_ns)) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
@@ -101,13 +99,13 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
 bool Writer::Begin() {
   std::string why;
   cupti_ = BindCupti(options_.cupti, &why);
-  recording_ = IsWanted();
+  window_.Follow();
   if (cupti_ == nullptr || !activity_.Register(cupti_, options_, &why) ||
-      (recording_ && !activity_.Start(&disabled_, &why))) {
+      (recording() && !activity_.Start(&disabled_, &why))) {
     Fail(why);
     return false;
   }
-  if (!recording_) batch_.gaps.push_back(window_gap_ = {0, -1, "window", 1});
+  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0));
   log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
   for (const std::string& sentence : disabled_) log_.Line(sentence);
   BindStreamIds(cupti_);
@@ -133,16 +131,16 @@ void Writer::Run() {
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= next_flush) {
-      order_ = trigger_.Read(NowNs());
+      window_.ReadTrigger(NowNs());
       Flush(false);
       // From the end of this one: a slow disk must not make flushes back to back.
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
       continue;
     }
     if (options_.python) python_start_.Tick(now);
-    FollowPlan();
+    FollowWindow();
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
-    g_wake.Wait(LongestWait(std::min({next_flush, next_start, NextLookNs()}) - now));
+    g_wake.Wait(LongestWait(std::min({next_flush, next_start, window_.NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
     ResumeAfterFinalize();
@@ -168,27 +166,9 @@ void Writer::FinishFile(std::int64_t end) {
   if (!last_stored_) LeaveReason(path);
 }
 
-RunProgress Writer::Progress() const {
-  return {g_step_count.ended(), ReadClockNs(CLOCK_MONOTONIC) - began_ns_};
-}
-
-bool Writer::IsWanted() const {
-  if (order_ != TriggerFile::Order::kNone) return order_ == TriggerFile::Order::kStart;
-  return options_.window.Wants(Progress());
-}
-
-std::int64_t Writer::NextLookNs() const {
-  const std::int64_t next = options_.window.NextNs(Progress());
-  return next == WindowPlan::kNever ? WindowPlan::kNever : began_ns_ + next;
-}
-
-void Writer::FollowPlan() {
-  // First, as a step that ends before it wakes nobody.
-  g_step_count.WakeAt(options_.window.NextStep(Progress()));
-  const bool wanted = IsWanted();
-  if (wanted == recording_) return;
-  recording_ = wanted;
-  if (wanted) {
+void Writer::FollowWindow() {
+  if (!window_.Follow()) return;
+  if (recording()) {
     OpenWindow();
   } else {
     CloseWindow();
@@ -206,20 +186,16 @@ void Writer::OpenWindow() {
       disabled_.push_back(std::move(sentence));
   }
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
-  window_gap_.dur = NowNs() - base_ns_ - window_gap_.start;
-  batch_.gaps.push_back(window_gap_);
+  batch_.gaps.push_back(window_.EndGap(NowNs() - base_ns_));
   log_.Line("window opened");
 }
 
 void Writer::CloseWindow() {
-  window_gap_.start = NowNs() - base_ns_;
-  window_gap_.dur = -1;
-  ++window_gap_.row;
+  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_));
   g_sources.store(0, std::memory_order_relaxed);
   activity_.Stop();
   DrainQueues();
   nvtx_decoder_.ForgetRanges();
-  batch_.gaps.push_back(window_gap_);
   log_.Line("window closed");
 }
 
@@ -234,7 +210,7 @@ void Writer::ResumeAfterFinalize() {
   std::string why;
   std::vector<std::string> refused;
   const bool resumed =
-      activity_.RegisterCallbacks(&why) && (!recording_ || activity_.Start(&refused, &why));
+      activity_.RegisterCallbacks(&why) && (!recording() || activity_.Start(&refused, &why));
   const std::int64_t now = NowNs();
   log_.Line(resumed ? "resumed after cuptiFinalize" : "not resumed after cuptiFinalize: " + why);
   if (!resumed) return StopAtLimit("other_client");
