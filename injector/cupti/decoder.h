@@ -74,7 +74,6 @@ class ActivityDecoder {
   void AddMemset(const MemsetRecord& record);
   void AddMemoryOperation(const MemoryRecord& record);
   void AddApi(const ApiRecord& record);
-  std::uint32_t ApiName(const ApiRecord& record, int domain);
   std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
 
   CuptiLibrary* cupti_;
@@ -87,7 +86,9 @@ class ActivityDecoder {
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.
-  // Either of the two may come first, in another buffer, so driver calls wait for one flush.
+  // Either of the two may come first, in another buffer, so driver calls wait for one flush. Those
+  // that are recorded in the driver alone, as launches are, do not: after a kill no kernel that is
+  // there lacks its call.
   std::unordered_map<std::uint64_t, ApiRow> waiting_driver_, older_driver_;
   std::unordered_set<std::uint64_t> runtime_, older_runtime_;
 };
