@@ -35,10 +35,8 @@ std::int64_t WindowFollower::NextLookNs() const {
   return next == WindowPlan::kNever ? WindowPlan::kNever : began_ns_ + next;
 }
 
-const CaptureGapRow& WindowFollower::BeginGap(std::int64_t time) {
-  gap_.start = time;
-  gap_.dur = -1;
-  ++gap_.row;
+const CaptureGapRow& WindowFollower::BeginGap(std::int64_t time, std::uint64_t number) {
+  gap_ = {time, -1, "window", number};
   return gap_;
 }
 

@@ -27,7 +27,7 @@ class WindowFollower {
   std::int64_t NextLookNs() const;
 
   // What is not recorded since `time`, or was not until then. Relative to base_ns.
-  const CaptureGapRow& BeginGap(std::int64_t time);
+  const CaptureGapRow& BeginGap(std::int64_t time, std::uint64_t number);
   const CaptureGapRow& EndGap(std::int64_t time);
 
  private:
@@ -39,7 +39,7 @@ class WindowFollower {
   TriggerFile::Order order_ = TriggerFile::Order::kNone;
   std::int64_t began_ns_;  // monotonic
   bool recording_ = true;
-  CaptureGapRow gap_{0, -1, "window"};
+  CaptureGapRow gap_;
 };
 
 }  // namespace traceinject

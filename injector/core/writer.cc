@@ -105,10 +105,11 @@ bool Writer::Begin() {
     Fail(why);
     return false;
   }
-  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0));
+  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++numbered_gaps_));
   log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
   for (const std::string& sentence : disabled_) log_.Line(sentence);
   BindStreamIds(cupti_);
+  unseen_client_.Open(cupti_, CountDevices, base_ns_);
   activity_decoder_ = std::make_unique<ActivityDecoder>(cupti_, base_ns_, &dictionary_, &batch_);
   return true;
 }
@@ -191,7 +192,7 @@ void Writer::OpenWindow() {
 }
 
 void Writer::CloseWindow() {
-  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_));
+  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++numbered_gaps_));
   g_sources.store(0, std::memory_order_relaxed);
   activity_.Stop();
   DrainQueues();
@@ -203,18 +204,38 @@ std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
   return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
 }
 
+void Writer::LookForUnseenClient(bool forced) {
+  switch (unseen_client_.Look(activity_decoder_->probes(), forced)) {
+    case UnseenClient::Change::kNone:
+      return;
+    case UnseenClient::Change::kCame:
+      activity_.StandAside();
+      unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client",
+                     ++numbered_gaps_};
+      batch_.gaps.push_back(unseen_gap_);
+      return log_.Line("another client of CUPTI has the records: nothing is asked of CUPTI");
+    case UnseenClient::Change::kLeft:
+      activity_.ComeBack();
+      if (FlushCupti(false) != Activity::Flushed::kLost) Resume(unseen_client_.whole_until_ns());
+  }
+}
+
 // Another client of CUPTI took it away from under us and is done with it.
 void Writer::ResumeAfterFinalize() {
-  const std::int64_t lost_ns = activity_.TakeFinalized();
-  if (lost_ns == 0) return;
+  if (const std::int64_t lost_ns = activity_.TakeFinalized(); lost_ns != 0) Resume(lost_ns);
+}
+
+void Writer::Resume(std::int64_t lost_ns) {
   std::string why;
   std::vector<std::string> refused;
   const bool resumed =
       activity_.RegisterCallbacks(&why) && (!recording() || activity_.Start(&refused, &why));
   const std::int64_t now = NowNs();
-  log_.Line(resumed ? "resumed after cuptiFinalize" : "not resumed after cuptiFinalize: " + why);
+  log_.Line(resumed ? "resumed after another client of CUPTI"
+                    : "not resumed after another client of CUPTI: " + why);
   if (!resumed) return StopAtLimit("other_client");
-  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client"});
+  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
+  unseen_gap_ = {};
 }
 
 void Writer::ReadNcclLog() {
@@ -242,8 +263,12 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  FlushCupti(everything);
+  // Not in a process of which there is nothing to record.
+  unseen_client_.Begin(NowNs(), file_ != nullptr && recording());
+  const Activity::Flushed flushed = FlushCupti(everything);
   const int gpu_records = DrainQueues();
+  if (flushed == Activity::Flushed::kDone || (flushed == Activity::Flushed::kLost && everything))
+    LookForUnseenClient(everything);
   activity_decoder_->EndFlush(everything, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
@@ -259,6 +284,7 @@ void Writer::Flush(bool everything) {
       StopAtLimit("");
       return;
     }
+    activity_.RecordProbes();
   }
   TellSampler();
   TakeSamples();
@@ -278,10 +304,15 @@ void Writer::Flush(bool everything) {
   }
 }
 
-void Writer::FlushCupti(bool everything) {
+Activity::Flushed Writer::FlushCupti(bool everything) {
   in_cupti_.store(true, std::memory_order_relaxed);
-  activity_.Flush(everything);
+  const Activity::Flushed flushed = activity_.Flush(everything);
   in_cupti_.store(false, std::memory_order_relaxed);
+  if (flushed == Activity::Flushed::kLost) {
+    activity_.LoseAll(unseen_client_.whole_until_ns());
+    g_wake.Post();
+  }
+  return flushed;
 }
 
 bool Writer::HangsUntold() const {

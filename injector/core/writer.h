@@ -21,6 +21,7 @@
 #include "injector/core/window_follower.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
+#include "injector/cupti/unseen_client.h"
 #include "injector/nccl/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
@@ -68,7 +69,10 @@ class Writer {
 
  private:
   void RunFailed();
+  void LookForUnseenClient(bool forced);
   void ResumeAfterFinalize();
+  // What another client had since `lost_ns` is not recorded.
+  void Resume(std::int64_t lost_ns);
   // Turns recording on or off when it is time.
   void FollowWindow();
   void OpenWindow();
@@ -76,7 +80,8 @@ class Writer {
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
-  void FlushCupti(bool everything);
+  // Lost: to a client that we do not see; ResumeAfterFinalize() comes next.
+  Activity::Flushed FlushCupti(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
   void StoreIfMany();
@@ -127,6 +132,9 @@ class Writer {
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
   std::size_t rows_per_transaction_;
   WindowFollower window_;
+  UnseenClient unseen_client_;
+  CaptureGapRow unseen_gap_{};  // since we stand aside for it; row 0: we do not
+  std::uint64_t numbered_gaps_ = 0;
   std::atomic<bool> end_requested_{false};
   std::atomic<bool> in_cupti_{false};  // the writer thread waits for CUPTI
   std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one

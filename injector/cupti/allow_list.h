@@ -116,6 +116,10 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kDriver, 777, "cuMemcpyBatchAsync", CallClass::kCopy},
 };
 
+// cuDeviceGetCount: recorded when we make it to find out whether records come to us
+// (unseen_client.h), never stored.
+inline constexpr std::uint32_t kProbeCall = 4;
+
 // Whether a driver call of this class may be inside a runtime call that is recorded as well.
 inline constexpr auto kRecordedInRuntime = [] {
   std::array<bool, static_cast<std::size_t>(CallClass::kOther) + 1> recorded{};

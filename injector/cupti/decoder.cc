@@ -157,6 +157,7 @@ void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
 void ActivityDecoder::AddApi(const ApiRecord& record) {
   const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
   const CudaDomain domain = driver ? CudaDomain::kDriver : CudaDomain::kRuntime;
+  if (driver && record.cbid == kProbeCall) ++probes_;
   const AllowedCall* call = FindAllowedCall(domain, record.cbid);
   if (call == nullptr) return;  // whole kinds had to be enabled
   const std::uint32_t name = dictionary_->ApiName(static_cast<int>(domain), record.cbid, call->name,

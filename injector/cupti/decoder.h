@@ -56,6 +56,9 @@ class ActivityDecoder {
     return times_.ToRealtimeNs(g_record_clocks.current(), timestamp);
   }
 
+  // Records of kProbeCall so far.
+  std::int64_t probes() const { return probes_; }
+
   // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
   std::uint32_t DeviceOfContext(std::uint32_t context) const;
 
@@ -83,6 +86,7 @@ class ActivityDecoder {
   RecordTimes times_{&g_record_clocks};
   int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
   CorrelationWidener correlation_;
+  std::int64_t probes_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.

@@ -72,7 +72,7 @@ void SharedSession::BringBack() const {
   const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + kLongestWaitNs;
   do {
     cupti()->ActivityFlushAll(0);
-    if (lent_.load(std::memory_order_relaxed) == 0) return;
+    if (!HasLent()) return;
     const timespec pause{0, kPauseNs};
     nanosleep(&pause, nullptr);
   } while (ReadClockNs(CLOCK_MONOTONIC) < until_ns);
@@ -107,6 +107,12 @@ CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, boo
   const auto enable = domain == CudaDomain::kRuntime ? cupti()->ActivityEnableRuntimeApi
                                                      : cupti()->ActivityEnableDriverApi;
   return enable == nullptr ? CUPTI_ERROR_NOT_SUPPORTED : enable(cbid, on ? 1 : 0);
+}
+
+void SharedSession::TakenAway() {
+  End();
+  for (WantedRecords& wanted : wanted_) Clear(&wanted);
+  lent_.store(0, std::memory_order_relaxed);
 }
 
 void SharedSession::Finalized(std::int64_t time_ns) {

@@ -43,6 +43,7 @@ class SharedSession {
   // Buffers of ours that CUPTI has.
   void Lent() { lent_.fetch_add(1, std::memory_order_relaxed); }
   void CameBack() { lent_.fetch_sub(1, std::memory_order_relaxed); }
+  bool HasLent() const { return lent_.load(std::memory_order_relaxed) != 0; }
   // All of them come back. Work that is not done yet is waited for, a second at most: a flush that
   // does not wait takes its records away for good. Holds FlushTurn.
   void BringBack() const;
@@ -68,6 +69,13 @@ class SharedSession {
     complete_.store(nullptr, std::memory_order_release);
   }
 
+  // Whether the other client subscribed to CUPTI, which only one can.
+  void SetSubscribed(bool on) { subscribed_.store(on, std::memory_order_relaxed); }
+  bool subscribed() const { return subscribed_.load(std::memory_order_relaxed); }
+
+  // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has:
+  // what is on is not known.
+  void TakenAway();
   // cuptiFinalize() took everything away at this time: nothing is on.
   void Finalized(std::int64_t time_ns);
   // When that was, once; 0: it was not.
@@ -89,6 +97,7 @@ class SharedSession {
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};
   std::atomic<int> lent_{0};
+  std::atomic<bool> subscribed_{false};
   std::atomic<std::int64_t> finalized_ns_{0};
 };
 
