@@ -110,7 +110,7 @@ void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
   try {  // CUPTI's frames are not made for exceptions
     InternNames(buffer, valid_bytes);
     node = new Node{
-        {buffer, valid_bytes, g_record_clocks.current(), g_shared_session.finalized_count()},
+        {buffer, valid_bytes, g_record_clocks.current(), g_shared_session.taken_away_count()},
         g_completed.load(std::memory_order_relaxed)};
   } catch (const std::bad_alloc&) {
     g_counters.Add(Health::kCuptiDropped, CountRecords(buffer, valid_bytes));
@@ -206,7 +206,32 @@ bool Activity::RegisterCallbacks(std::string* why) {
   return true;
 }
 
+// Before 12.5 there are only whole kinds, which record it, too.
+void Activity::SwitchProbes(bool on) {
+  if (cupti_->ActivityEnableDriverApi != nullptr)
+    g_shared_session.SetCall(SharedSession::kOurs, CudaDomain::kDriver, kProbeCall, on);
+}
+
+void Activity::RecordProbes() {
+  const FlushTurn turn;
+  probing_ = true;
+  if (g_shared_session.wanted(SharedSession::kOurs).HasAnyKind()) SwitchProbes(true);
+}
+
+void Activity::StandAside() {
+  aside_ = true;
+  g_pool.WriteOff();
+  g_shared_session.TakenAway();
+}
+
+void Activity::LoseAll(std::int64_t time_ns) {
+  StandAside();
+  ComeBack();
+  g_shared_session.Finalized(time_ns);
+}
+
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
+  if (aside_) return true;
   const FlushTurn turn;
   bool anything = false;
   for (const std::string& name : kinds_) {
@@ -224,6 +249,7 @@ bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
     }
   }
   if (!anything && why->empty()) *why = "TRACEINJECT_KINDS names nothing to record";
+  if (probing_) SwitchProbes(true);
   return anything;
 }
 
@@ -248,13 +274,17 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   return anything;
 }
 
-void Activity::Flush(bool everything) {
+Activity::Flushed Activity::Flush(bool everything) {
+  if (aside_) return Flushed::kDone;
   const FlushTurn turn;
-  CuptiSucceeded("cuptiActivityFlushAll",
-                 cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
+  const CUptiResult result =
+      cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  if (result == CUPTI_ERROR_INVALID_OPERATION) return Flushed::kLost;
+  return CuptiSucceeded("cuptiActivityFlushAll", result) ? Flushed::kDone : Flushed::kFailed;
 }
 
 void Activity::Stop() {
+  if (aside_) return;
   const FlushTurn turn;
   for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
     const auto kind = static_cast<CUpti_ActivityKind>(number);
@@ -266,6 +296,7 @@ void Activity::Stop() {
     if (g_shared_session.wanted(SharedSession::kOurs).HasCall(call.domain, call.cbid))
       g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, false);
   }
+  if (probing_) SwitchProbes(false);
 }
 
 std::int64_t Activity::TakeFinalized() { return g_shared_session.TakeFinalized(); }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <cstdlib>
 #include <memory>
 #include <set>
 #include <thread>
@@ -27,7 +28,7 @@ TEST(BufferPoolTest, GivesDistinctBuffersUpToItsLimit) {
   EXPECT_TRUE(pool->Owns(*taken.begin()));
 }
 
-TEST(BufferPoolTest, MapsABufferLaterThatThereWasNoMemoryFor) {
+TEST(BufferPoolTest, AllocatesABufferLaterThatThereWasNoMemoryFor) {
   auto pool = std::make_unique<BufferPool>();
   pool->SetLimit(2 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
   rlimit before{};
@@ -40,6 +41,24 @@ TEST(BufferPoolTest, MapsABufferLaterThatThereWasNoMemoryFor) {
   EXPECT_EQ(taken, 0);
   EXPECT_NE(pool->Take(), nullptr);
   EXPECT_NE(pool->Take(), nullptr);
+  EXPECT_EQ(pool->Take(), nullptr);
+}
+
+TEST(BufferPoolTest, BuffersThatSomebodyElseFreesAreReplaced) {
+  auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(2 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
+  std::uint8_t* lost = pool->Take();
+  std::uint8_t* ours = pool->Take();
+  pool->Return(ours);
+  std::free(lost);
+  pool->WriteOff();
+  EXPECT_FALSE(pool->Owns(lost));
+  EXPECT_TRUE(pool->Owns(ours));
+  std::uint8_t* first = pool->Take();
+  std::uint8_t* second = pool->Take();
+  EXPECT_TRUE(first == ours || second == ours);
+  EXPECT_NE(first, nullptr);
+  EXPECT_NE(second, nullptr);
   EXPECT_EQ(pool->Take(), nullptr);
 }
 

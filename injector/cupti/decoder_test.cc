@@ -245,6 +245,14 @@ TEST_F(DecoderTest, TheNestedCallMayComeInALaterBufferOrFlush) {
   EXPECT_EQ(batch_.api_names.size(), 2U) << "names are interned when seen";
 }
 
+TEST_F(DecoderTest, ALaunchWaitsForNothing) {
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 307, 5, 2000, 2300);
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 277, 6, 2400, 2500);  // perhaps inside a cudaMemcpyAsync
+  Decode();
+  ASSERT_EQ(batch_.apis.size(), 1U) << "else a kernel is stored before its call";
+  EXPECT_EQ(batch_.apis[0].correlation, 5U);
+}
+
 TEST_F(DecoderTest, CallsThatAreNotOnTheListAreNotStored) {
   AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 17, 5, 2000, 2300);  // cudaGetDevice
   Decode();

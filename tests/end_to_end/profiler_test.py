@@ -82,6 +82,10 @@ class OtherClient(harness.TestCase):
             return call.correlation, call.name
         self.assertEqual(sorted(map(key, recording.calls())), sorted(map(key, truth.recorded_calls())))
 
+    def test_our_own_calls_are_not_in_its_profile(self):
+        # Made at the first flush, for the head of the file, and at each.
+        self.check("--step-us", "30000", sessions="1-4,5-6,7-9", env={"TRACEINJECT_FLUSH_MS": "50"})
+
     def test_every_version_of_cupti(self):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):
@@ -118,6 +122,16 @@ class OtherClient(harness.TestCase):
         self.assertEqual((traced.code, traced.stdout, traced.stderr), (3, "trained\n", ""))
         self.assert_complete(traced)
 
+    def assert_missing_only_in(self, recording, truth, gaps):
+        # Where CUPTI was taken away correlation ids may begin anew, and are told apart by what is above their 32 bits.
+        recorded = collections.defaultdict(list)
+        for kernel in recording.kernels():
+            recorded[kernel.correlation & 0xFFFFFFFF].append(kernel.start)
+        for kernel in truth.kernels():
+            if not any(abs(start - kernel.start) <= NEAR_NS for start in recorded[kernel.correlation & 0xFFFFFFFF]):
+                self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS
+                                    for start, dur, _ in gaps), "a kernel is missing outside of the gaps that are told")
+
     def test_cupti_taken_away(self):
         traced, profile = self.profile("--step-us", "50000", "--profile-finalize", preload=True, env={"TRACEINJECT_FLUSH_MS": "50"})
         self.assertEqual(len(profile.sessions), 3)
@@ -135,12 +149,45 @@ class OtherClient(harness.TestCase):
             by_low_bits[correlation & 0xFFFFFFFF].append(kernel.end - kernel.start)
         for kernel in profile.kernels:
             self.assertIn((kernel["end"] - kernel["start"]) // 3, by_low_bits[kernel["correlation"]])
-        missing = [kernel for correlation, kernel in true.items() if correlation not in recorded]
-        for kernel in missing:
-            self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS for start, dur, _ in gaps),
-                            "a kernel is missing outside of the gaps that are told")
+        self.assert_missing_only_in(recording, self.truth(traced), gaps)
         last = max(start + dur for start, dur, _ in gaps)
         self.assertTrue(any(kernel.start > recording.base + last for kernel in recording.kernels()), "nothing after the last gap")
+
+    # A client that no wrapper sees. Steps of 50 ms, so that flushes find out within its sessions.
+    UNSEEN = ["--profile-unseen", "--step-us", "50000", "--steps", "46"]
+    UNSEEN_SESSIONS = "6-16,26-36"
+    UNSEEN_ENV = {"TRACEINJECT_FLUSH_MS": "50"}
+
+    def check_unseen(self, *flags, cuda="cuda13", told=2, stood_aside=2, **how):
+        how = {"cuda": cuda, "sessions": self.UNSEEN_SESSIONS, "env": self.UNSEEN_ENV, **how}
+        _, alone = self.profile(*self.UNSEEN, *flags, preload=False, **how)
+        traced, together = self.profile(*self.UNSEEN, *flags, preload=True, **how)
+        self.assertGreater(sum(alone.sessions[0].values()), 100)
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
+        recording, truth = self.open(), self.truth(traced)
+        gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
+        self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * told)
+        self.assert_missing_only_in(recording, truth, gaps)
+        self.assertEqual(recording.count("other_client", "stood_aside"), stood_aside)
+        self.assertEqual(recording.count("cupti", "errors"), 0)
+        starts = [recording.base + start for start, _, _ in gaps[1:]] + [2 ** 62]
+        for (start, dur, _), end in zip(gaps, starts):
+            self.assertTrue(any(recording.base + start + dur < kernel.start < end for kernel in recording.kernels()), "nothing after a gap")
+        return recording, gaps
+
+    def test_client_that_no_wrapper_sees(self):
+        recording, gaps = self.check_unseen("--profile-finalize")
+        self.assertTrue(any(kernel.end < recording.base + gaps[0][0] for kernel in recording.kernels()), "nothing before the first gap")
+
+    def test_unseen_client_that_leaves_cupti_as_it_is(self):
+        self.check_unseen()
+
+    def test_unseen_client_where_threads_share_a_buffer(self):
+        self.check_unseen("--profile-finalize", cuda="cuda12")
+
+    def test_unseen_client_between_two_flushes(self):
+        """It gets buffers of ours, and frees them."""
+        self.check_unseen("--profile-finalize", "--steps", "75", sessions="40-43", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "1500"})
 
 
 if __name__ == "__main__":

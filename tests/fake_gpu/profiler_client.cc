@@ -69,9 +69,12 @@ void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   client.ready[buffer] = valid_bytes;
 }
 
-const CUpti_ActivityKind kGpuKinds[] = {
-    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME};
+const CUpti_ActivityKind kGpuKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY,
+                                        CUPTI_ACTIVITY_KIND_MEMSET,
+                                        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                        CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                        CUPTI_ACTIVITY_KIND_RUNTIME,
+                                        CUPTI_ACTIVITY_KIND_DRIVER};
 // cudaGetDevice, which the profiler leaves out.
 constexpr CUpti_CallbackId kLeftOut = 17;
 
