@@ -58,8 +58,15 @@ CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   return result;
 }
 
+void SharedSession::Register(CUpti_BuffersCallbackRequestFunc on_requested,
+                             CUpti_BuffersCallbackCompleteFunc on_completed) {
+  complete_.store(on_completed, std::memory_order_release);
+  request_.store(on_requested, std::memory_order_release);
+  if (!BuffersAreTheirs() && wanted_[kTheirs].HasAnyKind()) Begin();
+}
+
 void SharedSession::Begin() {
-  Clear(&delivered_);
+  delivered_.CopyFrom(wanted_[kTheirs]);
   buffers_are_theirs_.store(true, std::memory_order_release);
   BringBack();
   g_counters.Add(Health::kOtherClientSessions);

@@ -48,12 +48,9 @@ class SharedSession {
   // does not wait takes its records away for good. Holds FlushTurn.
   void BringBack() const;
 
-  // The other client's buffer callbacks.
+  // The other client's buffer callbacks, before or after it enables kinds. Holds FlushTurn.
   void Register(CUpti_BuffersCallbackRequestFunc on_requested,
-                CUpti_BuffersCallbackCompleteFunc on_completed) {
-    complete_.store(on_completed, std::memory_order_release);
-    request_.store(on_requested, std::memory_order_release);
-  }
+                CUpti_BuffersCallbackCompleteFunc on_completed);
   CUpti_BuffersCallbackRequestFunc request() const {
     return request_.load(std::memory_order_acquire);
   }

@@ -35,6 +35,17 @@ class WantedRecords {
     if (cbid < kCalls) CallsOf(domain)[cbid].store(on ? kOn : kOff, std::memory_order_relaxed);
   }
 
+  void CopyFrom(const WantedRecords& other) {
+    for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind) {
+      const auto one = static_cast<CUpti_ActivityKind>(kind);
+      SetKind(one, other.HasKind(one));
+    }
+    for (std::size_t cbid = 0; cbid < kCalls; ++cbid) {
+      runtime_[cbid].store(other.runtime_[cbid].load());
+      driver_[cbid].store(other.driver_[cbid].load());
+    }
+  }
+
   bool HasKind(CUpti_ActivityKind kind) const {
     return IsKind(kind) && kinds_[kind].load(std::memory_order_relaxed);
   }
