@@ -109,8 +109,9 @@ void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
   Node* node = nullptr;
   try {  // CUPTI's frames are not made for exceptions
     InternNames(buffer, valid_bytes);
-    node = new Node{{buffer, valid_bytes, g_record_clocks.current()},
-                    g_completed.load(std::memory_order_relaxed)};
+    node = new Node{
+        {buffer, valid_bytes, g_record_clocks.current(), g_shared_session.finalized_count()},
+        g_completed.load(std::memory_order_relaxed)};
   } catch (const std::bad_alloc&) {
     g_counters.Add(Health::kCuptiDropped, CountRecords(buffer, valid_bytes));
     g_pool.Return(buffer);

@@ -27,6 +27,9 @@ class CorrelationWidener {
     return static_cast<std::uint64_t>(wide);
   }
 
+  // Ids count from one again: the next are above all so far.
+  void Restart() { last_ = ((last_ >> 32) + 1) << 32; }
+
  private:
   std::uint64_t last_ = 0;  // the largest so far
 };
@@ -87,6 +90,7 @@ class ActivityDecoder {
   int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
   CorrelationWidener correlation_;
   std::int64_t probes_ = 0;
+  int finalized_ = 0;  // CompletedBuffer::finalized of the buffers so far
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.

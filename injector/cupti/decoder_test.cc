@@ -271,6 +271,16 @@ TEST(CorrelationWidenerTest, WrapsAndTakesStragglers) {
   EXPECT_EQ(widener.Widen(6), 0x100000006U);
 }
 
+TEST(CorrelationWidenerTest, AnIdThatComesAgainIsAnotherOne) {
+  CorrelationWidener widener;
+  EXPECT_EQ(widener.Widen(7), 7U);
+  widener.Restart();
+  EXPECT_EQ(widener.Widen(7), 0x100000007U);
+  widener.Restart();
+  EXPECT_EQ(widener.Widen(3'000'000'000), 3'000'000'000U + 0x100000000U)
+      << "where ids go on instead, above half the range";
+}
+
 TEST(AllowListTest, HasNoDoubles) {
   for (const AllowedCall& call : kAllowList)
     EXPECT_EQ(FindAllowedCall(call.domain, call.cbid), &call) << call.name;

@@ -5,6 +5,7 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
+#include "injector/cupti/record_clock.h"
 
 namespace traceinject {
 
@@ -125,6 +126,9 @@ void SharedSession::TakenAway() {
 void SharedSession::Finalized(std::int64_t time_ns) {
   End();
   for (WantedRecords& wanted : wanted_) Clear(&wanted);
+  lent_.store(0, std::memory_order_relaxed);
+  g_record_clocks.Use(nullptr);
+  finalized_count_.fetch_add(1, std::memory_order_acq_rel);
   finalized_ns_.store(time_ns, std::memory_order_release);
 }
 

@@ -73,10 +73,13 @@ class SharedSession {
   // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has:
   // what is on is not known.
   void TakenAway();
-  // cuptiFinalize() took everything away at this time: nothing is on.
+  // cuptiFinalize() took everything away at this time: nothing is on, and buffers that did not come
+  // back do not come any more.
   void Finalized(std::int64_t time_ns);
   // When that was, once; 0: it was not.
   std::int64_t TakeFinalized() { return finalized_ns_.exchange(0); }
+  // How often it was so far. CUPTI counts its correlation ids from one again after each.
+  int finalized_count() const { return finalized_count_.load(std::memory_order_acquire); }
 
  private:
   void Begin();
@@ -96,6 +99,7 @@ class SharedSession {
   std::atomic<int> lent_{0};
   std::atomic<bool> subscribed_{false};
   std::atomic<std::int64_t> finalized_ns_{0};
+  std::atomic<int> finalized_count_{0};
 };
 
 // The one of this process.

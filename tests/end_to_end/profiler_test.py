@@ -135,6 +135,16 @@ class OtherClient(harness.TestCase):
         gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
         self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * 3)
         self.assertTrue(all(dur > 0 for _, dur, _ in gaps))
+        true = {kernel.correlation: kernel for kernel in self.truth(traced).kernels()}
+        recorded = {kernel.correlation: kernel for kernel in recording.kernels()}
+        self.assertEqual(len(recorded), len(recording.kernels()), "correlation ids begin anew, and are told apart")
+        self.assertEqual([kernel.name for kernel in recorded.values()], [true[correlation].name for correlation in recorded])
+        # The clock that the other client set is gone with all else, and it has to be set anew.
+        by_low_bits = collections.defaultdict(list)
+        for correlation, kernel in true.items():
+            by_low_bits[correlation & 0xFFFFFFFF].append(kernel.end - kernel.start)
+        for kernel in profile.kernels:
+            self.assertIn((kernel["end"] - kernel["start"]) // 3, by_low_bits[kernel["correlation"]])
         self.assert_missing_only_in(recording, self.truth(traced), gaps)
         last = max(start + dur for start, dur, _ in gaps)
         self.assertTrue(any(kernel.start > recording.base + last for kernel in recording.kernels()), "nothing after the last gap")
@@ -154,6 +164,7 @@ class OtherClient(harness.TestCase):
         gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
         self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * told)
         self.assert_missing_only_in(recording, truth, gaps)
+        self.assertEqual(set(recording.kernels()) - set(truth.kernels()), set(), "kernels were made up")
         self.assertEqual(recording.count("other_client", "stood_aside"), stood_aside)
         self.assertEqual(recording.count("cupti", "errors"), 0)
         starts = [recording.base + start for start, _, _ in gaps[1:]] + [2 ** 62]

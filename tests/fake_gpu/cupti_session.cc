@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "tests/fake_gpu/api_call.h"
 #include "tests/fake_gpu/clock.h"
 #include "tests/fake_gpu/cupti_records.h"
 #include "tests/fake_gpu/settings.h"
@@ -423,6 +424,8 @@ void CuptiSession::Finalize() {
   Lock lock(mutex_);
   request_ = nullptr;
   complete_ = nullptr;
+  SetClock(nullptr);
+  ApiCall::RestartCorrelations();
 }
 
 }  // namespace traceinject::fake
