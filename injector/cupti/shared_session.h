@@ -6,7 +6,8 @@
 // Our callbacks stay registered. When the other client begins, all buffers of ours come back; while
 // it wants any kind, buffers are asked of it. Of one that comes back we take copies of our records,
 // take out what it did not ask for, and hand it over (buffer_sharing.h). A kind is on while either
-// of the two wants it.
+// of the two wants it. Only kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL) and concurrent ones
+// exclude each other: while the other client wants the former, they are what we record, too.
 //
 // Calls that change something come from one thread at a time of each client. The callbacks of
 // CUPTI only read, and take no lock.
@@ -85,7 +86,10 @@ class SharedSession {
   void Begin();
   void End();
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
+  CUptiResult EnableInCupti(Side side, CUpti_ActivityKind kind) const;
   CUptiResult Disable(Side side, CUpti_ActivityKind kind);
+  // Whether our concurrent kernels are off in CUPTI, as the other client has them one at a time.
+  bool KernelsAreSerial() const { return wanted_[kTheirs].HasKind(CUPTI_ACTIVITY_KIND_KERNEL); }
   // In CUPTI. An answer that CUPTI has no such function is no error of a client's.
   CUptiResult SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const;
   void RestoreCalls(Side side, CudaDomain domain) const;

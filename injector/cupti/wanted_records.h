@@ -54,7 +54,11 @@ class WantedRecords {
         cbid < kCalls ? CallsOf(domain)[cbid].load(std::memory_order_relaxed) : kAsKind;
     return choice == kAsKind ? HasKind(KindOf(domain)) : choice == kOn;
   }
+  // Kernels one at a time are told of instead of concurrent ones.
   bool Has(const CUpti_Activity* record) const {
+    if (record->kind == CUPTI_ACTIVITY_KIND_KERNEL &&
+        HasKind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+      return true;
     if (!IsCalls(record->kind)) return HasKind(record->kind);
     return HasCall(DomainOf(record->kind), reinterpret_cast<const ApiRecord*>(record)->cbid);
   }

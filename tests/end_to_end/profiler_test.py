@@ -99,6 +99,9 @@ class OtherClient(harness.TestCase):
     def test_another_client_that_enables_first(self):
         self.check(env={"FAKE_PROFILER_ORDER": "enable"})
 
+    def test_another_client_that_wants_kernels_one_at_a_time(self):
+        self.check(env={"FAKE_PROFILER_KERNELS": "serial"})
+
     def test_work_on_other_threads(self):
         # What they launch while a session begins or ends is in it or not: only our side is counted. What is not done yet when the clock is
         # changed or the other client ends with its forced flush is lost, and counted.
