@@ -30,17 +30,17 @@ TEST(BufferPoolTest, GivesDistinctBuffersUpToItsLimit) {
 
 TEST(BufferPoolTest, AllocatesABufferLaterThatThereWasNoMemoryFor) {
   auto pool = std::make_unique<BufferPool>();
-  pool->SetLimit(2 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
+  constexpr int kMany = 64;  // more than malloc may have left
+  pool->SetLimit(kMany * static_cast<std::int64_t>(BufferPool::kBufferBytes));
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
   const rlimit none{1 << 20, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_AS, &none), 0);
   int taken = 0;
-  for (int i = 0; i < 5; ++i) taken += pool->Take() != nullptr ? 1 : 0;
+  for (int i = 0; i < kMany; ++i) taken += pool->Take() != nullptr ? 1 : 0;
   ASSERT_EQ(setrlimit(RLIMIT_AS, &before), 0);
-  EXPECT_EQ(taken, 0);
-  EXPECT_NE(pool->Take(), nullptr);
-  EXPECT_NE(pool->Take(), nullptr);
+  EXPECT_LT(taken, kMany);
+  for (; taken < kMany; ++taken) EXPECT_NE(pool->Take(), nullptr);
   EXPECT_EQ(pool->Take(), nullptr);
 }
 

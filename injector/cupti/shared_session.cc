@@ -49,8 +49,7 @@ CUptiResult SharedSession::SetKind(Side side, CUpti_ActivityKind kind, bool on) 
 CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   const bool begins = side == kTheirs && request() != nullptr && !wanted_[kTheirs].HasAnyKind();
   if (begins) Begin();
-  CUptiResult result = CUPTI_SUCCESS;
-  if (!wanted_[1 - side].HasKind(kind)) result = cupti()->ActivityEnable(kind);
+  const CUptiResult result = EnableInCupti(side, kind);
   if (result == CUPTI_SUCCESS) {
     wanted_[side].SetKind(kind, true);
     if (side == kTheirs) delivered_.SetKind(kind, true);
@@ -60,8 +59,29 @@ CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   return result;
 }
 
+CUptiResult SharedSession::EnableInCupti(Side side, CUpti_ActivityKind kind) const {
+  constexpr auto kConcurrent = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  if (kind == kConcurrent && KernelsAreSerial())
+    return side == kOurs ? CUPTI_SUCCESS : cupti()->ActivityEnable(kind);
+  if (wanted_[1 - side].HasKind(kind)) return CUPTI_SUCCESS;
+  const bool instead = side == kTheirs && kind == CUPTI_ACTIVITY_KIND_KERNEL &&
+                       !KernelsAreSerial() && wanted_[kOurs].HasKind(kConcurrent) &&
+                       !wanted_[kTheirs].HasKind(kConcurrent);
+  if (instead) cupti()->ActivityDisable(kConcurrent);
+  const CUptiResult result = cupti()->ActivityEnable(kind);
+  if (instead && result != CUPTI_SUCCESS) cupti()->ActivityEnable(kConcurrent);
+  return result;
+}
+
+void SharedSession::Register(CUpti_BuffersCallbackRequestFunc on_requested,
+                             CUpti_BuffersCallbackCompleteFunc on_completed) {
+  complete_.store(on_completed, std::memory_order_release);
+  request_.store(on_requested, std::memory_order_release);
+  if (!BuffersAreTheirs() && wanted_[kTheirs].HasAnyKind()) Begin();
+}
+
 void SharedSession::Begin() {
-  Clear(&delivered_);
+  delivered_.CopyFrom(wanted_[kTheirs]);
   buffers_are_theirs_.store(true, std::memory_order_release);
   BringBack();
   g_counters.Add(Health::kOtherClientSessions);
@@ -99,7 +119,11 @@ CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
   if (side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind()) End();
   const Side other = side == kOurs ? kTheirs : kOurs;
   if (wanted_[other].HasKind(kind)) return CUPTI_SUCCESS;
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && KernelsAreSerial()) return CUPTI_SUCCESS;
   const CUptiResult result = cupti()->ActivityDisable(kind);
+  if (kind == CUPTI_ACTIVITY_KIND_KERNEL && was_on &&
+      wanted_[kOurs].HasKind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+    cupti()->ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (WantedRecords::IsCalls(kind)) RestoreCalls(other, WantedRecords::DomainOf(kind));
   return result;
 }

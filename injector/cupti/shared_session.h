@@ -6,7 +6,8 @@
 // Our callbacks stay registered. When the other client begins, all buffers of ours come back; while
 // it wants any kind, buffers are asked of it. Of one that comes back we take copies of our records,
 // take out what it did not ask for, and hand it over (buffer_sharing.h). A kind is on while either
-// of the two wants it.
+// of the two wants it. Only kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL) and concurrent ones
+// exclude each other: while the other client wants the former, they are what we record, too.
 //
 // Calls that change something come from one thread at a time of each client. The callbacks of
 // CUPTI only read, and take no lock.
@@ -52,12 +53,9 @@ class SharedSession {
   // does not wait takes its records away for good. Holds FlushTurn.
   void BringBack() const;
 
-  // The other client's buffer callbacks.
+  // The other client's buffer callbacks, before or after it enables kinds. Holds FlushTurn.
   void Register(CUpti_BuffersCallbackRequestFunc on_requested,
-                CUpti_BuffersCallbackCompleteFunc on_completed) {
-    complete_.store(on_completed, std::memory_order_release);
-    request_.store(on_requested, std::memory_order_release);
-  }
+                CUpti_BuffersCallbackCompleteFunc on_completed);
   CUpti_BuffersCallbackRequestFunc request() const {
     return request_.load(std::memory_order_acquire);
   }
@@ -92,7 +90,10 @@ class SharedSession {
   void Begin();
   void End();
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
+  CUptiResult EnableInCupti(Side side, CUpti_ActivityKind kind) const;
   CUptiResult Disable(Side side, CUpti_ActivityKind kind);
+  // Whether our concurrent kernels are off in CUPTI, as the other client has them one at a time.
+  bool KernelsAreSerial() const { return wanted_[kTheirs].HasKind(CUPTI_ACTIVITY_KIND_KERNEL); }
   // In CUPTI. An answer that CUPTI has no such function is no error of a client's.
   CUptiResult SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const;
   void RestoreCalls(Side side, CudaDomain domain) const;

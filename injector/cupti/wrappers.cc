@@ -83,6 +83,7 @@ TRACEINJECT_CUPTI(cuptiActivityRegisterCallbacks,
                   {
                     if (request == nullptr || complete == nullptr)
                       return CUPTI_ERROR_INVALID_PARAMETER;
+                    const FlushTurn turn(kLongestTurnNs);
                     g_shared_session.Register(request, complete);
                     return CUPTI_SUCCESS;
                   })

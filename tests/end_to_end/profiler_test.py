@@ -15,6 +15,11 @@ KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 BAD = {"FAKE_CUPTI_SHUFFLE": "7", "FAKE_CUPTI_DELAY_MS": "5"}
 
 
+def told_by_cupti(row):
+    """With the 32 bits of the correlation id that CUPTI tells: where it was taken away they may begin anew, and what is above tells them apart."""
+    return row._replace(correlation=row.correlation & 0xFFFFFFFF)
+
+
 class Profile:
     """What the other client got: for each of its sessions, how often each kind of record came."""
 
@@ -100,6 +105,12 @@ class OtherClient(harness.TestCase):
     def test_another_client_that_leaves_the_clock_alone(self):
         self.check(env={"FAKE_PROFILER_CLOCK": "0"})
 
+    def test_another_client_that_enables_first(self):
+        self.check(env={"FAKE_PROFILER_ORDER": "enable"})
+
+    def test_another_client_that_wants_kernels_one_at_a_time(self):
+        self.check(env={"FAKE_PROFILER_KERNELS": "serial"})
+
     def test_work_on_other_threads(self):
         # What they launch while a session begins or ends is in it or not: only our side is counted. What is not done yet when the clock is
         # changed or the other client ends with its forced flush is lost, and counted.
@@ -123,12 +134,11 @@ class OtherClient(harness.TestCase):
         self.assert_complete(traced)
 
     def assert_missing_only_in(self, recording, truth, gaps):
-        # Where CUPTI was taken away correlation ids may begin anew, and are told apart by what is above their 32 bits.
         recorded = collections.defaultdict(list)
-        for kernel in recording.kernels():
-            recorded[kernel.correlation & 0xFFFFFFFF].append(kernel.start)
-        for kernel in truth.kernels():
-            if not any(abs(start - kernel.start) <= NEAR_NS for start in recorded[kernel.correlation & 0xFFFFFFFF]):
+        for kernel in map(told_by_cupti, recording.kernels()):
+            recorded[kernel.correlation].append(kernel.start)
+        for kernel in map(told_by_cupti, truth.kernels()):
+            if not any(abs(start - kernel.start) <= NEAR_NS for start in recorded[kernel.correlation]):
                 self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS
                                     for start, dur, _ in gaps), "a kernel is missing outside of the gaps that are told")
 
@@ -168,6 +178,8 @@ class OtherClient(harness.TestCase):
         gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
         self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * told)
         self.assert_missing_only_in(recording, truth, gaps)
+        made_up = set(map(told_by_cupti, recording.kernels())) - set(map(told_by_cupti, truth.kernels()))
+        self.assertEqual(made_up, set(), "kernels were made up")
         self.assertEqual(recording.count("other_client", "stood_aside"), stood_aside)
         self.assertEqual(recording.count("cupti", "errors"), 0)
         starts = [recording.base + start for start, _, _ in gaps[1:]] + [2 ** 62]

@@ -118,6 +118,10 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
       kind == SettingNumber("FAKE_CUPTI_REFUSED_KIND", -1)) {
     return CUPTI_ERROR_INVALID_KIND;
   }
+  if (enabled &&
+      ((kind == CUPTI_ACTIVITY_KIND_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]) ||
+       (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_KERNEL])))
+    return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds_[static_cast<std::size_t>(kind)] = enabled;
   // A kind of calls is all of them, whatever was chosen before.
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
