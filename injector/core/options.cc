@@ -151,9 +151,9 @@ constexpr OptionRow kOptions[] = {
       "trigger, nothing before `analyze trigger start`, which works with all of them"},
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
-    {{"TRACEINJECT_FLUSH_MS", "1000",
+    {{"TRACEINJECT_FLUSH_MS", "750",
       "how often what is complete is written and committed; what a killed process loses is at most "
-      "about this"},
+      "about twice this"},
      "milliseconds from 50 to 3600000",
      Integer<&Options::flush_ms, 50, 3'600'000>},
     {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},

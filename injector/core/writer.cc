@@ -18,6 +18,7 @@
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/cupti/errors.h"
+#include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
 #include "injector/store/output_name.h"
 
@@ -127,6 +128,7 @@ void Writer::RequestEnd() {
 
 void Writer::Run() {
   if (!failure_.empty()) return RunFailed();
+  g_shared_session.SetOwnThread();
   const std::int64_t interval_ns = options_.flush_ms * 1'000'000;
   std::int64_t next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {

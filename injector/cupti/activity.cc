@@ -118,7 +118,7 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
 // Hands a buffer of ours to the writer. The names in it are copies.
 void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
   Node* node = new (std::nothrow)
-      Node{{buffer, valid_bytes, g_record_clocks.current(), g_shared_session.finalized_count()},
+      Node{{buffer, valid_bytes, g_record_clocks.current(), g_shared_session.taken_away_count()},
            g_completed.load(std::memory_order_relaxed)};
   if (node == nullptr) return Drop(buffer, valid_bytes);
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,

@@ -19,8 +19,8 @@ namespace traceinject {
 struct CompletedBuffer {
   std::uint8_t* data = nullptr;
   std::size_t valid_bytes = 0;
-  int clock = 0;      // in force when it came back (record_clock.h)
-  int finalized = 0;  // how often CUPTI had been finalized by then (shared_session.h)
+  int clock = 0;       // in force when it came back (record_clock.h)
+  int taken_away = 0;  // how often CUPTI had been taken away by then (shared_session.h)
 };
 
 class Activity {

@@ -31,8 +31,8 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& betwee
   int gpu_work = 0, records = 0;
   times_.Read();
   clock_ = buffer.clock;
-  if (finalized_ != buffer.finalized) correlation_.Restart();
-  finalized_ = buffer.finalized;
+  if (taken_away_ != buffer.taken_away) correlation_.Restart();
+  taken_away_ = buffer.taken_away;
   const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
                                    [&](CUpti_Activity* record, std::size_t) {
                                      gpu_work += Add(record);

@@ -89,8 +89,8 @@ class ActivityDecoder {
   RecordTimes times_{&g_record_clocks};
   int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
   CorrelationWidener correlation_;
+  int taken_away_ = 0;  // CompletedBuffer::taken_away of the buffers so far
   std::int64_t probes_ = 0;
-  int finalized_ = 0;  // CompletedBuffer::finalized of the buffers so far
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.

@@ -2,6 +2,7 @@
 #include "injector/cupti/shared_session.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
@@ -89,6 +90,18 @@ void SharedSession::Begin() {
 // Those of its buffers that are filled now come back by the flush with which it ends.
 void SharedSession::End() { buffers_are_theirs_.store(false, std::memory_order_release); }
 
+void SharedSession::SetOwnThread() {
+  const auto id = cupti()->SetThreadIdType != nullptr ? static_cast<std::uint64_t>(gettid())
+                                                      : static_cast<std::uint64_t>(pthread_self());
+  own_thread_.store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
+}
+
+bool SharedSession::IsOwnCall(const CUpti_Activity* record) const {
+  return WantedRecords::IsCalls(record->kind) &&
+         reinterpret_cast<const ApiRecord*>(record)->threadId ==
+             own_thread_.load(std::memory_order_relaxed);
+}
+
 void SharedSession::BringBack() const {
   const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + kLongestWaitNs;
   do {
@@ -138,14 +151,12 @@ void SharedSession::TakenAway() {
   End();
   for (WantedRecords& wanted : wanted_) Clear(&wanted);
   lent_.store(0, std::memory_order_relaxed);
+  g_record_clocks.Use(nullptr);
+  taken_away_count_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void SharedSession::Finalized(std::int64_t time_ns) {
-  End();
-  for (WantedRecords& wanted : wanted_) Clear(&wanted);
-  lent_.store(0, std::memory_order_relaxed);
-  g_record_clocks.Use(nullptr);
-  finalized_count_.fetch_add(1, std::memory_order_acq_rel);
+  TakenAway();
   finalized_ns_.store(time_ns, std::memory_order_release);
 }
 

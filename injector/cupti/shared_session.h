@@ -41,6 +41,10 @@ class SharedSession {
   // turned its kinds off.
   const WantedRecords& delivered() const { return delivered_; }
 
+  // The calling thread is ours: what it calls is none of the other client's business.
+  void SetOwnThread();
+  bool IsOwnCall(const CUpti_Activity* record) const;
+
   // Buffers of ours that CUPTI has.
   void Lent() { lent_.fetch_add(1, std::memory_order_relaxed); }
   void CameBack() { lent_.fetch_sub(1, std::memory_order_relaxed); }
@@ -71,16 +75,16 @@ class SharedSession {
   void SetSubscribed(bool on) { subscribed_.store(on, std::memory_order_relaxed); }
   bool subscribed() const { return subscribed_.load(std::memory_order_relaxed); }
 
-  // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has:
-  // what is on is not known.
+  // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has,
+  // and maybe all of CUPTI: what is on is not known.
   void TakenAway();
   // cuptiFinalize() took everything away at this time: nothing is on, and buffers that did not come
   // back do not come any more.
   void Finalized(std::int64_t time_ns);
   // When that was, once; 0: it was not.
   std::int64_t TakeFinalized() { return finalized_ns_.exchange(0); }
-  // How often it was so far. CUPTI counts its correlation ids from one again after each.
-  int finalized_count() const { return finalized_count_.load(std::memory_order_acquire); }
+  // How often either was so far. After cuptiFinalize() correlation ids begin at one again.
+  int taken_away_count() const { return taken_away_count_.load(std::memory_order_acquire); }
 
  private:
   void Begin();
@@ -101,9 +105,10 @@ class SharedSession {
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};
   std::atomic<int> lent_{0};
+  std::atomic<std::uint32_t> own_thread_{0};  // as records tell
   std::atomic<bool> subscribed_{false};
   std::atomic<std::int64_t> finalized_ns_{0};
-  std::atomic<int> finalized_count_{0};
+  std::atomic<int> taken_away_count_{0};
 };
 
 // The one of this process.
