@@ -74,24 +74,35 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
   LendOurs(buffer, size, max_records);
 }
 
-// Copies a kernel's name now: CUPTI may free it once this callback returns.
-void InternName(CUpti_Activity* record) {
-  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-      record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
-    auto* kernel = reinterpret_cast<KernelRecord*>(record);
+// Copies a kernel's name now: CUPTI may free it once this callback returns. False: there is no
+// memory for it.
+bool InternName(CUpti_Activity* record) {
+  if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+      record->kind != CUPTI_ACTIVITY_KIND_KERNEL)
+    return true;
+  auto* kernel = reinterpret_cast<KernelRecord*>(record);
+  try {  // CUPTI's frames are not made for exceptions
     kernel->name = Names().Intern(kernel->name);
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  return true;
 }
 
-void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
+// False: there is no memory for them.
+bool InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
+  bool all = true;
   ForEachRecord(*g_cupti, buffer, valid_bytes,
-                [](CUpti_Activity* record, std::size_t) { InternName(record); });
+                [&](CUpti_Activity* record, std::size_t) { all = all && InternName(record); });
+  return all;
 }
 
-std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
+// There is no memory for what a buffer of ours brought.
+void Drop(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::int64_t records = 0;
   ForEachRecord(*g_cupti, buffer, valid_bytes, [&](CUpti_Activity*, std::size_t) { ++records; });
-  return records;
+  g_counters.Add(Health::kCuptiDropped, records);
+  g_pool.Return(buffer);
 }
 
 void CountDropped(CUcontext context, std::uint32_t stream) {
@@ -104,19 +115,12 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
   }
 }
 
-// Hands a buffer of ours to the writer.
+// Hands a buffer of ours to the writer. The names in it are copies.
 void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
-  Node* node = nullptr;
-  try {  // CUPTI's frames are not made for exceptions
-    InternNames(buffer, valid_bytes);
-    node = new Node{
-        {buffer, valid_bytes, g_record_clocks.current(), g_shared_session.taken_away_count()},
-        g_completed.load(std::memory_order_relaxed)};
-  } catch (const std::bad_alloc&) {
-    g_counters.Add(Health::kCuptiDropped, CountRecords(buffer, valid_bytes));
-    g_pool.Return(buffer);
-    return;
-  }
+  Node* node = new (std::nothrow)
+      Node{{buffer, valid_bytes, g_record_clocks.current(), g_shared_session.taken_away_count()},
+           g_completed.load(std::memory_order_relaxed)};
+  if (node == nullptr) return Drop(buffer, valid_bytes);
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
                                             std::memory_order_relaxed)) {
   }
@@ -139,6 +143,8 @@ class Copies {
       g_counters.Add(Health::kBuffersRequested);
     }
     std::memcpy(buffer_ + used_, record, bytes);
+    if (!InternName(reinterpret_cast<CUpti_Activity*>(buffer_ + used_)))
+      return g_counters.Add(Health::kCuptiDropped);
     used_ += bytes;
   }
 
@@ -176,6 +182,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     g_pool.Return(buffer);
     return;
   }
+  if (!InternNames(buffer, valid_bytes)) return Drop(buffer, valid_bytes);
   Queue(buffer, valid_bytes);
 }
 
