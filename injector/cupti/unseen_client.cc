@@ -67,8 +67,10 @@ UnseenClient::Change UnseenClient::Look(std::int64_t probes, bool forced) {
 
 UnseenClient::Change UnseenClient::LookForItsEnd() {
   const bool was_wrong = CallsToUs() != calls_;
-  if (subscribed_) looks_ = Subscribes() ? 0 : looks_ + 1;
-  if (!was_wrong && looks_ < kLooks) return Change::kNone;
+  const bool subscribes = Subscribes();
+  subscribed_ |= subscribes;
+  looks_ = subscribes ? 0 : looks_ + 1;
+  if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
   active_ = false;
   return Change::kLeft;
 }

@@ -198,6 +198,9 @@ class OtherClient(harness.TestCase):
     def test_unseen_client_where_threads_share_a_buffer(self):
         self.check_unseen("--profile-finalize", cuda="cuda12")
 
+    def test_unseen_client_that_is_done_before_it_is_noticed(self):
+        self.check_unseen("--steps", "90", sessions="20-22", told=1, stood_aside=1, env={"TRACEINJECT_FLUSH_MS": "150"})
+
     def test_unseen_client_between_two_flushes(self):
         """It gets buffers of ours, and frees them."""
         self.check_unseen("--profile-finalize", "--steps", "75", sessions="40-43", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "1500"})
