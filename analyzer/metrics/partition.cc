@@ -2,6 +2,7 @@
 #include "analyzer/metrics/partition.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <numeric>
@@ -27,7 +28,7 @@ class Sweep {
       const TimeNs next = std::min(time, first_end_);
       booked_[active_] += next - now_;
       now_ = next;
-      if (next == first_end_) FindActive();
+      if (next == first_end_) EndFirst();
     }
   }
   void Occupy(Lane lane, TimeNs end) {
@@ -56,6 +57,12 @@ class Sweep {
   }
 
  private:
+  // What ends first has ended: as a rule nothing else was going on.
+  void EndFirst() {
+    if (!std::has_single_bit(active_)) return FindActive();
+    active_ = 0;
+    first_end_ = kOpen;
+  }
   void FindActive() {
     active_ = 0;
     first_end_ = kOpen;
