@@ -5,30 +5,29 @@
 
 #include <exception>
 #include <limits>
+#include <utility>
 
 #include "analyzer/common/printable.h"
 
 namespace traceinject {
-namespace {
 
-constexpr char kRowVisitor[] = "traceinject row visitor";
-
+// Lives as long as Statement::ForEachRow.
 struct RowVisitor {
   const std::function<bool(const SqlRow&)>& visit;
   bool stopped = false;
   std::exception_ptr thrown = nullptr;
 };
 
-// visit_row(visitor, column, ...): an aggregate without a result. Nothing may be thrown through
-// SQLite.
-void VisitRow(sqlite3_context* context, int count, sqlite3_value** values) {
-  auto* const visitor =
-      count == 0 ? nullptr
-                 : static_cast<RowVisitor*>(sqlite3_value_pointer(values[0], kRowVisitor));
+namespace {
+
+// visit_row(column, ...): an aggregate without a result, which hands the row to the connection's
+// visitor. Nothing may be thrown through SQLite.
+void VisitRow(sqlite3_context* context, int, sqlite3_value** values) {
+  RowVisitor* const visitor = *static_cast<RowVisitor**>(sqlite3_user_data(context));
   if (visitor == nullptr)
     return sqlite3_result_error(context, "visit_row() is used by this program only", -1);
   try {
-    if (visitor->visit(SqlRow(values + 1))) return;
+    if (visitor->visit(SqlRow(values))) return;
     visitor->stopped = true;
   } catch (...) {
     visitor->thrown = std::current_exception();
@@ -114,10 +113,11 @@ void Statement::Reset() { sqlite3_reset(statement_.get()); }
 
 Status Statement::ForEachRow(const std::function<bool(const SqlRow&)>& visit) {
   RowVisitor visitor{visit};
-  sqlite3_bind_pointer(statement_.get(), 1, &visitor, kRowVisitor, nullptr);
+  // A visitor may read other rows meanwhile.
+  RowVisitor* const outer = std::exchange(*visitor_, &visitor);
   const Result<bool> row = Step();
   Reset();
-  BindNull(1);
+  *visitor_ = outer;
   if (visitor.thrown) std::rethrow_exception(visitor.thrown);
   if (!row.ok() && !visitor.stopped) return Error{row.error()};
   return Done{};
@@ -159,8 +159,8 @@ Result<Database> Database::Open(const std::string& uri_or_path, int flags, const
   }
   sqlite3_extended_result_codes(handle, 1);
   const int added =
-      sqlite3_create_function_v2(handle, "visit_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nullptr,
-                                 nullptr, VisitRow, NoResult, nullptr);
+      sqlite3_create_function_v2(handle, "visit_row", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+                                 database.visitor_.get(), nullptr, VisitRow, NoResult, nullptr);
   if (added != SQLITE_OK) return Error{SqliteError(database.path_, added, sqlite3_errstr(added))};
   return database;
 }
@@ -176,11 +176,11 @@ Result<Statement> Database::Prepare(std::string_view sql, std::string_view* tail
   }
   if (tail != nullptr) *tail = sql.substr(static_cast<std::size_t>(rest - sql.data()));
   if (statement == nullptr) return Error{fmt::format("{}: the SQL text holds no statement", path_)};
-  return Statement(statement, path_);
+  return Statement(statement, visitor_.get(), path_);
 }
 
 Result<Statement> Database::PrepareRows(std::string_view columns, std::string_view from) const {
-  return Prepare(fmt::format("SELECT visit_row(?1, {}) FROM {}", columns, from));
+  return Prepare(fmt::format("SELECT visit_row({}) FROM {}", columns, from));
 }
 
 Status Database::Execute(const std::string& sql) const {

@@ -33,6 +33,8 @@ class SqlRow {
   sqlite3_value** values_;
 };
 
+struct RowVisitor;
+
 // A prepared statement. Columns count from 0, parameters from 1 as in SQLite. Must not outlive its
 // Database.
 class Statement {
@@ -71,9 +73,10 @@ class Statement {
   struct Finalizer {
     void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
   };
-  Statement(sqlite3_stmt* statement, std::string path)
-      : statement_(statement), path_(std::move(path)) {}
+  Statement(sqlite3_stmt* statement, RowVisitor** visitor, std::string path)
+      : statement_(statement), visitor_(visitor), path_(std::move(path)) {}
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
+  RowVisitor** visitor_;  // of its database
   std::string path_;
 };
 
@@ -101,6 +104,8 @@ class Database {
     void operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
   };
   Database(sqlite3* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+  // Whom rows are handed to at present; SQLite knows its place.
+  std::unique_ptr<RowVisitor*> visitor_ = std::make_unique<RowVisitor*>(nullptr);
   std::unique_ptr<sqlite3, Closer> handle_;
   std::string path_;
 };

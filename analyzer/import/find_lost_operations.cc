@@ -74,12 +74,13 @@ bool HasPlannedGap(const Rank& rank, TimeNs from, TimeNs to) {
 std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
   std::vector<Loss> losses, open(rank.threads.size());
   const ApiCalls& api = rank.api;
-  for (std::uint32_t row = 0; row < api.size(); ++row) {
-    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || api.correlation[row] == 0 ||
-        api.correlation[row] < rank.first_kept_call)
+  auto id = api.correlation.begin();
+  for (std::uint32_t row = 0; row < api.size(); ++row, ++id) {
+    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || *id == 0 ||
+        *id < rank.first_kept_call)
       continue;
     Loss& loss = open[api.thread[row]];
-    if (!ids.Has(api.correlation[row])) {
+    if (!ids.Has(*id)) {
       if (api.result[row] != 0) continue;
       if (loss.count++ == 0) loss.first = row;
       continue;

@@ -19,22 +19,18 @@ class LaunchIndex {
   explicit LaunchIndex(const Rank& rank) {
     const auto& ids = rank.api.correlation;
     if (ids.empty()) return;
-    std::uint64_t highest = base_ = ids[0];
-    for (std::size_t row = 0; row < ids.size(); ++row) {
-      base_ = std::min(base_, ids[row]);
-      highest = std::max(highest, ids[row]);
+    std::uint64_t highest = base_ = ids.front();
+    for (const std::uint64_t id : ids) {
+      base_ = std::min(base_, id);
+      highest = std::max(highest, id);
     }
     constexpr std::uint64_t kSlack = 1 << 20;
     if (highest - base_ <= 8 * static_cast<std::uint64_t>(ids.size()) + kSlack)
       dense_.assign(highest - base_ + 1, kNone);
-    for (std::uint32_t row = 0; row < ids.size(); ++row) {
-      if (ids[row] == 0) continue;
-      if (dense_.empty()) {
-        sorted_.emplace_back(ids[row], row);
-        continue;
-      }
-      std::uint32_t& slot = dense_[ids[row] - base_];
-      if (slot == kNone || IsBetter(rank, row, slot)) slot = row;
+    std::uint32_t row = 0;
+    for (const std::uint64_t id : ids) {
+      Add(rank, id, row);
+      ++row;
     }
     std::sort(sorted_.begin(), sorted_.end(), [&](const auto& a, const auto& b) {
       if (a.first != b.first) return a.first < b.first;
@@ -57,6 +53,15 @@ class LaunchIndex {
   }
 
  private:
+  void Add(const Rank& rank, std::uint64_t id, std::uint32_t row) {
+    if (id == 0) return;
+    if (dense_.empty()) {
+      sorted_.emplace_back(id, row);
+      return;
+    }
+    std::uint32_t& slot = dense_[id - base_];
+    if (slot == kNone || IsBetter(rank, row, slot)) slot = row;
+  }
   static bool IsLaunch(const Rank& rank, std::uint32_t row) {
     return Launches(rank.api_names[rank.api.name[row]].api_class);
   }
@@ -76,9 +81,9 @@ void JoinLaunches(Rank& rank) {
   const LaunchIndex index(rank);
   for (Device& device : rank.devices) {
     GpuOps& ops = device.ops;
-    ops.launch = {};
-    for (std::size_t i = 0; i < ops.size(); ++i)
-      ops.launch.push_back(index.Find(ops.correlation[i]));
+    ops.launch.clear();
+    ops.launch.reserve(ops.size());
+    for (const std::uint64_t id : ops.correlation) ops.launch.push_back(index.Find(id));
   }
 }
 

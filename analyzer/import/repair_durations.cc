@@ -72,8 +72,9 @@ class Finder {
         last_(rank.streams.size(), kNone) {}
 
   std::vector<Corrupt> Find() {
-    for (std::uint32_t row = 0; row < ops_.size(); ++row) {
-      std::uint32_t& before = last_[ops_.stream[row]];
+    auto stream = ops_.stream.begin();
+    for (std::uint32_t row = 0; row < ops_.size(); ++row, ++stream) {
+      std::uint32_t& before = last_[*stream];
       if (before != kNone && ops_.end[before] > ops_.start[row] + kClockToleranceNs)
         Overlap(before, row);
       if (before == kNone || corrupt_row_ == before || ops_.end[row] >= ops_.end[before])

@@ -20,7 +20,8 @@ class Links {
   void CheckEach() {
     std::vector<bool> taken(rank_.api.size());
     disordered_.assign(rank_.streams.size(), false);
-    for (std::uint32_t row = 0; row < ops_.size(); ++row) {
+    auto stream = ops_.stream.begin();
+    for (std::uint32_t row = 0; row < ops_.size(); ++row, ++stream) {
       const std::uint32_t call = ops_.launch[row];
       if (call == kNone) {
         if (!rank_.CallIsBeyond(ops_.correlation[row])) ++rank_.trust.without_call;
@@ -41,8 +42,8 @@ class Links {
         }
         taken[call] = true;
       }
-      TimeNs& latest = latest_[ops_.stream[row]];
-      if (rank_.api.end[call] < latest - kClockToleranceNs) disordered_[ops_.stream[row]] = true;
+      TimeNs& latest = latest_[*stream];
+      if (rank_.api.end[call] < latest - kClockToleranceNs) disordered_[*stream] = true;
       latest = std::max(latest, called);
     }
   }
@@ -56,15 +57,8 @@ class Links {
   std::int64_t wrong() const { return static_cast<std::int64_t>(wrong_.size()); }
 
   void Remove(bool all) {
-    if (wrong_.empty() && !all) return;
-    PackedColumn<std::uint32_t> launch;
-    auto next = wrong_.begin();
-    for (std::uint32_t row = 0; row < ops_.size(); ++row) {
-      const bool is_wrong = next != wrong_.end() && *next == row;
-      if (is_wrong) ++next;
-      launch.push_back(all || is_wrong ? kNone : ops_.launch[row]);
-    }
-    ops_.launch = std::move(launch);
+    if (all) std::fill(ops_.launch.begin(), ops_.launch.end(), kNone);
+    for (const std::uint32_t row : wrong_) ops_.launch[row] = kNone;
   }
 
  private:

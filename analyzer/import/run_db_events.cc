@@ -22,8 +22,8 @@ std::uint8_t NarrowByte(std::int64_t value) {
 
 // Room for `rows` in all columns, before the first row: growing by and by would need up to three
 // times the memory. What is not used is never touched.
-template <typename... Columns>
-void MakeRoom(std::size_t rows, std::vector<TimeNs>& first, Columns&... others) {
+template <typename... T>
+void MakeRoom(std::size_t rows, std::vector<TimeNs>& first, std::vector<T>&... others) {
   if (first.capacity() != 0) return;
   first.reserve(rows);
   (others.reserve(rows), ...);
@@ -74,7 +74,7 @@ class Reader {
           TimeNs end = 0;
           if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
           ApiCalls& api = rank(*thread).api;
-          MakeRoom(api_rows_, api.start, api.end, api.thread);
+          MakeRoom(api_rows_, api.start, api.end, api.thread, api.name);
           api.start.push_back(row.int64(0));
           api.end.push_back(end);
           api.thread.push_back(thread->index);
@@ -106,7 +106,7 @@ class Reader {
     if (!rows_.Times(table, start, row.int64(1), end)) return nullptr;
     op_process_ = stream->rank;
     GpuOps& ops = rank(*stream).devices[stream->device].ops;
-    MakeRoom(op_rows_, ops.start, ops.end, ops.kind, ops.kernel_class, ops.stream);
+    MakeRoom(op_rows_, ops.start, ops.end, ops.kind, ops.kernel_class, ops.detail);
     ops.start.push_back(start);
     ops.end.push_back(end);
     ops.kind.push_back(kind);
@@ -211,8 +211,7 @@ class Reader {
           if (!rows_.TimesOrOpen("nvtx", row, 1, start, end)) return;
           if (kind == NvtxKind::kMark) end = start;
           NvtxRanges& nvtx = rank(*thread).nvtx;
-          MakeRoom(nvtx_rows_, nvtx.start, nvtx.end, nvtx.thread, nvtx.kind, nvtx.domain, nvtx.text,
-                   nvtx.category);
+          MakeRoom(nvtx_rows_, nvtx.start, nvtx.end, nvtx.thread, nvtx.kind, nvtx.text);
           nvtx.start.push_back(start);
           nvtx.end.push_back(end);
           nvtx.thread.push_back(thread->index);

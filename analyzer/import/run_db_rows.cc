@@ -11,8 +11,6 @@
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kFarthest_ns = TimeNs{1} << 60;
-
 std::string_view Explain(RowProblem problem) {
   switch (problem) {
     case RowProblem::kNoStream:
@@ -51,8 +49,6 @@ std::int32_t Narrow(std::int64_t value) {
   return static_cast<std::int32_t>(std::clamp<std::int64_t>(
       value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
-
-bool IsPlausible(TimeNs time_ns) { return time_ns >= -kFarthest_ns && time_ns <= kFarthest_ns; }
 
 Status RunDbRows::ExpectStored(std::string_view table) {
   auto found = database_.Prepare(
@@ -134,16 +130,13 @@ std::uint64_t RunDbRows::MostRows(std::string_view table) const {
   return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
 }
 
-bool RunDbRows::Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
+bool RunDbRows::RepairTimes(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
   if (!IsPlausible(start) || !IsPlausible(dur)) {
     Count(table, RowProblem::kTime);
     return false;
   }
-  if (dur < 0) {
-    Count(table, RowProblem::kNegative);
-    dur = 0;
-  }
-  end = start + dur;
+  Count(table, RowProblem::kNegative);
+  end = start;
   return true;
 }
 

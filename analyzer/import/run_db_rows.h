@@ -36,7 +36,10 @@ enum class RowProblem {
 
 // Times further than this from the base (36 years) are no times of this recording. Keeps all later
 // sums from overflowing.
-bool IsPlausible(TimeNs time_ns);
+inline constexpr TimeNs kFarthestNs = TimeNs{1} << 60;
+constexpr bool IsPlausible(TimeNs time_ns) {
+  return time_ns >= -kFarthestNs && time_ns <= kFarthestNs;
+}
 
 // The nearest number of 32 bits.
 std::int32_t Narrow(std::int64_t value);
@@ -102,7 +105,12 @@ class RunDbRows {
   }
 
   // start and end of a row from (start, dur); false if the row cannot be placed in time.
-  bool Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end);
+  bool Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
+    if (!IsPlausible(start) || !IsPlausible(dur) || dur < 0)
+      return RepairTimes(table, start, dur, end);
+    end = start + dur;
+    return true;
+  }
   // The same where an absent duration means open.
   bool TimesOrOpen(std::string_view table, const SqlRow& row, int dur_column, TimeNs start,
                    TimeNs& end);
@@ -113,6 +121,7 @@ class RunDbRows {
   const Database& database() const { return database_; }
 
  private:
+  bool RepairTimes(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end);
   Result<Statement> PrepareRows(std::string_view table, std::string_view columns,
                                 std::string_view order) const;
   std::uint64_t MostRows(std::string_view table) const;

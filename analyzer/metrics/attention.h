@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -47,14 +48,13 @@ struct AttentionCalls {
   AttentionCalls& operator+=(const AttentionCalls& other);
 };
 
-// The calls with a kernel in the ranges. Those without a kernel on any device count once a rank:
-// with its first device that did work, if they were called in the window.
-// O((calls + products + operations) log calls).
-AttentionCalls CountAttention(const Rank& rank, const Device& device, const OpRanges& ranges,
-                              Interval window);
-inline AttentionCalls CountAttention(const Rank& rank, const Device& device, OpRange range,
-                                     Interval window) {
-  return CountAttention(rank, device, OpRanges{range}, window);
-}
+// The calls with a kernel in the ranges. O(calls + operations).
+AttentionCalls LinkedAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
+                               const OpRanges& ranges);
+
+// The same of one range. Those without a kernel on any device count once a rank: with its first
+// device that did work, if they were called in the window.
+AttentionCalls CountAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
+                              OpRange range, Interval window);
 
 }  // namespace traceinject

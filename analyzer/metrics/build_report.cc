@@ -5,6 +5,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/metrics/device_analysis.h"
@@ -22,14 +23,12 @@ constexpr int kReportVersion = 1;
 
 void WriteDevices(const std::deque<DeviceAnalysis>& devices, const ReportWriter& writer,
                   StopFlag stop, Report& report) {
-  std::optional<HostActivities> activities;
-  const Rank* indexed = nullptr;
   for (const DeviceAnalysis& found : devices) {
     if (IsStopped(stop)) return;
-    // Devices of one process follow each other and share its index.
-    if (found.rank != indexed) activities.emplace(*found.rank);
-    indexed = found.rank;
-    writer.Device(found, *activities, *report.add_devices());
+    Intervals gaps;
+    for (const Gap& gap : found.gaps.longest) gaps.push_back(gap.time);
+    const HostActivities activities(*found.rank, std::move(gaps));
+    writer.Device(found, activities, *report.add_devices());
   }
 }
 

@@ -14,6 +14,7 @@
 #include "analyzer/metrics/process_label.h"
 #include "analyzer/metrics/step_flops.h"
 #include "analyzer/metrics/steps.h"
+#include "analyzer/model/library_calls.h"
 
 namespace traceinject {
 namespace {
@@ -40,7 +41,8 @@ void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
 }
 
 // Empty if it was stopped.
-std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, const Window& window,
+std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device,
+                                      const LibraryCalls& calls, const Window& window,
                                       const ReportOptions& options) {
   DeviceAnalysis found;
   found.rank = &rank;
@@ -52,16 +54,20 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device, co
       {
           [&] {
             found.kernels.Add(rank, device, found.range,
-                              MeasureKernelWork(rank, device, found.range));
+                              MeasureKernelWork(rank, device, calls, found.range));
           },
-          [&] { found.products = CountMatrixProducts(rank, device, found.range, window.time); },
-          [&] { found.step_flops = FlopsOfSteps(rank, device, window.time, options.pattern()); },
+          [&] {
+            found.products = CountMatrixProducts(rank, device, calls, found.range, window.time);
+          },
+          [&] {
+            found.step_flops = FlopsOfSteps(rank, device, calls, window.time, options.pattern());
+          },
           [&] {
             if (options.gap_causes)
               found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
           },
           [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
-          [&] { found.attention = CountAttention(rank, device, found.range, window.time); },
+          [&] { found.attention = CountAttention(rank, device, calls, found.range, window.time); },
           [&] { found.partition = PartitionOf(device.ops, window.time); },
           [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
           [&] { found.telemetry = SummariseTelemetry(device, window.time); },
@@ -140,6 +146,7 @@ std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
                                           const ReportOptions& options, Report& report) {
   std::deque<DeviceAnalysis> devices;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    std::optional<LibraryCalls> calls;  // of the rank, once a device needs them
     for (const Device& device : run.ranks[i].devices) {
       if (device.ops.size() == 0) continue;
       const std::string label = LabelOf(run, run.ranks[i], device);
@@ -153,7 +160,8 @@ std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
         report.add_notes(note);
         continue;
       }
-      auto found = Analyse(run.ranks[i], device, *window, options);
+      if (!calls) calls.emplace(run.ranks[i]);
+      auto found = Analyse(run.ranks[i], device, *calls, *window, options);
       if (!found) return devices;
       devices.push_back(*std::move(found));
       devices.back().rank_index = i;

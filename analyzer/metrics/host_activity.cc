@@ -89,12 +89,13 @@ std::string DescribeActivities(const Rank& rank, const Gap& gap,
 
 }  // namespace
 
-HostActivities::HostActivities(const Rank& rank)
+HostActivities::HostActivities(const Rank& rank, Intervals times)
     : rank_(rank),
-      api_(rank.api.start, rank.api.end, rank.api.thread, rank.threads.size()),
-      nvtx_(rank.nvtx.start, rank.nvtx.end, rank.nvtx.thread, rank.threads.size()),
+      times_(Merge(std::move(times))),
+      api_(rank.api.start, rank.api.end, rank.api.thread, rank.threads.size(), times_),
+      nvtx_(rank.nvtx.start, rank.nvtx.end, rank.nvtx.thread, rank.threads.size(), times_),
       collectives_(rank.collectives.start, rank.collectives.end, rank.collectives.thread,
-                   rank.threads.size()) {
+                   rank.threads.size(), times_) {
   for (const std::string& domain : rank.nvtx_domains) nccl_domain_.push_back(domain == "NCCL");
 }
 

@@ -24,7 +24,8 @@ struct HostActivity {
 // Indexes the host events of one process by thread. The Rank must outlive it.
 class HostActivities {
  public:
-  explicit HostActivities(const Rank& rank);
+  // To be asked about times inside `times` only, and of them what is recorded is kept. O(events).
+  HostActivities(const Rank& rank, Intervals times);
 
   // What the thread did: the calls with the largest overlap (up to three names), the innermost NVTX
   // range that covers all of the time, up to two other ranges, up to two NCCL functions; each group
@@ -43,6 +44,7 @@ class HostActivities {
   std::vector<HostActivity> OtherThreads(std::uint32_t thread, Interval time) const;
 
   const Rank& rank_;
+  const Intervals times_;
   ThreadRows api_, nvtx_, collectives_;
   std::vector<bool> nccl_domain_;  // per domain
 };

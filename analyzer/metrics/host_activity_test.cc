@@ -32,7 +32,8 @@ TEST(HostActivityTest, TellsWhatTheLaunchingThreadDid) {
   RankBuilder builder = Gap900();
   const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 1100}, 1);
   ASSERT_EQ(gaps.longest.size(), 1u);
-  const std::vector<HostActivity> found = HostActivities(builder.rank()).During(gaps.longest[0]);
+  const std::vector<HostActivity> found =
+      HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]);
   ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[0].name, "cudaStreamSynchronize");
   EXPECT_EQ(found[0].overlap_ns, 200);
@@ -63,7 +64,8 @@ TEST(HostActivityTest, OtherThreadsAreAskedWhenTheLaunchingOneWasSilent) {
   builder.AddKernel(0, 20, "a");
   builder.AddKernel(600, 700, "b", launch);
   const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 700}, 1);
-  const std::vector<HostActivity> found = HostActivities(builder.rank()).During(gaps.longest[0]);
+  const std::vector<HostActivity> found =
+      HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].name, "cudaEventSynchronize");
   EXPECT_EQ(found[0].overlap_ns, 460);
@@ -78,7 +80,7 @@ TEST(HostActivityTest, UnknownLaunchesAreSaidToBeUnknown) {
   builder.AddKernel(0, 20, "a");
   builder.AddKernel(600, 700, "b");
   const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 800}, 2);
-  const HostActivities activities(builder.rank());
+  const HostActivities activities(builder.rank(), {gaps.longest[0].time});
   EXPECT_TRUE(activities.During(gaps.longest[0]).empty());
   EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[0], {}),
             "cause unknown: the call that launched the next operation was not recorded");
@@ -91,10 +93,11 @@ TEST(HostActivityTest, SilenceIsSaidToBeSilence) {
   builder.AddKernel(0, 20, "a");
   builder.AddKernel(600, 700, "b", builder.AddApi(500, 510, "cudaLaunchKernel"));
   const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 700}, 1);
-  EXPECT_NE(DescribeGap(builder.rank(), gaps.longest[0],
-                        HostActivities(builder.rank()).During(gaps.longest[0]))
-                .find("no CUDA call, NVTX range or NCCL call recorded meanwhile"),
-            std::string::npos);
+  EXPECT_NE(
+      DescribeGap(builder.rank(), gaps.longest[0],
+                  HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]))
+          .find("no CUDA call, NVTX range or NCCL call recorded meanwhile"),
+      std::string::npos);
 }
 
 }  // namespace

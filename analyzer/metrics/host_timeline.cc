@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <numeric>
 #include <queue>
+#include <ranges>
 #include <string>
 
 #include "analyzer/model/sort_columns.h"
@@ -63,18 +63,16 @@ int Priority(const HostSegment& segment) {
 class EndedBefore {
  public:
   EndedBefore(const Rank& rank, const GpuOps& ops)
-      : rank_(rank), ops_(ops), by_end_(SortedOrder(ops.end, ops.start)) {
-    if (!by_end_.empty()) return;
-    by_end_.resize(ops.size());
-    std::iota(by_end_.begin(), by_end_.end(), 0U);
-  }
+      : rank_(rank), ops_(ops), by_end_(SortedOrder(ops.end, ops.start)) {}
+
   std::uint32_t Find(TimeNs launched_before, TimeNs ended_before) const {
-    auto at =
-        std::upper_bound(by_end_.begin(), by_end_.end(), ended_before,
-                         [&](TimeNs time, std::uint32_t row) { return time < ops_.end[row]; });
+    const auto places = std::views::iota(0U, static_cast<std::uint32_t>(ops_.size()));
+    const auto after = std::ranges::upper_bound(
+        places, ended_before, {}, [&](std::uint32_t place) { return ops_.end[RowAt(place)]; });
+    auto place = static_cast<std::uint32_t>(after - places.begin());
     // Work of other streams that was launched meanwhile may have ended too; it is little.
-    for (int tries = 0; at != by_end_.begin() && tries < 64; ++tries) {
-      const std::uint32_t row = *--at;
+    for (int tries = 0; place > 0 && tries < 64; ++tries) {
+      const std::uint32_t row = RowAt(--place);
       const std::uint32_t launch = ops_.launch[row];
       if (launch == kNone || rank_.api.start[launch] <= launched_before) return row;
     }
@@ -82,9 +80,13 @@ class EndedBefore {
   }
 
  private:
+  std::uint32_t RowAt(std::uint32_t place) const {
+    return by_end_.empty() ? place : by_end_[place];
+  }
+
   const Rank& rank_;
   const GpuOps& ops_;
-  std::vector<std::uint32_t> by_end_;
+  std::vector<std::uint32_t> by_end_;  // empty: the rows stand so
 };
 
 class Painter {
@@ -152,10 +154,10 @@ void AddCalls(const Rank& rank, const GpuOps& ops, const std::vector<bool>& feed
   const EndedBefore ended(rank, ops);
   const ApiCalls& api = rank.api;
   for (std::uint32_t row = 0; row < api.size(); ++row) {
-    if (!Is(feeders, api.thread[row]) || api.end[row] == kOpen) continue;
     const ApiName& name = rank.api_names[api.name[row]];
     const bool allocates = name.api_class == ApiClass::kAllocate;
     if (!allocates && name.api_class != ApiClass::kSynchronise) continue;
+    if (!Is(feeders, api.thread[row]) || api.end[row] == kOpen) continue;
     // Freeing waits for the device as a synchronisation does; allocating does not.
     const bool waits = !allocates || name.name.find("Free") != std::string::npos;
     std::uint32_t op = kNone;

@@ -10,8 +10,6 @@
 #include "analyzer/metrics/data_types.h"
 #include "analyzer/metrics/matrix_products.h"
 #include "analyzer/metrics/step_flops.h"
-#include "analyzer/model/attention_links.h"
-#include "analyzer/model/calls_on_threads.h"
 #include "analyzer/model/kernel_traits.h"
 
 namespace traceinject {
@@ -103,34 +101,39 @@ class Measurement {
       : rank_(rank), device_(device), spec_(FindGpuSpec(device.name)) {
     for (const KernelShape& shape : rank.shapes) {
       const auto [entry, is_new] = names_.try_emplace(shape.name);
-      if (!is_new) continue;
-      const std::string_view name = rank.string(shape.name);
-      entry->second = {TraitsOf(name, shape.kernel_class), IsHelperKernel(name)};
+      if (is_new) {
+        const std::string_view name = rank.string(shape.name);
+        entry->second = {TraitsOf(name, shape.kernel_class), IsHelperKernel(name)};
+      }
+      is_helper_.push_back(entry->second.helper);
+    }
+    for (const GemmShape& shape : rank.gemm_shapes)
+      products_.push_back(WorkOf(shape, rank.string(shape.function)));
+    for (const AttentionShape& shape : rank.attention_shapes) {
+      for (const bool backward : {false, true}) attentions_.push_back(WorkOf(shape, backward));
     }
   }
 
-  KernelWorks Measure(OpRange range) {
+  KernelWorks Measure(const LibraryCalls& calls, OpRange range) {
     const GpuOps& ops = device_.ops;
-    const std::vector<std::uint32_t> product =
-        CallAround(rank_, rank_.gemms.start, rank_.gemms.end, rank_.gemms.thread);
-    const AttentionLinks attentions(rank_);
     std::vector<KernelOfCall> of_products, of_attention;
     for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
       if (ops.kind[op] != OpKind::kKernel || ops.launch[op] == kNone) continue;
-      const std::uint32_t launch = ops.launch[op];
-      if (product[launch] != kNone) {
+      const std::uint32_t product = calls.ProductOf(ops.launch[op]);
+      if (product != kNone) {
         if (Computes(op, ops.kernel_class[op] == KernelClass::kGemm))
-          of_products.emplace_back(product[launch], op);
+          of_products.emplace_back(product, op);
         continue;
       }
-      const std::uint32_t call = attentions.Of(launch, ops.kernel_class[op]);
+      const std::uint32_t call = calls.attentions().Of(ops.launch[op], ops.kernel_class[op]);
       if (call != kNone && Computes(op, AttentionLinks::IsAttention(ops.kernel_class[op])))
         of_attention.emplace_back(call, op);
     }
-    ForEachCall(of_products, [&](std::uint32_t call) { return WorkOfProduct(call); });
-    ForEachCall(of_attention, [&](std::uint32_t call) {
-      return WorkOf(rank_.attention_shapes[rank_.attentions.shape[call]],
-                    rank_.attentions.backward[call] != 0);
+    ForEachCall(of_products, [&](std::uint32_t call, auto add) { AddProduct(call, add); });
+    ForEachCall(of_attention, [&](std::uint32_t call, auto add) {
+      const std::size_t backward = rank_.attentions.backward[call] != 0 ? 1 : 0;
+      const auto& work = attentions_[2 * rank_.attentions.shape[call] + backward];
+      if (work) add(*work);
     });
     return std::move(works_);
   }
@@ -144,32 +147,33 @@ class Measurement {
 
   std::uint32_t NameOf(std::uint32_t op) const { return rank_.shapes[device_.ops.detail[op]].name; }
   bool Computes(std::uint32_t op, bool right_class) const {
-    return right_class && !names_.at(NameOf(op)).helper;
+    return right_class && !is_helper_[device_.ops.detail[op]];
   }
 
-  // All products of the call whose last row this is.
-  std::optional<CallWork> WorkOfProduct(std::uint32_t last) const {
+  // Hands all products of the call whose last row this is to `add`, as one.
+  template <typename AddWork>
+  void AddProduct(std::uint32_t last, AddWork add) const {
     const Gemms& gemms = rank_.gemms;
-    std::optional<CallWork> sum;
-    for (std::uint32_t row = FirstOfCall(gemms, last); row <= last; ++row) {
+    const std::uint32_t first = FirstOfCall(gemms, last);
+    if (first == last) return add(products_[gemms.shape[last]]);
+    CallWork sum = products_[gemms.shape[first]];
+    for (std::uint32_t row = first + 1; row <= last; ++row) {
       if (gemms.thread[row] != gemms.thread[last]) continue;
-      const GemmShape& shape = rank_.gemm_shapes[gemms.shape[row]];
-      const CallWork one = WorkOf(shape, rank_.string(shape.function));
-      if (!sum) {
-        sum = one;
-        continue;
-      }
-      sum->flops += one.flops;
-      Add(sum->bytes, one.bytes);
-      if (sum->rate != one.rate) sum->rate.reset();
-      if (sum->dtype != one.dtype) sum->dtype.clear();
+      const CallWork& one = products_[gemms.shape[row]];
+      sum.flops += one.flops;
+      ::traceinject::Add(sum.bytes, one.bytes);
+      if (sum.rate != one.rate) sum.rate.reset();
+      if (sum.dtype != one.dtype) sum.dtype.clear();
     }
-    return sum;
+    add(sum);
   }
 
-  template <typename Work>
-  void ForEachCall(std::vector<KernelOfCall>& kernels, Work work_of) {
-    std::sort(kernels.begin(), kernels.end());
+  // Calls with_work(call, add) for each call of which one name computes: add(work) adds the work to
+  // that name.
+  template <typename WithWork>
+  void ForEachCall(std::vector<KernelOfCall>& kernels, WithWork with_work) {
+    // As a rule they stand in order.
+    if (!std::is_sorted(kernels.begin(), kernels.end())) std::sort(kernels.begin(), kernels.end());
     for (std::size_t first = 0; first < kernels.size();) {
       std::size_t end = first;
       TimeNs took_ns = 0;
@@ -181,8 +185,9 @@ class Measurement {
         one_name &= NameOf(op) == name;
       }
       if (one_name) {
-        if (const auto work = work_of(kernels[first].first))
-          AddTo(works_[name], *work, name, static_cast<std::int64_t>(end - first), took_ns);
+        with_work(kernels[first].first, [&](const CallWork& work) {
+          AddTo(works_[name], work, name, static_cast<std::int64_t>(end - first), took_ns);
+        });
       }
       first = end;
     }
@@ -231,6 +236,9 @@ class Measurement {
   const Device& device_;
   const GpuSpec* spec_;
   std::unordered_map<std::uint32_t, Name> names_;
+  std::vector<bool> is_helper_;                      // by kernel shape
+  std::vector<CallWork> products_;                   // by shape
+  std::vector<std::optional<CallWork>> attentions_;  // by shape, forward and backward
   KernelWorks works_;
 };
 
@@ -290,9 +298,10 @@ std::optional<double> KernelWork::time_above_ideal_ns() const {
   return above_ideal_ns;
 }
 
-KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, OpRange range) {
+KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, const LibraryCalls& calls,
+                              OpRange range) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return {};
-  return Measurement(rank, device).Measure(range);
+  return Measurement(rank, device).Measure(calls, range);
 }
 
 }  // namespace traceinject

@@ -18,6 +18,7 @@
 #include <unordered_map>
 
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -57,6 +58,7 @@ using KernelWorks =
     std::unordered_map<std::uint32_t, KernelWork>;  // by name, index of Rank::strings
 
 // Of the kernels in the range. O(calls + operations log operations).
-KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, OpRange range);
+KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, const LibraryCalls& calls,
+                              OpRange range);
 
 }  // namespace traceinject

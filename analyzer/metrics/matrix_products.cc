@@ -26,24 +26,86 @@ void Sort(MatrixProducts& products) {
                    });
 }
 
-std::int64_t CountWithoutKernels(const Rank& rank, const std::vector<std::uint32_t>& product,
-                                 Interval window) {
-  const Gemms& gemms = rank.gemms;
-  std::vector<bool> linked(gemms.size(), false);
-  for (const Device& device : rank.devices) {
-    for (const std::uint32_t launch : device.ops.launch) {
-      if (launch == kNone || product[launch] == kNone) continue;
-      for (std::uint32_t row = FirstOfCall(gemms, product[launch]); row <= product[launch]; ++row) {
-        if (gemms.thread[row] == gemms.thread[product[launch]]) linked[row] = true;
-      }
+// Calls visit(row) for each product of the call whose last row this is.
+template <typename Visit>
+void ForEachOfCall(const Gemms& gemms, std::uint32_t last, Visit visit) {
+  for (std::uint32_t row = FirstOfCall(gemms, last); row <= last; ++row) {
+    if (gemms.thread[row] == gemms.thread[last]) visit(row);
+  }
+}
+
+// Which kernels of the ranges belong to which call, by the last row of the call.
+std::vector<Found> KernelsOfCalls(const Rank& rank, const GpuOps& ops, const LibraryCalls& calls,
+                                  const OpRanges& ranges) {
+  std::vector<Found> found(rank.gemms.size());
+  for (const OpRange& range : ranges) {
+    for (std::size_t op = range.begin; op < range.end; ++op) {
+      const std::uint32_t product = calls.ProductOf(ops.launch[op]);
+      if (product == kNone || ops.kind[op] != OpKind::kKernel) continue;
+      ++found[product].kernels;
+      found[product].kernel_ns += ops.end[op] - ops.start[op];
     }
   }
-  std::int64_t count = 0;
-  for (std::size_t row = 0; row < gemms.size(); ++row) {
-    const bool inside = gemms.start[row] >= window.start && gemms.start[row] < window.end;
-    if (!linked[row] && inside) ++count;
+  return found;
+}
+
+MatrixProducts ByShape(const Rank& rank, const std::vector<Found>& found) {
+  const Gemms& gemms = rank.gemms;
+  std::vector<double> flops;  // by shape
+  for (const GemmShape& shape : rank.gemm_shapes) flops.push_back(FlopsOf(shape));
+  std::vector<MatrixProductRow> rows(flops.size());  // by shape
+  for (std::uint32_t last = 0; last < found.size(); ++last) {
+    if (found[last].kernels == 0) continue;
+    ForEachOfCall(gemms, last, [&](std::uint32_t row) {
+      MatrixProductRow& to = rows[gemms.shape[row]];
+      ++to.calls;
+      to.flops += flops[gemms.shape[row]];
+      if (row != last) return;
+      to.kernels += found[last].kernels;
+      to.kernel_ns += found[last].kernel_ns;
+    });
   }
-  return count;
+  MatrixProducts products;
+  for (std::size_t shape = 0; shape < rows.size(); ++shape) {
+    MatrixProductRow& row = rows[shape];
+    if (row.calls == 0) continue;
+    row.shape = rank.gemm_shapes[shape];
+    row.function = rank.string(row.shape.function);
+    products.linked_calls += row.calls;
+    products.flops += row.flops;
+    products.kernel_ns += row.kernel_ns;
+    products.rows.push_back(std::move(row));
+  }
+  products.calls = products.linked_calls;
+  Sort(products);
+  return products;
+}
+
+// Those called in the window of which no device has an operation. `found`: what one device has.
+std::int64_t CountWithoutKernels(const Rank& rank, const LibraryCalls& calls,
+                                 const std::vector<Found>& found, Interval window) {
+  const Gemms& gemms = rank.gemms;
+  std::vector<bool> linked(gemms.size(), false);
+  const auto link = [&](std::uint32_t row) { linked[row] = true; };
+  for (std::uint32_t last = 0; last < found.size(); ++last) {
+    if (found[last].kernels > 0) ForEachOfCall(gemms, last, link);
+  }
+  const auto count = [&] {
+    std::int64_t without = 0;
+    for (std::size_t row = 0; row < gemms.size(); ++row) {
+      const bool inside = gemms.start[row] >= window.start && gemms.start[row] < window.end;
+      without += !linked[row] && inside ? 1 : 0;
+    }
+    return without;
+  };
+  if (count() == 0) return 0;  // as usual: the rest need not be looked through
+  for (const Device& device : rank.devices) {
+    for (const std::uint32_t launch : device.ops.launch) {
+      const std::uint32_t product = calls.ProductOf(launch);
+      if (product != kNone && !linked[product]) ForEachOfCall(gemms, product, link);
+    }
+  }
+  return count();
 }
 
 }  // namespace
@@ -80,51 +142,17 @@ std::string MatrixTypes(const GemmShape& shape) {
   return fmt::format("{} x {} = {}", a, DataTypeName(shape.type_b), DataTypeName(shape.type_c));
 }
 
-MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, const OpRanges& ranges,
-                                   Interval window) {
-  MatrixProducts products;
-  const Gemms& gemms = rank.gemms;
-  if (gemms.size() == 0) return products;
-  const std::vector<std::uint32_t> product = CallAround(rank, gemms.start, gemms.end, gemms.thread);
-  const GpuOps& ops = device.ops;
-  std::vector<Found> found(gemms.size());  // by the last row of the call
-  for (const OpRange& range : ranges) {
-    for (std::size_t op = range.begin; op < range.end; ++op) {
-      const std::uint32_t launch = ops.launch[op];
-      if (launch == kNone || product[launch] == kNone || ops.kind[op] != OpKind::kKernel) continue;
-      Found& call = found[product[launch]];
-      ++call.kernels;
-      call.kernel_ns += ops.end[op] - ops.start[op];
-    }
-  }
-  std::vector<double> flops;  // by shape
-  for (const GemmShape& shape : rank.gemm_shapes) flops.push_back(FlopsOf(shape));
-  std::vector<MatrixProductRow> rows(flops.size());  // by shape
-  for (std::uint32_t last = 0; last < found.size(); ++last) {
-    if (found[last].kernels == 0) continue;
-    for (std::uint32_t row = FirstOfCall(gemms, last); row <= last; ++row) {
-      if (gemms.thread[row] != gemms.thread[last]) continue;
-      MatrixProductRow& to = rows[gemms.shape[row]];
-      ++to.calls;
-      to.flops += flops[gemms.shape[row]];
-      if (row != last) continue;
-      to.kernels += found[last].kernels;
-      to.kernel_ns += found[last].kernel_ns;
-    }
-  }
-  for (std::size_t shape = 0; shape < rows.size(); ++shape) {
-    MatrixProductRow& row = rows[shape];
-    if (row.calls == 0) continue;
-    row.shape = rank.gemm_shapes[shape];
-    row.function = rank.string(row.shape.function);
-    products.linked_calls += row.calls;
-    products.flops += row.flops;
-    products.kernel_ns += row.kernel_ns;
-    products.rows.push_back(std::move(row));
-  }
-  products.calls = products.linked_calls;
-  if (IsFirstAtWork(rank, device)) products.calls += CountWithoutKernels(rank, product, window);
-  Sort(products);
+MatrixProducts LinkedMatrixProducts(const Rank& rank, const Device& device,
+                                    const LibraryCalls& calls, const OpRanges& ranges) {
+  return ByShape(rank, KernelsOfCalls(rank, device.ops, calls, ranges));
+}
+
+MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device,
+                                   const LibraryCalls& calls, OpRange range, Interval window) {
+  const std::vector<Found> found = KernelsOfCalls(rank, device.ops, calls, {range});
+  MatrixProducts products = ByShape(rank, found);
+  if (IsFirstAtWork(rank, device))
+    products.calls += CountWithoutKernels(rank, calls, found, window);
   return products;
 }
 

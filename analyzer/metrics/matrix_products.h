@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -49,15 +50,14 @@ struct MatrixProducts {
   TimeNs kernel_ns = 0;
 };
 
-// The products with a kernel in the ranges. Those without a kernel on any device count as calls,
-// once a rank: with its first device that did work, if they were called in the window.
-// O(calls + operations).
-MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, const OpRanges& ranges,
-                                   Interval window);
-inline MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device, OpRange range,
-                                          Interval window) {
-  return CountMatrixProducts(rank, device, OpRanges{range}, window);
-}
+// The products with a kernel in the ranges. O(calls + operations).
+MatrixProducts LinkedMatrixProducts(const Rank& rank, const Device& device,
+                                    const LibraryCalls& calls, const OpRanges& ranges);
+
+// The same of one range. Those without a kernel on any device count as calls, once a rank: with its
+// first device that did work, if they were called in the window.
+MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device,
+                                   const LibraryCalls& calls, OpRange range, Interval window);
 
 // Sums by function and shape.
 MatrixProducts MergeMatrixProducts(const std::vector<MatrixProducts>& parts);

@@ -2,6 +2,7 @@
 #include "analyzer/metrics/partition.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <cstddef>
 #include <numeric>
@@ -24,18 +25,24 @@ class Sweep {
 
   void AdvanceTo(TimeNs time) {
     while (now_ < time) {
-      TimeNs next = time;
-      std::size_t active = 0;
-      for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
-        if (ends_[lane] <= now_) continue;
-        active |= std::size_t{1} << lane;
-        next = std::min(next, ends_[lane]);
-      }
-      booked_[active] += next - now_;
+      const TimeNs next = std::min(time, first_end_);
+      booked_[active_] += next - now_;
       now_ = next;
+      if (next == first_end_) EndFirst();
     }
   }
-  void Occupy(Lane lane, TimeNs end) { ends_[lane] = std::max(ends_[lane], end); }
+  void Occupy(Lane lane, TimeNs end) {
+    if (end <= ends_[lane]) return;
+    const bool was_first = ends_[lane] == first_end_;
+    ends_[lane] = end;
+    if (was_first) return FindActive();
+    if (end <= now_) return;
+    active_ |= std::size_t{1} << lane;
+    first_end_ = std::min(first_end_, end);
+  }
+  // Whether an operation that starts then only goes on with what its lane does, so that nothing
+  // need be booked before.
+  bool GoesOn(Lane lane, TimeNs start) const { return ends_[lane] >= start; }
 
   // Starts the books anew; what runs goes on running.
   void Reset() { booked_.fill(0); }
@@ -50,8 +57,26 @@ class Sweep {
   }
 
  private:
+  // What ends first has ended: as a rule nothing else was going on.
+  void EndFirst() {
+    if (!std::has_single_bit(active_)) return FindActive();
+    active_ = 0;
+    first_end_ = kOpen;
+  }
+  void FindActive() {
+    active_ = 0;
+    first_end_ = kOpen;
+    for (std::size_t lane = 0; lane < kLaneCount; ++lane) {
+      if (ends_[lane] <= now_) continue;
+      active_ |= std::size_t{1} << lane;
+      first_end_ = std::min(first_end_, ends_[lane]);
+    }
+  }
+
   TimeNs now_;
   std::array<TimeNs, kLaneCount> ends_;
+  std::size_t active_ = 0;    // lanes
+  TimeNs first_end_ = kOpen;  // of those
   std::array<TimeNs, std::size_t{1} << kLaneCount> booked_{};
 };
 
@@ -112,13 +137,16 @@ std::vector<Partition> PartitionBetween(const GpuOps& ops, const std::vector<Tim
   if (cuts.size() < 2) return partitions;
   partitions.reserve(cuts.size() - 1);
   Sweep sweep({cuts.front(), cuts.back()});
-  const auto advance_to = [&](TimeNs time) {
-    while (partitions.size() + 1 < cuts.size() && cuts[partitions.size() + 1] <= time) {
-      const std::size_t i = partitions.size();
-      sweep.AdvanceTo(cuts[i + 1]);
-      partitions.push_back(PartitionFrom(sweep, cuts[i + 1] - cuts[i]));
+  auto cut = cuts.begin() + 1;  // the next
+  const auto pass_cuts = [&](TimeNs time) {
+    for (; cut != cuts.end() && *cut <= time; ++cut) {
+      sweep.AdvanceTo(*cut);
+      partitions.push_back(PartitionFrom(sweep, *cut - *(cut - 1)));
       sweep.Reset();
     }
+  };
+  const auto advance_to = [&](TimeNs time) {
+    if (cut != cuts.end() && *cut <= time) pass_cuts(time);
     sweep.AdvanceTo(std::min(time, cuts.back()));
   };
   auto lost = ops.unrecorded.begin();
@@ -132,8 +160,9 @@ std::vector<Partition> PartitionBetween(const GpuOps& ops, const std::vector<Tim
   for (std::size_t row = 0; row < ops.size() && ops.start[row] < cuts.back(); ++row) {
     if (ops.end[row] <= cuts.front()) continue;
     lose_until(ops.start[row]);
-    advance_to(ops.start[row]);
-    sweep.Occupy(LaneOf(ops.kind[row], ops.kernel_class[row]), std::min(ops.end[row], cuts.back()));
+    const Lane lane = LaneOf(ops.kind[row], ops.kernel_class[row]);
+    if (!sweep.GoesOn(lane, ops.start[row])) advance_to(ops.start[row]);
+    sweep.Occupy(lane, std::min(ops.end[row], cuts.back()));
   }
   lose_until(cuts.back());
   advance_to(cuts.back());

@@ -71,9 +71,10 @@ class DepthTimes {
   }
   // The depth stays as it is until `now`. Moments come in order.
   void Spend(TimeNs now) {
+    if (now <= from_) return;
     for (; next_ != times_.end() && next_->end <= now; ++next_) Book(*next_);
     if (next_ != times_.end()) Book({next_->start, std::min(next_->end, now)});
-    from_ = std::max(from_, now);
+    from_ = now;
   }
   // The least depth that holds for more than this share of the time, with all that are less.
   std::int64_t Quantile(double share) const {
@@ -86,23 +87,22 @@ class DepthTimes {
     return 0;
   }
   TimeNs Total() const { return total_; }
-  TimeNs Empty() const { return by_depth_.empty() ? 0 : by_depth_[0]; }
+  TimeNs Empty() const { return by_depth_[0]; }
 
  private:
   void Book(Interval time) {
-    // Deeper queues than a driver holds are one.
-    constexpr std::int64_t kDeepest = 1 << 16;
     const TimeNs length = time.end - std::max(time.start, from_);
     if (length <= 0) return;
-    const auto depth = static_cast<std::size_t>(std::min(depth_, kDeepest));
-    if (by_depth_.size() <= depth) by_depth_.resize(depth + 1, 0);
-    by_depth_[depth] += length;
+    by_depth_[static_cast<std::size_t>(std::min(depth_, kDeepest))] += length;
     total_ += length;
   }
 
+  // Deeper queues than a driver holds are one.
+  static constexpr std::int64_t kDeepest = 1 << 16;
+
   const Intervals& times_;
   Intervals::const_iterator next_;  // the first that is not all in the past
-  std::vector<TimeNs> by_depth_;
+  std::vector<TimeNs> by_depth_ = std::vector<TimeNs>(kDeepest + 1);
   TimeNs from_ = std::numeric_limits<TimeNs>::min();
   TimeNs total_ = 0;
   std::int64_t depth_ = 0;
@@ -128,9 +128,15 @@ CounterSeries QueueDepth(const Rank& rank, const Device& device) {
 std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& device,
                                            const Intervals& times) {
   const GpuOps& ops = device.ops;
-  std::vector<TimeNs> slack;
+  OpRanges ranges;
+  std::size_t operations = 0;
   for (const Interval& time : times) {
-    const OpRange range = StartingIn(ops, time);
+    ranges.push_back(StartingIn(ops, time));
+    operations += ranges.back().end - ranges.back().begin;
+  }
+  std::vector<TimeNs> slack;
+  slack.reserve(operations);
+  for (const OpRange& range : ranges) {
     for (std::size_t op = range.begin; op < range.end; ++op) {
       if (CountsAsQueued(rank, ops, op))
         slack.push_back(ops.start[op] - rank.api.start[ops.launch[op]]);

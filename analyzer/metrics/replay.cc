@@ -2,8 +2,8 @@
 #include "analyzer/metrics/replay.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <memory>
 
 namespace traceinject {
 namespace {
@@ -41,8 +41,11 @@ class Player {
         scenario_(scenario),
         api_(replay.rank_.api),
         ops_(replay.ops_),
-        ended_(replay.watched_.size(), kUnset) {
-    launched_.reserve(api_.size());
+        some_fade_(scenario.without_communication || scenario.upload_rate > 0),
+        ended_(replay.watched_.size(), kUnset),
+        next_watched_(WatchedRow()) {
+    if (ops_.size() > 0)
+      recorded_ = lasting_ = device_ = std::min(ops_.start.front(), replay_.steps_.start_ns);
   }
 
   std::vector<TimeNs> Play() {
@@ -57,7 +60,8 @@ class Player {
       const bool left_out =
           segment.cause == IdleCause::kCheckpoint && Without(IdleCause::kCheckpoint);
       for (; call < api_.size() && api_.start[call] < segment.time.end; ++call) {
-        launched_.push_back(kept ? arrived + (api_.start[call] - segment.time.start) : arrived);
+        launched_[call] = kept ? arrived + (api_.start[call] - segment.time.start) : arrived;
+        calls_ = call + 1;
         if (left_out) SetLeftOut(call);
       }
       Pass(segment);
@@ -91,7 +95,8 @@ class Player {
 
   void Launch(std::uint32_t call) {
     MoveTo(api_.start[call]);
-    launched_.push_back(host_);
+    launched_[call] = host_;
+    calls_ = call + 1;
     if (replay_.launches_[call]) recorder_ns_ += scenario_.recorder_ns;
   }
 
@@ -132,6 +137,7 @@ class Player {
 
   // Ops that other ops may wait for only by chance of the scenario: they fade out.
   bool Fades(const Op& op) const {
+    if (!some_fade_ && left_out_.empty()) return false;
     if (scenario_.without_communication && ops_.kernel_class[op.row] == KernelClass::kComm)
       return true;
     return LeftOut(op.launch) || (scenario_.upload_rate > 0 && IsUpload(op.row));
@@ -147,11 +153,8 @@ class Player {
   // From pageable memory to the device.
   bool IsUpload(std::uint32_t row) const { return IsPageableUpload(replay_.rank_, ops_, row); }
 
-  // Operations are asked for in their order.
-  Op Read(std::uint32_t row) {
-    const std::size_t in_block = row % launches_.size();
-    if (in_block == 0) ops_.launch.UnpackBlock(row, launches_);
-    Op op{row, launches_[in_block], ops_.start[row], ops_.end[row]};
+  Op Read(std::uint32_t row) const {
+    Op op{row, ops_.launch[row], ops_.start[row], ops_.end[row]};
     if (op.launch == kNone) return op;
     const TimeNs called = api_.start[op.launch];
     if (called <= op.start + kClockNs) op.called = called;
@@ -162,18 +165,23 @@ class Player {
   void Device(std::uint32_t until) {
     for (; next_op_ < until; ++next_op_) {
       const Op op = Read(next_op_);
-      if (op.row == 0) recorded_ = lasting_ = device_ = std::min(op.start, replay_.steps_.start_ns);
       const TimeNs ended = Fades(op) ? Fade(op) : Operate(op);
-      if (watched_ < ended_.size() && replay_.watched_[watched_] == op.row)
-        ended_[watched_++] = ended;
+      if (op.row == next_watched_) Watch(ended);
       recorded_ = std::max(recorded_, op.end);
     }
+  }
+  void Watch(TimeNs ended) {
+    ended_[watched_++] = ended;
+    next_watched_ = WatchedRow();
+  }
+  std::uint32_t WatchedRow() const {
+    return watched_ < ended_.size() ? replay_.watched_[watched_] : kNone;
   }
 
   TimeNs LaunchTime(const Op& op) const {
     if (op.called == kUnset) return kUnset;
     // Launched by a thread that is no feeder, after the host's present moment.
-    return op.launch < launched_.size() ? launched_[op.launch] : host_;
+    return op.launch < calls_ ? launched_[op.launch] : host_;
   }
 
   TimeNs Start(const Op& op) const {
@@ -236,15 +244,18 @@ class Player {
   const Scenario& scenario_;
   const ApiCalls& api_;
   const GpuOps& ops_;
-  std::vector<TimeNs> launched_;  // of the calls so far, replayed
-  std::vector<bool> left_out_;    // per call: part of what the scenario does without; empty: none
-  std::vector<TimeNs> ended_;     // as Replay::watched_, replayed
-  std::size_t watched_ = 0;       // of these, how many have ended
+  const bool some_fade_;                 // operations of some kind
+  std::unique_ptr<TimeNs[]> launched_ =  // of the calls so far, replayed
+      std::make_unique_for_overwrite<TimeNs[]>(api_.size());
+  std::uint32_t calls_ = 0;     // so far
+  std::vector<bool> left_out_;  // per call: part of what the scenario does without; empty: none
+  std::vector<TimeNs> ended_;   // as Replay::watched_, replayed
+  std::size_t watched_ = 0;     // of these, how many have ended
+  std::uint32_t next_watched_;  // row of the next; kNone: there is none
   TimeNs now_ = std::numeric_limits<TimeNs>::min(), host_ = 0;  // recorded, replayed
   bool started_ = false;
   TimeNs recorder_ns_ = 0;  // in the host time that comes next
   std::uint32_t next_op_ = 0;
-  std::array<std::uint32_t, PackedColumn<std::uint32_t>::kBlock> launches_;  // around next_op_
   TimeNs device_ = 0;    // replayed end of what ran so far
   TimeNs recorded_ = 0;  // recorded end of what ran so far
   TimeNs lasting_ = 0;   // the same of what does not fade

@@ -63,11 +63,12 @@ class ByRate {
   double total_ = 0, unknown_ = 0;
 };
 
-ByRate Count(const Rank& rank, const Device& device, const OpRanges& ranges, Interval time) {
+ByRate Count(const Rank& rank, const Device& device, const LibraryCalls& calls,
+             const OpRanges& ranges) {
   ByRate flops;
-  for (const MatrixProductRow& row : CountMatrixProducts(rank, device, ranges, time).rows)
+  for (const MatrixProductRow& row : LinkedMatrixProducts(rank, device, calls, ranges).rows)
     flops.Add(PeakDtypeOf(row.shape, row.function), row.flops);
-  for (const auto& [type, of_type] : CountAttention(rank, device, ranges, time).flops_by_type)
+  for (const auto& [type, of_type] : LinkedAttention(rank, device, calls, ranges).flops_by_type)
     flops.Add(RateOf(type), of_type);
   return flops;
 }
@@ -95,7 +96,8 @@ std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view fu
   }
 }
 
-std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, Interval window,
+std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device,
+                                      const LibraryCalls& calls, Interval window,
                                       const StepPattern* pattern) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return std::nullopt;
   const Steps steps = FindSteps(rank, device, window, pattern);
@@ -104,7 +106,7 @@ std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, In
   const Intervals regular = steps.regular_times();
   OpRanges ranges;
   for (const Interval& time : regular) ranges.push_back(StartingIn(device.ops, time));
-  const ByRate all = Count(rank, device, ranges, {regular.front().start, regular.back().end});
+  const ByRate all = Count(rank, device, calls, ranges);
   const auto time_ns = static_cast<double>(Length(regular));
   StepFlops found;
   found.flops = all.total() / count;

@@ -15,6 +15,7 @@
 #include "analyzer/metrics/gpu_specs.h"
 #include "analyzer/metrics/nvtx_steps.h"
 #include "analyzer/model/intervals.h"
+#include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -34,7 +35,8 @@ std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view fu
 // Of products and calls whose kernels ran on the device in its regular steps: warm-up, evaluation
 // and checkpoints would only blur what a step of training needs. Empty: no steps were found in the
 // window, or neither was recorded. Above 100 % of the peak no share is given. O(n).
-std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device, Interval window,
+std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device,
+                                      const LibraryCalls& calls, Interval window,
                                       const StepPattern* pattern = nullptr);
 
 // Of a step of all devices: operations add up, time and share are means. Empty unless all are

@@ -82,12 +82,7 @@ class Namer {
     known_.assign(rank_.strings.size(), false);
     for (const Step& step : steps_.steps) {
       if (!step.regular()) continue;
-      const OpRange range = StartingIn(ops_, step.time);
-      for (std::size_t row = range.begin; row < range.end; ++row) {
-        if (ops_.kind[row] != OpKind::kKernel) continue;
-        const std::uint32_t name = rank_.shapes[ops_.detail[row]].name;
-        if (name != kNone) known_[name] = true;
-      }
+      MarkKnown(step.time);
       const Work work = Measure(step.time);
       regular_.kernels += work.kernels;
       regular_.training += work.training;
@@ -99,6 +94,15 @@ class Namer {
     regular_.training /= count;
     regular_.forward /= count;
     regular_.fetched_bytes /= count;
+  }
+
+  void MarkKnown(Interval time) {
+    const OpRange range = StartingIn(ops_, time);
+    for (std::size_t row = range.begin; row < range.end; ++row) {
+      if (ops_.kind[row] != OpKind::kKernel) continue;
+      const std::uint32_t name = rank_.shapes[ops_.detail[row]].name;
+      if (name != kNone) known_[name] = true;
+    }
   }
 
   Work Measure(Interval time) const {

@@ -381,7 +381,7 @@ TEST(StructureStepsTest, OperationsWithoutLaunchCalls) {
 TEST(StructureStepsTest, SomeOperationsWithoutLaunchCalls) {
   Unmarked run({});
   for (int i = 0; i < 20; ++i) run.Step();
-  PackedColumn<std::uint32_t> launch;
+  std::vector<std::uint32_t> launch;
   const GpuOps& ops = run.builder().ops();
   for (std::size_t i = 0; i < ops.size(); ++i)
     launch.push_back(i % 50 == 0 ? kNone : ops.launch[i]);

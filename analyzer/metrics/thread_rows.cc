@@ -5,6 +5,20 @@
 
 namespace traceinject {
 
+ThreadRows::ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
+                       const std::vector<std::uint32_t>& thread, std::size_t thread_count,
+                       const Intervals& times)
+    : start_(start), end_(end) {
+  std::vector<std::uint32_t> kept;
+  auto time = times.begin();  // the first that is not all in the past
+  for (std::uint32_t row = 0; row < start.size(); ++row) {
+    while (time != times.end() && time->end < start[row]) ++time;
+    if (time == times.end()) break;
+    if (end[row] >= time->start) kept.push_back(row);
+  }
+  Index(kept, thread, thread_count);
+}
+
 void ThreadRows::FindParents() {
   parent_.assign(rows_.size(), kNone);
   std::vector<std::uint32_t> open;

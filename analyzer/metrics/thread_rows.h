@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ranges>
 #include <vector>
 
 #include "analyzer/model/intervals.h"
@@ -17,25 +18,17 @@ namespace traceinject {
 
 class ThreadRows {
  public:
-  // The columns of times (sorted by start) must outlive this; `thread`: a column of uint32. Rows of
-  // threads outside [0, thread_count) are left out. O(n).
-  template <typename Column>
-  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end, const Column& thread,
-             std::size_t thread_count)
-      : start_(start), end_(end), first_(thread_count + 1, 0) {
-    for (const std::uint32_t t : thread) {
-      if (t < thread_count) ++first_[t + 1];
-    }
-    for (std::size_t t = 0; t < thread_count; ++t) first_[t + 1] += first_[t];
-    rows_.resize(first_.back());
-    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-    std::uint32_t row = 0;
-    for (const std::uint32_t t : thread) {
-      if (t < thread_count) rows_[next[t]++] = row;
-      ++row;
-    }
-    FindParents();
+  // The columns of times (sorted by start) must outlive this. Rows of threads outside
+  // [0, thread_count) are left out. O(n).
+  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
+             const std::vector<std::uint32_t>& thread, std::size_t thread_count)
+      : start_(start), end_(end) {
+    Index(std::views::iota(0U, static_cast<std::uint32_t>(thread.size())), thread, thread_count);
   }
+  // For those who ask about times inside `times` (merged) only: a few of many rows are kept.
+  ThreadRows(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
+             const std::vector<std::uint32_t>& thread, std::size_t thread_count,
+             const Intervals& times);
 
   // The row that began last among those of the thread that contain t, or kNone. O(log n + nesting
   // depth).
@@ -58,6 +51,21 @@ class ThreadRows {
   std::size_t thread_count() const { return first_.size() - 1; }
 
  private:
+  // `rows`: those to keep, ascending.
+  template <typename Rows>
+  void Index(const Rows& rows, const std::vector<std::uint32_t>& thread, std::size_t thread_count) {
+    first_.assign(thread_count + 1, 0);
+    for (const std::uint32_t row : rows) {
+      if (thread[row] < thread_count) ++first_[thread[row] + 1];
+    }
+    for (std::size_t t = 0; t < thread_count; ++t) first_[t + 1] += first_[t];
+    rows_.resize(first_.back());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (const std::uint32_t row : rows) {
+      if (thread[row] < thread_count) rows_[next[thread[row]]++] = row;
+    }
+    FindParents();
+  }
   void FindParents();
   // Position of the thread's first row that starts at or after t.
   std::uint32_t FirstFrom(std::uint32_t thread, TimeNs t) const;

@@ -74,6 +74,8 @@ TEST(ThreadRowsTest, AgreesWithBruteForceOnRangesThatDoNotNest) {
           overlapping.push_back(i);
       }
       ASSERT_EQ(Overlapping(rows, 1, time), overlapping);
+      const ThreadRows kept(c.start, c.end, c.thread, 2, {{-9, -7}, time, {t + 20, t + 21}});
+      ASSERT_EQ(Overlapping(kept, 1, time), overlapping);
     }
   }
 }

@@ -6,38 +6,22 @@
 #include "analyzer/model/calls_on_threads.h"
 
 namespace traceinject {
-namespace {
-
-using Times = std::vector<TimeNs>;
-
-std::vector<Times> StartsByThread(const Rank& rank, const Gemms& gemms) {
-  std::vector<Times> starts(rank.threads.size());
-  for (std::size_t row = 0; row < gemms.size(); ++row)
-    starts[gemms.thread[row]].push_back(gemms.start[row]);
-  return starts;
-}
-
-// The first that is later than `time`; kOpen: none.
-TimeNs FirstAfter(const Times& sorted, TimeNs time) {
-  const auto found = std::upper_bound(sorted.begin(), sorted.end(), time);
-  return found == sorted.end() ? kOpen : *found;
-}
-
-}  // namespace
-
 AttentionLinks::AttentionLinks(const Rank& rank)
     : attentions_(rank.attentions), end_(attentions_.end) {
-  const std::vector<Times> products = StartsByThread(rank, rank.gemms);
-  std::vector<TimeNs> next(rank.threads.size(), kOpen);
+  if (attentions_.size() == 0) return;
+  // Of each thread, the attention call and the product that come next, seen from the end.
+  std::vector<TimeNs> next(rank.threads.size(), kOpen), next_product(rank.threads.size(), kOpen);
+  std::size_t product = rank.gemms.size();  // all from here on are in next_product
   by_products_.resize(attentions_.size());
   for (std::size_t row = attentions_.size(); row-- > 0;) {
     const std::uint32_t thread = attentions_.thread[row];
     const TimeNs start = attentions_.start[row];
-    const TimeNs product = FirstAfter(products[thread], start - 1);
+    for (; product > 0 && rank.gemms.start[product - 1] >= start; --product)
+      next_product[rank.gemms.thread[product - 1]] = rank.gemms.start[product - 1];
     if (has_end(row)) {
-      by_products_[row] = product < end_[row];
+      by_products_[row] = next_product[thread] < end_[row];
     } else {
-      end_[row] = std::min(next[thread], product);
+      end_[row] = std::min(next[thread], next_product[thread]);
     }
     next[thread] = start;
   }
@@ -45,7 +29,7 @@ AttentionLinks::AttentionLinks(const Rank& rank)
 }
 
 std::uint32_t AttentionLinks::Of(std::uint32_t launch, KernelClass kernel_class) const {
-  if (launch == kNone) return kNone;
+  if (launch == kNone || of_launch_.empty()) return kNone;
   const std::uint32_t row = of_launch_[launch];
   if (row == kNone || by_products_[row]) return kNone;
   return has_end(row) || IsAttention(kernel_class) ? row : kNone;

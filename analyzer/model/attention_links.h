@@ -12,7 +12,7 @@ namespace traceinject {
 
 class AttentionLinks {
  public:
-  // O((calls + products) log products + api). The rank must outlive this.
+  // O(calls + products + api). The rank must outlive this.
   explicit AttentionLinks(const Rank& rank);
 
   // cuBLAS was called in it.

@@ -10,15 +10,13 @@ std::vector<std::uint32_t> CallAround(const Rank& rank, const std::vector<TimeNs
                                       const std::vector<std::uint32_t>& thread) {
   // They do not nest: the last one that began on a thread is the only one that can go on.
   std::vector<std::uint32_t> last(rank.threads.size(), kNone);
-  std::vector<std::uint32_t> around;
-  around.reserve(rank.api.size());
+  std::vector<std::uint32_t> around(rank.api.size(), kNone);
   std::uint32_t row = 0;
-  auto on = rank.api.thread.begin();
-  for (const TimeNs time : rank.api.start) {
+  for (std::size_t call = 0; call < rank.api.size(); ++call) {
+    const TimeNs time = rank.api.start[call];
     for (; row < start.size() && start[row] <= time; ++row) last[thread[row]] = row;
-    const std::uint32_t began = last[*on];
-    around.push_back(began != kNone && time < end[began] ? began : kNone);
-    ++on;
+    const std::uint32_t began = last[rank.api.thread[call]];
+    if (began != kNone && time < end[began]) around[call] = began;
   }
   return around;
 }

@@ -24,17 +24,16 @@ class PackedColumn {
   using value_type = T;
   static constexpr std::size_t kBlock = 64;
 
-  std::size_t size() const { return blocks_.size() * kBlock + tail_.size(); }
-  bool empty() const { return blocks_.empty() && tail_.empty(); }
+  std::size_t size() const { return blocks_.size() * kBlock + in_tail_; }
+  bool empty() const { return size() == 0; }
 
   // For code that serves vectors too; packing needs no room in advance.
   void reserve(std::size_t) {}
   void shrink_to_fit() { blocks_.shrink_to_fit(); }
   // O(1) amortised; never moves what is packed already, so growing needs no second copy.
   void push_back(T value) {
-    if (tail_.capacity() == 0) tail_.reserve(kBlock);
-    tail_.push_back(value);
-    if (tail_.size() == kBlock) Pack();
+    tail_[in_tail_++] = value;
+    if (in_tail_ == kBlock) Pack();
   }
 
   // O(1).
@@ -48,8 +47,8 @@ class PackedColumn {
   std::size_t UnpackBlock(std::size_t first, std::array<T, kBlock>& values) const {
     const std::size_t block = first / kBlock;
     if (block == blocks_.size()) {
-      std::copy(tail_.begin(), tail_.end(), values.begin());
-      return tail_.size();
+      std::copy(tail_.begin(), tail_.begin() + in_tail_, values.begin());
+      return in_tail_;
     }
     switch (blocks_[block].width) {
       case 0:
@@ -105,7 +104,7 @@ class PackedColumn {
   T back() const { return (*this)[size() - 1]; }
 
   std::size_t memory_bytes() const {
-    std::size_t bytes = blocks_.capacity() * sizeof(Block) + tail_.capacity() * sizeof(T);
+    std::size_t bytes = blocks_.capacity() * sizeof(Block) + sizeof(tail_);
     for (const std::vector<std::byte>& page : pages_) bytes += page.capacity();
     return bytes;
   }
@@ -206,7 +205,7 @@ class PackedColumn {
       }
     }
     blocks_.push_back(block);
-    tail_.clear();
+    in_tail_ = 0;
   }
 
   template <typename Difference>
@@ -228,7 +227,8 @@ class PackedColumn {
 
   std::vector<Block> blocks_;
   std::vector<std::vector<std::byte>> pages_;
-  std::vector<T> tail_;  // fewer than kBlock, not packed yet
+  std::array<T, kBlock> tail_{};  // not packed yet
+  std::size_t in_tail_ = 0;       // of those, how many there are
 };
 
 }  // namespace traceinject

@@ -104,12 +104,12 @@ struct GpuOps {
   std::vector<TimeNs> start, end;
   std::vector<OpKind> kind;
   std::vector<KernelClass> kernel_class;
-  PackedColumn<std::uint32_t> stream;  // index into Rank::streams
-  PackedColumn<std::uint32_t>
-      detail;  // kernel: index into Rank::shapes; else index into Rank::transfers
+  // Kernel: index into Rank::shapes; else index into Rank::transfers.
+  std::vector<std::uint32_t> detail;
+  // Index into Rank::api of the call that launched it; kNone: not found.
+  std::vector<std::uint32_t> launch;
+  PackedColumn<std::uint32_t> stream;       // index into Rank::streams
   PackedColumn<std::uint64_t> correlation;  // 0: none
-  PackedColumn<std::uint32_t>
-      launch;  // index into Rank::api of the call that launched it; kNone: not found
   PackedColumn<std::uint32_t>
       graph_node;  // index into Rank::graph_nodes; kNone: launched by itself
   // When operations may have run of which there is no record: merged (see intervals.h). Nothing is
@@ -184,8 +184,8 @@ struct Thread {
 
 struct ApiCalls {
   std::vector<TimeNs> start, end;
-  PackedColumn<std::uint32_t> thread;  // index into Rank::threads
-  PackedColumn<std::uint32_t> name;    // index into Rank::api_names
+  std::vector<std::uint32_t> thread;  // index into Rank::threads
+  std::vector<std::uint32_t> name;    // index into Rank::api_names
   PackedColumn<std::uint64_t> correlation;
   PackedColumn<std::int32_t> result;
   std::size_t size() const { return start.size(); }

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <numeric>
+#include <ranges>
+#include <utility>
 
 namespace traceinject {
 namespace {
@@ -12,7 +13,7 @@ using Rows = std::vector<std::uint32_t>;
 
 // Tables that follow each other each need a round, as does a far too late time that puts all after
 // it out of order.
-constexpr int kMostRounds = 8;
+constexpr std::size_t kMostRounds = 8;
 
 class Sorter {
  public:
@@ -27,24 +28,29 @@ class Sorter {
 
   // Each round takes out the rows that stand in order with those before and leaves the rest to the
   // next one; what they took is merged.
-  Rows Sort(Rows rows) const {
+  Rows Sort() const {
     std::vector<Rows> taken;
-    for (int round = 0; round < kMostRounds && !rows.empty(); ++round) {
-      Rows in_order, rest;
-      in_order.reserve(rows.size());
-      for (const std::uint32_t row : rows) {
-        const bool late = !in_order.empty() && Before(row, in_order.back());
-        (late ? rest : in_order).push_back(row);
-      }
-      taken.push_back(std::move(in_order));
-      rows = std::move(rest);
-    }
+    Rows rows = Take(std::views::iota(0U, static_cast<std::uint32_t>(start_.size())), taken);
+    while (taken.size() < kMostRounds && !rows.empty()) rows = Take(rows, taken);
     std::sort(rows.begin(), rows.end(), [this](auto a, auto b) { return Before(a, b); });
-    for (; !taken.empty(); taken.pop_back()) rows = Merged(taken.back(), rows);
+    for (; !taken.empty(); taken.pop_back())
+      rows = rows.empty() ? std::move(taken.back()) : Merged(taken.back(), rows);
     return rows;
   }
 
  private:
+  // Returns the rest.
+  template <typename From>
+  Rows Take(const From& rows, std::vector<Rows>& taken) const {
+    Rows in_order, rest;
+    in_order.reserve(rows.size());
+    for (const std::uint32_t row : rows) {
+      const bool late = !in_order.empty() && Before(row, in_order.back());
+      (late ? rest : in_order).push_back(row);
+    }
+    taken.push_back(std::move(in_order));
+    return rest;
+  }
   Rows Merged(const Rows& a, const Rows& b) const {
     Rows both(a.size() + b.size());
     std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(),
@@ -65,9 +71,7 @@ std::vector<std::uint32_t> SortedOrder(const std::vector<TimeNs>& start,
   std::uint32_t row = 1;
   while (row < count && sorter.Before(row - 1, row)) ++row;
   if (row >= count) return {};
-  Rows rows(count);
-  std::iota(rows.begin(), rows.end(), 0U);
-  return sorter.Sort(std::move(rows));
+  return sorter.Sort();
 }
 
 }  // namespace traceinject

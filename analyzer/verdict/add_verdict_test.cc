@@ -328,8 +328,8 @@ TEST(VerdictTest, ShuffledCorrelationsGetNoLabel) {
   TrainingPlan plan;
   plan.load_ns = 25'000'000;
   Rank rank = SimulatedTraining(plan).rank();
-  PackedColumn<std::uint32_t>& launch = rank.devices[0].ops.launch;
-  PackedColumn<std::uint32_t> reversed;
+  std::vector<std::uint32_t>& launch = rank.devices[0].ops.launch;
+  std::vector<std::uint32_t> reversed;
   for (std::size_t i = launch.size(); i > 0; --i) reversed.push_back(launch[i - 1]);
   launch = reversed;
   const proto::Verdict verdict = BuildReportWithVerdict(RunOf(rank), {}).verdict();
@@ -344,8 +344,8 @@ TEST(VerdictTest, LostRecordsAndUnjoinedLaunchesGetNoLabel) {
   lossy.health = {{"kernel", "seen", 1000, ""}, {"kernel", "dropped", 50, ""}};
   EXPECT_EQ(BuildReportWithVerdict(RunOf(lossy), {}).verdict().label(), "inconclusive");
   Rank unjoined = SimulatedTraining(plan).rank();
-  PackedColumn<std::uint32_t>& launch = unjoined.devices[0].ops.launch;
-  PackedColumn<std::uint32_t> half;
+  std::vector<std::uint32_t>& launch = unjoined.devices[0].ops.launch;
+  std::vector<std::uint32_t> half;
   for (std::size_t i = 0; i < launch.size(); ++i)
     half.push_back(i < launch.size() / 2 ? kNone : launch[i]);
   launch = half;
