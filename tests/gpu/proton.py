@@ -121,7 +121,7 @@ class Check:
         a_step = sum(plain["profiles"]["long"].values()) // dict(PHASES)["long"]
         gaps = [(recording.base + start, recording.base + start + dur if dur is not None else 2 ** 63, reason)
                 for start, dur, reason in recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")]
-        starts = sorted(start for start, _, _ in recording.kernels().values())
+        starts = sorted(start for kernels in recording.kernels().values() for start, _, _ in kernels)
         for phase, steps in PHASES:
             begin, end = traced["phases"][phase]
             count, expected = sum(begin <= start < end for start in starts), a_step * steps
