@@ -8,8 +8,9 @@
 //
 // Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
-// that it is free, and only while we wait for this. Of a client that never subscribed we do not
-// know when it is done, and stay away.
+// that it is free, and only while we wait for this. One that was done before we noticed mostly took
+// CUPTI away at its end (cuptiFinalize): correlation ids count from one again. Of one that never
+// subscribes and leaves CUPTI as it is we do not know when it is done, and stay away.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +33,14 @@ class UnseenClient {
 
   // Before a flush; `probing`: with a call, as records are to come.
   void Begin(std::int64_t now_ns, bool probing);
-  // After the flush; `forced`: it was the last one, after which nothing comes. `probes`: how many
-  // records of such calls were decoded so far.
-  Change Look(std::int64_t probes, bool forced);
+  // What was decoded so far: how many records of such calls, and the latest correlation id.
+  struct Decoded {
+    std::int64_t probes;
+    std::uint32_t correlation;
+  };
+  // After the flush; `forced`: it was the last one, after which nothing comes. kLeft may come
+  // without kCame.
+  Change Look(const Decoded& decoded, bool forced);
 
   bool active() const { return active_; }
   // What was done by then was recorded for certain: at a flush, work that is not done may keep back
@@ -43,7 +49,9 @@ class UnseenClient {
 
  private:
   Change LookForItsEnd();
-  bool Subscribes() const;
+  // Whether somebody whom we do not see does; where nobody does, `correlation` is the id of a call
+  // of ours, 0 if there is no telling.
+  bool Subscribes(std::uint32_t* correlation) const;
 
   const CuptiLibrary* cupti_ = nullptr;
   void (*call_)() = nullptr;

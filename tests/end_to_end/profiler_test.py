@@ -206,7 +206,7 @@ class OtherClient(harness.TestCase):
 
     def test_unseen_client_between_two_flushes(self):
         """It gets buffers of ours, and frees them."""
-        self.check_unseen("--profile-finalize", "--steps", "75", sessions="40-43", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "1500"})
+        self.check_unseen("--profile-finalize", "--steps", "90", sessions="48-50", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "900"})
 
 
 if __name__ == "__main__":
