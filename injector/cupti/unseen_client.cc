@@ -79,8 +79,10 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
 UnseenClient::Change UnseenClient::LookForItsEnd() {
   const bool was_wrong = CallsToUs() != calls_;
   std::uint32_t correlation = 0;
-  if (subscribed_) looks_ = Subscribes(&correlation) ? 0 : looks_ + 1;
-  if (!was_wrong && looks_ < kLooks) return Change::kNone;
+  const bool subscribes = Subscribes(&correlation);
+  subscribed_ |= subscribes;
+  looks_ = subscribes ? 0 : looks_ + 1;
+  if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
   active_ = false;
   return Change::kLeft;
 }

@@ -8,9 +8,10 @@
 //
 // Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
-// that it is free, and only while we wait for this. One that was done before we noticed mostly took
-// CUPTI away at its end (cuptiFinalize): correlation ids count from one again. Of one that never
-// subscribes and leaves CUPTI as it is we do not know when it is done, and stay away.
+// that it is free, and only while we wait for this. One that was not seen to subscribe was most
+// likely done before it was noticed, as a session of Proton's over a single step is. If it took
+// CUPTI away at its end (cuptiFinalize), correlation ids count from one again, and we begin anew at
+// once; else we wait longer for it, and begin anew all the same.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,8 @@ class UnseenClient {
   static constexpr int kMisses = 2;
   // Looks in a row at which nobody subscribes: a client that ends may still be busy with it.
   static constexpr int kLooks = 2;
+  // The same where nobody did since it was noticed.
+  static constexpr int kLooksNeverSubscribed = 6;
 
   // `call` makes a call that is recorded as kProbeCall (allow_list.h).
   void Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t now_ns);

@@ -105,15 +105,39 @@ TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {
   g_shared_session.CameBack();
 }
 
-TEST_F(UnseenClientTest, OneThatNeverSubscribedIsNotKnownToLeave) {
+TEST_F(UnseenClientTest, OneThatWasDoneBeforeItWasNoticed) {
   Open();
   Flush(1000);
   g_cupti.records_to_us = false;
   Flush(2000);
   EXPECT_EQ(Flush(3000), Change::kCame);
-  for (int i = 4; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
+  for (int look = 1; look < UnseenClient::kLooksNeverSubscribed; ++look)
+    EXPECT_EQ(Flush(3000 + 1000 * look), Change::kNone);
+  EXPECT_EQ(Flush(10'000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, OneThatSubscribesLate) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  Flush(2000);
+  EXPECT_EQ(Flush(3000), Change::kCame);
+  EXPECT_EQ(Flush(4000), Change::kNone);
+  g_cupti.subscribed = true;
+  for (int i = 5; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
+  g_cupti.subscribed = false;
+  EXPECT_EQ(Flush(100'000), Change::kNone);
+  EXPECT_EQ(Flush(101'000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, OurCallbacksAreCalledThereWasNone) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  Flush(2000);
+  EXPECT_EQ(Flush(3000), Change::kCame);
   g_counters.Add(Health::kBuffersCompleted);
-  EXPECT_EQ(Flush(100'000), Change::kLeft) << "our callbacks are called: there was none";
+  EXPECT_EQ(Flush(4000), Change::kLeft);
 }
 
 TEST_F(UnseenClientTest, OneThatTookCuptiAwayMeanwhileIsGone) {

@@ -114,7 +114,8 @@ TABLE = [
     Fault("a client of CUPTI that finds its functions by dlsym", "it takes callbacks, buffers and kinds, frees the buffers, and leaves CUPTI "
           "finalized or as it is; between two flushes, too", "capture_gap with the reason other_client; other_client.stood_aside",
           [PROFILER + "test_client_that_no_wrapper_sees", PROFILER + "test_unseen_client_that_leaves_cupti_as_it_is",
-           PROFILER + "test_unseen_client_where_threads_share_a_buffer", PROFILER + "test_unseen_client_between_two_flushes"]),
+           PROFILER + "test_unseen_client_where_threads_share_a_buffer", PROFILER + "test_unseen_client_that_is_done_before_it_is_noticed",
+           PROFILER + "test_unseen_client_between_two_flushes"]),
 ]
 
 
