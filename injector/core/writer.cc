@@ -207,7 +207,8 @@ std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
 }
 
 void Writer::LookForUnseenClient(bool forced) {
-  switch (unseen_client_.Look(activity_decoder_->probes(), forced)) {
+  switch (unseen_client_.Look({activity_decoder_->probes(), activity_decoder_->correlation()},
+                              forced)) {
     case UnseenClient::Change::kNone:
       return;
     case UnseenClient::Change::kCame:
@@ -217,8 +218,9 @@ void Writer::LookForUnseenClient(bool forced) {
       batch_.gaps.push_back(unseen_gap_);
       return log_.Line("another client of CUPTI has the records: nothing is asked of CUPTI");
     case UnseenClient::Change::kLeft:
+      activity_.StandAside();  // where it was gone before we noticed
       activity_.ComeBack();
-      if (FlushCupti(false) != Activity::Flushed::kLost) Resume(unseen_client_.whole_until_ns());
+      Resume(unseen_client_.whole_until_ns());
   }
 }
 
@@ -267,10 +269,9 @@ void Writer::Flush(bool everything) {
   batch_.flush = dictionary_.BeginFlush();
   // Not in a process of which there is nothing to record.
   unseen_client_.Begin(NowNs(), file_ != nullptr && recording());
-  const Activity::Flushed flushed = FlushCupti(everything);
+  const bool flushed = FlushCupti(everything);
   const int gpu_records = DrainQueues();
-  if (flushed == Activity::Flushed::kDone || (flushed == Activity::Flushed::kLost && everything))
-    LookForUnseenClient(everything);
+  if (flushed) LookForUnseenClient(everything);
   activity_decoder_->EndFlush(everything, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
@@ -306,14 +307,10 @@ void Writer::Flush(bool everything) {
   }
 }
 
-Activity::Flushed Writer::FlushCupti(bool everything) {
+bool Writer::FlushCupti(bool everything) {
   in_cupti_.store(true, std::memory_order_relaxed);
-  const Activity::Flushed flushed = activity_.Flush(everything);
+  const bool flushed = activity_.Flush(everything);
   in_cupti_.store(false, std::memory_order_relaxed);
-  if (flushed == Activity::Flushed::kLost) {
-    activity_.LoseAll(unseen_client_.whole_until_ns());
-    g_wake.Post();
-  }
   return flushed;
 }
 

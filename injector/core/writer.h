@@ -80,8 +80,8 @@ class Writer {
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
-  // Lost: to a client that we do not see; ResumeAfterFinalize() comes next.
-  Activity::Flushed FlushCupti(bool everything);
+  // False: CUPTI failed.
+  bool FlushCupti(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
   void StoreIfMany();

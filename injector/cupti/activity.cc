@@ -226,15 +226,10 @@ void Activity::RecordProbes() {
 }
 
 void Activity::StandAside() {
+  if (aside_) return;
   aside_ = true;
   g_pool.WriteOff();
   g_shared_session.TakenAway();
-}
-
-void Activity::LoseAll(std::int64_t time_ns) {
-  StandAside();
-  ComeBack();
-  g_shared_session.Finalized(time_ns);
 }
 
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
@@ -281,13 +276,12 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   return anything;
 }
 
-Activity::Flushed Activity::Flush(bool everything) {
-  if (aside_) return Flushed::kDone;
+bool Activity::Flush(bool everything) {
+  if (aside_) return true;
   const FlushTurn turn;
-  const CUptiResult result =
-      cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
-  if (result == CUPTI_ERROR_INVALID_OPERATION) return Flushed::kLost;
-  return CuptiSucceeded("cuptiActivityFlushAll", result) ? Flushed::kDone : Flushed::kFailed;
+  return CuptiSucceeded(
+      "cuptiActivityFlushAll",
+      cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
 void Activity::Stop() {

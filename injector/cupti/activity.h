@@ -37,8 +37,6 @@ class Activity {
   // buffers. Nothing is asked of CUPTI until ComeBack(), which then is as it was before Register().
   void StandAside();
   void ComeBack() { aside_ = false; }
-  // Such a client's cuptiFinalize() took all away at some time since `time_ns`.
-  void LoseAll(std::int64_t time_ns);
   // When that was, once; 0: it did not happen.
   std::int64_t TakeFinalized();
 
@@ -48,9 +46,9 @@ class Activity {
   bool Start(std::vector<std::string>* disabled, std::string* why);
 
   // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known
-  // yet. Blocks, without synchronising with the GPU. Writer thread only.
-  enum class Flushed { kDone, kFailed, kLost };  // lost: CUPTI has nobody's callbacks any more
-  Flushed Flush(bool everything);
+  // yet. Blocks, without synchronising with the GPU. Writer thread only. False:
+  // CUPTI failed.
+  bool Flush(bool everything);
 
   // Turns all kinds off that nobody else wants; what is in flight still comes back by Flush().
   void Stop();

@@ -27,6 +27,8 @@ class CorrelationWidener {
     return static_cast<std::uint64_t>(wide);
   }
 
+  std::uint32_t latest() const { return static_cast<std::uint32_t>(last_); }
+
   // Ids count from one again: the next are above all so far.
   void Restart() { last_ = ((last_ >> 32) + 1) << 32; }
 
@@ -61,6 +63,8 @@ class ActivityDecoder {
 
   // Records of kProbeCall so far.
   std::int64_t probes() const { return probes_; }
+  // The latest correlation id.
+  std::uint32_t correlation() const { return correlation_.latest(); }
 
   // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
   std::uint32_t DeviceOfContext(std::uint32_t context) const;

@@ -84,6 +84,7 @@ bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
   Bind(handle, "cuptiActivityGetAttribute", &cupti->ActivityGetAttribute);
   Bind(handle, "cuptiSubscribe", &cupti->Subscribe);
   Bind(handle, "cuptiUnsubscribe", &cupti->Unsubscribe);
+  Bind(handle, "cuptiEnableCallback", &cupti->EnableCallback);
   for (const auto& function : required) {
     if (!function.found) return *missing = function.name, false;
   }

@@ -32,6 +32,7 @@ struct CuptiLibrary {
   decltype(&cuptiActivityGetAttribute) ActivityGetAttribute = nullptr;
   decltype(&cuptiSubscribe) Subscribe = nullptr;
   decltype(&cuptiUnsubscribe) Unsubscribe = nullptr;
+  decltype(&cuptiEnableCallback) EnableCallback = nullptr;
 
   // CUPTI's own words for an error.
   std::string Describe(CUptiResult result) const;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/cupti/unseen_client.h"
 
+#include <atomic>
+
 #include "injector/core/counters.h"
+#include "injector/cupti/allow_list.h"
 #include "injector/cupti/shared_session.h"
 
 namespace traceinject {
@@ -16,7 +19,11 @@ std::int64_t CallsToUs() {
   return calls;
 }
 
-void CUPTIAPI OnNothing(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void*) {}
+std::atomic<std::uint32_t> g_correlation{0};
+
+void CUPTIAPI OnCall(void*, CUpti_CallbackDomain, CUpti_CallbackId, const void* data) {
+  g_correlation.store(static_cast<const CUpti_CallbackData*>(data)->correlationId);
+}
 
 bool HasBuffersPerThread(const CuptiLibrary& cupti) {
   std::uint8_t per_thread = 0;
@@ -45,7 +52,7 @@ void UnseenClient::Begin(std::int64_t now_ns, bool probing) {
   if (probed_) call_();
 }
 
-UnseenClient::Change UnseenClient::Look(std::int64_t probes, bool forced) {
+UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
   if (active_) return forced ? Change::kNone : LookForItsEnd();
   if (CallsToUs() != calls_) {
     misses_ = 0;
@@ -54,9 +61,13 @@ UnseenClient::Change UnseenClient::Look(std::int64_t probes, bool forced) {
     return Change::kNone;
   }
   // That no record comes means something only where one came before.
-  if (!probed_ || probes == 0 || (++misses_ < kMisses && !forced)) return Change::kNone;
+  if (!probed_ || decoded.probes == 0 || (++misses_ < kMisses && !forced)) return Change::kNone;
   misses_ = 0;
-  subscribed_ = Subscribes();
+  std::uint32_t correlation = 0;
+  subscribed_ = Subscribes(&correlation);
+  // Ids wrap.
+  const bool restarted = static_cast<std::int32_t>(correlation - decoded.correlation) < 0;
+  if (!subscribed_ && correlation != 0 && restarted) return Change::kLeft;
   // Where threads share a buffer it does not come back before all work in it is done.
   if (!subscribed_ && !buffers_per_thread_ && !forced) return Change::kNone;
   active_ = true;
@@ -67,7 +78,8 @@ UnseenClient::Change UnseenClient::Look(std::int64_t probes, bool forced) {
 
 UnseenClient::Change UnseenClient::LookForItsEnd() {
   const bool was_wrong = CallsToUs() != calls_;
-  const bool subscribes = Subscribes();
+  std::uint32_t correlation = 0;
+  const bool subscribes = Subscribes(&correlation);
   subscribed_ |= subscribes;
   looks_ = subscribes ? 0 : looks_ + 1;
   if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
@@ -75,14 +87,19 @@ UnseenClient::Change UnseenClient::LookForItsEnd() {
   return Change::kLeft;
 }
 
-// Whether somebody whom we do not see does.
-bool UnseenClient::Subscribes() const {
+bool UnseenClient::Subscribes(std::uint32_t* correlation) const {
   if (cupti_->Subscribe == nullptr || cupti_->Unsubscribe == nullptr ||
       g_shared_session.subscribed())
     return false;
   CUpti_SubscriberHandle subscriber = nullptr;
-  if (cupti_->Subscribe(&subscriber, OnNothing, nullptr) != CUPTI_SUCCESS) return true;
+  if (cupti_->Subscribe(&subscriber, OnCall, nullptr) != CUPTI_SUCCESS) return true;
+  g_correlation.store(0);
+  if (cupti_->EnableCallback != nullptr &&
+      cupti_->EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kProbeCall) ==
+          CUPTI_SUCCESS)
+    call_();
   cupti_->Unsubscribe(subscriber);
+  *correlation = g_correlation.load();
   return false;
 }
 

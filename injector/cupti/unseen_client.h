@@ -9,8 +9,9 @@
 // Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
 // that it is free, and only while we wait for this. One that was not seen to subscribe was most
-// likely done before it was noticed, as a session of Proton's over a single step is: we wait
-// longer for it, and begin anew all the same.
+// likely done before it was noticed, as a session of Proton's over a single step is. If it took
+// CUPTI away at its end (cuptiFinalize), correlation ids count from one again, and we begin anew at
+// once; else we wait longer for it, and begin anew all the same.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +36,14 @@ class UnseenClient {
 
   // Before a flush; `probing`: with a call, as records are to come.
   void Begin(std::int64_t now_ns, bool probing);
-  // After the flush; `forced`: it was the last one, after which nothing comes. `probes`: how many
-  // records of such calls were decoded so far.
-  Change Look(std::int64_t probes, bool forced);
+  // What was decoded so far: how many records of such calls, and the latest correlation id.
+  struct Decoded {
+    std::int64_t probes;
+    std::uint32_t correlation;
+  };
+  // After the flush; `forced`: it was the last one, after which nothing comes. kLeft may come
+  // without kCame.
+  Change Look(const Decoded& decoded, bool forced);
 
   bool active() const { return active_; }
   // What was done by then was recorded for certain: at a flush, work that is not done may keep back
@@ -46,7 +52,9 @@ class UnseenClient {
 
  private:
   Change LookForItsEnd();
-  bool Subscribes() const;
+  // Whether somebody whom we do not see does; where nobody does, `correlation` is the id of a call
+  // of ours, 0 if there is no telling.
+  bool Subscribes(std::uint32_t* correlation) const;
 
   const CuptiLibrary* cupti_ = nullptr;
   void (*call_)() = nullptr;

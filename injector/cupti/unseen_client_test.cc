@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "injector/core/counters.h"
+#include "injector/cupti/allow_list.h"
 #include "injector/cupti/shared_session.h"
 
 namespace traceinject {
@@ -19,15 +20,23 @@ struct FakeCupti {
   bool per_thread = true;
   bool held_by_us = false;
   int probes = 0;
+  std::uint32_t correlation = 1000;  // of the next call
+  CUpti_CallbackFunc callback = nullptr;
 } g_cupti;
 
-CUptiResult CUPTIAPI Subscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
+CUptiResult CUPTIAPI Subscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc callback, void*) {
   if (g_cupti.subscribed) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  g_cupti.callback = callback;
   g_cupti.held_by_us = true;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI Unsubscribe(CUpti_SubscriberHandle) {
   g_cupti.held_by_us = false;
+  g_cupti.callback = nullptr;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI EnableCallback(std::uint32_t, CUpti_SubscriberHandle, CUpti_CallbackDomain,
+                                    CUpti_CallbackId) {
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI GetAttribute(CUpti_ActivityAttribute, std::size_t*, void* value) {
@@ -35,6 +44,10 @@ CUptiResult CUPTIAPI GetAttribute(CUpti_ActivityAttribute, std::size_t*, void* v
   return CUPTI_SUCCESS;
 }
 void MakeCall() {
+  CUpti_CallbackData data{};
+  data.correlationId = g_cupti.correlation++;
+  if (g_cupti.callback != nullptr)
+    g_cupti.callback(nullptr, CUPTI_CB_DOMAIN_DRIVER_API, kProbeCall, &data);
   if (!g_cupti.records_to_us) return;
   ++g_cupti.probes;
   g_counters.Add(Health::kBuffersRequested);
@@ -47,16 +60,18 @@ class UnseenClientTest : public ::testing::Test {
     g_shared_session.SetSubscribed(false);
     library_.Subscribe = Subscribe;
     library_.Unsubscribe = Unsubscribe;
+    library_.EnableCallback = EnableCallback;
     library_.ActivityGetAttribute = GetAttribute;
   }
   void Open() { client_.Open(&library_, MakeCall, 100); }
   Change Flush(std::int64_t now_ns, bool forced = false) {
     client_.Begin(now_ns, true);
-    const Change change = client_.Look(g_cupti.probes, forced);
+    const Change change = client_.Look({g_cupti.probes, kDecoded}, forced);
     EXPECT_FALSE(g_cupti.held_by_us);
     return change;
   }
 
+  static constexpr std::uint32_t kDecoded = 999;
   CuptiLibrary library_;
   UnseenClient client_;
 };
@@ -123,6 +138,17 @@ TEST_F(UnseenClientTest, OurCallbacksAreCalledThereWasNone) {
   EXPECT_EQ(Flush(3000), Change::kCame);
   g_counters.Add(Health::kBuffersCompleted);
   EXPECT_EQ(Flush(4000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, OneThatTookCuptiAwayMeanwhileIsGone) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  g_cupti.correlation = 1;
+  EXPECT_EQ(Flush(2000), Change::kNone);
+  EXPECT_EQ(Flush(3000), Change::kLeft);
+  EXPECT_EQ(client_.whole_until_ns(), 1000);
+  EXPECT_FALSE(client_.active());
 }
 
 TEST_F(UnseenClientTest, WhereThreadsShareABufferNothingMayComeForLong) {

@@ -198,12 +198,18 @@ class OtherClient(harness.TestCase):
     def test_unseen_client_where_threads_share_a_buffer(self):
         self.check_unseen("--profile-finalize", cuda="cuda12")
 
+    def test_unseen_client_where_calls_cannot_be_selected(self):
+        self.check_unseen("--profile-finalize", cuda="cuda12_0")
+
+    def test_unseen_client_where_no_calls_are_recorded(self):
+        self.check_unseen("--profile-finalize", env={**self.UNSEEN_ENV, "TRACEINJECT_KINDS": "kernel"})
+
     def test_unseen_client_that_is_done_before_it_is_noticed(self):
         self.check_unseen("--steps", "90", sessions="20-22", told=1, stood_aside=1, env={"TRACEINJECT_FLUSH_MS": "150"})
 
     def test_unseen_client_between_two_flushes(self):
         """It gets buffers of ours, and frees them."""
-        self.check_unseen("--profile-finalize", "--steps", "75", sessions="40-43", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "1500"})
+        self.check_unseen("--profile-finalize", "--steps", "90", sessions="48-50", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "900"})
 
 
 if __name__ == "__main__":

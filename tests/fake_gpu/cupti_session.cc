@@ -167,7 +167,33 @@ void CuptiSession::OnOperation(const Operation& operation) {
   Append(&operation, kind, nullptr);
 }
 
+void CuptiSession::SetSubscriber(CUpti_CallbackFunc callback, void* data) {
+  const std::lock_guard lock(subscriber_mutex_);
+  for (auto& call : called_back_) call = false;
+  subscriber_ = callback;
+  subscriber_data_ = data;
+}
+
+CUptiResult CuptiSession::EnableCallback(CUpti_CallbackId id, bool enabled) {
+  if (id == 0 || id >= called_back_.size()) return CUPTI_ERROR_INVALID_PARAMETER;
+  called_back_[id] = enabled;
+  return CUPTI_SUCCESS;
+}
+
+void CuptiSession::CallBack(const ApiRecord& record) {
+  if (record.domain != Domain::kDriver || record.cbid >= called_back_.size() ||
+      !called_back_[record.cbid])
+    return;
+  const std::lock_guard lock(subscriber_mutex_);
+  if (subscriber_ == nullptr) return;
+  CUpti_CallbackData data{};
+  data.callbackSite = CUPTI_API_EXIT;
+  data.correlationId = static_cast<std::uint32_t>(record.correlation);
+  subscriber_(subscriber_data_, CUPTI_CB_DOMAIN_DRIVER_API, record.cbid, &data);
+}
+
 void CuptiSession::OnApi(const ApiRecord& record) {
+  CallBack(record);
   const bool runtime = record.domain == Domain::kRuntime;
   const auto kind =
       static_cast<std::size_t>(runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
@@ -403,7 +429,9 @@ CUptiResult CuptiSession::FlushAll(bool forced) {
   if (flushing_.exchange(true))
     Misused("two cuptiActivityFlushAll at once: the real one deadlocks");
   while (SettingNumber("FAKE_CUPTI_FLUSH_HANG", 0) != 0) pause();
-  CUptiResult result = CUPTI_ERROR_INVALID_OPERATION;
+  // As the real one, which answers so where nobody ever registered callbacks, and not after
+  // cuptiFinalize.
+  CUptiResult result = finalized_ ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;
   {
     Lock lock(mutex_);
     if (complete_ != nullptr) {
@@ -428,6 +456,7 @@ void CuptiSession::Finalize() {
   Lock lock(mutex_);
   request_ = nullptr;
   complete_ = nullptr;
+  finalized_ = true;
   SetClock(nullptr);
   ApiCall::RestartCorrelations();
 }

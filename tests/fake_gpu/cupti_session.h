@@ -65,6 +65,9 @@ class CuptiSession final : public ActivitySink {
   void SetClock(CUpti_TimestampCallbackFunc function);
   std::uint64_t Now() const;
   std::size_t TakeDropped() { return dropped_.exchange(0); }
+  // Who subscribed; is called at the end of the driver calls that it chose. Null: nobody.
+  void SetSubscriber(CUpti_CallbackFunc callback, void* data);
+  CUptiResult EnableCallback(CUpti_CallbackId id, bool enabled);
   void Finalize();
   // The calling thread ends: what it recorded into its own buffer goes back.
   void EndThread();
@@ -99,6 +102,7 @@ class CuptiSession final : public ActivitySink {
 
   CuptiSession();
   bool Refused(CUptiResult* result) const;
+  void CallBack(const ApiRecord& record);
   CUpti_ActivityKind WantedKind(const Operation& operation) const;
   void Append(const Operation* operation, CUpti_ActivityKind kind,
               const std::vector<std::uint8_t>* encoded);
@@ -136,12 +140,16 @@ class CuptiSession final : public ActivitySink {
   pid_t worker_owner_ = 0;
   std::int64_t left_to_drop_;
 
-  std::atomic<bool> flushing_{false};
+  std::atomic<bool> flushing_{false}, finalized_{false};
   std::atomic<std::size_t> dropped_{0};
   std::atomic<bool> per_thread_buffers_;
   std::atomic<bool> system_thread_ids_{false};
   std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> kinds_{};
   std::array<std::atomic<bool>, 1024> runtime_calls_{}, driver_calls_{};
+  std::mutex subscriber_mutex_;
+  CUpti_CallbackFunc subscriber_ = nullptr;
+  void* subscriber_data_ = nullptr;
+  std::array<std::atomic<bool>, 1024> called_back_{};
 };
 
 }  // namespace traceinject::fake

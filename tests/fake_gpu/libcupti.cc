@@ -222,19 +222,30 @@ EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
   return CUPTI_SUCCESS;
 }
 
-EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc, void*) {
+EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
+                                  void* data) {
   FAIL_IF_ASKED();
   if (fake::SettingNumber("FAKE_CUPTI_SUBSCRIBER_TAKEN", 0) != 0 || subscribed.exchange(true)) {
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
   *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&subscribed);
+  CuptiSession::Get().SetSubscriber(callback, data);
   return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
   FAIL_IF_ASKED();
+  CuptiSession::Get().SetSubscriber(nullptr, nullptr);
   subscribed = false;
   return CUPTI_SUCCESS;
+}
+
+// Of single driver calls.
+EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
+                                       CUpti_CallbackDomain domain, CUpti_CallbackId id) {
+  FAIL_IF_ASKED();
+  if (domain != CUPTI_CB_DOMAIN_DRIVER_API) return CUPTI_ERROR_INVALID_PARAMETER;
+  return CuptiSession::Get().EnableCallback(id, enable != 0);
 }
 
 EXPORT CUptiResult cuptiFinalize() {

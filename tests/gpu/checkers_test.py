@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checkers of this folder on made-up recordings: they must pass what agrees and fail what does not. Needs no GPU."""
 
+import collections
 import contextlib
 import importlib.util
 import io
@@ -28,6 +29,7 @@ import kernels
 import matrix_products
 import overhead
 import programs
+import proton
 import python_side
 import run_db
 import switch_sources
@@ -784,6 +786,40 @@ class Sources(unittest.TestCase):
         values = [int(value) for value in re.findall(r"^  k\w+ = (\d+),", header, re.MULTILINE)]
         self.assertGreater(len(values), 5)
         self.assertEqual(switch_sources.SETTINGS["all"], sum(values))
+
+
+class Proton(unittest.TestCase):
+    SECOND = 1_000_000_000
+
+    def test_counts_of_a_tree(self):
+        leaf = {"frame": {"name": "gemm"}, "metrics": {"count": 3, "time (ns)": 9}, "children": []}
+        scope = {"frame": {"name": "forward"}, "metrics": {}, "children": [leaf, leaf]}
+        self.assertEqual(proton.counts_of([{"frame": {"name": "ROOT"}, "metrics": {"count": 0}, "children": [scope, leaf]},
+                                           {"CUDA": {"0": {"arch": "90"}}}], collections.Counter()), {"gemm": 9})
+
+    def outcomes(self, missing, gaps):
+        """Of phases of a second each with one kernel a step, of which those are missing that begin in the time `missing`."""
+        phases = {phase: (i * self.SECOND, (i + 1) * self.SECOND) for i, (phase, _) in enumerate(proton.PHASES)}
+        starts = [phases[phase][0] + step * self.SECOND // steps for phase, steps in proton.PHASES for step in range(steps)]
+        kept = [start for start in starts if not missing[0] <= start < missing[1]]
+        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate((start, 1, "k") for start in kept)), count=lambda *_: 0)
+        plain = {"profiles": {"long": {"k": dict(proton.PHASES)["long"]}}}
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "outcomes.jsonl"
+            proton.Check.check_recording(checks.Checks(path, "p"), plain, {"phases": phases}, recording)
+            rows = [json.loads(line) for line in path.read_text().splitlines()]
+        return sorted(row["check"] for row in rows if row["outcome"] == "FAIL")
+
+    def test_what_is_missing_has_to_be_told(self):
+        session = (self.SECOND, 2 * self.SECOND)
+        self.assertEqual(self.outcomes((0, 0), []), [])
+        self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "other_client")]), [])
+        self.assertEqual(self.outcomes(session, []), ["phase long"])
+        self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "max_size")]), ["reasons"])
+        self.assertEqual(self.outcomes((self.SECOND, 5 * self.SECOND), [(self.SECOND, None, "other_client")]),
+                         ["resumed, after", "resumed, between"])
+        self.assertEqual(self.outcomes((self.SECOND, 3 * self.SECOND), [(self.SECOND, self.SECOND, "other_client")]),
+                         ["phase between", "resumed, between"])
 
 
 @unittest.skipIf(importlib.util.find_spec("torch") is None, "this Python has no PyTorch")

@@ -52,6 +52,7 @@ def loaded(prefix):
 def run(name, result):
     import torch
     import triton.profiler as proton
+    torch.manual_seed(0)
     folder = tempfile.mkdtemp()
     matrices = [torch.randn(512, 512, device="cuda") for _ in range(8)]
 
