@@ -38,6 +38,9 @@ const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figur
 // text_verdict.cc
 void WriteVerdict(TextReport& to);
 
+// text_stalls.cc
+void WriteStalls(TextReport& to);
+
 // text_steps.cc
 void WriteSteps(TextReport& to, const proto::DeviceSteps& steps);
 void WriteSamples(TextReport& to);

@@ -82,8 +82,9 @@ enum class SyncKind : std::uint16_t {
   kEventRecord = 1,
   kStreamWaitsEvent,
   kHostWaitsEvent,
-  kHostWaitsStream
-};  // sync.kind
+  kHostWaitsStream,
+  kHostWaitsDevice  // no row of sync: there is no handle that the call's row of api lacks
+};                  // sync.kind
 
 struct SyncEvent {
   EventHeader header;  // flags: SyncKind

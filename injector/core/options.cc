@@ -78,6 +78,13 @@ bool KeepLast(std::string_view text, Options* options) {
   return options->keep_last_ns = kept, true;
 }
 
+bool Stall(std::string_view text, Options* options) {
+  std::int64_t limit = 0;
+  if (text == "0") return options->stall_ns = 0, true;
+  if (!ParseDuration(text, &limit) || limit < 1'000'000'000) return false;
+  return options->stall_ns = limit, true;
+}
+
 bool Window(std::string_view text, Options* options) {
   return WindowPlan::Parse(text, &options->window);
 }
@@ -151,6 +158,12 @@ constexpr OptionRow kOptions[] = {
       "trigger, nothing before `analyze trigger start`, which works with all of them"},
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
+    {{"TRACEINJECT_STALL", "60s",
+      "a stall: nothing completes on the GPU for so long although work was launched. The file then "
+      "tells what is outstanding and who waits, also of a job that hangs and is killed. 0: none is "
+      "looked for"},
+     "0 or a time such as 60s, 10m, 2h of at least 1s",
+     Stall},
     {{"TRACEINJECT_FLUSH_MS", "1000",
       "how often what is complete is written and committed; what a killed process loses is at most "
       "about this"},

@@ -91,6 +91,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_),
+      stall_watch_(options.stall_ns, &dictionary_, &batch_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
       began_ns_(ReadClockNs(CLOCK_MONOTONIC)),
       trigger_(TriggerPath(), base_ns) {
@@ -207,6 +208,7 @@ void Writer::OpenWindow() {
   }
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
   window_gap_.dur = NowNs() - base_ns_ - window_gap_.start;
+  stall_watch_.Forget(window_gap_.start + window_gap_.dur);
   batch_.gaps.push_back(window_gap_);
   log_.Line("window opened");
 }
@@ -219,6 +221,7 @@ void Writer::CloseWindow() {
   activity_.Stop();
   DrainQueues();
   nvtx_decoder_.ForgetRanges();
+  stall_watch_.Forget(window_gap_.start);
   batch_.gaps.push_back(window_gap_);
   log_.Line("window closed");
 }
@@ -266,16 +269,20 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  FlushCupti(everything);
+  const bool all =
+      everything || (recording_ && stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
+  FlushCupti(all);
   const int gpu_records = DrainQueues();
-  activity_decoder_->EndFlush(everything, [this] { StoreIfMany(); });
+  activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   nvtx_decoder_.StoreOpenRanges();
+  if (recording_) stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
+  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
-        batch_.memsets.empty() && !LostGpuWork()) {
+        batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
       if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
       return;
     }
@@ -363,6 +370,7 @@ int Writer::DrainQueues() {
 // dies.
 void Writer::StoreIfMany() {
   if (file_ == nullptr || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
+  stall_watch_.Look();
   AddHealth();
   Store(false);
 }
@@ -585,6 +593,8 @@ std::string Writer::HealthDetail(Health id) const {
       return write_error_;
     case Health::kCuptiErrors:
       return CuptiErrorText();
+    case Health::kGpuStalls:
+      return stall_watch_.detail();
     case Health::kNcclLogFailed:
       return !nccl_log_.failure().empty()
                  ? nccl_log_.failure()
