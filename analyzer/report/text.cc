@@ -140,6 +140,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     }
     WriteMfu(to);
   }
+  WriteRecordingCosts(to);
   WriteHealth(to);
   WriteTrust(to);
   return to.page.text();

@@ -82,6 +82,9 @@ void WritePeaks(TextReport& to, const proto::DeviceReport& device);
 void WriteMatrixProducts(TextReport& to, const proto::MatrixProducts& products, std::size_t rows);
 void WriteMfu(TextReport& to);
 
+// text_cost.cc
+void WriteRecordingCosts(TextReport& to);
+
 // text_health.cc
 void WriteHealth(TextReport& to);
 void WriteTrust(TextReport& to);

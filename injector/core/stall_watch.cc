@@ -104,13 +104,16 @@ StallWatch::Outstanding StallWatch::FindOutstanding() const {
   // nothing can be said.
   const std::uint64_t from = uses_graphs_ ? highest_completed_ : forgotten_;
   Outstanding found;
+  std::vector<std::uint64_t> ids;  // rows that wait for a file are looked at again
   for (const Launch& launch : launched_.held()) {
     if (launch.correlation <= from ||
         std::binary_search(completed.begin(), completed.end(), launch.correlation))
       continue;
-    ++found.count;
+    ids.push_back(launch.correlation);
     found.first = std::min(found.first, launch.start);
   }
+  std::sort(ids.begin(), ids.end());
+  found.count = static_cast<std::size_t>(std::unique(ids.begin(), ids.end()) - ids.begin());
   return found;
 }
 

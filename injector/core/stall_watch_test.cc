@@ -183,6 +183,15 @@ TEST_F(StallWatchTest, WhatIsNotRecordedIsForgotten) {
   EXPECT_EQ(gaps_.size(), 2U);
 }
 
+TEST_F(StallWatchTest, RowsThatWaitForAFileCountOnce) {
+  Launch(1, kSecond);
+  watch_.Look();
+  watch_.Look();
+  moment_.waits = {{77, kSecond, 4}};
+  FlushUntil(70);
+  EXPECT_NE(watch_.detail().find("1 launch without"), std::string::npos) << watch_.detail();
+}
+
 TEST_F(StallWatchTest, OffItDoesNothing) {
   StallWatch off(0, &dictionary_, &batch_);
   Launch(1, kSecond);

@@ -625,6 +625,7 @@ void Writer::AddHealth() {
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
   if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
+  g_counters.Set(Health::kWriterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
     pending[static_cast<std::size_t>(stored_id)] += static_cast<std::int64_t>(table.size());

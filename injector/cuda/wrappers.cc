@@ -10,6 +10,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
+#include "injector/core/own_cost.h"
 #include "injector/core/real_function.h"
 #include "injector/core/recorder.h"
 #include "injector/core/ring.h"
@@ -73,9 +74,12 @@ class SeenWaiting {
 template <typename Call>
 int Timed(const Target& target, Call call) {
   if (!SyncWanted()) return call();
+  OwnCost cost(Health::kSyncOwnNs);
   const std::int64_t start = NowNs();
   const SeenWaiting waiting(target.kind, start);
+  cost.Leave();
   const int result = call();
+  cost.Enter();
   if (result == 0 && target.kind != SyncKind::kHostWaitsDevice) Emit(target, start, NowNs());
   return result;
 }
