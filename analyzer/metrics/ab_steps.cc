@@ -69,6 +69,22 @@ std::vector<Block> Trimmed(std::vector<Block> blocks) {
   return blocks;
 }
 
+// Blocks in which the program did something else, too: saved itself, say. Single steps are not left
+// out: a program that waits for the GPU now and then has a long one among many short ones, and only
+// their mean is what a step takes.
+void ForgetUnusual(std::vector<Block>& blocks) {
+  constexpr double kUnusual = 3;
+  std::vector<double> means;
+  for (const Block& block : blocks) {
+    if (!block.steps.empty()) means.push_back(Mean(block.steps));
+  }
+  if (means.empty()) return;
+  const double usual = Median(means);
+  for (Block& block : blocks) {
+    if (!block.steps.empty() && Mean(block.steps) > kUnusual * usual) block.steps.clear();
+  }
+}
+
 }  // namespace
 
 double StudentFactor(std::size_t freedom) {
@@ -87,20 +103,22 @@ std::optional<AbSteps> CompareSteps(const Rank& rank) {
   std::vector<Block> blocks = Trimmed(FindBlocks(rank));
   // The first steps of a run are no steps like others.
   if (!blocks.empty() && blocks.front().recorded) blocks.front().steps.clear();
+  ForgetUnusual(blocks);
   std::vector<double> differences, recorded, unrecorded;
   AbSteps found;
   for (const Block& block : blocks) {
     if (block.steps.empty()) continue;
-    (block.recorded ? recorded : unrecorded).push_back(Median(block.steps));
+    (block.recorded ? recorded : unrecorded).push_back(Mean(block.steps));
     (block.recorded ? found.recorded_steps : found.unrecorded_steps) +=
         static_cast<std::int64_t>(block.steps.size());
   }
   // Each against both its neighbours, so that a drift cancels out.
   for (std::size_t i = 1; i + 1 < blocks.size(); ++i) {
     const Block &before = blocks[i - 1], &after = blocks[i + 1];
-    if (blocks[i].recorded || !before.recorded || !after.recorded || before.steps.empty()) continue;
-    differences.push_back((Median(before.steps) + Median(after.steps)) / 2 -
-                          Median(blocks[i].steps));
+    if (blocks[i].recorded || !before.recorded || !after.recorded || blocks[i].steps.empty() ||
+        before.steps.empty() || after.steps.empty())
+      continue;
+    differences.push_back((Mean(before.steps) + Mean(after.steps)) / 2 - Mean(blocks[i].steps));
   }
   if (differences.size() < kLeastBlocks) return std::nullopt;
   const auto count = static_cast<double>(differences.size());

@@ -18,7 +18,7 @@ namespace traceinject {
 struct AbSteps {
   std::int64_t blocks = 0;  // unrecorded ones between two recorded ones
   std::int64_t recorded_steps = 0, unrecorded_steps = 0;
-  double recorded_ns = 0, unrecorded_ns = 0;     // means over blocks of their median steps
+  double recorded_ns = 0, unrecorded_ns = 0;     // mean steps
   double added_ns = 0, low_ns = 0, high_ns = 0;  // with the 95 % interval
 };
 

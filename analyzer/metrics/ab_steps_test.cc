@@ -54,6 +54,17 @@ TEST(AbStepsTest, OneLongStepIsNoDifference) {
   EXPECT_DOUBLE_EQ(found->added_ns, 0);
 }
 
+TEST(AbStepsTest, StepsThatComeInBurstsCountByTheirMean) {
+  // The host waits for the GPU in every third step, and runs ahead in the others.
+  const Rank rank = Alternating(21, 14, [](int step, bool recorded) {
+    return (step % 3 != 0 ? 10 : recorded ? 300 : 270) * kMs;
+  });
+  const std::optional<AbSteps> found = CompareSteps(rank);
+  ASSERT_TRUE(found);
+  EXPECT_LT(found->low_ns, 10.0 * kMs);
+  EXPECT_GT(found->high_ns, 10.0 * kMs);
+}
+
 TEST(AbStepsTest, NothingIsSaidOfTooLittle) {
   const auto same = [](int, bool) { return 100 * kMs; };
   EXPECT_FALSE(CompareSteps(Alternating(7, 12, same)));
