@@ -17,10 +17,9 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kFirstRow = std::uint64_t{1} << 32;
 constexpr std::int64_t kWaitSpan = 3;  // host_span.kind
 
-// Memsets are left out: one of no bytes runs nothing.
+// Copies and memsets are left out: one of no bytes runs nothing.
 bool Launches(int call_class) {
   return call_class == static_cast<int>(CallClass::kLaunch) ||
-         call_class == static_cast<int>(CallClass::kCopy) ||
          call_class == static_cast<int>(CallClass::kGraphLaunch);
 }
 
@@ -96,13 +95,11 @@ bool StallWatch::WantsAll(const Moment& moment) {
   return true;
 }
 
-// Calls without an operation.
-StallWatch::Outstanding StallWatch::FindOutstanding() const {
+// Calls without an operation; `newest`: of those after all that have one.
+StallWatch::Outstanding StallWatch::FindOutstanding(bool newest) const {
   std::vector<std::uint64_t> completed = completed_.held();
   std::sort(completed.begin(), completed.end());
-  // What a CUDA graph captured was launched once and did not run then, so that of older calls
-  // nothing can be said.
-  const std::uint64_t from = uses_graphs_ ? highest_completed_ : forgotten_;
+  const std::uint64_t from = newest ? highest_completed_ : forgotten_;
   Outstanding found;
   std::vector<std::uint64_t> ids;  // rows that wait for a file are looked at again
   for (const Launch& launch : launched_.held()) {
@@ -136,7 +133,9 @@ void StallWatch::Judge(const Moment& moment) {
 void StallWatch::MarkIfStalled(const Moment& moment) {
   const bool has_long_wait = HasLongWait(moment);
   if (nothing_outstanding_ && !has_long_wait) return;
-  const Outstanding outstanding = FindOutstanding();
+  // What a CUDA graph captured was launched once and did not run then, and a record may be lost: a
+  // call that others overtook proves little.
+  const Outstanding outstanding = FindOutstanding(uses_graphs_ || !has_long_wait);
   nothing_outstanding_ = outstanding.count == 0;
   if (has_long_wait || (outstanding.count > 0 && moment.now - outstanding.first >= limit_ns_))
     Mark(moment, outstanding);

@@ -103,7 +103,7 @@ class StallWatch {
   void LookAtOperations(const std::vector<Row>& rows);
   bool IsLongQuiet(std::int64_t now) const { return now - last_end_ >= limit_ns_; }
   bool HasLongWait(const Moment& moment) const;
-  Outstanding FindOutstanding() const;
+  Outstanding FindOutstanding(bool newest) const;
   void MarkIfStalled(const Moment& moment);
   void Mark(const Moment& moment, const Outstanding& outstanding);
   void EndStall(std::int64_t end);

@@ -169,6 +169,20 @@ TEST_F(StallWatchTest, WhatAGraphCapturedIsNotOutstanding) {
   EXPECT_EQ(gaps_.size(), 1U);
 }
 
+TEST_F(StallWatchTest, ALostRecordIsNoStall) {
+  Launch(1, kSecond);
+  Launch(2, kSecond);
+  Complete(2, kSecond, 2 * kSecond);
+  moment_.buffers_out = true;
+  EXPECT_TRUE(FlushUntil(200));
+  EXPECT_TRUE(gaps_.empty());
+  // Beside a wait it may well be what is waited for.
+  moment_.waits = {{77, 3 * kSecond, 4}};
+  FlushUntil(300);
+  ASSERT_EQ(gaps_.size(), 1U);
+  EXPECT_EQ(gaps_[0].start, 2 * kSecond);
+}
+
 TEST_F(StallWatchTest, WhatIsNotRecordedIsForgotten) {
   Launch(1, kSecond);
   moment_.waits = {{77, kSecond, 4}};
