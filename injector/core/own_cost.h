@@ -45,8 +45,8 @@ class OwnCost {
   }
 
  private:
-  // Of one that took longer the thread had lost its processor.
-  static constexpr std::int64_t kMostNs = 1'000'000;
+  // Of one that took longer, or whose clock did, the thread had lost its processor.
+  static constexpr std::int64_t kMostNs = 1'000'000, kMostClockNs = 5'000;
 
   static std::int64_t Now() { return ReadClockNs(CLOCK_MONOTONIC); }
   void Begin() {
@@ -56,7 +56,8 @@ class OwnCost {
   }
   void End() {
     Leave();
-    if (spent_ns_ < 0 || spent_ns_ > kMostNs) return;
+    // Below 0 is as likely as too much above: the clock's own time varies.
+    if (spent_ns_ > kMostNs || clock_ns_ > kMostClockNs) return;
     g_counters.Add(counter_, spent_ns_ * kEvery);
     g_counters.Add(Health::kOwnSamples);
   }
