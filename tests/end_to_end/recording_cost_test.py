@@ -24,7 +24,8 @@ class RecordingCost(harness.TestCase):
         return cost
 
     def test_the_recorder_measures_itself(self):
-        ended = self.play("--steps", "60", "--nvtx", "--nccl", "new", "--events", "--threads", "2")
+        ended = self.play("--steps", "100", "--step-us", "5000", "--nvtx", "--nccl", "new", "--events", "--threads", "2",
+                          env={"TRACEINJECT_FLUSH_MS": "50"})  # the sampler begins with the file
         self.assertEqual((ended.code, ended.stderr), (0, ""))
         recording = self.open()
         for source in ("sync", "nvtx", "nccl_plugin"):
