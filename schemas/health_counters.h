@@ -139,6 +139,7 @@ enum class Health : std::size_t {
   kAllocatorSampleExpired,
   kHostSampleExpired,
   kWorkerSampleExpired,
+  kOtherClientStoodAside,
   kCount
 };
 
@@ -318,6 +319,9 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"allocator_sample", "expired", HealthSeverity::kInfo, kExpiredText},
     {"host_sample", "expired", HealthSeverity::kInfo, kExpiredText},
     {"worker_sample", "expired", HealthSeverity::kInfo, kExpiredText},
+    {"other_client", "stood_aside", HealthSeverity::kNotice,
+     "times that another client of CUPTI (Triton's Proton, XLA) took the records: none were had "
+     "until it was done"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

@@ -540,7 +540,8 @@ CREATE TABLE capture_gap (
   dur    INTEGER,                      -- NULL: to the end
   reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written;
                                        -- out_of_memory: of the process; other_client: another client of CUPTI took it away
-                                       -- (cuptiFinalize), until we began anew; keep_last: it was recorded, and dropped
+                                       -- (cuptiFinalize), or took the records, until we began anew; what was told of CUPTI in
+                                       -- this time may be there in part; keep_last: it was recorded, and dropped
                                        -- again as TRACEINJECT_KEEP_LAST asks (what ended after it is all there, of what ended
                                        -- in it some rows may be left); window: outside of the windows of TRACEINJECT_WINDOW and
                                        -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB; stalled:

@@ -90,6 +90,18 @@ void FindLastStoredCall(Rank& rank) {
   if (last != 0) rank.last_stored_call = last;
 }
 
+void EndRangesWithWindows(Rank& rank) {
+  std::vector<TimeNs> ends;  // by time, as gaps are
+  for (const CaptureGap& gap : rank.gaps) {
+    if (gap.planned()) ends.push_back(gap.start);
+  }
+  for (std::size_t row = 0; row < rank.nvtx.size(); ++row) {
+    if (rank.nvtx.end[row] != kOpen) continue;
+    const auto end = std::lower_bound(ends.begin(), ends.end(), rank.nvtx.start[row]);
+    if (end != ends.end()) rank.nvtx.end[row] = *end;
+  }
+}
+
 void FindCallsInGaps(Rank& rank) {
   if (std::none_of(rank.gaps.begin(), rank.gaps.end(), std::mem_fn(&CaptureGap::planned))) return;
   const ApiCalls& api = rank.api;

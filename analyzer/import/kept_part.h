@@ -14,10 +14,14 @@ inline constexpr std::string_view kKeepLast = "keep_last";
 // them. After SortRank and before JoinLaunches. O(n).
 void LeaveKeptPart(Rank& rank);
 
-// Of a process that was killed, sets Rank::last_stored_call: calls of the driver wait for a flush
-// or two, in case they are part of one of the runtime, and are stored after what they launched.
-// O(n).
+// Of a process that was killed, sets Rank::last_stored_call: calls of the driver that may be part
+// of one of the runtime (in older recordings launches as well) wait for a flush or two, and are
+// stored after what they brought about. O(n).
 void FindLastStoredCall(Rank& rank);
+
+// Ranges that were open when a window ended end with it: what became of them later was not
+// recorded. Before SortRank. O(n log gaps).
+void EndRangesWithWindows(Rank& rank);
 
 // Where there are planned gaps, sets Rank::calls_in_gaps: what was launched in one may run after
 // it. O(n).

@@ -139,7 +139,27 @@ TEST_F(KeptPartTest, WhatPlannedGapsCutIsNotMissed) {
   }
 }
 
-// The last calls of the driver were not stored yet when the process was killed.
+TEST_F(KeptPartTest, RangesThatAreOpenWhenAWindowEndsEndWithIt) {
+  for (const char* reason : {"window", "max_size"}) {
+    RunDbFixture file(path_, {});
+    for (const TimeNs start : {100'000, 500'000, 900'000})
+      file.AddNvtx({.start_ns = start, .dur_ns = std::nullopt, .text = "open"});
+    file.AddNvtx({.start_ns = 200'000, .dur_ns = 600'000, .text = "whole"});
+    file.AddKernel({.start_ns = 1'500'000, .dur_ns = 5'000});
+    file.AddGap(300'000, 100'000, reason);
+    file.AddGap(700'000, 50'000, reason);
+    file.Close();
+    const traceinject::Run run = Load();
+    const std::vector<TimeNs> ends = run.ranks.at(0).nvtx.end;
+    const bool planned = std::string(reason) == "window";
+    EXPECT_EQ(ends, planned ? (std::vector<TimeNs>{300'000, 800'000, 700'000, kOpen})
+                            : (std::vector<TimeNs>{kOpen, 800'000, kOpen, kOpen}))
+        << reason;
+  }
+}
+
+// The last calls of the driver were not stored yet when the process was killed, as in older
+// recordings.
 TEST_F(KeptPartTest, CallsThatWereNotStoredYetAreNotMissed) {
   for (const bool closed : {false, true}) {
     RunDbFixture file(path_, {.closed = closed});

@@ -33,6 +33,7 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
     each.attention_shapes =
         last ? std::move(dictionaries.attention_shapes) : dictionaries.attention_shapes;
     RepairClockSteps(each);
+    EndRangesWithWindows(each);
     SortRank(each);
     LeaveKeptPart(each);
     FindLastStoredCall(each);

@@ -174,10 +174,9 @@ constexpr OptionRow kOptions[] = {
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
     {{"TRACEINJECT_AB", "0",
-      "steps: what recording adds to a step is measured: blocks of 20 optimizer steps (steps:50: "
-      "of "
-      "50) are recorded and not recorded by turns. Where none is seen in the first minute, seconds "
-      "count as steps, and nothing is measured"},
+      "steps: what recording adds to a step is measured: blocks of 20 optimizer steps (of 50 with "
+      "steps:50) are recorded and not recorded by turns. Where none is seen in the first minute, "
+      "seconds count as steps, and nothing is measured"},
      "0, steps or steps:50 with at least 5",
      Ab},
     {{"TRACEINJECT_STALL", "60s",
@@ -186,9 +185,9 @@ constexpr OptionRow kOptions[] = {
       "looked for"},
      "0 or a time such as 60s, 10m, 2h of at least 1s",
      Stall},
-    {{"TRACEINJECT_FLUSH_MS", "1000",
+    {{"TRACEINJECT_FLUSH_MS", "750",
       "how often what is complete is written and committed; what a killed process loses is at most "
-      "about this"},
+      "about twice this"},
      "milliseconds from 50 to 3600000",
      Integer<&Options::flush_ms, 50, 3'600'000>},
     {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},

@@ -18,7 +18,7 @@ TEST(OptionsTest, DefaultsComeFromTheTable) {
   EXPECT_TRUE(options.enabled);
   EXPECT_EQ(options.output, "run.db");
   EXPECT_EQ(options.max_size_bytes, std::int64_t{4} << 30);
-  EXPECT_EQ(options.flush_ms, 1000);
+  EXPECT_EQ(options.flush_ms, 750);
   EXPECT_FALSE(options.kinds.empty());
   EXPECT_TRUE(options.unknown.empty());
   EXPECT_TRUE(options.invalid.empty());
@@ -53,7 +53,7 @@ TEST(OptionsTest, ReportsUnknownNamesAndBadValuesAndKeepsTheDefault) {
   EXPECT_EQ(options.unknown, std::vector<std::string>{"TRACEINJECT_OUTPU"});
   ASSERT_EQ(options.invalid.size(), 3U);
   EXPECT_NE(options.invalid[0].find("TRACEINJECT_FLUSH_MS=soon"), std::string::npos);
-  EXPECT_EQ(options.flush_ms, 1000);
+  EXPECT_EQ(options.flush_ms, 750);
   EXPECT_EQ(options.max_size_bytes, std::int64_t{4} << 30);
 }
 
@@ -139,7 +139,7 @@ TEST(OptionsTest, SamplesASecond) {
 TEST(OptionsTest, TimeBetweenFlushes) {
   EXPECT_EQ(Parse({"TRACEINJECT_FLUSH_MS=3600000"}).flush_ms, 3'600'000);
   for (const char* bad : {"TRACEINJECT_FLUSH_MS=49", "TRACEINJECT_FLUSH_MS=9223372036854775807"}) {
-    EXPECT_EQ(Parse({bad}).flush_ms, 1000);
+    EXPECT_EQ(Parse({bad}).flush_ms, 750);
     EXPECT_EQ(Parse({bad}).invalid.size(), 1U);
   }
 }

@@ -15,10 +15,10 @@
 #include "injector/core/ring.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
-#include "injector/core/step_count.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/cupti/errors.h"
+#include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
 #include "injector/store/output_name.h"
 
@@ -93,8 +93,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       python_decoder_(base_ns, &dictionary_, &batch_),
       stall_watch_(options.stall_ns, &dictionary_, &batch_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
-      began_ns_(ReadClockNs(CLOCK_MONOTONIC)),
-      trigger_(TriggerPath(), base_ns) {
+      window_(options.window, TriggerFile(TriggerPath(), base_ns)) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
@@ -102,16 +101,17 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
 bool Writer::Begin() {
   std::string why;
   cupti_ = BindCupti(options_.cupti, &why);
-  recording_ = IsWanted();
+  window_.Follow();
   if (cupti_ == nullptr || !activity_.Register(cupti_, options_, &why) ||
-      (recording_ && !activity_.Start(&disabled_, &why))) {
+      (recording() && !activity_.Start(&disabled_, &why))) {
     Fail(why);
     return false;
   }
-  if (!recording_) batch_.gaps.push_back(window_gap_ = {0, -1, "window", 1});
+  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++numbered_gaps_));
   log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
   for (const std::string& sentence : disabled_) log_.Line(sentence);
   BindStreamIds(cupti_);
+  unseen_client_.Open(cupti_, CountDevices, base_ns_);
   activity_decoder_ = std::make_unique<ActivityDecoder>(cupti_, base_ns_, &dictionary_, &batch_);
   return true;
 }
@@ -129,21 +129,22 @@ void Writer::RequestEnd() {
 
 void Writer::Run() {
   if (!failure_.empty()) return RunFailed();
+  g_shared_session.SetOwnThread();
   const std::int64_t interval_ns = options_.flush_ms * 1'000'000;
   std::int64_t next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= next_flush) {
-      order_ = trigger_.Read(NowNs());
+      window_.ReadTrigger(NowNs());
       Flush(false);
       // From the end of this one: a slow disk must not make flushes back to back.
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
       continue;
     }
     if (options_.python) python_start_.Tick(now);
-    FollowPlan();
+    FollowWindow();
     const std::int64_t next_start = options_.python ? python_start_.next_ns() : next_flush;
-    g_wake.Wait(LongestWait(std::min({next_flush, next_start, NextLookNs()}) - now));
+    g_wake.Wait(LongestWait(std::min({next_flush, next_start, window_.NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
     ResumeAfterFinalize();
@@ -169,27 +170,9 @@ void Writer::FinishFile(std::int64_t end) {
   if (!last_stored_) LeaveReason(path);
 }
 
-RunProgress Writer::Progress() const {
-  return {g_step_count.ended(), ReadClockNs(CLOCK_MONOTONIC) - began_ns_};
-}
-
-bool Writer::IsWanted() const {
-  if (order_ != TriggerFile::Order::kNone) return order_ == TriggerFile::Order::kStart;
-  return options_.window.Wants(Progress());
-}
-
-std::int64_t Writer::NextLookNs() const {
-  const std::int64_t next = options_.window.NextNs(Progress());
-  return next == WindowPlan::kNever ? WindowPlan::kNever : began_ns_ + next;
-}
-
-void Writer::FollowPlan() {
-  // First, as a step that ends before it wakes nobody.
-  g_step_count.WakeAt(options_.window.NextStep(Progress()));
-  const bool wanted = IsWanted();
-  if (wanted == recording_) return;
-  recording_ = wanted;
-  if (wanted) {
+void Writer::FollowWindow() {
+  if (!window_.Follow()) return;
+  if (recording()) {
     OpenWindow();
   } else {
     CloseWindow();
@@ -207,22 +190,19 @@ void Writer::OpenWindow() {
       disabled_.push_back(std::move(sentence));
   }
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
-  window_gap_.dur = NowNs() - base_ns_ - window_gap_.start;
-  stall_watch_.Forget(window_gap_.start + window_gap_.dur);
-  batch_.gaps.push_back(window_gap_);
+  const std::int64_t now = NowNs() - base_ns_;
+  stall_watch_.Forget(now);
+  batch_.gaps.push_back(window_.EndGap(now));
   log_.Line("window opened");
 }
 
 void Writer::CloseWindow() {
-  window_gap_.start = NowNs() - base_ns_;
-  window_gap_.dur = -1;
-  ++window_gap_.row;
+  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++numbered_gaps_));
   g_sources.store(0, std::memory_order_relaxed);
   activity_.Stop();
   DrainQueues();
   nvtx_decoder_.ForgetRanges();
-  stall_watch_.Forget(window_gap_.start);
-  batch_.gaps.push_back(window_gap_);
+  stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
 }
 
@@ -230,18 +210,38 @@ std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
   return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
 }
 
+void Writer::LookForUnseenClient(bool forced) {
+  switch (unseen_client_.Look(activity_decoder_->probes(), forced)) {
+    case UnseenClient::Change::kNone:
+      return;
+    case UnseenClient::Change::kCame:
+      activity_.StandAside();
+      unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client",
+                     ++numbered_gaps_};
+      batch_.gaps.push_back(unseen_gap_);
+      return log_.Line("another client of CUPTI has the records: nothing is asked of CUPTI");
+    case UnseenClient::Change::kLeft:
+      activity_.ComeBack();
+      if (FlushCupti(false) != Activity::Flushed::kLost) Resume(unseen_client_.whole_until_ns());
+  }
+}
+
 // Another client of CUPTI took it away from under us and is done with it.
 void Writer::ResumeAfterFinalize() {
-  const std::int64_t lost_ns = activity_.TakeFinalized();
-  if (lost_ns == 0) return;
+  if (const std::int64_t lost_ns = activity_.TakeFinalized(); lost_ns != 0) Resume(lost_ns);
+}
+
+void Writer::Resume(std::int64_t lost_ns) {
   std::string why;
   std::vector<std::string> refused;
   const bool resumed =
-      activity_.RegisterCallbacks(&why) && (!recording_ || activity_.Start(&refused, &why));
+      activity_.RegisterCallbacks(&why) && (!recording() || activity_.Start(&refused, &why));
   const std::int64_t now = NowNs();
-  log_.Line(resumed ? "resumed after cuptiFinalize" : "not resumed after cuptiFinalize: " + why);
+  log_.Line(resumed ? "resumed after another client of CUPTI"
+                    : "not resumed after another client of CUPTI: " + why);
   if (!resumed) return StopAtLimit("other_client");
-  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client"});
+  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
+  unseen_gap_ = {};
 }
 
 void Writer::ReadNcclLog() {
@@ -269,16 +269,24 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
+  // Not in a process of which there is nothing to record.
+  unseen_client_.Begin(NowNs(), file_ != nullptr && recording());
   const bool all =
-      everything || (recording_ && stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
-  FlushCupti(all);
+      everything || (recording() && stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
+  const Activity::Flushed flushed = FlushCupti(all);
   const int gpu_records = DrainQueues();
+  if (flushed == Activity::Flushed::kDone || (flushed == Activity::Flushed::kLost && everything))
+    LookForUnseenClient(everything);
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   nvtx_decoder_.StoreOpenRanges();
-  if (recording_) stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
+  if (unseen_client_.active()) {
+    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
+  } else if (recording()) {
+    stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
+  }
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
@@ -290,6 +298,7 @@ void Writer::Flush(bool everything) {
       StopAtLimit("");
       return;
     }
+    activity_.RecordProbes();
   }
   TellSampler();
   TakeSamples();
@@ -309,10 +318,15 @@ void Writer::Flush(bool everything) {
   }
 }
 
-void Writer::FlushCupti(bool everything) {
+Activity::Flushed Writer::FlushCupti(bool everything) {
   in_cupti_.store(true, std::memory_order_relaxed);
-  activity_.Flush(everything);
+  const Activity::Flushed flushed = activity_.Flush(everything);
   in_cupti_.store(false, std::memory_order_relaxed);
+  if (flushed == Activity::Flushed::kLost) {
+    activity_.LoseAll(unseen_client_.whole_until_ns());
+    g_wake.Post();
+  }
+  return flushed;
 }
 
 bool Writer::HangsUntold() const {

@@ -19,10 +19,10 @@
 #include "injector/core/log.h"
 #include "injector/core/options.h"
 #include "injector/core/stall_watch.h"
-#include "injector/core/trigger_file.h"
-#include "injector/core/window_plan.h"
+#include "injector/core/window_follower.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
+#include "injector/cupti/unseen_client.h"
 #include "injector/nccl/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
@@ -63,27 +63,26 @@ class Writer {
   void RemoveNcclLog() const noexcept { nccl_log_.Remove(); }
 
   // Whether recording is on, as the plan of windows has it. Before Run(), or on its thread.
-  bool recording() const { return recording_; }
+  bool recording() const { return window_.recording(); }
 
   // From any thread: flush everything, close the file, return from Run().
   void RequestEnd();
 
  private:
   void RunFailed();
+  void LookForUnseenClient(bool forced);
   void ResumeAfterFinalize();
-  // Turns recording on or off as the plan of windows and the trigger file say. The program's
-  // threads never do: a step that ends at most wakes this one.
-  void FollowPlan();
+  // What another client had since `lost_ns` is not recorded.
+  void Resume(std::int64_t lost_ns);
+  // Turns recording on or off when it is time.
+  void FollowWindow();
   void OpenWindow();
   void CloseWindow();
-  bool IsWanted() const;
-  RunProgress Progress() const;
-  // When to look at the plan again, on the monotonic clock.
-  std::int64_t NextLookNs() const;
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
-  void FlushCupti(bool everything);
+  // Lost: to a client that we do not see; ResumeAfterFinalize() comes next.
+  Activity::Flushed FlushCupti(bool everything);
   // Decodes what is waiting. Returns the number of GPU records.
   int DrainQueues();
   void StoreIfMany();
@@ -134,11 +133,10 @@ class Writer {
   std::vector<std::string> disabled_;  // sources that could not be turned on
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
   std::size_t rows_per_transaction_;
-  std::int64_t began_ns_;  // monotonic
-  TriggerFile trigger_;
-  TriggerFile::Order order_ = TriggerFile::Order::kNone;
-  bool recording_ = true;
-  CaptureGapRow window_gap_{0, -1, "window", 0};  // since recording is off
+  WindowFollower window_;
+  UnseenClient unseen_client_;
+  CaptureGapRow unseen_gap_{};  // since we stand aside for it; row 0: we do not
+  std::uint64_t numbered_gaps_ = 0;
   std::atomic<bool> end_requested_{false};
   std::atomic<bool> in_cupti_{false};  // the writer thread waits for CUPTI
   std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one

@@ -128,6 +128,12 @@ void ReadVersions(ProcessRow* facts) {
   facts->nccl_version = VersionBy(OpenLoaded("libnccl.so"), "ncclGetVersion");
 }
 
+void CountDevices() {
+  static const Driver driver;
+  int count = 0;
+  if (driver.DeviceGetCount != nullptr) driver.DeviceGetCount(&count);
+}
+
 bool HasActiveContext() {
   const Driver driver;
   if (driver.DevicePrimaryCtxGetState == nullptr) return false;

@@ -19,4 +19,7 @@ void ReadVersions(ProcessRow* facts);
 // work. A process that only counted devices, like a launcher, has none.
 bool HasActiveContext();
 
+// Calls cuDeviceGetCount, for nothing but the call.
+void CountDevices();
+
 }  // namespace traceinject

@@ -74,24 +74,35 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
   LendOurs(buffer, size, max_records);
 }
 
-// Copies a kernel's name now: CUPTI may free it once this callback returns.
-void InternName(CUpti_Activity* record) {
-  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-      record->kind == CUPTI_ACTIVITY_KIND_KERNEL) {
-    auto* kernel = reinterpret_cast<KernelRecord*>(record);
+// Copies a kernel's name now: CUPTI may free it once this callback returns. False: there is no
+// memory for it.
+bool InternName(CUpti_Activity* record) {
+  if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+      record->kind != CUPTI_ACTIVITY_KIND_KERNEL)
+    return true;
+  auto* kernel = reinterpret_cast<KernelRecord*>(record);
+  try {  // CUPTI's frames are not made for exceptions
     kernel->name = Names().Intern(kernel->name);
+  } catch (const std::bad_alloc&) {
+    return false;
   }
+  return true;
 }
 
-void InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
+// False: there is no memory for them.
+bool InternNames(std::uint8_t* buffer, std::size_t valid_bytes) {
+  bool all = true;
   ForEachRecord(*g_cupti, buffer, valid_bytes,
-                [](CUpti_Activity* record, std::size_t) { InternName(record); });
+                [&](CUpti_Activity* record, std::size_t) { all = all && InternName(record); });
+  return all;
 }
 
-std::int64_t CountRecords(std::uint8_t* buffer, std::size_t valid_bytes) {
+// There is no memory for what a buffer of ours brought.
+void Drop(std::uint8_t* buffer, std::size_t valid_bytes) {
   std::int64_t records = 0;
   ForEachRecord(*g_cupti, buffer, valid_bytes, [&](CUpti_Activity*, std::size_t) { ++records; });
-  return records;
+  g_counters.Add(Health::kCuptiDropped, records);
+  g_pool.Return(buffer);
 }
 
 void CountDropped(CUcontext context, std::uint32_t stream) {
@@ -104,18 +115,12 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
   }
 }
 
-// Hands a buffer of ours to the writer.
+// Hands a buffer of ours to the writer. The names in it are copies.
 void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
-  Node* node = nullptr;
-  try {  // CUPTI's frames are not made for exceptions
-    InternNames(buffer, valid_bytes);
-    node = new Node{{buffer, valid_bytes, g_record_clocks.current()},
-                    g_completed.load(std::memory_order_relaxed)};
-  } catch (const std::bad_alloc&) {
-    g_counters.Add(Health::kCuptiDropped, CountRecords(buffer, valid_bytes));
-    g_pool.Return(buffer);
-    return;
-  }
+  Node* node = new (std::nothrow)
+      Node{{buffer, valid_bytes, g_record_clocks.current(), g_shared_session.taken_away_count()},
+           g_completed.load(std::memory_order_relaxed)};
+  if (node == nullptr) return Drop(buffer, valid_bytes);
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
                                             std::memory_order_relaxed)) {
   }
@@ -138,6 +143,8 @@ class Copies {
       g_counters.Add(Health::kBuffersRequested);
     }
     std::memcpy(buffer_ + used_, record, bytes);
+    if (!InternName(reinterpret_cast<CUpti_Activity*>(buffer_ + used_)))
+      return g_counters.Add(Health::kCuptiDropped);
     used_ += bytes;
   }
 
@@ -175,6 +182,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     g_pool.Return(buffer);
     return;
   }
+  if (!InternNames(buffer, valid_bytes)) return Drop(buffer, valid_bytes);
   Queue(buffer, valid_bytes);
 }
 
@@ -205,7 +213,32 @@ bool Activity::RegisterCallbacks(std::string* why) {
   return true;
 }
 
+// Before 12.5 there are only whole kinds, which record it, too.
+void Activity::SwitchProbes(bool on) {
+  if (cupti_->ActivityEnableDriverApi != nullptr)
+    g_shared_session.SetCall(SharedSession::kOurs, CudaDomain::kDriver, kProbeCall, on);
+}
+
+void Activity::RecordProbes() {
+  const FlushTurn turn;
+  probing_ = true;
+  if (g_shared_session.wanted(SharedSession::kOurs).HasAnyKind()) SwitchProbes(true);
+}
+
+void Activity::StandAside() {
+  aside_ = true;
+  g_pool.WriteOff();
+  g_shared_session.TakenAway();
+}
+
+void Activity::LoseAll(std::int64_t time_ns) {
+  StandAside();
+  ComeBack();
+  g_shared_session.Finalized(time_ns);
+}
+
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
+  if (aside_) return true;
   const FlushTurn turn;
   bool anything = false;
   for (const std::string& name : kinds_) {
@@ -223,6 +256,7 @@ bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
     }
   }
   if (!anything && why->empty()) *why = "TRACEINJECT_KINDS names nothing to record";
+  if (probing_) SwitchProbes(true);
   return anything;
 }
 
@@ -247,13 +281,17 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   return anything;
 }
 
-void Activity::Flush(bool everything) {
+Activity::Flushed Activity::Flush(bool everything) {
+  if (aside_) return Flushed::kDone;
   const FlushTurn turn;
-  CuptiSucceeded("cuptiActivityFlushAll",
-                 cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
+  const CUptiResult result =
+      cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+  if (result == CUPTI_ERROR_INVALID_OPERATION) return Flushed::kLost;
+  return CuptiSucceeded("cuptiActivityFlushAll", result) ? Flushed::kDone : Flushed::kFailed;
 }
 
 void Activity::Stop() {
+  if (aside_) return;
   const FlushTurn turn;
   for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
     const auto kind = static_cast<CUpti_ActivityKind>(number);
@@ -265,6 +303,7 @@ void Activity::Stop() {
     if (g_shared_session.wanted(SharedSession::kOurs).HasCall(call.domain, call.cbid))
       g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, false);
   }
+  if (probing_) SwitchProbes(false);
 }
 
 std::int64_t Activity::TakeFinalized() { return g_shared_session.TakeFinalized(); }

@@ -19,7 +19,8 @@ namespace traceinject {
 struct CompletedBuffer {
   std::uint8_t* data = nullptr;
   std::size_t valid_bytes = 0;
-  int clock = 0;  // in force when it came back (record_clock.h)
+  int clock = 0;       // in force when it came back (record_clock.h)
+  int taken_away = 0;  // how often CUPTI had been taken away by then (shared_session.h)
 };
 
 class Activity {
@@ -29,17 +30,27 @@ class Activity {
 
   // Again, after another client's cuptiFinalize() took all of CUPTI away.
   bool RegisterCallbacks(std::string* why);
+  // From now on, while anything is recorded, our calls of kProbeCall are as well.
+  void RecordProbes();
+
+  // A client that we do not see (unseen_client.h) has our callbacks and what CUPTI had of our
+  // buffers. Nothing is asked of CUPTI until ComeBack(), which then is as it was before Register().
+  void StandAside();
+  void ComeBack() { aside_ = false; }
+  // Such a client's cuptiFinalize() took all away at some time since `time_ns`.
+  void LoseAll(std::int64_t time_ns);
   // When that was, once; 0: it did not happen.
   std::int64_t TakeFinalized();
 
-  // Enables the kinds that the options name, after either of the two and again after Stop(). Kinds
+  // Enables the kinds that the options name, after any of these and again after Stop(). Kinds
   // and calls that this CUPTI refuses are listed in `disabled` (as sentences) and left off. False
   // if nothing can be recorded at all, with the reason in *why.
   bool Start(std::vector<std::string>* disabled, std::string* why);
 
   // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known
   // yet. Blocks, without synchronising with the GPU. Writer thread only.
-  void Flush(bool everything);
+  enum class Flushed { kDone, kFailed, kLost };  // lost: CUPTI has nobody's callbacks any more
+  Flushed Flush(bool everything);
 
   // Turns all kinds off that nobody else wants; what is in flight still comes back by Flush().
   void Stop();
@@ -54,9 +65,12 @@ class Activity {
 
  private:
   bool EnableCalls(std::vector<std::string>* disabled);
+  void SwitchProbes(bool on);
 
   CuptiLibrary* cupti_ = nullptr;
   std::vector<std::string> kinds_;  // as options name them
+  bool probing_ = false;
+  bool aside_ = false;
 };
 
 }  // namespace traceinject

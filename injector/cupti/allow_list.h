@@ -15,6 +15,8 @@
 // versions.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -113,6 +115,23 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kDriver, 776, "cuMemcpyBatchAsync", CallClass::kCopy},
     {CudaDomain::kDriver, 777, "cuMemcpyBatchAsync", CallClass::kCopy},
 };
+
+// cuDeviceGetCount: recorded when we make it to find out whether records come to us
+// (unseen_client.h), never stored.
+inline constexpr std::uint32_t kProbeCall = 4;
+
+// Whether a driver call of this class may be inside a runtime call that is recorded as well.
+inline constexpr auto kRecordedInRuntime = [] {
+  std::array<bool, static_cast<std::size_t>(CallClass::kOther) + 1> recorded{};
+  for (const AllowedCall& call : kAllowList) {
+    if (call.domain == CudaDomain::kRuntime)
+      recorded[static_cast<std::size_t>(call.call_class)] = true;
+  }
+  return recorded;
+}();
+constexpr bool IsRecordedInRuntime(CallClass call_class) {
+  return kRecordedInRuntime[static_cast<std::size_t>(call_class)];
+}
 
 constexpr const AllowedCall* FindAllowedCall(CudaDomain domain, std::uint32_t cbid) {
   for (const AllowedCall& call : kAllowList) {

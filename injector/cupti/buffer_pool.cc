@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/cupti/buffer_pool.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+#include <cstdlib>
 
 #include "injector/core/counters.h"
 
@@ -19,24 +18,33 @@ std::uint8_t* BufferPool::Take() {
   if (index < 0) return nullptr;
   std::uint8_t* buffer = buffers_[index].load(std::memory_order_relaxed);
   if (buffer == nullptr) {
-    void* memory =
-        mmap(nullptr, kBufferBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
+    buffer = static_cast<std::uint8_t*>(std::malloc(kBufferBytes));
+    if (buffer == nullptr) {
       ReturnIndex(index);  // tried again when it is next taken
       return nullptr;
     }
-    buffer = static_cast<std::uint8_t*>(memory);
     buffers_[index].store(buffer, std::memory_order_release);
   }
+  taken_[index].store(true, std::memory_order_release);
   g_counters.Max(Health::kBuffersPeak, in_use_.fetch_add(1, std::memory_order_relaxed) + 1);
   return buffer;
 }
 
 void BufferPool::Return(std::uint8_t* buffer) {
   const int index = IndexOf(buffer);
-  if (index < 0) return;
+  if (index < 0 || !taken_[index].exchange(false, std::memory_order_acq_rel)) return;
   in_use_.fetch_sub(1, std::memory_order_relaxed);
   ReturnIndex(index);
+}
+
+void BufferPool::WriteOff() {
+  const int count = std::min(used_.load(std::memory_order_acquire), kMost);
+  for (int i = 0; i < count; ++i) {
+    if (!taken_[i].exchange(false, std::memory_order_acq_rel)) continue;
+    buffers_[i].store(nullptr, std::memory_order_release);
+    in_use_.fetch_sub(1, std::memory_order_relaxed);
+    ReturnIndex(i);
+  }
 }
 
 int BufferPool::TakeIndex() {

@@ -2,9 +2,11 @@
 // The activity buffers that CUPTI fills. Taking and returning one is lock-free and O(1): CUPTI asks
 // on the program's threads.
 //
-// Buffers are mapped on first need and recycled, so that after a warm-up no page is faulted in on a
-// launching thread. When the pool has reached its limit, Take() returns null and the records that
-// would have gone there are lost and counted by the caller.
+// Buffers are allocated on first need and recycled, so that after a warm-up no page is faulted in
+// on a launching thread. By malloc: another client of CUPTI that takes our callbacks
+// (unseen_client.h) is handed those of ours that CUPTI has, takes them for its own, and frees them.
+// When the pool has reached its limit, Take() returns null and the records that would have gone
+// there are lost and counted by the caller.
 #pragma once
 
 #include <atomic>
@@ -21,6 +23,9 @@ class BufferPool {
   void SetLimit(std::int64_t bytes);
   std::uint8_t* Take();
   void Return(std::uint8_t* buffer);
+  // All that are taken are gone for good: somebody else has them, and frees them perhaps. None is
+  // taken or returned meanwhile.
+  void WriteOff();
   // Whether `buffer` is one of ours.
   bool Owns(const std::uint8_t* buffer) const;
 
@@ -34,8 +39,9 @@ class BufferPool {
   // counts changes, so that a buffer that was taken and returned in between (ABA) is noticed.
   std::atomic<std::uint64_t> free_{0};
   std::atomic<std::uint32_t> next_[kMost] = {};
-  std::atomic<std::uint8_t*> buffers_[kMost] = {};  // null: could not be mapped yet
-  std::atomic<int> used_{0};                        // indices that were ever taken
+  std::atomic<std::uint8_t*> buffers_[kMost] = {};  // null: could not be allocated yet
+  std::atomic<bool> taken_[kMost] = {};
+  std::atomic<int> used_{0};  // indices that were ever taken
   std::atomic<int> in_use_{0};
   int limit_ = 128;
 };

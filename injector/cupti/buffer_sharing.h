@@ -16,7 +16,7 @@
 namespace traceinject {
 
 // Of a buffer of the other client's: copy(record, bytes) for each record that we want; those that
-// it did not ask for are taken out. Returns how many bytes remain, without holes.
+// it would not have without us are taken out. Returns how many bytes remain, without holes.
 template <typename Copy>
 std::size_t Divide(const SharedSession& session, std::uint8_t* buffer, std::size_t valid_bytes,
                    Copy copy) {
@@ -26,7 +26,7 @@ std::size_t Divide(const SharedSession& session, std::uint8_t* buffer, std::size
   const bool whole = ForEachRecord(*session.cupti(), buffer, valid_bytes,
                                    [&](CUpti_Activity* record, std::size_t bytes) {
                                      if (ours.Has(record)) copy(record, bytes);
-                                     if (!theirs.Has(record)) return;
+                                     if (!theirs.Has(record) || session.IsOwnCall(record)) return;
                                      std::memmove(kept, record, bytes);
                                      kept += bytes;
                                    });

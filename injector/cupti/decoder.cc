@@ -31,6 +31,8 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& betwee
   int gpu_work = 0, records = 0;
   times_.Read();
   clock_ = buffer.clock;
+  if (taken_away_ != buffer.taken_away) correlation_.Restart();
+  taken_away_ = buffer.taken_away;
   const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
                                    [&](CUpti_Activity* record, std::size_t) {
                                      gpu_work += Add(record);
@@ -154,17 +156,14 @@ void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
        correlation_.Widen(record.correlationId)});
 }
 
-std::uint32_t ActivityDecoder::ApiName(const ApiRecord& record, int domain) {
-  const AllowedCall* call = FindAllowedCall(static_cast<CudaDomain>(domain), record.cbid);
-  if (call == nullptr) return 0;
-  return dictionary_->ApiName(domain, record.cbid, call->name, static_cast<int>(call->call_class));
-}
-
 void ActivityDecoder::AddApi(const ApiRecord& record) {
   const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
-  const std::uint32_t name =
-      ApiName(record, static_cast<int>(driver ? CudaDomain::kDriver : CudaDomain::kRuntime));
-  if (name == 0) return;  // not on the list: whole kinds had to be enabled
+  const CudaDomain domain = driver ? CudaDomain::kDriver : CudaDomain::kRuntime;
+  if (driver && record.cbid == kProbeCall) ++probes_;
+  const AllowedCall* call = FindAllowedCall(domain, record.cbid);
+  if (call == nullptr) return;  // whole kinds had to be enabled
+  const std::uint32_t name = dictionary_->ApiName(static_cast<int>(domain), record.cbid, call->name,
+                                                  static_cast<int>(call->call_class));
   g_counters.Add(Health::kApiSeen);
   Interval interval{};
   bool repaired = false;
@@ -177,6 +176,8 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
     runtime_.insert(correlation);
     const auto nested = waiting_driver_.erase(correlation) + older_driver_.erase(correlation);
     if (nested != 0) g_counters.Add(Health::kApiNested, static_cast<std::int64_t>(nested));
+    batch_->apis.push_back(row);
+  } else if (!IsRecordedInRuntime(call->call_class)) {
     batch_->apis.push_back(row);
   } else if (runtime_.count(correlation) != 0 || older_runtime_.count(correlation) != 0) {
     g_counters.Add(Health::kApiNested);

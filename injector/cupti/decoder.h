@@ -27,6 +27,9 @@ class CorrelationWidener {
     return static_cast<std::uint64_t>(wide);
   }
 
+  // Ids count from one again: the next are above all so far.
+  void Restart() { last_ = ((last_ >> 32) + 1) << 32; }
+
  private:
   std::uint64_t last_ = 0;  // the largest so far
 };
@@ -56,6 +59,9 @@ class ActivityDecoder {
     return times_.ToRealtimeNs(g_record_clocks.current(), timestamp);
   }
 
+  // Records of kProbeCall so far.
+  std::int64_t probes() const { return probes_; }
+
   // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
   std::uint32_t DeviceOfContext(std::uint32_t context) const;
 
@@ -74,7 +80,6 @@ class ActivityDecoder {
   void AddMemset(const MemsetRecord& record);
   void AddMemoryOperation(const MemoryRecord& record);
   void AddApi(const ApiRecord& record);
-  std::uint32_t ApiName(const ApiRecord& record, int domain);
   std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
 
   CuptiLibrary* cupti_;
@@ -84,10 +89,14 @@ class ActivityDecoder {
   RecordTimes times_{&g_record_clocks};
   int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
   CorrelationWidener correlation_;
+  int taken_away_ = 0;  // CompletedBuffer::taken_away of the buffers so far
+  std::int64_t probes_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.
-  // Either of the two may come first, in another buffer, so driver calls wait for one flush.
+  // Either of the two may come first, in another buffer, so driver calls wait for one flush. Those
+  // that are recorded in the driver alone, as launches are, do not: after a kill no kernel that is
+  // there lacks its call.
   std::unordered_map<std::uint64_t, ApiRow> waiting_driver_, older_driver_;
   std::unordered_set<std::uint64_t> runtime_, older_runtime_;
 };

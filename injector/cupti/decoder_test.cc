@@ -245,6 +245,14 @@ TEST_F(DecoderTest, TheNestedCallMayComeInALaterBufferOrFlush) {
   EXPECT_EQ(batch_.api_names.size(), 2U) << "names are interned when seen";
 }
 
+TEST_F(DecoderTest, ALaunchWaitsForNothing) {
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 307, 5, 2000, 2300);
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 277, 6, 2400, 2500);  // perhaps inside a cudaMemcpyAsync
+  Decode();
+  ASSERT_EQ(batch_.apis.size(), 1U) << "else a kernel is stored before its call";
+  EXPECT_EQ(batch_.apis[0].correlation, 5U);
+}
+
 TEST_F(DecoderTest, CallsThatAreNotOnTheListAreNotStored) {
   AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 17, 5, 2000, 2300);  // cudaGetDevice
   Decode();
@@ -261,6 +269,16 @@ TEST(CorrelationWidenerTest, WrapsAndTakesStragglers) {
   EXPECT_EQ(widener.Widen(0xFFFFFFF5), 0xFFFFFFF5U)
       << "a record from before the wrap, delivered late";
   EXPECT_EQ(widener.Widen(6), 0x100000006U);
+}
+
+TEST(CorrelationWidenerTest, AnIdThatComesAgainIsAnotherOne) {
+  CorrelationWidener widener;
+  EXPECT_EQ(widener.Widen(7), 7U);
+  widener.Restart();
+  EXPECT_EQ(widener.Widen(7), 0x100000007U);
+  widener.Restart();
+  EXPECT_EQ(widener.Widen(3'000'000'000), 3'000'000'000U + 0x100000000U)
+      << "where ids go on instead, above half the range";
 }
 
 TEST(AllowListTest, HasNoDoubles) {

@@ -81,6 +81,9 @@ bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
   Bind(handle, "cuptiGetStreamIdEx", &cupti->GetStreamIdEx);
   Bind(handle, "cuptiGetContextId", &cupti->GetContextId);
   Bind(handle, "cuptiGetDeviceId", &cupti->GetDeviceId);
+  Bind(handle, "cuptiActivityGetAttribute", &cupti->ActivityGetAttribute);
+  Bind(handle, "cuptiSubscribe", &cupti->Subscribe);
+  Bind(handle, "cuptiUnsubscribe", &cupti->Unsubscribe);
   for (const auto& function : required) {
     if (!function.found) return *missing = function.name, false;
   }

@@ -29,6 +29,9 @@ struct CuptiLibrary {
   decltype(&cuptiGetStreamIdEx) GetStreamIdEx = nullptr;
   decltype(&cuptiGetContextId) GetContextId = nullptr;
   decltype(&cuptiGetDeviceId) GetDeviceId = nullptr;
+  decltype(&cuptiActivityGetAttribute) ActivityGetAttribute = nullptr;
+  decltype(&cuptiSubscribe) Subscribe = nullptr;
+  decltype(&cuptiUnsubscribe) Unsubscribe = nullptr;
 
   // CUPTI's own words for an error.
   std::string Describe(CUptiResult result) const;

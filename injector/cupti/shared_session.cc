@@ -2,9 +2,11 @@
 #include "injector/cupti/shared_session.h"
 
 #include <time.h>
+#include <unistd.h>
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
+#include "injector/cupti/record_clock.h"
 
 namespace traceinject {
 
@@ -47,8 +49,7 @@ CUptiResult SharedSession::SetKind(Side side, CUpti_ActivityKind kind, bool on) 
 CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   const bool begins = side == kTheirs && request() != nullptr && !wanted_[kTheirs].HasAnyKind();
   if (begins) Begin();
-  CUptiResult result = CUPTI_SUCCESS;
-  if (!wanted_[1 - side].HasKind(kind)) result = cupti()->ActivityEnable(kind);
+  const CUptiResult result = EnableInCupti(side, kind);
   if (result == CUPTI_SUCCESS) {
     wanted_[side].SetKind(kind, true);
     if (side == kTheirs) delivered_.SetKind(kind, true);
@@ -58,8 +59,29 @@ CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   return result;
 }
 
+CUptiResult SharedSession::EnableInCupti(Side side, CUpti_ActivityKind kind) const {
+  constexpr auto kConcurrent = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  if (kind == kConcurrent && KernelsAreSerial())
+    return side == kOurs ? CUPTI_SUCCESS : cupti()->ActivityEnable(kind);
+  if (wanted_[1 - side].HasKind(kind)) return CUPTI_SUCCESS;
+  const bool instead = side == kTheirs && kind == CUPTI_ACTIVITY_KIND_KERNEL &&
+                       !KernelsAreSerial() && wanted_[kOurs].HasKind(kConcurrent) &&
+                       !wanted_[kTheirs].HasKind(kConcurrent);
+  if (instead) cupti()->ActivityDisable(kConcurrent);
+  const CUptiResult result = cupti()->ActivityEnable(kind);
+  if (instead && result != CUPTI_SUCCESS) cupti()->ActivityEnable(kConcurrent);
+  return result;
+}
+
+void SharedSession::Register(CUpti_BuffersCallbackRequestFunc on_requested,
+                             CUpti_BuffersCallbackCompleteFunc on_completed) {
+  complete_.store(on_completed, std::memory_order_release);
+  request_.store(on_requested, std::memory_order_release);
+  if (!BuffersAreTheirs() && wanted_[kTheirs].HasAnyKind()) Begin();
+}
+
 void SharedSession::Begin() {
-  Clear(&delivered_);
+  delivered_.CopyFrom(wanted_[kTheirs]);
   buffers_are_theirs_.store(true, std::memory_order_release);
   BringBack();
   g_counters.Add(Health::kOtherClientSessions);
@@ -68,11 +90,23 @@ void SharedSession::Begin() {
 // Those of its buffers that are filled now come back by the flush with which it ends.
 void SharedSession::End() { buffers_are_theirs_.store(false, std::memory_order_release); }
 
+void SharedSession::SetOwnThread() {
+  const auto id = cupti()->SetThreadIdType != nullptr ? static_cast<std::uint64_t>(gettid())
+                                                      : static_cast<std::uint64_t>(pthread_self());
+  own_thread_.store(static_cast<std::uint32_t>(id), std::memory_order_relaxed);
+}
+
+bool SharedSession::IsOwnCall(const CUpti_Activity* record) const {
+  return WantedRecords::IsCalls(record->kind) &&
+         reinterpret_cast<const ApiRecord*>(record)->threadId ==
+             own_thread_.load(std::memory_order_relaxed);
+}
+
 void SharedSession::BringBack() const {
   const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + kLongestWaitNs;
   do {
     cupti()->ActivityFlushAll(0);
-    if (lent_.load(std::memory_order_relaxed) == 0) return;
+    if (!HasLent()) return;
     const timespec pause{0, kPauseNs};
     nanosleep(&pause, nullptr);
   } while (ReadClockNs(CLOCK_MONOTONIC) < until_ns);
@@ -85,7 +119,11 @@ CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
   if (side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind()) End();
   const Side other = side == kOurs ? kTheirs : kOurs;
   if (wanted_[other].HasKind(kind)) return CUPTI_SUCCESS;
+  if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && KernelsAreSerial()) return CUPTI_SUCCESS;
   const CUptiResult result = cupti()->ActivityDisable(kind);
+  if (kind == CUPTI_ACTIVITY_KIND_KERNEL && was_on &&
+      wanted_[kOurs].HasKind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+    cupti()->ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (WantedRecords::IsCalls(kind)) RestoreCalls(other, WantedRecords::DomainOf(kind));
   return result;
 }
@@ -109,9 +147,16 @@ CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, boo
   return enable == nullptr ? CUPTI_ERROR_NOT_SUPPORTED : enable(cbid, on ? 1 : 0);
 }
 
-void SharedSession::Finalized(std::int64_t time_ns) {
+void SharedSession::TakenAway() {
   End();
   for (WantedRecords& wanted : wanted_) Clear(&wanted);
+  lent_.store(0, std::memory_order_relaxed);
+  g_record_clocks.Use(nullptr);
+  taken_away_count_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void SharedSession::Finalized(std::int64_t time_ns) {
+  TakenAway();
   finalized_ns_.store(time_ns, std::memory_order_release);
 }
 

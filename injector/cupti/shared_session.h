@@ -6,7 +6,8 @@
 // Our callbacks stay registered. When the other client begins, all buffers of ours come back; while
 // it wants any kind, buffers are asked of it. Of one that comes back we take copies of our records,
 // take out what it did not ask for, and hand it over (buffer_sharing.h). A kind is on while either
-// of the two wants it.
+// of the two wants it. Only kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL) and concurrent ones
+// exclude each other: while the other client wants the former, they are what we record, too.
 //
 // Calls that change something come from one thread at a time of each client. The callbacks of
 // CUPTI only read, and take no lock.
@@ -40,19 +41,21 @@ class SharedSession {
   // turned its kinds off.
   const WantedRecords& delivered() const { return delivered_; }
 
+  // The calling thread is ours: what it calls is none of the other client's business.
+  void SetOwnThread();
+  bool IsOwnCall(const CUpti_Activity* record) const;
+
   // Buffers of ours that CUPTI has.
   void Lent() { lent_.fetch_add(1, std::memory_order_relaxed); }
   void CameBack() { lent_.fetch_sub(1, std::memory_order_relaxed); }
+  bool HasLent() const { return lent_.load(std::memory_order_relaxed) != 0; }
   // All of them come back. Work that is not done yet is waited for, a second at most: a flush that
   // does not wait takes its records away for good. Holds FlushTurn.
   void BringBack() const;
 
-  // The other client's buffer callbacks.
+  // The other client's buffer callbacks, before or after it enables kinds. Holds FlushTurn.
   void Register(CUpti_BuffersCallbackRequestFunc on_requested,
-                CUpti_BuffersCallbackCompleteFunc on_completed) {
-    complete_.store(on_completed, std::memory_order_release);
-    request_.store(on_requested, std::memory_order_release);
-  }
+                CUpti_BuffersCallbackCompleteFunc on_completed);
   CUpti_BuffersCallbackRequestFunc request() const {
     return request_.load(std::memory_order_acquire);
   }
@@ -68,16 +71,29 @@ class SharedSession {
     complete_.store(nullptr, std::memory_order_release);
   }
 
-  // cuptiFinalize() took everything away at this time: nothing is on.
+  // Whether the other client subscribed to CUPTI, which only one can.
+  void SetSubscribed(bool on) { subscribed_.store(on, std::memory_order_relaxed); }
+  bool subscribed() const { return subscribed_.load(std::memory_order_relaxed); }
+
+  // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has,
+  // and maybe all of CUPTI: what is on is not known.
+  void TakenAway();
+  // cuptiFinalize() took everything away at this time: nothing is on, and buffers that did not come
+  // back do not come any more.
   void Finalized(std::int64_t time_ns);
   // When that was, once; 0: it was not.
   std::int64_t TakeFinalized() { return finalized_ns_.exchange(0); }
+  // How often either was so far. After cuptiFinalize() correlation ids begin at one again.
+  int taken_away_count() const { return taken_away_count_.load(std::memory_order_acquire); }
 
  private:
   void Begin();
   void End();
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
+  CUptiResult EnableInCupti(Side side, CUpti_ActivityKind kind) const;
   CUptiResult Disable(Side side, CUpti_ActivityKind kind);
+  // Whether our concurrent kernels are off in CUPTI, as the other client has them one at a time.
+  bool KernelsAreSerial() const { return wanted_[kTheirs].HasKind(CUPTI_ACTIVITY_KIND_KERNEL); }
   // In CUPTI. An answer that CUPTI has no such function is no error of a client's.
   CUptiResult SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const;
   void RestoreCalls(Side side, CudaDomain domain) const;
@@ -89,7 +105,10 @@ class SharedSession {
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};
   std::atomic<int> lent_{0};
+  std::atomic<std::uint32_t> own_thread_{0};  // as records tell
+  std::atomic<bool> subscribed_{false};
   std::atomic<std::int64_t> finalized_ns_{0};
+  std::atomic<int> taken_away_count_{0};
 };
 
 // The one of this process.

@@ -35,6 +35,17 @@ class WantedRecords {
     if (cbid < kCalls) CallsOf(domain)[cbid].store(on ? kOn : kOff, std::memory_order_relaxed);
   }
 
+  void CopyFrom(const WantedRecords& other) {
+    for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind) {
+      const auto one = static_cast<CUpti_ActivityKind>(kind);
+      SetKind(one, other.HasKind(one));
+    }
+    for (std::size_t cbid = 0; cbid < kCalls; ++cbid) {
+      runtime_[cbid].store(other.runtime_[cbid].load());
+      driver_[cbid].store(other.driver_[cbid].load());
+    }
+  }
+
   bool HasKind(CUpti_ActivityKind kind) const {
     return IsKind(kind) && kinds_[kind].load(std::memory_order_relaxed);
   }
@@ -43,7 +54,11 @@ class WantedRecords {
         cbid < kCalls ? CallsOf(domain)[cbid].load(std::memory_order_relaxed) : kAsKind;
     return choice == kAsKind ? HasKind(KindOf(domain)) : choice == kOn;
   }
+  // Kernels one at a time are told of instead of concurrent ones.
   bool Has(const CUpti_Activity* record) const {
+    if (record->kind == CUPTI_ACTIVITY_KIND_KERNEL &&
+        HasKind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
+      return true;
     if (!IsCalls(record->kind)) return HasKind(record->kind);
     return HasCall(DomainOf(record->kind), reinterpret_cast<const ApiRecord*>(record)->cbid);
   }

@@ -83,6 +83,7 @@ TRACEINJECT_CUPTI(cuptiActivityRegisterCallbacks,
                   {
                     if (request == nullptr || complete == nullptr)
                       return CUPTI_ERROR_INVALID_PARAMETER;
+                    const FlushTurn turn(kLongestTurnNs);
                     g_shared_session.Register(request, complete);
                     return CUPTI_SUCCESS;
                   })
@@ -129,5 +130,21 @@ TRACEINJECT_CUPTI(cuptiActivitySetAttribute,
 
 TRACEINJECT_CUPTI(cuptiActivityRegisterTimestampCallback, (CUpti_TimestampCallbackFunc callback),
                   (callback), IsShared(), { return ChangeClock(function, callback); })
+
+// That it has the place of the one subscriber is no sign of a client that we do not see.
+TRACEINJECT_CUPTI(cuptiSubscribe,
+                  (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void* data),
+                  (subscriber, callback, data), IsShared(function, &CuptiLibrary::Subscribe), {
+                    const CUptiResult result = function(subscriber, callback, data);
+                    if (result == CUPTI_SUCCESS) g_shared_session.SetSubscribed(true);
+                    return result;
+                  })
+
+TRACEINJECT_CUPTI(cuptiUnsubscribe, (CUpti_SubscriberHandle subscriber), (subscriber),
+                  IsShared(function, &CuptiLibrary::Unsubscribe), {
+                    const CUptiResult result = function(subscriber);
+                    if (result == CUPTI_SUCCESS) g_shared_session.SetSubscribed(false);
+                    return result;
+                  })
 
 TRACEINJECT_CUPTI(cuptiFinalize, (), (), IsShared(), { return Finalize(function); })

@@ -14,6 +14,7 @@ LIMIT = 16 << 20
 BUSY = ["--kernels", "300", "--kernel-us", "5", "--step-us", "4000", "--nvtx", "--memcpy", "--events", "--nccl", "new"]
 KEEP = {"TRACEINJECT_KEEP_LAST": "1", "TRACEINJECT_MAX_SIZE": "16M", "TRACEINJECT_FLUSH_MS": "200"}
 MOST_LOST_NS = 2_000_000_000
+EDGE_NS = 100_000_000  # before the last flush: a call may have been in a buffer with work that was not done
 
 REFERENCES = [("kernel", "shape", "kernel_shape"), ("kernel", "stream", "stream"), ("kernel_shape", "name", "string"),
               ("kernel", "graph_node", "graph_node"), ("api", "thread", "thread"), ("api", "name", "api_name"), ("nvtx", "text", "string"),
@@ -86,6 +87,12 @@ class FlightRecorder(harness.TestCase):
         kept_from = self.kept_from(recording)
         self.assert_whole_after(recording, truth, kept_from, killed_ns - MOST_LOST_NS)
         self.assert_no_dangling_references(recording)
+        called = {call.correlation for call in recording.calls()}
+        kernels = recording.kernels()
+        last = max(kernel.end for kernel in kernels)
+        newest = [kernel for kernel in kernels if last - MOST_LOST_NS < kernel.end < last - EDGE_NS]
+        self.assertGreater(len(newest), 0)
+        self.assertEqual([kernel for kernel in newest if kernel.correlation not in called], [], "kernels are there whose calls are not")
         for source in ("kernel", "api", "memcpy"):
             rows = recording.rows(f"SELECT count(*) FROM {source}")[0][0]
             self.assertEqual(recording.count(source, "stored") - recording.count(source, "expired"), rows, source)

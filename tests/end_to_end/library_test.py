@@ -15,7 +15,7 @@ ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Sy
                              r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?|cudaDeviceSynchronize|cuCtxSynchronize"
                              r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul"
                              r"|cupti(Activity(RegisterCallbacks|Enable((Runtime|Driver)Api)?|Disable|FlushAll|SetAttribute|RegisterTimestampCallback)"
-                             r"|Finalize))$")
+                             r"|Subscribe|Unsubscribe|Finalize))$")
 NEWEST_GLIBC = (2, 34)
 
 

@@ -11,8 +11,14 @@ import harness
 WORK = ["--steps", "12", "--kernels", "20", "--memcpy", "--memset", "--alloc", "--devices", "2", "--peer"]
 SESSIONS = "2-3,5-5,7-9"
 NEAR_NS = 2_000  # of a time that was brought back from the other client's clock
+APART_NS = 1_000_000  # those whose correlation ids are alike are, also where a busy machine reads that clock badly
 KERNEL = 10  # CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
 BAD = {"FAKE_CUPTI_SHUFFLE": "7", "FAKE_CUPTI_DELAY_MS": "5"}
+
+
+def told_by_cupti(row):
+    """With the 32 bits of the correlation id that CUPTI tells: where it was taken away they may begin anew, and what is above tells them apart."""
+    return row._replace(correlation=row.correlation & 0xFFFFFFFF)
 
 
 class Profile:
@@ -82,6 +88,10 @@ class OtherClient(harness.TestCase):
             return call.correlation, call.name
         self.assertEqual(sorted(map(key, recording.calls())), sorted(map(key, truth.recorded_calls())))
 
+    def test_our_own_calls_are_not_in_its_profile(self):
+        # Made at the first flush, for the head of the file, and at each.
+        self.check("--step-us", "30000", sessions="1-4,5-6,7-9", env={"TRACEINJECT_FLUSH_MS": "50"})
+
     def test_every_version_of_cupti(self):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):
@@ -95,6 +105,12 @@ class OtherClient(harness.TestCase):
 
     def test_another_client_that_leaves_the_clock_alone(self):
         self.check(env={"FAKE_PROFILER_CLOCK": "0"})
+
+    def test_another_client_that_enables_first(self):
+        self.check(env={"FAKE_PROFILER_ORDER": "enable"})
+
+    def test_another_client_that_wants_kernels_one_at_a_time(self):
+        self.check(env={"FAKE_PROFILER_KERNELS": "serial"})
 
     def test_work_on_other_threads(self):
         # What they launch while a session begins or ends is in it or not: only our side is counted. What is not done yet when the clock is
@@ -118,6 +134,15 @@ class OtherClient(harness.TestCase):
         self.assertEqual((traced.code, traced.stdout, traced.stderr), (3, "trained\n", ""))
         self.assert_complete(traced)
 
+    def assert_missing_only_in(self, recording, truth, gaps):
+        recorded = collections.defaultdict(list)
+        for kernel in map(told_by_cupti, recording.kernels()):
+            recorded[kernel.correlation].append(kernel.start)
+        for kernel in map(told_by_cupti, truth.kernels()):
+            if not any(abs(start - kernel.start) <= APART_NS for start in recorded[kernel.correlation]):
+                self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS
+                                    for start, dur, _ in gaps), "a kernel is missing outside of the gaps that are told")
+
     def test_cupti_taken_away(self):
         traced, profile = self.profile("--step-us", "50000", "--profile-finalize", preload=True, env={"TRACEINJECT_FLUSH_MS": "50"})
         self.assertEqual(len(profile.sessions), 3)
@@ -125,13 +150,60 @@ class OtherClient(harness.TestCase):
         gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
         self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * 3)
         self.assertTrue(all(dur > 0 for _, dur, _ in gaps))
-        recorded = {kernel.correlation for kernel in recording.kernels()}
-        missing = [kernel for kernel in self.truth(traced).kernels() if kernel.correlation not in recorded]
-        for kernel in missing:
-            self.assertTrue(any(recording.base + start - NEAR_NS <= kernel.start <= recording.base + start + dur + NEAR_NS for start, dur, _ in gaps),
-                            "a kernel is missing outside of the gaps that are told")
+        true = {kernel.correlation: kernel for kernel in self.truth(traced).kernels()}
+        recorded = {kernel.correlation: kernel for kernel in recording.kernels()}
+        self.assertEqual(len(recorded), len(recording.kernels()), "correlation ids begin anew, and are told apart")
+        self.assertEqual([kernel.name for kernel in recorded.values()], [true[correlation].name for correlation in recorded])
+        # The clock that the other client set is gone with all else, and it has to be set anew.
+        by_low_bits = collections.defaultdict(list)
+        for correlation, kernel in true.items():
+            by_low_bits[correlation & 0xFFFFFFFF].append(kernel.end - kernel.start)
+        for kernel in profile.kernels:
+            self.assertIn((kernel["end"] - kernel["start"]) // 3, by_low_bits[kernel["correlation"]])
+        self.assert_missing_only_in(recording, self.truth(traced), gaps)
         last = max(start + dur for start, dur, _ in gaps)
         self.assertTrue(any(kernel.start > recording.base + last for kernel in recording.kernels()), "nothing after the last gap")
+
+    # A client that no wrapper sees. Steps of 50 ms, so that flushes find out within its sessions.
+    UNSEEN = ["--profile-unseen", "--step-us", "50000", "--steps", "46"]
+    UNSEEN_SESSIONS = "6-16,26-36"
+    UNSEEN_ENV = {"TRACEINJECT_FLUSH_MS": "50"}
+
+    def check_unseen(self, *flags, cuda="cuda13", told=2, stood_aside=2, **how):
+        how = {"cuda": cuda, "sessions": self.UNSEEN_SESSIONS, "env": self.UNSEEN_ENV, **how}
+        _, alone = self.profile(*self.UNSEEN, *flags, preload=False, **how)
+        traced, together = self.profile(*self.UNSEEN, *flags, preload=True, **how)
+        self.assertGreater(sum(alone.sessions[0].values()), 100)
+        self.assertEqual(together.sessions, alone.sessions, "kernels that the other client gains or loses")
+        recording, truth = self.open(), self.truth(traced)
+        gaps = recording.rows("SELECT start, dur, reason FROM capture_gap ORDER BY start")
+        self.assertEqual([reason for _, _, reason in gaps], ["other_client"] * told)
+        self.assert_missing_only_in(recording, truth, gaps)
+        made_up = set(map(told_by_cupti, recording.kernels())) - set(map(told_by_cupti, truth.kernels()))
+        self.assertEqual(made_up, set(), "kernels were made up")
+        self.assertEqual(recording.count("other_client", "stood_aside"), stood_aside)
+        self.assertEqual(recording.count("cupti", "errors"), 0)
+        starts = [recording.base + start for start, _, _ in gaps[1:]] + [2 ** 62]
+        for (start, dur, _), end in zip(gaps, starts):
+            self.assertTrue(any(recording.base + start + dur < kernel.start < end for kernel in recording.kernels()), "nothing after a gap")
+        return recording, gaps
+
+    def test_client_that_no_wrapper_sees(self):
+        recording, gaps = self.check_unseen("--profile-finalize")
+        self.assertTrue(any(kernel.end < recording.base + gaps[0][0] for kernel in recording.kernels()), "nothing before the first gap")
+
+    def test_unseen_client_that_leaves_cupti_as_it_is(self):
+        self.check_unseen()
+
+    def test_unseen_client_where_threads_share_a_buffer(self):
+        self.check_unseen("--profile-finalize", cuda="cuda12")
+
+    def test_unseen_client_that_is_done_before_it_is_noticed(self):
+        self.check_unseen("--steps", "90", sessions="20-22", told=1, stood_aside=1, env={"TRACEINJECT_FLUSH_MS": "150"})
+
+    def test_unseen_client_between_two_flushes(self):
+        """It gets buffers of ours, and frees them."""
+        self.check_unseen("--profile-finalize", "--steps", "75", sessions="40-43", told=1, stood_aside=0, env={"TRACEINJECT_FLUSH_MS": "1500"})
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ struct ApiRecord {
   Domain domain = Domain::kRuntime;
   std::uint32_t cbid = 0;
   std::int64_t start_ns = 0, end_ns = 0;
-  std::uint32_t correlation = 0;
+  std::uint64_t correlation = 0;
   int result = 0;
 };
 
@@ -25,7 +25,7 @@ enum class SynchronizationType { kEvent = 1, kStreamWaitsEvent = 2, kStream = 3,
 struct SynchronizationRecord {
   SynchronizationType type = SynchronizationType::kStream;
   std::int64_t start_ns = 0, end_ns = 0;
-  std::uint32_t correlation = 0;
+  std::uint64_t correlation = 0;
   std::uint32_t context = 0;
   std::uint32_t stream = ~0u;  // ~0: does not apply
   std::uint32_t event = ~0u;
@@ -38,14 +38,14 @@ struct MemoryRecord {
   std::int64_t time_ns = 0;
   std::uint32_t device = 0, context = 0;
   std::uint32_t stream = ~0u;  // ~0: not in the order of a stream, and from no pool
-  std::uint32_t correlation = 0;
+  std::uint64_t correlation = 0;
 };
 
 struct StreamRecord {
   std::uint32_t context = 0, stream = 0;
   std::int32_t priority = 0;
   bool non_blocking = false;
-  std::uint32_t correlation = 0;
+  std::uint64_t correlation = 0;
 };
 
 class ActivitySink {

@@ -12,7 +12,7 @@ namespace traceinject::fake {
 namespace {
 
 thread_local ApiCall* current_call = nullptr;
-std::atomic<std::uint32_t> last_correlation{0};
+std::atomic<std::uint64_t> last_correlation{0};
 std::atomic<ActivitySink*> activity_sink{nullptr};
 
 }  // namespace
@@ -21,6 +21,8 @@ void SetActivitySink(ActivitySink* sink) { activity_sink = sink; }
 ActivitySink* GetActivitySink() { return activity_sink; }
 
 ApiCall* ApiCall::Current() { return current_call; }
+
+void ApiCall::RestartCorrelations() { last_correlation = ((last_correlation >> 32) + 1) << 32; }
 
 ApiCall::ApiCall(Domain domain, std::uint32_t cbid, const char* name)
     : domain_(domain),
@@ -45,7 +47,7 @@ ApiCall::~ApiCall() {
       .Number("cbid", cbid_)
       .Number("start", start_ns_)
       .Number("end", end_ns)
-      .Number("correlation", correlation_)
+      .Number("correlation", static_cast<std::int64_t>(correlation_))
       .Number("tid", gettid())
       .Number("result", result_)
       .Bool("nested", outer_ != nullptr)

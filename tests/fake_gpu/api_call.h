@@ -20,19 +20,22 @@ class ApiCall {
 
   // Notes the result and returns it.
   int Return(int result) { return result_ = result; }
-  std::uint32_t correlation() const { return correlation_; }
+  std::uint64_t correlation() const { return correlation_; }
   std::int64_t start_ns() const { return start_ns_; }
   bool outermost() const { return outer_ == nullptr; }
 
   // The innermost call of this thread; null outside of any.
   static ApiCall* Current();
 
+  // The 32 bits that CUPTI tells of correlation ids begin anew; the rest keeps them apart.
+  static void RestartCorrelations();
+
  private:
   Domain domain_;
   std::uint32_t cbid_;
   const char* name_;
   ApiCall* outer_;
-  std::uint32_t correlation_;
+  std::uint64_t correlation_;
   std::int64_t start_ns_;
   int result_ = 0;
 };

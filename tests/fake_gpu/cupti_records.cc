@@ -41,7 +41,7 @@ Record Base(const Operation& operation, CUpti_ActivityKind kind) {
   record.deviceId = operation.device;
   record.contextId = operation.context;
   record.streamId = operation.stream;
-  record.correlationId = operation.correlation;
+  record.correlationId = static_cast<std::uint32_t>(operation.correlation);
   record.graphId = operation.graph_id;
   record.graphNodeId = operation.graph_node;
   return record;
@@ -65,7 +65,7 @@ std::vector<std::uint8_t> Kernel(const Operation& operation, CUpti_ActivityKind 
   record.staticSharedMemory = operation.static_shared_bytes;
   record.dynamicSharedMemory = operation.dynamic_shared_bytes;
   record.localMemoryPerThread = operation.local_bytes;
-  record.gridId = operation.correlation;
+  record.gridId = static_cast<std::int64_t>(operation.correlation);
   record.name = name;
   return Bytes(record);
 }
@@ -115,7 +115,7 @@ Record Synchronization(const SynchronizationRecord& source) {
   record.type = static_cast<CUpti_ActivitySynchronizationType>(source.type);
   record.start = static_cast<std::uint64_t>(source.start_ns);
   record.end = static_cast<std::uint64_t>(source.end_ns);
-  record.correlationId = source.correlation;
+  record.correlationId = static_cast<std::uint32_t>(source.correlation);
   record.contextId = source.context;
   record.streamId = source.stream;
   record.cudaEventId = source.event;
@@ -131,7 +131,7 @@ std::vector<std::uint8_t> MemoryBytes(const MemoryRecord& source) {
   record.memoryOperationType = source.release ? CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE
                                               : CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION;
   record.memoryKind = static_cast<CUpti_ActivityMemoryKind>(source.memory_kind);
-  record.correlationId = source.correlation;
+  record.correlationId = static_cast<std::uint32_t>(source.correlation);
   record.address = source.address;
   record.bytes = source.bytes;
   record.timestamp = static_cast<std::uint64_t>(source.time_ns);
@@ -172,7 +172,7 @@ std::vector<std::uint8_t> EncodeApi(const ApiRecord& source, std::uint32_t threa
   record.end = static_cast<std::uint64_t>(source.end_ns);
   record.processId = static_cast<std::uint32_t>(getpid());
   record.threadId = thread_id;
-  record.correlationId = source.correlation;
+  record.correlationId = static_cast<std::uint32_t>(source.correlation);
   record.returnValue = static_cast<std::uint32_t>(source.result);
   return Bytes(record);
 }
@@ -198,7 +198,7 @@ std::vector<std::uint8_t> EncodeStream(const StreamRecord& source) {
   record.priority = static_cast<std::uint32_t>(source.priority);
   record.flag = source.non_blocking ? CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING
                                     : CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT;
-  record.correlationId = source.correlation;
+  record.correlationId = static_cast<std::uint32_t>(source.correlation);
   return Bytes(record);
 }
 

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "tests/fake_gpu/api_call.h"
 #include "tests/fake_gpu/clock.h"
 #include "tests/fake_gpu/cupti_records.h"
 #include "tests/fake_gpu/settings.h"
@@ -117,6 +118,10 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
       kind == SettingNumber("FAKE_CUPTI_REFUSED_KIND", -1)) {
     return CUPTI_ERROR_INVALID_KIND;
   }
+  if (enabled &&
+      ((kind == CUPTI_ACTIVITY_KIND_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]) ||
+       (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_KERNEL])))
+    return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds_[static_cast<std::size_t>(kind)] = enabled;
   // A kind of calls is all of them, whatever was chosen before.
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
@@ -423,6 +428,8 @@ void CuptiSession::Finalize() {
   Lock lock(mutex_);
   request_ = nullptr;
   complete_ = nullptr;
+  SetClock(nullptr);
+  ApiCall::RestartCorrelations();
 }
 
 }  // namespace traceinject::fake

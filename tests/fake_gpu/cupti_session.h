@@ -9,6 +9,7 @@
 //     partly filled (FAKE_CUPTI_SHUFFLE: a seed; records inside a buffer are shuffled too);
 //   * a forced flush returns records of running work with end 0, and of work that has not begun
 //   with start 0 too;
+//   * kernels one at a time and concurrent ones exclude each other;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
 //   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;
 //   * times of GPU work are converted to a client's clock when the buffer comes back; where the

@@ -2,12 +2,14 @@
 // libcuda.so.1: the driver API functions that programs, NCCL and the injected library use, with the
 // signatures of cuda.h.
 #include <cuda.h>
+#include <cupti.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
+#include "tests/fake_gpu/api_call.h"
 #include "tests/fake_gpu/driver.h"
 #include "tests/fake_gpu/settings.h"
 #include "tests/fake_gpu/simulator.h"
@@ -97,6 +99,8 @@ EXPORT CUresult cuDriverGetVersion(int* version) {
 }
 
 EXPORT CUresult cuDeviceGetCount(int* count) {
+  const fake::ApiCall call(fake::Domain::kDriver, CUPTI_DRIVER_TRACE_CBID_cuDeviceGetCount,
+                           "cuDeviceGetCount");
   if (fake::RequireInitialized() != fake::kSuccess) return CUDA_ERROR_NOT_INITIALIZED;
   *count = fake::DeviceCount();
   return CUDA_SUCCESS;

@@ -72,6 +72,9 @@ cudaError_t NewEvent(cudaEvent_t* event) {
 }  // namespace
 
 EXPORT cudaError_t cudaRuntimeGetVersion(int* version) {
+  const fake::ApiCall call(fake::Domain::kRuntime,
+                           CUPTI_RUNTIME_TRACE_CBID_cudaRuntimeGetVersion_v3020,
+                           "cudaRuntimeGetVersion");
   *version = FAKE_CUDA_VERSION;
   return cudaSuccess;
 }

@@ -69,14 +69,28 @@ void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   client.ready[buffer] = valid_bytes;
 }
 
-const CUpti_ActivityKind kGpuKinds[] = {
-    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-    CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CUPTI_ACTIVITY_KIND_RUNTIME};
+bool IsSet(const char* variable, const char* value) {
+  const char* text = std::getenv(variable);
+  return text != nullptr && std::strcmp(text, value) == 0;
+}
+
+// FAKE_PROFILER_KERNELS=serial: it wants them one at a time.
+const CUpti_ActivityKind kKernels = IsSet("FAKE_PROFILER_KERNELS", "serial")
+                                        ? CUPTI_ACTIVITY_KIND_KERNEL
+                                        : CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+const CUpti_ActivityKind kGpuKinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
+                                        kKernels, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+                                        CUPTI_ACTIVITY_KIND_RUNTIME};
 // cudaGetDevice, which the profiler leaves out.
 constexpr CUpti_CallbackId kLeftOut = 17;
 
 void Check(CUptiResult result, const char* what) {
   if (result != CUPTI_SUCCESS) std::fprintf(stderr, "profiler: %s: %d\n", what, result);
+}
+
+void Enable() {
+  for (const CUpti_ActivityKind kind : kGpuKinds)
+    Check(cuptiActivityEnable(kind), "cuptiActivityEnable");
 }
 
 void Write(std::FILE* file, const CUpti_Activity* record) {
@@ -88,7 +102,7 @@ void Write(std::FILE* file, const CUpti_Activity* record) {
                  static_cast<unsigned long long>(start_end[1]));
   };
   std::fprintf(file, "{\"kind\": %d", static_cast<int>(record->kind));
-  if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+  if (record->kind == kKernels) {
     const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel9*>(record);
     std::fprintf(file, ", \"correlation\": %u, \"name\": \"%s\"", kernel->correlationId,
                  kernel->name);
@@ -110,13 +124,14 @@ EXPORT void profiler_start() {
   if (client.subscriber == nullptr)
     Check(cuptiSubscribe(&client.subscriber, nullptr, nullptr), "cuptiSubscribe");
   // FAKE_PROFILER_CLOCK=0: it leaves CUPTI's clock alone.
-  const char* clock = std::getenv("FAKE_PROFILER_CLOCK");
-  if (clock == nullptr || std::strcmp(clock, "0") != 0) {
+  if (!IsSet("FAKE_PROFILER_CLOCK", "0")) {
     Check(cuptiActivityRegisterTimestampCallback(Ticks), "cuptiActivityRegisterTimestampCallback");
   }
+  // FAKE_PROFILER_ORDER=enable: it enables its kinds first, as CUPTI's own samples do.
+  const bool enables_first = IsSet("FAKE_PROFILER_ORDER", "enable");
+  if (enables_first) Enable();
   Check(cuptiActivityRegisterCallbacks(OnRequested, OnCompleted), "cuptiActivityRegisterCallbacks");
-  for (const CUpti_ActivityKind kind : kGpuKinds)
-    Check(cuptiActivityEnable(kind), "cuptiActivityEnable");
+  if (!enables_first) Enable();
 #ifdef FAKE_CUPTI_HAS_CALL_SELECTION
   Check(cuptiActivityEnableRuntimeApi(kLeftOut, 0), "cuptiActivityEnableRuntimeApi");
 #endif

@@ -77,7 +77,7 @@ const char* KindName(OperationKind kind) {
   return "";
 }
 
-std::uint32_t CorrelationOfCall() {
+std::uint64_t CorrelationOfCall() {
   const ApiCall* call = ApiCall::Current();
   return call != nullptr ? call->correlation() : 0;
 }
@@ -91,7 +91,7 @@ void Tell(const MemoryRecord& record) {
         .Number("bytes", static_cast<std::int64_t>(record.bytes))
         .Number("address", static_cast<std::int64_t>(record.address))
         .Number("device", record.device)
-        .Number("correlation", record.correlation);
+        .Number("correlation", static_cast<std::int64_t>(record.correlation));
     if (record.stream != ~0u) line.Number("stream", record.stream);
     line.Write();
   }
@@ -119,7 +119,7 @@ void WriteTruth(const Operation& operation) {
       .Number("device", operation.device)
       .Number("context", operation.context)
       .Number("stream", operation.stream)
-      .Number("correlation", operation.correlation)
+      .Number("correlation", static_cast<std::int64_t>(operation.correlation))
       .Number("graph_id", operation.graph_id)
       .Number("graph_node", static_cast<std::int64_t>(operation.graph_node))
       .Number("tid", gettid());

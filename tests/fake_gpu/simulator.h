@@ -53,7 +53,7 @@ struct Operation {
   OperationKind kind = OperationKind::kKernel;
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint32_t device = 0, context = 0, stream = 0;
-  std::uint32_t correlation = 0;
+  std::uint64_t correlation = 0;
   std::uint32_t graph_id = 0;
   std::uint64_t graph_node = 0;
 

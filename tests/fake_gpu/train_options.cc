@@ -63,6 +63,7 @@ constexpr SwitchFlag kSwitches[] = {
     {"--vfork-child", &TrainOptions::vfork_child},
     {"--late-launch", &TrainOptions::late_launch},
     {"--close-range", &TrainOptions::close_range},
+    {"--profile-unseen", &TrainOptions::profile_unseen},
     {"--profile-finalize", &TrainOptions::profile_finalize},
 };
 constexpr TextFlag kTexts[] = {

@@ -48,6 +48,7 @@ struct TrainOptions {
   // Steps during which another client of CUPTI records, such as "1-2,4-4", into the file that
   // FAKE_GPU_PROFILE names.
   std::string profile;
+  bool profile_unseen = false;    // it finds CUPTI's functions by dlsym
   bool profile_finalize = false;  // it ends with cuptiFinalize()
 
   std::string set_env;     // NAME=VALUE, set by the program before it does anything else

@@ -10,13 +10,15 @@
 
 namespace traceinject::fake {
 
-TrainProfiler::TrainProfiler(const std::string& steps, bool finalize) : finalize_(finalize) {
+TrainProfiler::TrainProfiler(const std::string& steps, bool unseen, bool finalize)
+    : finalize_(finalize) {
   std::istringstream text(steps);
   int first = 0, last = 0;
   for (char dash = 0, comma = 0; text >> first >> dash >> last; text >> comma)
     sessions_.emplace_back(first, last);
   if (sessions_.empty()) return;
-  void* library = dlopen("libprofiler_client.so", RTLD_NOW | RTLD_LOCAL);
+  void* library =
+      dlopen(unseen ? "libunseen_client.so" : "libprofiler_client.so", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     std::fprintf(stderr, "fake_train: %s\n", dlerror());
     std::exit(2);

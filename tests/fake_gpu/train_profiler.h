@@ -11,8 +11,8 @@ namespace traceinject::fake {
 class TrainProfiler {
  public:
   // `steps`: "1-2,4-4", first and last of each session; empty: there is no such client. It is a
-  // library of its own, loaded from beside the program.
-  TrainProfiler(const std::string& steps, bool finalize);
+  // library of its own, loaded from beside the program: `unseen`: one that finds CUPTI by dlsym.
+  TrainProfiler(const std::string& steps, bool unseen, bool finalize);
 
   void BeginStep(int step);
   void EndStep(int step);

@@ -491,7 +491,7 @@ class Player {
 
   const TrainOptions& options_;
   int thread_;
-  TrainProfiler profiler_{thread_ == 0 ? options_.profile : std::string(),
+  TrainProfiler profiler_{thread_ == 0 ? options_.profile : std::string(), options_.profile_unseen,
                           options_.profile_finalize};
   Kernels kernels_;
   GraphCode graph_;

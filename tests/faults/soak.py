@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What soak.sh runs: a program on the fake GPU without the library, then with it, looked at all the time; a table and PASS or FAIL."""
+"""What soak.sh runs: a program on the fake GPU without the library, then with it, looked at all the time; a table and PASS or FAIL.
+
+What is done on the fake GPU alone stands in FakeGpu: tests/gpu/soak.py does the same on a real one.
+"""
 
 import argparse
 import math
@@ -26,20 +29,23 @@ LOSSES = ("dropped", "exhausted", "refused", "errors", "damaged", "max_size", "f
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
 
 
-def program(build, rate, seconds):
-    # A launch gives a record of the kernel and one of the call.
-    kernels = rate // STEPS_A_SECOND // 2
-    return [build / "fake_gpu" / "cuda13" / "fake_train",
-            "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
-            "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy",
-            "--sync-every", "200"]  # so that the queue of the thread is filled, and all of its memory touched, within the first minute
+class FakeGpu:
+    def __init__(self, build, rate):
+        self.build, self.rate = build.resolve(), rate
 
+    def program(self, seconds):
+        # A launch gives a record of the kernel and one of the call.
+        kernels = self.rate // STEPS_A_SECOND // 2
+        return [self.build / "fake_gpu" / "cuda13" / "fake_train",
+                "--steps", str(int(seconds * STEPS_A_SECOND)), "--step-us", str(1_000_000 // STEPS_A_SECOND),
+                "--kernels", str(kernels), "--kernel-us", "1", "--nvtx", "--events", "--memcpy",
+                "--sync-every", "200"]  # so that the queue of the thread is filled, and all of its memory touched, within the first minute
 
-def environment(build, preload):
-    env = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(build / "fake_gpu" / "cuda13"), "TRACEINJECT_MAX_SIZE": "1T"}
-    if preload:
-        env["LD_PRELOAD"] = str(build / "lib" / "libtraceinject.so")
-    return env
+    def environment(self, preload):
+        env = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(self.build / "fake_gpu" / "cuda13"), "TRACEINJECT_MAX_SIZE": "1T"}
+        if preload:
+            env["LD_PRELOAD"] = str(self.build / "lib" / "libtraceinject.so")
+        return env
 
 
 def resident_bytes(pid):
@@ -67,15 +73,19 @@ def sample(process, folder, report):
             samples.append((time.monotonic() - begin, resident_bytes(process.pid), *cpu_seconds(process.pid), file_bytes(folder)))
         except (FileNotFoundError, ProcessLookupError, IndexError):  # it ends just now
             break
+        if len(samples) > 1 and samples[-1][2] < samples[-2][2]:  # the library's threads have ended, and the rest goes, which may take long
+            samples.pop()
+            break
         if report and len(samples) % (30 * SAMPLES_A_SECOND) == 0:
             seconds, resident, _, _, file = samples[-1]
             print(f"  {seconds:6.0f} s  resident {resident / 1e6:7.1f} MB  file {file / 1e6:8.1f} MB", file=sys.stderr)
         time.sleep(max(0.0, begin + len(samples) / SAMPLES_A_SECOND - time.monotonic()))
+    process.wait()
     return samples
 
 
-def play(build, rate, seconds, folder, preload):
-    with subprocess.Popen(program(build, rate, seconds), cwd=folder, env=environment(build, preload), stdout=subprocess.DEVNULL) as process:
+def play(gpu, seconds, folder, preload):
+    with subprocess.Popen(gpu.program(seconds), cwd=folder, env=gpu.environment(preload), stdout=subprocess.DEVNULL) as process:
         samples = sample(process, folder, preload)
     if process.returncode != 0:
         sys.exit(f"the program ended with {process.returncode}")
@@ -115,18 +125,18 @@ def check(name, passed, words):
     return passed
 
 
-def report(plain, samples, counters, duration, arguments):
-    without = max(sample[1] for sample in plain)
-    own = [(sample[0], sample[1] - without) for sample in samples]
-    late = [point for point in own if point[0] >= WARM_UP_S]
+def report(plain, samples, counters, duration, rate):
+    without = statistics.median(sample[1] for sample in plain[len(plain) // 2:])  # a program takes more while it starts
+    late = [(sample[0], sample[1] - without) for sample in samples if sample[0] >= WARM_UP_S]
+    most = max(y for _, y in late)
     growth, interval = (60 / 1000 * value for value in slope(late))
     third = len(samples) // 3
     first, last = (own_share / program_share for own_share, program_share in (cpu(samples[:third]), cpu(samples[-third:])))
     records = counters["kernel.seen"] + counters["api.seen"] + counters["memcpy.seen"]
     events = records + counters["sync.seen"] + counters["nvtx.seen"]
     lost = {name: value for name, value in counters.items() if name.rpartition(".")[2] in LOSSES and value != 0}
-    rows = [("seconds", f"{duration:.0f}"), ("records a second", f"{records / duration:.0f} (asked: {arguments.rate})"), ("events", events),
-            ("resident without the library", f"{without / 1e6:.1f} MB"), ("added by it, at most", f"{max(y for _, y in own) / 1e6:.1f} MB"),
+    rows = [("seconds", f"{duration:.0f}"), ("records a second", f"{records / duration:.0f} (at least: {LEAST_RATE * rate:.0f})"), ("events", events),
+            ("resident without the library", f"{without / 1e6:.1f} MB"), ("added by it, at most", f"{most / 1e6:.1f} MB"),
             ("growth after the first minute", f"{growth:+.1f} ± {interval:.1f} KB a minute"),
             ("CPU of its threads", f"{100 * cpu(samples)[0]:.1f} % of a core; of what the program takes: {100 * first:.1f} % in the first "
              f"third, {100 * last:.1f} % in the last"),
@@ -137,32 +147,45 @@ def report(plain, samples, counters, duration, arguments):
     for name, value in rows:
         print(f"| {name} | {value} |")
     return all([
-        check("rate", records / duration >= LEAST_RATE * arguments.rate, f"at least {100 * LEAST_RATE:.0f} % of what was asked"),
-        check("memory", max(y for _, y in own) <= MOST_RESIDENT_MB * 1e6,
-              f"at most {MOST_RESIDENT_MB} MB (the fake CUPTI's own counts, too)"),
+        check("rate", records / duration >= LEAST_RATE * rate, f"at least {LEAST_RATE * rate:.0f} records a second"),
+        check("memory", most <= MOST_RESIDENT_MB * 1e6,
+              f"at most {MOST_RESIDENT_MB} MB (CUPTI's own counts, too)"),
         check("growth", growth + interval <= MOST_GROWTH_KB_A_MINUTE, f"its interval ends below {MOST_GROWTH_KB_A_MINUTE} KB a minute"),
         check("CPU", last <= MOST_CPU_GROWTH * first, f"the last third takes at most {MOST_CPU_GROWTH} times what the first does"),
         check("losses", not lost, str(lost or "none"))])
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=20)
-    parser.add_argument("--rate", type=int, default=200_000)
-    parser.add_argument("--folder", type=pathlib.Path, default=None)
-    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
-    arguments = parser.parse_args()
-    build = arguments.build.resolve()
-    if arguments.minutes * 60 < WARM_UP_S + 30:
-        parser.error("--minutes: at least 1.5, since the first minute does not count")
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-soak-", dir=arguments.folder))
+def soak(gpu, minutes, rate, parent):
+    """Exit code."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-soak-", dir=parent))
     try:
-        plain = play(build, arguments.rate, PLAIN_S, folder, preload=False)
-        samples = play(build, arguments.rate, arguments.minutes * 60, folder, preload=True)
+        plain = play(gpu, PLAIN_S, folder, preload=False)
+        samples = play(gpu, minutes * 60, folder, preload=True)
         counters, duration = read_health(folder / "run.db")
-        return 0 if report(plain, samples, counters, duration, arguments) else 1
+        return 0 if report(plain, samples, counters, duration, rate) else 1
     finally:
         shutil.rmtree(folder)
+
+
+def add_options(parser, minutes):
+    parser.add_argument("--minutes", type=float, default=minutes)
+    parser.add_argument("--folder", type=pathlib.Path, default=None)
+
+
+def parse(parser):
+    options = parser.parse_args()
+    if options.minutes * 60 < WARM_UP_S + 30:
+        parser.error("--minutes: at least 1.5, since the first minute does not count")
+    return options
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_options(parser, minutes=20)
+    parser.add_argument("--rate", type=int, default=200_000)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
+    options = parse(parser)
+    return soak(FakeGpu(options.build, options.rate), options.minutes, options.rate, options.folder)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import collections
 Fault = collections.namedtuple("Fault", "name played told tests")
 
 FAULTS = "tests/faults/faults_test.py:"
+PROFILER = "tests/end_to_end/profiler_test.py:OtherClient."
 STRESS = "tests/end_to_end/stress_test.py:HardPrograms."
 SURROUNDINGS = "tests/end_to_end/stress_test.py:HardSurroundings."
 LIFECYCLE = "tests/end_to_end/lifecycle_test.py:Lifecycle."
@@ -56,7 +57,7 @@ TABLE = [
           "a gap out_of_memory, start.failed, buffers.exhausted, rings.refused; with less than some 40 MB only TRACEINJECT_LOG tells",
           [FAULTS + "Limits.test_address_space", SURROUNDINGS + "test_no_memory_for_the_writer",
            SURROUNDINGS + "test_no_memory_for_the_writer_once", SURROUNDINGS + "test_no_memory_for_the_samples",
-           "injector/cupti/buffer_pool_test.cc:BufferPoolTest.MapsABufferLaterThatThereWasNoMemoryFor"]),
+           "injector/cupti/buffer_pool_test.cc:BufferPoolTest.AllocatesABufferLaterThatThereWasNoMemoryFor"]),
     Fault("RLIMIT_NOFILE", "the program holds all descriptors, from before the first GPU work or from the middle on",
           "nothing is lost once the file is open; where none can be opened, nothing can be told",
           [FAULTS + "Limits.test_no_descriptor_for_the_file"]),
@@ -110,6 +111,11 @@ TABLE = [
           "buffers.damaged", [FAULTS + "Cupti.test_null_buffers", FAULTS + "Cupti.test_truncated_buffers",
                               "injector/cupti/decoder_test.cc:DecoderTest.ARecordThatIsCutOffIsNotRead",
                               "injector/cupti/decoder_test.cc:DecoderTest.AWalkThatCuptiDoesNotContinueEnds"]),
+    Fault("a client of CUPTI that finds its functions by dlsym", "it takes callbacks, buffers and kinds, frees the buffers, and leaves CUPTI "
+          "finalized or as it is; between two flushes, too", "capture_gap with the reason other_client; other_client.stood_aside",
+          [PROFILER + "test_client_that_no_wrapper_sees", PROFILER + "test_unseen_client_that_leaves_cupti_as_it_is",
+           PROFILER + "test_unseen_client_where_threads_share_a_buffer", PROFILER + "test_unseen_client_that_is_done_before_it_is_noticed",
+           PROFILER + "test_unseen_client_between_two_flushes"]),
 ]
 
 

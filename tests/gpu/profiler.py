@@ -42,8 +42,9 @@ def profiled_kernels(trace):
 
 def read_trace(path):
     trace = json.loads(pathlib.Path(path).read_text())
-    counts = collections.Counter(event["cat"] for event in trace["traceEvents"] if event.get("ph") == "X" and "cat" in event)
-    return {"counts": counts, "kernels": profiled_kernels(trace)}
+    events = [event for event in trace["traceEvents"] if event.get("ph") == "X" and "cat" in event]
+    return {"counts": collections.Counter(event["cat"] for event in events), "kernels": profiled_kernels(trace),
+            "calls": collections.Counter(event["name"] for event in events if event["cat"] in ("cuda_runtime", "cuda_driver"))}
 
 
 def run(name, result):
@@ -51,6 +52,7 @@ def run(name, result):
     from torch.profiler import ProfilerActivity, profile, schedule
     sys.path.insert(0, str(WORKLOADS))
     import transformer
+    torch.use_deterministic_algorithms(True)  # else the loss differs in its last digits from run to run
     sys.argv = ["transformer.py", "--preset", "compute", "--steps", "200", "--workers", "0"]
     trainer = transformer.Trainer(transformer.parse_options())
     activities = [ProfilerActivity.CUDA] if name == "cuda" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
@@ -97,10 +99,13 @@ class Recording:
         return self.db.execute(sql).fetchall()
 
     def kernels(self):
-        """By correlation id."""
+        """By the 32 bits of a correlation id that CUPTI tells, which begin anew when it is finalized."""
         sql = """SELECT k.correlation, k.start, k.dur, n.text FROM kernel k JOIN kernel_shape h ON h.id = k.shape
                  JOIN string n ON n.id = h.name"""
-        return {correlation: (self.base + start, dur, text) for correlation, start, dur, text in self.rows(sql)}
+        found = collections.defaultdict(list)
+        for correlation, start, dur, text in self.rows(sql):
+            found[correlation & 0xFFFFFFFF].append((self.base + start, dur, text))
+        return found
 
     def count(self, source, counter):
         found = self.rows(f"SELECT value FROM health WHERE source = '{source}' AND counter = '{counter}'")
@@ -114,7 +119,7 @@ class Check:
     def play(self, name, traced):
         label = f"{name}.{'traced' if traced else 'plain'}"
         result, database = self.out / f"{label}.json", self.out / f"{name}.db"
-        environment = dict(os.environ)
+        environment = dict(os.environ, CUBLAS_WORKSPACE_CONFIG=":4096:8")
         if name == "teardown":
             environment.update(TEARDOWN_CUPTI="1")
         if traced:
@@ -133,7 +138,7 @@ class Check:
         judge.add("output", self.words(plain_ended) == self.words(traced_ended), f"{len(self.words(traced_ended))} lines, the same without us"
                   if self.words(plain_ended) == self.words(traced_ended) else f"{self.words(traced_ended)[:5]}, without us {self.words(plain_ended)[:5]}")
         self.compare_counts(judge, plain, traced)
-        self.compare_kernels(judge, traced, Recording(self.out / f"{name}.db"))
+        self.compare_kernels(judge, traced, Recording(self.out / f"{name}.db"), name == "teardown")
         judge.add("same result", plain["loss"] == traced["loss"], f"loss {traced['loss']}, {plain['loss']} without us")
         judge.note("time of all", f"{plain['seconds']:.1f} s without us, {traced['seconds']:.1f} s with us")
 
@@ -152,13 +157,18 @@ class Check:
             else:
                 judge.add(f"events {category}", without == with_us, detail if without != with_us else f"{with_us[0]} a cycle, {len(with_us)} cycles")
 
-    def compare_kernels(self, judge, traced, recording):
+        for number, (without, with_us) in enumerate(zip(plain["cycles"], traced["cycles"])):
+            more = {name: with_us["calls"].get(name, 0) - without["calls"].get(name, 0) for name in {**without["calls"], **with_us["calls"]}}
+            if any(more.values()):
+                judge.note("calls", f"cycle {number}, with us more of: { {name: count for name, count in more.items() if count} }")
+
+    def compare_kernels(self, judge, traced, recording, takes_away):
         recorded = recording.kernels()
         seen, missing, wrong_name, off = 0, 0, 0, []
         for cycle in traced["cycles"]:
             for name, start, dur, correlation in cycle["kernels"]:
                 seen += 1
-                ours = recorded.get(correlation)
+                ours = min(recorded[correlation], key=lambda kernel: abs(kernel[0] - start), default=None)
                 if ours is None:
                     missing += 1
                     continue
@@ -170,10 +180,13 @@ class Check:
             judge.add("times", off[-1] <= NEAR_NS, f"largest difference {off[-1]} ns, median {off[len(off) // 2]} ns (limit {NEAR_NS})")
         a_step = {len(cycle["kernels"]) / PROFILED for cycle in traced["cycles"]}
         expected = max(a_step) * traced["steps"]
-        lost = recording.rows("SELECT count(*), sum(dur) FROM capture_gap")[0]
-        judge.add("all steps are recorded", len(recorded) >= expected and lost[0] == 0,
-                  f"{len(recorded)} kernels recorded, {expected:.0f} of {traced['steps']} steps; {recording.count('kernel', 'dropped')} dropped; "
-                  f"{lost[0]} gaps of {lost[1] or 0} ns")
+        rows = sum(map(len, recorded.values()))
+        gaps = [reason for reason, in recording.rows("SELECT reason FROM capture_gap")]
+        lost_ns = recording.rows("SELECT ifnull(sum(dur), 0) FROM capture_gap")[0][0]
+        # A client that takes CUPTI away takes from us what is launched until we are back.
+        judge.add("all steps are recorded", rows >= expected and set(gaps) <= ({"other_client"} if takes_away else set()),
+                  f"{rows} kernels recorded, {expected:.0f} of {traced['steps']} steps; {recording.count('kernel', 'dropped')} dropped; "
+                  f"{len(gaps)} gaps of {lost_ns} ns")
         judge.note("sessions", f"{recording.count('other_client', 'sessions')} shared")
 
 

@@ -18,6 +18,7 @@ def add_options(parser, settings, floor):
     parser.add_argument("--block", type=int, default=10, help="steps timed together (default: 10)")
     parser.add_argument("--settle", type=int, default=2, help="steps after a switch that are not timed (default: 2)")
     parser.add_argument("--setting", action="append", choices=settings, help="may be repeated (default: all)")
+    parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel; start with torchrun")
     parser.add_argument("--over", choices=settings, default=floor, help=f"the setting to compare with (default: {floor})")
 
 
@@ -32,7 +33,7 @@ def measure(options, settings, make_switch):
     import transformer
 
     steps = options.rounds * len(settings) * (options.block + options.settle) + 20
-    sys.argv = ["transformer.py", "--preset", options.preset, "--steps", str(steps), "--workers", "0"]
+    sys.argv = ["transformer.py", "--preset", options.preset, "--steps", str(steps), "--workers", "0", *(["--ddp"] if options.ddp else [])]
     trainer = transformer.Trainer(transformer.parse_options())
     for _ in range(15):
         trainer.step()

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Another client of CUPTI that no wrapper of ours sees, as it finds CUPTI's functions by dlsym
+// (Triton's Proton, XLA). It takes our buffer callbacks, and at its end our kinds, or all of CUPTI.
+//
+// It is known by its effect. Before each flush we make a call that CUPTI records; if CUPTI then
+// neither asks us for a buffer nor brings one, somebody else gets the records. From there on we
+// leave CUPTI alone, and what we enabled as it is: some of it the other one may want, too.
+//
+// Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
+// can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
+// that it is free, and only while we wait for this. One that was not seen to subscribe was most
+// likely done before it was noticed, as a session of Proton's over a single step is: we wait
+// longer for it, and begin anew all the same.
+#pragma once
+
+#include <cstdint>
+
+#include "injector/cupti/library.h"
+
+namespace traceinject {
+
+// All on the writer thread.
+class UnseenClient {
+ public:
+  enum class Change { kNone, kCame, kLeft };
+  // Flushes in a row that bring nothing: a buffer may come late.
+  static constexpr int kMisses = 2;
+  // Looks in a row at which nobody subscribes: a client that ends may still be busy with it.
+  static constexpr int kLooks = 2;
+  // The same where nobody did since it was noticed.
+  static constexpr int kLooksNeverSubscribed = 6;
+
+  // `call` makes a call that is recorded as kProbeCall (allow_list.h).
+  void Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t now_ns);
+
+  // Before a flush; `probing`: with a call, as records are to come.
+  void Begin(std::int64_t now_ns, bool probing);
+  // After the flush; `forced`: it was the last one, after which nothing comes. `probes`: how many
+  // records of such calls were decoded so far.
+  Change Look(std::int64_t probes, bool forced);
+
+  bool active() const { return active_; }
+  // What was done by then was recorded for certain: at a flush, work that is not done may keep back
+  // other that is, in the same buffer.
+  std::int64_t whole_until_ns() const { return whole_until_ns_; }
+
+ private:
+  Change LookForItsEnd();
+  bool Subscribes() const;
+
+  const CuptiLibrary* cupti_ = nullptr;
+  void (*call_)() = nullptr;
+  bool buffers_per_thread_ = false;
+  // Of the last flush.
+  std::int64_t began_ns_ = 0;
+  bool probed_ = false;
+  std::int64_t calls_ = 0;  // that CUPTI had made to us before
+
+  std::int64_t heard_ns_ = 0, whole_until_ns_ = 0;
+  int misses_ = 0;
+  bool active_ = false;
+  bool subscribed_ = false;  // since it is active
+  int looks_ = 0;
+};
+
+}  // namespace traceinject

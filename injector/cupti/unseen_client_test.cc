@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/unseen_client.h"
+
+#include <gtest/gtest.h>
+
+#include "injector/core/counters.h"
+#include "injector/cupti/shared_session.h"
+
+namespace traceinject {
+namespace {
+
+using Change = UnseenClient::Change;
+
+// A CUPTI of which a client that is not seen may have the callbacks, and the place of the
+// subscriber.
+struct FakeCupti {
+  bool records_to_us = true;
+  bool subscribed = false;
+  bool per_thread = true;
+  bool held_by_us = false;
+  int probes = 0;
+} g_cupti;
+
+CUptiResult CUPTIAPI Subscribe(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*) {
+  if (g_cupti.subscribed) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  g_cupti.held_by_us = true;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI Unsubscribe(CUpti_SubscriberHandle) {
+  g_cupti.held_by_us = false;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI GetAttribute(CUpti_ActivityAttribute, std::size_t*, void* value) {
+  *static_cast<std::uint8_t*>(value) = g_cupti.per_thread ? 1 : 0;
+  return CUPTI_SUCCESS;
+}
+void MakeCall() {
+  if (!g_cupti.records_to_us) return;
+  ++g_cupti.probes;
+  g_counters.Add(Health::kBuffersRequested);
+}
+
+class UnseenClientTest : public ::testing::Test {
+ protected:
+  UnseenClientTest() {
+    g_cupti = {};
+    g_shared_session.SetSubscribed(false);
+    library_.Subscribe = Subscribe;
+    library_.Unsubscribe = Unsubscribe;
+    library_.ActivityGetAttribute = GetAttribute;
+  }
+  void Open() { client_.Open(&library_, MakeCall, 100); }
+  Change Flush(std::int64_t now_ns, bool forced = false) {
+    client_.Begin(now_ns, true);
+    const Change change = client_.Look(g_cupti.probes, forced);
+    EXPECT_FALSE(g_cupti.held_by_us);
+    return change;
+  }
+
+  CuptiLibrary library_;
+  UnseenClient client_;
+};
+
+TEST_F(UnseenClientTest, ComesAndLeaves) {
+  Open();
+  EXPECT_EQ(Flush(1000), Change::kNone);
+  EXPECT_EQ(Flush(2000), Change::kNone);
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  EXPECT_EQ(Flush(3000), Change::kNone) << "a buffer may come late";
+  EXPECT_EQ(Flush(4000), Change::kCame);
+  EXPECT_EQ(client_.whole_until_ns(), 2000);
+  EXPECT_EQ(Flush(5000), Change::kNone);
+  g_cupti.subscribed = false;
+  EXPECT_EQ(Flush(6000), Change::kNone) << "perhaps it is still at its end";
+  EXPECT_EQ(Flush(7000), Change::kLeft);
+  EXPECT_EQ(client_.whole_until_ns(), 2000);
+  g_cupti.records_to_us = true;
+  EXPECT_EQ(Flush(8000), Change::kNone);
+  EXPECT_EQ(client_.whole_until_ns(), 8000);
+}
+
+TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {
+  Open();
+  g_shared_session.Lent();
+  EXPECT_EQ(Flush(1000), Change::kNone);
+  EXPECT_EQ(client_.whole_until_ns(), 100);
+  EXPECT_EQ(Flush(2000), Change::kNone);
+  EXPECT_EQ(client_.whole_until_ns(), 1000);
+  g_shared_session.CameBack();
+}
+
+TEST_F(UnseenClientTest, OneThatWasDoneBeforeItWasNoticed) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  Flush(2000);
+  EXPECT_EQ(Flush(3000), Change::kCame);
+  for (int look = 1; look < UnseenClient::kLooksNeverSubscribed; ++look)
+    EXPECT_EQ(Flush(3000 + 1000 * look), Change::kNone);
+  EXPECT_EQ(Flush(10'000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, OneThatSubscribesLate) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  Flush(2000);
+  EXPECT_EQ(Flush(3000), Change::kCame);
+  EXPECT_EQ(Flush(4000), Change::kNone);
+  g_cupti.subscribed = true;
+  for (int i = 5; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
+  g_cupti.subscribed = false;
+  EXPECT_EQ(Flush(100'000), Change::kNone);
+  EXPECT_EQ(Flush(101'000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, OurCallbacksAreCalledThereWasNone) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  Flush(2000);
+  EXPECT_EQ(Flush(3000), Change::kCame);
+  g_counters.Add(Health::kBuffersCompleted);
+  EXPECT_EQ(Flush(4000), Change::kLeft);
+}
+
+TEST_F(UnseenClientTest, WhereThreadsShareABufferNothingMayComeForLong) {
+  g_cupti.per_thread = false;
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  for (int i = 2; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
+  g_cupti.subscribed = true;
+  EXPECT_EQ(Flush(100'000), Change::kNone);
+  EXPECT_EQ(Flush(101'000), Change::kCame);
+}
+
+TEST_F(UnseenClientTest, AClientThatIsSeenMaySubscribe) {
+  g_cupti.per_thread = false;
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  g_shared_session.SetSubscribed(true);
+  for (int i = 2; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
+}
+
+TEST_F(UnseenClientTest, ACuptiThatDoesNotRecordTheCallTellsNothing) {
+  Open();
+  g_cupti.records_to_us = false;
+  for (int i = 1; i < 100; ++i) EXPECT_EQ(Flush(1000 * i), Change::kNone);
+}
+
+TEST_F(UnseenClientTest, AfterTheLastFlushNothingComes) {
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  EXPECT_EQ(Flush(2000, true), Change::kCame);
+  EXPECT_EQ(client_.whole_until_ns(), 1000);
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Triton's Proton in a recorded process, which finds CUPTI's functions by dlsym: it counts the kernels that it counts without us, and we
+# record everything before and after its sessions, and say what is missing. Once with the CUPTI that PyTorch uses, once with the copy in
+# Triton's package. About a minute on one GPU.
+#
+# usage: proton.sh OUT [--program NAME]...    writes OUT/results.json and the recordings; exit code 0: all checks passed
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -lt 1 || $1 == -* ]]; then
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+out=$1
+shift
+mkdir -p "$out"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-90}" "$python" "$here/proton.py" check --library "$lib" --out "$out" "$@"
