@@ -113,6 +113,14 @@ enum class Health : std::size_t {
   kStartInvalidOption,
   kCuptiErrors,
   kBuffersDamaged,
+  kGpuStalls,
+  kSyncOwnNs,
+  kNvtxOwnNs,
+  kNcclPluginOwnNs,
+  kGemmOwnNs,
+  kOwnSamples,
+  kWriterCpuUs,
+  kSamplerCpuUs,
   kKernelExpired,
   kMemcpyExpired,
   kMemsetExpired,
@@ -137,6 +145,9 @@ enum class Health : std::size_t {
 
 inline constexpr std::string_view kExpiredText =
     "rows dropped again when they were older than what TRACEINJECT_KEEP_LAST keeps";
+
+inline constexpr std::string_view kOwnText =
+    "time in our code on the program's threads, ns, estimated from samples";
 
 inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"kernel", "seen", HealthSeverity::kInfo, "kernel records delivered by CUPTI"},
@@ -279,6 +290,17 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "calls of CUPTI that failed while it recorded: records may be lost"},
     {"buffers", "damaged", HealthSeverity::kDataLoss,
      "activity buffers that came back cut off or as null: their other records are lost"},
+    {"gpu", "stalls", HealthSeverity::kNotice,
+     "times that nothing completed for TRACEINJECT_STALL although work was launched"},
+    {"sync", "own_ns", HealthSeverity::kInfo, kOwnText},
+    {"nvtx", "own_ns", HealthSeverity::kInfo, kOwnText},
+    {"nccl_plugin", "own_ns", HealthSeverity::kInfo, kOwnText},
+    {"gemm", "own_ns", HealthSeverity::kInfo, kOwnText},
+    {"own", "samples", HealthSeverity::kInfo, "events that the estimates of own_ns rest on"},
+    {"writer", "cpu_us", HealthSeverity::kInfo,
+     "processor time of the thread that decodes and writes, microseconds"},
+    {"sampler", "cpu_us", HealthSeverity::kInfo,
+     "processor time of the thread that samples devices and the host, microseconds"},
     {"kernel", "expired", HealthSeverity::kInfo, kExpiredText},
     {"memcpy", "expired", HealthSeverity::kInfo, kExpiredText},
     {"memset", "expired", HealthSeverity::kInfo, kExpiredText},

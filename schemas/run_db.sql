@@ -416,8 +416,11 @@ CREATE TABLE host_span (
   thread INTEGER NOT NULL,             -- -> thread
   kind   INTEGER NOT NULL,             -- 1 checkpoint (torch.save; since version 3 also save and the part of
                                        -- async_save of torch.distributed.checkpoint that blocks; one inside another is part
-                                       -- of it), 2 garbage collection by Python (those of generation 0 from 0.1 ms)
-  detail INTEGER                       -- generation of a collection; NULL otherwise
+                                       -- of it), 2 garbage collection by Python (those of generation 0 from 0.1 ms), 3 the part of a
+                                       -- call that waits for the GPU up to when a stall was noticed (see capture_gap); once the call
+                                       -- returns it has a row of api, too
+  detail INTEGER                       -- generation of a collection; of kind 3 what is waited for: 3 an event, 4 a stream, 5 the
+                                       -- device; NULL otherwise
 );
 
 -- Facts about the machine and the job that are not columns above. The environment and our options since version 1, the others
@@ -541,7 +544,10 @@ CREATE TABLE capture_gap (
                                        -- this time may be there in part; keep_last: it was recorded, and dropped
                                        -- again as TRACEINJECT_KEEP_LAST asks (what ended after it is all there, of what ended
                                        -- in it some rows may be left); window: outside of the windows of TRACEINJECT_WINDOW and
-                                       -- of what analyze trigger asked for
+                                       -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB; stalled:
+                                       -- nothing completed for TRACEINJECT_STALL or more although work was launched: from the end of the last operation, or from the launch of the
+                                       -- first outstanding one if that is later, to the start of the next one that is recorded. What
+                                       -- is outstanding has rows of api and collective, and none of kernel
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

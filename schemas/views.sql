@@ -102,7 +102,7 @@ FROM step_mark m JOIN thread t ON t.id = m.thread;
 
 CREATE VIEW host_spans AS
 SELECT h.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, h.dur AS dur_ns, t.proc, t.tid,
-       CASE h.kind WHEN 1 THEN 'checkpoint' WHEN 2 THEN 'garbage collection' END AS kind,
+       CASE h.kind WHEN 1 THEN 'checkpoint' WHEN 2 THEN 'garbage collection' WHEN 3 THEN 'GPU wait' END AS kind,
        CASE h.kind WHEN 2 THEN h.detail END AS generation
 FROM host_span h JOIN thread t ON t.id = h.thread;
 

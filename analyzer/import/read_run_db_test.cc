@@ -230,6 +230,7 @@ TEST_F(ReadRunDbTest, WhatThePythonSideRecorded) {
   file.AddHostSpan(
       {.start_ns = 950, .dur_ns = 60, .kind = HostSpanKind::kGarbageCollection, .detail = 2});
   file.AddHostSpan({.start_ns = 600, .dur_ns = 5, .tid = 1});
+  file.AddHostSpan({.start_ns = 700, .dur_ns = 5, .kind = HostSpanKind::kGpuWait, .detail = 5});
   file.Close();
 
   const RecordedFile read = Read();
@@ -260,11 +261,12 @@ TEST_F(ReadRunDbTest, WhatThePythonSideRecorded) {
   EXPECT_EQ(marks.optimizer, (std::vector<std::uint32_t>{2, 1}));
   EXPECT_EQ(tid(marks.thread[0]), 1);
   const HostSpans& spans = rank.host_spans;
-  EXPECT_EQ(spans.start, (std::vector<TimeNs>{600, 950}));
-  EXPECT_EQ(spans.end, (std::vector<TimeNs>{605, 1010}));
-  EXPECT_EQ(spans.kind, (std::vector<HostSpanKind>{HostSpanKind::kCheckpoint,
-                                                   HostSpanKind::kGarbageCollection}));
-  EXPECT_EQ(spans.detail, (std::vector<std::int32_t>{-1, 2}));
+  EXPECT_EQ(spans.start, (std::vector<TimeNs>{600, 700, 950}));
+  EXPECT_EQ(spans.end, (std::vector<TimeNs>{605, 705, 1010}));
+  EXPECT_EQ(spans.kind,
+            (std::vector<HostSpanKind>{HostSpanKind::kCheckpoint, HostSpanKind::kGpuWait,
+                                       HostSpanKind::kGarbageCollection}));
+  EXPECT_EQ(spans.detail, (std::vector<std::int32_t>{-1, 5, 2}));
   EXPECT_EQ(tid(spans.thread[0]), 1);
   EXPECT_EQ(rank.end, 1010) << "the last thing seen";
 }
@@ -434,7 +436,7 @@ TEST_F(ReadRunDbTest, PythonRowsThatCannotBeRight) {
   file.Execute("INSERT INTO step_mark VALUES (1, 99, 1)");
   file.Execute("INSERT INTO step_mark VALUES (9223372036854775807, 1, 1)");
   file.Execute("INSERT INTO host_span VALUES (1, -2, 1, 1, NULL)");
-  file.Execute("INSERT INTO host_span VALUES (1, 2, 1, 3, NULL)");
+  file.Execute("INSERT INTO host_span VALUES (1, 2, 1, 4, NULL)");
   file.Execute("INSERT INTO data_loader VALUES (5, 99, 0, 0, 0, NULL, NULL)");
   file.Close();
   const RecordedFile read = Read();

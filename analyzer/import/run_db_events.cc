@@ -386,7 +386,7 @@ class Reader {
                             [&](const SqlRow& row) {
                               const Place* thread = ThreadOf("host_span", row.int64(2));
                               if (thread == nullptr) return;
-                              if (row.int64(3) < 1 || row.int64(3) > 2)
+                              if (row.int64(3) < 1 || row.int64(3) > 3)
                                 return rows_.Count("host_span", RowProblem::kUnknownKind);
                               TimeNs end = 0;
                               if (!rows_.Times("host_span", row.int64(0), row.int64(1), end))

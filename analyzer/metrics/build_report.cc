@@ -76,6 +76,8 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   if (IsStopped(options.stop)) return report;
   writer.RunSums(devices, *report.mutable_run());
   writer.DataLoaders(devices, report);
+  writer.Stalls(report);
+  writer.RecordingCosts(report);
   if (options.nvtx_ranges) writer.NvtxRanges(devices, report);
   writer.MfuBlock(MfuOf(run, devices, options), *report.mutable_mfu());
   JoinRate join;

@@ -90,7 +90,7 @@ void JudgeEnds(const Run& run, Judge& judge) {
               RankLabel(run, i)));
     }
     for (const CaptureGap& gap : rank.gaps) {
-      if (gap.planned()) continue;
+      if (gap.planned() || gap.stalled()) continue;
       judge.Find(HealthGrade::kLossy, fmt::format("{}: part of the run was not recorded ({})",
                                                   RankLabel(run, i), gap.reason));
     }

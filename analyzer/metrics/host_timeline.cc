@@ -224,6 +224,8 @@ void AddSpans(const Rank& rank, const std::vector<bool>& feeders, TimeNs open_en
   for (std::size_t row = 0; row < spans.size(); ++row)
     own |= spans.kind[row] == HostSpanKind::kCheckpoint && Is(feeders, spans.thread[row]);
   for (std::size_t row = 0; row < spans.size(); ++row) {
+    // Of a call that returned, its own record tells.
+    if (spans.kind[row] == HostSpanKind::kGpuWait) continue;
     const TimeNs end = spans.end[row] == kOpen ? open_end : spans.end[row];
     // The interpreter's lock is held during a collection, whichever thread began it.
     if (spans.kind[row] == HostSpanKind::kGarbageCollection)

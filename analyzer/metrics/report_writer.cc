@@ -46,15 +46,6 @@ proto::HostActivity::Kind KindOf(HostActivity::Kind kind) {
   return proto::HostActivity::KIND_UNKNOWN;
 }
 
-std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op) {
-  if (ops.kind[op] == OpKind::kKernel)
-    return std::string(rank.string(rank.shapes[ops.detail[op]].name));
-  const Transfer& transfer = rank.transfers[ops.detail[op]];
-  if (ops.kind[op] == OpKind::kMemset) return "memset";
-  return fmt::format("memcpy {}, {} to {}", CopyKindName(transfer.kind),
-                     MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
-}
-
 // `idle`: by start, as ExplainIdle() gives it.
 void CausesOfGap(const std::vector<IdlePiece>& idle, Interval gap, proto::Gap& to) {
   std::array<TimeNs, kIdleCauses> sums{};
@@ -199,6 +190,15 @@ void SetBusySpread(const std::deque<DeviceAnalysis>& devices, proto::Spread& to)
 }
 
 }  // namespace
+
+std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op) {
+  if (ops.kind[op] == OpKind::kKernel)
+    return std::string(rank.string(rank.shapes[ops.detail[op]].name));
+  const Transfer& transfer = rank.transfers[ops.detail[op]];
+  if (ops.kind[op] == OpKind::kMemset) return "memset";
+  return fmt::format("memcpy {}, {} to {}", CopyKindName(transfer.kind),
+                     MemoryKindName(transfer.src_kind), MemoryKindName(transfer.dst_kind));
+}
 
 void ReportWriter::Sources(Report& report) const {
   for (const Rank& rank : run_.ranks) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns what the metrics found into the messages of report.proto. Of its parts, kernels, NCCL and
-// health are in files of their own (report_kernels.cc, report_nccl.cc, report_health.cc).
+// health and stalls are in files of their own (report_kernels.cc, report_nccl.cc, ...).
 #pragma once
 
 #include <deque>
@@ -17,6 +17,9 @@
 
 namespace traceinject {
 
+// Of a kernel its own name, of others what they do.
+std::string OperationName(const Rank& rank, const GpuOps& ops, std::uint32_t op);
+
 // Times become relative to the origin.
 class ReportWriter {
  public:
@@ -30,6 +33,8 @@ class ReportWriter {
   void NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const;
   void RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const;
   void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
+  void Stalls(Report& to) const;
+  void RecordingCosts(Report& to) const;
   void HealthBlock(const RecordingHealth& health, proto::Health& to) const;
 
  private:

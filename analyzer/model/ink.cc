@@ -10,6 +10,18 @@ Ink InkOf(ApiClass api_class) {
   return static_cast<Ink>(static_cast<unsigned>(Ink::kCallLaunch) + offset);
 }
 
+Ink InkOf(HostSpanKind kind) {
+  switch (kind) {
+    case HostSpanKind::kCheckpoint:
+      return Ink::kCheckpoint;
+    case HostSpanKind::kGarbageCollection:
+      return Ink::kGarbageCollection;
+    case HostSpanKind::kGpuWait:
+      break;
+  }
+  return Ink::kCallSynchronise;
+}
+
 std::uint32_t TextHash(std::string_view text) {
   // FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/ : small, and stable between runs and builds.
   std::uint32_t hash = 2166136261U;

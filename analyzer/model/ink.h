@@ -40,6 +40,7 @@ inline constexpr unsigned kCategories = 3;  // without kHost
 
 Ink InkOf(KernelClass kernel_class);
 Ink InkOf(ApiClass api_class);
+Ink InkOf(HostSpanKind kind);
 // 16 bits, the same for the same text in every run.
 std::uint32_t TextHash(std::string_view text);
 // The same text has the same ink in every run.

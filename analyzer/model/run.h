@@ -348,14 +348,14 @@ struct StepMarks {
 };
 
 // As host_span.kind in run_db.sql.
-enum class HostSpanKind : std::uint8_t { kCheckpoint = 1, kGarbageCollection };
+enum class HostSpanKind : std::uint8_t { kCheckpoint = 1, kGarbageCollection, kGpuWait };
 
 // What else kept a thread of the program busy.
 struct HostSpans {
   std::vector<TimeNs> start, end;
   std::vector<std::uint32_t> thread;
   std::vector<HostSpanKind> kind;
-  std::vector<std::int32_t> detail;  // generation of a garbage collection; -1: none
+  std::vector<std::int32_t> detail;  // as in run_db.sql; -1: none
   std::size_t size() const { return start.size(); }
 };
 
@@ -392,6 +392,8 @@ struct CaptureGap {
 
   // Nothing was to be recorded then (TRACEINJECT_WINDOW).
   bool planned() const { return reason == "window"; }
+  // Nothing completed, although work was launched (TRACEINJECT_STALL).
+  bool stalled() const { return reason == "stalled"; }
 };
 
 // The same moments on two clocks, by time.

@@ -86,6 +86,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteVerdict(to);
   WriteTitle(to);
   WriteNotes(to);
+  WriteStalls(to);
   if (!to.report.devices().empty()) {
     for (const proto::DeviceSteps& steps : to.report.steps()) {
       if (!several || steps.label() == to.report.verdict().device()) WriteSteps(to, steps);
@@ -139,6 +140,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     }
     WriteMfu(to);
   }
+  WriteRecordingCosts(to);
   WriteHealth(to);
   WriteTrust(to);
   return to.page.text();

@@ -38,6 +38,9 @@ const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figur
 // text_verdict.cc
 void WriteVerdict(TextReport& to);
 
+// text_stalls.cc
+void WriteStalls(TextReport& to);
+
 // text_steps.cc
 void WriteSteps(TextReport& to, const proto::DeviceSteps& steps);
 void WriteSamples(TextReport& to);
@@ -78,6 +81,9 @@ void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl);
 void WritePeaks(TextReport& to, const proto::DeviceReport& device);
 void WriteMatrixProducts(TextReport& to, const proto::MatrixProducts& products, std::size_t rows);
 void WriteMfu(TextReport& to);
+
+// text_cost.cc
+void WriteRecordingCosts(TextReport& to);
 
 // text_health.cc
 void WriteHealth(TextReport& to);

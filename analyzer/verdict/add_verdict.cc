@@ -17,6 +17,7 @@
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
+#include "analyzer/verdict/judge_recording.h"
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/savings.h"
 
@@ -321,6 +322,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
   }
   if (!decision.abstained.empty() && !report.trust().withheld().empty())
     ClearVerdictFigures(verdict);
+  JudgeRecording(report);
   WithholdSteps(report);
   MakePrintable(report);
 }

@@ -78,12 +78,14 @@ struct NvtxEvent {
 };
 static_assert(sizeof(NvtxEvent) % 8 == 0);
 
+// sync.kind
 enum class SyncKind : std::uint16_t {
   kEventRecord = 1,
   kStreamWaitsEvent,
   kHostWaitsEvent,
-  kHostWaitsStream
-};  // sync.kind
+  kHostWaitsStream,
+  kHostWaitsDevice  // no row of sync: there is no handle that the call's row of api lacks
+};
 
 struct SyncEvent {
   EventHeader header;  // flags: SyncKind

@@ -78,6 +78,28 @@ bool KeepLast(std::string_view text, Options* options) {
   return options->keep_last_ns = kept, true;
 }
 
+// Without a number, as many as show a difference of a hundredth in a run of some minutes.
+bool Ab(std::string_view text, Options* options) {
+  constexpr std::string_view kSteps = "steps";
+  constexpr std::int64_t kUsual = 20, kLeast = 5, kMost = 1'000'000;
+  if (text == "0") return options->ab_steps = 0, true;
+  if (text.substr(0, kSteps.size()) != kSteps) return false;
+  text.remove_prefix(kSteps.size());
+  if (text.empty()) return options->ab_steps = kUsual, true;
+  std::int64_t steps = 0;
+  if (text.front() != ':' || !ParseInteger(text.substr(1), &steps) || steps < kLeast ||
+      steps > kMost)
+    return false;
+  return options->ab_steps = steps, true;
+}
+
+bool Stall(std::string_view text, Options* options) {
+  std::int64_t limit = 0;
+  if (text == "0") return options->stall_ns = 0, true;
+  if (!ParseDuration(text, &limit) || limit < 1'000'000'000) return false;
+  return options->stall_ns = limit, true;
+}
+
 bool Window(std::string_view text, Options* options) {
   return WindowPlan::Parse(text, &options->window);
 }
@@ -151,6 +173,18 @@ constexpr OptionRow kOptions[] = {
       "trigger, nothing before `analyze trigger start`, which works with all of them"},
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
+    {{"TRACEINJECT_AB", "0",
+      "steps: what recording adds to a step is measured: blocks of 20 optimizer steps (of 50 with "
+      "steps:50) are recorded and not recorded by turns. Where none is seen in the first minute, "
+      "seconds count as steps, and nothing is measured"},
+     "0, steps or steps:50 with at least 5",
+     Ab},
+    {{"TRACEINJECT_STALL", "60s",
+      "a stall: nothing completes on the GPU for so long although work was launched. The file then "
+      "tells what is outstanding and who waits, also of a job that hangs and is killed. 0: none is "
+      "looked for"},
+     "0 or a time such as 60s, 10m, 2h of at least 1s",
+     Stall},
     {{"TRACEINJECT_FLUSH_MS", "750",
       "how often what is complete is written and committed; what a killed process loses is at most "
       "about twice this"},
@@ -250,6 +284,17 @@ Options ParseOptions(const char* const* environment) {
                                 std::string(row->info.default_value) + " is used");
     } else {
       options.changed.push_back({std::string(name), std::string(value)});
+    }
+  }
+  if (options.ab_steps != 0) {
+    const bool has_window =
+        std::any_of(options.changed.begin(), options.changed.end(),
+                    [](const auto& changed) { return changed.name == "TRACEINJECT_WINDOW"; });
+    if (has_window) {
+      options.invalid.emplace_back(
+          "TRACEINJECT_AB: not together with TRACEINJECT_WINDOW, which is used");
+    } else {
+      options.window = WindowPlan::Alternating(options.ab_steps);
     }
   }
   if (options.keep_last && options.max_size_bytes < kLeastKeptBytes) {

@@ -57,6 +57,28 @@ TEST(OptionsTest, ReportsUnknownNamesAndBadValuesAndKeepsTheDefault) {
   EXPECT_EQ(options.max_size_bytes, std::int64_t{4} << 30);
 }
 
+TEST(OptionsTest, WhenAStallIsOne) {
+  EXPECT_EQ(Parse({}).stall_ns, 60'000'000'000);
+  EXPECT_EQ(Parse({"TRACEINJECT_STALL=10m"}).stall_ns, 600'000'000'000);
+  EXPECT_EQ(Parse({"TRACEINJECT_STALL=0"}).stall_ns, 0);
+  EXPECT_EQ(Parse({"TRACEINJECT_STALL=0s"}).invalid.size(), 1U);
+}
+
+TEST(OptionsTest, BlocksOfStepsByTurns) {
+  EXPECT_EQ(Parse({}).ab_steps, 0);
+  const Options usual = Parse({"TRACEINJECT_AB=steps"});
+  EXPECT_EQ(usual.ab_steps, 20);
+  EXPECT_TRUE(usual.window.Wants({19, 0}));
+  EXPECT_FALSE(usual.window.Wants({20, 0}));
+  EXPECT_EQ(Parse({"TRACEINJECT_AB=steps:50"}).ab_steps, 50);
+  for (const char* bad : {"TRACEINJECT_AB=steps:4", "TRACEINJECT_AB=seconds", "TRACEINJECT_AB=1",
+                          "TRACEINJECT_AB=steps:", "TRACEINJECT_AB=stepss"})
+    EXPECT_EQ(Parse({bad}).invalid.size(), 1U) << bad;
+  const Options both = Parse({"TRACEINJECT_AB=steps", "TRACEINJECT_WINDOW=steps:3-9"});
+  EXPECT_EQ(both.invalid.size(), 1U);
+  EXPECT_FALSE(both.window.Wants({19, 0})) << "the window is used";
+}
+
 TEST(OptionsTest, WhatAFlightRecorderKeeps) {
   EXPECT_FALSE(Parse({}).keep_last);
   EXPECT_FALSE(Parse({"TRACEINJECT_KEEP_LAST=off"}).keep_last);

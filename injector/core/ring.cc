@@ -68,6 +68,7 @@ RingSet::Slot* RingSet::Take(int tid) {
 void RingSet::OnThreadExit(void* slot) {
   t_slot = nullptr;
   t_refused = true;  // destructors that run after this one may still emit events: they are dropped
+  static_cast<Slot*>(slot)->wait.End();  // it was cancelled in it
   static_cast<Slot*>(slot)->abandoned.store(true, std::memory_order_release);
 }
 

@@ -99,6 +99,24 @@ class Ring {
   alignas(64) std::atomic<std::uint64_t> read_{0};  // the consumer's
 };
 
+// Of a call that does not return no event tells: what a thread waits in, for the writer to look at.
+// Plain stores of the thread that waits; a glimpse of two calls at once does no harm.
+class OpenWait {
+ public:
+  void Begin(int kind, std::int64_t since_ns) {
+    kind_.store(kind, std::memory_order_relaxed);
+    since_ns_.store(since_ns, std::memory_order_relaxed);
+  }
+  void End() { since_ns_.store(0, std::memory_order_relaxed); }
+
+  std::int64_t since_ns() const { return since_ns_.load(std::memory_order_relaxed); }  // 0: none
+  int kind() const { return kind_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int64_t> since_ns_{0};  // CLOCK_REALTIME
+  std::atomic<int> kind_{0};
+};
+
 // All rings of the process.
 class RingSet {
  public:
@@ -106,6 +124,7 @@ class RingSet {
 
   struct Slot {
     Ring ring;
+    OpenWait wait;
     // Who writes: the thread's id, from the moment it took the slot until the writer found it gone
     // and the ring empty. 0 with a mapped ring: free to take.
     std::atomic<int> tid{0};
@@ -116,9 +135,24 @@ class RingSet {
   // memory.
   Ring* OfThisThread() { return t_slot != nullptr ? &t_slot->ring : OpenForThisThread(); }
 
+  // The calling thread's; null when it cannot have a ring.
+  OpenWait* WaitOfThisThread() { return OfThisThread() == nullptr ? nullptr : &t_slot->wait; }
+
   // Ring::Prefetch() of the calling thread's ring, if it has one.
   void Prefetch() const {
     if (t_slot != nullptr) t_slot->ring.Prefetch();
+  }
+
+  // Writer: visit(tid, since_ns, kind) for each thread that waits at this moment.
+  template <typename Visit>
+  void ForEachWait(Visit visit) const {
+    const int count = used_.load(std::memory_order_acquire);
+    for (int i = 0; i < count; ++i) {
+      const Slot& slot = slots_[i];
+      const int tid = slot.tid.load(std::memory_order_acquire);
+      const std::int64_t since_ns = slot.wait.since_ns();
+      if (tid != 0 && since_ns != 0) visit(tid, since_ns, slot.wait.kind());
+    }
   }
 
   // Writer: visit(slot_index, tid, EventHeader) for everything published; done(slot_index) when a

@@ -104,6 +104,14 @@ bool WindowPlan::Parse(std::string_view text, WindowPlan* plan) {
   return false;
 }
 
+WindowPlan WindowPlan::Alternating(std::int64_t steps) {
+  WindowPlan plan;
+  plan.by_steps_ = true;
+  plan.period_ = 2 * steps;
+  plan.to_ = steps;
+  return plan;
+}
+
 bool WindowPlan::CountsSeconds(const RunProgress& progress) const {
   return progress.steps == 0 && progress.elapsed_ns >= kStepsAwaitedNs;
 }

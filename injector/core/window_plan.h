@@ -24,6 +24,9 @@ class WindowPlan {
   // False if the text is no plan.
   static bool Parse(std::string_view text, WindowPlan* plan);
 
+  // Blocks of so many steps, by turns recorded and not.
+  static WindowPlan Alternating(std::int64_t steps);
+
   bool Wants(const RunProgress& progress) const;
 
   // The number of ended steps, and the time, from which on Wants() may be different; kNever: no

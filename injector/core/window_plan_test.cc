@@ -76,6 +76,13 @@ TEST(WindowPlanTest, WithoutStepsSecondsCount) {
   EXPECT_FALSE(plan.Wants({1, 78 * kSecond}));
 }
 
+TEST(WindowPlanTest, Alternating) {
+  const WindowPlan plan = WindowPlan::Alternating(5);
+  EXPECT_EQ(StepsWanted(plan, 22), "0 1 2 3 4 10 11 12 13 14 20 21 ");
+  EXPECT_EQ(plan.NextStep({0, 0}), 5);
+  EXPECT_EQ(plan.NextStep({7, 0}), 10);
+}
+
 TEST(WindowPlanTest, EdgesAreWhereItChanges) {
   for (const char* text : {"steps:5-6", "steps:1-1", "every:10:2", "every:3:2", "every:7:1"}) {
     const WindowPlan plan = Plan(text);

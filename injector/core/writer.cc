@@ -91,6 +91,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_),
+      stall_watch_(options.stall_ns, &dictionary_, &batch_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
       window_(options.window, TriggerFile(TriggerPath(), base_ns)) {
   log_.Open(options_);
@@ -189,7 +190,9 @@ void Writer::OpenWindow() {
       disabled_.push_back(std::move(sentence));
   }
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
-  batch_.gaps.push_back(window_.EndGap(NowNs() - base_ns_));
+  const std::int64_t now = NowNs() - base_ns_;
+  stall_watch_.Forget(now);
+  batch_.gaps.push_back(window_.EndGap(now));
   log_.Line("window opened");
 }
 
@@ -199,6 +202,7 @@ void Writer::CloseWindow() {
   activity_.Stop();
   DrainQueues();
   nvtx_decoder_.ForgetRanges();
+  stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
 }
 
@@ -269,17 +273,25 @@ void Writer::Flush(bool everything) {
   batch_.flush = dictionary_.BeginFlush();
   // Not in a process of which there is nothing to record.
   unseen_client_.Begin(NowNs(), file_ != nullptr && recording());
-  const bool flushed = FlushCupti(everything);
+  const bool all =
+      everything || (recording() && stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
+  const bool flushed = FlushCupti(all);
   const int gpu_records = DrainQueues();
   if (flushed) LookForUnseenClient(everything);
-  activity_decoder_->EndFlush(everything, [this] { StoreIfMany(); });
+  activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   nvtx_decoder_.StoreOpenRanges();
+  if (unseen_client_.active()) {
+    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
+  } else if (recording()) {
+    stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
+  }
+  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
   if (file_ == nullptr) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
-        batch_.memsets.empty() && !LostGpuWork()) {
+        batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
       if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
       return;
     }
@@ -369,6 +381,7 @@ int Writer::DrainQueues() {
 // dies.
 void Writer::StoreIfMany() {
   if (file_ == nullptr || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
+  stall_watch_.Look();
   AddHealth();
   Store(false);
 }
@@ -591,6 +604,8 @@ std::string Writer::HealthDetail(Health id) const {
       return write_error_;
     case Health::kCuptiErrors:
       return CuptiErrorText();
+    case Health::kGpuStalls:
+      return stall_watch_.detail();
     case Health::kNcclLogFailed:
       return !nccl_log_.failure().empty()
                  ? nccl_log_.failure()
@@ -621,6 +636,7 @@ void Writer::AddHealth() {
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
   if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
+  g_counters.Set(Health::kWriterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
     pending[static_cast<std::size_t>(stored_id)] += static_cast<std::int64_t>(table.size());

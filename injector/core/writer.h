@@ -18,6 +18,7 @@
 #include "injector/core/environment_copy.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/stall_watch.h"
 #include "injector/core/window_follower.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
@@ -123,6 +124,7 @@ class Writer {
   NvtxDecoder nvtx_decoder_;
   PythonDecoder python_decoder_;
   PythonStart python_start_;
+  StallWatch stall_watch_;
   std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
   std::unique_ptr<RunFile> file_;
   std::string failure_;                // why nothing is recorded

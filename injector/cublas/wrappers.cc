@@ -12,6 +12,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
+#include "injector/core/own_cost.h"
 #include "injector/core/real_function.h"
 #include "injector/core/ring.h"
 #include "injector/core/sources.h"
@@ -69,10 +70,13 @@ class Emitter {
 template <typename Describe, typename Call>
 int Traced(Describe describe, Call call) {
   if (t_depth > 0 || !Delivers(Source::kGemm)) return call();
+  OwnCost cost(Health::kGemmOwnNs);
   ++t_depth;
   g_rings.Prefetch();
   const std::int64_t start = NowNs();
+  cost.Leave();
   const int result = call();
+  cost.Enter();
   const std::int64_t end = NowNs();
   --t_depth;
   if (result == 0) describe(Emitter(start, end));

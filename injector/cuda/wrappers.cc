@@ -3,11 +3,14 @@
 // the program's calls to them. API records have no event or stream handle; these have. CUPTI's
 // SYNCHRONIZATION and CUDA_EVENT kinds would give the same at a cost on every launch.
 //
+// While a call waits, the writer can see it. That is all there is to those that wait for a device.
+//
 // A wrapper forwards the call whatever happens (real_function.h says to where). libcudart's own
 // calls into libcuda do not come by here.
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
+#include "injector/core/own_cost.h"
 #include "injector/core/real_function.h"
 #include "injector/core/recorder.h"
 #include "injector/core/ring.h"
@@ -51,12 +54,33 @@ void Emit(const Target& target, std::int64_t start, std::int64_t end) {
   ring->Publish(&g_wake);
 }
 
+// While it lives the thread is seen to wait.
+class SeenWaiting {
+ public:
+  SeenWaiting(SyncKind kind, std::int64_t since_ns)
+      : wait_(kind >= SyncKind::kHostWaitsEvent ? g_rings.WaitOfThisThread() : nullptr) {
+    if (wait_ != nullptr) wait_->Begin(static_cast<int>(kind), since_ns);
+  }
+  ~SeenWaiting() {
+    if (wait_ != nullptr) wait_->End();
+  }
+  SeenWaiting(const SeenWaiting&) = delete;
+  SeenWaiting& operator=(const SeenWaiting&) = delete;
+
+ private:
+  OpenWait* wait_;
+};
+
 template <typename Call>
 int Timed(const Target& target, Call call) {
   if (!SyncWanted()) return call();
+  OwnCost cost(Health::kSyncOwnNs);
   const std::int64_t start = NowNs();
+  const SeenWaiting waiting(target.kind, start);
+  cost.Leave();
   const int result = call();
-  if (result == 0) Emit(target, start, NowNs());
+  cost.Enter();
+  if (result == 0 && target.kind != SyncKind::kHostWaitsDevice) Emit(target, start, NowNs());
   return result;
 }
 
@@ -83,6 +107,8 @@ using traceinject::SyncKind;
   { SyncKind::kHostWaitsStream, nullptr, true, stream, per_thread }
 #define TRACEINJECT_EVENT_SYNC \
   { SyncKind::kHostWaitsEvent, event, false, nullptr, false }
+#define TRACEINJECT_DEVICE_SYNC \
+  { SyncKind::kHostWaitsDevice, nullptr, false, nullptr, false }
 
 TRACEINJECT_WRAP(kRuntime, cudaEventRecord, (void* event, void* stream), (event, stream),
                  TRACEINJECT_RECORD(false))
@@ -102,6 +128,7 @@ TRACEINJECT_WRAP(kRuntime, cudaStreamSynchronize, (void* stream), (stream),
                  TRACEINJECT_STREAM_SYNC(false))
 TRACEINJECT_WRAP(kRuntime, cudaStreamSynchronize_ptsz, (void* stream), (stream),
                  TRACEINJECT_STREAM_SYNC(true))
+TRACEINJECT_WRAP(kRuntime, cudaDeviceSynchronize, (), (), TRACEINJECT_DEVICE_SYNC)
 TRACEINJECT_WRAP(kDriver, cuEventRecord, (void* event, void* stream), (event, stream),
                  TRACEINJECT_RECORD(false))
 TRACEINJECT_WRAP(kDriver, cuEventRecord_ptsz, (void* event, void* stream), (event, stream),
@@ -119,6 +146,7 @@ TRACEINJECT_WRAP(kDriver, cuStreamSynchronize, (void* stream), (stream),
                  TRACEINJECT_STREAM_SYNC(false))
 TRACEINJECT_WRAP(kDriver, cuStreamSynchronize_ptsz, (void* stream), (stream),
                  TRACEINJECT_STREAM_SYNC(true))
+TRACEINJECT_WRAP(kDriver, cuCtxSynchronize, (), (), TRACEINJECT_DEVICE_SYNC)
 
 // A destroyed stream's handle may come back for another stream.
 #define TRACEINJECT_WRAP_DESTROY(library, name)                                 \

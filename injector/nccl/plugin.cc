@@ -13,6 +13,7 @@
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
 #include "injector/core/options.h"
+#include "injector/core/own_cost.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/nccl/profiler_abi.h"
@@ -68,6 +69,7 @@ Event* Reserve(Ring** ring, EventType type) {
 // Fills an event in and hands it to the writer.
 template <typename Event, typename Fill>
 void Emit(EventType type, Fill fill) {
+  const OwnCost cost(Health::kNcclPluginOwnNs);
   Ring* ring = nullptr;
   Event* event = Reserve<Event>(&ring, type);
   if (event == nullptr) return;

@@ -21,6 +21,7 @@
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
 #include "injector/core/options.h"
+#include "injector/core/own_cost.h"
 #include "injector/core/ring.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
@@ -252,6 +253,7 @@ bool IsWanted(EventType type, nvtxDomainHandle_t domain) {
 void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAttributes_t* event,
                     std::uint64_t id = 0) {
   if (!IsWanted(type, domain)) return;
+  const OwnCost cost(Health::kNvtxOwnNs);
   std::string wide;
   Content content = ContentOf(event, &wide);
   content.id = id;
@@ -261,6 +263,7 @@ void EmitAttributes(EventType type, nvtxDomainHandle_t domain, const nvtxEventAt
 void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text,
               std::uint64_t id = 0) {
   if (!IsWanted(type, domain)) return;
+  const OwnCost cost(Health::kNvtxOwnNs);
   Content content;
   content.text = text;
   content.has_text = true;
@@ -271,6 +274,7 @@ void EmitText(EventType type, nvtxDomainHandle_t domain, std::string_view text,
 void EmitPayload(EventType type, nvtxDomainHandle_t domain, const nvtxPayloadData_t* payloads,
                  std::size_t count, std::uint64_t id = 0) {
   if (!IsWanted(type, domain)) return;
+  const OwnCost cost(Health::kNvtxOwnNs);
   Content content;
   TakeExtendedPayload(payloads, count, &content);
   content.id = id;

@@ -246,6 +246,11 @@ void Sampler::LookAtStates() {
   KeepWorkers(std::move(found));
 }
 
+// Of the calling thread.
+void Sampler::CountProcessorTime() {
+  g_counters.Set(Health::kSamplerCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
+}
+
 void Sampler::Run() {
   KeepFacts(ReadHostFacts(""));
   const std::int64_t device_ns = kSecondNs / hz_;
@@ -274,12 +279,14 @@ void Sampler::Run() {
       // Late rounds are left out, not made up for.
       next_device = std::max(next_device + device_ns, now + device_ns / 2);
     }
+    CountProcessorTime();
     const std::int64_t next = std::min({next_device, next_state, next_host});
     const std::int64_t wait = next - ReadClockNs(CLOCK_MONOTONIC);
     if (wait > 0) wake_.Wait(wait);
   }
   TakeTold();
   SampleHost(true);
+  CountProcessorTime();
 }
 
 }  // namespace traceinject

@@ -77,6 +77,7 @@ class Sampler {
   void SampleOneSlowly(std::int64_t monotonic_ns);
   void SampleHost(bool look_for_children);
   void LookAtStates();
+  static void CountProcessorTime();
   void TakeTold();
   void NoteLink(const DeviceSlowSampleRow& row);
   void Fail(const std::string& why);

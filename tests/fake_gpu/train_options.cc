@@ -39,6 +39,8 @@ constexpr NumberFlag kNumbers[] = {
     {"--wait-every", &TrainOptions::wait_every},
     {"--pageable-mb", &TrainOptions::pageable_mb},
     {"--sync-every", &TrainOptions::sync_every},
+    {"--stall-at", &TrainOptions::stall_at},
+    {"--stall-ms", &TrainOptions::stall_ms},
     {"--evaluate-every", &TrainOptions::evaluate_every},
 };
 constexpr SwitchFlag kSwitches[] = {

@@ -24,6 +24,9 @@ struct TrainOptions {
   // So many-th steps begin with the forward work of three more, and all end with a kernel of the
   // optimizer; 0: none of this.
   int evaluate_every = 0;
+  // In this step, counted from 1, the kernel of the first AllReduce, or else a last one, takes so
+  // long; 0 ms: for ever.
+  int stall_at = 0, stall_ms = 0;
   int sync_every = 0;  // a number is fetched and waited for after so many kernels; 0: never
   bool memset = false;
   bool peer = false;          // copies between the devices

@@ -61,9 +61,9 @@ constexpr NamedKernel kNames[] = {
 
 struct Kernels {
   std::vector<KernelCode> compute;
-  KernelCode all_reduce, send_recv, optimizer;
+  KernelCode all_reduce, send_recv, optimizer, stalling;
 
-  explicit Kernels(int kernel_us) {
+  explicit Kernels(int kernel_us, int stall_ms = 0) {
     // Half to one and a half times the mean, so that kernels are told apart by their length too.
     int part = 0;
     for (const NamedKernel& named : kNames) {
@@ -75,6 +75,9 @@ struct Kernels {
     send_recv.name = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
     all_reduce.duration_ns = send_recv.duration_ns = std::int64_t{kernel_us} * 2'000;
     all_reduce.registers = send_recv.registers = 96;
+    stalling = all_reduce;
+    constexpr std::int64_t kForEverNs = 1'000'000'000'000'000;  // days
+    stalling.duration_ns = stall_ms > 0 ? std::int64_t{stall_ms} * 1'000'000 : kForEverNs;
     optimizer.name = "void at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor<float> >()";
     optimizer.duration_ns = std::int64_t{kernel_us} * 1'000;
   }
@@ -104,7 +107,7 @@ class Player {
   Player(const TrainOptions& options, int thread)
       : options_(options),
         thread_(thread),
-        kernels_(options.kernel_us),
+        kernels_(options.kernel_us, options.stall_ms),
         pageable_(static_cast<std::size_t>(std::max(1, options.pageable_mb)) << 20),
         plain_(""),
         library_("my_lib") {
@@ -287,7 +290,12 @@ class Player {
       Require(cudaGraphLaunch(reinterpret_cast<cudaGraphExec_t>(&graph_), work.streams[0]),
               "cudaGraphLaunch");
     }
-    if (work.communicator != nullptr) Communicate(work);
+    const bool stalls = step + 1 == options_.stall_at;
+    if (work.communicator != nullptr) {
+      Communicate(work, stalls ? kernels_.stalling : kernels_.all_reduce);
+    } else if (stalls) {
+      LaunchEx(kernels_.stalling, work.streams.back(), 0);
+    }
     if (options_.failing_call) {
       static const int no_kernel[4] = {};
       if (cudaLaunchKernel(no_kernel, 1, 1, nullptr, 0, nullptr) !=
@@ -388,11 +396,11 @@ class Player {
     Require(cudaEventDestroy(shortlived), "cudaEventDestroy");
   }
 
-  void Communicate(DeviceWork& work) {
+  void Communicate(DeviceWork& work, const KernelCode& first) {
     NcclCommunicator& group = *work.communicator;
     cudaStream_t stream = work.streams.back();
     const auto launch = [&] { LaunchEx(kernels_.all_reduce, stream, 0); };
-    group.AllReduce(32 << 20, 4, launch);
+    group.AllReduce(32 << 20, 4, [&] { LaunchEx(first, stream, 0); });
     group.AllGather(1 << 20, launch);
     group.ReduceScatter(2 << 20, 0, launch);
     group.Broadcast(4'096, 3, launch);

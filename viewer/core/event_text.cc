@@ -42,7 +42,15 @@ std::string_view OpLabel(const Rank& rank, const std::vector<std::string>& kerne
 }
 
 std::string_view HostSpanText(HostSpanKind kind) {
-  return kind == HostSpanKind::kCheckpoint ? "checkpoint" : "garbage collection";
+  switch (kind) {
+    case HostSpanKind::kCheckpoint:
+      return "checkpoint";
+    case HostSpanKind::kGarbageCollection:
+      return "garbage collection";
+    case HostSpanKind::kGpuWait:
+      break;
+  }
+  return "GPU wait";
 }
 
 std::string Dimensions(const std::int32_t (&values)[3]) {
@@ -404,7 +412,8 @@ class Details {
     Add("pause", std::string(HostSpanText(spans.kind[source_])));
     AddTimes(spans.end[source_]);
     AddThread(spans.thread[source_]);
-    if (spans.detail[source_] >= 0) Add("generation", fmt::format("{}", spans.detail[source_]));
+    if (spans.kind[source_] == HostSpanKind::kGarbageCollection && spans.detail[source_] >= 0)
+      Add("generation", fmt::format("{}", spans.detail[source_]));
   }
 
   const Run& run_;

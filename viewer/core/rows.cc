@@ -248,9 +248,8 @@ class RankRows {
     }
     const HostSpans& spans = rank_.host_spans;
     for (std::uint32_t i = 0; i < spans.size(); ++i) {
-      const bool saves = spans.kind[i] == HostSpanKind::kCheckpoint;
       threads[spans.thread[i]].host_spans.Add(spans.start[i], End(spans.start[i], spans.end[i]), i,
-                                              saves ? Ink::kCheckpoint : Ink::kGarbageCollection);
+                                              InkOf(spans.kind[i]));
     }
     if (threads.empty()) return;
     group_ = heading_;

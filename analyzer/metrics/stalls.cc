@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/stalls.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace traceinject {
+namespace {
+
+// As many as the recorder looks at.
+constexpr std::size_t kMostLaunches = 65'536;
+
+// Copies and memsets are left out: one of no bytes runs nothing.
+bool Launches(ApiClass api_class) {
+  return api_class == ApiClass::kLaunch || api_class == ApiClass::kGraphLaunch;
+}
+
+bool HasOperation(const Rank& rank, std::uint64_t correlation) {
+  for (const Device& device : rank.devices) {
+    for (const std::uint64_t id : device.ops.correlation) {
+      if (id == correlation) return true;
+    }
+  }
+  return false;
+}
+
+void FindLastOperation(const Rank& rank, Stall& stall) {
+  TimeNs last = std::numeric_limits<TimeNs>::min();
+  for (std::uint32_t device = 0; device < rank.devices.size(); ++device) {
+    const GpuOps& ops = rank.devices[device].ops;
+    for (std::uint32_t row = 0; row < ops.size(); ++row) {
+      if (ops.end[row] > stall.time.start || ops.end[row] < last) continue;
+      last = ops.end[row];
+      stall.device = device;
+      stall.last_op = row;
+    }
+  }
+}
+
+// Calls of lower ids have run, or never will.
+std::uint64_t FirstLaunch(const Rank& rank) {
+  if (rank.graph_nodes.empty()) return rank.first_kept_call;
+  // What a graph captured was launched without running: of older calls nothing can be said.
+  std::uint64_t highest = 0;
+  for (const Device& device : rank.devices) {
+    for (const std::uint64_t id : device.ops.correlation) highest = std::max(highest, id);
+  }
+  return highest + 1;
+}
+
+void FindLaunches(const Rank& rank, Stall& stall) {
+  const ApiCalls& api = rank.api;
+  const std::uint64_t first = FirstLaunch(rank);
+  std::vector<std::uint32_t> launches;
+  for (auto row = static_cast<std::uint32_t>(api.size());
+       row-- > 0 && launches.size() < kMostLaunches;) {
+    if (Launches(rank.api_names[api.name[row]].api_class) && api.result[row] == 0 &&
+        api.correlation[row] >= first)
+      launches.push_back(row);
+  }
+  std::vector<std::uint64_t> carried;
+  for (const Device& device : rank.devices) {
+    for (const std::uint64_t id : device.ops.correlation) {
+      if (id >= first) carried.push_back(id);
+    }
+  }
+  std::sort(carried.begin(), carried.end());
+  for (auto row = launches.rbegin(); row != launches.rend(); ++row) {
+    if (!std::binary_search(carried.begin(), carried.end(), api.correlation[*row]))
+      stall.launches.push_back(*row);
+  }
+}
+
+// Row of Rank::api; kNone: not known which. Calls of a group are launched by the end of the group.
+std::uint32_t LaunchOf(const Rank& rank, std::uint32_t collective) {
+  const Collectives& collectives = rank.collectives;
+  if (const std::uint32_t plan = collectives.plan[collective];
+      plan != kNone && rank.plans.launch[plan] != kNone)
+    return rank.plans.launch[plan];
+  const ApiCalls& api = rank.api;
+  const auto first =
+      std::lower_bound(api.start.begin(), api.start.end(), collectives.start[collective]);
+  for (auto at = first; at != api.start.end() && *at < collectives.end[collective]; ++at) {
+    const auto row = static_cast<std::uint32_t>(at - api.start.begin());
+    if (api.thread[row] == collectives.thread[collective] &&
+        rank.api_names[api.name[row]].api_class == ApiClass::kLaunch)
+      return row;
+  }
+  return kNone;
+}
+
+void FindCollective(const Rank& rank, Stall& stall) {
+  for (std::uint32_t row = 0; row < rank.collectives.size(); ++row) {
+    const std::uint32_t launch = LaunchOf(rank, row);
+    // One that did not return never launched.
+    if (launch == kNone
+            ? rank.collectives.end[row] == kOpen
+            : std::binary_search(stall.launches.begin(), stall.launches.end(), launch)) {
+      stall.collective = row;
+      return;
+    }
+  }
+}
+
+void FindHost(const Rank& rank, Stall& stall) {
+  for (std::uint32_t row = 0; row < rank.host_spans.size(); ++row) {
+    if (rank.host_spans.kind[row] == HostSpanKind::kGpuWait &&
+        rank.host_spans.end[row] > stall.time.start)
+      stall.waits.push_back(row);
+  }
+  for (std::uint32_t row = 0; row < rank.nvtx.size(); ++row) {
+    if (rank.nvtx.end[row] == kOpen) stall.ranges.push_back(row);
+  }
+}
+
+}  // namespace
+
+std::vector<Stall> FindStalls(const Rank& rank) {
+  std::vector<Stall> stalls;
+  for (const CaptureGap& gap : rank.gaps) {
+    if (!gap.stalled()) continue;
+    Stall stall;
+    stall.time = {gap.start, gap.end};
+    FindLastOperation(rank, stall);
+    if (gap.end == kOpen) {
+      FindLaunches(rank, stall);
+      FindCollective(rank, stall);
+      FindHost(rank, stall);
+    }
+    stalls.push_back(std::move(stall));
+  }
+  return stalls;
+}
+
+OperationState StateOf(const Rank& rank, std::uint32_t collective) {
+  const std::uint32_t launch = LaunchOf(rank, collective);
+  if (launch == kNone)
+    return rank.collectives.end[collective] == kOpen ? OperationState::kOutstanding
+                                                     : OperationState::kUnknown;
+  return HasOperation(rank, rank.api.correlation[launch]) ? OperationState::kCompleted
+                                                          : OperationState::kOutstanding;
+}
+
+std::int64_t SequenceOf(const Rank& rank, std::uint32_t collective) {
+  const std::uint32_t plan = rank.collectives.plan[collective];
+  return plan == kNone ? -1 : rank.plans.sequence[plan];
+}
+
+std::uint32_t FindSameOrLast(const Rank& rank, std::uint64_t communicator_hash,
+                             std::string_view function, std::int64_t sequence) {
+  const Collectives& collectives = rank.collectives;
+  for (auto row = static_cast<std::uint32_t>(collectives.size()); row-- > 0;) {
+    const std::uint32_t communicator = collectives.communicator[row];
+    if (communicator == kNone || rank.communicators[communicator].hash != communicator_hash ||
+        rank.string(collectives.function[row]) != function)
+      continue;
+    if (sequence < 0 || SequenceOf(rank, row) <= sequence) return row;
+  }
+  return kNone;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/judge_recording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/units.h"
+#include "analyzer/verdict/decide.h"
+
+namespace traceinject {
+namespace {
+
+// Something that the verdict says, and by how much of a step it is so.
+struct Statement {
+  std::string text;
+  double by_ns = 0;
+};
+
+std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
+  std::vector<Statement> statements;
+  const auto step_ns = static_cast<double>(verdict.step_ns());
+  const double floor_ns = std::max(kFloorShare * step_ns, kFloorNs);
+  if (verdict.has_saved_low_ns()) {
+    statements.push_back({fmt::format("that {} is worth naming", verdict.label()),
+                          static_cast<double>(verdict.saved_low_ns()) - floor_ns});
+    if (verdict.has_runner_up() && verdict.has_margin())
+      statements.push_back(
+          {fmt::format("that {} comes before {}", verdict.label(), verdict.runner_up().label()),
+           verdict.margin() * step_ns});
+  } else if (verdict.label() == "compute_bound" && verdict.savings_size() > 0) {
+    const proto::Saving& largest = verdict.savings(0);
+    statements.push_back({fmt::format("that {} is not worth naming", largest.label()),
+                          floor_ns - static_cast<double>(largest.saved_low_ns())});
+  }
+  return statements;
+}
+
+std::string ConclusionOf(const std::vector<Statement>& statements, double most_ns) {
+  if (statements.empty()) return {};
+  const auto by = [](const Statement& a, const Statement& b) { return a.by_ns < b.by_ns; };
+  const Statement* largest = nullptr;  // of those that recording may have decided
+  for (const Statement& one : statements) {
+    if (one.by_ns <= most_ns && (largest == nullptr || by(*largest, one))) largest = &one;
+  }
+  const auto time = [](double ns) { return FormatTime(static_cast<std::int64_t>(ns)); };
+  if (largest != nullptr)
+    return fmt::format(
+        "that may have decided the verdict: {} rests on {} of a step, and recording adds up to {}",
+        largest->text, time(largest->by_ns), time(most_ns));
+  const Statement& nearest = *std::min_element(statements.begin(), statements.end(), by);
+  return fmt::format("that decides nothing in the verdict: what rests on least, {}, does so by {}",
+                     nearest.text, time(nearest.by_ns));
+}
+
+}  // namespace
+
+void JudgeRecording(Report& report) {
+  const std::vector<Statement> statements = StatementsOf(report.verdict());
+  for (proto::RecordingCost& cost : *report.mutable_recording_costs()) {
+    if (!cost.has_ab()) continue;
+    proto::AbSteps& ab = *cost.mutable_ab();
+    const std::int64_t most = std::max(std::abs(ab.added_low_ns()), std::abs(ab.added_high_ns()));
+    ab.set_conclusion(ConclusionOf(statements, static_cast<double>(most)));
+  }
+}
+
+}  // namespace traceinject

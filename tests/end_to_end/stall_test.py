@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TRACEINJECT_STALL: when nothing completes although work was launched, the file tells what is outstanding, also after a kill."""
+
+import contextlib
+import json
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+import harness
+
+ENV = {"TRACEINJECT_STALL": "1s", "TRACEINJECT_FLUSH_MS": "100"}
+DEVICE = 5  # host_span.detail: a wait for the device
+FOREVER = ("--steps", "-1", "--step-us", "10000")
+
+
+class Stall(harness.TestCase):
+    def stalls(self, recording):
+        return recording.rows("SELECT start, dur FROM capture_gap WHERE reason = 'stalled' ORDER BY start")
+
+    def wait_for_stall(self, process, name="run.db"):
+        deadline = time.monotonic() + 50
+        while time.monotonic() < deadline:
+            with contextlib.suppress(sqlite3.OperationalError, KeyError):  # the tables come with the first commit
+                recording = harness.Recording(self.folder / name)
+                found = self.stalls(recording)
+                recording.close()
+                if found:
+                    return
+            self.assertIsNone(process.poll(), "it ended")
+            time.sleep(0.05)
+        self.fail("no stall was noticed")
+
+    def analyze(self, *arguments):
+        done = subprocess.run([harness.BUILD / "bin" / "analyze", *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def report(self, *arguments):
+        return json.loads(self.analyze(*arguments, "--format", "json"))
+
+    def hang_and_kill(self, *arguments, env=None):
+        process = self.start(*FOREVER, *arguments, env={**ENV, **(env or {})})
+        self.wait_for_stall(process)
+        process.kill()
+        ended = self.finish(process)
+        self.assertEqual(ended.code, harness.killed_by(signal.SIGKILL))
+        recording = self.open()
+        self.assertEqual(recording.integrity(), "ok")
+        return recording, self.truth(ended)
+
+    def test_a_hung_collective_after_a_kill(self):
+        recording, truth = self.hang_and_kill("--stall-at", "20", "--nvtx", "--nccl", "new")
+        ((start, dur),) = self.stalls(recording)
+        self.assertIsNone(dur, "to the end")
+        now = recording.base + start
+        completed = [kernel for kernel in truth.kernels() if kernel.end <= now]
+        self.assertEqual(now, max(kernel.end for kernel in completed), "since the last completion")
+        self.assert_same([kernel for kernel in recording.kernels()], completed)
+        calls = {call.correlation for call in truth.recorded_calls()}
+        outstanding = [kernel for kernel in truth.kernels() if kernel.end > now]
+        self.assertTrue({kernel.correlation for kernel in outstanding} <= calls)
+        recorded = {correlation for (correlation,) in recording.rows("SELECT correlation FROM api")}
+        self.assertEqual({kernel.correlation for kernel in outstanding} - recorded, set(), "launches that wait are in the file")
+        ((kind, detail),) = recording.rows("SELECT kind, detail FROM host_span")
+        self.assertEqual((kind, detail), (3, DEVICE))
+        self.assertEqual(recording.count("gpu", "stalls"), 1)
+        report = self.report("run.db")
+        ((stall,), (hung,)) = report["stalls"], report["hung_operations"]
+        self.assertEqual(int(stall["outstanding_launches"]), len({kernel.correlation for kernel in outstanding}))
+        self.assertNotIn("end_ns", stall)
+        self.assertEqual((stall["operation"]["function"], stall["operation"]["state"], int(stall["operation"]["bytes"])),
+                         ("AllReduce", "outstanding", 32 << 20))
+        self.assertEqual([wait["name"] for wait in stall["waits"]], ["the device"])
+        self.assertIn("step 19", [one["name"] for one in stall["ranges"]])
+        self.assertEqual(hung["processes"][0]["state"], "outstanding")
+
+    def test_the_rank_that_did_not_come(self):
+        """Rank 0 waits in its 15th AllReduce, rank 1 ended before it."""
+        common = ("--nccl", "new", "--streams", "1")
+        job = lambda rank: {**ENV, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": "0"}
+        ended = self.play("--steps", "14", *common, env=job(1))
+        self.assertEqual(ended.code, 0)
+        process = self.start(*FOREVER, "--stall-at", "15", *common, env=job(0))
+        self.wait_for_stall(process, "run.rank00000.db")
+        process.kill()
+        self.finish(process)
+        text = " ".join(self.analyze("run.db").split())
+        self.assertIn("rank 0: nothing completed on the GPU from", text)
+        self.assertIn("it stands in AllReduce number", text)
+        self.assertIn("rank 1 did not come to it", text)
+
+    def test_waits_for_streams_and_events(self):
+        for sync, detail in (("stream", 4), ("event", 3)):
+            with self.subTest(sync=sync):
+                recording, _ = self.hang_and_kill("--stall-at", "10", "--sync", sync, "--streams", "1",
+                                                  env={"TRACEINJECT_OUTPUT": "run.db"})
+                self.assertEqual(recording.rows("SELECT kind, detail FROM host_span"), [(3, detail)])
+                (self.folder / "run.db").unlink()
+                for rest in self.folder.glob("run.db-*"):
+                    rest.unlink()
+
+    def test_nothing_ever_completes(self):
+        """The file appears with the first record of a GPU, of which there is none."""
+        recording, _ = self.hang_and_kill("--stall-at", "1", "--kernels", "0")
+        self.assertEqual(recording.kernels(), [])
+        ((_, dur),) = self.stalls(recording)
+        self.assertIsNone(dur)
+
+    def test_without_a_call_that_is_seen_to_wait(self):
+        """The program only sleeps, with a kernel outstanding: what CUPTI holds is asked for."""
+        process = self.start("--steps", "5", "--stall-at", "5", "--sync", "none", "--exit", "wait", env=ENV)
+        self.wait_for_stall(process)
+        process.kill()
+        self.finish(process)
+        self.assertEqual(self.open().rows("SELECT count(*) FROM host_span"), [(0,)])
+
+    def test_a_long_kernel_is_told_and_its_end_too(self):
+        ended = self.play("--steps", "8", "--stall-at", "4", "--stall-ms", "4000", env=ENV)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        recording, truth = self.open(), self.truth(ended)
+        ((start, dur),) = self.stalls(recording)
+        long = max(truth.kernels(), key=lambda kernel: kernel.end - kernel.start)
+        after = [kernel for kernel in truth.kernels() if kernel.start >= long.end]
+        self.assertEqual(recording.base + start + dur, min(kernel.start for kernel in after))
+        self.assertLessEqual(set(after), set(recording.kernels()))
+        (stall,) = self.report("run.db")["stalls"]
+        self.assertEqual(int(stall["length_ns"]), dur)
+        self.assertNotIn("outstanding_launches", stall)
+
+    def test_a_program_that_idles_is_none(self):
+        for options in (("--exit", "wait"), ("--nvtx", "--exit", "wait")):
+            with self.subTest(options=options):
+                process = self.start("--steps", "5", *options, env={**ENV, "TRACEINJECT_LOG": "log.txt"})
+                self.wait_for_kernels(process, 50)
+                time.sleep(3)  # no event tells that nothing was noticed
+                process.kill()
+                self.finish(process)
+                recording = self.open()
+                self.assertEqual(self.stalls(recording), [])
+                self.assertEqual(recording.count("gpu", "stalls"), 0)
+                recording.close()
+                for file in self.folder.glob("run.db*"):
+                    file.unlink()
+
+    def test_off(self):
+        process = self.start(*FOREVER, "--stall-at", "100", env={**ENV, "TRACEINJECT_STALL": "0"})
+        self.wait_for_kernels(process, 200)
+        time.sleep(3)
+        process.kill()
+        self.finish(process)
+        self.assertEqual(self.stalls(self.open()), [])
+
+
+if __name__ == "__main__":
+    harness.main()
