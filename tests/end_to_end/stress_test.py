@@ -156,8 +156,8 @@ class HardSurroundings(harness.TestCase):
 
     def test_no_memory_for_the_writer_once(self):
         told = 0
-        # Most calls are SQLite's, which fails one transaction; making the file takes more of them with every table of the schema.
-        for call in range(17000, 40000, 150):
+        # Most calls are SQLite's, which fails one transaction; making the file takes the first 18,000, more with every table of the schema.
+        for call in range(18000, 30000, 97):
             with self.subTest(call=call):
                 recording = self.play_without_memory(call, FAIL_MALLOC_TIMES="1")
                 if recording is not None:

@@ -2,7 +2,9 @@
 // Preloaded beside libtraceinject.so: from call FAIL_MALLOC_FROM on, malloc finds no memory for a
 // thread of the library's own, as under a limit of the address space; FAIL_MALLOC_TIMES: so many
 // times only. FAIL_MALLOC_THREAD: its name, that of the writer unless set. The program's threads
-// are served.
+// are served, and so are other libraries that the library calls: CUPTI's stand-in is no subject of
+// the test.
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +23,12 @@ bool OnVictimThread() {
          strcmp(name, victim != nullptr ? victim : "traceinject") == 0;
 }
 
+bool IsOfTheLibrary(const void* caller) {
+  Dl_info info;
+  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
+         strstr(info.dli_fname, "libtraceinject.so") != nullptr;
+}
+
 // Of the one thread that gets beyond OnVictimThread().
 long g_calls = 0;
 
@@ -29,8 +37,8 @@ long g_calls = 0;
 extern "C" __attribute__((visibility("default"))) void* malloc(std::size_t bytes) {
   static const char* from = getenv("FAIL_MALLOC_FROM");
   static const char* times = getenv("FAIL_MALLOC_TIMES");
-  if (from != nullptr && OnVictimThread() && ++g_calls >= atol(from) &&
-      (times == nullptr || g_calls < atol(from) + atol(times))) {
+  if (from != nullptr && OnVictimThread() && IsOfTheLibrary(__builtin_return_address(0)) &&
+      ++g_calls >= atol(from) && (times == nullptr || g_calls < atol(from) + atol(times))) {
     errno = ENOMEM;
     return nullptr;
   }
