@@ -802,7 +802,7 @@ class Proton(unittest.TestCase):
         phases = {phase: (i * self.SECOND, (i + 1) * self.SECOND) for i, (phase, _) in enumerate(proton.PHASES)}
         starts = [phases[phase][0] + step * self.SECOND // steps for phase, steps in proton.PHASES for step in range(steps)]
         kept = [start for start in starts if not missing[0] <= start < missing[1]]
-        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate((start, 1, "k") for start in kept)), count=lambda *_: 0)
+        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate([(start, 1, "k")] for start in kept)), count=lambda *_: 0)
         plain = {"profiles": {"long": {"k": dict(proton.PHASES)["long"]}}}
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             path = pathlib.Path(folder) / "outcomes.jsonl"
