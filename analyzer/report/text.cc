@@ -83,6 +83,7 @@ void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
 std::string WriteText(const proto::Report& report, const TextOptions& options) {
   TextReport to{report, options, TextPage(options.color, options.width)};
   const bool several = to.report.devices().size() > 1;
+  WriteHungRun(to);
   WriteVerdict(to);
   WriteTitle(to);
   WriteNotes(to);

@@ -39,6 +39,8 @@ const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figur
 void WriteVerdict(TextReport& to);
 
 // text_stalls.cc
+// What a run that hung is opened for, before all else; nothing for another one.
+void WriteHungRun(TextReport& to);
 void WriteStalls(TextReport& to);
 
 // text_steps.cc

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/report/kernel_names.h"
@@ -96,6 +98,24 @@ void WriteHungOperation(TextReport& to, const proto::HungOperation& hung) {
 }
 
 }  // namespace
+
+void WriteHungRun(TextReport& to) {
+  int processes = 0;
+  std::int64_t longest_ns = 0;
+  for (const proto::Stall& stall : to.report.stalls()) {
+    if (stall.has_end_ns()) continue;
+    ++processes;
+    longest_ns = std::max(longest_ns, stall.length_ns());
+  }
+  if (processes == 0) return;
+  to.page.Sentence(
+      to.page.Colored(
+          fmt::format("The run stands still at its end: {} completed nothing on the "
+                      "GPU for up to {}, see Stalls. The verdict is on the time before.",
+                      Plural(processes, "process", "es"), FormatTime(longest_ns)),
+          33),
+      0);
+}
 
 void WriteStalls(TextReport& to) {
   if (to.report.stalls().empty()) return;

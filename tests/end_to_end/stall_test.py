@@ -88,6 +88,7 @@ class Stall(harness.TestCase):
         process.kill()
         self.finish(process)
         text = " ".join(self.analyze("run.db").split())
+        self.assertTrue(text.startswith("The run stands still at its end: "), text[:200])
         self.assertIn("rank 0: nothing completed on the GPU from", text)
         self.assertIn("it stands in AllReduce number", text)
         self.assertIn("rank 1 did not come to it", text)
@@ -127,6 +128,7 @@ class Stall(harness.TestCase):
         self.assertEqual(recording.base + start + dur, min(kernel.start for kernel in after))
         self.assertLessEqual(set(after), set(recording.kernels()))
         (stall,) = self.report("run.db")["stalls"]
+        self.assertNotIn("stands still", self.analyze("run.db"))
         self.assertEqual(int(stall["length_ns"]), dur)
         self.assertNotIn("outstanding_launches", stall)
 
