@@ -5,8 +5,10 @@
   checks.py pass|fail|skip|note FILE PART NAME DETAIL   adds one outcome (for shell scripts)
 """
 
+import argparse
 import collections
 import json
+import pathlib
 import sys
 
 
@@ -38,6 +40,23 @@ def summary(path, out):
         json.dump({"passed": count["PASS"], "failed": count["FAIL"], "skipped": count["SKIP"], "checks": outcomes}, file, indent=1)
     print(f"{count['PASS']} passed, {count['FAIL']} failed, {count['SKIP']} skipped")
     return 0 if count["PASS"] and not count["FAIL"] else 1
+
+
+def check_programs(description, programs, make_check):
+    """The command line of a script that checks programs by name: make_check(library, OUT).program(name) for each. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["check"])
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--program", action="append", choices=programs, help="may be repeated (default: all)")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    outcomes = options.out / "checks.jsonl"
+    outcomes.write_text("")
+    check = make_check(options.library, options.out)
+    for name in options.program or programs:
+        check.program(name)
+    return summary(outcomes, options.out / "results.json")
 
 
 def main(arguments):

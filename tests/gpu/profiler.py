@@ -8,7 +8,6 @@ The program trains a few steps, then profiles three of them again and again, wit
     profiler.py run NAME RESULT.json           (the program: cuda, cpu_cuda, schedule, teardown)
 """
 
-import argparse
 import collections
 import json
 import os
@@ -193,19 +192,7 @@ class Check:
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "run":
         return run(sys.argv[2], sys.argv[3])
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["check"])
-    parser.add_argument("--library", required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--program", action="append", choices=PROGRAMS, help="may be repeated (default: all)")
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    outcomes = options.out / "checks.jsonl"
-    outcomes.write_text("")
-    check = Check(options.library, options.out)
-    for name in options.program or PROGRAMS:
-        check.program(name)
-    return checks.summary(outcomes, options.out / "results.json")
+    return checks.check_programs(__doc__, PROGRAMS, Check)
 
 
 if __name__ == "__main__":
