@@ -173,10 +173,8 @@ class Painter {
         const float left = std::max(where.left, plot_.left) + sizes_.text_pad;
         const float room = std::min(where.right, plot_.right) - left;
         if (room <= 0) continue;
-        canvas_.Text(
-            left, Middle(box, canvas_), theme_.text,
-            FitTextWithDots(canvas_, (gap.being_read ? "" : "not recorded: ") + gap.reason, room),
-            where);
+        canvas_.Text(left, Middle(box, canvas_), theme_.text,
+                     FitTextWithDots(canvas_, gap.text, room), where);
       }
     }
   }

@@ -354,7 +354,9 @@ RowModel BuildRows(const Run& run) {
     model.start = std::min(model.start, FirstTime(rank));
     model.end = std::max(model.end, last);
     for (const CaptureGap& gap : rank.gaps) {
-      model.gaps.push_back({index, gap.start, gap.end == kOpen ? last : gap.end, gap.reason});
+      model.gaps.push_back({index, gap.start, gap.end == kOpen ? last : gap.end,
+                            gap.stalled() ? "stalled: nothing completed on the GPU"
+                                          : "not recorded: " + gap.reason});
     }
     if (rank.read_until != kOpen) {
       model.gaps.push_back({index, rank.read_until, last, "still being read", true});

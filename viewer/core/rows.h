@@ -86,7 +86,7 @@ struct EventRef {
 struct RowGap {
   std::uint32_t rank = 0;
   TimeNs start = 0, end = 0;
-  std::string reason;
+  std::string text;         // what the rows say there
   bool being_read = false;  // it was recorded, and will be there soon
 };
 

@@ -217,7 +217,16 @@ TEST(BuildRows, KeepsWhatWasNotRecorded) {
   ASSERT_EQ(loaded->rows.gaps.size(), 1U);
   EXPECT_EQ(loaded->rows.gaps[0].start, 4 * kMs);
   EXPECT_EQ(loaded->rows.gaps[0].end, 5 * kMs);
-  EXPECT_EQ(loaded->rows.gaps[0].reason, "max_size");
+  EXPECT_EQ(loaded->rows.gaps[0].text, "not recorded: max_size");
+}
+
+TEST(BuildRows, AStallWasRecorded) {
+  traceinject::Run run;
+  run.ranks.resize(1);
+  run.ranks[0].gaps = {{kMs, 2 * kMs, "stalled"}};
+  const RowModel model = BuildRows(run);
+  ASSERT_EQ(model.gaps.size(), 1U);
+  EXPECT_EQ(model.gaps[0].text, "stalled: nothing completed on the GPU");
 }
 
 }  // namespace
