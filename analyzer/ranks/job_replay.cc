@@ -205,7 +205,7 @@ class JobPlayer {
     }
     std::vector<double> lengths;
     for (std::size_t i = replay_.first_step_ - replay_.played_from_; i < sum_.size(); ++i)
-      lengths.push_back(count_[i] == 0 ? 0 : sum_[i] / count_[i]);
+      lengths.push_back(count_[i] == 0 ? 0 : sum_[i] / static_cast<double>(count_[i]));
     return lengths;
   }
 

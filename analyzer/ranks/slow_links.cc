@@ -67,7 +67,7 @@ void AddRates(const Job& job, const MatchedGroup& group, std::size_t index, Rate
     if (kind == nullptr || kind->bytes < kLatencyBoundBytes || !WaitsForAllRanks(kind->function))
       continue;
     const LinkClass key{group.size, kind->function, kind->algorithm, kind->protocol,
-                        std::bit_width(static_cast<std::uint64_t>(kind->bytes))};
+                        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(kind->bytes)))};
     Transfers& one = transfers[key];
     one.ns_per_byte.push_back(static_cast<double>(shortest) / static_cast<double>(kind->bytes));
     one.total_ns += static_cast<double>(shortest);
