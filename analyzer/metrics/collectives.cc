@@ -286,6 +286,7 @@ void AddOperation(std::uint32_t row, OpKind kind, Interval time, const Intervals
   if (added.end > added.start) {
     launch.kernel_ns += added.end - added.start;
     launch.exposed_ns += added.end - added.start - LengthInside(compute, added);
+    launch.blocked_ns = FreeTail(compute, added);
   }
   busy_until = std::max(busy_until, time.end);
 }

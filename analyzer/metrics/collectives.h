@@ -46,6 +46,7 @@ struct NcclLaunch {
   TimeNs start = 0;                // of the first kernel or copy
   TimeNs kernel_ns = 0;            // merged, of kernels and copies
   TimeNs exposed_ns = 0;           // of kernel_ns, while no kernel of other work ran on the device
+  TimeNs blocked_ns = 0;           // of exposed_ns, the part that lasts until the end
   std::optional<int> channels = {};   // most of an operation in it; empty: NCCL did not tell
   std::optional<TimeNs> transfer_ns;  // see EstimateTransfers
 };
