@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A GPU's own time: wall time without that in which it only waited for communication, its own
+// transfers or other ranks. What a rank would take alone.
+//
+// An operation that was exposed for x ns is taken to have been so at its end: the work that hid it
+// had run out, and what follows needs its result. So the GPU was blocked over the union of
+// [end - x, end).
+#pragma once
+
+#include <vector>
+
+#include "analyzer/model/intervals.h"
+#include "analyzer/ranks/rank_summary.h"
+
+namespace traceinject {
+
+class OwnTime {
+ public:
+  // O(operations log operations).
+  explicit OwnTime(const RankSummary& summary);
+
+  // Own time from time 0 on, at a moment of the rank's clock; never decreases. O(log n).
+  TimeNs At(TimeNs wall) const;
+  TimeNs Between(Interval wall) const { return At(wall.end) - At(wall.start); }
+  const Intervals& blocked() const { return blocked_; }
+
+ private:
+  Intervals blocked_;
+  std::vector<TimeNs> before_;  // blocked before each of them
+};
+
+}  // namespace traceinject
