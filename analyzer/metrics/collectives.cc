@@ -514,6 +514,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
 
   for (std::size_t i = 0; i < links.launches.size(); ++i) {
     NcclLaunch& launch = links.launches[i];
+    launch.end = busy_until[i];
     if (issues[i] != kNone) Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch);
     if (launch.kernels == 0) {
       launch.algorithm = kCopyEngine;

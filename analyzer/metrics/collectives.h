@@ -43,7 +43,7 @@ struct NcclLaunch {
   std::int64_t kernels = 0;
   std::int64_t copies = 0;         // of an operation that the copy engines carried out
   std::uint32_t first_op = kNone;  // row of GpuOps
-  TimeNs start = 0;                // of the first kernel or copy
+  TimeNs start = 0, end = 0;       // from the first kernel or copy to the end of the last
   TimeNs kernel_ns = 0;            // merged, of kernels and copies
   TimeNs exposed_ns = 0;           // of kernel_ns, while no kernel of other work ran on the device
   TimeNs blocked_ns = 0;           // of exposed_ns, the part that lasts until the end

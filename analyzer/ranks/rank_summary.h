@@ -29,7 +29,8 @@ struct OperationKind {
   bool operator==(const OperationKind&) const = default;
 };
 
-// What a rank did on one communicator, in the order in which it issued the operations.
+// What a rank did on one communicator, by start. NCCL carries out the operations on a communicator
+// in the order in which they were issued.
 struct GroupOperations {
   std::uint64_t hash = 0;  // the same on all ranks of the communicator; 0: unknown
   int life = 0;            // counts communicators of this hash, one after the other
@@ -38,7 +39,7 @@ struct GroupOperations {
   int nodes = -1;          // hosts that its ranks are on; -1: unknown
   std::string name;        // given by the program; empty: none
   // One row an operation.
-  std::vector<TimeNs> start, end;      // of its kernel
+  std::vector<TimeNs> start, end;      // of its kernels
   std::vector<TimeNs> launch;          // beginning of the call that launched it; kOpen: unknown
   std::vector<TimeNs> exposed_ns;      // of [start, end), while no other kernel ran on the GPU
   std::vector<TimeNs> blocked_ns;      // of that, the part that lasts until the end
@@ -91,9 +92,9 @@ struct RankSummary {
   std::vector<GroupOperations> groups;  // by (hash, life)
   std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMostKernelFacts
   std::vector<HungFacts> hung;          // in order of `since`
-  // In the regular steps; -1: not sampled.
-  double busy_sm_clock_mhz = -1;  // median while the GPU was busy
-  double throttled_share = -1;    // of the samples, slowed down by heat or power
+  // From the first regular step to the last; -1: not sampled.
+  double busy_sm_clock_mhz = -1;  // mean over the time in which the GPU was busy
+  double throttled_share = -1;    // of that time, slowed down by heat or power
 };
 
 inline constexpr std::size_t kMostKernelFacts = 64;
