@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kLatenessParts = 40;  // of a row's heat strip
 constexpr int kMostMismatches = 20;
+constexpr std::int64_t kMostLostOperations = 2;  // at the end of a recording
 
 std::int64_t Whole(double ns) { return std::llround(ns); }
 
@@ -38,6 +39,12 @@ std::vector<OwnTime> OwnTimesOf(const Job& job) {
   return own;
 }
 
+// A rank that lacks an operation or two has as good as always lost the records of them.
+bool IsLostRecord(const Mismatch& mismatch) {
+  return mismatch.kind == Mismatch::Kind::kLacks || (mismatch.kind == Mismatch::Kind::kEndsBefore &&
+                                                     mismatch.operations <= kMostLostOperations);
+}
+
 // What the parts have in common. Members are built in their order, each from those before it.
 class JobAnalysis {
  public:
@@ -46,8 +53,9 @@ class JobAnalysis {
         matches_(MatchRanks(job)),
         steps_(NumberSteps(job, matches_.groups)),
         own_(OwnTimesOf(job)),
-        pipelines_(FindPipelines(job, matches_.groups, steps_, own_)),
+        pipelines_(FindPipelines(job, matches_.groups, steps_)),
         work_(job, steps_, own_, pipelines_.stage),
+        stage_work_(StageWork(pipelines_, work_)),
         replay_(job, matches_.groups, steps_, own_) {
     SumSteps();
   }
@@ -166,13 +174,14 @@ class JobAnalysis {
       if (link.saving.low_ns >= kLeastSavedShare * step_ns_)
         found.push_back(DescribeSlowLink(job_, link, step_ns_));
     }
-    for (proto::RankFinding& one : DescribePipeline(job_, pipelines_, replay_, step_ns_))
+    for (proto::RankFinding& one :
+         DescribePipeline(job_, pipelines_, stage_work_, replay_, step_ns_))
       found.push_back(std::move(one));
     std::stable_sort(found.begin(), found.end(),
                      [](const auto& a, const auto& b) { return a.saved_ns() > b.saved_ns(); });
     for (proto::RankFinding& one : found) *to.add_findings() = std::move(one);
     for (const Mismatch& mismatch : matches_.mismatches) {
-      if (mismatch.kind == Mismatch::Kind::kLacks) continue;  // as good as always a lost record
+      if (IsLostRecord(mismatch)) continue;
       proto::RankFinding one;
       one.set_name("mismatch");
       one.set_text(mismatch.sentence);
@@ -204,7 +213,7 @@ class JobAnalysis {
       to.set_micro_batches(static_cast<int>(pipelines_.micro_batches));
     if (step_ns_ > 0) to.set_bubble_share(pipelines_.bubble_ns / step_ns_);
     if (const auto ideal = pipelines_.ideal_bubble_share()) to.set_ideal_share(*ideal);
-    for (const double own : pipelines_.work_ns) to.add_stage_own_ns(Whole(own));
+    for (const double own : stage_work_) to.add_stage_own_ns(Whole(own));
   }
 
   const Job& job_;
@@ -213,6 +222,7 @@ class JobAnalysis {
   std::vector<OwnTime> own_;
   Pipelines pipelines_;
   WorkTable work_;
+  std::vector<double> stage_work_;
   JobReplay replay_;
   double step_ns_ = 0;  // mean of the regular steps over the ranks; 0: there are none
 };

@@ -124,7 +124,7 @@ std::optional<double> Pipelines::ideal_bubble_share() const {
 }
 
 Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
-                        const JobSteps& steps, const std::vector<OwnTime>& own) {
+                        const JobSteps& steps) {
   Pipelines found;
   found.stage.assign(job.ranks.size(), kNone);
   const Neighbours neighbours = FindNeighbours(job, groups);
@@ -144,26 +144,32 @@ Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
   if (const Exchange exchange = ExchangeOf(job.ranks[heads.front()]); exchange.steps > 0)
     found.micro_batches = (exchange.sends + exchange.steps / 2) / exchange.steps;
 
-  found.work_ns.assign(found.stages, 0);
-  std::vector<double> counts(found.stages, 0);
-  double all = 0;
+  double rank_steps = 0;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     if (found.stage[r] == kNone || !steps.first[r]) continue;
-    double mine = 0;
-    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i) {
-      if (!steps.regular[*steps.first[r] + i]) continue;
-      found.work_ns[found.stage[r]] +=
-          static_cast<double>(own[r].Between(job.ranks[r].steps[i].time));
-      ++mine;
-    }
-    counts[found.stage[r]] += mine;
-    all += mine;
+    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i)
+      rank_steps += steps.regular[*steps.first[r] + i] ? 1 : 0;
   }
-  if (all > 0) found.bubble_ns = SumBubbles(job, groups, steps, found.stage) / all;
-  for (std::size_t i = 0; i < found.stages; ++i) {
-    if (counts[i] > 0) found.work_ns[i] /= counts[i];
-  }
+  if (rank_steps > 0) found.bubble_ns = SumBubbles(job, groups, steps, found.stage) / rank_steps;
   return found;
+}
+
+std::vector<double> StageWork(const Pipelines& pipelines, const WorkTable& work) {
+  std::vector<double> sums(pipelines.stages), counts(pipelines.stages);
+  for (std::size_t r = 0; r < pipelines.stage.size(); ++r) {
+    const std::uint32_t stage = pipelines.stage[r];
+    if (stage == kNone) continue;
+    for (const std::size_t step : work.regular_steps()) {
+      const std::optional<double> usual = work.usual_ns(r, step), own = work.own_ns(r, step);
+      if (!own) continue;
+      sums[stage] += usual.value_or(*own);
+      ++counts[stage];
+    }
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (counts[i] > 0) sums[i] /= counts[i];
+  }
+  return sums;
 }
 
 }  // namespace traceinject

@@ -15,8 +15,8 @@
 
 #include "analyzer/ranks/job_steps.h"
 #include "analyzer/ranks/match_ranks.h"
-#include "analyzer/ranks/own_time.h"
 #include "analyzer/ranks/rank_summary.h"
+#include "analyzer/ranks/work_table.h"
 
 namespace traceinject {
 
@@ -30,14 +30,15 @@ struct Pipelines {
   // Mean over the regular steps and ranks, ns: with nothing to do but operations with ranks of
   // other stages (Send, Recv, and what ends a step on all of them).
   double bubble_ns = 0;
-  // Mean own time of a stage's ranks in a regular step, ns.
-  std::vector<double> work_ns;
 
   std::optional<double> ideal_bubble_share() const;
 };
 
 // O(operations).
 Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
-                        const JobSteps& steps, const std::vector<OwnTime>& own);
+                        const JobSteps& steps);
+
+// Own time of each stage in a regular step, as its ranks usually take, ns. O(ranks x steps).
+std::vector<double> StageWork(const Pipelines& pipelines, const WorkTable& work);
 
 }  // namespace traceinject

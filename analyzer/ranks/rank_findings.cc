@@ -210,19 +210,19 @@ proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, doub
 }
 
 std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,
+                                                 const std::vector<double>& stage_work,
                                                  const JobReplay& replay, double step_ns) {
   std::vector<proto::RankFinding> findings;
   if (pipelines.stages < 2 || step_ns <= 0) return findings;
-  const double mean = std::accumulate(pipelines.work_ns.begin(), pipelines.work_ns.end(), 0.0) /
+  const double mean = std::accumulate(stage_work.begin(), stage_work.end(), 0.0) /
                       static_cast<double>(pipelines.stages);
   JobChange even;
   even.own = [&](std::size_t rank, std::size_t) {
     const std::uint32_t stage = pipelines.stage[rank];
-    return stage == kNone || pipelines.work_ns[stage] <= 0 ? 1 : mean / pipelines.work_ns[stage];
+    return stage == kNone || stage_work[stage] <= 0 ? 1 : mean / stage_work[stage];
   };
   const JobSaving balanced = SavingOf(replay, even);
-  const auto slowest = std::max_element(pipelines.work_ns.begin(), pipelines.work_ns.end()) -
-                       pipelines.work_ns.begin();
+  const auto slowest = std::max_element(stage_work.begin(), stage_work.end()) - stage_work.begin();
   const double bubble = pipelines.bubble_ns / step_ns;
   const std::optional<double> ideal = pipelines.ideal_bubble_share();
   const std::string bubbles =
@@ -241,7 +241,7 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
         "The pipeline stages are uneven: stage {} ({}) takes {} of own time a step, the mean is "
         "{}; "
         "evenly split, a step would take {} less ({}).",
-        slowest, RankNames(job, rows), Time(pipelines.work_ns[static_cast<std::size_t>(slowest)]),
+        slowest, RankNames(job, rows), Time(stage_work[static_cast<std::size_t>(slowest)]),
         Time(mean), Time(balanced.ns), Share(balanced.ns, step_ns)));
     to.add_evidence(bubbles);
     to.add_levers("move layers from this stage to others; embedding and loss count, too");
