@@ -14,6 +14,7 @@
 #include "analyzer/ranks/job_steps.h"
 #include "analyzer/ranks/list_collectives.h"
 #include "analyzer/ranks/match_ranks.h"
+#include "analyzer/ranks/missing_records.h"
 #include "analyzer/ranks/own_time.h"
 #include "analyzer/ranks/parallel_groups.h"
 #include "analyzer/ranks/pipelines.h"
@@ -32,10 +33,11 @@ constexpr std::int64_t kMostLostOperations = 2;  // at the end of a recording
 
 std::int64_t Whole(double ns) { return std::llround(ns); }
 
-std::vector<OwnTime> OwnTimesOf(const Job& job) {
+std::vector<OwnTime> OwnTimesOf(const Job& job, const std::vector<MatchedGroup>& groups) {
+  const std::vector<Intervals> missing = FindMissingBlocks(job, groups);
   std::vector<OwnTime> own;
   own.reserve(job.ranks.size());
-  for (const RankSummary& summary : job.ranks) own.emplace_back(summary);
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) own.emplace_back(job.ranks[r], missing[r]);
   return own;
 }
 
@@ -52,7 +54,7 @@ class JobAnalysis {
       : job_(job),
         matches_(MatchRanks(job)),
         steps_(NumberSteps(job, matches_.groups)),
-        own_(OwnTimesOf(job)),
+        own_(OwnTimesOf(job, matches_.groups)),
         pipelines_(FindPipelines(job, matches_.groups, steps_)),
         work_(job, steps_, own_, pipelines_.stage),
         stage_work_(StageWork(pipelines_, work_)),

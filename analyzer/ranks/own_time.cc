@@ -5,8 +5,8 @@
 
 namespace traceinject {
 
-OwnTime::OwnTime(const RankSummary& summary) {
-  Intervals exposed;
+OwnTime::OwnTime(const RankSummary& summary, const Intervals& also) {
+  Intervals exposed = also;
   for (const GroupOperations& group : summary.groups) {
     for (std::size_t i = 0; i < group.count(); ++i)
       exposed.push_back({group.end[i] - group.blocked_ns[i], group.end[i]});

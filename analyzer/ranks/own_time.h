@@ -16,8 +16,9 @@ namespace traceinject {
 
 class OwnTime {
  public:
+  // `also`: when it was blocked by what it has no records of (missing_records.h).
   // O(operations log operations).
-  explicit OwnTime(const RankSummary& summary);
+  explicit OwnTime(const RankSummary& summary, const Intervals& also = {});
 
   // Own time from time 0 on, at a moment of the rank's clock; never decreases. O(log n).
   TimeNs At(TimeNs wall) const;
