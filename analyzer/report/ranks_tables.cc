@@ -80,7 +80,7 @@ constexpr ColumnOf<RankRow> kRankColumns[] = {
      [](const RankRow& row) { return Cell(std::string(row.closed() ? "closed" : "open")); }},
     {{"clock_reason", "no clock", Unit::kText, Shown::kOnRequest, "why it could not be aligned"},
      [](const RankRow& row) { return TextIfAny(row.clock_reason()); }},
-    {{"file", "file", Unit::kName, Shown::kOnRequest, "that it was recorded to"},
+    {{"file", "file", Unit::kText, Shown::kOnRequest, "that it was recorded to"},
      [](const RankRow& row) { return TextIfAny(row.path()); }},
 };
 
