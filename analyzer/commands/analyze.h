@@ -37,6 +37,8 @@ int RunComm(const std::vector<std::string>& arguments);
 int RunNvtx(const std::vector<std::string>& arguments);
 int RunMemory(const std::vector<std::string>& arguments);
 int RunData(const std::vector<std::string>& arguments);
+int RunSummarize(const std::vector<std::string>& arguments);
+int RunCombine(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);

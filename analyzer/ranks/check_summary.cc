@@ -9,6 +9,8 @@
 namespace traceinject {
 namespace {
 
+constexpr std::int64_t kMostBaseNs = std::int64_t{1} << 62;  // in the year 2116
+
 bool IsTime(TimeNs time) { return time > -kMostTimeNs && time < kMostTimeNs; }
 bool IsLength(TimeNs length) { return length >= 0 && length < 2 * kMostTimeNs; }
 bool IsInterval(Interval time) {
@@ -101,6 +103,17 @@ Status CheckSummary(const RankSummary& summary) {
   const double clock = summary.busy_sm_clock_mhz;
   if (!(clock == -1 || (clock >= 0 && std::isfinite(clock))) || !IsShare(summary.throttled_share))
     return Wrong("the clock of the GPU");
+  return Done{};
+}
+
+Status CheckJob(const Job& job) {
+  const std::string path = job.ranks.empty() ? "" : job.ranks.front().path + ": ";
+  if (job.base_ns < 0 || job.base_ns >= kMostBaseNs)
+    return Error{path + "the date of the recording cannot be"};
+  for (const RankSummary& rank : job.ranks) {
+    if (const Status checked = CheckSummary(rank); !checked.ok())
+      return Error{fmt::format("{}: {}", rank.path, checked.error())};
+  }
   return Done{};
 }
 

@@ -17,4 +17,7 @@ inline constexpr std::size_t kMostRows = 200'000'000;
 // says what does not. O(rows).
 Status CheckSummary(const RankSummary& summary);
 
+// The same of all ranks of a job; the error begins with the path of the rank.
+Status CheckJob(const Job& job);
+
 }  // namespace traceinject

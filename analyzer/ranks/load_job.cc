@@ -9,9 +9,11 @@
 #include <new>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "analyzer/import/run_paths.h"
+#include "analyzer/ranks/check_summary.h"
 #include "analyzer/ranks/summarise_rank.h"
 #include "analyzer/ranks/summary_file.h"
 
@@ -36,7 +38,7 @@ std::uint64_t HalfOfMemory() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 2;
 }
 
-Job Summarise(RecordedFile file) {
+Result<Job> Summarise(RecordedFile file) {
   Job job;
   job.base_ns = file.base_ns;
   job.notes = std::move(file.notes);
@@ -46,6 +48,8 @@ Job Summarise(RecordedFile file) {
       job.notes.push_back(fmt::format("{}: no GPU work was recorded", rank.path));
     std::move(summaries.begin(), summaries.end(), std::back_inserter(job.ranks));
   }
+  if (const Status checked = CheckJob(job); !checked.ok())
+    return Error{fmt::format("{}, so that nothing can be said of this rank", checked.error())};
   return job;
 }
 
@@ -64,10 +68,14 @@ Result<Job> SummariseFile(const std::string& path, ReadProgress& progress) {
 
 std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files,
                                            const JobOptions& options) {
-  ReadOptions reading{
-      .threads = options.threads, .stop = options.stop, .on_progress = options.on_progress};
+  ReadOptions reading{.stop = options.stop, .on_progress = options.on_progress};
+  const unsigned processes = std::max(1u, options.processes);
+  reading.threads = options.threads != 0
+                        ? options.threads
+                        : std::max(1u, std::thread::hardware_concurrency() / processes);
   for (const std::string& file : files) reading.needs.push_back(MemoryOf(file));
-  reading.most_bytes = options.memory_bytes != 0 ? options.memory_bytes : HalfOfMemory();
+  reading.most_bytes =
+      options.memory_bytes != 0 ? options.memory_bytes : HalfOfMemory() / processes;
   std::vector<std::optional<Result<Job>>> jobs(files.size());
   ReadFiles(files.size(), reading, [&](std::size_t file, ReadProgress& progress) {
     jobs[file].emplace(SummariseFile(files[file], progress));

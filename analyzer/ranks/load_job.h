@@ -21,6 +21,7 @@ struct JobOptions {
   // Recordings are held back while those being read are thought to take more; one is always read.
   // 0: half of the memory that the machine has.
   std::uint64_t memory_bytes = 0;
+  unsigned processes = 1;  // of this kind that share the machine: a 0 above is for all of them
   StopFlag stop = nullptr;
   // As LoadOptions::on_progress.
   std::function<void(const LoadProgress&)> on_progress = {};

@@ -21,7 +21,6 @@ namespace {
 constexpr std::string_view kMark = "TRJRANKS";
 constexpr std::size_t kHeaderBytes = 24;
 constexpr std::uint64_t kMostMessageBytes = std::uint64_t{1} << 30;
-constexpr std::int64_t kMostBaseNs = std::int64_t{1} << 62;  // in the year 2116
 
 struct Header {
   std::uint32_t version = 0, crc = 0;
@@ -85,31 +84,24 @@ Result<Job> ReadMessage(std::string_view message, const std::string& name) {
     return Damaged(name, "it cannot be decoded");
   Job job;
   job.base_ns = summaries.base_ns();
-  if (job.base_ns < 0 || job.base_ns >= kMostBaseNs) return Damaged(name, "its time cannot be");
   job.notes.assign(summaries.notes().begin(), summaries.notes().end());
   for (const proto::RankSummary& rank : summaries.ranks()) {
     auto read = ReadSummaryMessage(rank);
     if (!read.ok()) return Damaged(name, read.error());
-    if (const Status checked = CheckSummary(read.value()); !checked.ok())
-      return Damaged(name, checked.error());
     job.ranks.push_back(std::move(read).value());
   }
+  if (const Status checked = CheckJob(job); !checked.ok()) return Damaged(name, checked.error());
   return job;
 }
 
 }  // namespace
 
 Result<std::string> WriteSummaries(const Job& job) {
+  if (const Status checked = CheckJob(job); !checked.ok()) return Error{checked.error()};
   proto::Summaries summaries;
   summaries.set_base_ns(job.base_ns);
-  if (job.base_ns < 0 || job.base_ns >= kMostBaseNs)
-    return Error{"the time of the recording cannot be"};
   for (const std::string& note : job.notes) summaries.add_notes(note);
-  for (const RankSummary& rank : job.ranks) {
-    if (const Status checked = CheckSummary(rank); !checked.ok())
-      return Error{fmt::format("{}: {}", rank.path, checked.error())};
-    WriteSummaryMessage(rank, *summaries.add_ranks());
-  }
+  for (const RankSummary& rank : job.ranks) WriteSummaryMessage(rank, *summaries.add_ranks());
   if (summaries.ByteSizeLong() > kMostMessageBytes)
     return Error{fmt::format("{}: its summary is too large", job.ranks.front().path)};
   // No field is a map, so equal summaries give equal bytes.
