@@ -36,6 +36,7 @@ void Describe(CLI::App& app, Options& options) {
   AddJobOptions(app, options.command,
                 "recordings (run.db stands for run.rank*.db), summaries (*.summary), or folders of "
                 "these, as each process sees them");
+  AddJobReportOptions(app, options.command);
   app.add_flag("--figures", options.figures,
                "also say on stderr how long it took and how much memory process 0 used at most");
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/metrics/printable.h"
 #include "analyzer/ranks/hangs.h"
 #include "analyzer/ranks/job_replay.h"
 #include "analyzer/ranks/job_steps.h"
@@ -232,7 +233,9 @@ class JobAnalysis {
 }  // namespace
 
 proto::Ranks AnalyseJob(const Job& job, const JobAnalysisOptions& options) {
-  return JobAnalysis(job).Write(options);
+  proto::Ranks ranks = JobAnalysis(job).Write(options);
+  MakePrintable(ranks);
+  return ranks;
 }
 
 }  // namespace traceinject
