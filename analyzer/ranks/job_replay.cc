@@ -40,6 +40,7 @@ class LineBuilder {
     to_.lines_.resize(job_.ranks.size());
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) AddSteps(r);
     for (std::size_t g = 0; g < groups_.size(); ++g) AddGroup(g);
+    AddUnmatched();
     for (JobReplay::Line& line : to_.lines_) {
       std::sort(line.events.begin(), line.events.end(), [](const auto& a, const auto& b) {
         return std::pair(a.own, a.wall) < std::pair(b.own, b.wall);
@@ -91,6 +92,33 @@ class LineBuilder {
       seats.push_back({&job_.ranks[member.summary].groups[member.group], member.summary});
     for (std::size_t op = 0; op < group.operations; ++op)
       AddOperation(g, group.rows.data() + op * seats.size(), seats);
+  }
+
+  // Operations of which no other rank's part was found take as long as they did.
+  void AddUnmatched() {
+    std::vector<std::vector<std::vector<bool>>> matched(job_.ranks.size());
+    for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
+      for (const GroupOperations& group : job_.ranks[r].groups)
+        matched[r].emplace_back(group.count());
+    }
+    for (const MatchedGroup& group : groups_) {
+      for (std::size_t i = 0; i < group.rows.size(); ++i) {
+        const GroupMember& member = group.members[i % group.members.size()];
+        if (group.rows[i] != kNone) matched[member.summary][member.group][group.rows[i]] = true;
+      }
+    }
+    for (std::size_t r = 0; r < job_.ranks.size(); ++r) {
+      if (!to_.lines_[r].used) continue;
+      for (std::size_t g = 0; g < matched[r].size(); ++g) {
+        Seat seat{&job_.ranks[r].groups[g], r};
+        for (std::uint32_t row = 0; row < matched[r][g].size(); ++row) {
+          if (matched[r][g][row] || !PlayedStep(seat, row)) continue;
+          const auto id = static_cast<std::uint32_t>(to_.operations_.size());
+          to_.operations_.push_back({seat.rows->end[row] - seat.rows->start[row], kNone, 1});
+          AddRow(id, seat, row, 0);
+        }
+      }
+    }
   }
 
   static bool Queued(const Seat& seat, std::uint32_t row) {
@@ -289,7 +317,8 @@ class JobPlayer {
       ending_.pop_back();
       OperationState& state = states_[id];
       const JobReplay::Operation& known = replay_.operations_[id];
-      const double factor = change_.transfer ? change_.transfer(known.group) : 1;
+      const double factor =
+          change_.transfer && known.group != kNone ? change_.transfer(known.group) : 1;
       state.end = state.last + static_cast<double>(known.transfer_ns) * factor;
       state.ended = true;
       for (std::uint32_t r = state.first_waiting; r != kNone; r = next_waiting_[r]) {

@@ -77,7 +77,7 @@ class JobReplay {
   };
   struct Operation {
     TimeNs transfer_ns = 0;
-    std::uint32_t group = 0;
+    std::uint32_t group = 0;  // index into the matched groups; kNone: of one rank alone
     std::uint32_t comes = 0;  // ranks that take part, and operations that must have ended before
   };
   struct Line {

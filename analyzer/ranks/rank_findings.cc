@@ -108,7 +108,7 @@ proto::RankFinding DescribeHang(const Job& job, const Hang& hang) {
     const RankSummary& rank = job.ranks[r];
     if (to.evidence_size() == 5) break;
     const std::string name = RankName(job, r);
-    if (rank.end < hang.since || rank.closed)
+    if (rank.end < hang.since)
       to.add_evidence(fmt::format("the recording of {} ({}) {} {} before those that wait", name,
                                   Place(rank), rank.closed ? "was closed" : "ended abruptly",
                                   FormatTime(end - rank.end)));

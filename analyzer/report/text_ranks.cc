@@ -84,6 +84,36 @@ void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
   page.Sentence("own time of the stages: " + own);
 }
 
+// How far the clocks were apart, and which could not be aligned.
+void WriteClocks(const proto::Ranks& ranks, TextPage& page) {
+  int aligned = 0, furthest = -1;
+  std::int64_t sigma = 0;
+  double drift = 0;
+  for (int row = 0; row < ranks.ranks_size(); ++row) {
+    const proto::RankRow& one = ranks.ranks(row);
+    if (!one.has_clock_offset_ns()) {
+      if (ranks.ranks_size() > 1)
+        page.Sentence(
+            fmt::format("clock of {} not aligned: {}", RankLabel(ranks, row), one.clock_reason()));
+      continue;
+    }
+    ++aligned;
+    sigma = std::max(sigma, one.clock_sigma_ns());
+    drift = std::max(drift, std::abs(one.clock_drift_ppm()));
+    if (furthest < 0 ||
+        std::abs(one.clock_offset_ns()) > std::abs(ranks.ranks(furthest).clock_offset_ns()))
+      furthest = row;
+  }
+  if (aligned < 2) return;
+  page.Sentence(
+      fmt::format("clocks of {} aligned, to within {} (one standard deviation): {} apart at most "
+                  "({}), drifting by "
+                  "up to {:.1f} ppm",
+                  Plural(aligned, "rank"), FormatTime(sigma),
+                  FormatTime(std::abs(ranks.ranks(furthest).clock_offset_ns())),
+                  RankLabel(ranks, furthest), drift));
+}
+
 void WriteRows(const proto::Ranks& ranks, const TextOptions& options, std::size_t most,
                TextPage& page) {
   page.Heading("Ranks; times of a mean step");
@@ -108,6 +138,7 @@ std::string WriteRanksText(const proto::Ranks& ranks, const TextOptions& options
   WriteTitle(ranks, page);
   WriteFindings(ranks, page);
   WriteRows(ranks, options, rows == 0 ? static_cast<std::size_t>(ranks.ranks_size()) : rows, page);
+  WriteClocks(ranks, page);
   WriteGroups(ranks, page);
   WritePipeline(ranks, page);
   for (const std::string& note : ranks.notes()) page.Sentence("note: " + note);
