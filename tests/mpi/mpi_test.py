@@ -99,6 +99,10 @@ class MpiTest(unittest.TestCase):
         recorded = [self.job / ranks.rank_name(rank) for rank in range(RANKS)]
         self.assertEqual(done.stdout, analyze("combine", *recorded).stdout)
 
+    def test_texts_of_any_length_arrive(self):
+        done = mpirun("-n", "3", BUILD / "bin" / "messages_check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_nothing_there_is_said_once(self):
         done = together(3, self.folder / "nowhere.db")
         self.assertNotEqual(done.returncode, 0)
