@@ -47,8 +47,8 @@ Status CheckSteps(const std::vector<StepFacts>& steps) {
 Status CheckColumns(const GroupOperations& group) {
   const std::size_t rows = group.count();
   for (const std::size_t size :
-       {group.end.size(), group.launch.size(), group.exposed_ns.size(), group.kind.size(),
-        group.peer.size(), group.sequence.size(), group.step.size()}) {
+       {group.end.size(), group.launch.size(), group.exposed_ns.size(), group.blocked_ns.size(),
+        group.kind.size(), group.peer.size(), group.sequence.size(), group.step.size()}) {
     if (size != rows) return Error{"columns of a communicator have different lengths"};
   }
   if (rows > kMostRows) return Wrong("the number of operations");
@@ -64,7 +64,8 @@ Status CheckGroup(const RankSummary& summary, const GroupOperations& group) {
     const Interval time{group.start[i], group.end[i]};
     if (!IsInterval(time) || (group.launch[i] != kOpen && !IsTime(group.launch[i])))
       return Wrong("the times of an operation");
-    if (group.exposed_ns[i] < 0 || group.exposed_ns[i] > time.end - time.start)
+    if (group.exposed_ns[i] < 0 || group.exposed_ns[i] > time.end - time.start ||
+        group.blocked_ns[i] < 0 || group.blocked_ns[i] > group.exposed_ns[i])
       return Wrong("the exposed time of an operation");
     if (group.kind[i] >= summary.kinds.size()) return Wrong("the kind of an operation");
     if (group.step[i] != kNone && group.step[i] >= summary.steps.size())

@@ -12,7 +12,7 @@ namespace {
 // Operations of a function on a communicator, the last life of it.
 struct Progress {
   const GroupOperations* group = nullptr;
-  std::int64_t completed = 0;      // of the function
+  std::int64_t completed = 0;       // of the function
   std::int64_t last_sequence = -1;  // of these; -1: not told
 };
 
@@ -58,8 +58,7 @@ void FindAbsent(const Job& job, Hang& hang) {
     if (progress.group == nullptr) continue;
     size = std::max(size, progress.group->size);
     recorded.insert(progress.group->rank);
-    const bool waits =
-        std::find(hang.waiting.begin(), hang.waiting.end(), r) != hang.waiting.end();
+    const bool waits = std::find(hang.waiting.begin(), hang.waiting.end(), r) != hang.waiting.end();
     if (!waits && !Completed(progress, first, hang.sequence)) hang.absent.push_back(r);
   }
   std::stable_sort(hang.absent.begin(), hang.absent.end(), [&](std::size_t a, std::size_t b) {
@@ -98,8 +97,7 @@ std::vector<Hang> FindHangs(const Job& job) {
     const HungFacts operation{hang.hash, hang.function, hang.bytes, hang.sequence, hang.since};
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
       const auto stands = [&](const HungFacts& hung) { return SameOperation(hung, operation); };
-      const auto found =
-          std::find_if(job.ranks[r].hung.begin(), job.ranks[r].hung.end(), stands);
+      const auto found = std::find_if(job.ranks[r].hung.begin(), job.ranks[r].hung.end(), stands);
       if (found == job.ranks[r].hung.end()) continue;
       hang.waiting.push_back(r);
       hang.since = std::min(hang.since, found->since);

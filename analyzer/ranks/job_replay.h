@@ -3,7 +3,7 @@
 //
 // Each rank is played as a line of its own time (own_time.h) on which its operations lie:
 //   ready    where the operation begins on the rank;
-//   blocked  where the rank cannot go on before the operation has ended; only if it was exposed.
+//   blocked  where the rank cannot go on before the operation has ended; only if it waited for it.
 // An operation that several ranks do together takes its transfer time from the moment at which the
 // last of them has come, and a rank does one operation of a communicator after the other:
 //   end = max over ranks of max(ready, end of the operation before it) + transfer.

@@ -96,8 +96,7 @@ JobSteps NumberSteps(const Job& job, const std::vector<MatchedGroup>& groups) {
   for (std::size_t r = 0; r < shift.size(); ++r) {
     if (!shift[r]) continue;
     lowest = std::min(lowest, *shift[r]);
-    highest =
-        std::max(highest, *shift[r] + static_cast<std::int64_t>(job.ranks[r].steps.size()));
+    highest = std::max(highest, *shift[r] + static_cast<std::int64_t>(job.ranks[r].steps.size()));
   }
   steps.count = static_cast<std::size_t>(highest - lowest);
   std::vector<std::int64_t> votes(steps.count);

@@ -5,11 +5,11 @@
 
 namespace traceinject {
 
-OwnTime::OwnTime(const RankSummary& summary) {
-  Intervals exposed;
+OwnTime::OwnTime(const RankSummary& summary, const Intervals& also) {
+  Intervals exposed = also;
   for (const GroupOperations& group : summary.groups) {
     for (std::size_t i = 0; i < group.count(); ++i)
-      exposed.push_back({std::max(group.start[i], group.end[i] - group.exposed_ns[i]), group.end[i]});
+      exposed.push_back({group.end[i] - group.blocked_ns[i], group.end[i]});
   }
   blocked_ = Merge(std::move(exposed));
   before_.reserve(blocked_.size());

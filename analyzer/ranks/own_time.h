@@ -2,9 +2,9 @@
 // A GPU's own time: wall time without that in which it only waited for communication, its own
 // transfers or other ranks. What a rank would take alone.
 //
-// An operation that was exposed for x ns is taken to have been so at its end: the work that hid it
-// had run out, and what follows needs its result. So the GPU was blocked over the union of
-// [end - x, end).
+// It waits for an operation that runs alone until its end: the work that hid it had run out, and
+// what follows needs the result. An operation that other work outlasts blocks nobody, although it
+// may have run alone for a while: then another operation did that ended first.
 #pragma once
 
 #include <vector>
@@ -16,8 +16,9 @@ namespace traceinject {
 
 class OwnTime {
  public:
+  // `also`: when it was blocked by what it has no records of (missing_records.h).
   // O(operations log operations).
-  explicit OwnTime(const RankSummary& summary);
+  explicit OwnTime(const RankSummary& summary, const Intervals& also = {});
 
   // Own time from time 0 on, at a moment of the rank's clock; never decreases. O(log n).
   TimeNs At(TimeNs wall) const;

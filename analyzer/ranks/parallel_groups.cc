@@ -7,8 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/ranks/pipelines.h"
-
 namespace traceinject {
 namespace {
 
@@ -27,22 +25,32 @@ struct Usage {
   std::set<std::string_view> hosts;
 };
 
-void AddMember(const RankSummary& summary, const GroupOperations& rows, std::size_t first,
-               const JobSteps& steps, Usage& to) {
+void AddRow(const RankSummary& summary, const GroupOperations& rows, std::uint32_t row, Usage& to) {
+  const OperationKind& kind = summary.kinds[rows.kind[row]];
+  ++to.all;
+  to.point_to_point += IsBetweenTwo(kind.function) ? 1 : 0;
+  to.all_to_all += kind.function == "AlltoAll" ? 1 : 0;
+  to.gathers += kind.function == "AllGather" ? 1 : 0;
+  to.scatters += kind.function == "ReduceScatter" ? 1 : 0;
+  to.bytes += kind.bytes > 0 ? static_cast<double>(kind.bytes) : 0;
+  to.length_ns += static_cast<double>(rows.end[row] - rows.start[row]);
+  to.exposed_ns += static_cast<double>(rows.exposed_ns[row]);
+}
+
+void AddMember(const Job& job, const MatchedGroup& group, std::size_t member, const JobSteps& steps,
+               Usage& to) {
+  const std::size_t index = group.members[member].summary;
+  const RankSummary& summary = job.ranks[index];
+  const GroupOperations& rows = summary.groups[group.members[member].group];
+  if (!steps.first[index]) return;
+  const std::size_t first = *steps.first[index];
   to.hosts.insert(summary.host);
   for (std::size_t i = 0; i < summary.steps.size(); ++i)
     to.member_steps += steps.regular[first + i] ? 1 : 0;
-  for (std::size_t i = 0; i < rows.count(); ++i) {
-    if (rows.step[i] == kNone || !steps.regular[first + rows.step[i]]) continue;
-    const OperationKind& kind = summary.kinds[rows.kind[i]];
-    ++to.all;
-    to.point_to_point += IsPointToPoint(kind) ? 1 : 0;
-    to.all_to_all += kind.function == "AlltoAll" ? 1 : 0;
-    to.gathers += kind.function == "AllGather" ? 1 : 0;
-    to.scatters += kind.function == "ReduceScatter" ? 1 : 0;
-    to.bytes += kind.bytes > 0 ? static_cast<double>(kind.bytes) : 0;
-    to.length_ns += static_cast<double>(rows.end[i] - rows.start[i]);
-    to.exposed_ns += static_cast<double>(rows.exposed_ns[i]);
+  for (std::size_t op = 0; op < group.operations; ++op) {
+    const std::uint32_t row = group.row(op, member);
+    if (row != kNone && rows.step[row] != kNone && steps.regular[first + rows.step[row]])
+      AddRow(summary, rows, row, to);
   }
 }
 
@@ -70,14 +78,14 @@ std::vector<ParallelGroups> FindParallelGroups(const Job& job,
   std::map<std::pair<GroupUse, int>, std::pair<ParallelGroups, double>> found;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     Usage usage;
-    for (const GroupMember& member : groups[g].members) {
-      const RankSummary& summary = job.ranks[member.summary];
-      if (steps.first[member.summary])
-        AddMember(summary, summary.groups[member.group], *steps.first[member.summary], steps,
-                  usage);
-    }
+    for (std::size_t m = 0; m < groups[g].members.size(); ++m)
+      AddMember(job, groups[g], m, steps, usage);
     if (usage.member_steps == 0 || usage.all == 0) continue;
     auto& [to, member_steps] = found[{UseOf(usage), groups[g].size}];
+    to.count += to.groups.empty() || groups[to.groups.back()].hash != groups[g].hash ||
+                        groups[to.groups.back()].life != groups[g].life
+                    ? 1
+                    : 0;
     to.groups.push_back(g);
     to.one_host &= usage.hosts.size() == 1;
     to.operations += static_cast<double>(usage.all);
@@ -97,9 +105,8 @@ std::vector<ParallelGroups> FindParallelGroups(const Job& job,
       one.*mean /= member_steps;
     list.push_back(std::move(one));
   }
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-    return a.exposed_ns > b.exposed_ns;
-  });
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.exposed_ns > b.exposed_ns; });
   return list;
 }
 

@@ -36,6 +36,7 @@ struct ParallelGroups {
   GroupUse use = GroupUse::kOther;
   int size = 0;
   std::vector<std::size_t> groups;  // indices into the matched groups
+  std::size_t count = 0;            // communicators: the pairs of one are several matched groups
   bool one_host = true;             // no group reaches beyond a host
   // Means over ranks and regular steps.
   double operations = 0, bytes = 0;

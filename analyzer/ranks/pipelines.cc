@@ -11,33 +11,16 @@ namespace {
 
 bool Sends(const OperationKind& kind) { return kind.function.find("Send") != std::string::npos; }
 
-const GroupOperations& RowsOf(const Job& job, const GroupMember& member) {
-  return job.ranks[member.summary].groups[member.group];
-}
-
 // Who exchanges data with whom.
 using Neighbours = std::vector<std::set<std::size_t>>;
 
 Neighbours FindNeighbours(const Job& job, const std::vector<MatchedGroup>& groups) {
   Neighbours neighbours(job.ranks.size());
-  std::vector<std::size_t> pair;
   for (const MatchedGroup& group : groups) {
-    const std::size_t size = group.members.size();
-    for (std::size_t op = 0; op < group.operations; ++op) {
-      pair.clear();
-      bool between_two = true;
-      for (std::size_t m = 0; m < size && between_two; ++m) {
-        const std::uint32_t row = group.rows[op * size + m];
-        if (row == kNone) continue;
-        const GroupMember& member = group.members[m];
-        between_two = IsPointToPoint(
-            job.ranks[member.summary].kinds[RowsOf(job, member).kind[row]]);
-        pair.push_back(member.summary);
-      }
-      if (!between_two || pair.size() != 2) continue;
-      neighbours[pair[0]].insert(pair[1]);
-      neighbours[pair[1]].insert(pair[0]);
-    }
+    if (!group.pair || group.operations == 0) continue;
+    const std::size_t a = group.members[0].summary, b = group.members[1].summary;
+    neighbours[a].insert(b);
+    neighbours[b].insert(a);
   }
   return neighbours;
 }
@@ -57,7 +40,7 @@ Exchange ExchangeOf(const RankSummary& summary) {
   for (const GroupOperations& group : summary.groups) {
     for (std::size_t i = 0; i < group.count(); ++i) {
       const OperationKind& kind = summary.kinds[group.kind[i]];
-      if (!IsPointToPoint(kind) || group.step[i] == kNone) continue;
+      if (!IsBetweenTwo(kind.function) || group.step[i] == kNone) continue;
       const bool sends = Sends(kind);
       found.sends += sends ? 1 : 0;
       const auto [at, is_new] = first.try_emplace(group.step[i], First{group.start[i], sends});
@@ -104,26 +87,35 @@ std::vector<std::size_t> ChainOf(const Job& job, const Neighbours& neighbours, s
   return chain;
 }
 
-// Per regular step: time that a rank was blocked in operations between two ranks.
-double BubbleOf(const RankSummary& summary, const JobSteps& steps, std::size_t first) {
+// Whether the ranks of a group hold different stages.
+bool SpansStages(const MatchedGroup& group, const std::vector<std::uint32_t>& stage) {
+  return std::any_of(group.members.begin(), group.members.end(), [&](const GroupMember& member) {
+    return stage[member.summary] != stage[group.members.front().summary];
+  });
+}
+
+// Of all ranks and regular steps: time blocked in operations with ranks of other stages.
+double SumBubbles(const Job& job, const std::vector<MatchedGroup>& groups, const JobSteps& steps,
+                  const std::vector<std::uint32_t>& stage) {
   double sum = 0;
-  for (const GroupOperations& group : summary.groups) {
-    for (std::size_t i = 0; i < group.count(); ++i) {
-      const std::uint32_t step = group.step[i];
-      if (step == kNone || !steps.regular[first + step] ||
-          !IsPointToPoint(summary.kinds[group.kind[i]]))
-        continue;
-      sum += static_cast<double>(group.exposed_ns[i]);
+  for (const MatchedGroup& group : groups) {
+    if (!SpansStages(group, stage)) continue;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const GroupMember& member = group.members[m];
+      const GroupOperations& rows = job.ranks[member.summary].groups[member.group];
+      if (!steps.first[member.summary]) continue;
+      for (std::size_t op = 0; op < group.operations; ++op) {
+        const std::uint32_t row = group.row(op, m);
+        if (row == kNone || rows.step[row] == kNone) continue;
+        if (steps.regular[*steps.first[member.summary] + rows.step[row]])
+          sum += static_cast<double>(rows.blocked_ns[row]);
+      }
     }
   }
   return sum;
 }
 
 }  // namespace
-
-bool IsPointToPoint(const OperationKind& kind) {
-  return kind.function == "Send" || kind.function == "Recv" || kind.function == "Send+Recv";
-}
 
 std::optional<double> Pipelines::ideal_bubble_share() const {
   if (stages < 2 || micro_batches <= 0) return std::nullopt;
@@ -132,7 +124,7 @@ std::optional<double> Pipelines::ideal_bubble_share() const {
 }
 
 Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
-                        const JobSteps& steps, const std::vector<OwnTime>& own) {
+                        const JobSteps& steps) {
   Pipelines found;
   found.stage.assign(job.ranks.size(), kNone);
   const Neighbours neighbours = FindNeighbours(job, groups);
@@ -152,27 +144,32 @@ Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
   if (const Exchange exchange = ExchangeOf(job.ranks[heads.front()]); exchange.steps > 0)
     found.micro_batches = (exchange.sends + exchange.steps / 2) / exchange.steps;
 
-  found.work_ns.assign(found.stages, 0);
-  std::vector<double> counts(found.stages, 0);
-  double all = 0;
+  double rank_steps = 0;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     if (found.stage[r] == kNone || !steps.first[r]) continue;
-    double mine = 0;
-    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i) {
-      if (!steps.regular[*steps.first[r] + i]) continue;
-      found.work_ns[found.stage[r]] +=
-          static_cast<double>(own[r].Between(job.ranks[r].steps[i].time));
-      ++mine;
-    }
-    counts[found.stage[r]] += mine;
-    all += mine;
-    found.bubble_ns += BubbleOf(job.ranks[r], steps, *steps.first[r]);
+    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i)
+      rank_steps += steps.regular[*steps.first[r] + i] ? 1 : 0;
   }
-  if (all > 0) found.bubble_ns /= all;
-  for (std::size_t i = 0; i < found.stages; ++i) {
-    if (counts[i] > 0) found.work_ns[i] /= counts[i];
-  }
+  if (rank_steps > 0) found.bubble_ns = SumBubbles(job, groups, steps, found.stage) / rank_steps;
   return found;
+}
+
+std::vector<double> StageWork(const Pipelines& pipelines, const WorkTable& work) {
+  std::vector<double> sums(pipelines.stages), counts(pipelines.stages);
+  for (std::size_t r = 0; r < pipelines.stage.size(); ++r) {
+    const std::uint32_t stage = pipelines.stage[r];
+    if (stage == kNone) continue;
+    for (const std::size_t step : work.regular_steps()) {
+      const std::optional<double> usual = work.usual_ns(r, step), own = work.own_ns(r, step);
+      if (!own) continue;
+      sums[stage] += usual.value_or(*own);
+      ++counts[stage];
+    }
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (counts[i] > 0) sums[i] /= counts[i];
+  }
+  return sums;
 }
 
 }  // namespace traceinject

@@ -24,8 +24,9 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
 proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns);
 proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, double step_ns);
 // What the stages cost by being uneven, and the schedule by filling and draining; those that are
-// worth it. O(plays).
+// worth it. `stage_work`: StageWork(). O(plays).
 std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,
+                                                 const std::vector<double>& stage_work,
                                                  const JobReplay& replay, double step_ns);
 
 }  // namespace traceinject

@@ -30,8 +30,8 @@ std::string NumberRanges(const std::vector<int>& numbers) {
     std::size_t last = i;
     while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
     if (!text.empty()) text += ", ";
-    text += last == i ? fmt::format("{}", numbers[i])
-                      : fmt::format("{}-{}", numbers[i], numbers[last]);
+    text +=
+        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
     i = last + 1;
   }
   return text;

@@ -42,6 +42,7 @@ struct GroupOperations {
   std::vector<TimeNs> start, end;      // of its kernels
   std::vector<TimeNs> launch;          // beginning of the call that launched it; kOpen: unknown
   std::vector<TimeNs> exposed_ns;      // of [start, end), while no other kernel ran on the GPU
+  std::vector<TimeNs> blocked_ns;      // of that, the part that lasts until the end
   std::vector<std::uint32_t> kind;     // index into RankSummary::kinds
   std::vector<std::int32_t> peer;      // rank in the communicator of a Send or Recv; -1: none
   std::vector<std::int64_t> sequence;  // NCCL's number of it; -1: not told

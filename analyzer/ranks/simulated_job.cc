@@ -150,6 +150,7 @@ class Summariser {
     group.end.push_back(time.end);
     group.launch.push_back(Local(one.launch));
     group.exposed_ns.push_back(time.end - time.start - LengthInside(compute_, time));
+    group.blocked_ns.push_back(FreeTail(compute_, time));
     group.kind.push_back(one.kind);
     group.peer.push_back(one.peer);
     group.sequence.push_back(sequence);

@@ -17,7 +17,7 @@ class Writer {
       : plan_(plan), stage_(stage), kinds_(kinds) {}
 
   std::vector<Instruction> BeforeTheFirstStep() {
-    if (plan_.data < 2 || plan_.sharded) return {};
+    if (plan_.data < 2 || Shards()) return {};
     // The parameters of rank 0.
     for (int i = 0; i < 2; ++i)
       JoinLast(Issue(CommunicatorKind::kData, "Broadcast", plan_.layer_bytes));
@@ -28,7 +28,7 @@ class Writer {
     Add({.kind = Instruction::Kind::kIdle, .length_ns = plan_.host_ns});
     if (plan_.pipeline > 1) {
       OneForwardOneBackward();
-    } else if (plan_.sharded) {
+    } else if (Shards()) {
       Sharded();
     } else {
       Forward();
@@ -36,12 +36,13 @@ class Writer {
     }
     JoinAll();
     if (plan_.pipeline > 1) JoinLast(Issue(CommunicatorKind::kModel, "AllReduce", 8));
-    if (plan_.sharded) JoinLast(Issue(CommunicatorKind::kData, "AllReduce", 4));
+    if (Shards()) JoinLast(Issue(CommunicatorKind::kData, "AllReduce", 4));
     Compute(2, plan_.optimizer_ns);
     return std::move(program_);
   }
 
  private:
+  bool Shards() const { return plan_.sharded && plan_.data > 1 && plan_.pipeline == 1; }
   void Add(const Instruction& instruction) { program_.push_back(instruction); }
   void Compute(int kernel, TimeNs length) {
     Add({.kind = Instruction::Kind::kCompute, .length_ns = length, .kernel = kernel});

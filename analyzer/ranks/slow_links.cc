@@ -14,7 +14,7 @@ namespace traceinject {
 namespace {
 
 constexpr double kOutlierDeviations = 4;
-constexpr double kMadScale = 1.4826;  // of a normal distribution
+constexpr double kMadScale = 1.4826;      // of a normal distribution
 constexpr std::size_t kFewForMedian = 3;  // groups: a slow one is too large a part of them
 
 // What is compared: the same work on groups of the same size.
@@ -128,10 +128,13 @@ class Blame {
     const auto pair = Shared(collect(slow, pairs), collect(fast, pairs));
     // The narrowest that explains it: a rank of several slow groups, else a host or the way between
     // two; of a single slow group its ranks.
-    if (rank.size() == 1) to.ranks.assign(rank.begin(), rank.end());
-    else if (host.size() == 1) to.hosts.assign(host.begin(), host.end());
-    else if (pair.size() == 1) to.hosts = {pair.begin()->first, pair.begin()->second};
-    else to.ranks.assign(rank.begin(), rank.end());
+    if (rank.size() != 1 && host.size() == 1) {
+      to.hosts.assign(host.begin(), host.end());
+    } else if (rank.size() != 1 && pair.size() == 1) {
+      to.hosts = {pair.begin()->first, pair.begin()->second};
+    } else {
+      to.ranks.assign(rank.begin(), rank.end());
+    }
   }
 
  private:
@@ -188,44 +191,76 @@ void AddClass(const LinkClass& key, const std::vector<GroupRate>& rates, SlowSet
   to.usual = usual.ns_per_byte;
 }
 
+// Slow groups of one size or several, as one finding.
+SlowGroups Describe(const std::vector<const SlowSet*>& sets) {
+  SlowGroups link;
+  double most_ns = 0;
+  for (const SlowSet* set : sets) {
+    for (const auto& [group, share] : set->usual_share) link.groups.push_back(group);
+    if (set->main_ns <= most_ns) continue;
+    most_ns = set->main_ns;
+    link.size = set->main->size;
+    link.function = set->main->function;
+    link.bytes = std::llround(set->bytes);
+    link.transfer_ns = set->ns_per_byte * set->bytes;
+    link.usual_ns = set->usual * set->bytes;
+  }
+  std::sort(link.groups.begin(), link.groups.end());
+  return link;
+}
+
+JobSaving SavingOfUsual(const std::vector<const SlowSet*>& sets, const JobReplay& replay) {
+  JobChange usual;
+  usual.transfer = [&](std::size_t g) {
+    for (const SlowSet* set : sets) {
+      if (const auto found = set->usual_share.find(g); found != set->usual_share.end())
+        return found->second;
+    }
+    return 1.0;
+  };
+  return SavingOf(replay, usual);
+}
+
 }  // namespace
 
 std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedGroup>& groups,
-                                    const JobReplay& replay) {
+                                      const JobReplay& replay) {
   Rates rates;
   for (std::size_t g = 0; g < groups.size(); ++g) AddRates(job, groups[g], g, rates);
   std::map<int, SlowSet> by_size;
-  std::map<int, std::set<std::size_t>> compared;  // groups of a size
+  std::set<std::size_t> compared;
   for (const auto& [key, list] : rates) {
     if (list.size() < 2) continue;
     AddClass(key, list, by_size[key.size]);
-    for (const GroupRate& rate : list) compared[key.size].insert(rate.group);
+    for (const GroupRate& rate : list) compared.insert(rate.group);
   }
-  std::vector<SlowGroups> links;
+  std::erase_if(by_size, [](const auto& one) { return one.second.main == nullptr; });
   const Blame blame(job, groups);
-  for (const auto& [size, set] : by_size) {
-    if (set.main == nullptr) continue;
-    SlowGroups link;
-    link.size = size;
-    link.function = set.main->function;
-    link.bytes = std::llround(set.bytes);
-    link.transfer_ns = set.ns_per_byte * set.bytes;
-    link.usual_ns = set.usual * set.bytes;
+  const auto make = [&](const std::vector<const SlowSet*>& sets) {
+    SlowGroups link = Describe(sets);
     std::vector<std::size_t> fast;
-    for (const std::size_t g : compared[size]) {
-      (set.usual_share.contains(g) ? link.groups : fast).push_back(g);
+    for (const std::size_t g : compared) {
+      const bool of_size = std::any_of(sets.begin(), sets.end(), [&](const SlowSet* set) {
+        return set->main->size == groups[g].size;
+      });
+      if (of_size && !std::binary_search(link.groups.begin(), link.groups.end(), g))
+        fast.push_back(g);
     }
     blame.Assign(link.groups, fast, link);
-    JobChange usual;
-    usual.transfer = [&](std::size_t g) {
-      const auto found = set.usual_share.find(g);
-      return found == set.usual_share.end() ? 1 : found->second;
-    };
-    link.saving = SavingOf(replay, usual);
-    links.push_back(std::move(link));
-  }
-  std::stable_sort(links.begin(), links.end(),
-                   [](const SlowGroups& a, const SlowGroups& b) { return a.saving.ns > b.saving.ns; });
+    link.saving = SavingOfUsual(sets, replay);
+    return link;
+  };
+  std::vector<const SlowSet*> all;
+  for (const auto& [size, set] : by_size) all.push_back(&set);
+  if (all.empty()) return {};
+  // One cause for all is likelier than one for each.
+  std::vector<SlowGroups> links{make(all)};
+  if (all.size() == 1 || !links.front().ranks.empty() || !links.front().hosts.empty()) return links;
+  links.clear();
+  for (const SlowSet* set : all) links.push_back(make({set}));
+  std::stable_sort(links.begin(), links.end(), [](const SlowGroups& a, const SlowGroups& b) {
+    return a.saving.ns > b.saving.ns;
+  });
   return links;
 }
 

@@ -21,9 +21,9 @@ constexpr double kMostLateRatio = 0.25;
 constexpr std::size_t kFewestJobSteps = 5;  // says nothing about persistence with less
 
 double Mean(const std::vector<double>& values) {
-  return values.empty()
-             ? 0
-             : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  return values.empty() ? 0
+                        : std::accumulate(values.begin(), values.end(), 0.0) /
+                              static_cast<double>(values.size());
 }
 
 double Median(std::vector<double> values) {
@@ -164,8 +164,8 @@ class Explainer {
     for (const std::size_t peer : peers) {
       for (const KernelFacts& kernel : job_.ranks[peer].kernels)
         medians[kernel.name].push_back(static_cast<double>(kernel.median_ns));
-      counts.push_back(StepMean(job_, steps_, work_, peer,
-                                [](const StepFacts& step) { return step.kernels; }));
+      counts.push_back(
+          StepMean(job_, steps_, work_, peer, [](const StepFacts& step) { return step.kernels; }));
     }
     double weighted = 0, weight = 0;
     for (const KernelFacts& kernel : job_.ranks[rank].kernels) {
@@ -185,8 +185,7 @@ class Explainer {
     }
   }
 
-  void CompareClocks(std::size_t rank, const std::vector<std::size_t>& peers,
-                     Straggler& to) const {
+  void CompareClocks(std::size_t rank, const std::vector<std::size_t>& peers, Straggler& to) const {
     to.clock_mhz = job_.ranks[rank].busy_sm_clock_mhz;
     std::vector<double> clocks;
     for (const std::size_t peer : peers) {
@@ -284,10 +283,9 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
   for (const std::vector<std::size_t>& members : GroupByHost(job, suspects)) {
     Straggler straggler;
     straggler.summaries = members;
-    const std::size_t slowest =
-        *std::max_element(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-          return lateness[a].mean < lateness[b].mean;
-        });
+    const std::size_t slowest = *std::max_element(
+        members.begin(), members.end(),
+        [&](std::size_t a, std::size_t b) { return lateness[a].mean < lateness[b].mean; });
     straggler.excess_ns = lateness[slowest].mean;
     straggler.late_share = lateness[slowest].late_share;
     explainer.Explain(slowest, straggler);
@@ -299,8 +297,9 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
     straggler.saving = SavingOf(replay, usual);
     skew.stragglers.push_back(std::move(straggler));
   }
-  std::stable_sort(skew.stragglers.begin(), skew.stragglers.end(),
-                   [](const Straggler& a, const Straggler& b) { return a.saving.ns > b.saving.ns; });
+  std::stable_sort(
+      skew.stragglers.begin(), skew.stragglers.end(),
+      [](const Straggler& a, const Straggler& b) { return a.saving.ns > b.saving.ns; });
   if (skew.stragglers.empty()) skew.imbalance = FindImbalance(work, replay, step_ns);
   return skew;
 }

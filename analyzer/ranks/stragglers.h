@@ -61,7 +61,7 @@ struct Straggler {
 
 struct Imbalance {
   bool found = false;
-  double excess_ns = 0;    // mean over steps: most to do minus the mean of the peers
+  double excess_ns = 0;      // mean over steps: most to do minus the mean of the peers
   std::size_t culprits = 0;  // ranks that had most to do in some step
   JobSaving saving;
 };

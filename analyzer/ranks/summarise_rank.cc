@@ -150,6 +150,7 @@ class OperationCollector {
     group.end.push_back(launch.end);
     group.launch.push_back(call == kNone ? kOpen : rank_.api.start[call]);
     group.exposed_ns.push_back(launch.exposed_ns);
+    group.blocked_ns.push_back(launch.blocked_ns);
     group.kind.push_back(KindOf(launch));
     const bool to_one =
         launch.calls == 1 && (launch.function == "Send" || launch.function == "Recv");

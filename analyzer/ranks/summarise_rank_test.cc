@@ -128,6 +128,7 @@ TEST(SummariseRankTest, OperationsOfEachCommunicator) {
     EXPECT_EQ(group.end[i], at + 9 * kMs);
     EXPECT_EQ(group.launch[i], at + 110 * kUs);
     EXPECT_EQ(group.exposed_ns[i], 2 * kMs);
+    EXPECT_EQ(group.blocked_ns[i], 2 * kMs);
     EXPECT_EQ(summary.kinds.at(group.kind[i]), kind);
     EXPECT_EQ(group.peer[i], -1);
     EXPECT_EQ(group.sequence[i], static_cast<std::int64_t>(i));

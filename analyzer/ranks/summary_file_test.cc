@@ -72,6 +72,7 @@ GroupOperations RandomGroup(Randomness& random, const RankSummary& of) {
     group.end.push_back(start + length);
     group.launch.push_back(launches && random.Coin() ? random.Time() : kOpen);
     group.exposed_ns.push_back(random.From(0, length));
+    group.blocked_ns.push_back(random.From(0, group.exposed_ns.back()));
     group.kind.push_back(
         static_cast<std::uint32_t>(random.From(0, static_cast<std::int64_t>(of.kinds.size()) - 1)));
     group.peer.push_back(peers ? static_cast<std::int32_t>(random.From(-1, 63)) : -1);
@@ -136,8 +137,8 @@ std::string Written(const Job& job) {
 void ExpectSameGroup(const GroupOperations& a, const GroupOperations& b) {
   EXPECT_EQ(std::tie(a.hash, a.life, a.size, a.rank, a.nodes, a.name),
             std::tie(b.hash, b.life, b.size, b.rank, b.nodes, b.name));
-  EXPECT_EQ(std::tie(a.start, a.end, a.launch, a.exposed_ns),
-            std::tie(b.start, b.end, b.launch, b.exposed_ns));
+  EXPECT_EQ(std::tie(a.start, a.end, a.launch, a.exposed_ns, a.blocked_ns),
+            std::tie(b.start, b.end, b.launch, b.exposed_ns, b.blocked_ns));
   EXPECT_EQ(std::tie(a.kind, a.peer, a.sequence, a.step),
             std::tie(b.kind, b.peer, b.sequence, b.step));
 }
@@ -201,6 +202,7 @@ Job TrainingJob(int operations) {
     group.end.push_back(start + random.From(200'000, 300'000));
     group.launch.push_back(start - random.From(50'000, 5'000'000));
     group.exposed_ns.push_back((group.end.back() - start) * 2 / 3);
+    group.blocked_ns.push_back(group.exposed_ns.back());
     group.kind.push_back(0);
     group.peer.push_back(-1);
     group.sequence.push_back(i);
@@ -280,6 +282,7 @@ TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
   expect(SaidOf([&](Rank& r) { group(r).set_length(0, -1); }), "the times of an operation");
   expect(SaidOf([&](Rank& r) { group(r).set_start(1, INT64_MAX); }), "the times of an operation");
   expect(SaidOf([&](Rank& r) { group(r).set_exposed_ns(0, 1'000'000'000); }), "the exposed time");
+  expect(SaidOf([&](Rank& r) { group(r).add_exposed_before_ns(1); }), "different lengths");
   expect(SaidOf([&](Rank& r) {
            for (int i = 0; i < 3; ++i) group(r).add_kind(1);
          }),

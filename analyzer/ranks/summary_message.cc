@@ -142,6 +142,9 @@ void WriteGroup(const GroupOperations& from, proto::GroupOperations& to) {
   Put(
       rows, [&](std::size_t row) { return from.exposed_ns[row]; }, 0, to.mutable_exposed_ns());
   Put(
+      rows, [&](std::size_t row) { return Minus(from.exposed_ns[row], from.blocked_ns[row]); }, 0,
+      to.mutable_exposed_before_ns());
+  Put(
       rows, [&](std::size_t row) { return from.kind[row]; }, 0, to.mutable_kind());
   Put(
       rows, [&](std::size_t row) { return from.peer[row]; }, -1, to.mutable_peer());
@@ -167,18 +170,20 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
   to.name = from.name();
   const int rows = from.start_size();
   const Reader launch(from.launch_before(), kUnknownLaunch), exposed(from.exposed_ns(), 0),
-      sequence(from.sequence(), 0);
+      exposed_before(from.exposed_before_ns(), 0), sequence(from.sequence(), 0);
   const Reader peer(from.peer(), -1), step(from.step(), 0);
   const Reader kind(from.kind(), 0);
-  if (from.length_size() != rows || !launch.Fits(rows) || !exposed.Fits(rows) || !kind.Fits(rows) ||
-      !peer.Fits(rows) || !sequence.Fits(rows) || !step.Fits(rows))
+  if (from.length_size() != rows || !launch.Fits(rows) || !exposed.Fits(rows) ||
+      !exposed_before.Fits(rows) || !kind.Fits(rows) || !peer.Fits(rows) || !sequence.Fits(rows) ||
+      !step.Fits(rows))
     return Error{"columns of a communicator have different lengths"};
   if (static_cast<std::size_t>(rows) > kMostRows)
     return Error{"the number of operations cannot be"};
   const auto reserve = [rows](auto&... columns) {
     (columns.reserve(static_cast<std::size_t>(rows)), ...);
   };
-  reserve(to.start, to.end, to.launch, to.exposed_ns, to.kind, to.peer, to.sequence, to.step);
+  reserve(to.start, to.end, to.launch, to.exposed_ns, to.blocked_ns, to.kind, to.peer, to.sequence,
+          to.step);
   TimeNs start = 0;
   std::int64_t number = -1, step_number = -1;
   for (int row = 0; row < rows; ++row) {
@@ -189,6 +194,7 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
     to.end.push_back(Plus(start, from.length(row)));
     to.launch.push_back(launch[row] == kUnknownLaunch ? kOpen : Minus(start, launch[row]));
     to.exposed_ns.push_back(exposed[row]);
+    to.blocked_ns.push_back(Minus(exposed[row], exposed_before[row]));
     to.kind.push_back(static_cast<std::uint32_t>(kind[row]));
     to.peer.push_back(static_cast<std::int32_t>(peer[row]));
     to.sequence.push_back(number);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each rank had to do in each step, beside what its peers had: the ranks with like work (of its
-// pipeline stage; without pipelines all).
+// What each rank had to do in each step, beside what its peers had: the ranks with like work (of
+// its pipeline stage; without pipelines all).
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,7 @@ class WorkTable {
   // Mean over the peers, the rank included.
   std::optional<double> mean_ns(std::size_t rank, std::size_t step) const;
   std::optional<double> excess_ns(std::size_t rank, std::size_t step) const;
-  const std::vector<std::size_t>& peers(std::size_t rank) const {
-    return peers_[peers_of_[rank]];
-  }
+  const std::vector<std::size_t>& peers(std::size_t rank) const { return peers_[peers_of_[rank]]; }
 
  private:
   std::size_t at(std::size_t rank, std::size_t step) const { return step * ranks_ + rank; }
