@@ -70,7 +70,7 @@ std::string JobText(const Job& job) {
   std::vector<std::vector<std::string>> rows = {
       {"host", "ranks", "GPU", "GPUs", "steps", "NCCL operations", "cut off"}};
   for (const auto& [name, host] : hosts) {
-    rows.push_back({Printable(name), RanksOf(host),
+    rows.push_back({name.empty() ? "-" : Printable(name), RanksOf(host),
                     JoinFirst({host.gpus.begin(), host.gpus.end()}, 2), FormatCount(host.devices),
                     FormatCount(host.steps), FormatCount(host.operations),
                     FormatCount(host.cut_off)});
