@@ -38,6 +38,8 @@ int RunNvtx(const std::vector<std::string>& arguments);
 int RunMemory(const std::vector<std::string>& arguments);
 int RunData(const std::vector<std::string>& arguments);
 int RunSummarize(const std::vector<std::string>& arguments);
+int RunRanks(const std::vector<std::string>& arguments);
+int RunCollectives(const std::vector<std::string>& arguments);
 int RunCombine(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);

@@ -21,6 +21,7 @@ int RunCombine(const std::vector<std::string>& arguments) {
   AddJobOptions(app, command,
                 "summaries (*.summary), recordings (run.db stands for run.rank*.db), or folders of "
                 "these");
+  AddJobReportOptions(app, command);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   const Result<Job> job = [&] {
     ProgressBar bar(!command.no_progress);

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "analyzer/commands/run_options.h"
 #include "analyzer/common/result.h"
 #include "analyzer/ranks/load_job.h"
 #include "analyzer/ranks/rank_summary.h"
@@ -19,17 +22,28 @@ struct JobCommand {
   std::string output = "-";
   unsigned threads = 0;
   bool no_progress = false;
+  std::string format = "text";
+  std::size_t rows = 32;  // of the table of ranks; 0: all
 };
 
 // The files, --threads and --no-progress. `what`: the files in words.
 void AddJobOptions(CLI::App& app, JobCommand& command, const std::string& what);
 
+// --format and --rows, of what WriteJobOrExplain() writes.
+void AddJobReportOptions(CLI::App& app, JobCommand& command);
+
 // What to read with. `on_progress` keeps `bar`, if there is one.
 class ProgressBar;
 JobOptions ReadingOptions(const JobCommand& command, ProgressBar* bar);
 
-// Writes what is to be said of the job; returns the exit code. An error is told on stderr, with
-// what to look at where the paths stand for nothing. One text, whichever program read the files.
+// The job, or the exit code: why there is none was told on stderr.
+std::variant<const Job*, int> JobOrExplain(const JobCommand& command, const Result<Job>& job);
+
+// Writes what the ranks tell of each other; returns the exit code. One text, whichever program read
+// the files.
 int WriteJobOrExplain(const JobCommand& command, const Result<Job>& job);
+
+// As StyleOf() of a run.
+PageStyle StyleOf(const JobCommand& command);
 
 }  // namespace traceinject

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/metrics/printable.h"
+#include "analyzer/ranks/align_clocks.h"
 #include "analyzer/ranks/hangs.h"
 #include "analyzer/ranks/job_replay.h"
 #include "analyzer/ranks/job_steps.h"
@@ -27,7 +29,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kLatenessParts = 40;  // of a row's heat strip
+constexpr std::size_t kLatenessParts = 20;  // of a row's heat strip
 constexpr int kMostMismatches = 20;
 constexpr std::int64_t kMostLostOperations = 2;  // at the end of a recording
 
@@ -53,6 +55,7 @@ class JobAnalysis {
   explicit JobAnalysis(const Job& job)
       : job_(job),
         matches_(MatchRanks(job)),
+        clocks_(AlignClocks(job, matches_)),
         steps_(NumberSteps(job, matches_.groups)),
         own_(OwnTimesOf(job, matches_.groups)),
         pipelines_(FindPipelines(job, matches_.groups, steps_)),
@@ -68,6 +71,7 @@ class JobAnalysis {
     to.set_base_unix_ns(job_.base_ns);
     for (const std::string& note : job_.notes) to.add_notes(note);
     for (const std::string& note : matches_.notes) to.add_notes(note);
+    for (const std::string& note : clocks_.notes) to.add_notes(note);
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) Row(r, *to.add_ranks());
     Totals(to);
     Findings(to);
@@ -101,8 +105,20 @@ class JobAnalysis {
     to.set_closed(summary.closed);
     to.set_dropped(summary.dropped);
     if (pipelines_.stage[r] != kNone) to.set_stage(static_cast<int>(pipelines_.stage[r]));
+    Clock(r, to);
     StepMeans(r, to);
     Lateness(r, to);
+  }
+
+  void Clock(std::size_t r, proto::RankRow& to) const {
+    const ClockFit& fit = clocks_.ranks[r];
+    to.set_clock_reason(fit.reason);
+    if (!fit.aligned) return;
+    const RankSummary& summary = job_.ranks[r];
+    const TimeNs middle = summary.start + (summary.end - summary.start) / 2;
+    to.set_clock_offset_ns(middle - ToJob(fit, middle));
+    to.set_clock_sigma_ns(Whole(fit.sigma_ns));
+    to.set_clock_drift_ppm(-1e6 * fit.drift);
   }
 
   void StepMeans(std::size_t r, proto::RankRow& to) const {
@@ -220,6 +236,7 @@ class JobAnalysis {
 
   const Job& job_;
   RankMatches matches_;
+  ClockAlignment clocks_;
   JobSteps steps_;
   std::vector<OwnTime> own_;
   Pipelines pipelines_;
@@ -232,7 +249,9 @@ class JobAnalysis {
 }  // namespace
 
 proto::Ranks AnalyseJob(const Job& job, const JobAnalysisOptions& options) {
-  return JobAnalysis(job).Write(options);
+  proto::Ranks ranks = JobAnalysis(job).Write(options);
+  MakePrintable(ranks);
+  return ranks;
 }
 
 }  // namespace traceinject

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "analyzer/metrics/collectives.h"
+
 namespace traceinject {
 namespace {
 
@@ -37,10 +39,13 @@ const HungFacts* FirstHung(const RankSummary& summary, std::uint64_t hash) {
   return found == summary.hung.end() ? nullptr : &*found;
 }
 
-// Whether a rank got further than another that stands in its next operation of that function.
-bool Completed(const Progress& progress, const Progress& waiting, std::int64_t sequence) {
-  if (sequence >= 0 && progress.last_sequence >= 0) return progress.last_sequence >= sequence;
-  return progress.completed > waiting.completed;
+// Whether a rank got further than the others, who stand in their next operation of that function.
+// By number, or by count, which is vague where records are missing: it counts only for functions
+// that a rank may leave before all others came.
+bool Completed(const Progress& progress, std::int64_t most_completed, const Hang& hang) {
+  if (hang.sequence >= 0 && progress.last_sequence >= 0)
+    return progress.last_sequence >= hang.sequence;
+  return !WaitsForAllRanks(hang.function) && progress.completed > most_completed;
 }
 
 bool SameOperation(const HungFacts& a, const HungFacts& b) {
@@ -52,14 +57,17 @@ bool SameOperation(const HungFacts& a, const HungFacts& b) {
 void FindAbsent(const Job& job, Hang& hang) {
   std::set<int> recorded;
   int size = 0;
-  const Progress first = ProgressOf(job.ranks[hang.waiting.front()], hang.hash, hang.function);
+  std::int64_t most_completed = 0;
+  for (const std::size_t r : hang.waiting)
+    most_completed =
+        std::max(most_completed, ProgressOf(job.ranks[r], hang.hash, hang.function).completed);
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
     const Progress progress = ProgressOf(job.ranks[r], hang.hash, hang.function);
     if (progress.group == nullptr) continue;
     size = std::max(size, progress.group->size);
     recorded.insert(progress.group->rank);
     const bool waits = std::find(hang.waiting.begin(), hang.waiting.end(), r) != hang.waiting.end();
-    if (!waits && !Completed(progress, first, hang.sequence)) hang.absent.push_back(r);
+    if (!waits && !Completed(progress, most_completed, hang)) hang.absent.push_back(r);
   }
   std::stable_sort(hang.absent.begin(), hang.absent.end(), [&](std::size_t a, std::size_t b) {
     return job.ranks[a].end < job.ranks[b].end;

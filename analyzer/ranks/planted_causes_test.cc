@@ -194,5 +194,62 @@ TEST(PlantedCausesTest, TooFewMicroBatches) {
              });
 }
 
+// The rank that died is named, with the operation that the others stand in.
+TEST(PlantedCausesTest, ARankThatDied) {
+  JobPlan plan = Ranks8();
+  plan.dead = 5;
+  plan.dead_step = 20;
+  for (const bool told : {false, true}) {
+    plan.tell_sequences = told;
+    CheckSeeds(plan, SeedsOr(kSeeds8),
+               [](const proto::Ranks& ranks, const SimulatedJob&, std::uint64_t) -> std::string {
+                 if (ranks.findings_size() == 0) return "nothing is named";
+                 const proto::RankFinding& first = ranks.findings(0);
+                 if (first.name() != "hang") return "something else is first";
+                 if (!first.text().starts_with("ranks 0-4, 6-7 stand in AllReduce"))
+                   return "it does not say who stands where";
+                 return first.text().ends_with("; rank 5 never came.") ? "" : "who never came?";
+               });
+  }
+}
+
+TEST(PlantedCausesTest, AStageThatDied) {
+  JobPlan plan = Pipeline(2, 4);
+  plan.dead = 5;
+  plan.dead_step = 8;
+  CheckSeeds(plan, SeedsOr(20),
+             [](const proto::Ranks& ranks, const SimulatedJob&, std::uint64_t) -> std::string {
+               for (const proto::RankFinding& finding : ranks.findings()) {
+                 if (finding.name() == "hang" &&
+                     finding.text().find("rank 5 never came") != std::string::npos)
+                   return "";
+               }
+               return "nobody says that rank 5 is missing";
+             });
+}
+
+TEST(PlantedCausesTest, UnevenWorkOf64Ranks) {
+  JobPlan plan = Ranks64();
+  plan.imbalance = 0.3;
+  JobPlan even = Healthy(plan);
+  even.forward_ns = std::llround(static_cast<double>(even.forward_ns) * (1 + 0.3 / 64));
+  CheckSeeds(plan, SeedsOr(kSeeds64), First("imbalance", even));
+}
+
+TEST(PlantedCausesTest, ASlowLinkAmong64Ranks) {
+  JobPlan plan = TensorAndData(8, 8);
+  plan.slow_link.rank = 27;
+  plan.slow_link.factor = 3;
+  CheckSeeds(plan, SeedsOr(kSeeds64), First("slow_link", Healthy(plan), 27));
+}
+
+TEST(PlantedCausesTest, ASlowStageOf64Ranks) {
+  JobPlan plan = Pipeline(16, 4);
+  plan.stage_work = {1, 1.25, 1, 1};
+  JobPlan even = Healthy(plan);
+  even.forward_ns = std::llround(static_cast<double>(even.forward_ns) * (1 + 0.25 / 4));
+  CheckSeeds(plan, SeedsOr(10), First("pipeline_stages", even));
+}
+
 }  // namespace
 }  // namespace traceinject

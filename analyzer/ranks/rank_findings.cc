@@ -8,6 +8,7 @@
 #include <numeric>
 #include <string>
 
+#include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
 #include "analyzer/ranks/rank_names.h"
 

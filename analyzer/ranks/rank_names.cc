@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "analyzer/common/text.h"
+
 namespace traceinject {
 namespace {
 
@@ -22,19 +24,6 @@ std::string RankName(const Job& job, std::size_t summary) {
   if (one.rank < 0) return fmt::format("pid {} GPU {}", one.pid, one.device);
   if (DrivesSeveral(job, one)) return fmt::format("rank {} GPU {}", one.rank, one.device);
   return fmt::format("rank {}", one.rank);
-}
-
-std::string NumberRanges(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text +=
-        last == i ? fmt::format("{}", numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
-    i = last + 1;
-  }
-  return text;
 }
 
 std::string RankNames(const Job& job, std::vector<std::size_t> summaries) {

@@ -14,7 +14,5 @@ namespace traceinject {
 std::string RankName(const Job& job, std::size_t summary);
 // "rank 3", "ranks 0-3, 7": of indices in any order. Without ranks the names one by one.
 std::string RankNames(const Job& job, std::vector<std::size_t> summaries);
-// "0-3, 7" of ascending numbers.
-std::string NumberRanges(const std::vector<int>& numbers);
 
 }  // namespace traceinject

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large jobs: matching of all their operations.
+// Large jobs: matching of all their operations, and their clocks.
 #include <benchmark/benchmark.h>
 
 #include <map>
 
+#include "analyzer/ranks/align_clocks.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/simulated_job.h"
 
@@ -51,6 +52,18 @@ void BM_MatchRanks(benchmark::State& state) {
   state.counters["records"] = static_cast<double>(Records(job));
 }
 BENCHMARK(BM_MatchRanks)
+    ->Args({64, 250})
+    ->Args({1024, 250})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_AlignClocks(benchmark::State& state) {
+  const Job& job =
+      Simulated(static_cast<int>(state.range(0)), static_cast<int>(state.range(1))).job;
+  const RankMatches matches = MatchRanks(job);
+  for (auto _ : state) benchmark::DoNotOptimize(AlignClocks(job, matches));
+}
+BENCHMARK(BM_AlignClocks)
     ->Args({64, 250})
     ->Args({1024, 250})
     ->Iterations(1)

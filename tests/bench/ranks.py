@@ -88,15 +88,16 @@ def make_job(template, folder, numbers, ranks):
 
 
 class Measured:
-    """An analyze-mpi run: seconds in all, and bytes that process 0 used at most."""
+    """An analyze-mpi run: seconds to read and to analyse, and bytes that process 0 used at most."""
 
     def __init__(self, build, processes, path):
         self.output, talk = run_mpi(build, processes, ["--figures", path])
-        found = re.search(r"summaries in ([0-9.]+) s; process 0 used ([0-9.]+) ([kMG])B", talk)
+        found = re.search(r"in ([0-9.]+) s, analysed in ([0-9.]+) s; process 0 used ([0-9.]+) ([kMG])B", talk)
         if found is None:
             sys.exit(f"ranks.py: analyze-mpi said: {talk}")
         self.seconds = float(found[1])
-        self.bytes = float(found[2]) * {"k": 1e3, "M": 1e6, "G": 1e9}[found[3]]
+        self.analysis_seconds = float(found[2])
+        self.bytes = float(found[3]) * {"k": 1e3, "M": 1e6, "G": 1e9}[found[4]]
 
 
 def run_mpi(build, processes, arguments):
@@ -133,7 +134,7 @@ def measure(options, template, folder, ranks):
     whole = f"{from_recordings.seconds:9.2f} {from_recordings.seconds / ranks * 1e3:9.1f} {from_recordings.bytes / 1e6:9.0f}" \
         if from_recordings else f"{'-':>9} {'-':>9} {'-':>9}"
     print(f"{ranks:6} {whole}  {seconds / ranks * 1e3:9.1f} {size / ranks / 1e3:9.1f}  {combined.seconds:9.2f} "
-          f"{combined.bytes / 1e6:9.0f}", flush=True)
+          f"{combined.analysis_seconds:9.2f} {combined.bytes / 1e6:9.0f}", flush=True)
     return max(combined.bytes, from_recordings.bytes if from_recordings else 0)
 
 
@@ -157,8 +158,8 @@ def main():
         if needed > shutil.disk_usage(folder).free:
             sys.exit(f"ranks.py: {needed / 1e9:.1f} GB are needed in {folder.parent}; use --group")
         print(f"{events:,} events a rank, {template.stat().st_size / 1e6:.2f} MB; {options.processes} processes")
-        print(f"{'':6} {'analyze-mpi on recordings':>29}  {'analyze summarize':>19}  {'analyze-mpi on them':>19}")
-        print(f"{'ranks':>6} {'s':>9} {'ms/rank':>9} {'MB':>9}  {'ms/rank':>9} {'kB/rank':>9}  {'s':>9} {'MB':>9}")
+        print(f"{'':6} {'analyze-mpi on recordings':>29}  {'analyze summarize':>19}  {'analyze-mpi on them':>29}")
+        print(f"{'ranks':>6} {'s':>9} {'ms/rank':>9} {'MB':>9}  {'ms/rank':>9} {'kB/rank':>9}  {'s':>9} {'analysis':>9} {'MB':>9}")
         most_used = max(measure(options, template, folder, ranks) for ranks in numbers)
     if most_used > options.most_bytes:
         sys.exit(f"ranks.py: process 0 used {most_used / 1e6:.0f} MB; {options.most_bytes / 1e6:.0f} are allowed")
