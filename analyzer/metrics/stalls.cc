@@ -129,6 +129,15 @@ void FindHost(const Rank& rank, Stall& stall) {
   }
 }
 
+// What was called before may have run while nothing was recorded.
+TimeNs EndOfLastGap(const Rank& rank) {
+  TimeNs end = std::numeric_limits<TimeNs>::min();
+  for (const CaptureGap& gap : rank.gaps) {
+    if (!gap.stalled()) end = std::max(end, gap.end);
+  }
+  return end;
+}
+
 }  // namespace
 
 std::vector<Stall> FindStalls(const Rank& rank) {
@@ -153,12 +162,15 @@ std::vector<std::uint32_t> FindHungCollectives(const Rank& rank) {
   const std::vector<std::uint32_t> launches = FindLaunches(rank);
   // Where the recorder itself saw that nothing completed, it waited for long enough.
   const TimeNs before = StallsAtEnd(rank) ? kOpen : LastKnownTime(rank) - kSettledNs;
+  const TimeNs recorded_from = EndOfLastGap(rank);
   std::vector<std::uint32_t> hung;
   std::set<std::uint32_t> goes_on;  // communicators of which a later operation was carried out
   for (auto row = static_cast<std::uint32_t>(collectives.size()); row-- > 0;) {
     const std::uint32_t communicator = collectives.communicator[row];
     if (IsOutstanding(rank, row, launches)) {
-      if (collectives.start[row] <= before && !goes_on.contains(communicator)) hung.push_back(row);
+      const TimeNs called = collectives.start[row];
+      if (called >= recorded_from && called <= before && !goes_on.contains(communicator))
+        hung.push_back(row);
     } else if (LaunchOf(rank, row) != kNone) {
       goes_on.insert(communicator);
     }

@@ -28,8 +28,8 @@ struct Stall {
 std::vector<Stall> FindStalls(const Rank& rank);
 
 // Rows of Rank::collectives that had begun when the recording ended and that no operation on a GPU
-// ended, in order. Of what was launched in the last moments nothing can be said: records may have
-// come too late. Those after which a later one of the communicator ran have merely lost their
+// ended, in order. Of what was launched in the last moments, or before a gap in the recording,
+// nothing can be said. Those after which a later one of the communicator ran have merely lost their
 // record. O(events log events).
 std::vector<std::uint32_t> FindHungCollectives(const Rank& rank);
 

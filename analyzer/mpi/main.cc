@@ -66,25 +66,32 @@ std::optional<int> ParseTogether(const std::vector<std::string>& arguments, int 
   return ParseArguments(app, arguments);
 }
 
-void ShowFigures(const Job& job, std::chrono::steady_clock::time_point began) {
+using Clock = std::chrono::steady_clock;
+
+void ShowFigures(const Job& job, Clock::duration reading, Clock::duration analysing) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  fmt::print(stderr, "{}: {} summaries in {:.2f} s; process 0 used {} at most\n", kProgram,
-             FormatCount(static_cast<std::int64_t>(job.ranks.size())), took.count(),
-             FormatBytes(std::int64_t{usage.ru_maxrss} * 1024));
+  const auto seconds = [](Clock::duration took) {
+    return std::chrono::duration<double>(took).count();
+  };
+  fmt::print(stderr,
+             "{}: {} summaries in {:.2f} s, analysed in {:.2f} s; process 0 used {} at most\n",
+             kProgram, FormatCount(static_cast<std::int64_t>(job.ranks.size())), seconds(reading),
+             seconds(analysing), FormatBytes(std::int64_t{usage.ru_maxrss} * 1024));
 }
 
 int AnalyzeTogether(const std::vector<std::string>& arguments, int process) {
-  const auto began = std::chrono::steady_clock::now();
+  const Clock::time_point began = Clock::now();
   Options options;
   if (const auto exit_code = ParseTogether(arguments, process, options)) return *exit_code;
   JobOptions reading = ReadingOptions(options.command, nullptr);
   reading.processes = ProcessesOfThisNode();
   const std::optional<Result<Job>> job = GatherJob(options.command.paths, reading, MPI_COMM_WORLD);
   if (!job) return kReported;
-  if (options.figures && job->ok()) ShowFigures(job->value(), began);
-  return WriteJobOrExplain(options.command, *job);
+  const Clock::time_point read = Clock::now();
+  const int exit_code = WriteJobOrExplain(options.command, *job);
+  if (options.figures && job->ok()) ShowFigures(job->value(), read - began, Clock::now() - read);
+  return exit_code;
 }
 
 }  // namespace

@@ -44,6 +44,21 @@ void KeepNewestAttempt(Job& job) {
   for (std::string& note : newest.notes) job.notes.push_back(std::move(note));
 }
 
+// Traces of other profilers do not tell their attempt, but when they were made. Clocks of hosts
+// differ by less than this.
+constexpr TimeNs kStaleNs = 60'000'000'000;
+
+void LeaveOutStale(Job& job) {
+  if (!job.ranks.front().run_id.empty()) return;
+  TimeNs last_start = std::numeric_limits<TimeNs>::min();
+  for (const RankSummary& rank : job.ranks) last_start = std::max(last_start, rank.start);
+  const auto stale = LeaveOut(
+      job.ranks, [&](const RankSummary& rank) { return rank.end < last_start - kStaleNs; });
+  if (!stale.empty())
+    job.notes.push_back(
+        fmt::format("left out, because they ended long before others began: {}", JoinFirst(stale)));
+}
+
 void KeepOneWorld(Job& job) {
   std::map<int, std::size_t> ranks_of;
   for (const RankSummary& rank : job.ranks) {
@@ -158,6 +173,7 @@ Result<Job> CombineJob(std::vector<SummarisedFile> files, std::vector<std::strin
   Job job = Join(files, std::move(notes));
   if (job.ranks.empty()) return job;
   KeepNewestAttempt(job);
+  LeaveOutStale(job);
   KeepOneWorld(job);
   KeepOneOfEach(job);
   NoteMissingRanks(job);

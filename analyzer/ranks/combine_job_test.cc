@@ -108,6 +108,18 @@ TEST(CombineJobTest, OtherAttemptsAreLeftOut) {
   EXPECT_EQ(job.notes[1], "rank 1 of 2 is missing");
 }
 
+TEST(CombineJobTest, StaleTracesThatDoNotTellTheirAttemptAreLeftOut) {
+  constexpr std::int64_t kHourNs = 3'600'000'000'000;
+  RankSummary old = Summary(1, 2), fresh = Summary(0, 2);
+  old.run_id = fresh.run_id = "";
+  EXPECT_EQ(Combined({File(old, kBaseNs + 1'000'000'000), File(fresh)}).ranks.size(), 2U);
+  const Job job = Combined({File(old), File(fresh, kBaseNs + kHourNs)});
+  ASSERT_EQ(job.ranks.size(), 1U);
+  EXPECT_EQ(job.ranks[0].rank, 0);
+  EXPECT_EQ(job.notes, (Texts{"left out, because they ended long before others began: run.rank1.db",
+                              "rank 1 of 2 is missing"}));
+}
+
 TEST(CombineJobTest, OtherWorldsAndProcessesWithoutARankAreLeftOut) {
   RankSummary other = Summary(1, 4), stray = Summary(-1, 0);
   other.path = "other.db";

@@ -216,6 +216,17 @@ TEST_F(HungTest, ACallThatDidNotReturn) {
   EXPECT_EQ(Hung()[0].sequence, -1);
 }
 
+TEST_F(HungTest, ItMayHaveRunWhereNothingWasRecorded) {
+  training_.AddAllReduce(kCalled, std::nullopt, 6);
+  training_.rank().end = kLongAfter;
+  training_.rank().gaps = {{kCalled - kMs, kCalled, "window"}};
+  EXPECT_EQ(Hung().size(), 1U);
+  for (const char* reason : {"window", "max_size"}) {
+    training_.rank().gaps = {{kCalled + kMs, kOpen, reason}};
+    EXPECT_TRUE(Hung().empty());
+  }
+}
+
 TEST_F(HungTest, ALostRecordIsNoHang) {
   training_.AddAllReduce(kCalled, std::nullopt, 6);
   training_.AddAllReduce(kCalled + kMs, Interval{kCalled + 2 * kMs, kCalled + 3 * kMs}, 7);
