@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/ranks/contention.h"
+#include "analyzer/ranks/exposed_wait.h"
 #include "analyzer/ranks/measure_operation.h"
 
 namespace traceinject {
@@ -27,6 +28,7 @@ class Finder {
     for (const RankSummary& rank : job.ranks) {
       waits_.ranks.emplace_back().steps.resize(rank.steps.size());
       states_[waits_.ranks.size() - 1].together = TimesTogether(rank);
+      alone_.push_back(TimesAlone(rank));
       auto& of_groups = contended_.emplace_back();
       for (const GroupOperations& group : rank.groups)
         of_groups.push_back(FindContention(rank, group));
@@ -158,15 +160,15 @@ class Finder {
     const std::uint32_t row = group.row(at, member);
     if (row == kNone) return;
     const GroupOperations& own = OperationsOf(job_, group.members[member]);
-    const MemberWait wait = WaitOf(job_, clocks_, group, waits, at, member);
+    const TimeNs wait = WaitOf(job_, clocks_, group, waits, at, member);
     const TimeNs length = own.end[row] - own.start[row];
     WaitSums sums;
     sums.operations = 1;
-    sums.wait_ns = wait.wait_ns;
-    sums.exposed_wait_ns = wait.exposed_ns;
+    sums.wait_ns = wait;
+    sums.exposed_wait_ns = ExposedWait(own, row, wait, alone_[group.members[member].summary]);
     sums.transfer_ns = std::min(waits.transfer_ns, length);
-    sums.exposed_transfer_ns = own.exposed_ns[row] - wait.exposed_ns;
-    if (group.pair) sums.pipeline_wait_ns = wait.wait_ns;
+    sums.exposed_transfer_ns = own.exposed_ns[row] - sums.exposed_wait_ns;
+    if (group.pair) sums.pipeline_wait_ns = wait;
     sums.contention_ns = Contention(group, at, member);
     if (member == waits.last && !group.pair) {
       sums.last = 1;
@@ -195,6 +197,7 @@ class Finder {
   const ClockAlignment& clocks_;
   std::vector<State> states_;                                         // per rank
   std::vector<std::vector<std::vector<ContendedKernel>>> contended_;  // per rank and group
+  std::vector<Intervals> alone_;                                      // per rank
   JobWaits waits_;
 };
 
@@ -218,23 +221,17 @@ JobWaits FindWaits(const Job& job, const RankMatches& matches, const ClockAlignm
   return Finder(job, matches, clocks).Find();
 }
 
-MemberWait WaitOf(const Job& job, const ClockAlignment& clocks, const MatchedGroup& group,
-                  const OperationWaits& waits, std::size_t operation, std::size_t member) {
+TimeNs WaitOf(const Job& job, const ClockAlignment& clocks, const MatchedGroup& group,
+              const OperationWaits& waits, std::size_t operation, std::size_t member) {
   const std::uint32_t row = group.row(operation, member);
-  if (row == kNone || !waits.measured) return {};
+  if (row == kNone || !waits.measured) return 0;
   const GroupMember& who = group.members[member];
   const GroupOperations& own = OperationsOf(job, who);
   const TimeNs length = own.end[row] - own.start[row];
-  const TimeNs start = ToJob(clocks.ranks[who.summary], own.start[row]);
-  MemberWait wait;
-  if (waits.by_length) {
-    wait.wait_ns = std::max<TimeNs>(length - waits.transfer_ns, 0);
-  } else if (waits.last_start < start + length) {
-    wait.wait_ns = waits.last_start - start;
-  }
-  // Other work comes first.
-  wait.exposed_ns = std::max<TimeNs>(own.exposed_ns[row] - (length - wait.wait_ns), 0);
-  return wait;
+  if (waits.by_length) return std::max<TimeNs>(length - waits.transfer_ns, 0);
+  const TimeNs wait = waits.last_start - ToJob(clocks.ranks[who.summary], own.start[row]);
+  // A Send that ended before its Recv began did not wait.
+  return wait < length ? wait : 0;
 }
 
 }  // namespace traceinject

@@ -13,6 +13,10 @@
 // others since its GPU last waited for an operation, and what it was late by before, in operations
 // that run beside its work, counts once.
 //
+// Of a wait that part is *exposed* in which no other kernel ran on the GPU. Where some of an
+// operation was exposed that is taken to be its end, after other work, unless the GPU waited for
+// another operation meanwhile.
+//
 // Kernels that were launched early and still began late, behind none of their communicator, found
 // no room on their own GPU. That is kept apart. It shows only where kernels usually begin soon
 // after their launch.
@@ -76,14 +80,8 @@ struct JobWaits {
 // O(records + operations log operations).
 JobWaits FindWaits(const Job& job, const RankMatches& matches, const ClockAlignment& clocks);
 
-// How long a member waited in an operation; 0 if it has no record of it. `exposed`: of this, while
-// no other kernel ran on its GPU, at least. It is just that where other work comes first and what
-// is exposed is the end of the kernel; where operations of several communicators take turns in
-// running alone it is more.
-struct MemberWait {
-  TimeNs wait_ns = 0, exposed_ns = 0;
-};
-MemberWait WaitOf(const Job& job, const ClockAlignment& clocks, const MatchedGroup& group,
-                  const OperationWaits& waits, std::size_t operation, std::size_t member);
+// How long a member waited in an operation; 0 if it has no record of it.
+TimeNs WaitOf(const Job& job, const ClockAlignment& clocks, const MatchedGroup& group,
+              const OperationWaits& waits, std::size_t operation, std::size_t member);
 
 }  // namespace traceinject

@@ -81,8 +81,6 @@ void ExpectWithin2Percent(int seeds, JobPlan plan, int straggler) {
       EXPECT_GE(found.operations * 1000, truth.operations * 995);
       const TimeNs least = (truth.wait_ns + truth.transfer_ns) / 10;
       wait.push_back(Off(found.wait_ns, truth.wait_ns, std::max(truth.wait_ns, least)));
-      // With several communicators it is a lower bound.
-      EXPECT_LE(found.exposed_wait_ns, truth.exposed_wait_ns + truth.wait_ns / 50);
       exposed.push_back(Off(found.exposed_wait_ns, truth.exposed_wait_ns,
                             std::max(truth.exposed_wait_ns, least)));
       transfer.push_back(Off(found.transfer_ns, truth.transfer_ns, truth.transfer_ns));
@@ -95,7 +93,7 @@ void ExpectWithin2Percent(int seeds, JobPlan plan, int straggler) {
     EXPECT_LT(off.back(), most) << what;
   };
   show("wait", wait, 0.02);
-  show("exposed wait", exposed, plan.tensor > 1 ? 0.25 : 0.02);
+  show("exposed wait", exposed, 0.02);
   show("transfer", transfer, 0.02);
 }
 
@@ -239,7 +237,7 @@ TEST(RankWaitsTest, OperationsThatRanksLeaveEarlyAreNotMeasured) {
   ASSERT_EQ(KindOf(all.job(), all.matches.groups[0], 0).function, "Broadcast");
   const OperationWaits& broadcast = all.waits.groups[0][0];
   EXPECT_FALSE(broadcast.measured);
-  EXPECT_EQ(WaitOf(all.job(), all.clocks, all.matches.groups[0], broadcast, 0, 1).wait_ns, 0);
+  EXPECT_EQ(WaitOf(all.job(), all.clocks, all.matches.groups[0], broadcast, 0, 1), 0);
   EXPECT_EQ(all.waits.operations, 240);
 }
 
