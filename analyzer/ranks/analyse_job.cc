@@ -22,6 +22,7 @@
 #include "analyzer/ranks/pipelines.h"
 #include "analyzer/ranks/rank_findings.h"
 #include "analyzer/ranks/rank_names.h"
+#include "analyzer/ranks/rank_waits.h"
 #include "analyzer/ranks/slow_links.h"
 #include "analyzer/ranks/stragglers.h"
 #include "analyzer/ranks/work_table.h"
@@ -56,6 +57,7 @@ class JobAnalysis {
       : job_(job),
         matches_(MatchRanks(job)),
         clocks_(AlignClocks(job, matches_)),
+        waits_(FindWaits(job, matches_, clocks_)),
         steps_(NumberSteps(job, matches_.groups)),
         own_(OwnTimesOf(job, matches_.groups)),
         pipelines_(FindPipelines(job, matches_.groups, steps_)),
@@ -72,6 +74,7 @@ class JobAnalysis {
     for (const std::string& note : job_.notes) to.add_notes(note);
     for (const std::string& note : matches_.notes) to.add_notes(note);
     for (const std::string& note : clocks_.notes) to.add_notes(note);
+    for (const std::string& note : waits_.notes) to.add_notes(note);
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) Row(r, *to.add_ranks());
     Totals(to);
     Findings(to);
@@ -107,6 +110,7 @@ class JobAnalysis {
     if (pipelines_.stage[r] != kNone) to.set_stage(static_cast<int>(pipelines_.stage[r]));
     Clock(r, to);
     StepMeans(r, to);
+    Waits(r, to);
     Lateness(r, to);
   }
 
@@ -144,6 +148,19 @@ class JobAnalysis {
     to.set_exposed_ns(Whole(exposed / count));
     if (length > 0) to.set_busy_share(1 - idle / length);
     if (compared > 0) to.set_usual_ns(Whole(usual / compared));
+  }
+
+  void Waits(std::size_t r, proto::RankRow& to) const {
+    if (!steps_.first[r] || to.steps() == 0) return;
+    WaitSums sum;
+    for (std::size_t i = 0; i < waits_.ranks[r].steps.size(); ++i) {
+      if (steps_.regular[*steps_.first[r] + i]) sum += waits_.ranks[r].steps[i];
+    }
+    if (sum.operations == 0) return;
+    to.set_wait_suffered_ns(sum.wait_ns / to.steps());
+    to.set_wait_caused_ns(sum.caused_ns / to.steps());
+    to.set_transfer_ns(sum.transfer_ns / to.steps());
+    to.set_contention_ns(sum.contention_ns / to.steps());
   }
 
   void Lateness(std::size_t r, proto::RankRow& to) const {
@@ -237,6 +254,7 @@ class JobAnalysis {
   const Job& job_;
   RankMatches matches_;
   ClockAlignment clocks_;
+  JobWaits waits_;
   JobSteps steps_;
   std::vector<OwnTime> own_;
   Pipelines pipelines_;

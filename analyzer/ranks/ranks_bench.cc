@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large jobs: matching of all their operations, and their clocks.
+// Large jobs: matching of all their operations, their clocks, and who waited for whom.
 #include <benchmark/benchmark.h>
 
 #include <map>
 
 #include "analyzer/ranks/align_clocks.h"
 #include "analyzer/ranks/match_ranks.h"
+#include "analyzer/ranks/rank_waits.h"
 #include "analyzer/ranks/simulated_job.h"
 
 namespace traceinject {
@@ -64,6 +65,19 @@ void BM_AlignClocks(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(AlignClocks(job, matches));
 }
 BENCHMARK(BM_AlignClocks)
+    ->Args({64, 250})
+    ->Args({1024, 250})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+void BM_FindWaits(benchmark::State& state) {
+  const Job& job =
+      Simulated(static_cast<int>(state.range(0)), static_cast<int>(state.range(1))).job;
+  const RankMatches matches = MatchRanks(job);
+  const ClockAlignment clocks = AlignClocks(job, matches);
+  for (auto _ : state) benchmark::DoNotOptimize(FindWaits(job, matches, clocks));
+}
+BENCHMARK(BM_FindWaits)
     ->Args({64, 250})
     ->Args({1024, 250})
     ->Iterations(1)
