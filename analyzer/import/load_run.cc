@@ -14,6 +14,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/import/newest_attempt.h"
 #include "analyzer/import/run_paths.h"
+#include "analyzer/model/map_times.h"
 
 namespace traceinject {
 namespace {
@@ -31,60 +32,6 @@ void KeepNewestAttempt(std::vector<RecordedFile>& files, std::vector<std::string
   std::erase_if(
       files, [&](const RecordedFile& file) { return file.ranks.front().run_id != newest.run_id; });
   for (std::string& note : newest.notes) notes.push_back(std::move(note));
-}
-
-// Adds `by` to every time of a rank. Open ends stay open.
-void Shift(Rank& rank, TimeNs by) {
-  if (by == 0) return;
-  const auto shift = [by](std::vector<TimeNs>& column) {
-    for (TimeNs& time : column) time += time == kOpen ? 0 : by;
-  };
-  const auto shift_both = [&](auto& columns) {
-    shift(columns.start);
-    shift(columns.end);
-  };
-  for (Device& device : rank.devices) {
-    shift_both(device.ops);
-    for (Interval& lost : device.ops.unrecorded) {
-      lost.start += by;
-      lost.end += lost.end == kOpen ? 0 : by;
-    }
-    shift(device.samples.time);
-    shift(device.slow_samples.time);
-    shift(device.allocator.time);
-  }
-  shift_both(rank.api);
-  shift_both(rank.syncs);
-  shift_both(rank.nvtx);
-  shift_both(rank.collectives);
-  shift_both(rank.gemms);
-  shift_both(rank.attentions);
-  shift_both(rank.data_waits);
-  shift_both(rank.host_spans);
-  shift(rank.memory.time);
-  shift(rank.step_marks.time);
-  shift(rank.plans.time);
-  shift(rank.plans.launch_start);
-  shift(rank.plans.launch_end);
-  shift(rank.host_samples.time);
-  shift(rank.worker_samples.time);
-  for (Worker& worker : rank.workers) {
-    worker.start += by;
-    if (worker.end != kOpen) worker.end += by;
-  }
-  for (CaptureGap& gap : rank.gaps) {
-    gap.start += by;
-    if (gap.end != kOpen) gap.end += by;
-  }
-  for (Communicator& communicator : rank.communicators) {
-    if (communicator.created != Communicator().created) communicator.created += by;
-  }
-  shift(rank.clocks.realtime);
-  for (ClockStep& step : rank.trust.clock_steps) step.at_ns += by;
-  rank.start += by;
-  rank.end += by;
-  if (rank.read_until != kOpen) rank.read_until += by;
-  if (rank.kept_from) *rank.kept_from += by;
 }
 
 void NoteDoubleRanks(Run& run) {
@@ -126,16 +73,6 @@ void NoteSeparateTraces(Run& run) {
     run.notes.push_back(
         "not all traces overlap in time: they are of several runs, or of several cycles of the "
         "profiler. Name those of one cycle only");
-}
-
-void NoteSeveralHosts(Run& run) {
-  std::set<std::string_view> hosts;
-  for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
-  if (hosts.size() > 1)
-    run.notes.push_back(
-        fmt::format("the processes ran on {} hosts, whose clocks were not compared: times on one "
-                    "host may be shifted against those on another",
-                    hosts.size()));
 }
 
 // What is kept of the runs of flight recorders.
@@ -190,7 +127,8 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   for (RecordedFile& file : files) {
     run.notes.insert(run.notes.end(), file.notes.begin(), file.notes.end());
     for (Rank& rank : file.ranks) {
-      Shift(rank, file.base_ns - run.base_ns);
+      const TimeNs by = file.base_ns - run.base_ns;
+      if (by != 0) MapTimes(rank, [by](TimeNs time) { return time + by; });
       run.ranks.push_back(std::move(rank));
     }
   }
@@ -204,7 +142,6 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   NoteDoubleRanks(run);
   NoteMissingRanks(run);
   NoteSeparateTraces(run);
-  NoteSeveralHosts(run);
   NoteKeptParts(run);
   NoteWindows(run);
   return run;

@@ -253,4 +253,16 @@ std::vector<RankSummary> SummariseRank(const Rank& rank) {
   return summaries;
 }
 
+std::vector<RankSummary> SummariseOperations(const Rank& rank) {
+  const StepOfTime step_of{Steps()};
+  std::vector<RankSummary> summaries;
+  for (const Device& device : rank.devices) {
+    if (!DeviceWindow(device.ops, 0, {})) continue;
+    RankSummary summary = DescribeProcess(rank, device);
+    OperationCollector(rank, device, step_of).Collect(summary);
+    summaries.push_back(std::move(summary));
+  }
+  return summaries;
+}
+
 }  // namespace traceinject

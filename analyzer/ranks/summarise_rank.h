@@ -13,4 +13,7 @@ namespace traceinject {
 // of the rank. O(events log events).
 std::vector<RankSummary> SummariseRank(const Rank& rank);
 
+// Only who it is and its operations: what clocks are aligned by. As many. O(operations log).
+std::vector<RankSummary> SummariseOperations(const Rank& rank);
+
 }  // namespace traceinject
