@@ -14,6 +14,7 @@
 #include "analyzer/ranks/analyse_job.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/pb.h"
+#include "analyzer/report/text_layout.h"
 #include "analyzer/report/text_ranks.h"
 
 namespace traceinject {
@@ -82,6 +83,7 @@ int WriteJobOrExplain(const JobCommand& command, const Result<Job>& job) {
 }
 
 PageStyle StyleOf(const JobCommand& command) {
+  if (command.plain) return {kTextWidth, false};
   RunOptions of_output;
   of_output.output = command.output;
   return StyleOf(of_output);

@@ -24,6 +24,9 @@ struct JobCommand {
   bool no_progress = false;
   std::string format = "text";
   std::size_t rows = 32;  // of the table of ranks; 0: all
+  // Never in colour: what stands behind stdout is not known. mpirun gives its processes a terminal
+  // whatever its own output goes to.
+  bool plain = false;
 };
 
 // The files, --threads and --no-progress. `what`: the files in words.

@@ -22,7 +22,7 @@ namespace {
 constexpr char kProgram[] = "analyze-mpi";
 
 struct Options {
-  JobCommand command{.program = kProgram};
+  JobCommand command{.program = kProgram, .plain = true};
   bool figures = false;
 };
 

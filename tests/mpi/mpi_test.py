@@ -57,7 +57,7 @@ class MpiTest(unittest.TestCase):
         cls.expected = analyze("combine", cls.job).stdout
 
     def test_one_process_or_several_say_the_same(self):
-        self.assertIn(f"{RANKS} of {RANKS + 1} ranks", self.expected)
+        self.assertIn(f"{RANKS} ranks on 1 host", self.expected)
         self.assertIn("damaged.db", self.expected)
         self.assertIn("only the newest attempt", self.expected)
         self.assertIn(f"rank {RANKS} of {RANKS + 1} is missing", self.expected)
