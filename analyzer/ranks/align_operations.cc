@@ -12,9 +12,10 @@ namespace {
 
 // Ends of one operation lie within this of each other, unless the ranks themselves show more.
 constexpr TimeNs kEndSpreadNs = 50'000, kMostEndSpreadNs = 500'000;
-constexpr TimeNs kNarrowNs = 10'000;                   // as near as this they are not by chance
-constexpr double kMostDrift = 200e-6;                  // of two clocks against each other
-constexpr std::size_t kLeastPiece = 16, kPiece = 128;  // operations compared in a search
+constexpr TimeNs kNarrowNs = 10'000;                  // as near as this they are not by chance
+constexpr double kMostDrift = 200e-6;                 // of two clocks against each other
+constexpr std::size_t kLeastPiece = 8, kPiece = 128;  // operations compared in a search
+constexpr std::size_t kLeastPairs = 16;               // that are not by chance, of more
 constexpr std::size_t kLost = 64;  // operations without a match: follow no further
 constexpr int kMostParts = 16;     // times that a clock may jump
 
@@ -143,7 +144,7 @@ class TimeAligner {
   void Align(std::vector<std::size_t> rows_a, std::vector<std::size_t> rows_b, int parts) {
     if (rows_a.empty() || rows_b.empty() || parts == kMostParts) return;
     const AlignedPairs pairs = Best(rows_a, rows_b);
-    if (pairs.size() < (parts > 0 ? kLeastPiece : 1)) return;
+    if (pairs.size() < (parts > 0 ? kLeastPairs : 1)) return;
     for (const auto& [i, j] : pairs) found_.emplace_back(rows_a[i], rows_b[j]);
     const auto cut = [](std::vector<std::size_t>& rows, std::size_t from, std::size_t to) {
       return std::vector<std::size_t>(rows.begin() + static_cast<std::ptrdiff_t>(from),
@@ -173,7 +174,7 @@ class TimeAligner {
       });
       const std::size_t shorter = std::min(a.size(), b.size());
       const bool nearly_all = found.pairs.size() * 5 >= shorter * 4;
-      if (!nearly_all && (found.spread > kNarrowNs || found.pairs.size() < kLeastPiece))
+      if (!nearly_all && (found.spread > kNarrowNs || found.pairs.size() < kLeastPairs))
         return false;
       if (found.spread > kEndSpreadNs) return false;
       const std::size_t left = a.size() + b.size() - 2 * found.pairs.size();
@@ -232,8 +233,13 @@ class TimeAligner {
       while (place.j < b.size() && b.end(place.j) < a.end(0) - kEndSpreadNs) ++place.j;
       places.push_back(place);
     }
-    for (const auto& [i, j] : {std::pair(0u, 0u), std::pair(0u, 1u), std::pair(1u, 0u)}) {
-      if (i < a.size() && j < b.size()) places.push_back({i, j, b.end(j) - a.end(i), 0});
+    constexpr std::size_t kFirst = 3;  // of which some may be missing
+    for (std::size_t both = 0; both <= 2 * (kFirst - 1); ++both) {
+      for (std::size_t i = 0; i < std::min(a.size(), kFirst); ++i) {
+        const std::size_t j = both - i;
+        if (i <= both && j < std::min(b.size(), kFirst))
+          places.push_back({i, j, b.end(j) - a.end(i), 0});
+      }
     }
     return places;
   }

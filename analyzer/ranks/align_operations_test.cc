@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <string_view>
@@ -85,6 +86,44 @@ TEST(AlignOperationsTest, EveryHoleIsFound) {
             << x << " " << y << " " << z;
       }
     }
+  }
+}
+
+// The most pairs of one kind whose ends differ by nearly the same, over all differences that any
+// pair shows: every way is tried.
+std::size_t MostPairs(const Sequence& a, const Sequence& b) {
+  std::size_t most = 0;
+  for (const SequencedOperation& first : a) {
+    for (const SequencedOperation& second : b) {
+      const TimeNs difference = second.end - first.end;
+      std::vector<std::vector<std::size_t>> best(a.size() + 1,
+                                                 std::vector<std::size_t>(b.size() + 1));
+      for (std::size_t i = 1; i <= a.size(); ++i) {
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+          const TimeNs off = b[j - 1].end - a[i - 1].end - difference;
+          const bool fits = a[i - 1].kind == b[j - 1].kind && std::abs(off) < 20'000;
+          best[i][j] = std::max({best[i - 1][j], best[i][j - 1], best[i - 1][j - 1] + fits});
+        }
+      }
+      most = std::max(most, best[a.size()][b.size()]);
+    }
+  }
+  return most;
+}
+
+TEST(AlignOperationsTest, NoMoreThanWhatEveryWayTriedFindsAndNoLess) {
+  std::mt19937_64 random(9);
+  for (int round = 0; round < 300; ++round) {
+    std::string kinds;
+    for (int i = 0; i < 24; ++i) kinds += static_cast<char>('a' + random() % 2);
+    const Sequence all = Make(kinds, random());
+    std::vector<std::size_t> lost_a, lost_b;
+    for (std::size_t i = random() % 3; i > 0; --i) lost_a.push_back(random() % 24);
+    for (std::size_t i = random() % 3; i > 0; --i) lost_b.push_back(random() % 24);
+    const Sequence a = Seen(all, 0, 0, lost_a, random()),
+                   b = Seen(all, 1'234'567'890, 0, lost_b, random());
+    EXPECT_EQ(Text(AlignOperations(a, b, {})), Truth(24, lost_a, lost_b)) << round;
+    EXPECT_EQ(AlignOperations(a, b, {}).size(), MostPairs(a, b)) << round;
   }
 }
 

@@ -71,6 +71,7 @@ TEST(MatchRanksTest, MatchesAreTrueInEveryLayout) {
        {std::tuple(1, 8, 1), std::tuple(8, 1, 1), std::tuple(2, 4, 1), std::tuple(1, 2, 4),
         std::tuple(2, 2, 2), std::tuple(4, 4, 4)}) {
     for (const bool sharded : {false, true}) {
+      if (sharded && pipeline > 1) continue;
       for (const bool told : {false, true}) {
         JobPlan plan = Plan(tensor, data, pipeline);
         plan.sharded = sharded;
