@@ -85,6 +85,10 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   const bool several = to.report.devices().size() > 1;
   WriteHungRun(to);
   WriteVerdict(to);
+  if (!report.rank_findings().empty()) {
+    to.page.Heading("Between ranks (more: analyze ranks)");
+    WriteRankFindings(report.rank_findings(), to.page);
+  }
   WriteTitle(to);
   WriteNotes(to);
   WriteStalls(to);

@@ -9,6 +9,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/ranks_tables.h"
 #include "analyzer/report/text_notation.h"
+#include "analyzer/report/text_sections.h"
 
 namespace traceinject {
 namespace {
@@ -45,11 +46,7 @@ void WriteFindings(const proto::Ranks& ranks, TextPage& page) {
                       : "No rank, link or stage holds the others up, and the work is even.");
     return;
   }
-  for (const proto::RankFinding& finding : ranks.findings()) {
-    page.Sentence(page.Colored(finding.name(), 1) + ": " + finding.text());
-    for (const std::string& evidence : finding.evidence()) page.Sentence("- " + evidence, 4);
-    for (const std::string& lever : finding.levers()) page.Sentence("try: " + lever, 4);
-  }
+  WriteRankFindings(ranks.findings(), page);
 }
 
 void WriteGroups(const proto::Ranks& ranks, TextPage& page) {

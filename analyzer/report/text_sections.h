@@ -38,6 +38,10 @@ const proto::Withheld* FindWithheld(const TextReport& to, std::string_view figur
 // text_verdict.cc
 void WriteVerdict(TextReport& to);
 
+// text_rank_findings.cc
+// What ranks do to each other: as one section of the report, and for a page of its own.
+void WriteRankFindings(const Repeated<proto::RankFinding>& findings, TextPage& page);
+
 // text_stalls.cc
 // What a run that hung is opened for, before all else; nothing for another one.
 void WriteHungRun(TextReport& to);

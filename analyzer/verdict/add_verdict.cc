@@ -14,6 +14,7 @@
 #include "analyzer/metrics/window.h"
 #include "analyzer/metrics/withhold.h"
 #include "analyzer/verdict/add_link_findings.h"
+#include "analyzer/verdict/add_rank_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
@@ -337,6 +338,7 @@ void AddSteps(const Run& run, const ReportOptions& options, Report& report) {
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
   Report report = BuildReport(run, options);
   if (!IsStopped(options.stop)) AddVerdict(run, options, report);
+  AddRankFindings(run, options, report);
   return report;
 }
 
