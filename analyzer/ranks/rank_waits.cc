@@ -227,11 +227,14 @@ TimeNs WaitOf(const Job& job, const ClockAlignment& clocks, const MatchedGroup& 
   if (row == kNone || !waits.measured) return 0;
   const GroupMember& who = group.members[member];
   const GroupOperations& own = OperationsOf(job, who);
-  const TimeNs length = own.end[row] - own.start[row];
-  if (waits.by_length) return std::max<TimeNs>(length - waits.transfer_ns, 0);
-  const TimeNs wait = waits.last_start - ToJob(clocks.ranks[who.summary], own.start[row]);
+  const ClockFit& fit = clocks.ranks[who.summary];
+  if (waits.by_length)
+    return std::max<TimeNs>(own.end[row] - own.start[row] - waits.transfer_ns, 0);
+  // On one clock: over a long wait even the drift of a clock is more than a transfer may take.
+  const TimeNs start = ToJob(fit, own.start[row]), end = ToJob(fit, own.end[row]);
   // A Send that ended before its Recv began did not wait.
-  return wait < length ? wait : 0;
+  if (group.pair && waits.last_start >= end) return 0;
+  return std::clamp<TimeNs>(waits.last_start - start, 0, end - start);
 }
 
 }  // namespace traceinject
