@@ -37,13 +37,10 @@ class Finder {
 
   JobWaits Find() {
     for (const Place& place : InOrder()) {
-      const MatchedGroup& group = matches_.groups[place.group];
       OperationWaits& waits = waits_.groups[place.group][place.operation];
-      if (waits.last != kNone && !group.pair) Attribute(group, place.operation, waits);
-      Count(waits, group.pair);
-      for (std::size_t member = 0; member < group.members.size(); ++member)
-        Add(group, place.operation, member, waits);
+      if (waits.last != kNone) Attribute(matches_.groups[place.group], place.operation, waits);
     }
+    for (std::size_t g = 0; g < matches_.groups.size(); ++g) AddGroup(g);
     AddNotes();
     return std::move(waits_);
   }
@@ -56,18 +53,19 @@ class Finder {
   // A rank on its way through its operations; on its own clock.
   struct State {
     std::vector<TimeNs> together;  // when its GPU had waited for an operation; in order
+    std::size_t next = 0;          // of these, near where it was looked for last
     TimeNs since = 0;              // the last of these
     TimeNs counted_ns = 0;         // of its lateness since
   };
 
-  // Measured operations by the time when the last rank began them.
+  // Measured operations of all members, by the time when the last rank began them.
   std::vector<Place> InOrder() const {
     std::vector<Place> places;
     for (std::uint32_t g = 0; g < matches_.groups.size(); ++g) {
       const MatchedGroup& group = matches_.groups[g];
       for (std::uint32_t at = 0; at < group.operations; ++at) {
         const OperationWaits& waits = waits_.groups[g][at];
-        if (!waits.measured) continue;
+        if (!waits.measured || group.pair) continue;
         std::size_t member = 0;
         while (group.row(at, member) == kNone) ++member;
         const GroupMember& who = group.members[member];
@@ -99,10 +97,12 @@ class Finder {
     return times;
   }
   // The last time before a start at which the rank was together with others; kOpen: none is known.
-  TimeNs TogetherBefore(const State& state, TimeNs start) const {
-    const auto after = std::upper_bound(state.together.begin(), state.together.end(), start);
-    if (after == state.together.begin()) return kOpen;
-    const TimeNs time = *(after - 1);
+  static TimeNs TogetherBefore(State& state, TimeNs start) {
+    const std::vector<TimeNs>& times = state.together;
+    while (state.next < times.size() && times[state.next] <= start) ++state.next;
+    while (state.next > 0 && times[state.next - 1] > start) --state.next;
+    if (state.next == 0) return kOpen;
+    const TimeNs time = times[state.next - 1];
     return time == std::numeric_limits<TimeNs>::min() ? kOpen : time;
   }
 
@@ -148,6 +148,16 @@ class Finder {
     return found != all.end() && found->row == row ? found->delay_ns : 0;
   }
 
+  void AddGroup(std::size_t g) {
+    const MatchedGroup& group = matches_.groups[g];
+    for (std::size_t at = 0; at < group.operations; ++at) {
+      const OperationWaits& waits = waits_.groups[g][at];
+      if (!waits.measured) continue;
+      Count(waits, group.pair);
+      for (std::size_t member = 0; member < group.members.size(); ++member)
+        Add(group, at, member, waits);
+    }
+  }
   void Count(const OperationWaits& waits, bool pair) {
     ++waits_.operations;
     waits_.incomplete += waits.incomplete;
@@ -227,11 +237,14 @@ TimeNs WaitOf(const Job& job, const ClockAlignment& clocks, const MatchedGroup& 
   if (row == kNone || !waits.measured) return 0;
   const GroupMember& who = group.members[member];
   const GroupOperations& own = OperationsOf(job, who);
-  const TimeNs length = own.end[row] - own.start[row];
-  if (waits.by_length) return std::max<TimeNs>(length - waits.transfer_ns, 0);
-  const TimeNs wait = waits.last_start - ToJob(clocks.ranks[who.summary], own.start[row]);
+  const ClockFit& fit = clocks.ranks[who.summary];
+  if (waits.by_length)
+    return std::max<TimeNs>(own.end[row] - own.start[row] - waits.transfer_ns, 0);
+  // On one clock: over a long wait even the drift of a clock is more than a transfer may take.
+  const TimeNs start = ToJob(fit, own.start[row]), end = ToJob(fit, own.end[row]);
   // A Send that ended before its Recv began did not wait.
-  return wait < length ? wait : 0;
+  if (group.pair && waits.last_start >= end) return 0;
+  return std::clamp<TimeNs>(waits.last_start - start, 0, end - start);
 }
 
 }  // namespace traceinject

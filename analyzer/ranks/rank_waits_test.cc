@@ -190,6 +190,23 @@ TEST(RankWaitsTest, StagesOfAPipelineWaitForEachOther) {
   }
 }
 
+// In 300 ms clocks drift apart by more than these transfers take.
+TEST(RankWaitsTest, LongWaitsForShortTransfersAreTrue) {
+  JobPlan plan = Plan(1, 8, 1);
+  plan.most_drift_ppm = 100;
+  plan.layer_bytes = 800;
+  plan.straggler = 5;
+  plan.data_wait_ns = 300'000'000;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    const Analysed all = Analyse(plan, seed);
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+      const WaitSums truth = Truth(all.simulated, rank), &found = all.waits.ranks[rank].all;
+      if (rank == 5) continue;
+      EXPECT_LT(Off(found.wait_ns, truth.wait_ns, truth.wait_ns), 0.001) << seed;
+    }
+  }
+}
+
 TEST(RankWaitsTest, WithoutClocksTheLengthsOfTheKernelsTell) {
   JobPlan plan = Plan(1, 8, 1);
   plan.straggler = 2;
