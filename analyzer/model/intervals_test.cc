@@ -109,9 +109,9 @@ TEST(Intervals, AgreeWithABitmapOnRandomSets) {
     ASSERT_EQ(Length(a), Count(bits_a));
     ASSERT_EQ(OverlapLength(a, b), Count(Each(bits_a, bits_b, all)));
     ASSERT_EQ(LengthInside(a, window), Count(Each(bits_a, bits_window, all)));
+    const auto is_in_a = [&](TimeNs t) { return t < kSpan && bits_a[static_cast<std::size_t>(t)]; };
     TimeNs free = 0;
-    for (TimeNs t = window.end; t > window.start && !bits_a[static_cast<std::size_t>(t - 1)]; --t)
-      ++free;
+    for (TimeNs t = window.end; t > window.start && !is_in_a(t - 1); --t) ++free;
     ASSERT_EQ(FreeTail(a, window), free);
     ASSERT_EQ(Contains(a, from), bits_a[static_cast<std::size_t>(from)]);
   }

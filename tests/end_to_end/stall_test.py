@@ -33,7 +33,7 @@ class Stall(harness.TestCase):
             time.sleep(0.05)
         self.fail("no stall was noticed")
 
-    def wait_for_kernels(self, process, name):
+    def wait_for_recording(self, process, name):
         deadline = time.monotonic() + 50
         while time.monotonic() < deadline:
             with contextlib.suppress(sqlite3.OperationalError, KeyError):
@@ -111,7 +111,7 @@ class Stall(harness.TestCase):
         common = ("--nccl", "new", "--streams", "1")
         job = lambda rank: {**ENV, "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank)}
         dead = self.start("--steps", "14", "--exit", "wait", *common, env=job(2))
-        self.wait_for_kernels(dead, "run.rank00002.db")
+        self.wait_for_recording(dead, "run.rank00002.db")
         dead.kill()
         self.finish(dead)
         waiting = [self.start(*FOREVER, "--stall-at", "15", *common, env=job(rank)) for rank in (0, 1, 3)]
