@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/verdict/add_rank_findings.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "analyzer/ranks/analyse_job.h"
@@ -31,6 +33,12 @@ void AddRankFindings(const Run& run, const ReportOptions& options, Report& repor
     added = finding;
     added.clear_rows();  // of a message that is not part of the report
   }
+  // The verdict is about one rank.
+  if (report.rank_findings_size() > 0 && report.has_verdict() &&
+      report.rank_findings(0).saved_ns() > report.verdict().saved_ns())
+    report.mutable_verdict()->add_caveats(fmt::format(
+        "this is about one GPU alone; what ranks do to each other ({}) costs a step more",
+        report.rank_findings(0).name()));
 }
 
 }  // namespace traceinject

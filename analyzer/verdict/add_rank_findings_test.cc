@@ -42,6 +42,18 @@ TEST(AddRankFindingsTest, AStragglerIsPartOfTheReport) {
   EXPECT_NE(report.rank_findings(0).text().find("rank 1"), std::string::npos);
   EXPECT_NEAR(static_cast<double>(report.rank_findings(0).saved_ns()), 2.0 * kMs, 0.05 * kMs);
   EXPECT_EQ(report.rank_findings(0).rows_size(), 0);
+  EXPECT_FALSE(report.has_verdict());
+}
+
+TEST(AddRankFindingsTest, AVerdictThatSavesLessSaysSo) {
+  traceinject::Run run;
+  run.ranks = {WorkingRank(0, 10 * kMs), WorkingRank(1, 12 * kMs)};
+  for (const TimeNs saved : {1 * kMs, 3 * kMs}) {
+    Report report;
+    report.mutable_verdict()->set_saved_ns(saved);
+    AddRankFindings(run, {}, report);
+    EXPECT_EQ(report.verdict().caveats_size(), saved < 2 * kMs ? 1 : 0);
+  }
 }
 
 TEST(AddRankFindingsTest, NothingOfAPartOrOfOneRank) {
