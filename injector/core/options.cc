@@ -173,6 +173,14 @@ constexpr OptionRow kOptions[] = {
       "trigger, nothing before `analyze trigger start`, which works with all of them"},
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
+    {{"TRACEINJECT_DETACH", "0",
+      "1: between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB and `analyze trigger` CUPTI is "
+      "taken out of the process (cuptiFinalize), as else it costs some 400 ns a launch once "
+      "something was recorded. Coming back takes some 10 ms, and cuptiFinalize has crashed "
+      "training "
+      "programs of others. CUPTI is kept while torch.profiler or another client uses it"},
+     "0 or 1",
+     Switch<&Options::detach>},
     {{"TRACEINJECT_AB", "0",
       "steps: what recording adds to a step is measured: blocks of 20 optimizer steps (of 50 with "
       "steps:50) are recorded and not recorded by turns. Where none is seen in the first minute, "

@@ -73,6 +73,12 @@ std::size_t EventRows(Batch* batch) {
   return rows;
 }
 
+std::string Join(const std::vector<std::string>& sentences) {
+  std::string joined;
+  for (const std::string& sentence : sentences) joined += (joined.empty() ? "" : "; ") + sentence;
+  return joined;
+}
+
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
          batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.attention_shapes.size() +
@@ -86,6 +92,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_, options.keep_last),
+      cupti_client_(&options_, base_ns, &batch_, &log_, [this] { DrainQueues(); }),
       nccl_decoder_(base_ns, &dictionary_, &batch_),
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
@@ -100,19 +107,14 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
 
 bool Writer::Begin() {
   std::string why;
-  cupti_ = BindCupti(options_.cupti, &why);
   window_.Follow();
-  if (cupti_ == nullptr || !activity_.Register(cupti_, options_, &why) ||
-      (recording() && !activity_.Start(&disabled_, &why))) {
+  if (!cupti_client_.Begin(recording(), &why)) {
     Fail(why);
     return false;
   }
-  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++numbered_gaps_));
-  log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
-  for (const std::string& sentence : disabled_) log_.Line(sentence);
-  BindStreamIds(cupti_);
-  unseen_client_.Open(cupti_, CountDevices, base_ns_);
-  activity_decoder_ = std::make_unique<ActivityDecoder>(cupti_, base_ns_, &dictionary_, &batch_);
+  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++window_gaps_));
+  activity_decoder_ =
+      std::make_unique<ActivityDecoder>(cupti_client_.library(), base_ns_, &dictionary_, &batch_);
   return true;
 }
 
@@ -147,7 +149,7 @@ void Writer::Run() {
     g_wake.Wait(LongestWait(std::min({next_flush, next_start, window_.NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
-    ResumeAfterFinalize();
+    if (!cupti_client_.LookForFinalize()) StopAtLimit("other_client");
     TellSampler();
     StoreIfMany();
   }
@@ -182,13 +184,7 @@ void Writer::FollowWindow() {
 void Writer::OpenWindow() {
   DrainQueues();
   nvtx_decoder_.ForgetRanges();  // of a thread that was just telling when the last window ended
-  std::string why;
-  std::vector<std::string> refused;
-  if (!activity_.Start(&refused, &why)) log_.Line("cannot record: " + why);
-  for (std::string& sentence : refused) {
-    if (std::find(disabled_.begin(), disabled_.end(), sentence) == disabled_.end())
-      disabled_.push_back(std::move(sentence));
-  }
+  if (!cupti_client_.Open()) return StopAtLimit("other_client");
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
   const std::int64_t now = NowNs() - base_ns_;
   stall_watch_.Forget(now);
@@ -197,10 +193,9 @@ void Writer::OpenWindow() {
 }
 
 void Writer::CloseWindow() {
-  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++numbered_gaps_));
+  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++window_gaps_));
   g_sources.store(0, std::memory_order_relaxed);
-  activity_.Stop();
-  DrainQueues();
+  cupti_client_.Close();
   nvtx_decoder_.ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
@@ -208,42 +203,6 @@ void Writer::CloseWindow() {
 
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
   return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
-}
-
-void Writer::LookForUnseenClient(bool forced) {
-  switch (unseen_client_.Look({activity_decoder_->probes(), activity_decoder_->correlation()},
-                              forced)) {
-    case UnseenClient::Change::kNone:
-      return;
-    case UnseenClient::Change::kCame:
-      activity_.StandAside();
-      unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client",
-                     ++numbered_gaps_};
-      batch_.gaps.push_back(unseen_gap_);
-      return log_.Line("another client of CUPTI has the records: nothing is asked of CUPTI");
-    case UnseenClient::Change::kLeft:
-      activity_.StandAside();  // where it was gone before we noticed
-      activity_.ComeBack();
-      Resume(unseen_client_.whole_until_ns());
-  }
-}
-
-// Another client of CUPTI took it away from under us and is done with it.
-void Writer::ResumeAfterFinalize() {
-  if (const std::int64_t lost_ns = activity_.TakeFinalized(); lost_ns != 0) Resume(lost_ns);
-}
-
-void Writer::Resume(std::int64_t lost_ns) {
-  std::string why;
-  std::vector<std::string> refused;
-  const bool resumed =
-      activity_.RegisterCallbacks(&why) && (!recording() || activity_.Start(&refused, &why));
-  const std::int64_t now = NowNs();
-  log_.Line(resumed ? "resumed after another client of CUPTI"
-                    : "not resumed after another client of CUPTI: " + why);
-  if (!resumed) return StopAtLimit("other_client");
-  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
-  unseen_gap_ = {};
 }
 
 void Writer::ReadNcclLog() {
@@ -271,22 +230,23 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  // Not in a process of which there is nothing to record.
-  unseen_client_.Begin(NowNs(), file_ != nullptr && recording());
-  const bool all =
-      everything || (recording() && stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
+  cupti_client_.BeginFlush(file_ != nullptr);  // not in a process with nothing to record
+  const bool all = everything || (cupti_client_.IsRecording() &&
+                                  stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = FlushCupti(all);
   const int gpu_records = DrainQueues();
-  if (flushed) LookForUnseenClient(everything);
+  if (flushed && !cupti_client_.LookForOthers(
+                     {activity_decoder_->probes(), activity_decoder_->correlation()}, everything))
+    return StopAtLimit("other_client");
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   nvtx_decoder_.StoreOpenRanges();
-  if (unseen_client_.active()) {
-    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
-  } else if (recording()) {
+  if (cupti_client_.IsRecording()) {
     stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
+  } else if (recording()) {
+    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
   }
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
   if (file_ == nullptr) {
@@ -299,7 +259,7 @@ void Writer::Flush(bool everything) {
       StopAtLimit("");
       return;
     }
-    activity_.RecordProbes();
+    cupti_client_.activity().RecordProbes();
   }
   TellSampler();
   TakeSamples();
@@ -321,7 +281,7 @@ void Writer::Flush(bool everything) {
 
 bool Writer::FlushCupti(bool everything) {
   in_cupti_.store(true, std::memory_order_relaxed);
-  const bool flushed = activity_.Flush(everything);
+  const bool flushed = cupti_client_.activity().Flush(everything);
   in_cupti_.store(false, std::memory_order_relaxed);
   return flushed;
 }
@@ -348,12 +308,20 @@ void Writer::TellHang() const noexcept {
   }
 }
 
-int Writer::DrainQueues() {
+int Writer::DrainCupti() {
+  // CUPTI walks the records. What came back while we left waits, at most for the end.
+  if (!cupti_client_.MayCall() && !end_requested_.load(std::memory_order_relaxed)) return 0;
+  Activity& activity = cupti_client_.activity();
   int gpu_records = 0;
-  for (const CompletedBuffer& buffer : activity_.TakeCompleted()) {
+  for (const CompletedBuffer& buffer : activity.TakeCompleted()) {
     gpu_records += activity_decoder_->Decode(buffer, [this] { StoreIfMany(); });
-    activity_.Recycle(buffer);
+    activity.Recycle(buffer);
   }
+  return gpu_records;
+}
+
+int Writer::DrainQueues() {
+  const int gpu_records = DrainCupti();
   constexpr int kLookEvery = 1024;
   int decoded = 0;
   g_rings.DrainAll(
@@ -447,9 +415,9 @@ RunFile::Header Writer::FileHeader() const {
   header.keep_last = WhatToKeep(options_);
   header.process = ReadProcessFacts(environment_.block());
   ReadVersions(&header.process);
-  if (cupti_ != nullptr) {
-    header.process.cupti_version = static_cast<int>(cupti_->version);
-    header.process.cupti_path = cupti_->path;
+  if (const CuptiLibrary* cupti = cupti_client_.library()) {
+    header.process.cupti_version = static_cast<int>(cupti->version);
+    header.process.cupti_path = cupti->path;
   }
   return header;
 }
@@ -579,8 +547,9 @@ void Writer::AddClockPair() {
   row.monotonic_raw = ReadClockNs(CLOCK_MONOTONIC_RAW);
   row.boottime = ReadClockNs(CLOCK_BOOTTIME);
   std::uint64_t cupti_now = 0;
-  if (cupti_->GetTimestamp != nullptr &&
-      CuptiSucceeded("cuptiGetTimestamp", cupti_->GetTimestamp(&cupti_now))) {
+  const CuptiLibrary* cupti = cupti_client_.library();
+  if (cupti_client_.MayCall() && cupti->GetTimestamp != nullptr &&
+      CuptiSucceeded("cuptiGetTimestamp", cupti->GetTimestamp(&cupti_now))) {
     const std::int64_t realtime_ns = activity_decoder_->RealtimeNs(cupti_now);
     row.has_cupti = realtime_ns != 0;
     row.cupti = realtime_ns - base_ns_;
@@ -588,22 +557,29 @@ void Writer::AddClockPair() {
   batch_.clock_pairs.push_back(row);
 }
 
-std::string Writer::CuptiErrorText() const {
+void Writer::DescribeCuptiError() {
   const CuptiError first = FirstCuptiError();
-  if (first.function == nullptr || cupti_ == nullptr) return {};
-  return "the first: " + std::string(first.function) + ": " + cupti_->Describe(first.result);
+  if (first.function == nullptr || !cupti_error_.empty() || !cupti_client_.MayCall()) return;
+  cupti_error_ = "the first: " + std::string(first.function) + ": " +
+                 cupti_client_.library()->Describe(first.result);
+}
+
+// Sentences.
+std::vector<std::string> Writer::DisabledSources() const {
+  std::vector<std::string> sources = cupti_client_.refused();
+  sources.insert(sources.end(), disabled_.begin(), disabled_.end());
+  return sources;
 }
 
 // What a counter is about, in words, where there are some.
 std::string Writer::HealthDetail(Health id) const {
-  const std::vector<std::string>* sentences = nullptr;
   switch (id) {
     case Health::kStartFailed:
       return failure_;
     case Health::kWriterErrors:
       return write_error_;
     case Health::kCuptiErrors:
-      return CuptiErrorText();
+      return cupti_error_;
     case Health::kGpuStalls:
       return stall_watch_.detail();
     case Health::kNcclLogFailed:
@@ -613,26 +589,21 @@ std::string Writer::HealthDetail(Health id) const {
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
     case Health::kStartDisabledSource:
-      sentences = &disabled_;
-      break;
+      return Join(DisabledSources());
     case Health::kStartUnknownOption:
-      sentences = &options_.unknown;
-      break;
+      return Join(options_.unknown);
     case Health::kStartInvalidOption:
-      sentences = &options_.invalid;
-      break;
+      return Join(options_.invalid);
     default:
       return {};
   }
-  std::string joined;
-  for (const std::string& sentence : *sentences) joined += (joined.empty() ? "" : "; ") + sentence;
-  return joined;
 }
 
 // The counters of this moment; each row replaces the one before. Rows stored by the transaction
 // that carries them are counted in it, so that a file is consistent whenever the process dies.
 void Writer::AddHealth() {
-  g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(disabled_.size()));
+  DescribeCuptiError();
+  g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(DisabledSources().size()));
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
   if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
@@ -656,7 +627,7 @@ void Writer::AddHealth() {
 // nothing more.
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
-  activity_.Stop();
+  cupti_client_.Stop();
   StopSampler();
   gave_up_ = true;
   if (file_ == nullptr) return;
@@ -682,7 +653,7 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   StopSampler();
   try {
     log_.Line("recording stopped: " + reason);
-    activity_.Stop();
+    cupti_client_.Stop();
     if (file_ == nullptr) return;
     const std::int64_t now = NowNs() - base_ns_;
     DropEvents();
