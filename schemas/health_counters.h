@@ -255,7 +255,7 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "workers of a loader that had ended before they were looked at"},
     {"python", "installed", HealthSeverity::kInfo,
      "of data loader, optimizer, torch.save, garbage collector, torch's attention, two packages "
-     "of flash_attn and distributed checkpoints: how many report"},
+     "of flash_attn, distributed checkpoints and Triton's Proton: how many are hooked"},
     {"python", "failed", HealthSeverity::kNotice,
      "how many of them could not be made to: a version of PyTorch that is not known"},
     {"cupti", "dropped", HealthSeverity::kDataLoss,

@@ -547,7 +547,8 @@ CREATE TABLE capture_gap (
                                        -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB; stalled:
                                        -- nothing completed for TRACEINJECT_STALL or more although work was launched: from the end of the last operation, or from the launch of the
                                        -- first outstanding one if that is later, to the start of the next one that is recorded. What
-                                       -- is outstanding has rows of api and collective, and none of kernel
+                                       -- is outstanding has rows of api and collective, and none of kernel; proton: Triton's Proton
+                                       -- recorded, whose copy of CUPTI does not go beside ours
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

@@ -6,6 +6,7 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
+#include "injector/core/profiler_room.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/cupti/shared_session.h"
@@ -47,6 +48,7 @@ bool CuptiClient::IsRecording() const { return in_window_ && g_shared_session.th
 bool CuptiClient::Open() {
   in_window_ = true;
   leave_due_ = false;
+  if (room_gap_.row != 0) return true;
   if (g_shared_session.away() && !ComeBack()) return false;
   BringTheirsBack();
   Start();
@@ -111,6 +113,33 @@ bool CuptiClient::Leave() {
   g_counters.Add(Health::kCuptiDetached);
   log_->Line("left CUPTI");
   return true;
+}
+
+bool CuptiClient::FollowProfiler() {
+  if (g_profiler_room.awaits_answer()) MakeRoom();
+  if (g_profiler_room.wanted() || room_gap_.row == 0) return true;
+  log_->Line("the profiler that had asked for room is done");
+  CaptureGapRow gap = std::exchange(room_gap_, {});
+  if (in_window_ && !Open()) return false;
+  gap.dur = NowNs() - base_ns_ - gap.start;
+  batch_->gaps.push_back(gap);
+  return true;
+}
+
+void CuptiClient::MakeRoom() {
+  if (room_gap_.row == 0) {
+    const std::int64_t since = NowNs() - base_ns_;
+    const bool can_leave = CanLeave();
+    if (can_leave) activity_.Stop();
+    if (!g_shared_session.away() && !(can_leave && Leave())) {
+      if (can_leave && in_window_) Start();
+      log_->Line("there is no room for a profiler: CUPTI cannot be left");
+      return g_profiler_room.Reply(ProfilerRoom::Answer::kRefused);
+    }
+    room_gap_ = {since, -1, "proton", ++last_gap_row_};
+    batch_->gaps.push_back(room_gap_);
+  }
+  g_profiler_room.Reply(ProfilerRoom::Answer::kMade);
 }
 
 void CuptiClient::BeginFlush(bool probing) {

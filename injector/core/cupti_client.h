@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Us as one client of CUPTI among others: we are there in the windows of the plan, stand aside for
 // a client that no wrapper sees (unseen_client.h), begin anew after one that took all of CUPTI
-// away, and leave CUPTI between windows where that is asked for (TRACEINJECT_DETACH). What the
-// recording lacks for the sake of others becomes rows of capture_gap.
+// away, and leave CUPTI to a profiler that brings its own copy (profiler_room.h), and between
+// windows where that is asked for (TRACEINJECT_DETACH). What the recording lacks for the sake of
+// others becomes rows of capture_gap.
 //
 // All on the writer thread, but for Begin().
 #pragma once
@@ -45,6 +46,8 @@ class CuptiClient {
   bool Open();
   // Now and then: whether another client took CUPTI away from under us, and is done with it.
   bool LookForFinalize();
+  // Now and then: makes the room that a profiler asks for, or comes back when it is done.
+  bool FollowProfiler();
   // After a flush, with what was decoded so far; `forced`: the last one.
   bool LookForOthers(const UnseenClient::Decoded& decoded, bool forced);
 
@@ -61,6 +64,7 @@ class CuptiClient {
   bool CanLeave() const;
   bool Leave();
   bool ComeBack();
+  void MakeRoom();
   bool Start();
   void StandAside();
   bool Resume(std::int64_t lost_ns);
@@ -77,6 +81,7 @@ class CuptiClient {
   bool in_window_ = false;
   bool leave_due_ = false;      // since the last window, whose records may still be in CUPTI
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not
+  CaptureGapRow room_gap_{};    // since a profiler has the room that it asked for; the same
   std::uint64_t last_gap_row_;
 };
 

@@ -149,7 +149,8 @@ void Writer::Run() {
     g_wake.Wait(LongestWait(std::min({next_flush, next_start, window_.NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
-    if (!cupti_client_.LookForFinalize()) StopAtLimit("other_client");
+    if (!cupti_client_.LookForFinalize() || !cupti_client_.FollowProfiler())
+      StopAtLimit("other_client");
     TellSampler();
     StoreIfMany();
   }

@@ -802,7 +802,8 @@ class Proton(unittest.TestCase):
         phases = {phase: (i * self.SECOND, (i + 1) * self.SECOND) for i, (phase, _) in enumerate(proton.PHASES)}
         starts = [phases[phase][0] + step * self.SECOND // steps for phase, steps in proton.PHASES for step in range(steps)]
         kept = [start for start in starts if not missing[0] <= start < missing[1]]
-        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate([(start, 1, "k")] for start in kept)), count=lambda *_: 0)
+        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate([(start, 1, "k")] for start in kept)),
+                              count=lambda _, counter: sum(gap[2] == "proton" for gap in gaps) if counter == "detached" else 0)
         plain = {"profiles": {"long": {"k": dict(proton.PHASES)["long"]}}}
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             path = pathlib.Path(folder) / "outcomes.jsonl"
@@ -813,12 +814,12 @@ class Proton(unittest.TestCase):
     def test_what_is_missing_has_to_be_told(self):
         session = (self.SECOND, 2 * self.SECOND)
         self.assertEqual(self.outcomes((0, 0), []), [])
-        self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "other_client")]), [])
+        self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "proton")]), [])
         self.assertEqual(self.outcomes(session, []), ["phase long"])
         self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "max_size")]), ["reasons"])
-        self.assertEqual(self.outcomes((self.SECOND, 5 * self.SECOND), [(self.SECOND, None, "other_client")]),
+        self.assertEqual(self.outcomes((self.SECOND, 5 * self.SECOND), [(self.SECOND, None, "proton")]),
                          ["resumed, after", "resumed, between"])
-        self.assertEqual(self.outcomes((self.SECOND, 3 * self.SECOND), [(self.SECOND, self.SECOND, "other_client")]),
+        self.assertEqual(self.outcomes((self.SECOND, 3 * self.SECOND), [(self.SECOND, self.SECOND, "proton")]),
                          ["phase between", "resumed, between"])
 
 
