@@ -29,6 +29,9 @@ Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths);
 // lists.
 std::vector<std::string> RecordingsInFolder(const std::string& folder);
 
+// Notes on recordings that have not come to their place there (*.spool), sorted by name.
+std::vector<std::string> NotesInFolder(const std::string& folder);
+
 // Files named *.json and *.json.gz in a folder, sorted by name; of x.json and x.json.gz only
 // x.json. Not traceview's *.marks.json.
 std::vector<std::string> TracesInFolder(const std::string& folder);

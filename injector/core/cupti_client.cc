@@ -89,6 +89,10 @@ void CuptiClient::Close() {
   BringTheirsBack();
   activity_.Stop();
   drain_();
+  LeaveIfAsked();
+}
+
+void CuptiClient::LeaveIfAsked() {
   leave_due_ = options_->detach && !g_shared_session.away();
   LeaveIfDue();
   if (leave_due_) g_counters.Add(Health::kCuptiKept);

@@ -57,6 +57,8 @@ class CuptiClient {
   void BeginFlush(bool probing);
   // Nothing is recorded any more.
   void Stop() { activity_.Stop(); }
+  // After that: leaves CUPTI where the options ask for it, and nobody else uses it.
+  void LeaveIfAsked();
 
  private:
   void BringTheirsBack();

@@ -120,6 +120,12 @@ constexpr OptionRow kOptions[] = {
       "gets .rank00000 before its extension"},
      "a path",
      Output},
+    {{"TRACEINJECT_SPOOL", "",
+      "a folder, best on a local disk, in which the file is written; it is moved to "
+      "TRACEINJECT_OUTPUT when it is complete. Until then a note of one line beside its place, "
+      "run.db.HOST.pPID.TIME.spool, says where it is. Empty: it is written in its place"},
+     "a path",
+     Text<&Options::spool>},
     {{"TRACEINJECT_KINDS", kDefaultActivityKinds,
       "what CUPTI records, a comma-separated list of: " TRACEINJECT_ACTIVITY_KIND_NAMES},
      "a list of kinds",

@@ -15,6 +15,7 @@ namespace traceinject {
 struct Options {
   bool enabled = true;
   std::string output = "run.db";
+  std::string spool;               // folder in which the file is written first; empty: none
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
   bool nccl = true;

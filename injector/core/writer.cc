@@ -20,7 +20,6 @@
 #include "injector/cupti/errors.h"
 #include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
-#include "injector/store/output_name.h"
 
 namespace traceinject {
 namespace {
@@ -56,15 +55,10 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
 
-std::optional<KeepLast> WhatToKeep(const Options& options) {
-  if (!options.keep_last) return std::nullopt;
-  return KeepLast{options.max_size_bytes, options.keep_last_ns};
-}
-
 std::size_t MostRowsPerTransaction(const Options& options) {
-  const std::optional<KeepLast> keep = WhatToKeep(options);
-  if (!keep) return kRowsPerTransaction;
-  return std::min(kRowsPerTransaction, RowsOfBytes(KeepLastRoom(*keep).transaction_bytes));
+  if (!options.keep_last) return kRowsPerTransaction;
+  const KeepLastRoom room({options.max_size_bytes, options.keep_last_ns});
+  return std::min(kRowsPerTransaction, RowsOfBytes(room.transaction_bytes));
 }
 
 std::size_t EventRows(Batch* batch) {
@@ -99,8 +93,9 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_),
       stall_watch_(options.stall_ns, &dictionary_, &batch_),
+      file_(&options_, &environment_, base_ns, &log_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
-      window_(options.window, TriggerFile(TriggerPath(), base_ns)) {
+      window_(options.window, TriggerFile(file_.TriggerPath(), base_ns)) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
@@ -125,6 +120,7 @@ void Writer::Fail(const std::string& why) {
 }
 
 void Writer::RequestEnd() {
+  end_requested_ns_.store(ReadClockNs(CLOCK_MONOTONIC), std::memory_order_relaxed);
   end_requested_.store(true, std::memory_order_release);
   g_wake.Post();
 }
@@ -157,20 +153,29 @@ void Writer::Run() {
   if (gave_up_) return;
   StopSampler();
   Flush(true);
-  if (file_ != nullptr) FinishFile(NowNs() - base_ns_);
+  if (file_.there()) EndFile(NowNs() - base_ns_);
+}
+
+// At the end of the process there is so much time; half of it is for what comes before.
+bool Writer::HasTime() const {
+  return !end_requested_.load(std::memory_order_acquire) ||
+         ReadClockNs(CLOCK_MONOTONIC) - end_requested_ns_.load(std::memory_order_relaxed) <
+             options_.exit_ms * 1'000'000 / 2;
 }
 
 void Writer::FinishFile(std::int64_t end) {
+  file_.Finish(end, [this] { return HasTime(); });
+}
+
+void Writer::EndFile(std::int64_t end) {
   if (!last_stored_) {  // for the counters there may be room
     AddHealth();
     Store();
-    if (file_ == nullptr) return;
+    if (!file_.there()) return;
   }
-  const std::string path = file_->path();
-  log_.Line(file_->Finish(end) ? "closed " + path
-                               : "could not close " + path + ": " + file_->last_error());
-  file_.reset();
-  if (!last_stored_) LeaveReason(path);
+  const bool complete = last_stored_;
+  FinishFile(end);
+  if (!complete) LeaveReason();
 }
 
 void Writer::FollowWindow() {
@@ -224,14 +229,13 @@ void Writer::RunFailed() {
   if (!used || !CreateFile()) return;
   AddHealth();
   Store();
-  file_->Finish(NowNs() - base_ns_);
-  file_.reset();
+  FinishFile(NowNs() - base_ns_);
 }
 
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  cupti_client_.BeginFlush(file_ != nullptr);  // not in a process with nothing to record
+  cupti_client_.BeginFlush(file_.there());  // not in a process with nothing to record
   const bool all = everything || (cupti_client_.IsRecording() &&
                                   stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = FlushCupti(all);
@@ -250,7 +254,7 @@ void Writer::Flush(bool everything) {
     stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
   }
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
-  if (file_ == nullptr) {
+  if (!file_.there()) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
         batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
       if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
@@ -294,17 +298,7 @@ bool Writer::HangsUntold() const {
 
 void Writer::TellHang() const noexcept {
   try {
-    const RunFile::Header header = FileHeader();
-    std::string ignored;
-    const auto file = RunFile::Create(OutputPath(header.process), header, &ignored);
-    if (file == nullptr) return;
-    const HealthCounterInfo& failed =
-        kHealthCounters[static_cast<std::size_t>(Health::kStartFailed)];
-    Batch batch;
-    batch.health.push_back({std::string(failed.source), std::string(failed.counter), 1,
-                            "cuptiActivityFlushAll does not return: CUPTI hands over nothing"});
-    file->Write(batch);
-    file->Finish(NowNs() - base_ns_);
+    file_.TellHang(cupti_client_.library());
   } catch (...) {  // out of memory
   }
 }
@@ -349,7 +343,7 @@ int Writer::DrainQueues() {
 // make room for them. With the counters, so that they agree with the rows whenever the process
 // dies.
 void Writer::StoreIfMany() {
-  if (file_ == nullptr || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
+  if (!file_.there() || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
   AddHealth();
   Store(false);
@@ -381,26 +375,6 @@ void Writer::DecodeGemm(int tid, const GemmEvent& event) {
                           dictionary_.Thread(tid), dictionary_.GemmShape(event.function, shape)});
 }
 
-std::string Writer::OutputPath(const ProcessRow& facts) const {
-  OutputName name;
-  name.pattern = options_.output;
-  name.rank = facts.rank;
-  name.world_size = facts.world_size;
-  name.host = facts.host;
-  name.pid = facts.pid;
-  name.start = static_cast<std::time_t>(base_ns_ / 1'000'000'000);
-  return ExpandOutputName(name);
-}
-
-// One for all ranks, unless the name of the output tells them apart itself.
-std::string Writer::TriggerPath() const {
-  ProcessRow facts = ReadProcessFacts(environment_.block());
-  if (options_.output.find('%') == std::string::npos) facts.rank = facts.world_size = -1;
-  std::string path = OutputPath(facts) + ".trigger";
-  if (path.front() != '/') path.insert(0, facts.working_directory + "/");
-  return path;
-}
-
 // Work whose records are lost is work, too: the recording says so.
 bool Writer::LostGpuWork() const {
   for (Health lost : {Health::kCuptiDropped, Health::kBuffersExhausted, Health::kBuffersDamaged}) {
@@ -409,56 +383,29 @@ bool Writer::LostGpuWork() const {
   return g_counters.Get(Health::kCuptiErrors) != 0 && HasActiveContext();
 }
 
-RunFile::Header Writer::FileHeader() const {
-  RunFile::Header header;
-  header.base_ns = base_ns_;
-  header.tool_version = TRACEINJECT_VERSION;
-  header.keep_last = WhatToKeep(options_);
-  header.process = ReadProcessFacts(environment_.block());
-  ReadVersions(&header.process);
-  if (const CuptiLibrary* cupti = cupti_client_.library()) {
-    header.process.cupti_version = static_cast<int>(cupti->version);
-    header.process.cupti_path = cupti->path;
-  }
-  return header;
-}
-
 bool Writer::CreateFile() {
-  const RunFile::Header header = FileHeader();
-  const std::string wanted = OutputPath(header.process);
   std::string why;
-  file_ = RunFile::Create(wanted, header, &why);
+  const bool created = file_.Create(cupti_client_.library(), &why);
   has_told_.store(true, std::memory_order_relaxed);
-  if (file_ == nullptr) {
-    log_.Line("not recording: " + why);
+  if (!created) {
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
-    LeaveReason(wanted);
+    LeaveReason();
     return false;
   }
-  log_.Line("recording into " + file_->path());
   AddStartFacts();
   StartSampler();
   return true;
 }
 
-// `path` cannot be written: the counters, which tell why and what is lost, go to a file of the same
-// name where temporary files belong.
-void Writer::LeaveReason(const std::string& path) {
-  const std::string_view folder = environment_.Get("TMPDIR");
-  const std::string elsewhere =
-      std::string(folder.empty() ? "/tmp" : folder) + "/" + path.substr(path.rfind('/') + 1);
-  if (elsewhere == path) return;
-  std::string ignored;
-  file_ = RunFile::Create(elsewhere, FileHeader(), &ignored);
-  if (file_ == nullptr) return;
-  log_.Line("the reason is in " + file_->path());
+// The file cannot be written: the counters, which tell why and what is lost, go to another one.
+void Writer::LeaveReason() {
+  if (!file_.CreateElsewhere(cupti_client_.library())) return;
   DropEvents();
   batch_ = Batch();
   AddHealth();
   Store();
-  file_->Finish(NowNs() - base_ns_);
-  file_.reset();
+  FinishFile(NowNs() - base_ns_);
 }
 
 void Writer::StartSampler() {
@@ -507,6 +454,7 @@ void Writer::AddStartFacts() {
   }
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value, {}});
+  batch_.facts.insert(batch_.facts.end(), file_.facts().begin(), file_.facts().end());
 }
 
 void Writer::Store(bool may_stop) {
@@ -607,7 +555,7 @@ void Writer::AddHealth() {
   g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(DisabledSources().size()));
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
-  if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
+  if (file_.there()) g_counters.Set(Health::kFileBytes, file_->bytes());
   g_counters.Set(Health::kWriterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
@@ -631,10 +579,11 @@ void Writer::StopAtLimit(const std::string& reason) {
   cupti_client_.Stop();
   StopSampler();
   gave_up_ = true;
-  if (file_ == nullptr) return;
+  if (!file_.there()) return;
   const std::int64_t now = NowNs() - base_ns_;
   FlushCupti(true);
   DrainQueues();
+  cupti_client_.LeaveIfAsked();
   activity_decoder_->EndFlush(true);
   nccl_decoder_.EndFlush(true);
   ReadNcclLog();
@@ -644,7 +593,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   AddHealth();
   Store();
   log_.Line("recording stopped: " + reason);
-  FinishFile(now);
+  EndFile(now);
 }
 
 // What is decoded in part is lost; what is committed is safe even if this fails, too.
@@ -655,13 +604,13 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   try {
     log_.Line("recording stopped: " + reason);
     cupti_client_.Stop();
-    if (file_ == nullptr) return;
+    if (!file_.there()) return;
     const std::int64_t now = NowNs() - base_ns_;
     DropEvents();
     batch_.gaps.push_back({now, -1, reason});
     AddHealth();
     Store();
-    file_->Finish(now);
+    FinishFile(now);
   } catch (...) {
   }
 }

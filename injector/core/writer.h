@@ -19,6 +19,7 @@
 #include "injector/core/environment_copy.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/recording_file.h"
 #include "injector/core/stall_watch.h"
 #include "injector/core/window_follower.h"
 #include "injector/cupti/decoder.h"
@@ -28,7 +29,6 @@
 #include "injector/nvtx/decoder.h"
 #include "injector/python/decoder.h"
 #include "injector/python/start.h"
-#include "injector/store/run_file.h"
 #include "injector/telemetry/sampler.h"
 
 namespace traceinject {
@@ -85,12 +85,11 @@ class Writer {
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
   bool LostGpuWork() const;
-  RunFile::Header FileHeader() const;
   bool CreateFile();
-  void LeaveReason(const std::string& path);
+  void LeaveReason();
+  bool HasTime() const;
   void FinishFile(std::int64_t end);
-  std::string OutputPath(const ProcessRow& facts) const;
-  std::string TriggerPath() const;
+  void EndFile(std::int64_t end);
   // `may_stop`: false while queues are drained, which stopping would do, too.
   void Store(bool may_stop = true);
   void AddClockPair();
@@ -122,7 +121,7 @@ class Writer {
   PythonStart python_start_;
   StallWatch stall_watch_;
   std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
-  std::unique_ptr<RunFile> file_;
+  RecordingFile file_;
   std::string failure_;                // why nothing is recorded
   bool last_stored_ = true;            // whether the last transaction went through
   std::string write_error_;            // why the last that failed did not
@@ -133,8 +132,9 @@ class Writer {
   std::uint64_t window_gaps_ = 0;
   std::string cupti_error_;  // the first one, in CUPTI's words
   std::atomic<bool> end_requested_{false};
-  std::atomic<bool> in_cupti_{false};  // the writer thread waits for CUPTI
-  std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one
+  std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
+  std::atomic<bool> in_cupti_{false};              // the writer thread waits for CUPTI
+  std::atomic<bool> has_told_{false};              // there is a file, or nobody could make one
 };
 
 }  // namespace traceinject

@@ -77,6 +77,18 @@ class Windows(python_test.Program):
         self.assertEqual(self.assert_recorded_outside_gaps(recording, times), set(range(1, 21)))
         self.assertEqual(self.gaps(recording), [])
 
+    def test_size_that_is_reached_in_a_window(self):
+        """Recording ends there for good: no later window opens, and the program goes on."""
+        times = self.play_steps(100, {"TRACEINJECT_WINDOW": "every:40:30", "TRACEINJECT_MAX_SIZE": "64K"})
+        recording = self.open()
+        reasons = recording.rows("SELECT reason, dur IS NULL FROM capture_gap ORDER BY start")
+        self.assertEqual(reasons, [("window", 0), ("max_size", 1)])
+        self.assertEqual((recording.count("file", "max_size"), recording.meta["closed"], recording.integrity()), (1, 1, "ok"))
+        recorded = {size for (size,) in recording.rows("SELECT bytes FROM memset")}
+        self.assertGreater(len(recorded), 0)
+        self.assertLess(max(recorded), 41)
+        self.assertEqual(len(times), 100)
+
     def trigger(self, *arguments):
         done = subprocess.run([harness.BUILD / "bin" / "analyze", "trigger", *arguments], cwd=self.folder, capture_output=True, text=True,
                               timeout=60)
@@ -156,7 +168,7 @@ class DetachedBetweenWindows(Windows):
         recording = self.open()
         closed = len([end for _, end in self.gaps(recording)]) - (self.gaps(recording)[:1] != [] and self.gaps(recording)[0][0] == recording.base)
         left = calls.count("cuptiFinalize")
-        self.assertEqual(left, closed)
+        self.assertEqual(left, closed + recording.count("file", "max_size"))
         self.assertEqual(calls, (["cuptiFinalize", "cuptiSubscribe"] * left)[:len(calls)])
         self.assertEqual(recording.count("cupti", "detached"), left)
         for counter in ("kept", "errors", "dropped"):
