@@ -435,6 +435,9 @@ void Writer::TakeSamples() {
     sample.row.thread = dictionary_.Thread(sample.tid);
     batch_.host_samples.push_back(sample.row);
   }
+  for (const WorkerRow& worker : taken.workers.workers) {
+    if (worker.ended) dictionary_.WorkerEnded(worker.id);
+  }
   append(batch_.workers, taken.workers.workers);
   append(batch_.worker_samples, taken.workers.samples);
   append(batch_.facts, taken.facts);
@@ -468,7 +471,7 @@ void Writer::Store(bool may_stop) {
     batch_ = Batch();
     batch_.flush = flush;
     if (const RunFile::Removed removed = file_->TakeRemoved(); removed.flush != 0)
-      dictionary_.ForgetUnused(removed.flush, removed.kept_strings);
+      dictionary_.ForgetUnused(removed.flush, removed.kept);
     return;
   }
   g_counters.Add(Health::kWriterErrors);
