@@ -234,7 +234,11 @@ bool Activity::Leave() {
   const FlushTurn turn;
   if (g_shared_session.IsUsedByThem() || !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave()))
     return false;
-  g_pool.WriteOff();
+  std::vector<const std::uint8_t*> waiting;  // came back while we left
+  for (const Node* node = g_completed.load(std::memory_order_acquire); node != nullptr;
+       node = node->next)
+    waiting.push_back(node->buffer.data);
+  g_pool.Reclaim(waiting);
   return true;
 }
 

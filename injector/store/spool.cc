@@ -111,7 +111,9 @@ Spool::Spool(const std::string& folder, std::string target, const std::string& h
   line_ = host + ":" + path_ + "\n";
 }
 
-void Spool::Announce() const noexcept {
+void Spool::Announce() const {
+  std::string ignored;
+  MakeFolders(Folder(target_), &ignored);
   const File note(note_, O_WRONLY | O_CREAT | O_TRUNC);
   if (note.is_open()) note.Write(line_.data(), line_.size());
 }

@@ -24,8 +24,8 @@ class Spool {
   const std::string& target() const { return target_; }
   const std::string& note() const { return note_; }
 
-  // Leaves the note, if it can.
-  void Announce() const noexcept;
+  // Makes the folder of the place, and leaves the note there, if it can.
+  void Announce() const;
 
   // Moves the closed file to its place, by the rules of names (claim.h), and removes the note: by
   // renaming, or, to another file system, by a copy that is complete on disk before it gets the

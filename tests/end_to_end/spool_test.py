@@ -88,10 +88,10 @@ class Spool(harness.TestCase):
         self.assertEqual(len(self.notes()), 1, "and its note")
 
     def test_place_that_vanishes(self):
-        target = self.folder / "truth.out"
+        target = self.folder / "truth.out" / "deep"
         process = self.start(*LONG[2:], "--steps", "100", env={**self.env, "TRACEINJECT_OUTPUT": str(target / "run.db"), "TRACEINJECT_LOG": "log"})
         for _ in range(1000):
-            if self.spooled() and target.exists():
+            if self.spooled() and target.exists() and list(target.iterdir()):
                 break
             time.sleep(0.02)
         shutil.rmtree(target, ignore_errors=True)
@@ -103,6 +103,12 @@ class Spool(harness.TestCase):
         self.assert_gpu_work(recording, self.truth(ended))
         self.assertEqual(recording.meta["closed"], 1)
         self.assertIn("not moved from the spool", (self.folder / "log").read_text())
+
+    def test_place_that_has_to_be_made(self):
+        ended = self.play(*SHORT, env={**self.env, "TRACEINJECT_OUTPUT": "truth.out/deep/run.db"})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        self.assertEqual([path.name for path in (self.folder / "truth.out" / "deep").iterdir()], ["run.db"])
+        self.assertEqual(self.spooled(), [])
 
     def use_another_file_system(self):
         self.spool = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-", dir="/dev/shm"))
