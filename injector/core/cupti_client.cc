@@ -43,12 +43,12 @@ bool CuptiClient::Begin(bool recording, std::string* why) {
 
 bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
 
-bool CuptiClient::IsRecording() const { return in_window_ && g_shared_session.there(); }
+bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
 
 bool CuptiClient::Open() {
   in_window_ = true;
   leave_due_ = false;
-  if (room_gap_.row != 0) return true;
+  if (!MayRecord()) return true;
   if (g_shared_session.away() && !ComeBack()) return false;
   BringTheirsBack();
   Start();
@@ -179,7 +179,7 @@ bool CuptiClient::LookForFinalize() {
 
 bool CuptiClient::Resume(std::int64_t lost_ns) {
   std::string why;
-  const bool resumed = activity_.RegisterCallbacks(&why) && (!in_window_ || Start());
+  const bool resumed = activity_.RegisterCallbacks(&why) && (!MayRecord() || Start());
   const std::int64_t now = NowNs();
   log_->Line(resumed ? "resumed after another client of CUPTI"
                      : "not resumed after another client of CUPTI: " + why);

@@ -61,6 +61,8 @@ class CuptiClient {
   void LeaveIfAsked();
 
  private:
+  // In a window, and no profiler has the room that it asked for.
+  bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   void BringTheirsBack();
   void LeaveIfDue();
   bool CanLeave() const;
