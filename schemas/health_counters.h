@@ -140,6 +140,8 @@ enum class Health : std::size_t {
   kHostSampleExpired,
   kWorkerSampleExpired,
   kOtherClientStoodAside,
+  kCuptiDetached,
+  kCuptiKept,
   kCount
 };
 
@@ -253,7 +255,7 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "workers of a loader that had ended before they were looked at"},
     {"python", "installed", HealthSeverity::kInfo,
      "of data loader, optimizer, torch.save, garbage collector, torch's attention, two packages "
-     "of flash_attn and distributed checkpoints: how many report"},
+     "of flash_attn, distributed checkpoints and Triton's Proton: how many are hooked"},
     {"python", "failed", HealthSeverity::kNotice,
      "how many of them could not be made to: a version of PyTorch that is not known"},
     {"cupti", "dropped", HealthSeverity::kDataLoss,
@@ -322,6 +324,11 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"other_client", "stood_aside", HealthSeverity::kNotice,
      "times that another client of CUPTI (Triton's Proton, XLA) took the records: none were had "
      "until it was done"},
+    {"cupti", "detached", HealthSeverity::kInfo,
+     "times that CUPTI was taken out of the process while nothing was recorded"},
+    {"cupti", "kept", HealthSeverity::kInfo,
+     "times that it stayed after a window although TRACEINJECT_DETACH was set, as another client "
+     "used it or cuptiFinalize failed"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

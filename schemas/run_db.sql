@@ -434,7 +434,8 @@ CREATE TABLE system_fact (
                                        -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key
                                        -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
                                        -- nccl_net: an adapter that NCCL found, as its log tells, key '<network>.<number>' (its name)
-                                       -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled)
+                                       -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled);
+                                       -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why
   key    TEXT NOT NULL,
   value  TEXT,                         -- NULL: unknown, see reason
   reason TEXT,                         -- why the value is unknown, in words, since version 3; NULL: the value is known
@@ -547,7 +548,8 @@ CREATE TABLE capture_gap (
                                        -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB; stalled:
                                        -- nothing completed for TRACEINJECT_STALL or more although work was launched: from the end of the last operation, or from the launch of the
                                        -- first outstanding one if that is later, to the start of the next one that is recorded. What
-                                       -- is outstanding has rows of api and collective, and none of kernel
+                                       -- is outstanding has rows of api and collective, and none of kernel; proton: Triton's Proton
+                                       -- recorded, whose copy of CUPTI does not go beside ours
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "analyzer/common/printable.h"
@@ -48,6 +49,29 @@ std::vector<std::string> LikelyFolders(const std::vector<std::string>& paths) {
     folders.push_back(fs::path(output).parent_path().string());
   }
   return folders;
+}
+
+// Recordings that have not come to their place (TRACEINJECT_SPOOL): each has a note there of one
+// line, HOST:/PATH.
+std::string Spooled(const std::vector<std::string>& paths) {
+  std::set<std::string> notes;
+  for (const std::string& folder : LikelyFolders(paths)) {
+    for (const std::string& note : NotesInFolder(folder.empty() ? "." : folder))
+      notes.insert(fs::path(note).lexically_normal().string());
+  }
+  if (notes.empty()) return {};
+  std::string text =
+      "Recordings that are written elsewhere first (TRACEINJECT_SPOOL). One that does not come to "
+      "its place by itself, as its\n"
+      "process was killed or its place was full, opens where it is; to move it, take its -wal "
+      "file, "
+      "if there is one, along:\n";
+  for (const std::string& note : notes) {
+    std::string where;
+    std::getline(std::ifstream(note), where);
+    text += fmt::format("  {} ({})\n", Printable(where), note);
+  }
+  return text;
 }
 
 std::string Found(const std::vector<std::string>& paths) {
@@ -125,7 +149,7 @@ std::string Loss(const Rank& rank, const HealthCounter& counter) {
 }  // namespace
 
 std::string MissingRunChecklist(const std::vector<std::string>& paths) {
-  return kChecklist + Found(paths);
+  return kChecklist + Spooled(paths) + Found(paths);
 }
 
 bool HasGpuWork(const Run& run) {

@@ -33,6 +33,13 @@ TEST(MissingRun, LooksWhereTheOutputWasSentTo) {
   EXPECT_NE(text.find(folder / "there.db"), std::string::npos) << text;
 }
 
+TEST(MissingRun, NamesWhatIsStillInItsSpool) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "run.db.node1.p7.1.spool") << "node1:/local/run.node1.p7.1.db\n";
+  const std::string text = MissingRunChecklist({folder / "run.db"});
+  EXPECT_NE(text.find("node1:/local/run.node1.p7.1.db ("), std::string::npos) << text;
+}
+
 class EmptyRun : public testing::Test {
  protected:
   std::string ReportErrors() {

@@ -152,6 +152,10 @@ std::vector<std::string> RecordingsInFolder(const std::string& folder) {
   return FilesMatching(folder, "*.db");
 }
 
+std::vector<std::string> NotesInFolder(const std::string& folder) {
+  return FilesMatching(folder, "*.spool");
+}
+
 std::vector<std::string> TracesInFolder(const std::string& folder) {
   auto traces = FilesMatching(folder, "*.json");
   std::erase_if(traces, [](const std::string& file) { return file.ends_with(kMarks); });

@@ -43,6 +43,9 @@ std::string SummaryPath(const std::string& folder, const std::string& recording)
 // lists.
 std::vector<std::string> RecordingsInFolder(const std::string& folder);
 
+// Notes on recordings that have not come to their place there (*.spool), sorted by name.
+std::vector<std::string> NotesInFolder(const std::string& folder);
+
 // Files named *.json and *.json.gz in a folder, sorted by name; of x.json and x.json.gz only
 // x.json. Not traceview's *.marks.json.
 std::vector<std::string> TracesInFolder(const std::string& folder);

@@ -20,6 +20,12 @@ std::string ReadThreadName(std::int64_t tid) {
   return length > 1 ? std::string(name, static_cast<std::size_t>(length - 1)) : std::string();
 }
 
+bool IsAlive(std::int64_t tid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%lld", static_cast<long long>(tid));
+  return access(path, F_OK) == 0;
+}
+
 }  // namespace
 
 void Dictionary::ForgetOlderStrings() {
@@ -31,11 +37,14 @@ void Dictionary::ForgetOlderStrings() {
 
 std::size_t Dictionary::known() const {
   return strings_.size() + older_strings_.size() + forgotten_strings_.size() + shapes_.size() +
-         gemm_shapes_.size() + graph_nodes_.size() + events_.size();
+         gemm_shapes_.size() + graph_nodes_.size() + events_.size() + threads_.size() +
+         streams_.size() + ended_workers_.size();
 }
 
 void Dictionary::ForgetStrings(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
-  const std::unordered_set<std::uint32_t> stay(kept.begin(), kept.end());
+  std::unordered_set<std::uint32_t> stay(kept.begin(), kept.end());
+  for (const auto& [thread, name] : thread_names_) stay.insert(name);
+  for (const auto& [key, stream] : about_streams_) stay.insert(stream.name);
   std::vector<std::uint32_t>& unused = batch_->unused.strings;
   const auto forget = [&](const UsedId& used) {
     if (used.flush > flush || stay.contains(used.id) || kept_strings_.contains(used.id))
@@ -48,11 +57,47 @@ void Dictionary::ForgetStrings(std::uint32_t flush, const std::vector<std::uint3
   std::erase_if(forgotten_strings_, forget);
 }
 
-void Dictionary::ForgetUnused(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
+// A thread that lives may come back with its old id in a row that was begun long ago.
+void Dictionary::ForgetThreads(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
+  const std::unordered_set<std::uint32_t> stay(kept.begin(), kept.end());
+  std::vector<std::uint32_t> unused;
+  threads_.Forget(flush, &unused, [&](const IntegerKey<1>& tid, std::uint32_t id) {
+    return stay.contains(id) || IsAlive(static_cast<std::int64_t>(tid[0]));
+  });
+  for (const std::uint32_t id : unused) thread_names_.erase(id);
+  batch_->unused.threads.insert(batch_->unused.threads.end(), unused.begin(), unused.end());
+}
+
+// What is known of a stream beside its numbers stays with those that were not used yet.
+void Dictionary::ForgetStreams(std::uint32_t flush) {
+  std::vector<std::uint32_t>& unused = batch_->unused.streams;
+  const std::size_t before = unused.size();
+  streams_.Forget(flush, &unused);
+  const std::unordered_set<std::uint32_t> gone(unused.begin() + static_cast<std::ptrdiff_t>(before),
+                                               unused.end());
+  for (auto& [key, row] : about_streams_) {
+    if (row.id == 0 || !gone.contains(row.id)) continue;
+    row.id = 0;
+    --used_streams_;
+  }
+}
+
+void Dictionary::ForgetWorkers(std::uint32_t flush) {
+  std::erase_if(ended_workers_, [&](const UsedId& worker) {
+    if (worker.flush > flush) return false;
+    batch_->unused.workers.push_back(worker.id);
+    return true;
+  });
+}
+
+void Dictionary::ForgetUnused(std::uint32_t flush, const KeptIds& kept) {
   constexpr std::size_t kFew = 1024;
   if (flush <= kFlushesUntilStored || known() < kFew + 2 * known_after_forgetting_) return;
   const std::uint32_t unused_since = flush - kFlushesUntilStored;
-  ForgetStrings(unused_since, kept);
+  ForgetThreads(unused_since, kept.threads);
+  ForgetStreams(unused_since);
+  ForgetWorkers(unused_since);
+  ForgetStrings(unused_since, kept.strings);  // after those that they are names of
   shapes_.Forget(unused_since, &batch_->unused.shapes);
   gemm_shapes_.Forget(unused_since, &batch_->unused.gemm_shapes);
   graph_nodes_.Forget(unused_since, &batch_->unused.graph_nodes);
@@ -62,15 +107,20 @@ void Dictionary::ForgetUnused(std::uint32_t flush, const std::vector<std::uint32
 }
 
 std::uint32_t Dictionary::Thread(std::int64_t tid) {
-  return threads_.Id({static_cast<std::uint64_t>(tid)}, [&](std::uint32_t id) {
-    const std::string name = ReadThreadName(tid);
-    batch_->threads.push_back({id, tid, name.empty() ? 0 : KeptString(name)});
-  });
+  return threads_.Id(
+      {static_cast<std::uint64_t>(tid)},
+      [&](std::uint32_t id) {
+        const std::string name = ReadThreadName(tid);
+        const std::uint32_t text = name.empty() ? 0 : String(name);
+        thread_names_[id] = text;
+        batch_->threads.push_back({id, tid, text});
+      },
+      flush_);
 }
 
 void Dictionary::NameThread(std::int64_t tid, std::string_view name) {
   const std::uint32_t id = Thread(tid);
-  batch_->threads.push_back({id, tid, KeptString(name)});  // replaces the row
+  batch_->threads.push_back({id, tid, thread_names_[id] = String(name)});  // replaces the row
 }
 
 StreamRow& Dictionary::AboutStream(std::uint32_t context, std::uint32_t stream) {
@@ -82,15 +132,18 @@ StreamRow& Dictionary::AboutStream(std::uint32_t context, std::uint32_t stream) 
 
 std::uint32_t Dictionary::Stream(std::uint32_t device, std::uint32_t context,
                                  std::uint32_t stream) {
-  return streams_.Id({device, context, stream}, [&](std::uint32_t id) {
-    StreamRow& row = AboutStream(context, stream);
-    if (row.id == 0) ++used_streams_;
-    row.id = id;
-    row.device = device;
-    row.context = context;
-    row.stream_id = stream;
-    batch_->streams.push_back(row);
-  });
+  return streams_.Id(
+      {device, context, stream},
+      [&](std::uint32_t id) {
+        StreamRow& row = AboutStream(context, stream);
+        if (row.id == 0) ++used_streams_;
+        row.id = id;
+        row.device = device;
+        row.context = context;
+        row.stream_id = stream;
+        batch_->streams.push_back(row);
+      },
+      flush_);
 }
 
 void Dictionary::DescribeStream(std::uint32_t context, std::uint32_t stream, std::int32_t priority,
@@ -104,7 +157,7 @@ void Dictionary::DescribeStream(std::uint32_t context, std::uint32_t stream, std
 
 void Dictionary::NameStream(std::uint32_t context, std::uint32_t stream, std::string_view name) {
   StreamRow& row = AboutStream(context, stream);
-  row.name = KeptString(name);
+  row.name = String(name);
   if (row.id != 0) batch_->streams.push_back(row);
 }
 

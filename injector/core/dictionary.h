@@ -51,14 +51,18 @@ class IdMap {
     return entry->second.id;
   }
 
-  // Forgets what was not asked for after `flush`, and appends its ids. They are not given again.
-  // O(size).
-  void Forget(std::uint32_t flush, std::vector<std::uint32_t>* forgotten) {
+  // Forgets what was not asked for after `flush`, but for what `stays(key, id)`, and appends its
+  // ids. They are not given again. O(size).
+  template <typename Stays>
+  void Forget(std::uint32_t flush, std::vector<std::uint32_t>* forgotten, Stays stays) {
     std::erase_if(ids_, [&](const auto& entry) {
-      if (entry.second.flush > flush) return false;
+      if (entry.second.flush > flush || stays(entry.first, entry.second.id)) return false;
       forgotten->push_back(entry.second.id);
       return true;
     });
+  }
+  void Forget(std::uint32_t flush, std::vector<std::uint32_t>* forgotten) {
+    Forget(flush, forgotten, [](const Key&, std::uint32_t) { return false; });
   }
   std::size_t size() const { return ids_.size(); }
 
@@ -122,14 +126,19 @@ class Dictionary {
   // Call at the beginning of each flush of the writer; counts them.
   std::uint32_t BeginFlush() { return ++flush_; }
 
-  // No row of the file refers to what was decoded up to `flush` any more, but for the texts in
-  // `kept`, of rows that stayed. Rows that nothing refers to go to Batch::unused. O(all that is
-  // known), at most now and then as it doubles.
-  void ForgetUnused(std::uint32_t flush, const std::vector<std::uint32_t>& kept);
+  // No row of the file refers to what was decoded up to `flush` any more, but to those in `kept`.
+  // Rows that nothing refers to go to Batch::unused; those of threads only once they ended. O(all
+  // that is known), at most now and then as it doubles.
+  void ForgetUnused(std::uint32_t flush, const KeptIds& kept);
 
   std::uint32_t Thread(std::int64_t tid);
   // nvtxNameOsThread: the program's own name for a thread.
   void NameThread(std::int64_t tid, std::string_view name);
+
+  // No later row refers to this worker than those that are handed over with its end.
+  void WorkerEnded(std::uint32_t id) {
+    if (rows_go_) ended_workers_.push_back({id, flush_});
+  }
 
   std::uint32_t Stream(std::uint32_t device, std::uint32_t context, std::uint32_t stream);
   // What is known of a stream beside its numbers, which may be told before or after its first use:
@@ -182,6 +191,9 @@ class Dictionary {
 
   void ForgetOlderStrings();
   void ForgetStrings(std::uint32_t flush, const std::vector<std::uint32_t>& kept);
+  void ForgetThreads(std::uint32_t flush, const std::vector<std::uint32_t>& kept);
+  void ForgetStreams(std::uint32_t flush);
+  void ForgetWorkers(std::uint32_t flush);
   std::size_t known() const;
 
   Batch* batch_;
@@ -194,6 +206,8 @@ class Dictionary {
   std::uint32_t string_count_ = 0;
   std::unordered_map<const void*, std::uint32_t> stable_strings_;
   IntegerIdMap<1> threads_;
+  std::unordered_map<std::uint32_t, std::uint32_t> thread_names_;  // texts, by id; 0: none
+  std::vector<UsedId> ended_workers_;                              // only with rows_go_
   IntegerIdMap<3> streams_;
   // By context and number; id 0: not used yet.
   std::unordered_map<IntegerKey<2>, StreamRow, BytesHash<IntegerKey<2>>> about_streams_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -60,6 +61,11 @@ class DroppedRowsTest : public testing::Test {
     GemmShapeRow gemm{};
     gemm.m = number;
     dictionary_.GemmShape(kKernel, gemm);
+    dictionary_.Thread(kFirstThread + number);
+    dictionary_.NameThread(kFirstThread + number, "thread " + std::to_string(number));
+    dictionary_.Stream(0, 1, number);
+    dictionary_.WorkerEnded(number);
+    workers_ += 1;
     Store();
   }
   // What the file would hold.
@@ -72,10 +78,16 @@ class DroppedRowsTest : public testing::Test {
                     static_cast<int>(batch_.unused.graph_nodes.size());
     gemm_shapes_ += static_cast<int>(batch_.gemm_shapes.size()) -
                     static_cast<int>(batch_.unused.gemm_shapes.size());
+    for (const ThreadRow& row : batch_.threads) threads_[row.id] = row.name;
+    for (const std::uint32_t id : batch_.unused.threads) EXPECT_EQ(threads_.erase(id), 1U);
+    for (const StreamRow& row : batch_.streams) streams_[row.id] = row.priority;
+    for (const std::uint32_t id : batch_.unused.streams) EXPECT_EQ(streams_.erase(id), 1U);
+    workers_ -= static_cast<int>(batch_.unused.workers.size());
     batch_ = Batch();
   }
 
   static constexpr char kKernel[] = "a kernel";
+  static constexpr std::int64_t kFirstThread = 1'000'000'000;  // the kernel gives no such number
   static constexpr std::uint32_t kKeptFlushes = 100, kFlushes = 20'000;
   // Forgetting waits until twice as much is known.
   static constexpr int kMost = 8000;
@@ -83,7 +95,9 @@ class DroppedRowsTest : public testing::Test {
   Dictionary dictionary_{&batch_, true};
   std::map<std::uint32_t, std::string> texts_;
   std::set<std::uint32_t> shapes_;
-  int graph_nodes_ = 0, gemm_shapes_ = 0;
+  std::map<std::uint32_t, std::uint32_t> threads_;  // with their names
+  std::map<std::uint32_t, std::int32_t> streams_;   // with their priorities
+  int graph_nodes_ = 0, gemm_shapes_ = 0, workers_ = 0;
 };
 
 // As in a recorder that is left on for a week and keeps the last minutes.
@@ -91,16 +105,20 @@ TEST_F(DroppedRowsTest, DictionariesLoseWhatNoKeptRowRefersTo) {
   dictionary_.BeginFlush();
   const std::uint32_t function = dictionary_.KeptString("AllReduce");
   const std::uint32_t open = dictionary_.String("a range that is open all the time");
+  const std::uint32_t thread = dictionary_.Thread(kFirstThread), own = dictionary_.Thread(gettid());
   std::size_t most = 0;
   for (std::uint32_t flush = 2; flush < kFlushes; ++flush) {
     FlushWithNewOnes(flush);
-    if (flush > kKeptFlushes) dictionary_.ForgetUnused(flush - kKeptFlushes, {open});
+    if (flush > kKeptFlushes) dictionary_.ForgetUnused(flush - kKeptFlushes, {{open}, {thread}});
     most = std::max(most, texts_.size());
   }
   EXPECT_LT(most, std::size_t{kMost});
   EXPECT_LT(shapes_.size(), std::size_t{kMost});
   EXPECT_LT(graph_nodes_, kMost);
   EXPECT_LT(gemm_shapes_, kMost);
+  EXPECT_LT(threads_.size(), std::size_t{kMost});
+  EXPECT_LT(streams_.size(), std::size_t{kMost});
+  EXPECT_LT(workers_, kMost);
   // Everything that rows of the kept flushes refer to is there.
   for (std::uint32_t flush = kFlushes - kKeptFlushes; flush < kFlushes; ++flush) {
     const std::size_t before = batch_.strings.size();
@@ -108,11 +126,19 @@ TEST_F(DroppedRowsTest, DictionariesLoseWhatNoKeptRowRefersTo) {
     EXPECT_EQ(batch_.strings.size(), before) << "another id";
     EXPECT_TRUE(texts_.contains(id));
   }
+  for (std::uint32_t flush = kFlushes - kKeptFlushes; flush < kFlushes; ++flush) {
+    const std::uint32_t id = dictionary_.Thread(kFirstThread + flush);
+    EXPECT_EQ(texts_[threads_.at(id)], "thread " + std::to_string(flush));
+    EXPECT_TRUE(streams_.contains(dictionary_.Stream(0, 1, flush)));
+  }
+  EXPECT_TRUE(threads_.contains(thread)) << "the open range's";
+  EXPECT_TRUE(threads_.contains(own)) << "it lives";
   EXPECT_EQ(texts_[function], "AllReduce");
   EXPECT_EQ(texts_[open], "a range that is open all the time");
 }
 
 TEST_F(DroppedRowsTest, WhatIsUsedAgainGetsANewRow) {
+  dictionary_.DescribeStream(1, 1, -5, 1);
   FlushWithNewOnes(1);
   const std::uint32_t first = texts_.begin()->first;
   for (std::uint32_t flush = 2; flush < 2000; ++flush) FlushWithNewOnes(flush);
@@ -121,6 +147,9 @@ TEST_F(DroppedRowsTest, WhatIsUsedAgainGetsANewRow) {
   EXPECT_FALSE(texts_.contains(first));
   EXPECT_NE(dictionary_.String("step 1"), first);
   EXPECT_EQ(batch_.strings.size(), 1U);
+  const std::uint32_t stream = dictionary_.Stream(0, 1, 1);
+  Store();
+  EXPECT_EQ(streams_.at(stream), -5) << "what was told of it is still known";
 }
 
 TEST_F(DroppedRowsTest, RowsThatMayStillWaitKeepTheirs) {

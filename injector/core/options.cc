@@ -120,6 +120,12 @@ constexpr OptionRow kOptions[] = {
       "gets .rank00000 before its extension"},
      "a path",
      Output},
+    {{"TRACEINJECT_SPOOL", "",
+      "a folder, best on a local disk, in which the file is written; it is moved to "
+      "TRACEINJECT_OUTPUT when it is complete. Until then a note of one line beside its place, "
+      "run.db.HOST.pPID.TIME.spool, says where it is. Empty: it is written in its place"},
+     "a path",
+     Text<&Options::spool>},
     {{"TRACEINJECT_KINDS", kDefaultActivityKinds,
       "what CUPTI records, a comma-separated list of: " TRACEINJECT_ACTIVITY_KIND_NAMES},
      "a list of kinds",
@@ -173,6 +179,14 @@ constexpr OptionRow kOptions[] = {
       "trigger, nothing before `analyze trigger start`, which works with all of them"},
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
+    {{"TRACEINJECT_DETACH", "0",
+      "1: between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB and `analyze trigger` CUPTI is "
+      "taken out of the process (cuptiFinalize), as else it costs some 400 ns a launch once "
+      "something was recorded. Coming back takes some 10 ms, and cuptiFinalize has crashed "
+      "training "
+      "programs of others. CUPTI is kept while torch.profiler or another client uses it"},
+     "0 or 1",
+     Switch<&Options::detach>},
     {{"TRACEINJECT_AB", "0",
       "steps: what recording adds to a step is measured: blocks of 20 optimizer steps (of 50 with "
       "steps:50) are recorded and not recorded by turns. Where none is seen in the first minute, "

@@ -15,6 +15,7 @@ namespace traceinject {
 struct Options {
   bool enabled = true;
   std::string output = "run.db";
+  std::string spool;               // folder in which the file is written first; empty: none
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
   bool nvtx = true;
   bool nccl = true;
@@ -27,6 +28,7 @@ struct Options {
   bool keep_last = false;         // old rows give way to new ones
   std::int64_t keep_last_ns = 0;  // with keep_last: those older than this; 0: only for lack of room
   WindowPlan window;              // what part of the run
+  bool detach = false;            // between windows, CUPTI is left
   std::int64_t ab_steps = 0;      // blocks of so many steps are recorded by turns; 0: no
   std::int64_t stall_ns = 0;      // nothing completes for so long: a stall; 0: none is looked for
   std::int64_t flush_ms = 0;

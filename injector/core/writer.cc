@@ -20,7 +20,6 @@
 #include "injector/cupti/errors.h"
 #include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
-#include "injector/store/output_name.h"
 
 namespace traceinject {
 namespace {
@@ -56,21 +55,22 @@ void ForEachEventTable(Batch* batch, Visit visit) {
   visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
 }
 
-std::optional<KeepLast> WhatToKeep(const Options& options) {
-  if (!options.keep_last) return std::nullopt;
-  return KeepLast{options.max_size_bytes, options.keep_last_ns};
-}
-
 std::size_t MostRowsPerTransaction(const Options& options) {
-  const std::optional<KeepLast> keep = WhatToKeep(options);
-  if (!keep) return kRowsPerTransaction;
-  return std::min(kRowsPerTransaction, RowsOfBytes(KeepLastRoom(*keep).transaction_bytes));
+  if (!options.keep_last) return kRowsPerTransaction;
+  const KeepLastRoom room({options.max_size_bytes, options.keep_last_ns});
+  return std::min(kRowsPerTransaction, RowsOfBytes(room.transaction_bytes));
 }
 
 std::size_t EventRows(Batch* batch) {
   std::size_t rows = 0;
   ForEachEventTable(batch, [&](auto& table, Health, Health) { rows += table.size(); });
   return rows;
+}
+
+std::string Join(const std::vector<std::string>& sentences) {
+  std::string joined;
+  for (const std::string& sentence : sentences) joined += (joined.empty() ? "" : "; ") + sentence;
+  return joined;
 }
 
 std::size_t DictionaryRows(const Batch& batch) {
@@ -86,33 +86,30 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_, options.keep_last),
+      cupti_client_(&options_, base_ns, &batch_, &log_, [this] { DrainQueues(); }),
       nccl_decoder_(base_ns, &dictionary_, &batch_),
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
       nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
       nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
       python_decoder_(base_ns, &dictionary_, &batch_),
       stall_watch_(options.stall_ns, &dictionary_, &batch_),
+      file_(&options_, &environment_, base_ns, &log_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
-      window_(options.window, TriggerFile(TriggerPath(), base_ns)) {
+      window_(options.window, TriggerFile(file_.TriggerPath(), base_ns)) {
   log_.Open(options_);
   if (options_.nccl_log && NcclLogPath(environment).empty()) g_counters.Add(Health::kNcclLogFailed);
 }
 
 bool Writer::Begin() {
   std::string why;
-  cupti_ = BindCupti(options_.cupti, &why);
   window_.Follow();
-  if (cupti_ == nullptr || !activity_.Register(cupti_, options_, &why) ||
-      (recording() && !activity_.Start(&disabled_, &why))) {
+  if (!cupti_client_.Begin(recording(), &why)) {
     Fail(why);
     return false;
   }
-  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++numbered_gaps_));
-  log_.Line("recording with " + cupti_->path + ", version " + std::to_string(cupti_->version));
-  for (const std::string& sentence : disabled_) log_.Line(sentence);
-  BindStreamIds(cupti_);
-  unseen_client_.Open(cupti_, CountDevices, base_ns_);
-  activity_decoder_ = std::make_unique<ActivityDecoder>(cupti_, base_ns_, &dictionary_, &batch_);
+  if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++window_gaps_));
+  activity_decoder_ =
+      std::make_unique<ActivityDecoder>(cupti_client_.library(), base_ns_, &dictionary_, &batch_);
   return true;
 }
 
@@ -123,6 +120,7 @@ void Writer::Fail(const std::string& why) {
 }
 
 void Writer::RequestEnd() {
+  end_requested_ns_.store(ReadClockNs(CLOCK_MONOTONIC), std::memory_order_relaxed);
   end_requested_.store(true, std::memory_order_release);
   g_wake.Post();
 }
@@ -147,27 +145,37 @@ void Writer::Run() {
     g_wake.Wait(LongestWait(std::min({next_flush, next_start, window_.NextLookNs()}) - now));
     DrainQueues();  // woken early: a queue is filling, or there is a new worker
     if (nccl_log_.awaited()) ReadNcclLog();
-    ResumeAfterFinalize();
+    if (!cupti_client_.LookForFinalize() || !cupti_client_.FollowProfiler())
+      StopAtLimit("other_client");
     TellSampler();
     StoreIfMany();
   }
   if (gave_up_) return;
   StopSampler();
   Flush(true);
-  if (file_ != nullptr) FinishFile(NowNs() - base_ns_);
+  if (file_.there()) EndFile(NowNs() - base_ns_);
+}
+
+// At the end of the process there is so much time; half of it is for what comes before.
+bool Writer::HasTime() const {
+  return !end_requested_.load(std::memory_order_acquire) ||
+         ReadClockNs(CLOCK_MONOTONIC) - end_requested_ns_.load(std::memory_order_relaxed) <
+             options_.exit_ms * 1'000'000 / 2;
 }
 
 void Writer::FinishFile(std::int64_t end) {
+  file_.Finish(end, [this] { return HasTime(); });
+}
+
+void Writer::EndFile(std::int64_t end) {
   if (!last_stored_) {  // for the counters there may be room
     AddHealth();
     Store();
-    if (file_ == nullptr) return;
+    if (!file_.there()) return;
   }
-  const std::string path = file_->path();
-  log_.Line(file_->Finish(end) ? "closed " + path
-                               : "could not close " + path + ": " + file_->last_error());
-  file_.reset();
-  if (!last_stored_) LeaveReason(path);
+  const bool complete = last_stored_;
+  FinishFile(end);
+  if (!complete) LeaveReason();
 }
 
 void Writer::FollowWindow() {
@@ -182,13 +190,7 @@ void Writer::FollowWindow() {
 void Writer::OpenWindow() {
   DrainQueues();
   nvtx_decoder_.ForgetRanges();  // of a thread that was just telling when the last window ended
-  std::string why;
-  std::vector<std::string> refused;
-  if (!activity_.Start(&refused, &why)) log_.Line("cannot record: " + why);
-  for (std::string& sentence : refused) {
-    if (std::find(disabled_.begin(), disabled_.end(), sentence) == disabled_.end())
-      disabled_.push_back(std::move(sentence));
-  }
+  if (!cupti_client_.Open()) return StopAtLimit("other_client");
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
   const std::int64_t now = NowNs() - base_ns_;
   stall_watch_.Forget(now);
@@ -197,10 +199,9 @@ void Writer::OpenWindow() {
 }
 
 void Writer::CloseWindow() {
-  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++numbered_gaps_));
+  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++window_gaps_));
   g_sources.store(0, std::memory_order_relaxed);
-  activity_.Stop();
-  DrainQueues();
+  cupti_client_.Close();
   nvtx_decoder_.ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
@@ -208,42 +209,6 @@ void Writer::CloseWindow() {
 
 std::int64_t Writer::LongestWait(std::int64_t wait_ns) const {
   return nccl_log_.awaited() ? std::min(wait_ns, kNcclLogLookNs) : wait_ns;
-}
-
-void Writer::LookForUnseenClient(bool forced) {
-  switch (unseen_client_.Look({activity_decoder_->probes(), activity_decoder_->correlation()},
-                              forced)) {
-    case UnseenClient::Change::kNone:
-      return;
-    case UnseenClient::Change::kCame:
-      activity_.StandAside();
-      unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client",
-                     ++numbered_gaps_};
-      batch_.gaps.push_back(unseen_gap_);
-      return log_.Line("another client of CUPTI has the records: nothing is asked of CUPTI");
-    case UnseenClient::Change::kLeft:
-      activity_.StandAside();  // where it was gone before we noticed
-      activity_.ComeBack();
-      Resume(unseen_client_.whole_until_ns());
-  }
-}
-
-// Another client of CUPTI took it away from under us and is done with it.
-void Writer::ResumeAfterFinalize() {
-  if (const std::int64_t lost_ns = activity_.TakeFinalized(); lost_ns != 0) Resume(lost_ns);
-}
-
-void Writer::Resume(std::int64_t lost_ns) {
-  std::string why;
-  std::vector<std::string> refused;
-  const bool resumed =
-      activity_.RegisterCallbacks(&why) && (!recording() || activity_.Start(&refused, &why));
-  const std::int64_t now = NowNs();
-  log_.Line(resumed ? "resumed after another client of CUPTI"
-                    : "not resumed after another client of CUPTI: " + why);
-  if (!resumed) return StopAtLimit("other_client");
-  batch_.gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
-  unseen_gap_ = {};
 }
 
 void Writer::ReadNcclLog() {
@@ -264,32 +229,32 @@ void Writer::RunFailed() {
   if (!used || !CreateFile()) return;
   AddHealth();
   Store();
-  file_->Finish(NowNs() - base_ns_);
-  file_.reset();
+  FinishFile(NowNs() - base_ns_);
 }
 
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  // Not in a process of which there is nothing to record.
-  unseen_client_.Begin(NowNs(), file_ != nullptr && recording());
-  const bool all =
-      everything || (recording() && stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
+  cupti_client_.BeginFlush(file_.there());  // not in a process with nothing to record
+  const bool all = everything || (cupti_client_.IsRecording() &&
+                                  stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = FlushCupti(all);
   const int gpu_records = DrainQueues();
-  if (flushed) LookForUnseenClient(everything);
+  if (flushed && !cupti_client_.LookForOthers(
+                     {activity_decoder_->probes(), activity_decoder_->correlation()}, everything))
+    return StopAtLimit("other_client");
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   nccl_decoder_.EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   nvtx_decoder_.StoreOpenRanges();
-  if (unseen_client_.active()) {
-    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
-  } else if (recording()) {
+  if (cupti_client_.IsRecording()) {
     stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
+  } else if (recording()) {
+    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
   }
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
-  if (file_ == nullptr) {
+  if (!file_.there()) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
         batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
       if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
@@ -299,7 +264,7 @@ void Writer::Flush(bool everything) {
       StopAtLimit("");
       return;
     }
-    activity_.RecordProbes();
+    cupti_client_.activity().RecordProbes();
   }
   TellSampler();
   TakeSamples();
@@ -321,7 +286,7 @@ void Writer::Flush(bool everything) {
 
 bool Writer::FlushCupti(bool everything) {
   in_cupti_.store(true, std::memory_order_relaxed);
-  const bool flushed = activity_.Flush(everything);
+  const bool flushed = cupti_client_.activity().Flush(everything);
   in_cupti_.store(false, std::memory_order_relaxed);
   return flushed;
 }
@@ -333,27 +298,25 @@ bool Writer::HangsUntold() const {
 
 void Writer::TellHang() const noexcept {
   try {
-    const RunFile::Header header = FileHeader();
-    std::string ignored;
-    const auto file = RunFile::Create(OutputPath(header.process), header, &ignored);
-    if (file == nullptr) return;
-    const HealthCounterInfo& failed =
-        kHealthCounters[static_cast<std::size_t>(Health::kStartFailed)];
-    Batch batch;
-    batch.health.push_back({std::string(failed.source), std::string(failed.counter), 1,
-                            "cuptiActivityFlushAll does not return: CUPTI hands over nothing"});
-    file->Write(batch);
-    file->Finish(NowNs() - base_ns_);
+    file_.TellHang(cupti_client_.library());
   } catch (...) {  // out of memory
   }
 }
 
-int Writer::DrainQueues() {
+int Writer::DrainCupti() {
+  // CUPTI walks the records. What came back while we left waits, at most for the end.
+  if (!cupti_client_.MayCall() && !end_requested_.load(std::memory_order_relaxed)) return 0;
+  Activity& activity = cupti_client_.activity();
   int gpu_records = 0;
-  for (const CompletedBuffer& buffer : activity_.TakeCompleted()) {
+  for (const CompletedBuffer& buffer : activity.TakeCompleted()) {
     gpu_records += activity_decoder_->Decode(buffer, [this] { StoreIfMany(); });
-    activity_.Recycle(buffer);
+    activity.Recycle(buffer);
   }
+  return gpu_records;
+}
+
+int Writer::DrainQueues() {
+  const int gpu_records = DrainCupti();
   constexpr int kLookEvery = 1024;
   int decoded = 0;
   g_rings.DrainAll(
@@ -380,7 +343,7 @@ int Writer::DrainQueues() {
 // make room for them. With the counters, so that they agree with the rows whenever the process
 // dies.
 void Writer::StoreIfMany() {
-  if (file_ == nullptr || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
+  if (!file_.there() || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
   AddHealth();
   Store(false);
@@ -412,26 +375,6 @@ void Writer::DecodeGemm(int tid, const GemmEvent& event) {
                           dictionary_.Thread(tid), dictionary_.GemmShape(event.function, shape)});
 }
 
-std::string Writer::OutputPath(const ProcessRow& facts) const {
-  OutputName name;
-  name.pattern = options_.output;
-  name.rank = facts.rank;
-  name.world_size = facts.world_size;
-  name.host = facts.host;
-  name.pid = facts.pid;
-  name.start = static_cast<std::time_t>(base_ns_ / 1'000'000'000);
-  return ExpandOutputName(name);
-}
-
-// One for all ranks, unless the name of the output tells them apart itself.
-std::string Writer::TriggerPath() const {
-  ProcessRow facts = ReadProcessFacts(environment_.block());
-  if (options_.output.find('%') == std::string::npos) facts.rank = facts.world_size = -1;
-  std::string path = OutputPath(facts) + ".trigger";
-  if (path.front() != '/') path.insert(0, facts.working_directory + "/");
-  return path;
-}
-
 // Work whose records are lost is work, too: the recording says so.
 bool Writer::LostGpuWork() const {
   for (Health lost : {Health::kCuptiDropped, Health::kBuffersExhausted, Health::kBuffersDamaged}) {
@@ -440,56 +383,29 @@ bool Writer::LostGpuWork() const {
   return g_counters.Get(Health::kCuptiErrors) != 0 && HasActiveContext();
 }
 
-RunFile::Header Writer::FileHeader() const {
-  RunFile::Header header;
-  header.base_ns = base_ns_;
-  header.tool_version = TRACEINJECT_VERSION;
-  header.keep_last = WhatToKeep(options_);
-  header.process = ReadProcessFacts(environment_.block());
-  ReadVersions(&header.process);
-  if (cupti_ != nullptr) {
-    header.process.cupti_version = static_cast<int>(cupti_->version);
-    header.process.cupti_path = cupti_->path;
-  }
-  return header;
-}
-
 bool Writer::CreateFile() {
-  const RunFile::Header header = FileHeader();
-  const std::string wanted = OutputPath(header.process);
   std::string why;
-  file_ = RunFile::Create(wanted, header, &why);
+  const bool created = file_.Create(cupti_client_.library(), &why);
   has_told_.store(true, std::memory_order_relaxed);
-  if (file_ == nullptr) {
-    log_.Line("not recording: " + why);
+  if (!created) {
     failure_ = why;
     g_counters.Add(Health::kStartFailed);
-    LeaveReason(wanted);
+    LeaveReason();
     return false;
   }
-  log_.Line("recording into " + file_->path());
   AddStartFacts();
   StartSampler();
   return true;
 }
 
-// `path` cannot be written: the counters, which tell why and what is lost, go to a file of the same
-// name where temporary files belong.
-void Writer::LeaveReason(const std::string& path) {
-  const std::string_view folder = environment_.Get("TMPDIR");
-  const std::string elsewhere =
-      std::string(folder.empty() ? "/tmp" : folder) + "/" + path.substr(path.rfind('/') + 1);
-  if (elsewhere == path) return;
-  std::string ignored;
-  file_ = RunFile::Create(elsewhere, FileHeader(), &ignored);
-  if (file_ == nullptr) return;
-  log_.Line("the reason is in " + file_->path());
+// The file cannot be written: the counters, which tell why and what is lost, go to another one.
+void Writer::LeaveReason() {
+  if (!file_.CreateElsewhere(cupti_client_.library())) return;
   DropEvents();
   batch_ = Batch();
   AddHealth();
   Store();
-  file_->Finish(NowNs() - base_ns_);
-  file_.reset();
+  FinishFile(NowNs() - base_ns_);
 }
 
 void Writer::StartSampler() {
@@ -519,6 +435,9 @@ void Writer::TakeSamples() {
     sample.row.thread = dictionary_.Thread(sample.tid);
     batch_.host_samples.push_back(sample.row);
   }
+  for (const WorkerRow& worker : taken.workers.workers) {
+    if (worker.ended) dictionary_.WorkerEnded(worker.id);
+  }
   append(batch_.workers, taken.workers.workers);
   append(batch_.worker_samples, taken.workers.samples);
   append(batch_.facts, taken.facts);
@@ -538,6 +457,7 @@ void Writer::AddStartFacts() {
   }
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value, {}});
+  batch_.facts.insert(batch_.facts.end(), file_.facts().begin(), file_.facts().end());
 }
 
 void Writer::Store(bool may_stop) {
@@ -551,7 +471,7 @@ void Writer::Store(bool may_stop) {
     batch_ = Batch();
     batch_.flush = flush;
     if (const RunFile::Removed removed = file_->TakeRemoved(); removed.flush != 0)
-      dictionary_.ForgetUnused(removed.flush, removed.kept_strings);
+      dictionary_.ForgetUnused(removed.flush, removed.kept);
     return;
   }
   g_counters.Add(Health::kWriterErrors);
@@ -579,8 +499,9 @@ void Writer::AddClockPair() {
   row.monotonic_raw = ReadClockNs(CLOCK_MONOTONIC_RAW);
   row.boottime = ReadClockNs(CLOCK_BOOTTIME);
   std::uint64_t cupti_now = 0;
-  if (cupti_->GetTimestamp != nullptr &&
-      CuptiSucceeded("cuptiGetTimestamp", cupti_->GetTimestamp(&cupti_now))) {
+  const CuptiLibrary* cupti = cupti_client_.library();
+  if (cupti_client_.MayCall() && cupti->GetTimestamp != nullptr &&
+      CuptiSucceeded("cuptiGetTimestamp", cupti->GetTimestamp(&cupti_now))) {
     const std::int64_t realtime_ns = activity_decoder_->RealtimeNs(cupti_now);
     row.has_cupti = realtime_ns != 0;
     row.cupti = realtime_ns - base_ns_;
@@ -588,22 +509,29 @@ void Writer::AddClockPair() {
   batch_.clock_pairs.push_back(row);
 }
 
-std::string Writer::CuptiErrorText() const {
+void Writer::DescribeCuptiError() {
   const CuptiError first = FirstCuptiError();
-  if (first.function == nullptr || cupti_ == nullptr) return {};
-  return "the first: " + std::string(first.function) + ": " + cupti_->Describe(first.result);
+  if (first.function == nullptr || !cupti_error_.empty() || !cupti_client_.MayCall()) return;
+  cupti_error_ = "the first: " + std::string(first.function) + ": " +
+                 cupti_client_.library()->Describe(first.result);
+}
+
+// Sentences.
+std::vector<std::string> Writer::DisabledSources() const {
+  std::vector<std::string> sources = cupti_client_.refused();
+  sources.insert(sources.end(), disabled_.begin(), disabled_.end());
+  return sources;
 }
 
 // What a counter is about, in words, where there are some.
 std::string Writer::HealthDetail(Health id) const {
-  const std::vector<std::string>* sentences = nullptr;
   switch (id) {
     case Health::kStartFailed:
       return failure_;
     case Health::kWriterErrors:
       return write_error_;
     case Health::kCuptiErrors:
-      return CuptiErrorText();
+      return cupti_error_;
     case Health::kGpuStalls:
       return stall_watch_.detail();
     case Health::kNcclLogFailed:
@@ -613,29 +541,24 @@ std::string Writer::HealthDetail(Health id) const {
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
     case Health::kStartDisabledSource:
-      sentences = &disabled_;
-      break;
+      return Join(DisabledSources());
     case Health::kStartUnknownOption:
-      sentences = &options_.unknown;
-      break;
+      return Join(options_.unknown);
     case Health::kStartInvalidOption:
-      sentences = &options_.invalid;
-      break;
+      return Join(options_.invalid);
     default:
       return {};
   }
-  std::string joined;
-  for (const std::string& sentence : *sentences) joined += (joined.empty() ? "" : "; ") + sentence;
-  return joined;
 }
 
 // The counters of this moment; each row replaces the one before. Rows stored by the transaction
 // that carries them are counted in it, so that a file is consistent whenever the process dies.
 void Writer::AddHealth() {
-  g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(disabled_.size()));
+  DescribeCuptiError();
+  g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(DisabledSources().size()));
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
-  if (file_ != nullptr) g_counters.Set(Health::kFileBytes, file_->bytes());
+  if (file_.there()) g_counters.Set(Health::kFileBytes, file_->bytes());
   g_counters.Set(Health::kWriterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
   std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
   ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
@@ -656,13 +579,14 @@ void Writer::AddHealth() {
 // nothing more.
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
-  activity_.Stop();
+  cupti_client_.Stop();
   StopSampler();
   gave_up_ = true;
-  if (file_ == nullptr) return;
+  if (!file_.there()) return;
   const std::int64_t now = NowNs() - base_ns_;
   FlushCupti(true);
   DrainQueues();
+  cupti_client_.LeaveIfAsked();
   activity_decoder_->EndFlush(true);
   nccl_decoder_.EndFlush(true);
   ReadNcclLog();
@@ -672,7 +596,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   AddHealth();
   Store();
   log_.Line("recording stopped: " + reason);
-  FinishFile(now);
+  EndFile(now);
 }
 
 // What is decoded in part is lost; what is committed is safe even if this fails, too.
@@ -682,14 +606,14 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   StopSampler();
   try {
     log_.Line("recording stopped: " + reason);
-    activity_.Stop();
-    if (file_ == nullptr) return;
+    cupti_client_.Stop();
+    if (!file_.there()) return;
     const std::int64_t now = NowNs() - base_ns_;
     DropEvents();
     batch_.gaps.push_back({now, -1, reason});
     AddHealth();
     Store();
-    file_->Finish(now);
+    FinishFile(now);
   } catch (...) {
   }
 }

@@ -14,22 +14,21 @@
 #include <vector>
 
 #include "injector/core/counters.h"
+#include "injector/core/cupti_client.h"
 #include "injector/core/dictionary.h"
 #include "injector/core/environment_copy.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/recording_file.h"
 #include "injector/core/stall_watch.h"
 #include "injector/core/window_follower.h"
-#include "injector/cupti/activity.h"
 #include "injector/cupti/decoder.h"
-#include "injector/cupti/unseen_client.h"
 #include "injector/nccl/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
 #include "injector/nvtx/decoder.h"
 #include "injector/python/decoder.h"
 #include "injector/python/start.h"
-#include "injector/store/run_file.h"
 #include "injector/telemetry/sampler.h"
 
 namespace traceinject {
@@ -70,10 +69,6 @@ class Writer {
 
  private:
   void RunFailed();
-  void LookForUnseenClient(bool forced);
-  void ResumeAfterFinalize();
-  // What another client had since `lost_ns` is not recorded.
-  void Resume(std::int64_t lost_ns);
   // Turns recording on or off when it is time.
   void FollowWindow();
   void OpenWindow();
@@ -83,23 +78,24 @@ class Writer {
   void Flush(bool everything);
   // False: CUPTI failed.
   bool FlushCupti(bool everything);
-  // Decodes what is waiting. Returns the number of GPU records.
+  // These decode what is waiting, of CUPTI or all, and return the number of GPU records.
+  int DrainCupti();
   int DrainQueues();
   void StoreIfMany();
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
   bool LostGpuWork() const;
-  RunFile::Header FileHeader() const;
   bool CreateFile();
-  void LeaveReason(const std::string& path);
+  void LeaveReason();
+  bool HasTime() const;
   void FinishFile(std::int64_t end);
-  std::string OutputPath(const ProcessRow& facts) const;
-  std::string TriggerPath() const;
+  void EndFile(std::int64_t end);
   // `may_stop`: false while queues are drained, which stopping would do, too.
   void Store(bool may_stop = true);
   void AddClockPair();
   void AddHealth();
-  std::string CuptiErrorText() const;
+  void DescribeCuptiError();
+  std::vector<std::string> DisabledSources() const;
   std::string HealthDetail(Health id) const;
   void DropEvents();
   void StopAtLimit(const std::string& reason);
@@ -113,10 +109,9 @@ class Writer {
   const EnvironmentCopy& environment_;
   std::int64_t base_ns_;
   Log log_;
-  CuptiLibrary* cupti_ = nullptr;
-  Activity activity_;
   Batch batch_;
   Dictionary dictionary_;
+  CuptiClient cupti_client_;
   std::unique_ptr<ActivityDecoder> activity_decoder_;
   NcclDecoder nccl_decoder_;
   NcclLogFile nccl_log_;
@@ -126,20 +121,20 @@ class Writer {
   PythonStart python_start_;
   StallWatch stall_watch_;
   std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
-  std::unique_ptr<RunFile> file_;
+  RecordingFile file_;
   std::string failure_;                // why nothing is recorded
   bool last_stored_ = true;            // whether the last transaction went through
   std::string write_error_;            // why the last that failed did not
-  std::vector<std::string> disabled_;  // sources that could not be turned on
+  std::vector<std::string> disabled_;  // of other sources than CUPTI: those that could not be had
   bool gave_up_ = false;               // the file could not be created, or its limit was reached
   std::size_t rows_per_transaction_;
   WindowFollower window_;
-  UnseenClient unseen_client_;
-  CaptureGapRow unseen_gap_{};  // since we stand aside for it; row 0: we do not
-  std::uint64_t numbered_gaps_ = 0;
+  std::uint64_t window_gaps_ = 0;
+  std::string cupti_error_;  // the first one, in CUPTI's words
   std::atomic<bool> end_requested_{false};
-  std::atomic<bool> in_cupti_{false};  // the writer thread waits for CUPTI
-  std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one
+  std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
+  std::atomic<bool> in_cupti_{false};              // the writer thread waits for CUPTI
+  std::atomic<bool> has_told_{false};              // there is a file, or nobody could make one
 };
 
 }  // namespace traceinject

@@ -8,6 +8,7 @@
 
 #include "injector/core/loaded_libraries.h"
 #include "injector/cupti/library.h"
+#include "injector/cupti/shared_session.h"
 
 namespace traceinject {
 namespace {
@@ -80,6 +81,7 @@ StreamId LookUpStream(void* handle, bool per_thread) {
     }
   }
   StreamId id;
+  if (!g_shared_session.there()) return id;
   id.known = cupti->GetContextId(context, &id.context) == CUPTI_SUCCESS &&
              cupti->GetDeviceId(context, &id.device) == CUPTI_SUCCESS &&
              cupti->GetStreamIdEx(context, static_cast<CUstream>(handle), per_thread ? 1 : 0,

@@ -196,21 +196,13 @@ bool Activity::Register(CuptiLibrary* cupti, const Options& options, std::string
 }
 
 bool Activity::RegisterCallbacks(std::string* why) {
-  // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
-  if (cupti_->SetThreadIdType != nullptr)
-    CuptiSucceeded("cuptiSetThreadIdType",
-                   cupti_->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
-  const CUptiResult result =
-      cupti_->ActivityRegisterCallbacks(OnBufferRequested, OnBufferCompleted);
-  if (result != CUPTI_SUCCESS) {
-    *why =
-        "CUPTI refused our callbacks: " + cupti_->Describe(result) +
-        (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti_->path
-                                               : "");
-    return false;
-  }
-  g_shared_session.Open(cupti_);
-  return true;
+  const FlushTurn turn;
+  const CUptiResult result = g_shared_session.Attach(cupti_, OnBufferRequested, OnBufferCompleted);
+  if (result == CUPTI_SUCCESS) return true;
+  *why = "CUPTI refused our callbacks: " + cupti_->Describe(result) +
+         (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti_->path
+                                                : "");
+  return false;
 }
 
 // Before 12.5 there are only whole kinds, which record it, too.
@@ -226,14 +218,32 @@ void Activity::RecordProbes() {
 }
 
 void Activity::StandAside() {
-  if (aside_) return;
-  aside_ = true;
+  if (g_shared_session.aside()) return;
   g_pool.WriteOff();
-  g_shared_session.TakenAway();
+  g_shared_session.StandAside();
+}
+
+void Activity::BringBack() {
+  if (!g_shared_session.there()) return;
+  const FlushTurn turn;
+  g_shared_session.BringBack();
+}
+
+bool Activity::Leave() {
+  if (!g_shared_session.there() || cupti_->Finalize == nullptr) return false;
+  const FlushTurn turn;
+  if (g_shared_session.IsUsedByThem() || !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave()))
+    return false;
+  std::vector<const std::uint8_t*> waiting;  // came back while we left
+  for (const Node* node = g_completed.load(std::memory_order_acquire); node != nullptr;
+       node = node->next)
+    waiting.push_back(node->buffer.data);
+  g_pool.Reclaim(waiting);
+  return true;
 }
 
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
-  if (aside_) return true;
+  if (!g_shared_session.there()) return true;
   const FlushTurn turn;
   bool anything = false;
   for (const std::string& name : kinds_) {
@@ -277,7 +287,7 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 }
 
 bool Activity::Flush(bool everything) {
-  if (aside_) return true;
+  if (!g_shared_session.there()) return true;
   const FlushTurn turn;
   return CuptiSucceeded(
       "cuptiActivityFlushAll",
@@ -285,7 +295,7 @@ bool Activity::Flush(bool everything) {
 }
 
 void Activity::Stop() {
-  if (aside_) return;
+  if (!g_shared_session.there()) return;
   const FlushTurn turn;
   for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
     const auto kind = static_cast<CUpti_ActivityKind>(number);

@@ -28,15 +28,22 @@ class Activity {
   // Registers the callbacks. False if CUPTI refuses, with the reason in *why.
   bool Register(CuptiLibrary* cupti, const Options& options, std::string* why);
 
-  // Again, after another client's cuptiFinalize() took all of CUPTI away.
+  // Again, after another client's cuptiFinalize() took all of CUPTI away, after StandAside() and
+  // after Leave().
   bool RegisterCallbacks(std::string* why);
   // From now on, while anything is recorded, our calls of kProbeCall are as well.
   void RecordProbes();
 
   // A client that we do not see (unseen_client.h) has our callbacks and what CUPTI had of our
-  // buffers. Nothing is asked of CUPTI until ComeBack(), which then is as it was before Register().
+  // buffers. Nothing is asked of CUPTI until RegisterCallbacks().
   void StandAside();
-  void ComeBack() { aside_ = false; }
+
+  // After Stop(): brings back what CUPTI still has, a second at most (shared_session.h).
+  void BringBack();
+  // After BringBack() and TakeCompleted(): takes CUPTI out of the process, until
+  // RegisterCallbacks(); for a client that comes before, the wrappers see to that. False: a client
+  // that is seen uses it, or it cannot be done.
+  bool Leave();
   // When that was, once; 0: it did not happen.
   std::int64_t TakeFinalized();
 
@@ -68,7 +75,6 @@ class Activity {
   CuptiLibrary* cupti_ = nullptr;
   std::vector<std::string> kinds_;  // as options name them
   bool probing_ = false;
-  bool aside_ = false;
 };
 
 }  // namespace traceinject

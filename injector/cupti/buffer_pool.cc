@@ -47,6 +47,14 @@ void BufferPool::WriteOff() {
   }
 }
 
+void BufferPool::Reclaim(const std::vector<const std::uint8_t*>& waiting) {
+  const int count = std::min(used_.load(std::memory_order_acquire), kMost);
+  for (int i = 0; i < count; ++i) {
+    std::uint8_t* buffer = buffers_[i].load(std::memory_order_acquire);
+    if (std::find(waiting.begin(), waiting.end(), buffer) == waiting.end()) Return(buffer);
+  }
+}
+
 int BufferPool::TakeIndex() {
   std::uint64_t head = free_.load(std::memory_order_acquire);
   while ((head & 0xFFFFFFFF) != 0) {

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace traceinject {
 
@@ -26,6 +27,9 @@ class BufferPool {
   // All that are taken are gone for good: somebody else has them, and frees them perhaps. None is
   // taken or returned meanwhile.
   void WriteOff();
+  // All that are taken are free again, but for those in `waiting`: nobody else has any. None is
+  // taken or returned meanwhile.
+  void Reclaim(const std::vector<const std::uint8_t*>& waiting);
   // Whether `buffer` is one of ours.
   bool Owns(const std::uint8_t* buffer) const;
 

@@ -70,6 +70,23 @@ TEST(BufferPoolTest, BuffersThatSomebodyElseFreesAreReplaced) {
   EXPECT_EQ(pool->Take(), nullptr);
 }
 
+TEST(BufferPoolTest, WhatNobodyHasIsTakenBack) {
+  BufferPool* pool = NewPool();
+  pool->SetLimit(3 * static_cast<std::int64_t>(BufferPool::kBufferBytes));
+  std::uint8_t* lent = pool->Take();
+  std::uint8_t* waiting = pool->Take();
+  pool->Return(pool->Take());
+  pool->Reclaim({waiting});
+  std::uint8_t* first = pool->Take();
+  std::uint8_t* second = pool->Take();
+  EXPECT_TRUE(first == lent || second == lent);
+  EXPECT_NE(first, waiting);
+  EXPECT_NE(second, waiting);
+  EXPECT_EQ(pool->Take(), nullptr) << "one waits";
+  pool->Return(waiting);
+  EXPECT_EQ(pool->Take(), waiting);
+}
+
 TEST(BufferPoolTest, NeverGivesOneBufferTwice) {
   BufferPool* pool = NewPool();
   pool->SetLimit(8 * static_cast<std::int64_t>(BufferPool::kBufferBytes));

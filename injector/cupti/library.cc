@@ -85,6 +85,7 @@ bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
   Bind(handle, "cuptiSubscribe", &cupti->Subscribe);
   Bind(handle, "cuptiUnsubscribe", &cupti->Unsubscribe);
   Bind(handle, "cuptiEnableCallback", &cupti->EnableCallback);
+  Bind(handle, "cuptiFinalize", &cupti->Finalize);
   for (const auto& function : required) {
     if (!function.found) return *missing = function.name, false;
   }

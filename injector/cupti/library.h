@@ -33,6 +33,7 @@ struct CuptiLibrary {
   decltype(&cuptiSubscribe) Subscribe = nullptr;
   decltype(&cuptiUnsubscribe) Unsubscribe = nullptr;
   decltype(&cuptiEnableCallback) EnableCallback = nullptr;
+  decltype(&cuptiFinalize) Finalize = nullptr;
 
   // CUPTI's own words for an error.
   std::string Describe(CUptiResult result) const;

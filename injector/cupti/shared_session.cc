@@ -6,6 +6,7 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
+#include "injector/cupti/errors.h"
 #include "injector/cupti/record_clock.h"
 
 namespace traceinject {
@@ -42,7 +43,40 @@ FlushTurn::~FlushTurn() {
   if (held_) pthread_mutex_unlock(&g_flush_turn);
 }
 
+CUptiResult SharedSession::Attach(const CuptiLibrary* cupti,
+                                  CUpti_BuffersCallbackRequestFunc on_requested,
+                                  CUpti_BuffersCallbackCompleteFunc on_completed) {
+  // Thread ids as the kernel counts them: the same in records, wrappers and /proc.
+  if (cupti->SetThreadIdType != nullptr)
+    CuptiSucceeded("cuptiSetThreadIdType",
+                   cupti->SetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM));
+  const CUptiResult result = cupti->ActivityRegisterCallbacks(on_requested, on_completed);
+  if (result != CUPTI_SUCCESS) return result;
+  our_request_ = on_requested;
+  our_complete_ = on_completed;
+  presence_.store(Presence::kThere, std::memory_order_release);
+  cupti_.store(cupti, std::memory_order_release);
+  return result;
+}
+
+CUptiResult SharedSession::Leave() {
+  presence_.store(Presence::kAway, std::memory_order_release);  // first: other threads look at it
+  const CUptiResult result = cupti()->Finalize();
+  if (result == CUPTI_SUCCESS) {
+    TakenAway();
+  } else {
+    presence_.store(Presence::kThere, std::memory_order_release);
+  }
+  return result;
+}
+
+void SharedSession::Return() {
+  if (away())
+    CuptiSucceeded("cuptiActivityRegisterCallbacks", Attach(cupti(), our_request_, our_complete_));
+}
+
 CUptiResult SharedSession::SetKind(Side side, CUpti_ActivityKind kind, bool on) {
+  if (side == kTheirs && on) SetBusy();
   return on ? Enable(side, kind) : Disable(side, kind);
 }
 
@@ -75,6 +109,7 @@ CUptiResult SharedSession::EnableInCupti(Side side, CUpti_ActivityKind kind) con
 
 void SharedSession::Register(CUpti_BuffersCallbackRequestFunc on_requested,
                              CUpti_BuffersCallbackCompleteFunc on_completed) {
+  SetBusy();
   complete_.store(on_completed, std::memory_order_release);
   request_.store(on_requested, std::memory_order_release);
   if (!BuffersAreTheirs() && wanted_[kTheirs].HasAnyKind()) Begin();
@@ -116,7 +151,10 @@ void SharedSession::BringBack() const {
 CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
   const bool was_on = wanted_[side].HasKind(kind);
   wanted_[side].SetKind(kind, false);
-  if (side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind()) End();
+  if (side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind()) {
+    End();
+    busy_.store(false, std::memory_order_relaxed);
+  }
   const Side other = side == kOurs ? kTheirs : kOurs;
   if (wanted_[other].HasKind(kind)) return CUPTI_SUCCESS;
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && KernelsAreSerial()) return CUPTI_SUCCESS;
@@ -136,6 +174,7 @@ void SharedSession::RestoreCalls(Side side, CudaDomain domain) const {
 }
 
 CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
+  if (side == kTheirs && on) SetBusy();
   wanted_[side].SetCall(domain, cbid, on);
   if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
   return SwitchCall(domain, cbid, on || wanted_[1 - side].HasCall(domain, cbid));
@@ -149,10 +188,16 @@ CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, boo
 
 void SharedSession::TakenAway() {
   End();
+  busy_.store(false, std::memory_order_relaxed);
   for (WantedRecords& wanted : wanted_) Clear(&wanted);
   lent_.store(0, std::memory_order_relaxed);
   g_record_clocks.Use(nullptr);
   taken_away_count_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void SharedSession::StandAside() {
+  presence_.store(Presence::kAside, std::memory_order_release);
+  TakenAway();
 }
 
 void SharedSession::Finalized(std::int64_t time_ns) {

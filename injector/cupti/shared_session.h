@@ -9,6 +9,10 @@
 // of the two wants it. Only kernels one at a time (CUPTI_ACTIVITY_KIND_KERNEL) and concurrent ones
 // exclude each other: while the other client wants the former, they are what we record, too.
 //
+// While nothing is recorded we may leave CUPTI altogether: until cuptiFinalize(), what was enabled
+// once costs something on every launch. Another client that comes then finds us as if we had
+// stayed.
+//
 // Calls that change something come from one thread at a time of each client. The callbacks of
 // CUPTI only read, and take no lock.
 #pragma once
@@ -27,11 +31,34 @@ class SharedSession {
  public:
   enum Side : int { kOurs, kTheirs };
 
-  // From now on what the other client wants is kept apart from what we want. `cupti` lives as long
-  // as the process.
-  void Open(const CuptiLibrary* cupti) { cupti_.store(cupti, std::memory_order_release); }
-  // Null before Open().
+  // Where we stand with CUPTI.
+  enum class Presence : int {
+    kThere,  // our callbacks are registered, or may be
+    kAside,  // a client that is not seen has it (unseen_client.h)
+    kAway,   // we left it: nobody has it, as far as we know
+  };
+
+  // Our buffer callbacks are CUPTI's. From now on what the other client wants is kept apart from
+  // what we want. `cupti` lives as long as the process.
+  CUptiResult Attach(const CuptiLibrary* cupti, CUpti_BuffersCallbackRequestFunc on_requested,
+                     CUpti_BuffersCallbackCompleteFunc on_completed);
+  // Null before Attach().
   const CuptiLibrary* cupti() const { return cupti_.load(std::memory_order_acquire); }
+  // While it is false, nothing of ours may call CUPTI: one call is enough to bring it back.
+  bool there() const { return presence_.load(std::memory_order_acquire) == Presence::kThere; }
+  bool aside() const { return presence_.load(std::memory_order_acquire) == Presence::kAside; }
+  bool away() const { return presence_.load(std::memory_order_acquire) == Presence::kAway; }
+
+  // Leaves CUPTI by cuptiFinalize(), where no other client uses it. Holds FlushTurn.
+  CUptiResult Leave();
+  // Another client comes: we are there again if we had left. Holds FlushTurn.
+  void Return();
+  // Whether a client that is seen is in a session, or about to be.
+  bool IsUsedByThem() const {
+    return subscribed() || busy_.load(std::memory_order_relaxed) || wanted_[kTheirs].HasAnyKind();
+  }
+  // It began to set a session up; the session ends with its last kind.
+  void SetBusy() { busy_.store(true, std::memory_order_relaxed); }
 
   // Turns a kind, or one call, on or off for one side. What CUPTI answers, if it had to be asked.
   CUptiResult SetKind(Side side, CUpti_ActivityKind kind, bool on);
@@ -77,16 +104,18 @@ class SharedSession {
 
   // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has,
   // and maybe all of CUPTI: what is on is not known.
-  void TakenAway();
+  void StandAside();
   // cuptiFinalize() took everything away at this time: nothing is on, and buffers that did not come
   // back do not come any more.
   void Finalized(std::int64_t time_ns);
   // When that was, once; 0: it was not.
   std::int64_t TakeFinalized() { return finalized_ns_.exchange(0); }
-  // How often either was so far. After cuptiFinalize() correlation ids begin at one again.
+  // How often either was so far, or we left. After cuptiFinalize() correlation ids begin at one
+  // again.
   int taken_away_count() const { return taken_away_count_.load(std::memory_order_acquire); }
 
  private:
+  void TakenAway();
   void Begin();
   void End();
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
@@ -99,6 +128,10 @@ class SharedSession {
   void RestoreCalls(Side side, CudaDomain domain) const;
 
   std::atomic<const CuptiLibrary*> cupti_{nullptr};
+  CUpti_BuffersCallbackRequestFunc our_request_ = nullptr;
+  CUpti_BuffersCallbackCompleteFunc our_complete_ = nullptr;
+  std::atomic<Presence> presence_{Presence::kThere};
+  std::atomic<bool> busy_{false};
   WantedRecords wanted_[2];
   WantedRecords delivered_;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};

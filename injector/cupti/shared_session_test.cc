@@ -16,6 +16,8 @@ using Kinds = std::set<CUpti_ActivityKind>;
 
 // What CUPTI has on.
 Kinds g_on;
+int g_registered = 0;  // times that our callbacks were
+CUptiResult g_finalize_answer = CUPTI_SUCCESS;
 
 CUptiResult CUPTIAPI Enable(CUpti_ActivityKind kind) {
   if ((kind == kSerial && g_on.count(kConcurrent) != 0) ||
@@ -31,14 +33,27 @@ CUptiResult CUPTIAPI Disable(CUpti_ActivityKind kind) {
   g_on.erase(kind);
   return CUPTI_SUCCESS;
 }
+CUptiResult CUPTIAPI Register(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc) {
+  ++g_registered;
+  return CUPTI_SUCCESS;
+}
+CUptiResult CUPTIAPI Finalize() { return g_finalize_answer; }
+CUptiResult CUPTIAPI FlushAll(std::uint32_t) { return CUPTI_SUCCESS; }
+void CUPTIAPI Request(std::uint8_t**, std::size_t*, std::size_t*) {}
+void CUPTIAPI Complete(CUcontext, std::uint32_t, std::uint8_t*, std::size_t, std::size_t) {}
 
 class SharedSessionTest : public ::testing::Test {
  protected:
   SharedSessionTest() {
     g_on.clear();
+    g_registered = 0;
+    g_finalize_answer = CUPTI_SUCCESS;
+    library_.ActivityFlushAll = FlushAll;
+    library_.Finalize = Finalize;
     library_.ActivityEnable = Enable;
     library_.ActivityDisable = Disable;
-    session_.Open(&library_);
+    library_.ActivityRegisterCallbacks = Register;
+    session_.Attach(&library_, nullptr, nullptr);
   }
   CUptiResult Set(SharedSession::Side side, CUpti_ActivityKind kind, bool on) {
     return session_.SetKind(side, kind, on);
@@ -98,6 +113,52 @@ TEST_F(SharedSessionTest, OursGoOnWhereKernelsOneAtATimeAreRefused) {
   Set(kOurs, kConcurrent, true);
   EXPECT_EQ(Set(kTheirs, kSerial, true), CUPTI_ERROR_NOT_COMPATIBLE);
   EXPECT_EQ(g_on, Kinds{kConcurrent});
+}
+
+TEST_F(SharedSessionTest, WhatWasOnIsOffOnceWeLeft) {
+  Set(kOurs, kConcurrent, true);
+  const int before = session_.taken_away_count();
+  EXPECT_EQ(session_.Leave(), CUPTI_SUCCESS);
+  EXPECT_FALSE(session_.there());
+  EXPECT_FALSE(WeTake(kConcurrent));
+  EXPECT_EQ(session_.taken_away_count(), before + 1) << "correlation ids begin anew";
+}
+
+TEST_F(SharedSessionTest, CuptiThatCannotBeLeftIsKept) {
+  Set(kOurs, kConcurrent, true);
+  g_finalize_answer = CUPTI_ERROR_UNKNOWN;
+  EXPECT_NE(session_.Leave(), CUPTI_SUCCESS);
+  EXPECT_TRUE(session_.there());
+  EXPECT_TRUE(WeTake(kConcurrent));
+}
+
+TEST_F(SharedSessionTest, WeAreBackForAnotherClient) {
+  session_.Leave();
+  session_.Return();
+  EXPECT_TRUE(session_.there());
+  session_.Return();
+  EXPECT_EQ(g_registered, 2) << "at the beginning, and once again";
+}
+
+TEST_F(SharedSessionTest, AClientThatIsNotSeenIsLeftAlone) {
+  session_.StandAside();
+  session_.Return();
+  EXPECT_FALSE(session_.there());
+  EXPECT_EQ(g_registered, 1);
+}
+
+TEST_F(SharedSessionTest, AnotherClientUsesItFromItsFirstCallToItsLastKind) {
+  EXPECT_FALSE(session_.IsUsedByThem());
+  session_.Register(Request, Complete);
+  EXPECT_TRUE(session_.IsUsedByThem()) << "its clock may be set by now";
+  Set(kTheirs, kConcurrent, true);
+  Set(kTheirs, CUPTI_ACTIVITY_KIND_MEMCPY, true);
+  Set(kTheirs, kConcurrent, false);
+  EXPECT_TRUE(session_.IsUsedByThem());
+  Set(kTheirs, CUPTI_ACTIVITY_KIND_MEMCPY, false);
+  EXPECT_FALSE(session_.IsUsedByThem());
+  session_.SetSubscribed(true);
+  EXPECT_TRUE(session_.IsUsedByThem());
 }
 
 }  // namespace

@@ -64,16 +64,30 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
   if (!probed_ || decoded.probes == 0 || (++misses_ < kMisses && !forced)) return Change::kNone;
   misses_ = 0;
   std::uint32_t correlation = 0;
-  subscribed_ = Subscribes(&correlation);
+  const bool subscribes = Subscribes(&correlation);
   // Ids wrap.
   const bool restarted = static_cast<std::int32_t>(correlation - decoded.correlation) < 0;
-  if (!subscribed_ && correlation != 0 && restarted) return Change::kLeft;
+  if (!subscribes && correlation != 0 && restarted) return Change::kLeft;
   // Where threads share a buffer it does not come back before all work in it is done.
-  if (!subscribed_ && !buffers_per_thread_ && !forced) return Change::kNone;
-  active_ = true;
-  looks_ = 0;
-  g_counters.Add(Health::kOtherClientStoodAside);
+  if (!subscribes && !buffers_per_thread_ && !forced) return Change::kNone;
+  Came(subscribes);
   return Change::kCame;
+}
+
+bool UnseenClient::HasCome(std::int64_t now_ns) {
+  if (!Subscribes()) return false;
+  heard_ns_ = whole_until_ns_ = now_ns;
+  Came(true);
+  return true;
+}
+
+void UnseenClient::Came(bool subscribed) {
+  active_ = true;
+  subscribed_ = subscribed;
+  looks_ = 0;
+  misses_ = 0;
+  calls_ = CallsToUs();
+  g_counters.Add(Health::kOtherClientStoodAside);
 }
 
 UnseenClient::Change UnseenClient::LookForItsEnd() {
@@ -85,6 +99,11 @@ UnseenClient::Change UnseenClient::LookForItsEnd() {
   if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
   active_ = false;
   return Change::kLeft;
+}
+
+bool UnseenClient::Subscribes() const {
+  std::uint32_t ignored = 0;
+  return Subscribes(&ignored);
 }
 
 bool UnseenClient::Subscribes(std::uint32_t* correlation) const {

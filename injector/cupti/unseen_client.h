@@ -45,15 +45,21 @@ class UnseenClient {
   // without kCame.
   Change Look(const Decoded& decoded, bool forced);
 
+  // While we are not there ourselves: whether somebody has CUPTI, or another copy of it, which
+  // does not go beside ours. True: as after kCame, from `now_ns` on.
+  bool HasCome(std::int64_t now_ns);
+  // Whether somebody whom we do not see subscribes.
+  bool Subscribes() const;
+
   bool active() const { return active_; }
   // What was done by then was recorded for certain: at a flush, work that is not done may keep back
   // other that is, in the same buffer.
   std::int64_t whole_until_ns() const { return whole_until_ns_; }
 
  private:
+  void Came(bool subscribed);
   Change LookForItsEnd();
-  // Whether somebody whom we do not see does; where nobody does, `correlation` is the id of a call
-  // of ours, 0 if there is no telling.
+  // Where nobody subscribes, `correlation` is the id of a call of ours, 0 if there is no telling.
   bool Subscribes(std::uint32_t* correlation) const;
 
   const CuptiLibrary* cupti_ = nullptr;

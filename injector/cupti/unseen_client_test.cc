@@ -186,5 +186,18 @@ TEST_F(UnseenClientTest, AfterTheLastFlushNothingComes) {
   EXPECT_EQ(client_.whole_until_ns(), 1000);
 }
 
+TEST_F(UnseenClientTest, OneThatHasCuptiBeforeWeComeBack) {
+  Open();
+  EXPECT_FALSE(client_.HasCome(900));
+  g_cupti.subscribed = true;
+  EXPECT_TRUE(client_.HasCome(1000));
+  EXPECT_TRUE(client_.active());
+  EXPECT_EQ(client_.whole_until_ns(), 1000);
+  EXPECT_EQ(Flush(2000), Change::kNone);
+  g_cupti.subscribed = false;
+  EXPECT_EQ(Flush(3000), Change::kNone);
+  EXPECT_EQ(Flush(4000), Change::kLeft);
+}
+
 }  // namespace
 }  // namespace traceinject

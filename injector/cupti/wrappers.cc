@@ -37,12 +37,22 @@ bool IsShared(Function* function, Function* CuptiLibrary::*ours) {
   return IsShared() && g_shared_session.cupti()->*ours == function;
 }
 
+// A client's call that may begin something: not beside a flush of ours, and with us there.
+class BeginningTurn {
+ public:
+  BeginningTurn() { g_shared_session.Return(); }
+
+ private:
+  FlushTurn turn_{kLongestTurnNs};
+};
+
 // CUPTI turns the GPU's times into its clock's when a buffer comes back: those that were filled
 // before the change come back first. Each session of PyTorch's profiler sets the same clock anew.
 CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
                         CUpti_TimestampCallbackFunc source) {
+  const BeginningTurn turn;
+  g_shared_session.SetBusy();
   if (g_record_clocks.IsInForce(source)) return CUPTI_SUCCESS;
-  const FlushTurn turn(kLongestTurnNs);
   g_shared_session.BringBack();
   const CUptiResult result = change(source);
   if (result == CUPTI_SUCCESS) g_record_clocks.Use(source);
@@ -83,14 +93,14 @@ TRACEINJECT_CUPTI(cuptiActivityRegisterCallbacks,
                   {
                     if (request == nullptr || complete == nullptr)
                       return CUPTI_ERROR_INVALID_PARAMETER;
-                    const FlushTurn turn(kLongestTurnNs);
+                    const BeginningTurn turn;
                     g_shared_session.Register(request, complete);
                     return CUPTI_SUCCESS;
                   })
 
 TRACEINJECT_CUPTI(cuptiActivityEnable, (CUpti_ActivityKind kind), (kind),
                   IsShared(function, &CuptiLibrary::ActivityEnable), {
-                    const FlushTurn turn(kLongestTurnNs);
+                    const BeginningTurn turn;
                     return g_shared_session.SetKind(Side::kTheirs, kind, true);
                   })
 
@@ -102,14 +112,14 @@ TRACEINJECT_CUPTI(cuptiActivityDisable, (CUpti_ActivityKind kind), (kind),
 
 TRACEINJECT_CUPTI(cuptiActivityEnableRuntimeApi, (CUpti_CallbackId cbid, std::uint8_t enable),
                   (cbid, enable), IsShared(function, &CuptiLibrary::ActivityEnableRuntimeApi), {
-                    const FlushTurn turn(kLongestTurnNs);
+                    const BeginningTurn turn;
                     return g_shared_session.SetCall(Side::kTheirs, CudaDomain::kRuntime, cbid,
                                                     enable != 0);
                   })
 
 TRACEINJECT_CUPTI(cuptiActivityEnableDriverApi, (CUpti_CallbackId cbid, std::uint8_t enable),
                   (cbid, enable), IsShared(function, &CuptiLibrary::ActivityEnableDriverApi), {
-                    const FlushTurn turn(kLongestTurnNs);
+                    const BeginningTurn turn;
                     return g_shared_session.SetCall(Side::kTheirs, CudaDomain::kDriver, cbid,
                                                     enable != 0);
                   })

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What runs inside the program's interpreter: marks waits for data, optimizer steps, checkpoints, garbage collections and attention
-# calls, and samples PyTorch's allocator.
+# calls, samples PyTorch's allocator, and makes room for Triton's Proton.
 #
 # Embedded in the library at build time. start.cc compiles it once torch is loaded, runs it in a dictionary of its own, and calls
 # install() until nothing is left to do. Reports go through the functions in `reports` (report_functions.h), which take integers;
@@ -38,12 +38,13 @@ MOST_SHAPES = 65536  # of attention calls; those of later ones stay unknown
 ALLOCATOR_PERIOD_NS = 1_000_000_000
 TORCH_ATTENTION, FLASH_ATTENTION = 1, 2  # attention_shape.library
 FORWARD, BACKWARD = 1, 2  # attention.direction
+LONGEST_WAIT_FOR_ROOM_S = 2
 
 
 def make_install(reports, modules=sys.modules, clock=time.time_ns):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
-    make_attention_marker = reports["make_attention_marker"]
+    make_attention_marker, ask_for_room = reports["make_attention_marker"], reports["ask_for_room"]
 
     def find_is_compiling():
         found = getattr(modules.get("torch.compiler"), "is_compiling", None)
@@ -540,6 +541,64 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                 owner.forward = staticmethod(mark_forward(methods[0], names))
                 owner.backward = staticmethod(mark_backward(methods[1]))
 
+    def hook_proton(module, compiling):
+        """Proton brings its own copy of CUPTI, which fails beside the one that we record with: ours is left until its last session is over."""
+        library = module.libproton  # all of Proton's functions go through it, however they were imported
+        if is_ours(library.start):
+            return
+        sessions = set()
+
+        def uses_cupti(args):
+            return any(isinstance(arg, str) and arg.startswith("cupti") for arg in args[1:5])  # after the name, in an order that varies
+
+        def ask_and_wait():
+            until = time.monotonic() + LONGEST_WAIT_FOR_ROOM_S
+            while not ask_for_room(1) and time.monotonic() < until:
+                time.sleep(0.001)
+
+        def end(ended):
+            sessions.difference_update(ended)
+            if not sessions:
+                ask_for_room(0)
+
+        def wrap_start(original):
+            def start(*args, **kwargs):
+                if compiling() or not uses_cupti(args):
+                    return original(*args, **kwargs)
+                ask_and_wait()
+                session = None
+                try:
+                    session = original(*args, **kwargs)
+                    sessions.add(session)
+                    return session
+                finally:
+                    end(())
+
+            return start
+
+        def wrap_finalize(original):
+            def finalize(session, *args, **kwargs):
+                try:
+                    return original(session, *args, **kwargs)
+                finally:
+                    end((session,))
+
+            return finalize
+
+        def wrap_finalize_all(original):
+            def finalize_all(*args, **kwargs):
+                try:
+                    return original(*args, **kwargs)
+                finally:
+                    end(tuple(sessions))
+
+            return finalize_all
+
+        wrappers = [(name, getattr(library, name), wrap) for name, wrap in
+                    (("start", wrap_start), ("finalize", wrap_finalize), ("finalize_all", wrap_finalize_all))]
+        for name, original, wrap in wrappers:
+            setattr(library, name, dress(wrap(original), original, module))
+
     def hook_collector(module, compiling):
         if any(is_ours(callback) for callback in gc.callbacks):
             return
@@ -564,7 +623,7 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
     parts = [("torch.utils.data.dataloader", hook_loader), ("torch.optim.optimizer", hook_optimizer),
              ("torch.serialization", hook_save), ("torch", hook_collector), ("torch.nn.functional", hook_attention),
              ("flash_attn.flash_attn_interface", hook_flash_attention), ("flash_attn_interface", hook_flash_attention),
-             ("torch.distributed.checkpoint.state_dict_saver", hook_distributed_save)]
+             ("torch.distributed.checkpoint.state_dict_saver", hook_distributed_save), ("triton.profiler.profile", hook_proton)]
     again_bit = 1 << 2 * len(parts)  # in what install() returns: some module is not loaded yet
     state = {"installed": 0, "failed": 0}
 

@@ -67,6 +67,7 @@ constinit MethodDefinition g_functions[] = {
     {"report_attention", Call<ReportAttention>, kFastCall, nullptr},
     {"make_attention_marker", MakeMarker, kFastCall, nullptr},
     {"report_allocator", Call<ReportAllocator>, kFastCall, nullptr},
+    {"ask_for_room", Call<AskForRoom>, kFastCall, nullptr},
 };
 
 }  // namespace

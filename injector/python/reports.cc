@@ -7,6 +7,7 @@
 
 #include "injector/core/counters.h"
 #include "injector/core/events.h"
+#include "injector/core/profiler_room.h"
 #include "injector/core/ring.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
@@ -76,6 +77,11 @@ void ReportWorker(std::int64_t pid, std::int64_t loader) {
   // One that is lost is told again in the next pass, and may be found as a child until then.
   Emit(EventType::kWorker, 0, 0, values, std::size(values));
   g_wake.Post();  // it may be gone before the next flush
+}
+
+std::int64_t AskForRoom(std::int64_t wanted) {
+  if (!Recording()) return 1;
+  return g_profiler_room.Ask(wanted != 0) == ProfilerRoom::Answer::kNone ? 0 : 1;
 }
 
 std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std::int64_t heads,

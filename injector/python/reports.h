@@ -26,6 +26,10 @@ void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind, s
 // A worker process of a loader, told at the first batch of each pass.
 void ReportWorker(std::int64_t pid, std::int64_t loader);
 
+// A profiler that brings its own CUPTI begins (`wanted` 1), or is done. 0: ask again, there is no
+// answer yet.
+std::int64_t AskForRoom(std::int64_t wanted);
+
 // The columns of attention_shape after its id; returns the number for the calls below. 0: it cannot
 // be told.
 std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std::int64_t heads,

@@ -25,7 +25,7 @@ constinit Shared g_shared;
 
 constexpr int kFileInput = 257;  // Py_file_input: the start symbol of a module
 // As in hooks.py.
-constexpr int kParts = 8;
+constexpr int kParts = 9;
 constexpr long kAgain = 1 << 2 * kParts;
 
 // A module that is loaded (borrowed), or null.

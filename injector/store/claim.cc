@@ -96,21 +96,6 @@ std::string Folder(const std::string& path) { return path.substr(0, path.rfind('
 
 std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// mkdir -p. True also if another process creates them at the same time.
-bool MakeFolders(const std::string& folder, std::string* why) {
-  for (std::size_t slash = folder.find('/', 1); slash != std::string::npos;
-       slash = folder.find('/', slash + 1)) {
-    const std::string part = folder.substr(0, slash);
-    struct stat existing;
-    if (mkdir(part.c_str(), 0777) == 0 || errno == EEXIST) continue;
-    const int error = errno;
-    if (stat(part.c_str(), &existing) == 0 && S_ISDIR(existing.st_mode)) continue;
-    Fail(part, "cannot create this folder for the recording", error, why);
-    return false;
-  }
-  return true;
-}
-
 // Where link(2) does not exist: the name is seen unlocked for a moment, in which a newcomer may
 // take the empty file for a dead one.
 Outcome CreateUnlinked(const std::string& path, Claimed* claimed, std::string* why) {
@@ -286,6 +271,20 @@ bool MakeAbsolute(const std::string& path, std::string* absolute, std::string* w
 }
 
 }  // namespace
+
+bool MakeFolders(const std::string& folder, std::string* why) {
+  for (std::size_t slash = folder.find('/', 1); slash != std::string::npos;
+       slash = folder.find('/', slash + 1)) {
+    const std::string part = folder.substr(0, slash);
+    struct stat existing;
+    if (mkdir(part.c_str(), 0777) == 0 || errno == EEXIST) continue;
+    const int error = errno;
+    if (stat(part.c_str(), &existing) == 0 && S_ISDIR(existing.st_mode)) continue;
+    Fail(part, "cannot create this folder for the recording", error, why);
+    return false;
+  }
+  return true;
+}
 
 Claim::Claim(std::string path, int fd, dev_t device, ino_t inode)
     : path_(std::move(path)), fd_(fd), device_(device), inode_(inode) {}

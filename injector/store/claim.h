@@ -22,6 +22,9 @@
 
 namespace traceinject {
 
+// mkdir -p. `folder` ends with a slash. True also if another process creates them at the same time.
+bool MakeFolders(const std::string& folder, std::string* why);
+
 class Claim {
  public:
   // Claims `wanted_path` or the name derived from it, and creates an empty file there; missing

@@ -56,6 +56,9 @@ enum Statement : std::size_t {
   kForgetShape,
   kForgetGraphNode,
   kForgetGemmShape,
+  kForgetThread,
+  kForgetStream,
+  kForgetWorker,
   kStatementCount
 };
 
@@ -141,6 +144,9 @@ constexpr const char* kSql[] = {
     "DELETE FROM kernel_shape WHERE id = ?",
     "DELETE FROM graph_node WHERE id = ?",
     "DELETE FROM gemm_shape WHERE id = ?",
+    "DELETE FROM thread WHERE id = ?",
+    "DELETE FROM stream WHERE id = ?",
+    "DELETE FROM worker WHERE id = ?",
 };
 static_assert(sizeof kSql / sizeof *kSql == kStatementCount);
 
@@ -567,7 +573,10 @@ bool RowWriter::Insert(const Batch& batch) {
          AddAll(s[kHealth], batch.health) && AddAll(s[kForgetString], batch.unused.strings) &&
          AddAll(s[kForgetShape], batch.unused.shapes) &&
          AddAll(s[kForgetGraphNode], batch.unused.graph_nodes) &&
-         AddAll(s[kForgetGemmShape], batch.unused.gemm_shapes);
+         AddAll(s[kForgetGemmShape], batch.unused.gemm_shapes) &&
+         AddAll(s[kForgetThread], batch.unused.threads) &&
+         AddAll(s[kForgetStream], batch.unused.streams) &&
+         AddAll(s[kForgetWorker], batch.unused.workers);
 }
 
 RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
@@ -623,7 +632,7 @@ bool RowWriter::RemoveUnknown(sqlite3* db) const {
 }
 
 bool RowWriter::RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t time,
-                              std::vector<std::uint32_t>* kept_strings) {
+                              KeptIds* kept) {
   const auto remove = [&](std::size_t table, const std::string& condition) {
     const std::string sql =
         std::string("DELETE FROM ") + kEventTableInfos[table].name + " WHERE " + condition;
@@ -647,7 +656,12 @@ bool RowWriter::RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t
          remove(kCollectiveTable, between(1, committed_.last[kCollectiveTable] - kMostKeptOpen) +
                                       " AND dur IS NULL") &&
          ReadIds(db, "SELECT text FROM nvtx WHERE text IS NOT NULL AND " + open_ranges,
-                 kept_strings);
+                 &kept->strings) &&
+         ReadIds(db, "SELECT DISTINCT thread FROM nvtx WHERE " + open_ranges, &kept->threads) &&
+         ReadIds(db,
+                 "SELECT DISTINCT thread FROM collective WHERE " +
+                     between(1, bounds.last[kCollectiveTable]),
+                 &kept->threads);
 }
 
 bool RowWriter::StoreRemoved() {

@@ -72,17 +72,16 @@ class RowWriter {
 
   // Deletes the rows up to `bounds`, inside the caller's transaction. Ranges that were stored while
   // open, and operations, go only if they ended by `time`; texts of those that stay are added to
-  // `kept_strings`. What was removed is counted in `health` by this transaction, and for good once
-  // it is Committed(). False on an error of SQLite. O(log rows + rows deleted).
-  bool RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t time,
-                     std::vector<std::uint32_t>* kept_strings);
+  // `kept`, and their threads. What was removed is counted in `health` by this transaction, and for
+  // good once it is Committed(). False on an error of SQLite. O(log rows + rows deleted).
+  bool RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t time, KeptIds* kept);
   // At the beginning of a transaction: what an earlier one that failed removed is there again.
   void BeginRemoving() { removed_now_ = {}; }
   // At its end, after RemoveThrough.
   bool StoreRemoved();
 
  private:
-  static constexpr std::size_t kStatements = 44;
+  static constexpr std::size_t kStatements = 47;
   static constexpr std::size_t kEventTables = RowBounds::kEventTables;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 

@@ -127,5 +127,19 @@ TEST_F(RowWriterTest, AnErrorOfSqliteIsReported) {
   EXPECT_FALSE(writer_.Prepare(db_));
 }
 
+TEST_F(RowWriterTest, WhatNothingRefersToLeavesItsTable) {
+  Batch batch = OneOfEach();
+  batch.threads[0].id = batch.streams[0].id = batch.workers[0].id = 3;
+  ASSERT_TRUE(writer_.Insert(batch)) << sqlite3_errmsg(db_);
+  Batch next;
+  next.unused = {{0}, {0}, {0}, {0}, {3}, {3}, {3}};
+  ASSERT_TRUE(writer_.Insert(next)) << sqlite3_errmsg(db_);
+  EXPECT_EQ(Rows("SELECT (SELECT count(*) FROM string), (SELECT count(*) FROM kernel_shape), "
+                 "(SELECT count(*) FROM graph_node), (SELECT count(*) FROM gemm_shape), (SELECT "
+                 "count(*) FROM thread), (SELECT count(*) FROM stream), (SELECT count(*) FROM "
+                 "worker)"),
+            "0|0|0|0|0|0|0");
+}
+
 }  // namespace
 }  // namespace traceinject

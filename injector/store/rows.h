@@ -286,7 +286,11 @@ struct ProcessRow {
 
 // Ids of dictionary rows that no row refers to any more.
 struct UnusedIds {
-  std::vector<std::uint32_t> strings, shapes, graph_nodes, gemm_shapes;
+  std::vector<std::uint32_t> strings, shapes, graph_nodes, gemm_shapes, threads, streams, workers;
+};
+// Of those to which rows refer that stayed although older ones and newer ones are removed.
+struct KeptIds {
+  std::vector<std::uint32_t> strings, threads;
 };
 
 // Dictionary rows come first in a transaction, so that no committed row refers to an id that is not

@@ -112,9 +112,9 @@ struct RunFile::State {
   std::int64_t base_ns = 0, start = 0;  // of the header; the recording's own beginning
   std::optional<KeepLastRoom> room;     // with slices
   std::optional<Slices> slices;
-  std::size_t dropping = 0;                 // slices, by the transaction that runs
-  std::vector<std::uint32_t> kept_strings;  // found by it
-  Removed removed;                          // by those that were committed
+  std::size_t dropping = 0;  // slices, by the transaction that runs
+  KeptIds kept;              // found by it
+  Removed removed;           // by those that were committed
   int reopened = 0;
   bool lost = false;    // descriptors were lost, and no new connection is there yet
   bool over = false;    // finished or abandoned: nothing more is written
@@ -189,7 +189,7 @@ bool RunFile::State::SetLogSize() {
 bool RunFile::State::MakeRoom(std::int64_t bytes) {
   writer.BeginRemoving();
   dropping = 0;
-  kept_strings.clear();
+  kept = {};
   if (!slices) return true;
   const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
   const std::deque<Slices::Slice>& old = slices->closed();
@@ -197,8 +197,8 @@ bool RunFile::State::MakeRoom(std::int64_t bytes) {
          (slices->TooOld(old[dropping], now) || UsedBytes(db) + bytes > room->database_bytes)) {
     const Slices::Slice& oldest = old[dropping];
     // Those of the slices before stay or go with this one.
-    kept_strings.clear();
-    if (!writer.RemoveThrough(db, oldest.bounds, oldest.end.time, &kept_strings)) return false;
+    kept = {};
+    if (!writer.RemoveThrough(db, oldest.bounds, oldest.end.time, &kept)) return false;
     ++dropping;
   }
   if (dropping == 0) return true;
@@ -215,7 +215,7 @@ void RunFile::State::RoomIsMade(const Batch& batch) {
   if (!slices) return;
   if (dropping > 0) {
     removed.flush = slices->closed()[dropping - 1].flush;
-    removed.kept_strings = std::move(kept_strings);
+    removed.kept = std::move(kept);
     slices->Drop(dropping);
   }
   slices->Add(EstimatedBytes(batch), writer.bounds(), batch.flush, Now());

@@ -50,10 +50,10 @@ class RunFile {
   bool Write(const Batch& batch);
 
   // What the last transactions removed: dictionary rows that were not used after `flush`
-  // (Batch::flush) are of no use to the file any more, but for the texts in `kept_strings`.
+  // (Batch::flush) are of no use to the file any more, but for those in `kept`.
   struct Removed {
     std::uint32_t flush = 0;  // 0: nothing
-    std::vector<std::uint32_t> kept_strings;
+    KeptIds kept;
   };
   Removed TakeRemoved();
 

@@ -20,7 +20,8 @@ REFERENCES = [("kernel", "shape", "kernel_shape"), ("kernel", "stream", "stream"
               ("kernel", "graph_node", "graph_node"), ("api", "thread", "thread"), ("api", "name", "api_name"), ("nvtx", "text", "string"),
               ("nvtx", "thread", "thread"), ("nvtx", "domain", "nvtx_domain"), ("collective", "function", "string"),
               ("collective", "communicator", "communicator"), ("gemm", "shape", "gemm_shape"), ("thread", "name", "string"),
-              ("gemm_shape", "function", "string"), ("sync", "stream", "stream")]
+              ("gemm_shape", "function", "string"), ("sync", "stream", "stream"), ("sync", "thread", "thread"),
+              ("host_sample", "thread", "thread"), ("worker_sample", "worker", "worker"), ("stream", "name", "string")]
 
 
 class FlightRecorder(harness.TestCase):
@@ -109,6 +110,17 @@ class FlightRecorder(harness.TestCase):
         self.assertNotIn("have no record of what they launched", report.stdout)
         self.assertNotIn("warm-up", report.stdout)
         self.assertNotIn("left out: no row", report.stdout)
+
+    def test_threads_that_come_and_go(self):
+        ended = self.play("--steps", "2", "--churn", "60000", "--nvtx", env={**KEEP, "TRACEINJECT_MAX_SIZE": "1G", "TRACEINJECT_KEEP_LAST": "1s"})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        recording = self.open()
+        self.assertGreater(recording.count("api", "expired"), 0)
+        self.assert_no_dangling_references(recording)
+        rows, = recording.rows("SELECT count(*) FROM thread")[0]
+        used, = recording.rows("SELECT count(DISTINCT thread) FROM api")[0]
+        self.assertLess(rows, 3 * used + 3000)
+        self.assertLess(rows, recording.rows("SELECT max(id) FROM thread")[0][0] // 2)
 
     def test_by_time(self):
         process = self.start("--steps", "-1", "--kernels", "50", "--step-us", "5000", "--memcpy",

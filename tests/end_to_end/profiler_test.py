@@ -36,13 +36,15 @@ class Profile:
                 self.kernels.append(record)
 
 
-class OtherClient(harness.TestCase):
+class Program(harness.TestCase):
     def profile(self, *flags, preload, cuda="cuda13", sessions=SESSIONS, env=()):
         path = self.folder / f"profile.{'traced' if preload else 'plain'}"
         ended = self.play(*WORK, "--profile", sessions, *flags, preload=preload, cuda=cuda, env={"FAKE_GPU_PROFILE": str(path), **dict(env)})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
         return ended, Profile(path)
 
+
+class OtherClient(Program):
     def assert_near(self, recorded, true):
         """The same rows in the same order by correlation id, with times that differ a little at most."""
         def by_id(rows):

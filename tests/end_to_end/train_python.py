@@ -300,6 +300,61 @@ def scene_windows(options, torch):
     return {"times": times}
 
 
+class KernelCode(ctypes.Structure):
+    """What the fake runtime takes for a function (program.h of the fake GPU)."""
+
+    _fields_ = [("magic", ctypes.c_uint64), ("name", ctypes.c_char_p), ("duration_ns", ctypes.c_int64), ("registers", ctypes.c_int32),
+                ("static_shared_bytes", ctypes.c_int32), ("local_bytes", ctypes.c_uint32)]
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint), ("y", ctypes.c_uint), ("z", ctypes.c_uint)]
+
+
+def scene_proton(options, torch):
+    """Kernels before, during and after sessions of Triton's Proton, which --sessions names; the time of each phase."""
+    import triton.profiler as proton
+    from triton.profiler import start  # before it is hooked
+    module = sys.modules["triton.profiler.profile"]
+    if not options.never_hooked:
+        assert wait_until_hooked(lambda: hasattr(module.libproton.start, "__wrapped__"))
+    runtime, one = ctypes.CDLL("libcudart.so.13"), Dim3(1, 1, 1)
+    kernel = KernelCode(0x4B45524E454C4B31, b"a_kernel", 10_000, 32, 0, 0)
+    phases, optimizer = [], torch.optim.SGD()
+
+    def work(phase):
+        begin = time.time_ns()
+        for _ in range(30):
+            runtime.cudaLaunchKernel(ctypes.byref(kernel), one, one, None, ctypes.c_size_t(0), None)
+            runtime.cudaDeviceSynchronize()
+            time.sleep(0.01)
+            optimizer.step()
+        phases.append((phase, begin, time.time_ns()))
+
+    work("before")
+    for session in options.sessions.split(","):
+        if session == "broken":
+            try:
+                start("profile", backend="broken")
+            except RuntimeError as error:
+                phases.append((str(error), 0, 0))
+        elif session == "two":
+            first, second = proton.start("first"), start("second")
+            proton.finalize(first)
+            work("proton")
+            proton.finalize(second)
+        elif session == "unfinished":
+            start("profile")
+            work("proton")
+            return {"phases": phases}
+        else:
+            start("profile", backend=None if session == "one" else session)
+            work("proton")
+            proton.finalize()
+        work("after")
+    return {"phases": phases}
+
+
 def scene_collect(options, torch):
     gc.disable()
     nodes = [[] for _ in range(200000)]
@@ -385,6 +440,7 @@ def main():
     parser.add_argument("--items", type=int, default=80)
     parser.add_argument("--item-us", type=int, default=1500)
     parser.add_argument("--optimizers", type=int, default=1)
+    parser.add_argument("--sessions", default="one", help="of Triton's Proton: one, two (at once), broken, unfinished, or a backend; with commas")
     parser.add_argument("--gpu-first", action="store_true", help="CUDA is initialised before torch is imported")
     parser.add_argument("--break", dest="broken", action="append", default=[], help="module:attribute to remove before the recording starts")
     parser.add_argument("--never-hooked", action="store_true", help="do not wait for the patches")

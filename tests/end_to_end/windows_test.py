@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TRACEINJECT_WINDOW and analyze trigger: outside a window nothing is recorded, inside it everything, and the file says which is which."""
 
+import collections
 import json
 import os
 import subprocess
@@ -15,17 +16,24 @@ STEP_US = 40_000
 
 
 class Windows(python_test.Program):
+    OPTIONS = {}
+
     def play_steps(self, count, env, meanwhile=None):
         """The time around each step, and the recording."""
         process = self.start(command=[sys.executable, str(python_test.HERE / "train_python.py"), "--scene", "windows", "--items", str(count),
                                       "--item-us", str(STEP_US)],
                              env={"PYTHONPATH": str(python_test.HERE / "stand_in"), "TRACEINJECT_FLUSH_MS": "100",
-                                  "PYTHONDONTWRITEBYTECODE": "1", **env})
+                                  "PYTHONDONTWRITEBYTECODE": "1", **self.OPTIONS, **env})
         if meanwhile is not None:
             meanwhile(process)
         ended = self.finish(process)
         self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.check_calls(ended)
         return [tuple(times) for times in json.loads(ended.stdout)["times"]]
+
+    def check_calls(self, ended):
+        """CUPTI comes into the process once, and stays."""
+        self.assertEqual(len(self.truth(ended).of("cupti")), 1)
 
     def gaps(self, recording):
         return [(recording.base + start, None if dur is None else recording.base + start + dur) for start, dur in
@@ -68,6 +76,18 @@ class Windows(python_test.Program):
         recording = self.open()
         self.assertEqual(self.assert_recorded_outside_gaps(recording, times), set(range(1, 21)))
         self.assertEqual(self.gaps(recording), [])
+
+    def test_size_that_is_reached_in_a_window(self):
+        """Recording ends there for good: no later window opens, and the program goes on."""
+        times = self.play_steps(100, {"TRACEINJECT_WINDOW": "every:40:30", "TRACEINJECT_MAX_SIZE": "64K"})
+        recording = self.open()
+        reasons = recording.rows("SELECT reason, dur IS NULL FROM capture_gap ORDER BY start")
+        self.assertEqual(reasons, [("window", 0), ("max_size", 1)])
+        self.assertEqual((recording.count("file", "max_size"), recording.meta["closed"], recording.integrity()), (1, 1, "ok"))
+        recorded = {size for (size,) in recording.rows("SELECT bytes FROM memset")}
+        self.assertGreater(len(recorded), 0)
+        self.assertLess(max(recorded), 41)
+        self.assertEqual(len(times), 100)
 
     def trigger(self, *arguments):
         done = subprocess.run([harness.BUILD / "bin" / "analyze", "trigger", *arguments], cwd=self.folder, capture_output=True, text=True,
@@ -117,8 +137,9 @@ class Windows(python_test.Program):
     def test_ranges_and_launches_of_the_player(self):
         """With NVTX, NCCL and threads of a program that is not Python: what ended in the window is there."""
         ended = self.play("--steps", "400", "--step-us", "10000", "--nvtx", "--nccl", "new", "--memcpy", "--events", "--threads", "2",
-                          env={"TRACEINJECT_WINDOW": "seconds:1-2", "TRACEINJECT_FLUSH_MS": "100"})
+                          env={"TRACEINJECT_WINDOW": "seconds:1-2", "TRACEINJECT_FLUSH_MS": "100", **self.OPTIONS})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        self.check_calls(ended)
         recording, truth = self.open(), self.truth(ended)
         (_, opened), (closed, end) = self.gaps(recording)
         self.assertIsNone(end)
@@ -134,6 +155,60 @@ class Windows(python_test.Program):
         self.assertGreater(len([one for one in recording.nvtx() if opened < one.start < closed]), 10)
         self.assertEqual(recording.count("start", "disabled_source"), 0)
         self.assertNotEqual(recording.communicators(), [], "made before the window opened")
+
+
+class DetachedBetweenWindows(Windows):
+    """The same where CUPTI is left between windows."""
+
+    OPTIONS = {"TRACEINJECT_DETACH": "1"}
+
+    def check_calls(self, ended):
+        """Between windows nothing calls CUPTI: it comes back for the next one, beginning with a look at whether it is free."""
+        _, *calls = [line["call"] for line in self.truth(ended).of("cupti")]
+        recording = self.open()
+        closed = len([end for _, end in self.gaps(recording)]) - (self.gaps(recording)[:1] != [] and self.gaps(recording)[0][0] == recording.base)
+        left = calls.count("cuptiFinalize")
+        self.assertEqual(left, closed + recording.count("file", "max_size"))
+        self.assertEqual(calls, (["cuptiFinalize", "cuptiSubscribe"] * left)[:len(calls)])
+        self.assertEqual(recording.count("cupti", "detached"), left)
+        for counter in ("kept", "errors", "dropped"):
+            self.assertEqual(recording.count("cupti", counter), 0)
+        recording.close()
+
+    def test_many_windows_beside_launching_threads(self):
+        ended = self.play("--steps", "500", "--step-us", "10000", "--threads", "3", "--memcpy", "--memset", "--events", "--sync", "stream",
+                          env={"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_FLUSH_MS": "50", **self.OPTIONS})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        self.check_calls(ended)
+        recording = self.open()
+        self.assertGreater(recording.count("cupti", "detached"), 1)
+        assert_windows_are_whole(self, recording, self.truth(ended))
+
+
+def assert_windows_are_whole(test, recording, truth, edge_ns=0):
+    """What was launched in a window is there, and of what was launched outside of them nothing. So near an edge nothing is looked at."""
+    gaps = [(recording.base + start, float("inf") if dur is None else recording.base + start + dur)
+            for start, dur in recording.rows("SELECT start, dur FROM capture_gap")]
+    launched = {call["correlation"]: (call["start"], call["end"]) for call in truth.of("api")}
+    recorded = collections.defaultdict(list)
+    for kernel in recording.kernels():
+        recorded[kernel.correlation & 0xFFFFFFFF].append(kernel.start)
+
+    def is_recorded(kernel):
+        """Correlation ids begin anew each time that CUPTI is left; those that are alike are further apart than a time on another clock is off."""
+        return any(abs(start - kernel.start) < 1_000_000 for start in recorded[kernel.correlation & 0xFFFFFFFF])
+
+    inside = 0
+    for kernel in truth.kernels():
+        begin, end = launched[kernel.correlation]
+        if any(abs(begin - edge) < edge_ns for gap in gaps for edge in gap):
+            continue
+        if not any(begin <= until and end >= since for since, until in gaps):
+            inside += 1
+            test.assertTrue(is_recorded(kernel), kernel)
+        elif any(since < begin and end < until for since, until in gaps):
+            test.assertFalse(is_recorded(kernel), kernel)
+    test.assertGreater(inside, 10)
 
 
 if __name__ == "__main__":

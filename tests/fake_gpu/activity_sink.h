@@ -60,7 +60,10 @@ class ActivitySink {
   ~ActivitySink() = default;
 };
 
-void SetActivitySink(ActivitySink* sink);
+// The driver tells one: of two copies of libcupti in a process, the one that was first. False:
+// another one has the place.
+bool TakeActivitySink(ActivitySink* sink);
+void GiveActivitySinkBack(ActivitySink* sink);
 ActivitySink* GetActivitySink();  // null: none
 
 }  // namespace traceinject::fake

@@ -17,7 +17,13 @@ std::atomic<ActivitySink*> activity_sink{nullptr};
 
 }  // namespace
 
-void SetActivitySink(ActivitySink* sink) { activity_sink = sink; }
+bool TakeActivitySink(ActivitySink* sink) {
+  ActivitySink* nobody = nullptr;
+  return activity_sink.compare_exchange_strong(nobody, sink) || nobody == sink;
+}
+void GiveActivitySinkBack(ActivitySink* sink) {
+  activity_sink.compare_exchange_strong(sink, nullptr);
+}
 ActivitySink* GetActivitySink() { return activity_sink; }
 
 ApiCall* ApiCall::Current() { return current_call; }

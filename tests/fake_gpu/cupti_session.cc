@@ -17,6 +17,7 @@
 #include "tests/fake_gpu/clock.h"
 #include "tests/fake_gpu/cupti_records.h"
 #include "tests/fake_gpu/settings.h"
+#include "tests/fake_gpu/truth.h"
 
 namespace traceinject::fake {
 namespace {
@@ -65,8 +66,13 @@ CuptiSession::CuptiSession()
       random_(static_cast<std::uint32_t>(SettingNumber("FAKE_CUPTI_SHUFFLE", 1))),
       order_random_(random_),
       left_to_drop_(SettingNumber("FAKE_CUPTI_DROP", 0)),
-      per_thread_buffers_(version_ >= kPerThreadDefaultVersion) {
-  SetActivitySink(this);
+      per_thread_buffers_(version_ >= kPerThreadDefaultVersion) {}
+
+bool CuptiSession::Attach(const char* function) {
+  if (GetActivitySink() == this) return true;
+  if (!TakeActivitySink(this)) return false;
+  if (TruthWanted()) TruthLine("cupti").Text("call", function).Number("time", NowNs()).Write();
+  return true;
 }
 
 void CuptiSession::CheckCaller(const char* function) const {
@@ -84,6 +90,8 @@ void CuptiSession::CheckCaller(const char* function) const {
 // FAKE_CUPTI_ENABLE_ERROR: the code with which every attempt to record fails (another tool holds
 // the GPU, driver too old, ...).
 bool CuptiSession::Refused(CUptiResult* result) const {
+  *result = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (GetActivitySink() != this) return true;
   *result = static_cast<CUptiResult>(SettingNumber("FAKE_CUPTI_ENABLE_ERROR", CUPTI_SUCCESS));
   return *result != CUPTI_SUCCESS;
 }
@@ -459,6 +467,9 @@ void CuptiSession::Finalize() {
   finalized_ = true;
   SetClock(nullptr);
   ApiCall::RestartCorrelations();
+  GiveActivitySinkBack(this);
+  if (TruthWanted())
+    TruthLine("cupti").Text("call", "cuptiFinalize").Number("time", NowNs()).Write();
 }
 
 }  // namespace traceinject::fake

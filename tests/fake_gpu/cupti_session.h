@@ -19,6 +19,9 @@
 //   * FAKE_CUPTI_NULL_BUFFERS=n: every n-th buffer comes back as a null pointer;
 //   * FAKE_CUPTI_TRUNCATE=n: of every buffer the last n bytes, often the end of a record, are not
 //   valid and hold garbage;
+//   * any call of it brings it into the process, where it stays until cuptiFinalize; the truth
+//   tells of each time (the calls that did). A second copy of the library cannot subscribe or
+//   record meanwhile;
 //   * FAKE_CUPTI_FAIL: functions that fail, see failing_calls.h;
 //   * FAKE_CUPTI_FLUSH_HANG=1: a flush never returns, as with several known faults of the real
 //   library;
@@ -51,6 +54,10 @@ class CuptiSession final : public ActivitySink {
   static CuptiSession& Get();
 
   std::uint32_t version() const { return version_; }
+
+  // Brings the library into the process, if it is not there, for a call of `function`. False:
+  // another copy is.
+  bool Attach(const char* function);
 
   CUptiResult RegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                 CUpti_BuffersCallbackCompleteFunc complete);

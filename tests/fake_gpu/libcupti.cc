@@ -16,6 +16,10 @@
 #define EXPORT extern "C" __attribute__((visibility("default")))
 #define FAIL_IF_ASKED() \
   if (fake::Fails(__func__)) return CUPTI_ERROR_UNKNOWN
+// Of all functions but those that only tell of the library itself.
+#define ENTER()    \
+  FAIL_IF_ASKED(); \
+  CuptiSession::Get().Attach(__func__)
 
 namespace {
 
@@ -52,59 +56,59 @@ EXPORT CUptiResult cuptiGetVersion(std::uint32_t* version) {
 }
 
 EXPORT CUptiResult cuptiGetTimestamp(std::uint64_t* timestamp) {
-  FAIL_IF_ASKED();
+  ENTER();
   *timestamp = CuptiSession::Get().Now();
   return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc callback) {
-  FAIL_IF_ASKED();
+  ENTER();
   CuptiSession::Get().SetClock(callback);
   return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                                   CUpti_BuffersCallbackCompleteFunc complete) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CuptiSession::Get().RegisterCallbacks(request, complete);
 }
 
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CuptiSession::Get().SetKind(kind, true);
 }
 
 EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CuptiSession::Get().SetKind(kind, false);
 }
 
 #ifdef FAKE_CUPTI_HAS_CALL_SELECTION
 EXPORT CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, std::uint8_t enable) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CuptiSession::Get().SetCall(fake::Domain::kRuntime, id, enable != 0);
 }
 
 EXPORT CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, std::uint8_t enable) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CuptiSession::Get().SetCall(fake::Domain::kDriver, id, enable != 0);
 }
 #endif
 
 EXPORT CUptiResult cuptiActivityFlushAll(std::uint32_t flag) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CuptiSession::Get().FlushAll((flag & CUPTI_ACTIVITY_FLAG_FLUSH_FORCED) != 0);
 }
 
 // Full buffers whose work is complete always come back by themselves; there is no period to set.
 EXPORT CUptiResult cuptiActivityFlushPeriod(std::uint32_t) {
-  FAIL_IF_ASKED();
+  ENTER();
   return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
                                               CUpti_Activity** record) {
-  FAIL_IF_ASKED();
+  ENTER();
   if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const std::uint32_t version = CuptiSession::Get().version();
   std::size_t offset = 0;
@@ -121,7 +125,7 @@ EXPORT CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t 
 
 EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t,
                                                      std::size_t* dropped) {
-  FAIL_IF_ASKED();
+  ENTER();
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *dropped = CuptiSession::Get().TakeDropped();
   return CUPTI_SUCCESS;
@@ -129,7 +133,7 @@ EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t,
 
 EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
                                              void* value) {
-  FAIL_IF_ASKED();
+  ENTER();
   if (size == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (attribute == CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER) {
     CuptiSession::Get().SetPerThreadBuffers(*static_cast<std::uint8_t*>(value) != 0);
@@ -139,7 +143,7 @@ EXPORT CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, 
 
 EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attribute, std::size_t* size,
                                              void* value) {
-  FAIL_IF_ASKED();
+  ENTER();
   if (size == nullptr || value == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   if (attribute != CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER || *size < 1) {
     return CUPTI_ERROR_INVALID_PARAMETER;
@@ -150,13 +154,13 @@ EXPORT CUptiResult cuptiActivityGetAttribute(CUpti_ActivityAttribute attribute, 
 }
 
 EXPORT CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
-  FAIL_IF_ASKED();
+  ENTER();
   CuptiSession::Get().SetSystemThreadIds(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
-  FAIL_IF_ASKED();
+  ENTER();
   *type = CuptiSession::Get().system_thread_ids() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
                                                   : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   return CUPTI_SUCCESS;
@@ -164,20 +168,20 @@ EXPORT CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
 
 EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, std::uint32_t id,
                                         const char** name) {
-  FAIL_IF_ASKED();
+  ENTER();
   *name = fake::CallbackName(domain, id);
   return *name != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 
 EXPORT CUptiResult cuptiGetContextId(CUcontext context, std::uint32_t* id) {
-  FAIL_IF_ASKED();
+  ENTER();
   if (context == nullptr || id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *id = ContextOf(context)->id;
   return CUPTI_SUCCESS;
 }
 
 EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* id) {
-  FAIL_IF_ASKED();
+  ENTER();
   const fake::Context* asked = context != nullptr ? ContextOf(context) : fake::CurrentContext();
   if (asked == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
   *id = asked->device;
@@ -185,13 +189,13 @@ EXPORT CUptiResult cuptiGetDeviceId(CUcontext context, std::uint32_t* id) {
 }
 
 EXPORT CUptiResult cuptiGetStreamId(CUcontext context, CUstream stream, std::uint32_t* id) {
-  FAIL_IF_ASKED();
+  ENTER();
   return StreamId(context, stream, id);
 }
 
 EXPORT CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, std::uint8_t,
                                       std::uint32_t* id) {
-  FAIL_IF_ASKED();
+  ENTER();
   return StreamId(context, stream, id);
 }
 
@@ -224,8 +228,9 @@ EXPORT CUptiResult cuptiGetResultString(CUptiResult result, const char** text) {
 
 EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_CallbackFunc callback,
                                   void* data) {
-  FAIL_IF_ASKED();
-  if (fake::SettingNumber("FAKE_CUPTI_SUBSCRIBER_TAKEN", 0) != 0 || subscribed.exchange(true)) {
+  ENTER();
+  if (fake::SettingNumber("FAKE_CUPTI_SUBSCRIBER_TAKEN", 0) != 0 ||
+      !CuptiSession::Get().Attach(__func__) || subscribed.exchange(true)) {
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   }
   *subscriber = reinterpret_cast<CUpti_SubscriberHandle>(&subscribed);
@@ -234,7 +239,7 @@ EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* subscriber, CUpti_Call
 }
 
 EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
-  FAIL_IF_ASKED();
+  ENTER();
   CuptiSession::Get().SetSubscriber(nullptr, nullptr);
   subscribed = false;
   return CUPTI_SUCCESS;
@@ -243,13 +248,15 @@ EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle) {
 // Of single driver calls.
 EXPORT CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle,
                                        CUpti_CallbackDomain domain, CUpti_CallbackId id) {
-  FAIL_IF_ASKED();
+  ENTER();
   if (domain != CUPTI_CB_DOMAIN_DRIVER_API) return CUPTI_ERROR_INVALID_PARAMETER;
   return CuptiSession::Get().EnableCallback(id, enable != 0);
 }
 
 EXPORT CUptiResult cuptiFinalize() {
   FAIL_IF_ASKED();
+  CuptiSession::Get().SetSubscriber(nullptr, nullptr);
+  subscribed = false;
   CuptiSession::Get().Finalize();
   return CUPTI_SUCCESS;
 }

@@ -121,7 +121,8 @@ void Write(std::FILE* file, const CUpti_Activity* record) {
 EXPORT void profiler_start() {
   static const Lifetime lifetime;
   Client& client = TheClient();
-  if (client.subscriber == nullptr)
+  // FAKE_PROFILER_SUBSCRIBES=0: it does not, as PyTorch's of late 2026.
+  if (client.subscriber == nullptr && !IsSet("FAKE_PROFILER_SUBSCRIBES", "0"))
     Check(cuptiSubscribe(&client.subscriber, nullptr, nullptr), "cuptiSubscribe");
   // FAKE_PROFILER_CLOCK=0: it leaves CUPTI's clock alone.
   if (!IsSet("FAKE_PROFILER_CLOCK", "0")) {
@@ -159,7 +160,7 @@ EXPORT void profiler_stop(const char* path, bool finalize) {
   client.ready.clear();
   std::fclose(file);
   if (!finalize) return;
-  Check(cuptiUnsubscribe(client.subscriber), "cuptiUnsubscribe");
+  if (client.subscriber != nullptr) Check(cuptiUnsubscribe(client.subscriber), "cuptiUnsubscribe");
   client.subscriber = nullptr;
   Check(cuptiFinalize(), "cuptiFinalize");
 }

@@ -15,7 +15,8 @@ namespace traceinject::fake {
 // Builds one line; Write() appends it to the file.
 class TruthLine {
  public:
-  // `type`: what the line tells: "op", "api", "sync", "nvtx", "collective", "communicator", "wait".
+  // `type`: what the line tells: "op", "api", "sync", "nvtx", "collective", "communicator", "wait",
+  // "cupti".
   explicit TruthLine(std::string_view type);
   TruthLine& Number(std::string_view key, std::int64_t value);
   TruthLine& Real(std::string_view key, double value);

@@ -2,7 +2,7 @@
 // Another client of CUPTI's activity API in the same process, which finds CUPTI's functions by
 // dlsym and makes the calls that Triton's Proton makes, in their order. Kernels that began while it
 // recorded it writes out, a line each; of other records it knows nothing. It frees every buffer
-// that it is handed.
+// that it is handed. FAKE_PROFILER_CUPTI: the path of a copy of libcupti that it brings along.
 #include <cupti.h>
 #include <dlfcn.h>
 
@@ -18,7 +18,8 @@ namespace {
 constexpr std::size_t kBufferBytes = 64 << 20;
 
 void* Cupti() {
-  void* library = dlopen(FAKE_CUPTI_NAME, RTLD_LAZY | RTLD_LOCAL);
+  const char* own = std::getenv("FAKE_PROFILER_CUPTI");
+  void* library = dlopen(own != nullptr ? own : FAKE_CUPTI_NAME, RTLD_LAZY | RTLD_LOCAL);
   if (library != nullptr) return library;
   std::fprintf(stderr, "unseen client: %s\n", dlerror());
   std::exit(2);

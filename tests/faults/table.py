@@ -13,6 +13,9 @@ Fault = collections.namedtuple("Fault", "name played told tests")
 
 FAULTS = "tests/faults/faults_test.py:"
 PROFILER = "tests/end_to_end/profiler_test.py:OtherClient."
+SPOOL = "tests/end_to_end/spool_test.py:Spool."
+PROTON = "tests/end_to_end/proton_test.py:Proton."
+DETACH = "tests/end_to_end/detach_test.py:Detaching."
 STRESS = "tests/end_to_end/stress_test.py:HardPrograms."
 SURROUNDINGS = "tests/end_to_end/stress_test.py:HardSurroundings."
 LIFECYCLE = "tests/end_to_end/lifecycle_test.py:Lifecycle."
@@ -116,6 +119,19 @@ TABLE = [
           [PROFILER + "test_client_that_no_wrapper_sees", PROFILER + "test_unseen_client_that_leaves_cupti_as_it_is",
            PROFILER + "test_unseen_client_where_threads_share_a_buffer", PROFILER + "test_unseen_client_that_is_done_before_it_is_noticed",
            PROFILER + "test_unseen_client_between_two_flushes"]),
+    Fault("the place of a spooled recording", "it vanishes, is full or too slow at the end; the process is killed; no spool can be had",
+          "the note beside the place, which analyze prints; the fact spool",
+          [SPOOL + "test_place_that_vanishes", SPOOL + "test_place_that_is_full_or_too_slow", SPOOL + "test_killed_process_leaves_it_in_the_spool",
+           SPOOL + "test_spool_that_cannot_be_had"]),
+    Fault("a profiler with its own copy of CUPTI", "Triton's Proton: one session, several, none that ends; beside windows; room cannot be made",
+          "capture_gap with the reason proton; cupti.detached",
+          [PROTON + "test_own_copy", PROTON + "test_two_sessions_at_once", PROTON + "test_session_that_is_not_finished",
+           PROTON + "test_window_that_opens_meanwhile", PROTON + "test_without_room_it_is_as_it_was",
+           DETACH + "test_client_with_its_own_copy_of_cupti_while_it_is_left"]),
+    Fault("CUPTI that is left between windows", "another client begins, records, or has begun meanwhile; cuptiFinalize fails",
+          "cupti.detached, cupti.kept",
+          [DETACH + "test_session_while_cupti_is_left", DETACH + "test_cupti_is_kept_during_a_session",
+           DETACH + "test_client_that_no_wrapper_sees_while_cupti_is_left", DETACH + "test_cupti_that_cannot_be_finalized"]),
 ]
 
 

@@ -29,6 +29,7 @@ import kernels
 import matrix_products
 import overhead
 import programs
+import detach
 import proton
 import python_side
 import run_db
@@ -788,6 +789,40 @@ class Sources(unittest.TestCase):
         self.assertEqual(switch_sources.SETTINGS["all"], sum(values))
 
 
+class Detach(unittest.TestCase):
+    A_STEP = 1000
+
+    def outcomes(self, missing=(), mode="detached", left=detach.STEPS // detach.PERIOD - 1, kept=0):
+        """Of a recording of the last steps of each period with two kernels each, of which some are missing."""
+        times = [(number * self.A_STEP, number * self.A_STEP + 900) for number in range(1, detach.STEPS + 1)]
+        edges = [(period * detach.PERIOD + 1, (period + 1) * detach.PERIOD - detach.RECORDED) for period in range(detach.STEPS // detach.PERIOD)]
+        gaps = [(first * self.A_STEP - 10, (last - first) * self.A_STEP + 920) for first, last in edges]
+        kernels = [begin + at for begin, _ in detach.steps_in_windows(times, [(start, start + dur) for start, dur in gaps]) for at in (100, 200)]
+        kept_kernels = [start for number, start in enumerate(kernels) if number not in missing]
+        counters = {"detached": left, "kept": kept}
+        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: {1: [(start, 1, "k") for start in kept_kernels]},
+                              count=lambda _, counter: counters.get(counter, 0))
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            path = pathlib.Path(folder) / "outcomes.jsonl"
+            detach.Check.check_recording(checks.Checks(path, "d"), "steps", mode, {"times": times}, recording)
+            rows = [json.loads(line) for line in path.read_text().splitlines()]
+        return [row["check"] for row in rows if row["outcome"] == "FAIL"]
+
+    def test_windows_have_to_be_whole(self):
+        self.assertEqual(self.outcomes(), [])
+        self.assertEqual(self.outcomes(missing=[7]), ["detached, windows are whole"])
+
+    def test_cupti_has_to_be_left(self):
+        self.assertEqual(self.outcomes(left=3), ["detached, times that CUPTI was left"])
+        self.assertEqual(self.outcomes(left=detach.STEPS // detach.PERIOD - 2, kept=1), ["detached, times that CUPTI was left"])
+        self.assertEqual(self.outcomes(mode="attached", left=0), [])
+        self.assertEqual(self.outcomes(mode="attached", left=1), ["attached, times that CUPTI was left"])
+
+    def test_steps_between_windows(self):
+        times = [(0, number) for number in range(1, 61)]
+        self.assertEqual([step % detach.PERIOD for step in detach.unrecorded_steps(times)], 2 * list(range(3, 14)))
+
+
 class Proton(unittest.TestCase):
     SECOND = 1_000_000_000
 
@@ -802,7 +837,8 @@ class Proton(unittest.TestCase):
         phases = {phase: (i * self.SECOND, (i + 1) * self.SECOND) for i, (phase, _) in enumerate(proton.PHASES)}
         starts = [phases[phase][0] + step * self.SECOND // steps for phase, steps in proton.PHASES for step in range(steps)]
         kept = [start for start in starts if not missing[0] <= start < missing[1]]
-        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate([(start, 1, "k")] for start in kept)), count=lambda *_: 0)
+        recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate([(start, 1, "k")] for start in kept)),
+                              count=lambda _, counter: sum(gap[2] == "proton" for gap in gaps) if counter == "detached" else 0)
         plain = {"profiles": {"long": {"k": dict(proton.PHASES)["long"]}}}
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             path = pathlib.Path(folder) / "outcomes.jsonl"
@@ -813,12 +849,12 @@ class Proton(unittest.TestCase):
     def test_what_is_missing_has_to_be_told(self):
         session = (self.SECOND, 2 * self.SECOND)
         self.assertEqual(self.outcomes((0, 0), []), [])
-        self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "other_client")]), [])
+        self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "proton")]), [])
         self.assertEqual(self.outcomes(session, []), ["phase long"])
         self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "max_size")]), ["reasons"])
-        self.assertEqual(self.outcomes((self.SECOND, 5 * self.SECOND), [(self.SECOND, None, "other_client")]),
+        self.assertEqual(self.outcomes((self.SECOND, 5 * self.SECOND), [(self.SECOND, None, "proton")]),
                          ["resumed, after", "resumed, between"])
-        self.assertEqual(self.outcomes((self.SECOND, 3 * self.SECOND), [(self.SECOND, self.SECOND, "other_client")]),
+        self.assertEqual(self.outcomes((self.SECOND, 3 * self.SECOND), [(self.SECOND, self.SECOND, "proton")]),
                          ["phase between", "resumed, between"])
 
 

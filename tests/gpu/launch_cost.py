@@ -21,15 +21,20 @@ def kinds(names):
     return {"TRACEINJECT_KINDS": names}
 
 
-def window(text):
-    return {"TRACEINJECT_WINDOW": text}
+def window(text, **more):
+    return {"TRACEINJECT_WINDOW": text, **more}
+
+
+DETACH = {"TRACEINJECT_DETACH": "1"}
 
 
 CONFIGURATIONS = {  # what the environment has; None: no library
     "untraced": None,
     "loaded": window("trigger"),  # never enabled
     "after a window": window("seconds:0-1"),
+    "after a window, detached": window("seconds:0-1", **DETACH),
     "1 of 4 s": window("every:4s:1s"),
+    "1 of 4 s, detached": window("every:4s:1s", **DETACH),
     "kernel": kinds("kernel"),
     "kernel,memcpy,memset": kinds("kernel,memcpy,memset"),
     "kernel,memcpy2": kinds("kernel,memcpy2"),
@@ -42,7 +47,7 @@ CONFIGURATIONS = {  # what the environment has; None: no library
     "kernel,overhead": kinds("kernel,overhead"),
 }
 FLOOR = "kernel"
-BY_TURNS = {"1 of 4 s": 4.0}  # its period, s
+BY_TURNS = {"1 of 4 s": 4.0, "1 of 4 s, detached": 4.0}  # their period, s
 UNRECORDED = ("untraced", "loaded")
 AFTER_S = 2.0  # when the window of "after a window" is over, in all configurations
 

@@ -5,7 +5,7 @@
 The program works in phases of equal steps; in the second and the fourth Proton records, the fourth being shorter than a flush interval.
 
     proton.py check --library libtraceinject.so --out OUT
-    proton.py run NAME RESULT.json           (the program: shared, own)
+    proton.py run NAME RESULT.json           (the program: own, shared)
 """
 
 import collections
@@ -20,7 +20,7 @@ import time
 import checks
 from profiler import Recording
 
-PROGRAMS = ("shared", "own")  # the libcupti that PyTorch has loaded, or the one in Triton's package
+PROGRAMS = ("own", "shared")  # the libcupti in Triton's package, which Proton takes by default, or the one that PyTorch has loaded
 PHASES = (("before", 100), ("long", 200), ("between", 200), ("short", 10), ("after", 200))
 PROFILED = ("long", "short")
 FLUSH_MS = "200"
@@ -131,8 +131,10 @@ class Check:
             judge.add(f"phase {phase}", count == expected or (gap > 0 and due <= count < expected), detail)
             if phase not in PROFILED:
                 judge.add(f"resumed, {phase}", count > 0, detail)
-        judge.add("reasons", all(reason == "other_client" for _, _, reason in gaps), f"{len(gaps)} gaps: {sorted({gap[2] for gap in gaps})}")
+        judge.add("reasons", {reason for _, _, reason in gaps} <= {"proton"}, f"{len(gaps)} gaps: {sorted({gap[2] for gap in gaps})}")
         judge.add("errors of CUPTI", recording.count("cupti", "errors") == 0, str(recording.count("cupti", "errors")))
+        left, told = recording.count("cupti", "detached"), sum(reason == "proton" for _, _, reason in gaps)
+        judge.add("room was made", left == told, f"{left} times, {told} are told")
         judge.note("stood aside", f"{recording.count('other_client', 'stood_aside')} times")
 
 

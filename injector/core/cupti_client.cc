@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/core/cupti_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "injector/core/clock.h"
+#include "injector/core/counters.h"
+#include "injector/core/profiler_room.h"
+#include "injector/cuda/driver.h"
+#include "injector/cuda/stream_ids.h"
+#include "injector/cupti/shared_session.h"
+
+namespace traceinject {
+namespace {
+
+// Rows of capture_gap with a number replace one another: these are not those of windows or stalls.
+constexpr std::uint64_t kFirstGapRow = std::uint64_t{1} << 33;
+
+}  // namespace
+
+CuptiClient::CuptiClient(const Options* options, std::int64_t base_ns, Batch* batch, Log* log,
+                         std::function<void()> drain)
+    : options_(options),
+      base_ns_(base_ns),
+      batch_(batch),
+      log_(log),
+      drain_(std::move(drain)),
+      last_gap_row_(kFirstGapRow) {}
+
+bool CuptiClient::Begin(bool recording, std::string* why) {
+  library_ = BindCupti(options_->cupti, why);
+  if (library_ == nullptr || !activity_.Register(library_, *options_, why) ||
+      (recording && !activity_.Start(&refused_, why)))
+    return false;
+  in_window_ = recording;
+  log_->Line("recording with " + library_->path + ", version " + std::to_string(library_->version));
+  for (const std::string& sentence : refused_) log_->Line(sentence);
+  BindStreamIds(library_);
+  unseen_client_.Open(library_, CountDevices, base_ns_);
+  return true;
+}
+
+bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
+
+bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
+
+bool CuptiClient::Open() {
+  in_window_ = true;
+  leave_due_ = false;
+  if (!MayRecord()) return true;
+  if (g_shared_session.away() && !ComeBack()) return false;
+  BringTheirsBack();
+  Start();
+  return true;
+}
+
+// Of what another client's buffers hold, we take copies as long as we want it.
+void CuptiClient::BringTheirsBack() {
+  if (g_shared_session.BuffersAreTheirs()) activity_.Flush(false);
+}
+
+// After Leave(). True also if somebody else has CUPTI: then we are back when that ends.
+bool CuptiClient::ComeBack() {
+  if (unseen_client_.HasCome(NowNs())) {
+    StandAside();
+    return true;
+  }
+  std::string why;
+  if (activity_.RegisterCallbacks(&why)) return true;
+  log_->Line("cannot record again: " + why);
+  return false;
+}
+
+bool CuptiClient::Start() {
+  std::string why;
+  std::vector<std::string> refused;
+  const bool started = activity_.Start(&refused, &why);
+  if (!started) log_->Line("cannot record: " + why);
+  for (std::string& sentence : refused) {
+    if (std::find(refused_.begin(), refused_.end(), sentence) == refused_.end())
+      refused_.push_back(std::move(sentence));
+  }
+  return started;
+}
+
+void CuptiClient::Close() {
+  in_window_ = false;
+  BringTheirsBack();
+  activity_.Stop();
+  drain_();
+  LeaveIfAsked();
+}
+
+void CuptiClient::LeaveIfAsked() {
+  leave_due_ = options_->detach && !g_shared_session.away();
+  LeaveIfDue();
+  if (leave_due_) g_counters.Add(Health::kCuptiKept);
+}
+
+void CuptiClient::LeaveIfDue() {
+  if (!leave_due_ || !CanLeave()) return;
+  leave_due_ = false;
+  if (!Leave()) g_counters.Add(Health::kCuptiKept);
+}
+
+bool CuptiClient::CanLeave() const {
+  return g_shared_session.there() && !g_shared_session.IsUsedByThem() &&
+         !unseen_client_.Subscribes();
+}
+
+// All is decoded before, as that calls CUPTI, too.
+bool CuptiClient::Leave() {
+  activity_.BringBack();
+  drain_();
+  if (!activity_.Leave()) return false;
+  g_counters.Add(Health::kCuptiDetached);
+  log_->Line("left CUPTI");
+  return true;
+}
+
+bool CuptiClient::FollowProfiler() {
+  if (g_profiler_room.awaits_answer()) MakeRoom();
+  if (g_profiler_room.wanted() || room_gap_.row == 0) return true;
+  log_->Line("the profiler that had asked for room is done");
+  CaptureGapRow gap = std::exchange(room_gap_, {});
+  if (in_window_ && !Open()) return false;
+  gap.dur = NowNs() - base_ns_ - gap.start;
+  batch_->gaps.push_back(gap);
+  return true;
+}
+
+void CuptiClient::MakeRoom() {
+  if (room_gap_.row == 0) {
+    const std::int64_t since = NowNs() - base_ns_;
+    const bool can_leave = CanLeave();
+    if (can_leave) activity_.Stop();
+    if (!g_shared_session.away() && !(can_leave && Leave())) {
+      if (can_leave && in_window_) Start();
+      log_->Line("there is no room for a profiler: CUPTI cannot be left");
+      return g_profiler_room.Reply(ProfilerRoom::Answer::kRefused);
+    }
+    room_gap_ = {since, -1, "proton", ++last_gap_row_};
+    batch_->gaps.push_back(room_gap_);
+  }
+  g_profiler_room.Reply(ProfilerRoom::Answer::kMade);
+}
+
+void CuptiClient::BeginFlush(bool probing) {
+  LeaveIfDue();
+  unseen_client_.Begin(NowNs(), probing && IsRecording());
+}
+
+bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {
+  switch (unseen_client_.Look(decoded, forced)) {
+    case UnseenClient::Change::kCame:
+      StandAside();
+      break;
+    case UnseenClient::Change::kLeft:
+      activity_.StandAside();  // where it was gone before we noticed
+      return Resume(unseen_client_.whole_until_ns());
+    case UnseenClient::Change::kNone:
+      break;
+  }
+  return true;
+}
+
+void CuptiClient::StandAside() {
+  activity_.StandAside();
+  unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client", ++last_gap_row_};
+  batch_->gaps.push_back(unseen_gap_);
+  log_->Line("another client of CUPTI has the records: nothing is asked of CUPTI");
+}
+
+bool CuptiClient::LookForFinalize() {
+  const std::int64_t lost_ns = activity_.TakeFinalized();
+  return lost_ns == 0 || g_shared_session.away() || Resume(lost_ns);
+}
+
+bool CuptiClient::Resume(std::int64_t lost_ns) {
+  std::string why;
+  const bool resumed = activity_.RegisterCallbacks(&why) && (!MayRecord() || Start());
+  const std::int64_t now = NowNs();
+  log_->Line(resumed ? "resumed after another client of CUPTI"
+                     : "not resumed after another client of CUPTI: " + why);
+  if (!resumed) return false;
+  batch_->gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
+  unseen_gap_ = {};
+  return true;
+}
+
+}  // namespace traceinject

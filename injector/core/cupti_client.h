@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Us as one client of CUPTI among others: we are there in the windows of the plan, stand aside for
+// a client that no wrapper sees (unseen_client.h), begin anew after one that took all of CUPTI
+// away, and leave CUPTI to a profiler that brings its own copy (profiler_room.h), and between
+// windows where that is asked for (TRACEINJECT_DETACH). What the recording lacks for the sake of
+// others becomes rows of capture_gap.
+//
+// All on the writer thread, but for Begin().
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "injector/core/log.h"
+#include "injector/core/options.h"
+#include "injector/cupti/activity.h"
+#include "injector/cupti/unseen_client.h"
+#include "injector/store/rows.h"
+
+namespace traceinject {
+
+class CuptiClient {
+ public:
+  // `drain` decodes what came back so far. All outlive this.
+  CuptiClient(const Options* options, std::int64_t base_ns, Batch* batch, Log* log,
+              std::function<void()> drain);
+
+  // Binds CUPTI and, with `recording`, enables the kinds; before anything else, on the thread that
+  // initialises CUDA. False: nothing can be recorded, with the reason in *why.
+  bool Begin(bool recording, std::string* why);
+  // Null: Begin() found none.
+  CuptiLibrary* library() const { return library_; }
+  Activity& activity() { return activity_; }
+  // Sentences about what could not be turned on, each once.
+  const std::vector<std::string>& refused() const { return refused_; }
+
+  // Whether anything of ours may call CUPTI.
+  bool MayCall() const;
+  // Whether work that is done now is recorded.
+  bool IsRecording() const;
+
+  // These are false if recording is over for good, since CUPTI is not to be had again.
+  // A window of the plan opens.
+  bool Open();
+  // Now and then: whether another client took CUPTI away from under us, and is done with it.
+  bool LookForFinalize();
+  // Now and then: makes the room that a profiler asks for, or comes back when it is done.
+  bool FollowProfiler();
+  // After a flush, with what was decoded so far; `forced`: the last one.
+  bool LookForOthers(const UnseenClient::Decoded& decoded, bool forced);
+
+  // A window of the plan ends.
+  void Close();
+  // Before a flush; `probing`: of a recording that has a file.
+  void BeginFlush(bool probing);
+  // Nothing is recorded any more.
+  void Stop() { activity_.Stop(); }
+  // After that: leaves CUPTI where the options ask for it, and nobody else uses it.
+  void LeaveIfAsked();
+
+ private:
+  // In a window, and no profiler has the room that it asked for.
+  bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
+  void BringTheirsBack();
+  void LeaveIfDue();
+  bool CanLeave() const;
+  bool Leave();
+  bool ComeBack();
+  void MakeRoom();
+  bool Start();
+  void StandAside();
+  bool Resume(std::int64_t lost_ns);
+
+  const Options* options_;
+  const std::int64_t base_ns_;
+  Batch* batch_;
+  Log* log_;
+  const std::function<void()> drain_;
+  CuptiLibrary* library_ = nullptr;
+  Activity activity_;
+  UnseenClient unseen_client_;
+  std::vector<std::string> refused_;
+  bool in_window_ = false;
+  bool leave_due_ = false;      // since the last window, whose records may still be in CUPTI
+  CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not
+  CaptureGapRow room_gap_{};    // since a profiler has the room that it asked for; the same
+  std::uint64_t last_gap_row_;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# TRACEINJECT_DETACH on a training program with windows of steps: that CUPTI is taken out of the process dozens of times and comes to no
+# harm, alone, beside launching threads and with torch.profiler in between; that each window is whole; and what a step between windows
+# costs with CUPTI left and kept. About six minutes on one GPU.
+#
+# usage: detach.sh OUT [--program NAME]...    writes OUT/results.json and the recordings; exit code 0: all checks passed
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+if [[ $# -lt 1 || $1 == -* ]]; then
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
+  exit 2
+fi
+# shellcheck source=tests/gpu/environment.sh
+source "$here/environment.sh"
+out=$1
+shift
+mkdir -p "$out"
+describe_machine
+exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/detach.py" check --library "$lib" --out "$out" "$@"
