@@ -191,9 +191,9 @@ class Telemetry(harness.TestCase):
 # nobody names; the loaders of the stand-in for PyTorch name theirs.
 WORKERS = """
 import ctypes, multiprocessing, sys, time
-def burn(seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def burn(seconds):  # of processor time, which a busy machine gives in more time
+    end = time.process_time() + seconds
+    while time.process_time() < end:
         pass
 class Items:
     def __len__(self):
@@ -266,7 +266,7 @@ class Workers(harness.TestCase):
                 self.assertLess(idle, 0.6)
                 for pid, start, end in recording.rows("SELECT pid, start_ns, end_ns FROM workers WHERE cpu_s > 1"):
                     self.assertIsNotNone(end, "it ended before the recording")
-                    self.assertAlmostEqual((end - start) / 1e9, 3, delta=1)
+                    self.assertGreater((end - start) / 1e9, 2)
                 states = recording.rows("SELECT worker, sum(states) FROM worker_sample GROUP BY worker")
                 self.assertTrue(any(count >= 6 for _, count in states), "four looks a second")
                 recording.close()
