@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "analyzer/common/parallel.h"
-#include "analyzer/metrics/replay.h"
 #include "analyzer/metrics/bootstrap.h"
+#include "analyzer/metrics/replay.h"
 
 namespace traceinject {
 namespace {
