@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 12> kCommands = {{
+constexpr std::array<Command, 16> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -25,6 +25,13 @@ constexpr std::array<Command, 12> kCommands = {{
     {"nvtx", "NVTX ranges by name, with the GPU work launched inside them", RunNvtx},
     {"memory", "calls that allocate and free GPU memory; --samples: memory over time", RunMemory},
     {"data", "waits for data in each step, throughput; --loaders, --workers", RunData},
+    {"ranks", "who waits for whom: stragglers, slow links, uneven work, pipelines, hangs",
+     RunRanks},
+    {"collectives", "NCCL operations across ranks: the longest, who came last, transfer and skew",
+     RunCollectives},
+    {"summarize", "small files that stand for recordings, to put ranks of many nodes together",
+     RunSummarize},
+    {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},

@@ -14,6 +14,7 @@
 #include "analyzer/commands/terminal.h"
 #include "analyzer/import/load_run.h"
 #include "analyzer/import/run_paths.h"
+#include "analyzer/ranks/align_run.h"
 #include "analyzer/report/text_layout.h"
 
 namespace traceinject {
@@ -105,6 +106,7 @@ std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
     ExplainEmptyRun(run.value(), options);
     return kUnreadable;
   }
+  for (std::string& done : AlignRun(run.value())) run.value().notes.push_back(std::move(done));
   return std::move(run).value();
 }
 

@@ -74,6 +74,28 @@ std::string ShortenMiddle(std::string_view text, std::size_t width) {
   return std::string(text.substr(0, head)) + "..." + std::string(text.substr(tail));
 }
 
+std::string JoinFirst(const std::vector<std::string>& words, std::size_t most) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, words.size()); ++i)
+    text += (i > 0 ? ", " : "") + words[i];
+  if (words.size() > most) text += ", and " + std::to_string(words.size() - most) + " more";
+  return text;
+}
+
+std::string NumberRanges(const std::vector<int>& numbers, std::size_t most) {
+  std::string text;
+  std::size_t pieces = 0;
+  for (std::size_t first = 0; first < numbers.size();) {
+    if (pieces++ == most) return text + ", and " + std::to_string(numbers.size() - first) + " more";
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += (first > 0 ? ", " : "") + std::to_string(numbers[first]);
+    if (last > first) text += "-" + std::to_string(numbers[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
 std::string FormatTable(const TableText& table, std::string_view indent) {
   std::vector<std::size_t> widths;
   for (const auto& row : table.rows) {

@@ -25,6 +25,12 @@ std::optional<std::string_view> NearestWord(std::string_view word,
 // character. width >= 8.
 std::string ShortenMiddle(std::string_view text, std::size_t width);
 
+// "a, b, c, d, and 3 more".
+std::string JoinFirst(const std::vector<std::string>& words, std::size_t most = 4);
+
+// "3, 7-9, 12" of ascending numbers; after `most` such pieces "and 5 more".
+std::string NumberRanges(const std::vector<int>& numbers, std::size_t most = 20);
+
 // Rows as columns padded with spaces, two between columns. Every row has as many cells as the
 // first.
 struct TableText {

@@ -47,6 +47,19 @@ TEST(Text, ShortenMiddle) {
   }
 }
 
+TEST(Text, JoinFirst) {
+  EXPECT_EQ(JoinFirst({}), "");
+  EXPECT_EQ(JoinFirst({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(JoinFirst({"a", "b", "c"}, 2), "a, b, and 1 more");
+}
+
+TEST(Text, NumberRanges) {
+  EXPECT_EQ(NumberRanges({}), "");
+  EXPECT_EQ(NumberRanges({3}), "3");
+  EXPECT_EQ(NumberRanges({0, 1, 3, 7, 8, 9, 2'000'000'000}), "0-1, 3, 7-9, 2000000000");
+  EXPECT_EQ(NumberRanges({0, 1, 3, 5, 6}, 2), "0-1, 3, and 2 more");
+}
+
 TEST(Text, Table) {
   EXPECT_EQ(FormatTable({{false, true}, {{"name", "n"}, {"a", "100"}}}, "  "),
             "  name    n\n  a     100\n");

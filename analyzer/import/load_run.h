@@ -9,15 +9,10 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/common/stop_flag.h"
+#include "analyzer/import/read_files.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
-
-struct LoadProgress {
-  double share = 0;  // 0..1 of the work
-  std::size_t files_done = 0, files = 0;
-  std::uint64_t rows = 0;  // event rows read
-};
 
 struct LoadOptions {
   unsigned threads = 0;  // 0: one a CPU

@@ -160,14 +160,6 @@ TEST_F(LoadRunTest, SaysWhenRanksAreMissing) {
   EXPECT_TRUE(Load({folder_ / "run.db"}).notes.empty());
 }
 
-TEST_F(LoadRunTest, SaysThatHostsHaveClocksOfTheirOwn) {
-  Build(RankPath(0), {.host = "a", .rank = 0});
-  Build(RankPath(1), {.host = "b", .rank = 1});
-  const traceinject::Run run = Load({folder_ / "run.db"});
-  ASSERT_EQ(run.notes.size(), 1u);
-  EXPECT_NE(run.notes[0].find("2 hosts, whose clocks were not compared"), std::string::npos);
-}
-
 TEST_F(LoadRunTest, ManyFilesOnManyThreadsReportProgress) {
   for (int rank = 0; rank < 9; ++rank) Build(RankPath(rank), {.rank = rank});
   LoadProgress last;

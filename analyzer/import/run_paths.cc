@@ -28,6 +28,14 @@ std::string Uncompressed(std::string name) {
   return name;
 }
 
+// run.rank00003 of run.rank00003.db.zst, of run.rank00003.summary and of run.rank00003.json.gz.
+std::string Stem(const fs::path& path) {
+  std::string name = Uncompressed(path.filename().string());
+  for (const std::string_view suffix : {".gz", ".db", ".json", kSummarySuffix})
+    RemoveSuffix(name, suffix);
+  return name;
+}
+
 // Whether `name` is stem + ".p<pid>" + extension, as a second process with the same output name
 // makes it.
 bool HasPid(std::string_view name, const fs::path& plain) {
@@ -95,20 +103,33 @@ std::string NoteOnOthers(const std::string& path) {
       path, others.size(), first);
 }
 
-Result<std::vector<std::string>> ResolveOne(const std::string& path,
+// The summaries of that name in the folder, but for those whose recording is among `recordings`.
+void AddSummaries(const fs::path& folder, const std::string& stem,
+                  std::vector<std::string>& recordings) {
+  std::set<std::string> recorded;
+  for (const std::string& recording : recordings) recorded.insert(Stem(recording));
+  for (std::string& file : FilesMatching(folder, stem + kSummarySuffix)) {
+    if (!recorded.contains(Stem(file))) recordings.push_back(std::move(file));
+  }
+  std::sort(recordings.begin(), recordings.end());
+}
+
+Result<std::vector<std::string>> ResolveOne(const std::string& path, PathsTo kinds,
                                             std::vector<std::string>& notes) {
+  const bool summaries = kinds == PathsTo::kRecordingsOrSummaries;
   std::error_code error;
   if (fs::is_directory(path, error)) {
     fs::directory_iterator(path, error);
     if (error)
       return Error{fmt::format("{}: this folder cannot be read ({})", path, error.message())};
     auto files = RecordingsInFolder(path);
+    if (summaries) AddSummaries(path, "*", files);
     if (files.empty()) files = TracesInFolder(path);
     if (files.empty())
       return Error{fmt::format(
           "{}: this folder holds no recording (no file named *.db or *.db.zst, and no *.json or "
-          "*.json.gz)",
-          path)};
+          "*.json.gz){}",
+          path, summaries ? fmt::format(" and no summary (*{})", kSummarySuffix) : "")};
     return files;
   }
   if (fs::exists(path, error)) {
@@ -118,6 +139,7 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path,
   // No error is set for a file that does not exist.
   if (error) return Error{fmt::format("{}: cannot be looked at ({})", path, error.message())};
   auto siblings = RankSiblings(path);
+  if (summaries) AddSummaries(fs::path(path).parent_path(), Stem(path) + ".rank*", siblings);
   if (!siblings.empty()) return siblings;
   const std::string compressed = path + std::string(kCompressed);
   if (fs::exists(compressed, error)) return std::vector{compressed};
@@ -141,11 +163,15 @@ std::vector<std::string> TracesInFolder(const std::string& folder) {
   return traces;
 }
 
-Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths) {
+std::string SummaryPath(const std::string& folder, const std::string& recording) {
+  return (fs::path(folder) / (Stem(recording) + kSummarySuffix)).string();
+}
+
+Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths, PathsTo kinds) {
   RunPaths run;
   std::set<std::string> seen;
   for (const std::string& path : paths) {
-    auto files = ResolveOne(path, run.notes);
+    auto files = ResolveOne(path, kinds, run.notes);
     if (!files.ok()) return Error{files.error()};
     for (std::string& file : files.value()) {
       std::error_code error;

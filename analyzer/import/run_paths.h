@@ -15,6 +15,16 @@ struct RunPaths {
   std::vector<std::string> notes;  // what lies there and was not taken, in words
 };
 
+// What a path may stand for, beside files that are named themselves.
+enum class PathsTo {
+  kRecordings,
+  // Also summaries (*.summary), where the recording that each was made from does not lie beside it.
+  kRecordingsOrSummaries,
+};
+
+// What is added to the name of a recording without ".db" or ".db.zst".
+inline constexpr char kSummarySuffix[] = ".summary";
+
 // Each path may be
 //   - a file, as recorded (run.db) or compressed (run.db.zst);
 //   - a name that does not exist but whose .zst or per-rank siblings do: run.db stands for
@@ -23,7 +33,11 @@ struct RunPaths {
 //   and not taken).
 // Errors: a sentence if a path stands for no file. Whether the files are recordings is not looked
 // at.
-Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths);
+Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths,
+                                 PathsTo kinds = PathsTo::kRecordings);
+
+// The name of a recording's summary in `folder`: out/run.rank00003.summary of run.rank00003.db.zst.
+std::string SummaryPath(const std::string& folder, const std::string& recording);
 
 // Recordings in a folder, sorted by name; empty if it cannot be listed. Also for "did you mean"
 // lists.

@@ -94,6 +94,40 @@ TEST_F(RunPathsTest, FoldersAndSeveralPaths) {
   EXPECT_EQ(Resolve({"z.db", "a"}), (Names{"z.db", "b.db.zst", "run.db"}));
 }
 
+TEST_F(RunPathsTest, SummariesWhereTheirRecordingIsNot) {
+  fs::create_directory(folder_ / "a");
+  Touch("a/run.rank00000.db");
+  Touch("a/run.rank00000.summary");
+  Touch("a/run.rank00001.db.zst");
+  Touch("a/run.rank00001.summary");
+  Touch("a/run.rank00002.summary");
+  const auto files = [&](const std::string& name) {
+    Names names;
+    const auto found = ResolveRunPaths({folder_ / name}, PathsTo::kRecordingsOrSummaries);
+    if (!found.ok()) return Names{found.error()};
+    for (const std::string& file : found.value().files)
+      names.push_back(fs::path(file).filename().string());
+    return names;
+  };
+  const Names expected = {"run.rank00000.db", "run.rank00001.db.zst", "run.rank00002.summary"};
+  EXPECT_EQ(files("a"), expected);
+  EXPECT_EQ(files("a/run.db"), expected);
+  EXPECT_EQ(files("a/run.rank00001.summary"), Names{"run.rank00001.summary"}) << "as it is named";
+  EXPECT_EQ(Resolve({"a"}), (Names{"run.rank00000.db", "run.rank00001.db.zst"}));
+  fs::create_directory(folder_ / "b");
+  Touch("b/run.rank00000.summary");
+  EXPECT_EQ(files("b/run.db"), Names{"run.rank00000.summary"});
+  EXPECT_EQ(files("b"), Names{"run.rank00000.summary"});
+  fs::create_directory(folder_ / "c");
+  EXPECT_NE(files("c")[0].find("no summary (*.summary)"), std::string::npos);
+}
+
+TEST_F(RunPathsTest, NamesOfSummaries) {
+  for (const char* name : {"x/run.rank00003.db", "run.rank00003.db.zst", "run.rank00003.summary",
+                           "run.rank00003.json.gz"})
+    EXPECT_EQ(SummaryPath("out", name), "out/run.rank00003.summary");
+}
+
 TEST_F(RunPathsTest, NothingThere) {
   fs::create_directory(folder_ / "empty");
   EXPECT_NE(Resolve({"empty"})[0].find("holds no recording"), std::string::npos);

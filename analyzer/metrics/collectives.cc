@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/collectives.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 #include <set>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -286,6 +281,7 @@ void AddOperation(std::uint32_t row, OpKind kind, Interval time, const Intervals
   if (added.end > added.start) {
     launch.kernel_ns += added.end - added.start;
     launch.exposed_ns += added.end - added.start - LengthInside(compute, added);
+    launch.blocked_ns = FreeTail(compute, added);
   }
   busy_until = std::max(busy_until, time.end);
 }
@@ -306,179 +302,6 @@ std::vector<std::uint32_t> NcclRows(const Rank& rank, const GpuOps& ops) {
     if (IsNccl(rank, ops, row)) rows.push_back(row);
   }
   return rows;
-}
-
-// One communicator as one recorded rank knows it.
-struct CommunicatorView {
-  std::size_t member = 0;
-  std::vector<NcclLaunch*> launches;  // those of the functions looked for, in order
-};
-
-// The members of one communicator, by rank in it.
-using CommunicatorMembers = std::vector<CommunicatorView>;
-
-bool SameKind(const NcclLaunch& a, const NcclLaunch& b) {
-  return a.function == b.function && a.bytes == b.bytes;
-}
-
-bool SameSequence(const CommunicatorMembers& members) {
-  const std::vector<NcclLaunch*>& first = members.front().launches;
-  return std::all_of(members.begin(), members.end(), [&](const CommunicatorView& view) {
-    return std::equal(first.begin(), first.end(), view.launches.begin(), view.launches.end(),
-                      [](const NcclLaunch* a, const NcclLaunch* b) { return SameKind(*a, *b); });
-  });
-}
-
-TimeNs EndOf(const NcclLaunch& launch) { return launch.start + launch.kernel_ns; }
-
-// What flight recorders kept begins and ends with another operation on each rank. Since none can
-// leave an operation before all have entered it, those that ended before the last rank's first
-// began are not on all of them.
-void LeaveCommonPart(CommunicatorMembers& members) {
-  TimeNs from = std::numeric_limits<TimeNs>::min();
-  for (const CommunicatorView& view : members) from = std::max(from, view.launches.front()->start);
-  std::size_t fewest = std::numeric_limits<std::size_t>::max();
-  for (CommunicatorView& view : members) {
-    const auto first =
-        std::find_if(view.launches.begin(), view.launches.end(),
-                     [&](const NcclLaunch* launch) { return EndOf(*launch) > from; });
-    view.launches.erase(view.launches.begin(), first);
-    fewest = std::min(fewest, view.launches.size());
-  }
-  for (CommunicatorView& view : members) view.launches.resize(fewest);
-}
-
-// Whether each operation ran on all ranks at once.
-bool RanTogether(const CommunicatorMembers& members) {
-  for (std::size_t k = 0; k < members.front().launches.size(); ++k) {
-    TimeNs last_start = std::numeric_limits<TimeNs>::min(),
-           first_end = std::numeric_limits<TimeNs>::max();
-    for (const CommunicatorView& view : members) {
-      last_start = std::max(last_start, view.launches[k]->start);
-      first_end = std::min(first_end, EndOf(*view.launches[k]));
-    }
-    if (last_start > first_end) return false;
-  }
-  return true;
-}
-
-void SetTransfers(const CommunicatorMembers& members) {
-  for (std::size_t k = 0; k < members.front().launches.size(); ++k) {
-    TimeNs shortest = std::numeric_limits<TimeNs>::max();
-    for (const CommunicatorView& view : members)
-      shortest = std::min(shortest, view.launches[k]->kernel_ns);
-    for (const CommunicatorView& view : members) view.launches[k]->transfer_ns = shortest;
-  }
-}
-
-// Views of the communicators that saw work: by hash and size, then by own rank, in order of
-// creation (a hash may come again after its communicator was destroyed).
-using Places = std::map<int, std::vector<CommunicatorView>>;
-using ViewsByHash = std::map<std::pair<std::uint64_t, int>, Places>;
-
-// Views of a member, with the launches whose function is one of those looked for.
-template <typename TakesPart>
-void CollectViews(const NcclMember& member, std::size_t index, TakesPart takes_part,
-                  ViewsByHash& views) {
-  std::map<std::uint32_t, CommunicatorView> by_id;
-  for (NcclLaunch& launch : member.links->launches) {
-    if (launch.communicator >= member.rank->communicators.size() || !takes_part(launch.function))
-      continue;
-    by_id[launch.communicator].launches.push_back(&launch);
-  }
-  for (auto& [id, view] : by_id) {
-    const Communicator& communicator = member.rank->communicators[id];
-    if (communicator.hash == 0 || communicator.size.value_or(0) < 2 || !communicator.rank) continue;
-    view.member = index;
-    views[{communicator.hash, *communicator.size}][*communicator.rank].push_back(std::move(view));
-  }
-}
-
-// Whether every rank was recorded: that of one that was not may have been the shortest kernel.
-bool Complete(const Places& places, int size) {
-  return places.size() == static_cast<std::size_t>(size) &&
-         std::all_of(places.begin(), places.end(), [&](const auto& place) {
-           return place.second.size() == places.begin()->second.size();
-         });
-}
-
-bool AllRanksCall(std::string_view function) {
-  return function.find("Send") == std::string_view::npos &&
-         function.find("Recv") == std::string_view::npos;
-}
-
-constexpr std::size_t kLookAhead = 256;  // launches that one rank may lack in a row
-
-// How many launches to leave out on either side so that the two after them agree again.
-std::optional<std::pair<std::size_t, std::size_t>> NextAgreement(const std::vector<NcclLaunch*>& a,
-                                                                 std::size_t i,
-                                                                 const std::vector<NcclLaunch*>& b,
-                                                                 std::size_t j) {
-  const auto agree = [&](std::size_t x, std::size_t y) {
-    return x < a.size() && y < b.size() && SameKind(*a[x], *b[y]);
-  };
-  for (std::size_t left_out = 1; left_out < kLookAhead; ++left_out) {
-    for (std::size_t of_a = 0; of_a <= left_out; ++of_a) {
-      const std::size_t x = i + of_a, y = j + left_out - of_a;
-      const bool at_end = x + 1 >= a.size() || y + 1 >= b.size();
-      if (agree(x, y) && (at_end || agree(x + 1, y + 1))) return std::pair{x, y};
-    }
-  }
-  return std::nullopt;
-}
-
-// Pairs of indices that belong together when the first `skip_a` or `skip_b` are left out.
-using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
-Pairs AlignFrom(const std::vector<NcclLaunch*>& a, std::size_t skip_a,
-                const std::vector<NcclLaunch*>& b, std::size_t skip_b) {
-  Pairs pairs;
-  std::size_t i = skip_a, j = skip_b;
-  while (i < a.size() && j < b.size()) {
-    if (SameKind(*a[i], *b[j])) {
-      pairs.emplace_back(i++, j++);
-    } else if (const auto next = NextAgreement(a, i, b, j)) {
-      std::tie(i, j) = *next;
-    } else {
-      break;
-    }
-  }
-  return pairs;
-}
-
-// Training repeats itself, so that a rank that began late fits at many places: of those with equal
-// beginnings and with equal ends the one counts that fits more launches, then the one that lies
-// nearer in time.
-Pairs Align(const std::vector<NcclLaunch*>& a, const std::vector<NcclLaunch*>& b) {
-  Pairs from_start = AlignFrom(a, 0, b, 0);
-  if (a.size() == b.size()) return from_start;
-  const std::size_t shorter = std::min(a.size(), b.size());
-  Pairs to_end = AlignFrom(a, a.size() - shorter, b, b.size() - shorter);
-  const auto rank = [&](const Pairs& pairs) {
-    double apart = 0;
-    for (const auto& [i, j] : pairs)
-      apart += std::abs(static_cast<double>(a[i]->start - b[j]->start));
-    return std::pair(-static_cast<double>(pairs.size()), apart);
-  };
-  return rank(to_end) < rank(from_start) ? to_end : from_start;
-}
-
-// The views of one communicator, against the one with the most launches.
-void MatchViews(const std::vector<NcclMember>& members,
-                const std::vector<const CommunicatorView*>& views,
-                std::vector<SameOperation>& operations) {
-  const auto& longest = *std::max_element(views.begin(), views.end(), [](auto* a, auto* b) {
-    return a->launches.size() < b->launches.size();
-  });
-  std::vector<SameOperation> found(longest->launches.size());
-  for (const CommunicatorView* view : views) {
-    const NcclLaunch* const first = members[view->member].links->launches.data();
-    for (const auto& [i, j] : Align(longest->launches, view->launches)) {
-      found[i].push_back({view->member, static_cast<std::size_t>(view->launches[j] - first)});
-    }
-  }
-  for (SameOperation& operation : found) {
-    if (operation.size() > 1) operations.push_back(std::move(operation));
-  }
 }
 
 }  // namespace
@@ -513,6 +336,7 @@ NcclLinks LinkNccl(const Rank& rank, const Device& device) {
 
   for (std::size_t i = 0; i < links.launches.size(); ++i) {
     NcclLaunch& launch = links.launches[i];
+    launch.end = busy_until[i];
     if (issues[i] != kNone) Describe(rank, device.ordinal, issuers.CallsOf(issues[i]), launch);
     if (launch.kernels == 0) {
       launch.algorithm = kCopyEngine;
@@ -570,68 +394,6 @@ std::int64_t CountLinked(const NcclLinks& links, OpRange range) {
   const auto first =
       std::lower_bound(links.linked_rows.begin(), links.linked_rows.end(), range.begin);
   return std::lower_bound(first, links.linked_rows.end(), range.end) - first;
-}
-
-std::vector<SameOperation> MatchOperations(const std::vector<NcclMember>& members) {
-  ViewsByHash by_hash;
-  std::vector<CommunicatorView> unknown;  // launches without a communicator
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    CollectViews(members[i], i, AllRanksCall, by_hash);
-    CommunicatorView view{i, {}};
-    for (NcclLaunch& launch : members[i].links->launches) {
-      if (launch.communicator == kNone && AllRanksCall(launch.function)) {
-        view.launches.push_back(&launch);
-      }
-    }
-    if (!view.launches.empty()) unknown.push_back(std::move(view));
-  }
-  std::vector<SameOperation> operations;
-  std::vector<const CommunicatorView*> views;
-  for (const auto& [key, places] : by_hash) {
-    std::size_t lives = 0;  // of communicators of this hash, one after the other
-    for (const auto& [own_rank, list] : places) lives = std::max(lives, list.size());
-    for (std::size_t life = 0; life < lives; ++life) {
-      views.clear();
-      for (const auto& [own_rank, list] : places) {
-        if (life < list.size()) views.push_back(&list[life]);
-      }
-      MatchViews(members, views, operations);
-    }
-  }
-  views.clear();
-  for (const CommunicatorView& view : unknown) views.push_back(&view);
-  if (views.size() > 1) MatchViews(members, views, operations);
-  return operations;
-}
-
-std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& members) {
-  std::vector<std::string> notes;
-  ViewsByHash views;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    CollectViews(members[i], i, WaitsForAllRanks, views);
-  }
-  for (auto& [key, places] : views) {
-    const int size = key.second;
-    if (!Complete(places, size)) continue;
-    for (std::size_t i = 0; i < places.begin()->second.size(); ++i) {
-      CommunicatorMembers same;
-      for (auto& [own_rank, list] : places) same.push_back(list[i]);
-      const bool parts = std::any_of(same.begin(), same.end(), [&](const auto& view) {
-        return members[view.member].rank->kept_from.has_value();
-      });
-      if (parts) LeaveCommonPart(same);
-      if (SameSequence(same) && (!parts || RanTogether(same))) {
-        SetTransfers(same);
-      } else {
-        notes.push_back(
-            fmt::format("The ranks of a communicator of {} recorded different sequences of NCCL "
-                        "operations on it, so waiting and "
-                        "transfer are not told apart there.",
-                        size));
-      }
-    }
-  }
-  return notes;
 }
 
 }  // namespace traceinject

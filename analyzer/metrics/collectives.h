@@ -43,11 +43,12 @@ struct NcclLaunch {
   std::int64_t kernels = 0;
   std::int64_t copies = 0;         // of an operation that the copy engines carried out
   std::uint32_t first_op = kNone;  // row of GpuOps
-  TimeNs start = 0;                // of the first kernel or copy
+  TimeNs start = 0, end = 0;       // from the first kernel or copy to the end of the last
   TimeNs kernel_ns = 0;            // merged, of kernels and copies
   TimeNs exposed_ns = 0;           // of kernel_ns, while no kernel of other work ran on the device
+  TimeNs blocked_ns = 0;           // of exposed_ns, the part that lasts until the end
   std::optional<int> channels = {};   // most of an operation in it; empty: NCCL did not tell
-  std::optional<TimeNs> transfer_ns;  // see EstimateTransfers
+  std::optional<TimeNs> transfer_ns;  // see match_collectives.h
 };
 
 struct NcclLinks {
@@ -83,36 +84,5 @@ CommKernels CountCommKernels(const Rank& rank, const GpuOps& ops, OpRange range)
 
 // Kernels joined to their calls, for the operations in the range. O(log n).
 std::int64_t CountLinked(const NcclLinks& links, OpRange range);
-
-// One device of one process, for work across ranks.
-struct NcclMember {
-  const Rank* rank = nullptr;
-  NcclLinks* links = nullptr;
-};
-
-// One launch of a member: indices into the list of members and into its launches.
-struct MemberLaunch {
-  std::size_t member = 0, launch = 0;
-};
-
-// One operation, as the recorded ranks of its communicator launched it: at most one launch a rank,
-// by rank in the communicator.
-using SameOperation = std::vector<MemberLaunch>;
-
-// Finds what belongs together, for drawing: unlike EstimateTransfers it takes every operation that
-// all ranks call (all but Send and Recv), and communicators of which some ranks were not recorded.
-// Communicators are told apart by their hash, the operations on one by their order. Where the ranks
-// recorded different sequences (one began late, or lost some), the order is aligned on function and
-// bytes: launches that do not agree in both are not matched. Launches whose communicator is not
-// known are matched the same way, as if all were of one communicator. O(launches) where the
-// sequences agree; a place where they do not costs a search over the next few hundred.
-std::vector<SameOperation> MatchOperations(const std::vector<NcclMember>& members);
-
-// Sets transfer_ns where every rank of a communicator was recorded: communicators are told apart by
-// their hash, operations on one by their order, and only if function and size agree throughout on
-// all ranks. The estimate is the shortest kernel time over the ranks: the rank that came last
-// waited for nobody. Needs no common clock. Returns sentences on communicators that could not be
-// matched. O(launches log communicators).
-std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& members);
 
 }  // namespace traceinject

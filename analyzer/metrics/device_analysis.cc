@@ -11,6 +11,7 @@
 #include "analyzer/common/parallel.h"
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/kernel_work.h"
+#include "analyzer/metrics/match_collectives.h"
 #include "analyzer/metrics/process_label.h"
 #include "analyzer/metrics/step_flops.h"
 #include "analyzer/metrics/steps.h"

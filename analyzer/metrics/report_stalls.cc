@@ -48,12 +48,6 @@ const char* WaitedFor(std::int32_t kind) {
   }
 }
 
-// The process lived on without GPU work.
-TimeNs LastKnown(const Rank& rank) {
-  const std::vector<TimeNs>& looks = rank.clocks.realtime;
-  return looks.empty() ? rank.end : std::max(rank.end, looks.back());
-}
-
 class StallWriter {
  public:
   StallWriter(const Run& run, TimeNs origin) : run_(run), origin_(origin) {}
@@ -64,7 +58,7 @@ class StallWriter {
     to.set_source(static_cast<int>(index));
     to.set_start_ns(stall.time.start - origin_);
     const bool ended = stall.time.end != kOpen;
-    const TimeNs end = ended ? stall.time.end : std::max(LastKnown(rank), stall.time.start);
+    const TimeNs end = ended ? stall.time.end : std::max(LastKnownTime(rank), stall.time.start);
     if (ended) to.set_end_ns(end - origin_);
     to.set_length_ns(end - stall.time.start);
     if (stall.last_op != kNone) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace traceinject {
@@ -10,6 +11,8 @@ namespace {
 
 // As many as the recorder looks at.
 constexpr std::size_t kMostLaunches = 65'536;
+// What ran is stored within two flushes, of a second each.
+constexpr TimeNs kSettledNs = 3'000'000'000;
 
 // Copies and memsets are left out: one of no bytes runs nothing.
 bool Launches(ApiClass api_class) {
@@ -49,7 +52,8 @@ std::uint64_t FirstLaunch(const Rank& rank) {
   return highest + 1;
 }
 
-void FindLaunches(const Rank& rank, Stall& stall) {
+// Rows of Rank::api that launched something of which there is no operation, in order.
+std::vector<std::uint32_t> FindLaunches(const Rank& rank) {
   const ApiCalls& api = rank.api;
   const std::uint64_t first = FirstLaunch(rank);
   std::vector<std::uint32_t> launches;
@@ -66,10 +70,12 @@ void FindLaunches(const Rank& rank, Stall& stall) {
     }
   }
   std::sort(carried.begin(), carried.end());
+  std::vector<std::uint32_t> outstanding;
   for (auto row = launches.rbegin(); row != launches.rend(); ++row) {
     if (!std::binary_search(carried.begin(), carried.end(), api.correlation[*row]))
-      stall.launches.push_back(*row);
+      outstanding.push_back(*row);
   }
+  return outstanding;
 }
 
 // Row of Rank::api; kNone: not known which. Calls of a group are launched by the end of the group.
@@ -90,17 +96,26 @@ std::uint32_t LaunchOf(const Rank& rank, std::uint32_t collective) {
   return kNone;
 }
 
+// `launches`: as FindLaunches() finds them.
+bool IsOutstanding(const Rank& rank, std::uint32_t collective,
+                   const std::vector<std::uint32_t>& launches) {
+  const std::uint32_t launch = LaunchOf(rank, collective);
+  // One that did not return never launched.
+  return launch == kNone ? rank.collectives.end[collective] == kOpen
+                         : std::binary_search(launches.begin(), launches.end(), launch);
+}
+
 void FindCollective(const Rank& rank, Stall& stall) {
   for (std::uint32_t row = 0; row < rank.collectives.size(); ++row) {
-    const std::uint32_t launch = LaunchOf(rank, row);
-    // One that did not return never launched.
-    if (launch == kNone
-            ? rank.collectives.end[row] == kOpen
-            : std::binary_search(stall.launches.begin(), stall.launches.end(), launch)) {
-      stall.collective = row;
-      return;
-    }
+    if (!IsOutstanding(rank, row, stall.launches)) continue;
+    stall.collective = row;
+    return;
   }
+}
+
+bool StallsAtEnd(const Rank& rank) {
+  return std::any_of(rank.gaps.begin(), rank.gaps.end(),
+                     [](const CaptureGap& gap) { return gap.stalled() && gap.end == kOpen; });
 }
 
 void FindHost(const Rank& rank, Stall& stall) {
@@ -114,6 +129,15 @@ void FindHost(const Rank& rank, Stall& stall) {
   }
 }
 
+// What was called before may have run while nothing was recorded.
+TimeNs EndOfLastGap(const Rank& rank) {
+  TimeNs end = std::numeric_limits<TimeNs>::min();
+  for (const CaptureGap& gap : rank.gaps) {
+    if (!gap.stalled()) end = std::max(end, gap.end);
+  }
+  return end;
+}
+
 }  // namespace
 
 std::vector<Stall> FindStalls(const Rank& rank) {
@@ -124,13 +148,40 @@ std::vector<Stall> FindStalls(const Rank& rank) {
     stall.time = {gap.start, gap.end};
     FindLastOperation(rank, stall);
     if (gap.end == kOpen) {
-      FindLaunches(rank, stall);
+      stall.launches = FindLaunches(rank);
       FindCollective(rank, stall);
       FindHost(rank, stall);
     }
     stalls.push_back(std::move(stall));
   }
   return stalls;
+}
+
+std::vector<std::uint32_t> FindHungCollectives(const Rank& rank) {
+  const Collectives& collectives = rank.collectives;
+  const std::vector<std::uint32_t> launches = FindLaunches(rank);
+  // Where the recorder itself saw that nothing completed, it waited for long enough.
+  const TimeNs before = StallsAtEnd(rank) ? kOpen : LastKnownTime(rank) - kSettledNs;
+  const TimeNs recorded_from = EndOfLastGap(rank);
+  std::vector<std::uint32_t> hung;
+  std::set<std::uint32_t> goes_on;  // communicators of which a later operation was carried out
+  for (auto row = static_cast<std::uint32_t>(collectives.size()); row-- > 0;) {
+    const std::uint32_t communicator = collectives.communicator[row];
+    if (IsOutstanding(rank, row, launches)) {
+      const TimeNs called = collectives.start[row];
+      if (called >= recorded_from && called <= before && !goes_on.contains(communicator))
+        hung.push_back(row);
+    } else if (LaunchOf(rank, row) != kNone) {
+      goes_on.insert(communicator);
+    }
+  }
+  std::reverse(hung.begin(), hung.end());
+  return hung;
+}
+
+TimeNs LastKnownTime(const Rank& rank) {
+  const std::vector<TimeNs>& looks = rank.clocks.realtime;
+  return looks.empty() ? rank.end : std::max(rank.end, looks.back());
 }
 
 OperationState StateOf(const Rank& rank, std::uint32_t collective) {

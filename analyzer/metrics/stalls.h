@@ -27,6 +27,15 @@ struct Stall {
 // then is not known any more. O(events).
 std::vector<Stall> FindStalls(const Rank& rank);
 
+// Rows of Rank::collectives that had begun when the recording ended and that no operation on a GPU
+// ended, in order. Of what was launched in the last moments, or before a gap in the recording,
+// nothing can be said. Those after which a later one of the communicator ran have merely lost their
+// record. O(events log events).
+std::vector<std::uint32_t> FindHungCollectives(const Rank& rank);
+
+// Until when the process is known to have lived, with or without GPU work.
+TimeNs LastKnownTime(const Rank& rank);
+
 // What became of an operation of NCCL.
 enum class OperationState { kUnknown, kCompleted, kOutstanding };
 OperationState StateOf(const Rank& rank, std::uint32_t collective);

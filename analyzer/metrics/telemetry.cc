@@ -15,9 +15,11 @@ namespace {
 constexpr struct {
   std::int32_t bit;
   std::string_view reason;
-} kReasons[] = {{2, "application clocks"}, {4, "power cap"},         {8, "hardware slowdown"},
-                {16, "sync boost"},        {32, "software thermal"}, {64, "hardware thermal"},
-                {128, "power brake"}};
+  bool heat_or_power;
+} kReasons[] = {{2, "application clocks", false}, {4, "power cap", true},
+                {8, "hardware slowdown", true},   {16, "sync boost", false},
+                {32, "software thermal", true},   {64, "hardware thermal", true},
+                {128, "power brake", true}};
 
 // What a sample stands for.
 struct Part {
@@ -85,7 +87,7 @@ std::optional<SampledFigure> FigureOf(const std::vector<Part>& parts, const Colu
 }
 
 void SetThrottling(const DeviceSamples& samples, const std::vector<Part>& parts, Telemetry& to) {
-  for (const auto& [bit, reason] : kReasons) {
+  for (const auto& [bit, reason, heat_or_power] : kReasons) {
     Throttle throttle{reason};
     for (const Part& part : parts) {
       const std::int32_t reasons = samples.throttle_reasons[part.row];
@@ -97,11 +99,15 @@ void SetThrottling(const DeviceSamples& samples, const std::vector<Part>& parts,
   }
   std::stable_sort(to.throttled.begin(), to.throttled.end(),
                    [](const Throttle& a, const Throttle& b) { return a.ns > b.ns; });
-  std::int32_t any = 0;
-  for (const auto& [bit, reason] : kReasons) any |= bit;
+  std::int32_t any = 0, slowing = 0;
+  for (const auto& [bit, reason, heat_or_power] : kReasons) {
+    any |= bit;
+    if (heat_or_power) slowing |= bit;
+  }
   for (const Part& part : parts) {
     const std::int32_t reasons = samples.throttle_reasons[part.row];
     if (reasons >= 0 && (reasons & any) != 0) to.throttled_busy_ns += part.busy_ns;
+    if (reasons >= 0 && (reasons & slowing) != 0) to.slowed_busy_ns += part.busy_ns;
   }
 }
 

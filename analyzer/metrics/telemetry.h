@@ -44,6 +44,7 @@ struct Telemetry {
   std::optional<double> busy_sm_clock_mhz;  // mean over the busy time
   std::vector<Throttle> throttled;          // reasons that occurred, longest first
   TimeNs throttled_busy_ns = 0;             // any of them
+  TimeNs slowed_busy_ns = 0;                // those of heat and power
 
   std::optional<int> pcie_generation, pcie_width;  // best that the link had
   std::optional<LinkTraffic> pcie_sent, pcie_received;

@@ -117,6 +117,14 @@ TimeNs LengthInside(const Intervals& a, Interval window) {
   return total;
 }
 
+TimeNs FreeTail(const Intervals& a, Interval window) {
+  const auto after =
+      std::lower_bound(a.begin(), a.end(), window.end,
+                       [](const Interval& one, TimeNs end) { return one.start < end; });
+  const TimeNs covered = after == a.begin() ? window.start : (after - 1)->end;
+  return std::max<TimeNs>(0, window.end - std::max(window.start, covered));
+}
+
 bool Contains(const Intervals& a, TimeNs t) {
   const auto x = FirstEndingAfter(a, t);
   return x != a.end() && x->start <= t;

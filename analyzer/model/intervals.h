@@ -42,6 +42,8 @@ TimeNs Length(const Intervals& a);
 TimeNs OverlapLength(const Intervals& a, const Intervals& b);
 // Length(Clip(a, window)) in O(log n + members inside the window).
 TimeNs LengthInside(const Intervals& a, Interval window);
+// How long the end of the window is free of `a`: 0 if `a` reaches up to it. O(log n).
+TimeNs FreeTail(const Intervals& a, Interval window);
 // Whether t is in the set. O(log n).
 bool Contains(const Intervals& a, TimeNs t);
 // True if the list is in the merged form.

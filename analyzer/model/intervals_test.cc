@@ -38,6 +38,7 @@ TEST(Intervals, SetOperations) {
   EXPECT_EQ(Length(a), 20);
   EXPECT_EQ(OverlapLength(a, b), 10);
   EXPECT_EQ(LengthInside(a, {9, 21}), 2);
+  EXPECT_EQ(FreeTail(a, {9, 21}), 0);
   EXPECT_TRUE(Contains(a, 0));
   EXPECT_FALSE(Contains(a, 10));
 }
@@ -108,6 +109,10 @@ TEST(Intervals, AgreeWithABitmapOnRandomSets) {
     ASSERT_EQ(Length(a), Count(bits_a));
     ASSERT_EQ(OverlapLength(a, b), Count(Each(bits_a, bits_b, all)));
     ASSERT_EQ(LengthInside(a, window), Count(Each(bits_a, bits_window, all)));
+    TimeNs free = 0;
+    for (TimeNs t = window.end; t > window.start && !bits_a[static_cast<std::size_t>(t - 1)]; --t)
+      ++free;
+    ASSERT_EQ(FreeTail(a, window), free);
     ASSERT_EQ(Contains(a, from), bits_a[static_cast<std::size_t>(from)]);
   }
 }

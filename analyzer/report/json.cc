@@ -5,7 +5,7 @@
 
 namespace traceinject {
 
-Result<std::string> WriteJson(const proto::Report& report) {
+Result<std::string> WriteJson(const google::protobuf::Message& report) {
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
   options.preserve_proto_field_names = true;

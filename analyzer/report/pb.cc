@@ -4,6 +4,6 @@
 namespace traceinject {
 
 // No field is a map, so the serialisation is deterministic.
-std::string WritePb(const proto::Report& report) { return report.SerializeAsString(); }
+std::string WritePb(const google::protobuf::Message& report) { return report.SerializeAsString(); }
 
 }  // namespace traceinject

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
+#include <google/protobuf/message.h>
 
-#include "schemas/report.pb.h"
+#include <string>
 
 namespace traceinject {
 
 // The message in the Protocol Buffers wire format, for programs. Equal reports give equal bytes.
-std::string WritePb(const proto::Report& report);
+std::string WritePb(const google::protobuf::Message& report);
 
 }  // namespace traceinject

@@ -8,7 +8,7 @@
 
 #include "analyzer/common/parallel.h"
 #include "analyzer/metrics/replay.h"
-#include "analyzer/verdict/bootstrap.h"
+#include "analyzer/metrics/bootstrap.h"
 
 namespace traceinject {
 namespace {

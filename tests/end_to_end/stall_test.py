@@ -33,6 +33,19 @@ class Stall(harness.TestCase):
             time.sleep(0.05)
         self.fail("no stall was noticed")
 
+    def wait_for_kernels(self, process, name):
+        deadline = time.monotonic() + 50
+        while time.monotonic() < deadline:
+            with contextlib.suppress(sqlite3.OperationalError, KeyError):
+                recording = harness.Recording(self.folder / name)
+                found = len(recording.kernels())
+                recording.close()
+                if found:
+                    return
+            self.assertIsNone(process.poll(), "it ended")
+            time.sleep(0.05)
+        self.fail("nothing was recorded")
+
     def analyze(self, *arguments):
         done = subprocess.run([harness.BUILD / "bin" / "analyze", *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -92,6 +105,29 @@ class Stall(harness.TestCase):
         self.assertIn("rank 0: nothing completed on the GPU from", text)
         self.assertIn("it stands in AllReduce number", text)
         self.assertIn("rank 1 did not come to it", text)
+
+    def test_a_killed_rank_and_the_others_that_hang(self):
+        """Rank 2 of 4 is killed in its step; the others stand in their 15th AllReduce until they are killed, too."""
+        common = ("--nccl", "new", "--streams", "1")
+        job = lambda rank: {**ENV, "RANK": str(rank), "WORLD_SIZE": "4", "LOCAL_RANK": str(rank)}
+        dead = self.start("--steps", "14", "--exit", "wait", *common, env=job(2))
+        self.wait_for_kernels(dead, "run.rank00002.db")
+        dead.kill()
+        self.finish(dead)
+        waiting = [self.start(*FOREVER, "--stall-at", "15", *common, env=job(rank)) for rank in (0, 1, 3)]
+        for rank, process in zip((0, 1, 3), waiting):
+            self.wait_for_stall(process, f"run.rank{rank:05}.db")
+        for process in waiting:
+            process.kill()
+            self.finish(process)
+        text = " ".join(self.analyze("ranks", "run.db").split())
+        self.assertRegex(text, r"hang: ranks 0-1, 3 stand in AllReduce #\d+ of 33\.55 MB on communicator 0x\w+; rank 2 never came\.")
+        self.assertRegex(text, r"the recording of rank 2 \(.+\) ended abruptly .+ before those that wait")
+        # The same from summaries, as on nodes that do not see each other's files.
+        for rank in range(4):
+            subprocess.run([harness.BUILD / "bin" / "analyze", "summarize", f"run.rank{rank:05}.db", "-o", f"{rank}.summary"],
+                           cwd=self.folder, check=True, stderr=subprocess.DEVNULL, timeout=60)
+        self.assertEqual(self.analyze("combine", *(f"{rank}.summary" for rank in range(4))), self.analyze("ranks", "run.db"))
 
     def test_waits_for_streams_and_events(self):
         for sync, detail in (("stream", 4), ("event", 3)):

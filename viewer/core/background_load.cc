@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzer/import/run_paths.h"
+#include "analyzer/ranks/align_run.h"
 
 namespace traceinject {
 namespace {
@@ -31,6 +32,7 @@ LoadResult LoadWithRows(const std::vector<std::string>& paths, const LoadOptions
   if (!run.ok()) return Error{run.error()};
   auto loaded = std::make_unique<LoadedRun>();
   loaded->run = std::move(run).value();
+  for (std::string& done : AlignRun(loaded->run)) loaded->run.notes.push_back(std::move(done));
   // What reading and building no longer need goes back to the system, so that it does not add up.
   malloc_trim(0);
   loaded->rows = BuildRows(loaded->run);

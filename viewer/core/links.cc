@@ -5,7 +5,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "analyzer/metrics/collectives.h"
+#include "analyzer/metrics/match_collectives.h"
 
 namespace traceinject {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/bootstrap.h"
+#include "analyzer/metrics/bootstrap.h"
 
 #include <algorithm>
 #include <cstdint>

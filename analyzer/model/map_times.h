@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every time that a rank holds, put on another clock.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// `map`: from the rank's clock to another; never decreases, so that columns stay sorted. What is
+// open or unknown stays so. O(events).
+template <typename Map>
+void MapTimes(Rank& rank, Map map) {
+  const auto one = [&](TimeNs& time) {
+    if (time != kOpen) time = map(time);
+  };
+  const auto column = [&](std::vector<TimeNs>& times) {
+    for (TimeNs& time : times) one(time);
+  };
+  const auto both = [&](auto& columns) {
+    column(columns.start);
+    column(columns.end);
+  };
+  for (Device& device : rank.devices) {
+    both(device.ops);
+    for (Interval& lost : device.ops.unrecorded) {
+      one(lost.start);
+      one(lost.end);
+    }
+    column(device.samples.time);
+    column(device.slow_samples.time);
+    column(device.allocator.time);
+  }
+  both(rank.api);
+  both(rank.syncs);
+  both(rank.nvtx);
+  both(rank.collectives);
+  both(rank.gemms);
+  both(rank.attentions);
+  both(rank.data_waits);
+  both(rank.host_spans);
+  column(rank.memory.time);
+  column(rank.step_marks.time);
+  column(rank.plans.time);
+  column(rank.plans.launch_start);
+  column(rank.plans.launch_end);
+  column(rank.host_samples.time);
+  column(rank.worker_samples.time);
+  for (Worker& worker : rank.workers) {
+    one(worker.start);
+    one(worker.end);
+  }
+  for (CaptureGap& gap : rank.gaps) {
+    one(gap.start);
+    one(gap.end);
+  }
+  for (Communicator& communicator : rank.communicators) {
+    if (communicator.created != Communicator().created) one(communicator.created);
+  }
+  column(rank.clocks.realtime);
+  for (ClockStep& step : rank.trust.clock_steps) one(step.at_ns);
+  one(rank.start);
+  one(rank.end);
+  one(rank.read_until);
+  if (rank.kept_from) one(*rank.kept_from);
+}
+
+}  // namespace traceinject

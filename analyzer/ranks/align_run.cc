@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/align_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/common/units.h"
+#include "analyzer/metrics/process_label.h"
+#include "analyzer/model/map_times.h"
+#include "analyzer/ranks/align_clocks.h"
+#include "analyzer/ranks/match_ranks.h"
+#include "analyzer/ranks/summarise_rank.h"
+
+namespace traceinject {
+namespace {
+
+bool IsOfSeveralHosts(const Run& run) {
+  std::set<std::string_view> hosts;
+  for (const Rank& rank : run.ranks) hosts.insert(rank.process.host);
+  return hosts.size() > 1;
+}
+
+// What was done, of all ranks together.
+class Account {
+ public:
+  void Add(const ClockFit& fit, TimeNs by) {
+    ++aligned_;
+    sigma_ns_ = std::max(sigma_ns_, fit.sigma_ns);
+    furthest_ns_ = std::max(furthest_ns_, std::abs(by));
+  }
+  void AddNotAligned(std::string sentence) { sentences_.push_back(std::move(sentence)); }
+
+  std::vector<std::string> Finish() {
+    if (aligned_ > 1)
+      sentences_.insert(
+          sentences_.begin(),
+          fmt::format("clocks of {} ranks were aligned by their collectives, by up to "
+                      "{}, to within {} (one standard deviation)",
+                      aligned_, FormatTime(furthest_ns_), FormatTime(std::llround(sigma_ns_))));
+    if (aligned_ == 0)
+      sentences_.push_back("times on one host may be shifted against those on another");
+    return std::move(sentences_);
+  }
+
+ private:
+  int aligned_ = 0;
+  double sigma_ns_ = 0;
+  TimeNs furthest_ns_ = 0;
+  std::vector<std::string> sentences_;
+};
+
+}  // namespace
+
+std::vector<std::string> AlignRun(Run& run) {
+  if (!IsOfSeveralHosts(run)) return {};
+  Job job;
+  job.base_ns = run.base_ns;
+  std::vector<std::size_t> first_of;  // per rank of the run: its first summary; none: the size
+  for (const Rank& rank : run.ranks) {
+    first_of.push_back(job.ranks.size());
+    for (RankSummary& summary : SummariseOperations(rank)) job.ranks.push_back(std::move(summary));
+  }
+  const ClockAlignment clocks = AlignClocks(job, MatchRanks(job));
+  Account account;
+  for (std::size_t r = 0; r < run.ranks.size(); ++r) {
+    Rank& rank = run.ranks[r];
+    const std::size_t next = r + 1 < run.ranks.size() ? first_of[r + 1] : job.ranks.size();
+    if (first_of[r] == next) continue;  // it did no work
+    const ClockFit& fit = clocks.ranks[first_of[r]];
+    if (!fit.aligned) {
+      account.AddNotAligned(fmt::format("the clock of {} could not be aligned: {}",
+                                        ProcessLabel(run, rank), fit.reason));
+      continue;
+    }
+    const TimeNs middle = rank.start + (rank.end - rank.start) / 2;
+    account.Add(fit, ToJob(fit, middle) - middle);
+    MapTimes(rank, [&](TimeNs time) { return ToJob(fit, time); });
+  }
+  return account.Finish();
+}
+
+}  // namespace traceinject

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups whose transfers take longer than those of their like, and what the slow ones have in
+// common.
+//
+// Compared are groups of one size for each function, size of message (within a power of two),
+// algorithm and protocol: the median of the transfers without skew (the shortest kernel over the
+// ranks) against that of the other groups; of three groups or fewer, against the fastest. Messages
+// that are bound by latency (kLatencyBoundBytes) are left out, and so are groups with fewer than
+// kFewestTransfers of a kind. A group is slow if its transfers take kSlowRatio of what is usual,
+// and more than 4 scaled median absolute deviations above it.
+//
+// Blamed are the ranks, or else the hosts or pairs of hosts, that all slow groups share and no fast
+// group of their sizes has: first of the slow groups of all sizes together, and if these share
+// nothing, of those of each size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/ranks/job_replay.h"
+#include "analyzer/ranks/match_ranks.h"
+#include "analyzer/ranks/rank_summary.h"
+#include "analyzer/ranks/stragglers.h"
+
+namespace traceinject {
+
+inline constexpr double kSlowRatio = 1.25;
+inline constexpr std::size_t kFewestTransfers = 5;
+
+struct SlowGroups {
+  std::vector<std::size_t> groups;  // matched groups that are slow
+  int size = 0;                     // ranks in each
+  std::string function;             // of the kind that takes most time on them
+  std::int64_t bytes = 0;           // S of that kind
+  double transfer_ns = 0;           // its median on the slow groups
+  double usual_ns = 0;              // on the others
+  double ratio() const { return usual_ns > 0 ? transfer_ns / usual_ns : 1; }
+  // What the slow groups share and no fast one has; both empty: nothing does.
+  std::vector<std::size_t> ranks;  // summaries
+  std::vector<std::string> hosts;  // one, or two: the way between them
+  JobSaving saving;                // with usual transfers
+};
+
+// By saving, the largest first. O(operations + plays).
+std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedGroup>& groups,
+                                      const JobReplay& replay);
+
+}  // namespace traceinject
