@@ -11,6 +11,10 @@
 
 namespace traceinject {
 
+unsigned Processors() {
+  return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
+}
+
 void RunInParallel(const std::vector<std::function<void()>>& tasks) {
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
@@ -26,11 +30,10 @@ void RunInParallel(const std::vector<std::function<void()>>& tasks) {
       }
     }
   };
-  const std::size_t processors = std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads);
   {
     std::vector<std::jthread> helpers;
     try {
-      for (std::size_t i = 1; i < std::min(processors, tasks.size()); ++i)
+      for (std::size_t i = 1; i < std::min<std::size_t>(Processors(), tasks.size()); ++i)
         helpers.emplace_back(work);
     } catch (const std::system_error&) {  // no more threads: those that there are do it all
     }

@@ -76,8 +76,8 @@ class Links {
     return api_class != ApiClass::kLaunch;
   }
   bool IsOneKernel(std::uint32_t row, std::uint32_t call) const {
-    return ops_.kind[row] == OpKind::kKernel && ops_.graph_node[row] == kNone &&
-           ClassOf(call) == ApiClass::kLaunch;
+    return ops_.kind[row] == OpKind::kKernel && ClassOf(call) == ApiClass::kLaunch &&
+           (rank_.graph_nodes.empty() || ops_.graph_node[row] == kNone);
   }
 
   // Keeps the longest run of operations whose calls began one after the other, and what fits

@@ -11,6 +11,7 @@
 
 #include "analyzer/common/parallel.h"
 #include "analyzer/import/kept_part.h"
+#include "analyzer/import/new_events.h"
 #include "analyzer/import/open_recording.h"
 
 namespace traceinject {
@@ -18,15 +19,6 @@ namespace {
 
 std::uint8_t NarrowByte(std::int64_t value) {
   return value >= 0 && value <= 255 ? static_cast<std::uint8_t>(value) : 0;
-}
-
-// Room for `rows` in all columns, before the first row: growing by and by would need up to three
-// times the memory. What is not used is never touched.
-template <typename... T>
-void MakeRoom(std::size_t rows, std::vector<TimeNs>& first, std::vector<T>&... others) {
-  if (first.capacity() != 0) return;
-  first.reserve(rows);
-  (others.reserve(rows), ...);
 }
 
 class Reader {
@@ -37,8 +29,8 @@ class Reader {
   // All but the calls, and about half of the rows.
   Status ReadOthers() {
     constexpr std::array<Part, 13> kParts = {
-        &Reader::ReadSideTables,       &Reader::ReadKernels,   &Reader::ReadMemcpys,
-        &Reader::ReadMemsets,          &Reader::ReadSyncs,     &Reader::ReadNvtx,
+        &Reader::ReadSideTables,       &Reader::ReadMemcpys,   &Reader::ReadMemsets,
+        &Reader::ReadKernels,          &Reader::ReadSyncs,     &Reader::ReadNvtx,
         &Reader::ReadCollectives,      &Reader::ReadPlans,     &Reader::ReadAttentions,
         &Reader::ReadDataWaits,        &Reader::ReadStepMarks, &Reader::ReadHostSpans,
         &Reader::ReadMemoryOperations,
@@ -65,23 +57,27 @@ class Reader {
   }
 
   Status ReadApi() {
-    return rows_.ForEachRow(
+    std::vector<NewCalls> calls;  // by process
+    for (Rank& each : file_.ranks) calls.emplace_back(each.api, api_rows_);
+    const Status read = rows_.ForEachRow(
         "api", "start, dur, thread, name, correlation, result", [&](const SqlRow& row) {
           const Place* thread = ThreadOf("api", row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
           if (name == kNone) return rows_.Count("api", RowProblem::kNoName);
+          const TimeNs start = row.int64(0);
           TimeNs end = 0;
-          if (!rows_.Times("api", row.int64(0), row.int64(1), end)) return;
-          ApiCalls& api = rank(*thread).api;
-          MakeRoom(api_rows_, api.start, api.end, api.thread, api.name);
-          api.start.push_back(row.int64(0));
-          api.end.push_back(end);
-          api.thread.push_back(thread->index);
-          api.name.push_back(name);
-          api.correlation.push_back(static_cast<std::uint64_t>(row.int64(4)));
-          api.result.push_back(Narrow(row.int64(5)));
+          if (!rows_.Times("api", start, row.int64(1), end)) return;
+          NewCall& call = calls[thread->rank].Add();
+          call.start = start;
+          call.end = end;
+          call.thread = thread->index;
+          call.name = name;
+          call.correlation = static_cast<std::uint64_t>(row.int64(4));
+          call.result = Narrow(row.int64(5));
         });
+    for (NewCalls& of_process : calls) of_process.Finish();
+    return read;
   }
 
   Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
@@ -93,52 +89,68 @@ class Reader {
     return thread;
   }
 
-  // Adds one operation to the device of its stream; null if its row has to be left out. The caller
-  // fills class and detail.
-  GpuOps* AddOp(std::string_view table, const SqlRow& row, OpKind kind, int correlation_column) {
+  // The stream and the times of an operation; null if its row has to be left out.
+  const Place* StreamOf(std::string_view table, const SqlRow& row, TimeNs& start, TimeNs& end) {
     const Place* stream = dictionaries_.streams.Find(row.int64(2));
     if (stream == nullptr) {
       rows_.Count(table, RowProblem::kNoStream);
       return nullptr;
     }
-    TimeNs end = 0;
-    const TimeNs start = row.int64(0);
-    if (!rows_.Times(table, start, row.int64(1), end)) return nullptr;
-    op_process_ = stream->rank;
-    GpuOps& ops = rank(*stream).devices[stream->device].ops;
-    MakeRoom(op_rows_, ops.start, ops.end, ops.kind, ops.kernel_class, ops.detail);
-    ops.start.push_back(start);
-    ops.end.push_back(end);
-    ops.kind.push_back(kind);
-    ops.stream.push_back(stream->index);
-    ops.correlation.push_back(static_cast<std::uint64_t>(row.int64(correlation_column)));
+    start = row.int64(0);
+    return rows_.Times(table, start, row.int64(1), end) ? stream : nullptr;
+  }
+  void FillIn(const Place& stream, const SqlRow& row, int correlation_column, NewOp& op) {
+    op.stream = stream.index;
+    op.correlation = static_cast<std::uint64_t>(row.int64(correlation_column));
     const int node_column = correlation_column + 1;
-    ops.graph_node.push_back(row.is_null(node_column)
-                                 ? kNone
-                                 : dictionaries_.graph_node_ids.Find(row.int64(node_column)));
-    return &ops;
+    op.graph_node = row.is_null(node_column)
+                        ? kNone
+                        : dictionaries_.graph_node_ids.Find(row.int64(node_column));
+  }
+
+  NewOps& OpsOf(const Place& stream) { return new_ops_[stream.rank][stream.device]; }
+
+  template <typename Do>
+  void ForEachDevice(Do act) {
+    for (std::vector<NewOps>& devices : new_ops_) {
+      for (NewOps& ops : devices) act(ops);
+    }
   }
 
   Status ReadKernels() {
-    return rows_.ForEachRow(
+    ForEachDevice([](NewOps& ops) { ops.SortTransfers(); });
+    const Status read = rows_.ForEachRow(
         "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const SqlRow& row) {
           const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
           if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
-          GpuOps* ops = AddOp("kernel", row, OpKind::kKernel, 4);
-          if (ops == nullptr) return;
-          ops->kernel_class.push_back(dictionaries_.shapes[shape].kernel_class);
-          ops->detail.push_back(shape);
+          TimeNs start = 0, end = 0;
+          const Place* stream = StreamOf("kernel", row, start, end);
+          if (stream == nullptr) return;
+          NewOp& op = OpsOf(*stream).AddKernel(start, end);
+          FillIn(*stream, row, 4, op);
+          op.kind = OpKind::kKernel;
+          op.kernel_class = dictionaries_.shapes[shape].kernel_class;
+          op.detail = shape;
         });
+    ForEachDevice([](NewOps& ops) { ops.Finish(); });
+    new_ops_.clear();
+    return read;
   }
 
   Status ReadMemcpys() {
+    for (Rank& each : file_.ranks) {
+      std::vector<NewOps>& devices = new_ops_.emplace_back();
+      for (Device& device : each.devices) devices.emplace_back(device.ops, op_rows_);
+    }
     return rows_.ForEachRow(
         "memcpy",
         "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
         "graph_node, src_device, dst_device",
         [&](const SqlRow& row) {
-          GpuOps* ops = AddOp("memcpy", row, OpKind::kMemcpy, 8);
-          if (ops == nullptr) return;
+          NewOp op{.kind = OpKind::kMemcpy, .kernel_class = KernelClass::kMemcpy};
+          const Place* stream = StreamOf("memcpy", row, op.start, op.end);
+          if (stream == nullptr) return;
+          FillIn(*stream, row, 8, op);
           Transfer transfer;
           transfer.bytes = std::max<std::int64_t>(0, row.int64(7));
           transfer.kind = NarrowByte(row.int64(3));
@@ -147,26 +159,29 @@ class Reader {
           transfer.async = row.int64(6) != 0;
           transfer.src_device = row.optional_int(10).value_or(-1);
           transfer.dst_device = row.optional_int(11).value_or(-1);
-          AddTransfer(*ops, KernelClass::kMemcpy, transfer);
+          AddTransfer(*stream, op, transfer);
         });
   }
 
   Status ReadMemsets() {
-    return rows_.ForEachRow("memset", "start, dur, stream, bytes, correlation, graph_node",
-                            [&](const SqlRow& row) {
-                              GpuOps* ops = AddOp("memset", row, OpKind::kMemset, 4);
-                              if (ops == nullptr) return;
-                              Transfer transfer;
-                              transfer.bytes = std::max<std::int64_t>(0, row.int64(3));
-                              AddTransfer(*ops, KernelClass::kMemset, transfer);
-                            });
+    return rows_.ForEachRow(
+        "memset", "start, dur, stream, bytes, correlation, graph_node", [&](const SqlRow& row) {
+          NewOp op{.kind = OpKind::kMemset, .kernel_class = KernelClass::kMemset};
+          const Place* stream = StreamOf("memset", row, op.start, op.end);
+          if (stream == nullptr) return;
+          FillIn(*stream, row, 4, op);
+          Transfer transfer;
+          transfer.bytes = std::max<std::int64_t>(0, row.int64(3));
+          AddTransfer(*stream, op, transfer);
+        });
   }
 
-  void AddTransfer(GpuOps& ops, KernelClass kernel_class, const Transfer& transfer) {
-    auto& transfers = file_.ranks[op_process_].transfers;
-    ops.kernel_class.push_back(kernel_class);
-    ops.detail.push_back(static_cast<std::uint32_t>(transfers.size()));
+  void AddTransfer(const Place& stream, NewOp& op, const Transfer& transfer) {
+    std::vector<Transfer>& transfers = rank(stream).transfers;
+    if (transfers.capacity() == 0) transfers.reserve(transfer_rows_);
+    op.detail = static_cast<std::uint32_t>(transfers.size());
     transfers.push_back(transfer);
+    OpsOf(stream).AddTransfer(op);
   }
 
   Status ReadSyncs() {
@@ -489,10 +504,11 @@ class Reader {
   const RunDbDictionaries& dictionaries_;
   RecordedFile& file_;
   PlaceMap collectives_;  // by id
-  std::size_t op_rows_ = rows_.RowsOf("kernel") + rows_.RowsOf("memcpy") + rows_.RowsOf("memset");
+  std::size_t transfer_rows_ = rows_.RowsOf("memcpy") + rows_.RowsOf("memset");
+  std::size_t op_rows_ = rows_.RowsOf("kernel") + transfer_rows_;
   std::size_t api_rows_ = rows_.RowsOf("api"), nvtx_rows_ = rows_.RowsOf("nvtx"),
               sync_rows_ = rows_.RowsOf("sync");
-  std::uint32_t op_process_ = 0;  // of the operation that AddOp added last
+  std::vector<std::vector<NewOps>> new_ops_;  // by process and device, until the kernels are read
 };
 
 }  // namespace

@@ -12,10 +12,11 @@ namespace traceinject {
 namespace {
 
 // Whose operations were put into `order`.
-void SortPlans(const std::vector<std::uint32_t>& order, CollectivePlans& plans) {
+void SortPlans(const RowOrder& order, CollectivePlans& plans) {
   if (!order.empty()) {
-    std::vector<std::uint32_t> now(order.size());
-    for (std::uint32_t row = 0; row < order.size(); ++row) now[order[row]] = row;
+    const std::vector<std::uint32_t> before = order.rows();
+    std::vector<std::uint32_t> now(before.size());
+    for (std::uint32_t row = 0; row < before.size(); ++row) now[before[row]] = row;
     for (std::uint32_t& collective : plans.collective) collective = now[collective];
   }
   std::vector<std::uint32_t> rows(plans.size());
@@ -88,7 +89,7 @@ void SortRank(Rank& rank) {
                nvtx.domain, nvtx.text, nvtx.category);
   });
   sorts.push_back([&calls = rank.collectives, &plans = rank.plans] {
-    const std::vector<std::uint32_t> order = SortedOrder(calls.start, calls.end);
+    const RowOrder order = SortedOrder(calls.start, calls.end);
     ApplyOrder(order, calls.start, calls.end, calls.thread, calls.function, calls.communicator,
                calls.bytes, calls.reduction, calls.peer, calls.root);
     SortPlans(order, plans);

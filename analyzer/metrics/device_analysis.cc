@@ -69,9 +69,12 @@ std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device,
           },
           [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
           [&] { found.attention = CountAttention(rank, device, calls, found.range, window.time); },
-          [&] { found.partition = PartitionOf(device.ops, window.time); },
+          [&] {
+            SweptDevice swept = SweepDevice(device, window.time);
+            found.partition = swept.partition;
+            found.telemetry = std::move(swept.telemetry);
+          },
           [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
-          [&] { found.telemetry = SummariseTelemetry(device, window.time); },
           [&] { found.nccl = LinkNccl(rank, device); },
           [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
           [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },

@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/metrics/merged_calls.h"
+
 namespace traceinject {
 namespace {
 
@@ -23,6 +25,7 @@ class GapWalker {
       : rank_(rank),
         ops_(ops),
         timeline_(timeline),
+        calls_(rank.api, timeline.feeders),
         host_wait_ns_(host_wait_ns),
         book_(std::move(book)) {}
 
@@ -86,10 +89,9 @@ class GapWalker {
     };
     if (communicates(row)) return IdleCause::kCommunication;
     if (copies(row)) return IdleCause::kCopy;
-    if (before != kNone && ops_.stream[before] != ops_.stream[row]) {
-      if (communicates(before)) return IdleCause::kCommunication;
-      if (copies(before)) return IdleCause::kCopy;
-    }
+    // Which stream it was matters for few only.
+    if ((communicates(before) || copies(before)) && ops_.stream[before] != ops_.stream[row])
+      return communicates(before) ? IdleCause::kCommunication : IdleCause::kCopy;
     return IdleCause::kQueued;
   }
 
@@ -126,29 +128,25 @@ class GapWalker {
 
   // A stretch without segments: calls, and the time between them.
   void Stretch(Interval time, std::optional<IdleCause> drained) {
-    const PackedIntervals& calls = timeline_.calls;
-    while (call_ < calls.size() && calls[call_].end <= time.start) ++call_;
+    calls_.PassUntil(time.start);
     TimeNs now = time.start;
-    for (std::size_t i = call_; i < calls.size(); ++i) {
-      const Interval call = calls[i];
-      if (call.start >= time.end) break;
-      const Interval inside{std::max(call.start, now), std::min(call.end, time.end)};
+    std::size_t next = 0;  // the first call that ends after that
+    for (const Interval* call = calls_.At(0); call != nullptr && call->start < time.end;
+         call = calls_.At(++next)) {
+      const Interval inside{std::max(call->start, now), std::min(call->end, time.end)};
       if (inside.end <= inside.start) continue;
-      if (inside.start > now) Between({now, inside.start}, i, drained);
+      if (inside.start > now) Between({now, inside.start}, next, drained);
       BookHost(inside, drained.value_or(IdleCause::kLaunch));
       now = inside.end;
     }
-    if (now < time.end) {
-      std::size_t next = call_;
-      while (next < calls.size() && calls[next].end <= now) ++next;
-      Between({now, time.end}, next, drained);
-    }
+    if (now < time.end) Between({now, time.end}, next, drained);
   }
 
-  // next: the first call after it.
+  // next: the first call after it, as calls_ counts.
   void Between(Interval time, std::size_t next, std::optional<IdleCause> drained) {
+    const TimeNs ended = calls_.EndBefore(next);
     const TimeNs since =
-        next > 0 ? std::min(timeline_.calls[next - 1].end, time.start) : time.start;
+        ended != std::numeric_limits<TimeNs>::min() ? std::min(ended, time.start) : time.start;
     // What was explained, such as a wait for data, is no part of an unexplained stretch.
     const TimeNs from = std::max(since, LastSegmentEnd(time.start));
     if (time.end - from >= host_wait_ns_) return BookHost(time, IdleCause::kHostWait);
@@ -177,11 +175,12 @@ class GapWalker {
   const Rank& rank_;
   const GpuOps& ops_;
   const HostTimeline& timeline_;
+  MergedCalls calls_;
   const TimeNs host_wait_ns_;
   Book book_;
   GapCauses found_;
   std::uint32_t ended_by_ = kNone;
-  std::size_t segment_ = 0, call_ = 0;
+  std::size_t segment_ = 0;
 };
 
 }  // namespace

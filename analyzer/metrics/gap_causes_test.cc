@@ -302,9 +302,6 @@ TEST(HostTimelineTest, SegmentsAreDisjointAndInOrder) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Rank rank = RandomRank(seed);
     const HostTimeline timeline = BuildHostTimeline(rank, rank.devices[0]);
-    for (std::size_t i = 1; i < timeline.calls.size(); ++i) {
-      ASSERT_GT(timeline.calls[i].start, timeline.calls[i - 1].end);
-    }
     for (std::size_t i = 0; i < timeline.segments.size(); ++i) {
       ASSERT_LT(timeline.segments[i].time.start, timeline.segments[i].time.end);
       if (i == 0) continue;

@@ -5,7 +5,6 @@
 #include <array>
 #include <cctype>
 #include <queue>
-#include <ranges>
 #include <string>
 
 #include "analyzer/model/sort_columns.h"
@@ -63,30 +62,38 @@ int Priority(const HostSegment& segment) {
 class EndedBefore {
  public:
   EndedBefore(const Rank& rank, const GpuOps& ops)
-      : rank_(rank), ops_(ops), by_end_(SortedOrder(ops.end, ops.start)) {}
+      : rank_(rank), ops_(ops), by_end_(SortedOrder(ops.end, ops.start)) {
+    if (by_end_.empty() && ops.size() > 0)
+      by_end_.Append({0, static_cast<std::uint32_t>(ops.size())});
+  }
 
   std::uint32_t Find(TimeNs launched_before, TimeNs ended_before) const {
-    const auto places = std::views::iota(0U, static_cast<std::uint32_t>(ops_.size()));
-    const auto after = std::ranges::upper_bound(
-        places, ended_before, {}, [&](std::uint32_t place) { return ops_.end[RowAt(place)]; });
-    auto place = static_cast<std::uint32_t>(after - places.begin());
+    const std::vector<RowOrder::Run>& runs = by_end_.runs();
+    auto run = std::ranges::upper_bound(
+        runs, ended_before, {}, [this](const RowOrder::Run& one) { return ops_.end[one.first]; });
+    if (run == runs.begin()) return kNone;
+    --run;
+    const auto ends = ops_.end.begin() + run->first;
+    std::uint32_t after =
+        run->first + static_cast<std::uint32_t>(
+                         std::upper_bound(ends, ends + run->count, ended_before) - ends);
     // Work of other streams that was launched meanwhile may have ended too; it is little.
-    for (int tries = 0; place > 0 && tries < 64; ++tries) {
-      const std::uint32_t row = RowAt(--place);
-      const std::uint32_t launch = ops_.launch[row];
-      if (launch == kNone || rank_.api.start[launch] <= launched_before) return row;
+    for (int tries = 0; tries < 64; ++tries) {
+      if (after == run->first) {
+        if (run == runs.begin()) return kNone;
+        --run;
+        after = run->first + run->count;
+      }
+      const std::uint32_t launch = ops_.launch[--after];
+      if (launch == kNone || rank_.api.start[launch] <= launched_before) return after;
     }
     return kNone;
   }
 
  private:
-  std::uint32_t RowAt(std::uint32_t place) const {
-    return by_end_.empty() ? place : by_end_[place];
-  }
-
   const Rank& rank_;
   const GpuOps& ops_;
-  std::vector<std::uint32_t> by_end_;  // empty: the rows stand so
+  RowOrder by_end_;
 };
 
 class Painter {
@@ -235,16 +242,6 @@ void AddSpans(const Rank& rank, const std::vector<bool>& feeders, TimeNs open_en
   }
 }
 
-PackedIntervals MergedCalls(const Rank& rank, const std::vector<bool>& feeders) {
-  const ApiCalls& api = rank.api;
-  PackedIntervals calls;
-  for (std::size_t row = 0; row < api.size(); ++row) {
-    if (Is(feeders, api.thread[row]) && api.end[row] != kOpen)
-      calls.Append({api.start[row], api.end[row]});
-  }
-  return calls;
-}
-
 }  // namespace
 
 std::string_view IdleCauseName(IdleCause cause) {
@@ -276,7 +273,6 @@ HostTimeline BuildHostTimeline(const Rank& rank, const Device& device) {
   AddDataWaits(rank, timeline.feeders, rank.end, painter);
   AddSpans(rank, timeline.feeders, rank.end, painter);
   timeline.segments = painter.Paint();
-  timeline.calls = MergedCalls(rank, timeline.feeders);
   return timeline;
 }
 

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "analyzer/model/intervals.h"
-#include "analyzer/model/packed_intervals.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -51,7 +50,6 @@ struct HostSegment {
 struct HostTimeline {
   // Disjoint, by start: all that is neither a short call nor time between calls.
   std::vector<HostSegment> segments;
-  PackedIntervals calls;      // every recorded call
   std::vector<bool> feeders;  // per thread: it launches kernels of the device
 };
 

@@ -108,15 +108,19 @@ class Measurement {
       is_helper_.push_back(entry->second.helper);
     }
     for (const GemmShape& shape : rank.gemm_shapes)
-      products_.push_back(WorkOf(shape, rank.string(shape.function)));
+      products_.push_back({WorkOf(shape, rank.string(shape.function)), {}});
     for (const AttentionShape& shape : rank.attention_shapes) {
-      for (const bool backward : {false, true}) attentions_.push_back(WorkOf(shape, backward));
+      for (const bool backward : {false, true})
+        attentions_.push_back({WorkOf(shape, backward), {}});
     }
   }
 
   KernelWorks Measure(const LibraryCalls& calls, OpRange range) {
     const GpuOps& ops = device_.ops;
     std::vector<KernelOfCall> of_products, of_attention;
+    // As a rule one of each computes.
+    of_products.reserve(std::min(rank_.gemms.size(), range.end - range.begin));
+    of_attention.reserve(std::min(rank_.attentions.size(), range.end - range.begin));
     for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
       if (ops.kind[op] != OpKind::kKernel || ops.launch[op] == kNone) continue;
       const std::uint32_t product = calls.ProductOf(ops.launch[op]);
@@ -129,11 +133,15 @@ class Measurement {
       if (call != kNone && Computes(op, AttentionLinks::IsAttention(ops.kernel_class[op])))
         of_attention.emplace_back(call, op);
     }
-    ForEachCall(of_products, [&](std::uint32_t call, auto add) { AddProduct(call, add); });
-    ForEachCall(of_attention, [&](std::uint32_t call, auto add) {
+    ForEachCall(of_products, [this](std::uint32_t call, const Kernels& by) {
+      const std::uint32_t first = FirstOfCall(rank_.gemms, call);
+      if (first == call) return AddCall(products_[rank_.gemms.shape[call]], by);
+      CallsOfShape group{GroupedWork(first, call), {}};
+      AddCall(group, by);
+    });
+    ForEachCall(of_attention, [this](std::uint32_t call, const Kernels& by) {
       const std::size_t backward = rank_.attentions.backward[call] != 0 ? 1 : 0;
-      const auto& work = attentions_[2 * rank_.attentions.shape[call] + backward];
-      if (work) add(*work);
+      AddCall(attentions_[2 * rank_.attentions.shape[call] + backward], by);
     });
     return std::move(works_);
   }
@@ -145,50 +153,55 @@ class Measurement {
   };
   using KernelOfCall = std::pair<std::uint32_t, std::uint32_t>;  // row of the call, operation
 
+  // Those of one call that compute, all of one name.
+  struct Kernels {
+    std::uint32_t name = kNone;
+    std::int64_t count = 0;
+    TimeNs took_ns = 0;
+  };
+  // What each call of one shape asks for; empty: it is not known. `by_name`: what that is for
+  // kernels of a name, but for their number and the time that they took.
+  struct CallsOfShape {
+    std::optional<CallWork> work;
+    std::vector<std::pair<std::uint32_t, KernelWork>> by_name;
+  };
+
   std::uint32_t NameOf(std::uint32_t op) const { return rank_.shapes[device_.ops.detail[op]].name; }
   bool Computes(std::uint32_t op, bool right_class) const {
     return right_class && !is_helper_[device_.ops.detail[op]];
   }
 
-  // Hands all products of the call whose last row this is to `add`, as one.
-  template <typename AddWork>
-  void AddProduct(std::uint32_t last, AddWork add) const {
+  // All products of the call between the two rows, as one.
+  CallWork GroupedWork(std::uint32_t first, std::uint32_t last) const {
     const Gemms& gemms = rank_.gemms;
-    const std::uint32_t first = FirstOfCall(gemms, last);
-    if (first == last) return add(products_[gemms.shape[last]]);
-    CallWork sum = products_[gemms.shape[first]];
+    CallWork sum = *products_[gemms.shape[first]].work;
     for (std::uint32_t row = first + 1; row <= last; ++row) {
       if (gemms.thread[row] != gemms.thread[last]) continue;
-      const CallWork& one = products_[gemms.shape[row]];
+      const CallWork& one = *products_[gemms.shape[row]].work;
       sum.flops += one.flops;
       ::traceinject::Add(sum.bytes, one.bytes);
       if (sum.rate != one.rate) sum.rate.reset();
       if (sum.dtype != one.dtype) sum.dtype.clear();
     }
-    add(sum);
+    return sum;
   }
 
-  // Calls with_work(call, add) for each call of which one name computes: add(work) adds the work to
-  // that name.
-  template <typename WithWork>
-  void ForEachCall(std::vector<KernelOfCall>& kernels, WithWork with_work) {
+  // Calls visit(call, kernels) for each call of which one name computes.
+  template <typename Visit>
+  void ForEachCall(std::vector<KernelOfCall>& kernels, Visit visit) {
     // As a rule they stand in order.
     if (!std::is_sorted(kernels.begin(), kernels.end())) std::sort(kernels.begin(), kernels.end());
     for (std::size_t first = 0; first < kernels.size();) {
       std::size_t end = first;
-      TimeNs took_ns = 0;
+      Kernels of_call{NameOf(kernels[first].second)};
       bool one_name = true;
-      const std::uint32_t name = NameOf(kernels[first].second);
       for (; end < kernels.size() && kernels[end].first == kernels[first].first; ++end) {
         const std::uint32_t op = kernels[end].second;
-        took_ns += device_.ops.end[op] - device_.ops.start[op];
-        one_name &= NameOf(op) == name;
+        ++of_call.count;
+        of_call.took_ns += device_.ops.end[op] - device_.ops.start[op];
+        one_name &= NameOf(op) == of_call.name;
       }
-      if (one_name) {
-        with_work(kernels[first].first, [&](const CallWork& work) {
-          AddTo(works_[name], work, name, static_cast<std::int64_t>(end - first), took_ns);
-        });
-      }
+      if (one_name) visit(kernels[first].first, of_call);
       first = end;
     }
   }
@@ -201,11 +214,8 @@ class Measurement {
     return PeakDtypeFromName(traits.dtype);
   }
 
-  void AddTo(KernelWork& to, const CallWork& call, std::uint32_t name, std::int64_t kernels,
-             TimeNs took_ns) const {
+  KernelWork ForName(const CallWork& call, std::uint32_t name) const {
     KernelWork one;
-    one.kernels = kernels;
-    one.known_ns = took_ns;
     one.flops = call.flops;
     one.bytes = call.bytes;
     one.tf32_allowed = call.tf32_allowed;
@@ -225,20 +235,33 @@ class Measurement {
     }
     if (spec_ != nullptr && spec_->memory_gb_per_s > 0 && call.bytes)
       one.memory_ns = *call.bytes / spec_->memory_gb_per_s;
-    if (one.peak_ns && one.memory_ns) {
+    if (one.peak_ns && one.memory_ns)
       one.ideal_ns = std::max(*one.reached_ns, *one.memory_ns / kReachedMemoryShare);
-      one.above_ideal_ns = std::max(0.0, static_cast<double>(took_ns) - *one.ideal_ns);
-    }
-    to += one;
+    return one;
+  }
+
+  // One call of the shape.
+  void AddCall(CallsOfShape& shape, const Kernels& by) {
+    if (!shape.work) return;
+    auto known = std::find_if(shape.by_name.begin(), shape.by_name.end(),
+                              [&](const auto& each) { return each.first == by.name; });
+    if (known == shape.by_name.end())
+      known = shape.by_name.insert(known, {by.name, ForName(*shape.work, by.name)});
+    KernelWork& one = known->second;
+    one.kernels = by.count;
+    one.known_ns = by.took_ns;
+    if (one.ideal_ns)
+      one.above_ideal_ns = std::max(0.0, static_cast<double>(by.took_ns) - *one.ideal_ns);
+    works_[by.name] += one;
   }
 
   const Rank& rank_;
   const Device& device_;
   const GpuSpec* spec_;
   std::unordered_map<std::uint32_t, Name> names_;
-  std::vector<bool> is_helper_;                      // by kernel shape
-  std::vector<CallWork> products_;                   // by shape
-  std::vector<std::optional<CallWork>> attentions_;  // by shape, forward and backward
+  std::vector<bool> is_helper_;           // by kernel shape
+  std::vector<CallsOfShape> products_;    // by shape
+  std::vector<CallsOfShape> attentions_;  // by shape, forward and backward
   KernelWorks works_;
 };
 
@@ -246,7 +269,11 @@ class Measurement {
 
 KernelWork& KernelWork::operator+=(const KernelWork& other) {
   if (other.kernels == 0) return *this;
-  dtype = kernels == 0 || dtype == other.dtype ? other.dtype : "";
+  if (kernels == 0) {
+    dtype = other.dtype;
+  } else if (dtype != other.dtype) {
+    dtype.clear();
+  }
   kernels += other.kernels;
   known_ns += other.known_ns;
   flops += other.flops;

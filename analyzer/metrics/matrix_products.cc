@@ -14,11 +14,6 @@
 namespace traceinject {
 namespace {
 
-struct Found {
-  std::int64_t kernels = 0;
-  TimeNs kernel_ns = 0;
-};
-
 void Sort(MatrixProducts& products) {
   std::stable_sort(products.rows.begin(), products.rows.end(),
                    [](const MatrixProductRow& a, const MatrixProductRow& b) {
@@ -34,62 +29,65 @@ void ForEachOfCall(const Gemms& gemms, std::uint32_t last, Visit visit) {
   }
 }
 
-// Which kernels of the ranges belong to which call, by the last row of the call.
-std::vector<Found> KernelsOfCalls(const Rank& rank, const GpuOps& ops, const LibraryCalls& calls,
-                                  const OpRanges& ranges) {
-  std::vector<Found> found(rank.gemms.size());
-  for (const OpRange& range : ranges) {
+// Adds up the products that have kernels. A kernel counts for the last row of its call; calls that
+// were counted are marked, so that no table as long as the calls has to be kept of them.
+class Counter {
+ public:
+  Counter(const Rank& rank, const LibraryCalls& calls)
+      : gemms_(rank.gemms), calls_(calls), rows_(rank.gemm_shapes.size()), linked_(gemms_.size()) {
+    for (const GemmShape& shape : rank.gemm_shapes) flops_.push_back(FlopsOf(shape));
+  }
+
+  void Add(const GpuOps& ops, OpRange range) {
     for (std::size_t op = range.begin; op < range.end; ++op) {
-      const std::uint32_t product = calls.ProductOf(ops.launch[op]);
-      if (product == kNone || ops.kind[op] != OpKind::kKernel) continue;
-      ++found[product].kernels;
-      found[product].kernel_ns += ops.end[op] - ops.start[op];
+      const std::uint32_t last = calls_.ProductOf(ops.launch[op]);
+      if (last == kNone || ops.kind[op] != OpKind::kKernel) continue;
+      MatrixProductRow& row = rows_[gemms_.shape[last]];
+      ++row.kernels;
+      row.kernel_ns += ops.end[op] - ops.start[op];
+      if (!linked_[last]) ForEachOfCall(gemms_, last, [this](std::uint32_t each) { Count(each); });
     }
   }
-  return found;
-}
 
-MatrixProducts ByShape(const Rank& rank, const std::vector<Found>& found) {
-  const Gemms& gemms = rank.gemms;
-  std::vector<double> flops;  // by shape
-  for (const GemmShape& shape : rank.gemm_shapes) flops.push_back(FlopsOf(shape));
-  std::vector<MatrixProductRow> rows(flops.size());  // by shape
-  for (std::uint32_t last = 0; last < found.size(); ++last) {
-    if (found[last].kernels == 0) continue;
-    ForEachOfCall(gemms, last, [&](std::uint32_t row) {
-      MatrixProductRow& to = rows[gemms.shape[row]];
-      ++to.calls;
-      to.flops += flops[gemms.shape[row]];
-      if (row != last) return;
-      to.kernels += found[last].kernels;
-      to.kernel_ns += found[last].kernel_ns;
-    });
+  MatrixProducts Finish(const Rank& rank) {
+    MatrixProducts products;
+    for (std::size_t shape = 0; shape < rows_.size(); ++shape) {
+      MatrixProductRow& row = rows_[shape];
+      if (row.calls == 0) continue;
+      row.shape = rank.gemm_shapes[shape];
+      row.function = rank.string(row.shape.function);
+      products.linked_calls += row.calls;
+      products.flops += row.flops;
+      products.kernel_ns += row.kernel_ns;
+      products.rows.push_back(std::move(row));
+    }
+    products.calls = products.linked_calls;
+    Sort(products);
+    return products;
   }
-  MatrixProducts products;
-  for (std::size_t shape = 0; shape < rows.size(); ++shape) {
-    MatrixProductRow& row = rows[shape];
-    if (row.calls == 0) continue;
-    row.shape = rank.gemm_shapes[shape];
-    row.function = rank.string(row.shape.function);
-    products.linked_calls += row.calls;
-    products.flops += row.flops;
-    products.kernel_ns += row.kernel_ns;
-    products.rows.push_back(std::move(row));
-  }
-  products.calls = products.linked_calls;
-  Sort(products);
-  return products;
-}
+  // The products that have a kernel.
+  std::vector<bool>& linked() { return linked_; }
 
-// Those called in the window of which no device has an operation. `found`: what one device has.
-std::int64_t CountWithoutKernels(const Rank& rank, const LibraryCalls& calls,
-                                 const std::vector<Found>& found, Interval window) {
-  const Gemms& gemms = rank.gemms;
-  std::vector<bool> linked(gemms.size(), false);
-  const auto link = [&](std::uint32_t row) { linked[row] = true; };
-  for (std::uint32_t last = 0; last < found.size(); ++last) {
-    if (found[last].kernels > 0) ForEachOfCall(gemms, last, link);
+ private:
+  void Count(std::uint32_t row) {
+    linked_[row] = true;
+    MatrixProductRow& to = rows_[gemms_.shape[row]];
+    ++to.calls;
+    to.flops += flops_[gemms_.shape[row]];
   }
+
+  const Gemms& gemms_;
+  const LibraryCalls& calls_;
+  std::vector<double> flops_;           // by shape
+  std::vector<MatrixProductRow> rows_;  // by shape
+  std::vector<bool> linked_;
+};
+
+// Those called in the window of which no device has an operation. `linked`: of which kernels were
+// found so far.
+std::int64_t CountWithoutKernels(const Rank& rank, const LibraryCalls& calls, Interval window,
+                                 std::vector<bool>& linked) {
+  const Gemms& gemms = rank.gemms;
   const auto count = [&] {
     std::int64_t without = 0;
     for (std::size_t row = 0; row < gemms.size(); ++row) {
@@ -102,7 +100,8 @@ std::int64_t CountWithoutKernels(const Rank& rank, const LibraryCalls& calls,
   for (const Device& device : rank.devices) {
     for (const std::uint32_t launch : device.ops.launch) {
       const std::uint32_t product = calls.ProductOf(launch);
-      if (product != kNone && !linked[product]) ForEachOfCall(gemms, product, link);
+      if (product == kNone || linked[product]) continue;
+      ForEachOfCall(gemms, product, [&](std::uint32_t row) { linked[row] = true; });
     }
   }
   return count();
@@ -144,15 +143,18 @@ std::string MatrixTypes(const GemmShape& shape) {
 
 MatrixProducts LinkedMatrixProducts(const Rank& rank, const Device& device,
                                     const LibraryCalls& calls, const OpRanges& ranges) {
-  return ByShape(rank, KernelsOfCalls(rank, device.ops, calls, ranges));
+  Counter counter(rank, calls);
+  for (const OpRange& range : ranges) counter.Add(device.ops, range);
+  return counter.Finish(rank);
 }
 
 MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device,
                                    const LibraryCalls& calls, OpRange range, Interval window) {
-  const std::vector<Found> found = KernelsOfCalls(rank, device.ops, calls, {range});
-  MatrixProducts products = ByShape(rank, found);
+  Counter counter(rank, calls);
+  counter.Add(device.ops, range);
+  MatrixProducts products = counter.Finish(rank);
   if (IsFirstAtWork(rank, device))
-    products.calls += CountWithoutKernels(rank, calls, found, window);
+    products.calls += CountWithoutKernels(rank, calls, window, counter.linked());
   return products;
 }
 

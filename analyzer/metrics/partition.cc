@@ -43,6 +43,31 @@ class Sweep {
   // Whether an operation that starts then only goes on with what its lane does, so that nothing
   // need be booked before.
   bool GoesOn(Lane lane, TimeNs start) const { return ends_[lane] >= start; }
+  // Books the operations from `row` on that begin before `until` and are of this lane, while no
+  // other is active, as nearly always: what is known of them is kept in registers, and no branch
+  // depends on how they lie. Returns the first that is left. `lane_of(row)`: of an operation.
+  template <typename LaneOf>
+  std::size_t OccupyAlone(const GpuOps& ops, std::size_t row, TimeNs until, Lane lane,
+                          LaneOf lane_of) {
+    const std::size_t alone = std::size_t{1} << lane;
+    if ((active_ & ~alone) != 0) return row;
+    TimeNs now = now_, end = ends_[lane], busy = 0;
+    const std::size_t size = ops.size();
+    for (; row < size && ops.start[row] < until && lane_of(row) == lane; ++row) {
+      const TimeNs start = std::max(ops.start[row], now);
+      busy += std::max(now, std::min(end, start)) - now;
+      now = start;
+      end = std::max(end, ops.end[row]);
+    }
+    booked_[alone] += busy;
+    booked_[0] += now - now_ - busy;
+    now_ = now;
+    ends_[lane] = end;
+    const bool goes_on = end > now;
+    active_ = goes_on ? alone : 0;
+    first_end_ = goes_on ? end : kOpen;
+    return row;
+  }
 
   // Starts the books anew; what runs goes on running.
   void Reset() { booked_.fill(0); }
@@ -157,10 +182,16 @@ std::vector<Partition> PartitionBetween(const GpuOps& ops, const std::vector<Tim
       sweep.Occupy(kUnrecorded, std::min(lost->end, cuts.back()));
     }
   };
+  const auto lane_of = [&ops](std::size_t row) {
+    return LaneOf(ops.kind[row], ops.kernel_class[row]);
+  };
   for (std::size_t row = 0; row < ops.size() && ops.start[row] < cuts.back(); ++row) {
+    const TimeNs next_lost = lost != ops.unrecorded.end() ? lost->start : kOpen;
+    row = sweep.OccupyAlone(ops, row, std::min(*cut, next_lost), lane_of(row), lane_of);
+    if (row == ops.size() || ops.start[row] >= cuts.back()) break;
     if (ops.end[row] <= cuts.front()) continue;
     lose_until(ops.start[row]);
-    const Lane lane = LaneOf(ops.kind[row], ops.kernel_class[row]);
+    const Lane lane = lane_of(row);
     if (!sweep.GoesOn(lane, ops.start[row])) advance_to(ops.start[row]);
     sweep.Occupy(lane, std::min(ops.end[row], cuts.back()));
   }

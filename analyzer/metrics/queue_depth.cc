@@ -2,11 +2,13 @@
 #include "analyzer/metrics/queue_depth.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <utility>
 #include <vector>
 
+#include "analyzer/metrics/quantiles.h"
 #include "analyzer/metrics/window.h"
 
 namespace traceinject {
@@ -110,13 +112,6 @@ class DepthTimes {
 
 constexpr double kLow = 0.05;
 
-TimeNs QuantileOf(std::vector<TimeNs>& values, double share) {
-  const auto at =
-      values.begin() + static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size()));
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
-}
-
 }  // namespace
 
 CounterSeries QueueDepth(const Rank& rank, const Device& device) {
@@ -129,27 +124,25 @@ std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& devic
                                            const Intervals& times) {
   const GpuOps& ops = device.ops;
   OpRanges ranges;
-  std::size_t operations = 0;
-  for (const Interval& time : times) {
-    ranges.push_back(StartingIn(ops, time));
-    operations += ranges.back().end - ranges.back().begin;
-  }
-  std::vector<TimeNs> slack;
-  slack.reserve(operations);
-  for (const OpRange& range : ranges) {
-    for (std::size_t op = range.begin; op < range.end; ++op) {
-      if (CountsAsQueued(rank, ops, op))
-        slack.push_back(ops.start[op] - rank.api.start[ops.launch[op]]);
+  for (const Interval& time : times) ranges.push_back(StartingIn(ops, time));
+  const auto for_each_slack = [&](auto visit) {
+    for (const OpRange& range : ranges) {
+      for (std::size_t op = range.begin; op < range.end; ++op) {
+        if (CountsAsQueued(rank, ops, op)) visit(ops.start[op] - rank.api.start[ops.launch[op]]);
+      }
     }
-  }
-  if (slack.empty()) return std::nullopt;
+  };
+  TimeCounts slack;
+  for_each_slack([&](TimeNs time) { slack.Add(time); });
+  if (slack.total() == 0) return std::nullopt;
   DepthTimes depths(times);
   ForEachChange(rank, ops, [&](TimeNs now, std::int64_t by) { depths.Change(now, by); });
   depths.Spend(times.back().end);
   QueueSummary found;
-  found.operations = static_cast<std::int64_t>(slack.size());
-  found.slack_median_ns = QuantileOf(slack, 0.5);
-  found.slack_low_ns = QuantileOf(slack, kLow);
+  const auto [median, low] = QuantilesOf(slack, std::array{0.5, kLow}, for_each_slack);
+  found.operations = static_cast<std::int64_t>(slack.total());
+  found.slack_median_ns = median;
+  found.slack_low_ns = low;
   found.depth_median = depths.Quantile(0.5);
   found.depth_low = depths.Quantile(kLow);
   found.time_ns = depths.Total();

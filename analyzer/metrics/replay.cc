@@ -2,8 +2,10 @@
 #include "analyzer/metrics/replay.h"
 
 #include <algorithm>
+#include <deque>
 #include <limits>
 #include <memory>
+#include <span>
 
 namespace traceinject {
 namespace {
@@ -31,43 +33,127 @@ TimeNs UsualLatency(const Rank& rank, const GpuOps& ops) {
   return *at;
 }
 
+// When each call was launched in a replay. Calls come one after the other, and what lies far back
+// is given up once no operation asks for it: a list as long as the run would not stay in the cache.
+class LaunchTimes {
+ public:
+  static constexpr std::size_t kBlock = 4096;  // calls
+
+  // Of the block that a call lies in, which is that of the call before it or the next one.
+  TimeNs* BlockOf(std::uint32_t call) {
+    if (call / kBlock == blocks_.size()) blocks_.push_back(TakeBlock());
+    return blocks_[call / kBlock].get();
+  }
+  TimeNs operator[](std::uint32_t call) const { return blocks_[call / kBlock][call % kBlock]; }
+  void GiveUp(std::size_t block) { free_.push_back(std::move(blocks_[block])); }
+
+ private:
+  using Block = std::unique_ptr<TimeNs[]>;
+
+  Block TakeBlock() {
+    if (free_.empty()) return std::make_unique_for_overwrite<TimeNs[]>(kBlock);
+    Block block = std::move(free_.back());
+    free_.pop_back();
+    return block;
+  }
+
+  std::vector<Block> blocks_, free_;
+};
+
+// What of an operation is the same in all scenarios.
+struct PlayedOp {
+  TimeNs length = 0;
+  TimeNs gap = 0;      // from the end of all before it to its start; below 0: it overlapped them
+  TimeNs latency = 0;  // from its launch to its start, where that is known
+  std::uint32_t launch = kNone;
+  bool launch_known = false;  // else nobody knows when it was launched
+  bool late = false;          // launched after the end of all before it
+};
+
+// Works these out once for all players, a stretch of rows at a time.
+class PlayedOps {
+ public:
+  PlayedOps(const ApiCalls& api, const GpuOps& ops, TimeNs begin, TimeNs usual_latency_ns)
+      : api_(api), ops_(ops), recorded_(begin), usual_latency_ns_(usual_latency_ns) {}
+
+  // Some of the operations from that row on, at least one.
+  std::span<const PlayedOp> From(std::uint32_t row) {
+    if (row == first_ + played_.size()) Play(row);
+    return std::span(played_).subspan(row - first_);
+  }
+  // Those before a row are no longer asked for.
+  void GiveUp(std::uint32_t row) {
+    played_.erase(played_.begin(), played_.begin() + (row - first_));
+    first_ = row;
+  }
+
+ private:
+  static constexpr std::size_t kStretch = 1024;
+
+  void Play(std::size_t row) {
+    const std::size_t end = std::min(ops_.size(), row + kStretch);
+    for (; row < end; ++row) {
+      const TimeNs start = ops_.start[row];
+      PlayedOp op;
+      op.length = ops_.end[row] - start;
+      op.gap = start - recorded_;
+      op.launch = ops_.launch[row];
+      if (op.launch != kNone) {
+        const TimeNs called = api_.start[op.launch];
+        op.launch_known = called <= start + kClockNs;
+        op.late = op.launch_known && op.gap > 0 && called > recorded_;
+        op.latency = op.late ? start - called : std::min(start - called, usual_latency_ns_);
+      }
+      played_.push_back(op);
+      recorded_ = std::max(recorded_, ops_.end[row]);
+    }
+  }
+
+  const ApiCalls& api_;
+  const GpuOps& ops_;
+  std::vector<PlayedOp> played_;
+  std::uint32_t first_ = 0;  // row of the first of these
+  TimeNs recorded_;          // end of all before the next
+  const TimeNs usual_latency_ns_;
+};
+
 }  // namespace
 
 // Plays one scenario: the host drives, the device follows as far as a wait needs it to.
 class Player {
  public:
-  Player(const Replay& replay, const Scenario& scenario)
+  Player(const Replay& replay, const Scenario& scenario, PlayedOps& played)
       : replay_(replay),
         scenario_(scenario),
         api_(replay.rank_.api),
         ops_(replay.ops_),
-        some_fade_(scenario.without_communication || scenario.upload_rate > 0),
+        played_(played),
+        switch_ns_(scenario.without_launching ? kGraphSwitchNs : kSwitchNs),
+        pace_{replay.steps_.start_ns, scenario.recorder_ns, scenario.without_launching},
+        may_fade_(scenario.without_communication || scenario.upload_rate > 0 ||
+                  Without(IdleCause::kCheckpoint)),
         ended_(replay.watched_.size(), kUnset),
         next_watched_(WatchedRow()) {
-    if (ops_.size() > 0)
-      recorded_ = lasting_ = device_ = std::min(ops_.start.front(), replay_.steps_.start_ns);
+    device_.ended = device_.lasting = replay.begin_;
   }
 
-  std::vector<TimeNs> Play() {
-    std::uint32_t call = 0;
-    for (const HostSegment& segment : replay_.segments_) {
-      // A call that blocks launches at the very start of its own segment.
-      const TimeNs before = segment.time.start + (segment.cause == IdleCause::kCheckpoint ? 0 : 1);
-      for (; call < api_.size() && api_.start[call] < before; ++call) Launch(call);
-      MoveTo(segment.time.start);
-      const TimeNs arrived = host_;
-      const bool kept = KeepsTime(segment);
-      const bool left_out =
-          segment.cause == IdleCause::kCheckpoint && Without(IdleCause::kCheckpoint);
-      for (; call < api_.size() && api_.start[call] < segment.time.end; ++call) {
-        launched_[call] = kept ? arrived + (api_.start[call] - segment.time.start) : arrived;
-        calls_ = call + 1;
-        if (left_out) SetLeftOut(call);
-      }
-      Pass(segment);
-    }
-    for (; call < api_.size(); ++call) Launch(call);
-    Device(static_cast<std::uint32_t>(ops_.size()));
+  // What the host does before a moment, and the device after it.
+  void PlayUntil(TimeNs time) {
+    const std::vector<HostSegment>& segments = replay_.segments_;
+    for (; segment_ < segments.size() && segments[segment_].time.start < time; ++segment_)
+      Play(segments[segment_]);
+    LaunchUntil(time);
+    // What nothing that the host still does can change might run later as well, but now other
+    // scenarios read the same columns.
+    RunDevice<true>(static_cast<std::uint32_t>(ops_.size()));
+    GiveUpLaunchTimes();
+  }
+  // The first operation that has not run.
+  std::uint32_t next_op() const { return next_op_; }
+  // Plays the rest. Returns the lengths of the steps.
+  std::vector<TimeNs> Finish() {
+    PlayUntil(kOpen);
+    RunDevice<false>(static_cast<std::uint32_t>(ops_.size()));
     return StepLengths();
   }
 
@@ -78,69 +164,110 @@ class Player {
            segment.cause != IdleCause::kQueued;
   }
 
-  // Host time without segments.
-  void MoveTo(TimeNs time) {
-    if (time <= now_) return;
-    // What lies before the steps is none of the scenario's business.
-    const bool in_steps = now_ >= replay_.steps_.start_ns;
-    if (!started_) {
-      host_ = time;
-      started_ = true;
-    } else if (!scenario_.without_launching || !in_steps) {
-      host_ += std::max<TimeNs>(0, time - now_ - (in_steps ? recorder_ns_ : 0));
+  // How the scenario changes host time outside of segments.
+  struct Pace {
+    TimeNs steps_start_ns = 0;  // what lies before the steps is none of its business
+    TimeNs recorder_ns = 0;     // less after each call that launches something
+    bool without_launching = false;
+  };
+  // Where the host stands. Loops work on a copy, and on one of its pace: what they store could be
+  // any time, one of these too, which would be read again each time.
+  struct Host {
+    TimeNs recorded = std::numeric_limits<TimeNs>::min(), replayed = 0;
+    bool started = false;
+    TimeNs recorder_ns = 0;  // in the time that comes next
+
+    // Time without segments.
+    void MoveTo(TimeNs time, const Pace& pace) {
+      if (time <= recorded) return;
+      const bool in_steps = recorded >= pace.steps_start_ns;
+      if (!started) {
+        replayed = time;
+        started = true;
+      } else if (!pace.without_launching || !in_steps) {
+        replayed += std::max<TimeNs>(0, time - recorded - (in_steps ? recorder_ns : 0));
+      }
+      recorder_ns = 0;
+      recorded = time;
     }
-    recorder_ns_ = 0;
-    now_ = time;
+  };
+
+  // Of calls outside of segments.
+  void LaunchUntil(TimeNs time) {
+    Host host = host_;
+    const Pace pace = pace_;
+    while (calls_ < api_.size() && api_.start[calls_] < time) {
+      TimeNs* const launched = launched_.BlockOf(calls_);
+      const std::size_t end =
+          std::min(api_.size(), (calls_ / LaunchTimes::kBlock + 1) * LaunchTimes::kBlock);
+      std::uint32_t call = calls_;
+      for (; call < end && api_.start[call] < time; ++call) {
+        host.MoveTo(api_.start[call], pace);
+        launched[call % LaunchTimes::kBlock] = host.replayed;
+        if (replay_.launches_[call]) host.recorder_ns += pace.recorder_ns;
+      }
+      calls_ = call;
+    }
+    host_ = host;
   }
 
-  void Launch(std::uint32_t call) {
-    MoveTo(api_.start[call]);
-    launched_[call] = host_;
-    calls_ = call + 1;
-    if (replay_.launches_[call]) recorder_ns_ += scenario_.recorder_ns;
+  void Play(const HostSegment& segment) {
+    // A call that blocks launches at the very start of its own segment.
+    LaunchUntil(segment.time.start + (segment.cause == IdleCause::kCheckpoint ? 0 : 1));
+    host_.MoveTo(segment.time.start, pace_);
+    const TimeNs arrived = host_.replayed;
+    const bool kept = KeepsTime(segment);
+    const bool left_out =
+        segment.cause == IdleCause::kCheckpoint && Without(IdleCause::kCheckpoint);
+    for (; calls_ < api_.size() && api_.start[calls_] < segment.time.end; ++calls_) {
+      launched_.BlockOf(calls_)[calls_ % LaunchTimes::kBlock] =
+          kept ? arrived + (api_.start[calls_] - segment.time.start) : arrived;
+      if (left_out) SetLeftOut(calls_);
+    }
+    Pass(segment);
+  }
+
+  // Before calls_, of all of whose operations have run.
+  void GiveUpLaunchTimes() {
+    for (; given_up_ < calls_ / LaunchTimes::kBlock; ++given_up_) {
+      const std::uint32_t last = replay_.last_ops_[given_up_];
+      if (last != kNone && last >= next_op_) return;
+      launched_.GiveUp(given_up_);
+    }
   }
 
   void Pass(const HostSegment& segment) {
     const TimeNs length = segment.time.end - segment.time.start;
-    now_ = segment.time.end;
+    host_.recorded = segment.time.end;
     if (segment.time.end <= replay_.steps_.start_ns) {
-      host_ += length;
+      host_.replayed += length;
       return;
     }
     // A launch that waited for room in the queue: the device sets the pace anyway.
     if (segment.cause == IdleCause::kQueued) return;
     if (Without(segment.cause)) {
-      if (segment.cause == IdleCause::kDataWait) host_ += HandOver(length);
+      if (segment.cause == IdleCause::kDataWait) host_.replayed += HandOver(length);
       return;
     }
     // From pinned memory neither the copy nor a synchronisation after it would have waited.
     if (scenario_.upload_rate > 0 && segment.waits_for != kNone && IsUpload(segment.waits_for)) {
-      host_ += std::min(length, kAsyncCopyCallNs);
+      host_.replayed += std::min(length, kAsyncCopyCallNs);
       return;
     }
     if (segment.waits_for == kNone) {
-      host_ += length;
+      host_.replayed += length;
       return;
     }
-    Device(segment.waits_for + 1);
+    RunDevice<false>(segment.waits_for + 1);
     const TimeNs after = segment.time.end - ops_.end[segment.waits_for];
-    host_ = std::max(host_, EndOf(segment.waits_for) + after);
+    host_.replayed = std::max(host_.replayed, EndOf(segment.waits_for) + after);
   }
 
-  // One operation, read once: a replay is bound by memory.
-  struct Op {
-    std::uint32_t row = 0, launch = kNone;
-    TimeNs start = 0, end = 0;
-    TimeNs called = kUnset;  // when it was launched; kUnset: not known
-    TimeNs length() const { return end - start; }
-  };
-
   // Ops that other ops may wait for only by chance of the scenario: they fade out.
-  bool Fades(const Op& op) const {
-    if (!some_fade_ && left_out_.empty()) return false;
-    if (scenario_.without_communication && ops_.kernel_class[op.row] == KernelClass::kComm)
+  bool Fades(std::uint32_t row, const PlayedOp& op) const {
+    if (scenario_.without_communication && ops_.kernel_class[row] == KernelClass::kComm)
       return true;
-    return LeftOut(op.launch) || (scenario_.upload_rate > 0 && IsUpload(op.row));
+    return LeftOut(op.launch) || (scenario_.upload_rate > 0 && IsUpload(row));
   }
   // Saving a program reads its weights: these copies go with it.
   bool LeftOut(std::uint32_t launch) const {
@@ -153,22 +280,36 @@ class Player {
   // From pageable memory to the device.
   bool IsUpload(std::uint32_t row) const { return IsPageableUpload(replay_.rank_, ops_, row); }
 
-  Op Read(std::uint32_t row) const {
-    Op op{row, ops_.launch[row], ops_.start[row], ops_.end[row]};
-    if (op.launch == kNone) return op;
-    const TimeNs called = api_.start[op.launch];
-    if (called <= op.start + kClockNs) op.called = called;
-    return op;
-  }
+  // Where the device stands: the replayed end of what ran so far, and the recorded one of what does
+  // not fade.
+  struct Device {
+    TimeNs ended = 0, lasting = 0;
+  };
 
-  // Runs the operations before row `until`.
-  void Device(std::uint32_t until) {
-    for (; next_op_ < until; ++next_op_) {
-      const Op op = Read(next_op_);
-      const TimeNs ended = Fades(op) ? Fade(op) : Operate(op);
-      if (op.row == next_watched_) Watch(ended);
-      recorded_ = std::max(recorded_, op.end);
+  // Runs the operations before row `until`; of `kKnown` those before the first one whose launch the
+  // host has not come to.
+  template <bool kKnown>
+  void RunDevice(std::uint32_t until) {
+    may_fade_ ? RunSome<kKnown, true>(until) : RunSome<kKnown, false>(until);
+  }
+  template <bool kKnown, bool kMayFade>
+  void RunSome(std::uint32_t until) {
+    Device device = device_;
+    std::uint32_t row = next_op_;
+    for (bool goes_on = true; goes_on && row < until;) {
+      const std::span<const PlayedOp> ops = played_.From(row);
+      const std::uint32_t end =
+          row + static_cast<std::uint32_t>(std::min<std::size_t>(ops.size(), until - row));
+      for (const PlayedOp* op = ops.data(); row < end; ++row, ++op) {
+        goes_on = !kKnown || op->launch == kNone || op->launch < calls_;
+        if (!goes_on) break;
+        const TimeNs ended = kMayFade && Fades(row, *op) ? Fade(row, *op, device)
+                                                         : Operate<kMayFade>(row, *op, device);
+        if (row == next_watched_) Watch(ended);
+      }
     }
+    next_op_ = row;
+    device_ = device;
   }
   void Watch(TimeNs ended) {
     ended_[watched_++] = ended;
@@ -178,47 +319,38 @@ class Player {
     return watched_ < ended_.size() ? replay_.watched_[watched_] : kNone;
   }
 
-  TimeNs LaunchTime(const Op& op) const {
-    if (op.called == kUnset) return kUnset;
-    // Launched by a thread that is no feeder, after the host's present moment.
-    return op.launch < calls_ ? launched_[op.launch] : host_;
-  }
-
-  TimeNs Start(const Op& op) const {
-    const TimeNs launched = LaunchTime(op);
-    const TimeNs gap = op.start - recorded_;
-    const bool late = launched != kUnset && gap > 0 && op.called > recorded_;
-    const TimeNs usual = scenario_.without_launching ? kGraphSwitchNs : kSwitchNs;
-    TimeNs after = late ? std::min(gap, usual) : gap;
-    if (gap <= 0) after = std::min<TimeNs>(0, op.start - lasting_);
-    TimeNs begin = device_ + after;
-    if (launched == kUnset) return begin;
-    const TimeNs recorded = op.start - op.called;
-    const TimeNs latency = late ? recorded : std::min(recorded, replay_.usual_latency_ns_);
-    return std::max(begin, launched + latency);
+  // Of an operation whose launch is known. Calls by a thread that is no feeder may lie after the
+  // host's present moment.
+  TimeNs LaunchTime(const PlayedOp& op) const {
+    return op.launch < calls_ ? launched_[op.launch] : host_.replayed;
   }
 
   // These two return when the operation has ended.
-  TimeNs Operate(const Op& op) {
-    const TimeNs ended = Start(op) + op.length();
-    device_ = std::max(device_, ended);
-    lasting_ = std::max(lasting_, op.end);
+  template <bool kMayFade>
+  TimeNs Operate(std::uint32_t row, const PlayedOp& op, Device& device) const {
+    TimeNs after = op.late ? std::min(op.gap, switch_ns_) : op.gap;
+    // What overlapped nothing but what fades does not begin before the rest has ended.
+    if (kMayFade && op.gap <= 0) after = std::min<TimeNs>(0, ops_.start[row] - device.lasting);
+    TimeNs begin = device.ended + after;
+    if (op.launch_known) begin = std::max(begin, LaunchTime(op) + op.latency);
+    const TimeNs ended = begin + op.length;
+    device.ended = std::max(device.ended, ended);
+    if (kMayFade) device.lasting = std::max(device.lasting, ops_.end[row]);
     return ended;
   }
 
   // Counts only as far as nothing else ran meanwhile.
-  TimeNs Fade(const Op& op) {
-    const TimeNs length = op.length();
-    const TimeNs exposed = std::max<TimeNs>(0, op.end - std::max(recorded_, op.start));
-    if (scenario_.upload_rate > 0 && IsUpload(op.row) && length > 0) {
-      const double bytes = static_cast<double>(replay_.rank_.transfers[ops_.detail[op.row]].bytes);
-      const double ideal = std::min(bytes / scenario_.upload_rate, static_cast<double>(length));
-      const TimeNs launched = LaunchTime(op);
-      if (launched != kUnset) device_ = std::max(device_, launched + replay_.usual_latency_ns_);
-      device_ +=
-          static_cast<TimeNs>(ideal * static_cast<double>(exposed) / static_cast<double>(length));
+  TimeNs Fade(std::uint32_t row, const PlayedOp& op, Device& device) const {
+    if (scenario_.upload_rate > 0 && IsUpload(row) && op.length > 0) {
+      const TimeNs exposed = std::clamp<TimeNs>(op.length + op.gap, 0, op.length);
+      const double bytes = static_cast<double>(replay_.rank_.transfers[ops_.detail[row]].bytes);
+      const double length = static_cast<double>(op.length);
+      const double ideal = std::min(bytes / scenario_.upload_rate, length);
+      if (op.launch_known)
+        device.ended = std::max(device.ended, LaunchTime(op) + replay_.usual_latency_ns_);
+      device.ended += static_cast<TimeNs>(ideal * static_cast<double>(exposed) / length);
     }
-    return device_;
+    return device.ended;
   }
 
   // Of a watched operation that has ended.
@@ -244,21 +376,21 @@ class Player {
   const Scenario& scenario_;
   const ApiCalls& api_;
   const GpuOps& ops_;
-  const bool some_fade_;                 // operations of some kind
-  std::unique_ptr<TimeNs[]> launched_ =  // of the calls so far, replayed
-      std::make_unique_for_overwrite<TimeNs[]>(api_.size());
+  PlayedOps& played_;
+  const TimeNs switch_ns_;
+  const Pace pace_;
+  const bool may_fade_;         // operations of some kind
+  LaunchTimes launched_;        // of the calls so far, replayed
+  std::size_t given_up_ = 0;    // of its blocks
+  std::size_t segment_ = 0;     // the next
   std::uint32_t calls_ = 0;     // so far
   std::vector<bool> left_out_;  // per call: part of what the scenario does without; empty: none
   std::vector<TimeNs> ended_;   // as Replay::watched_, replayed
   std::size_t watched_ = 0;     // of these, how many have ended
   std::uint32_t next_watched_;  // row of the next; kNone: there is none
-  TimeNs now_ = std::numeric_limits<TimeNs>::min(), host_ = 0;  // recorded, replayed
-  bool started_ = false;
-  TimeNs recorder_ns_ = 0;  // in the host time that comes next
   std::uint32_t next_op_ = 0;
-  TimeNs device_ = 0;    // replayed end of what ran so far
-  TimeNs recorded_ = 0;  // recorded end of what ran so far
-  TimeNs lasting_ = 0;   // the same of what does not fade
+  Host host_;
+  Device device_;
 };
 
 Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTimeline& timeline,
@@ -267,9 +399,16 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
       ops_(device.ops),
       steps_(steps),
       launches_(rank.api.size()),
-      usual_latency_ns_(UsualLatency(rank, device.ops)) {
-  for (const std::uint32_t launch : ops_.launch) {
-    if (launch != kNone) launches_[launch] = true;
+      last_ops_(rank.api.size() / LaunchTimes::kBlock + 1, kNone),
+      usual_latency_ns_(UsualLatency(rank, device.ops)),
+      begin_(ops_.size() > 0 ? std::min(ops_.start.front(), steps.start_ns) : 0) {
+  for (std::uint32_t row = 0; row < ops_.size(); ++row) {
+    communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;
+    uploads_ |= IsPageableUpload(rank_, ops_, row);
+    const std::uint32_t launch = ops_.launch[row];
+    if (launch == kNone) continue;
+    launches_[launch] = true;
+    last_ops_[launch / LaunchTimes::kBlock] = row;
   }
   // On its way from a wait to the next launch the host does work of its own, whatever it waited
   // for.
@@ -284,10 +423,6 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
              });
   for (const HostSegment& segment : segments_)
     causes_[static_cast<std::size_t>(segment.cause)] = true;
-  for (std::uint32_t row = 0; row < ops_.size(); ++row) {
-    communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;
-    uploads_ |= IsPageableUpload(rank_, ops_, row);
-  }
   const auto watch = [this](std::uint32_t row) {
     if (row != kNone) watched_.push_back(row);
   };
@@ -306,8 +441,27 @@ bool Replay::Changes(const Scenario& scenario) const {
          (scenario.upload_rate > 0 && uploads_);
 }
 
+std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& scenarios,
+                                                StopFlag stop) const {
+  PlayedOps played(rank_.api, ops_, begin_, usual_latency_ns_);
+  std::deque<Player> players;
+  for (const Scenario& scenario : scenarios) players.emplace_back(*this, scenario, played);
+  const auto runs_later = [](const Player& a, const Player& b) {
+    return a.next_op() < b.next_op();
+  };
+  const std::vector<TimeNs>& calls = rank_.api.start;
+  for (std::size_t call = 0; call < calls.size() && !IsStopped(stop); call += LaunchTimes::kBlock) {
+    for (Player& player : players) player.PlayUntil(calls[call]);
+    played.GiveUp(std::min_element(players.begin(), players.end(), runs_later)->next_op());
+  }
+  std::vector<std::vector<TimeNs>> lengths(scenarios.size());
+  for (std::size_t i = 0; i < lengths.size() && !IsStopped(stop); ++i)
+    lengths[i] = players[i].Finish();
+  return lengths;
+}
+
 std::vector<TimeNs> Replay::Run(const Scenario& scenario) const {
-  return Player(*this, scenario).Play();
+  return RunAll({scenario}).front();
 }
 
 }  // namespace traceinject

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/host_timeline.h"
 #include "analyzer/metrics/steps.h"
@@ -78,6 +79,10 @@ class Replay {
   bool Changes(const Scenario& scenario) const;
   // Length of each step in the scenario. O(n).
   std::vector<TimeNs> Run(const Scenario& scenario) const;
+  // The same for several, played side by side: what one reads is still in the cache for the next.
+  // Stopped: some are empty.
+  std::vector<std::vector<TimeNs>> RunAll(const std::vector<Scenario>& scenarios,
+                                          StopFlag stop = nullptr) const;
 
  private:
   friend class Player;
@@ -87,10 +92,13 @@ class Replay {
   const Steps& steps_;
   std::vector<HostSegment> segments_;  // of the timeline and those that gaps show; by start
   std::vector<bool> launches_;         // per call
+  // Per block of calls, as LaunchTimes has them: the last operation that they launched; kNone.
+  std::vector<std::uint32_t> last_ops_;
   // Rows, ascending, of the operations whose replayed end is asked for: those that the host waits
   // for and the last ones of steps.
   std::vector<std::uint32_t> watched_;
   TimeNs usual_latency_ns_ = 0;
+  TimeNs begin_ = 0;  // of what is replayed
   // What the recording has.
   std::array<bool, kIdleCauses> causes_{};
   bool communicates_ = false, uploads_ = false;

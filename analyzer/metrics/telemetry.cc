@@ -31,24 +31,27 @@ struct Part {
 std::vector<Part> PartsOf(const Device& device, Interval window) {
   std::vector<Part> parts;
   const std::vector<TimeNs>& time = device.samples.time;
-  std::vector<TimeNs> cuts;
   for (std::size_t i = 0; i < time.size(); ++i) {
     const TimeNs until = i + 1 < time.size() ? time[i + 1] : window.end;
     const Interval part{std::max(time[i], window.start),
                         std::min({until, time[i] + kLongestSampleNs, window.end})};
-    if (part.end <= part.start) continue;
-    parts.push_back({i, part, 0});
-    if (cuts.empty() || cuts.back() < part.start) cuts.push_back(part.start);
-    cuts.push_back(part.end);
-  }
-  if (parts.empty()) return parts;
-  const std::vector<Partition> between = PartitionBetween(device.ops, cuts);
-  std::size_t cut = 0;
-  for (Part& part : parts) {
-    while (cuts[cut] < part.time.start) ++cut;
-    part.busy_ns = between[cut].busy_ns();
+    if (part.end > part.start) parts.push_back({i, part, 0});
   }
   return parts;
+}
+
+// The moments at which parts begin and end, and the window.
+std::vector<TimeNs> CutsOf(const std::vector<Part>& parts, Interval window) {
+  std::vector<TimeNs> cuts = {window.start};
+  const auto cut_at = [&cuts](TimeNs time) {
+    if (time > cuts.back()) cuts.push_back(time);
+  };
+  for (const Part& part : parts) {
+    cut_at(part.time.start);
+    cut_at(part.time.end);
+  }
+  cut_at(window.end);
+  return cuts;
 }
 
 // Of values that are known (not below 0), each weighed by a time.
@@ -186,11 +189,9 @@ void SetLinks(const DeviceSlowSamples& samples, Interval window, Telemetry& to) 
   to.ecc_uncorrected = GrowthOf(rows, samples.ecc_uncorrected);
 }
 
-}  // namespace
-
-std::optional<Telemetry> SummariseTelemetry(const Device& device, Interval window) {
+std::optional<Telemetry> Summarise(const Device& device, Interval window,
+                                   const std::vector<Part>& parts) {
   const DeviceSamples& samples = device.samples;
-  const std::vector<Part> parts = PartsOf(device, window);
   if (parts.empty()) return std::nullopt;
   Telemetry found;
   found.samples = static_cast<std::int64_t>(parts.size());
@@ -210,6 +211,23 @@ std::optional<Telemetry> SummariseTelemetry(const Device& device, Interval windo
   SetThrottling(samples, parts, found);
   SetLinks(device.slow_samples, window, found);
   return found;
+}
+
+}  // namespace
+
+SweptDevice SweepDevice(const Device& device, Interval window) {
+  SweptDevice swept;
+  std::vector<Part> parts = PartsOf(device, window);
+  const std::vector<TimeNs> cuts = CutsOf(parts, window);
+  const std::vector<Partition> between = PartitionBetween(device.ops, cuts);
+  for (const Partition& one : between) swept.partition += one;
+  std::size_t cut = 0;
+  for (Part& part : parts) {
+    while (cuts[cut] < part.time.start) ++cut;
+    part.busy_ns = between[cut].busy_ns();
+  }
+  swept.telemetry = Summarise(device, window, parts);
+  return swept;
 }
 
 }  // namespace traceinject

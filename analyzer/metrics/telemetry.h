@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/metrics/partition.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
@@ -52,7 +53,13 @@ struct Telemetry {
   std::optional<std::int64_t> pcie_replays, nvlink_errors, ecc_corrected, ecc_uncorrected;
 };
 
-// Empty: nothing was sampled in the window. O(samples + operations).
-std::optional<Telemetry> SummariseTelemetry(const Device& device, Interval window);
+struct SweptDevice {
+  Partition partition;
+  std::optional<Telemetry> telemetry;  // empty: nothing was sampled in the window
+};
+
+// Of the window, both by one sweep: what is busy time to the one is to the other.
+// O(samples + operations).
+SweptDevice SweepDevice(const Device& device, Interval window);
 
 }  // namespace traceinject

@@ -52,7 +52,8 @@ TEST_F(TelemetryTest, MeansAreOverTimeAndTheClockOverTheBusyTime) {
   Sample(400 * kMs, 1000, 0, 300'000);
   builder_.AddKernel(50 * kMs, 100 * kMs, "a");   // 50 ms at 1000 MHz
   builder_.AddKernel(150 * kMs, 300 * kMs, "b");  // 150 ms at 2000 MHz
-  const auto found = SummariseTelemetry(device(), {0, 500 * kMs});
+  const SweptDevice swept = SweepDevice(device(), {0, 500 * kMs});
+  const auto& found = swept.telemetry;
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->samples, 3);
   EXPECT_EQ(found->sampled_ns, 500 * kMs);
@@ -69,11 +70,12 @@ TEST_F(TelemetryTest, MeansAreOverTimeAndTheClockOverTheBusyTime) {
 TEST_F(TelemetryTest, AWindowCutsSamplesAndABreakIsNoKnowledge) {
   Sample(0, 1000);
   Sample(10'000 * kMs, 2000);
-  const auto found = SummariseTelemetry(device(), {1000 * kMs, 11'000 * kMs});
+  const SweptDevice swept = SweepDevice(device(), {1000 * kMs, 11'000 * kMs});
+  const auto& found = swept.telemetry;
   ASSERT_TRUE(found.has_value());
   EXPECT_EQ(found->sampled_ns, (1000 + 1000) * kMs) << "of the first until 2 s";
   EXPECT_DOUBLE_EQ(found->sm_clock_mhz->mean, 1500);
-  EXPECT_FALSE(SummariseTelemetry(device(), {3000 * kMs, 9000 * kMs}).has_value());
+  EXPECT_FALSE(SweepDevice(device(), {3000 * kMs, 9000 * kMs}).telemetry.has_value());
 }
 
 TEST_F(TelemetryTest, ReasonsForALowerClockMayComeTogether) {
@@ -82,7 +84,8 @@ TEST_F(TelemetryTest, ReasonsForALowerClockMayComeTogether) {
   Sample(200 * kMs, 1000, 4 | 64);
   Sample(300 * kMs, 1000, -1);
   builder_.AddKernel(150 * kMs, 400 * kMs, "a");
-  const auto found = SummariseTelemetry(device(), {0, 400 * kMs});
+  const SweptDevice swept = SweepDevice(device(), {0, 400 * kMs});
+  const auto& found = swept.telemetry;
   ASSERT_EQ(found->throttled.size(), 2U);
   EXPECT_EQ(found->throttled[0].reason, "power cap");
   EXPECT_EQ(found->throttled[0].ns, 200 * kMs);
@@ -98,7 +101,8 @@ TEST_F(TelemetryTest, CountersOfTheDriverAreDifferences) {
   SlowSample(100 * kMs, 6'000'000, 7, 5);
   SlowSample(300 * kMs, 12'000'000, 9, 5);
   SlowSample(400 * kMs, 1'000, 0, 5);  // the driver began anew
-  const auto found = SummariseTelemetry(device(), kAll);
+  const SweptDevice swept = SweepDevice(device(), kAll);
+  const auto& found = swept.telemetry;
   EXPECT_EQ(found->pcie_generation, 5);
   EXPECT_EQ(found->pcie_width, 16);
   EXPECT_DOUBLE_EQ(found->nvlink_sent->mean_bytes_s, 7'000'000 / 0.3);
@@ -109,6 +113,17 @@ TEST_F(TelemetryTest, CountersOfTheDriverAreDifferences) {
   EXPECT_EQ(found->pcie_replays, 2);
   EXPECT_EQ(found->nvlink_errors, 4) << "recoveries and checksums";
   EXPECT_FALSE(found->ecc_corrected.has_value());
+}
+
+TEST_F(TelemetryTest, ThePartitionIsThatOfTheWholeWindow) {
+  for (TimeNs time = 30; time < 400; time += 70) Sample(time * kMs, 1000, 0, 100'000);
+  builder_.AddKernel(50 * kMs, 100 * kMs, "a");
+  builder_.AddKernel(150 * kMs, 300 * kMs, "b");
+  const Interval window{20 * kMs, 290 * kMs};
+  const Partition swept = SweepDevice(device(), window).partition;
+  EXPECT_EQ(swept.wall_ns, 270 * kMs);
+  EXPECT_EQ(swept.compute_ns, 190 * kMs);
+  EXPECT_EQ(swept.idle_ns, PartitionOf(device().ops, window).idle_ns);
 }
 
 }  // namespace

@@ -35,6 +35,17 @@ class PackedColumn {
     tail_[in_tail_++] = value;
     if (in_tail_ == kBlock) Pack();
   }
+  // The same for `count` values of another column, from index `first` on.
+  void Append(const PackedColumn& from, std::size_t first, std::size_t count) {
+    std::array<T, kBlock> values;
+    const std::size_t end = first + count;
+    while (first < end) {
+      const std::size_t block = first / kBlock * kBlock;
+      from.UnpackBlock(block, values);
+      const std::size_t until = std::min(end, block + kBlock);
+      for (; first < until; ++first) push_back(values[first - block]);
+    }
+  }
 
   // O(1).
   T operator[](std::size_t index) const {

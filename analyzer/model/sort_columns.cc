@@ -28,34 +28,86 @@ class Sorter {
 
   // Each round takes out the rows that stand in order with those before and leaves the rest to the
   // next one; what they took is merged.
-  Rows Sort() const {
-    std::vector<Rows> taken;
-    Rows rows = Take(std::views::iota(0U, static_cast<std::uint32_t>(start_.size())), taken);
-    while (taken.size() < kMostRounds && !rows.empty()) rows = Take(rows, taken);
-    std::sort(rows.begin(), rows.end(), [this](auto a, auto b) { return Before(a, b); });
+  RowOrder Sort() const {
+    RowOrder rest;
+    rest.Append({0, static_cast<std::uint32_t>(start_.size())});
+    std::vector<RowOrder> taken;
+    while (taken.size() < kMostRounds && !rest.empty()) rest = Take(rest, taken);
+    Rows last = rest.rows();
+    std::sort(last.begin(), last.end(), [this](auto a, auto b) { return Before(a, b); });
+    RowOrder order(last);
     for (; !taken.empty(); taken.pop_back())
-      rows = rows.empty() ? std::move(taken.back()) : Merged(taken.back(), rows);
-    return rows;
+      order = order.empty() ? std::move(taken.back()) : Merged(taken.back(), order);
+    return order;
   }
 
  private:
+  // Goes through an order from its first row to its last.
+  class Cursor {
+   public:
+    explicit Cursor(const RowOrder& order) : run_(order.runs().begin()), end_(order.runs().end()) {}
+
+    bool at_end() const { return run_ == end_; }
+    std::uint32_t row() const { return run_->first + passed_; }
+    std::uint32_t left_in_run() const { return run_->count - passed_; }
+    void Pass(std::uint32_t rows) {
+      passed_ += rows;
+      if (passed_ < run_->count) return;
+      ++run_;
+      passed_ = 0;
+    }
+
+   private:
+    std::vector<RowOrder::Run>::const_iterator run_, end_;
+    std::uint32_t passed_ = 0;  // rows of the run
+  };
+
   // Returns the rest.
-  template <typename From>
-  Rows Take(const From& rows, std::vector<Rows>& taken) const {
-    Rows in_order, rest;
-    in_order.reserve(rows.size());
-    for (const std::uint32_t row : rows) {
-      const bool late = !in_order.empty() && Before(row, in_order.back());
-      (late ? rest : in_order).push_back(row);
+  RowOrder Take(const RowOrder& rows, std::vector<RowOrder>& taken) const {
+    RowOrder in_order, rest;
+    std::uint32_t last = rows.runs().front().first;  // in order
+    for (const RowOrder::Run& run : rows.runs()) {
+      const std::uint32_t end = run.first + run.count;
+      for (std::uint32_t row = run.first; row < end;) {
+        const std::uint32_t first = row;
+        while (row < end && !Before(row, last)) last = row++;
+        if (row > first) in_order.Append({first, row - first});
+        const std::uint32_t late = row;
+        while (row < end && Before(row, last)) ++row;
+        if (row > late) rest.Append({late, row - late});
+      }
     }
     taken.push_back(std::move(in_order));
     return rest;
   }
-  Rows Merged(const Rows& a, const Rows& b) const {
-    Rows both(a.size() + b.size());
-    std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(),
-               [this](auto x, auto y) { return Before(x, y); });
+
+  RowOrder Merged(const RowOrder& a, const RowOrder& b) const {
+    RowOrder both;
+    Cursor x(a), y(b);
+    while (!x.at_end() && !y.at_end()) {
+      const bool y_is_first = Before(y.row(), x.row());
+      Cursor& first = y_is_first ? y : x;
+      AppendFrom(first, RowsBefore(first, (y_is_first ? x : y).row()), both);
+    }
+    while (!x.at_end()) AppendFrom(x, x.left_in_run(), both);
+    while (!y.at_end()) AppendFrom(y, y.left_in_run(), both);
     return both;
+  }
+  static void AppendFrom(Cursor& from, std::uint32_t rows, RowOrder& to) {
+    to.Append({from.row(), rows});
+    from.Pass(rows);
+  }
+  // How many rows of the cursor's run come before a row; its first one does. O(log of that).
+  std::uint32_t RowsBefore(const Cursor& cursor, std::uint32_t limit) const {
+    const std::uint32_t first = cursor.row(), left = cursor.left_in_run();
+    std::uint32_t before = 1, step = 1;
+    for (; before < left && Before(first + before, limit); step *= 2)
+      before += std::min(step, left - before);
+    const std::uint32_t known = before - std::min(before - 1, step / 2);
+    const auto rows = std::views::iota(known, before);
+    const auto end = std::ranges::partition_point(
+        rows, [&](std::uint32_t rows_on) { return Before(first + rows_on, limit); });
+    return known + static_cast<std::uint32_t>(end - rows.begin());
   }
 
   const std::vector<TimeNs>& start_;
@@ -64,8 +116,7 @@ class Sorter {
 
 }  // namespace
 
-std::vector<std::uint32_t> SortedOrder(const std::vector<TimeNs>& start,
-                                       const std::vector<TimeNs>& end) {
+RowOrder SortedOrder(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end) {
   const Sorter sorter(start, end);
   const auto count = static_cast<std::uint32_t>(start.size());
   std::uint32_t row = 1;

@@ -27,7 +27,7 @@ Rows BySorting(const Times& start, const Times& end) {
 void ExpectSorted(const Times& start) {
   Times end = start;
   for (std::size_t row = 0; row < end.size(); ++row) end[row] += static_cast<TimeNs>(row % 3);
-  EXPECT_EQ(SortedOrder(start, end), BySorting(start, end));
+  EXPECT_EQ(SortedOrder(start, end).rows(), BySorting(start, end));
 }
 
 Times Counting(TimeNs first, int count) {
@@ -43,7 +43,7 @@ TEST(SortColumns, WhatStandsInOrderNeedsNone) {
 }
 
 TEST(SortColumns, EndsAndPlacesDecideBetweenEqualStarts) {
-  EXPECT_EQ(SortedOrder({7, 7, 7, 3}, {9, 8, 8, 4}), (Rows{3, 1, 2, 0}));
+  EXPECT_EQ(SortedOrder({7, 7, 7, 3}, {9, 8, 8, 4}).rows(), (Rows{3, 1, 2, 0}));
 }
 
 TEST(SortColumns, TablesThatFollowEachOtherAreMerged) {
@@ -52,6 +52,17 @@ TEST(SortColumns, TablesThatFollowEachOtherAreMerged) {
     const Times one = Counting(3 * table, 50);
     start.insert(start.end(), one.begin(), one.end());
   }
+  ExpectSorted(start);
+}
+
+TEST(SortColumns, RowsThatStandTogetherAreOneRun) {
+  Times start = Counting(0, 1000);
+  start.push_back(700);
+  start.push_back(900);
+  const RowOrder order = SortedOrder(start, start);
+  ASSERT_EQ(order.runs().size(), 5U);
+  EXPECT_EQ(order.runs()[2].first, 701U);
+  EXPECT_EQ(order.runs()[2].count, 200U);
   ExpectSorted(start);
 }
 
@@ -77,11 +88,27 @@ TEST(SortColumns, AnyOrder) {
 
 TEST(SortColumns, ColumnsArePutIntoTheOrder) {
   Times start = {3, 1, 2};
-  PackedColumn<int> other;
-  for (const int value : {30, 10, 20}) other.push_back(value);
-  ApplyOrder(SortedOrder(start, start), start, other);
+  std::vector<std::uint8_t> bytes = {30, 10, 20};
+  ApplyOrder(SortedOrder(start, start), start, bytes);
   EXPECT_EQ(start, (Times{1, 2, 3}));
-  EXPECT_TRUE(std::equal(other.begin(), other.end(), std::vector<int>{10, 20, 30}.begin()));
+  EXPECT_EQ(bytes, (std::vector<std::uint8_t>{10, 20, 30}));
+}
+
+TEST(SortColumns, PackedColumnsToo) {
+  std::mt19937_64 random(3);
+  Times start = Counting(0, 1000);
+  for (int i = 0; i < 20; ++i) start.insert(start.begin() + static_cast<int>(random() % 1000), 500);
+  PackedColumn<TimeNs> packed;
+  for (const TimeNs time : start) packed.push_back(time);
+  ApplyOrder(SortedOrder(start, start), start, packed);
+  EXPECT_TRUE(std::is_sorted(start.begin(), start.end()));
+  EXPECT_TRUE(std::equal(packed.begin(), packed.end(), start.begin()));
+}
+
+TEST(SortColumns, RowsThatAreNotListedAreLeftOut) {
+  Times start = {3, 1, 2, 9};
+  ApplyOrder(Rows{1, 2, 3}, start);
+  EXPECT_EQ(start, (Times{1, 2, 9}));
 }
 
 }  // namespace

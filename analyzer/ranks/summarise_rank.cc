@@ -206,7 +206,8 @@ void SetClock(const Device& device, const std::vector<StepFacts>& steps, RankSum
   const auto first = std::find_if(steps.begin(), steps.end(), regular);
   if (first == steps.end()) return;
   const auto last = std::find_if(steps.rbegin(), steps.rend(), regular);
-  const auto found = SummariseTelemetry(device, {first->time.start, last->time.end});
+  const SweptDevice swept = SweepDevice(device, {first->time.start, last->time.end});
+  const std::optional<Telemetry>& found = swept.telemetry;
   if (!found || !found->busy_sm_clock_mhz) return;
   to.busy_sm_clock_mhz = *found->busy_sm_clock_mhz;
   to.throttled_share =

@@ -115,17 +115,14 @@ class Estimator {
 
   Savings Estimate(StopFlag stop) {
     const std::vector<Cause> causes = Causes(*judged_.device);
-    std::vector<std::vector<TimeNs>> without(causes.size());
-    std::vector<std::function<void()>> replays = {[this] { unchanged_ = replay_.Run({}); },
-                                                  [this] { base_ = replay_.Run(Unrecorded({})); }};
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      if (!replay_.Changes(causes[i].scenario)) continue;
-      replays.push_back([this, stop, &causes, &without, i] {
-        if (!IsStopped(stop)) without[i] = replay_.Run(Unrecorded(causes[i].scenario));
-      });
+    std::vector<Scenario> scenarios = {{}, Unrecorded({})};
+    for (const Cause& cause : causes) {
+      if (replay_.Changes(cause.scenario)) scenarios.push_back(Unrecorded(cause.scenario));
     }
-    RunInParallel(replays);
+    const std::vector<std::vector<TimeNs>> lengths = ReplayAll(scenarios, stop);
     if (IsStopped(stop)) return {};
+    unchanged_ = lengths[0];
+    base_ = lengths[1];
     Savings found;
     const std::vector<bool> usual = StepsOfCause(judged_, "");
     found.steps = static_cast<std::size_t>(std::count(usual.begin(), usual.end(), true));
@@ -133,10 +130,9 @@ class Estimator {
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
-    for (std::size_t i = 0; i < causes.size(); ++i) {
-      const bool changes = replay_.Changes(causes[i].scenario);
-      found.causes.push_back(Of(causes[i], changes ? without[i] : base_));
-    }
+    auto without = lengths.begin() + 2;
+    for (const Cause& cause : causes)
+      found.causes.push_back(Of(cause, replay_.Changes(cause.scenario) ? *without++ : base_));
     std::stable_sort(
         found.causes.begin(), found.causes.end(),
         [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
@@ -149,6 +145,27 @@ class Estimator {
   Scenario Unrecorded(Scenario scenario) const {
     if (judged_.rank->imported_from.empty()) scenario.recorder_ns = kRecordedLaunchNs;
     return scenario;
+  }
+
+  // Each of a few threads plays some of them side by side.
+  std::vector<std::vector<TimeNs>> ReplayAll(const std::vector<Scenario>& scenarios,
+                                             StopFlag stop) const {
+    const std::size_t parts = std::min<std::size_t>(Processors(), scenarios.size());
+    std::vector<std::vector<TimeNs>> lengths(scenarios.size());
+    std::vector<std::function<void()>> tasks;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const std::size_t first = part * scenarios.size() / parts;
+      const std::size_t end = (part + 1) * scenarios.size() / parts;
+      tasks.push_back([&, first, end] {
+        std::vector<std::vector<TimeNs>> found = replay_.RunAll(
+            {scenarios.begin() + static_cast<std::ptrdiff_t>(first),
+             scenarios.begin() + static_cast<std::ptrdiff_t>(end)},
+            stop);
+        for (std::size_t i = first; i < end; ++i) lengths[i] = std::move(found[i - first]);
+      });
+    }
+    RunInParallel(tasks);
+    return lengths;
   }
 
   // `without`: the lengths of the steps without it.

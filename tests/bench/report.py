@@ -3,12 +3,13 @@
 """What a full report costs by the size of the recording: time, memory, how time grows with the number of kernels, and how much of the
 processor time SQLite takes to read the rows.
 
-SQLite's part is measured apart, in a process that reads the same columns of the same tables as analyze does and only compares them: a
-bare read of 10 million kernels so takes 0.93 s, 0.77 s with the function that analyze reads with.
+SQLite's part is measured apart, in a process that reads the same columns of the same tables as analyze does, with the function that
+analyze reads with, and does nothing with them (analyzer/import/bare_read.cc; cmake -DTRACEINJECT_BENCH=ON). Without that program
+(--bare-read) Python reads and compares them, which takes a fifth longer: the share is then too large.
 
 Recordings are made of a short real one (repeat_run.py), in a folder that is removed afterwards; 30 million kernels need 5 GB there.
 
-    report.py build/release/bin/analyze --kernels 100000 --kernels 1000000 --kernels 10000000 --kernels 30000000
+    report.py build/release/bin/analyze --bare-read build/release/bin/bare_read --kernels 100000 --kernels 1000000 --kernels 10000000
 """
 
 import argparse
@@ -46,8 +47,10 @@ def cost_of(command):
     return Cost(seconds, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024)
 
 
-def bare_read(recording):
-    """A command that reads every value and runs no code but SQLite's, one call of a function a row."""
+def bare_read(program, recording):
+    """A command that reads every value and does nothing with it, one call of a function a row."""
+    if program:
+        return [program, recording, *(part for table in READ.items() for part in table)]
     queries = [f"SELECT count(max({columns})) FROM {table}" for table, columns in READ.items()]
     script = "import sqlite3, sys\nrun = sqlite3.connect(f'file:{sys.argv[1]}?immutable=1', uri=True)\n"
     script += "".join(f"run.execute({query!r}).fetchall()\n" for query in queries)
@@ -60,6 +63,7 @@ def main():
     parser.add_argument("--kernels", type=int, action="append", help="may be repeated (default: 10 million)")
     parser.add_argument("--recording", type=pathlib.Path, default=ROOT / "samples" / "recordings" / "transformer_h200.db.zst")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--bare-read", help="the program bare_read of the same build")
     parser.add_argument("--folder", help="where recordings are made (default: the system's for temporary files)")
     options = parser.parse_args()
     print(f"{len(os.sched_getaffinity(0))} processors")
@@ -73,7 +77,7 @@ def main():
             os.sync()  # what is still being written would slow the first run down
             count = int(made.split(":")[1].split()[0].replace(",", ""))
             # Turn about, so that other load of the machine meets both alike.
-            pairs = [(cost_of([options.analyze, recording]), cost_of(bare_read(recording))) for _ in range(options.runs)]
+            pairs = [(cost_of([options.analyze, recording]), cost_of(bare_read(options.bare_read, recording))) for _ in range(options.runs)]
             seconds, processor_s = (statistics.median(report[part] for report, _ in pairs) for part in range(2))
             memory = max(report.memory_bytes for report, _ in pairs)
             sqlite_s = statistics.median(read.processor_s for _, read in pairs)
