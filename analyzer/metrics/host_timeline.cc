@@ -75,8 +75,8 @@ class EndedBefore {
     --run;
     const auto ends = ops_.end.begin() + run->first;
     std::uint32_t after =
-        run->first + static_cast<std::uint32_t>(
-                         std::upper_bound(ends, ends + run->count, ended_before) - ends);
+        run->first +
+        static_cast<std::uint32_t>(std::upper_bound(ends, ends + run->count, ended_before) - ends);
     // Work of other streams that was launched meanwhile may have ended too; it is little.
     for (int tries = 0; tries < 64; ++tries) {
       if (after == run->first) {

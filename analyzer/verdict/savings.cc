@@ -157,10 +157,10 @@ class Estimator {
       const std::size_t first = part * scenarios.size() / parts;
       const std::size_t end = (part + 1) * scenarios.size() / parts;
       tasks.push_back([&, first, end] {
-        std::vector<std::vector<TimeNs>> found = replay_.RunAll(
-            {scenarios.begin() + static_cast<std::ptrdiff_t>(first),
-             scenarios.begin() + static_cast<std::ptrdiff_t>(end)},
-            stop);
+        std::vector<std::vector<TimeNs>> found =
+            replay_.RunAll({scenarios.begin() + static_cast<std::ptrdiff_t>(first),
+                            scenarios.begin() + static_cast<std::ptrdiff_t>(end)},
+                           stop);
         for (std::size_t i = first; i < end; ++i) lengths[i] = std::move(found[i - first]);
       });
     }
