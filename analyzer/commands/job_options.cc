@@ -82,6 +82,20 @@ int WriteJobOrExplain(const JobCommand& command, const Result<Job>& job) {
   return WriteOrExplain(command.program, command.output, text.value());
 }
 
+int ReportOnJob(const JobHelp& help, const std::vector<std::string>& arguments) {
+  JobCommand command{.program = help.program};
+  CLI::App app(help.about, help.program);
+  app.footer(help.footer);
+  AddJobOptions(app, command, help.files);
+  AddJobReportOptions(app, command);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  const Result<Job> job = [&] {
+    ProgressBar bar(!command.no_progress);
+    return LoadJob(command.paths, ReadingOptions(command, &bar));
+  }();
+  return WriteJobOrExplain(command, job);
+}
+
 PageStyle StyleOf(const JobCommand& command) {
   if (command.plain) return {kTextWidth, false};
   RunOptions of_output;

@@ -46,6 +46,18 @@ std::variant<const Job*, int> JobOrExplain(const JobCommand& command, const Resu
 // the files.
 int WriteJobOrExplain(const JobCommand& command, const Result<Job>& job);
 
+// What a command that reports on a job says of itself in --help.
+struct JobHelp {
+  const char* program;
+  const char* about;
+  const char* footer;
+  const char* files;  // that it takes, in words
+};
+
+// The whole command: parses, reads, and writes what the ranks tell of each other. Returns the exit
+// code.
+int ReportOnJob(const JobHelp& help, const std::vector<std::string>& arguments);
+
 // As StyleOf() of a run.
 PageStyle StyleOf(const JobCommand& command);
 

@@ -14,15 +14,7 @@ namespace traceinject {
 namespace {
 
 JobPlan Plan(int tensor, int data, int pipeline) {
-  JobPlan plan;
-  plan.tensor = tensor;
-  plan.data = data;
-  plan.pipeline = pipeline;
-  plan.ranks_per_host = 2;
-  plan.most_offset_ns = 2'000'000'000;
-  plan.most_drift_ppm = 50;
-  plan.missing = 0.001;
-  return plan;
+  return DisturbedLayout(tensor, data, pipeline, 2);
 }
 
 struct Score {

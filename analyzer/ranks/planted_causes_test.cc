@@ -26,13 +26,6 @@ int SeedsOr(int usual) {
 // One of a hundred may be wrong.
 int MayFail(int seeds) { return seeds / 100; }
 
-JobPlan Disturbed(JobPlan plan) {
-  plan.most_offset_ns = 2'000'000'000;
-  plan.most_drift_ppm = 50;
-  plan.missing = 0.001;
-  return plan;
-}
-
 // What is wrong with the message; empty: nothing.
 using Judge = std::function<std::string(const proto::Ranks&, const SimulatedJob&, std::uint64_t)>;
 

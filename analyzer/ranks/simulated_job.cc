@@ -262,6 +262,22 @@ std::vector<TimeNs> StepEnds(const std::vector<PlayedRank>& played) {
 
 }  // namespace
 
+JobPlan Disturbed(JobPlan plan) {
+  plan.most_offset_ns = 2'000'000'000;
+  plan.most_drift_ppm = 50;
+  plan.missing = 0.001;
+  return plan;
+}
+
+JobPlan DisturbedLayout(int tensor, int data, int pipeline, int ranks_per_host) {
+  JobPlan plan;
+  plan.tensor = tensor;
+  plan.data = data;
+  plan.pipeline = pipeline;
+  plan.ranks_per_host = ranks_per_host;
+  return Disturbed(plan);
+}
+
 JobPlan Healthy(JobPlan plan) {
   const JobPlan defaults;
   plan.straggler = plan.contended = plan.dead = -1;

@@ -68,6 +68,12 @@ struct JobPlan {
   int ranks() const { return tensor * data * pipeline; }
 };
 
+// With what recordings of a cluster have: clocks that are up to 2 s apart and drift by up to 50
+// ppm, and one of a thousand records missing.
+JobPlan Disturbed(JobPlan plan);
+// A disturbed job of this layout, with so many ranks on each host.
+JobPlan DisturbedLayout(int tensor, int data, int pipeline, int ranks_per_host);
+
 // The same job without anything planted. Clocks and recordings stay as they are.
 JobPlan Healthy(JobPlan plan);
 

@@ -30,7 +30,7 @@ void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
       ranks.incomplete_operations() > 0 ? fmt::format(", {} of them not found on every rank",
                                                       FormatCount(ranks.incomplete_operations()))
                                         : std::string()));
-  if (!ranks.has_slowdown()) return;
+  if (!ranks.has_slowdown() || ranks.ranks_size() < 2) return;
   page.Sentence(fmt::format(
       "A step takes {:.3f} times as long as with every rank at the usual of its peers. (The replay "
       "of the recording that says so gives its steps back within {}{}.)",
