@@ -192,7 +192,7 @@ class JobAnalysis {
       const auto own = work_.own_ns(rank, step), usual = work_.usual_ns(rank, step);
       return own && usual && *own > *usual ? *usual / *own : 1;
     };
-    const std::vector<double> before = replay_.Play({}), after = replay_.Play(even);
+    const std::vector<double>&before = replay_.unchanged(), after = replay_.Play(even);
     const double sum = std::accumulate(before.begin(), before.end(), 0.0),
                  ideal = std::accumulate(after.begin(), after.end(), 0.0);
     if (ideal > 0) to.set_slowdown(sum / ideal);

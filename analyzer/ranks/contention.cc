@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "analyzer/ranks/median.h"
+
 namespace traceinject {
 namespace {
 
@@ -12,12 +14,6 @@ constexpr TimeNs kBehindNs = 20'000;  // after the end of another: it waited for
 constexpr TimeNs kLeastDelayNs = 50'000;
 constexpr double kFarAbove = 8 * 1.4826;   // median absolute deviations
 constexpr std::size_t kLeastKernels = 16;  // that show what is usual
-
-TimeNs Median(std::vector<TimeNs> numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 // When the GPU did something in a step.
 TimeNs BusyIn(const StepFacts& step) {

@@ -4,18 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/ranks/median.h"
+
 namespace traceinject {
 namespace {
 
 // A normal distribution's standard deviation over its median absolute deviation.
 constexpr double kSigmaOfMad = 1.4826;
 constexpr double kFarOff = 4;  // standard deviations
-
-double Median(std::vector<double>& numbers) {
-  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
-}
 
 double MedianSlope(const std::vector<double>& x, const std::vector<double>& y) {
   const std::size_t half = x.size() / 2;

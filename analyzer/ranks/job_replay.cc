@@ -56,7 +56,7 @@ class LineBuilder {
     std::size_t summary = 0;
     std::uint32_t last = kNone;  // the operation added before
     TimeNs last_end = std::numeric_limits<TimeNs>::min();
-    TimeNs last_start = 0, last_ready = 0;  // wall; own
+    TimeNs last_ready = 0;  // own time
   };
 
   void AddSteps(std::size_t r) {
@@ -176,7 +176,6 @@ class LineBuilder {
       events.push_back({own.At(end), end, id, JobReplay::EventKind::kBlocked});
     if (seat.last != kNone) follows_.emplace_back(seat.last, id);
     seat.last = id;
-    seat.last_start = start;
     seat.last_end = end;
     seat.last_ready = ready;
   }
@@ -381,7 +380,8 @@ JobReplay::JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, co
     recorded_.push_back(count == 0 ? 0 : sum / static_cast<double>(count));
     recorded_sum += recorded_.back();
   }
-  for (const double length : Play({})) played_sum += length;
+  unchanged_ = Play({});
+  for (const double length : unchanged_) played_sum += length;
   error_ = recorded_sum > 0 ? std::abs(played_sum / recorded_sum - 1) : 0;
 }
 

@@ -59,6 +59,8 @@ class JobReplay {
   // Length of each of these steps: from the end of the step before to its own, the mean over ranks.
   // O(rows).
   std::vector<double> Play(const JobChange& change) const;
+  // Play() with nothing changed.
+  const std::vector<double>& unchanged() const { return unchanged_; }
   // As recorded, counted likewise.
   const std::vector<double>& recorded() const { return recorded_; }
   // |sum played with nothing changed / sum recorded - 1|.
@@ -92,7 +94,7 @@ class JobReplay {
   // Operations that come after one on a rank: successors_[first_successor_[i]...].
   std::vector<std::uint32_t> first_successor_, successors_;
   std::vector<Line> lines_;  // by summary
-  std::vector<double> recorded_;
+  std::vector<double> recorded_, unchanged_;
   double error_ = 0;
 };
 

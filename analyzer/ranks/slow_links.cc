@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analyzer/metrics/collectives.h"
+#include "analyzer/ranks/median.h"
 
 namespace traceinject {
 namespace {
@@ -25,12 +26,6 @@ struct LinkClass {
 
   auto operator<=>(const LinkClass&) const = default;
 };
-
-double Median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 struct GroupRate {
   std::size_t group = 0;

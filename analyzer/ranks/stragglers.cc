@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "analyzer/metrics/bootstrap.h"
+#include "analyzer/ranks/median.h"
 
 namespace traceinject {
 namespace {
@@ -24,13 +25,6 @@ double Mean(const std::vector<double>& values) {
   return values.empty() ? 0
                         : std::accumulate(values.begin(), values.end(), 0.0) /
                               static_cast<double>(values.size());
-}
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 struct Lateness {
@@ -260,7 +254,7 @@ Imbalance FindImbalance(const WorkTable& work, const JobReplay& replay, double s
 
 JobSaving SavingOf(const JobReplay& replay, const JobChange& change) {
   JobSaving saving;
-  const std::vector<double> before = replay.Play({}), after = replay.Play(change);
+  const std::vector<double>&before = replay.unchanged(), after = replay.Play(change);
   std::vector<double> saved;
   for (std::size_t i = 0; i < before.size(); ++i) saved.push_back(before[i] - after[i]);
   if (saved.empty()) return saving;
