@@ -328,7 +328,7 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "times that CUPTI was taken out of the process while nothing was recorded"},
     {"cupti", "kept", HealthSeverity::kInfo,
      "times that it stayed after a window although TRACEINJECT_DETACH was set, as another client "
-     "used it or cuptiFinalize failed"},
+     "used or had used it, or cuptiFinalize failed"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

@@ -47,7 +47,6 @@ bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.t
 
 bool CuptiClient::Open() {
   in_window_ = true;
-  leave_due_ = false;
   if (!MayRecord()) return true;
   if (g_shared_session.away() && !ComeBack()) return false;
   BringTheirsBack();
@@ -93,24 +92,12 @@ void CuptiClient::Close() {
 }
 
 void CuptiClient::LeaveIfAsked() {
-  leave_due_ = options_->detach && !g_shared_session.away();
-  LeaveIfDue();
-  if (leave_due_) g_counters.Add(Health::kCuptiKept);
-}
-
-void CuptiClient::LeaveIfDue() {
-  if (!leave_due_ || !CanLeave()) return;
-  leave_due_ = false;
-  if (!Leave()) g_counters.Add(Health::kCuptiKept);
-}
-
-bool CuptiClient::CanLeave() const {
-  return g_shared_session.there() && !g_shared_session.IsUsedByThem() &&
-         !unseen_client_.Subscribes();
+  if (options_->detach && !g_shared_session.away() && !Leave()) g_counters.Add(Health::kCuptiKept);
 }
 
 // All is decoded before, as that calls CUPTI, too.
 bool CuptiClient::Leave() {
+  if (unseen_client_.active()) return false;
   activity_.BringBack();
   drain_();
   if (!activity_.Leave()) return false;
@@ -124,30 +111,40 @@ bool CuptiClient::FollowProfiler() {
   if (g_profiler_room.wanted() || room_gap_.row == 0) return true;
   log_->Line("the profiler that had asked for room is done");
   CaptureGapRow gap = std::exchange(room_gap_, {});
-  if (in_window_ && !Open()) return false;
+  if (!ComeBackAfterProfiler()) return false;
   gap.dur = NowNs() - base_ns_ - gap.start;
   batch_->gaps.push_back(gap);
   return true;
 }
 
+// It takes our callbacks, and all of CUPTI at its end: what is ours is off and has come back
+// before.
 void CuptiClient::MakeRoom() {
-  if (room_gap_.row == 0) {
-    const std::int64_t since = NowNs() - base_ns_;
-    const bool can_leave = CanLeave();
-    if (can_leave) activity_.Stop();
-    if (!g_shared_session.away() && !(can_leave && Leave())) {
-      if (can_leave && in_window_) Start();
-      log_->Line("there is no room for a profiler: CUPTI cannot be left");
-      return g_profiler_room.Reply(ProfilerRoom::Answer::kRefused);
-    }
-    room_gap_ = {since, -1, "proton", ++last_gap_row_};
-    batch_->gaps.push_back(room_gap_);
+  if (g_shared_session.IsUsedByThem() || g_shared_session.aside())
+    return g_profiler_room.Reply(ProfilerRoom::Answer::kRefused);
+  room_gap_ = {NowNs() - base_ns_, -1, "proton", ++last_gap_row_};
+  batch_->gaps.push_back(room_gap_);
+  if (!g_shared_session.away()) {
+    activity_.Stop();
+    activity_.BringBack();
+    drain_();
+    activity_.StandAside();
   }
   g_profiler_room.Reply(ProfilerRoom::Answer::kMade);
 }
 
+bool CuptiClient::ComeBackAfterProfiler() {
+  if (g_shared_session.away()) return !in_window_ || Open();
+  std::string why;
+  if (activity_.RegisterCallbacks(&why)) {
+    if (in_window_) Start();
+    return true;
+  }
+  log_->Line("cannot record again: " + why);
+  return false;
+}
+
 void CuptiClient::BeginFlush(bool probing) {
-  LeaveIfDue();
   unseen_client_.Begin(NowNs(), probing && IsRecording());
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Us as one client of CUPTI among others: we are there in the windows of the plan, stand aside for
 // a client that no wrapper sees (unseen_client.h), begin anew after one that took all of CUPTI
-// away, and leave CUPTI to a profiler that brings its own copy (profiler_room.h), and between
-// windows where that is asked for (TRACEINJECT_DETACH). What the recording lacks for the sake of
-// others becomes rows of capture_gap.
+// away, leave CUPTI to a profiler that asks for it (profiler_room.h), and take it out of the
+// process between windows where that is asked for (TRACEINJECT_DETACH). What the recording lacks
+// for the sake of others becomes rows of capture_gap.
 //
 // All on the writer thread, but for Begin().
 #pragma once
@@ -64,11 +64,10 @@ class CuptiClient {
   // In a window, and no profiler has the room that it asked for.
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   void BringTheirsBack();
-  void LeaveIfDue();
-  bool CanLeave() const;
   bool Leave();
   bool ComeBack();
   void MakeRoom();
+  bool ComeBackAfterProfiler();
   bool Start();
   void StandAside();
   bool Resume(std::int64_t lost_ns);
@@ -83,7 +82,6 @@ class CuptiClient {
   UnseenClient unseen_client_;
   std::vector<std::string> refused_;
   bool in_window_ = false;
-  bool leave_due_ = false;      // since the last window, whose records may still be in CUPTI
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not
   CaptureGapRow room_gap_{};    // since a profiler has the room that it asked for; the same
   std::uint64_t last_gap_row_;

@@ -180,11 +180,11 @@ constexpr OptionRow kOptions[] = {
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
     {{"TRACEINJECT_DETACH", "0",
-      "1: between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB and `analyze trigger` CUPTI is "
-      "taken out of the process (cuptiFinalize), as else it costs some 400 ns a launch once "
-      "something was recorded. Coming back takes some 10 ms, and cuptiFinalize has crashed "
-      "training "
-      "programs of others. CUPTI is kept while torch.profiler or another client uses it"},
+      "1: between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB and `analyze trigger` CUPTI"
+      " is taken out of the process (cuptiFinalize), as else it costs some 400 ns a launch once"
+      " something was recorded. Coming back takes some 10 ms. CUDA calls are then recorded as "
+      "the driver's, not the runtime's, and CUPTI stays from the first session of "
+      "torch.profiler or another client on: cuptiFinalize corrupts memory otherwise"},
      "0 or 1",
      Switch<&Options::detach>},
     {{"TRACEINJECT_AB", "0",

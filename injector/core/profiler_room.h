@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A profiler that the program is about to start brings a copy of CUPTI of its own (Triton's Proton
-// does), which CUPTI refuses while ours is in the process. Who starts it asks for room; the writer
-// thread makes it, or says that it cannot.
+// A profiler that the program is about to start takes CUPTI's records for itself, and no wrapper
+// sees it (Triton's Proton). Who starts it asks for room; the writer thread makes it, or says that
+// it cannot, as another client is there.
 #pragma once
 
 #include <atomic>

@@ -191,6 +191,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
 bool Activity::Register(CuptiLibrary* cupti, const Options& options, std::string* why) {
   cupti_ = g_cupti = cupti;
   kinds_ = options.kinds;
+  runtime_calls_ = !options.detach;  // else it could never be left (SharedSession::CanBeFinalized)
   g_pool.SetLimit(options.buffer_bytes);
   return RegisterCallbacks(why);
 }
@@ -232,7 +233,8 @@ void Activity::BringBack() {
 bool Activity::Leave() {
   if (!g_shared_session.there() || cupti_->Finalize == nullptr) return false;
   const FlushTurn turn;
-  if (g_shared_session.IsUsedByThem() || !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave()))
+  if (g_shared_session.IsUsedByThem() || !g_shared_session.CanBeFinalized() ||
+      !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave()))
     return false;
   std::vector<const std::uint8_t*> waiting;  // came back while we left
   for (const Node* node = g_completed.load(std::memory_order_acquire); node != nullptr;
@@ -272,12 +274,16 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
         "api: this CUPTI (version " + std::to_string(cupti_->version) +
         ") cannot select single calls: all CUDA calls are traced, which costs more");
     bool anything = false;
-    for (const CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER})
-      anything |= g_shared_session.SetKind(SharedSession::kOurs, kind, true) == CUPTI_SUCCESS;
+    for (const CUpti_ActivityKind kind :
+         {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {
+      if (kind == CUPTI_ACTIVITY_KIND_DRIVER || runtime_calls_)
+        anything |= g_shared_session.SetKind(SharedSession::kOurs, kind, true) == CUPTI_SUCCESS;
+    }
     return anything;
   }
   bool anything = false;
   for (const AllowedCall& call : kAllowList) {
+    if (call.domain == CudaDomain::kRuntime && !runtime_calls_) continue;
     // A version that does not know a newer call refuses it: nothing is lost.
     anything |= g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, true) ==
                 CUPTI_SUCCESS;

@@ -74,6 +74,7 @@ class Activity {
 
   CuptiLibrary* cupti_ = nullptr;
   std::vector<std::string> kinds_;  // as options name them
+  bool runtime_calls_ = true;
   bool probing_ = false;
 };
 

@@ -83,6 +83,7 @@ CUptiResult SharedSession::SetKind(Side side, CUpti_ActivityKind kind, bool on) 
 CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   const bool begins = side == kTheirs && request() != nullptr && !wanted_[kTheirs].HasAnyKind();
   if (begins) Begin();
+  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) NoteHarm();
   const CUptiResult result = EnableInCupti(side, kind);
   if (result == CUPTI_SUCCESS) {
     wanted_[side].SetKind(kind, true);
@@ -175,6 +176,7 @@ void SharedSession::RestoreCalls(Side side, CudaDomain domain) const {
 
 CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
   if (side == kTheirs && on) SetBusy();
+  if (domain == CudaDomain::kRuntime && on) NoteHarm();
   wanted_[side].SetCall(domain, cbid, on);
   if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
   return SwitchCall(domain, cbid, on || wanted_[1 - side].HasCall(domain, cbid));

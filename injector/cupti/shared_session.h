@@ -49,8 +49,15 @@ class SharedSession {
   bool aside() const { return presence_.load(std::memory_order_acquire) == Presence::kAside; }
   bool away() const { return presence_.load(std::memory_order_acquire) == Presence::kAway; }
 
-  // Leaves CUPTI by cuptiFinalize(), where no other client uses it. Holds FlushTurn.
+  // Leaves CUPTI by cuptiFinalize(), where no other client uses it and CanBeFinalized(). Holds
+  // FlushTurn.
   CUptiResult Leave();
+  // cuptiFinalize() corrupts the heap of a process in which records of runtime calls were ever on,
+  // or somebody subscribed while those of driver calls were (tests/gpu/cupti_detach.cc).
+  bool CanBeFinalized() const { return !harmed_by_finalize_.load(std::memory_order_relaxed); }
+  void NoteSubscriber() {
+    if (wanted_[kOurs].HasAnyKind() || wanted_[kTheirs].HasAnyKind()) NoteHarm();
+  }
   // Another client comes: we are there again if we had left. Holds FlushTurn.
   void Return();
   // Whether a client that is seen is in a session, or about to be.
@@ -99,7 +106,10 @@ class SharedSession {
   }
 
   // Whether the other client subscribed to CUPTI, which only one can.
-  void SetSubscribed(bool on) { subscribed_.store(on, std::memory_order_relaxed); }
+  void SetSubscribed(bool on) {
+    subscribed_.store(on, std::memory_order_relaxed);
+    if (on) NoteSubscriber();
+  }
   bool subscribed() const { return subscribed_.load(std::memory_order_relaxed); }
 
   // A client that is not seen (unseen_client.h) took our callbacks and the buffers that CUPTI has,
@@ -116,6 +126,7 @@ class SharedSession {
 
  private:
   void TakenAway();
+  void NoteHarm() { harmed_by_finalize_.store(true, std::memory_order_relaxed); }
   void Begin();
   void End();
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
@@ -140,6 +151,7 @@ class SharedSession {
   std::atomic<int> lent_{0};
   std::atomic<std::uint32_t> own_thread_{0};  // as records tell
   std::atomic<bool> subscribed_{false};
+  std::atomic<bool> harmed_by_finalize_{false};
   std::atomic<std::int64_t> finalized_ns_{0};
   std::atomic<int> taken_away_count_{0};
 };

@@ -112,6 +112,7 @@ bool UnseenClient::Subscribes(std::uint32_t* correlation) const {
     return false;
   CUpti_SubscriberHandle subscriber = nullptr;
   if (cupti_->Subscribe(&subscriber, OnCall, nullptr) != CUPTI_SUCCESS) return true;
+  g_shared_session.NoteSubscriber();
   g_correlation.store(0);
   if (cupti_->EnableCallback != nullptr &&
       cupti_->EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kProbeCall) ==

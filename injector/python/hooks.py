@@ -24,7 +24,9 @@ import functools
 import gc
 import itertools
 import os
+import shutil
 import sys
+import tempfile
 import time
 import types
 import weakref
@@ -39,6 +41,14 @@ ALLOCATOR_PERIOD_NS = 1_000_000_000
 TORCH_ATTENTION, FLASH_ATTENTION = 1, 2  # attention_shape.library
 FORWARD, BACKWARD = 1, 2  # attention.direction
 LONGEST_WAIT_FOR_ROOM_S = 2
+PROTONS_CUPTI = "TRITON_CUPTI_LIB_PATH"  # the folder in which it looks for libcupti.so
+
+
+def loaded_libraries(prefix):
+    """Paths of the libraries in this process whose names begin so."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        paths = {line[line.index("/"):].rstrip("\n") for line in maps if "/" in line}
+    return [path for path in paths if os.path.basename(path).startswith(prefix)]
 
 
 def make_install(reports, modules=sys.modules, clock=time.time_ns):
@@ -542,7 +552,8 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                 owner.backward = staticmethod(mark_backward(methods[1]))
 
     def hook_proton(module, compiling):
-        """Proton brings its own copy of CUPTI, which fails beside the one that we record with: ours is left until its last session is over."""
+        """Proton takes CUPTI's records for itself: we leave them to it until its last session is over. And it brings a copy of CUPTI, which
+        CUPTI refuses in a process where another copy was used: it gets that one."""
         library = module.libproton  # all of Proton's functions go through it, however they were imported
         if is_ours(library.start):
             return
@@ -550,6 +561,28 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
 
         def uses_cupti(args):
             return any(isinstance(arg, str) and arg.startswith("cupti") for arg in args[1:5])  # after the name, in an order that varies
+
+        def lend_loaded_cupti():
+            """Proton is to load the copy of CUPTI that is loaded already. A function that undoes that."""
+            copies = loaded_libraries("libcupti.so")
+            if len(copies) != 1:
+                return lambda: None
+            try:
+                folder = tempfile.mkdtemp(prefix="traceinject-")
+                os.symlink(copies[0], os.path.join(folder, "libcupti.so"))
+            except OSError:
+                return lambda: None
+            before = os.environ.get(PROTONS_CUPTI)
+            os.environ[PROTONS_CUPTI] = folder
+
+            def undo():
+                if before is None:
+                    del os.environ[PROTONS_CUPTI]
+                else:
+                    os.environ[PROTONS_CUPTI] = before
+                shutil.rmtree(folder, ignore_errors=True)
+
+            return undo
 
         def ask_and_wait():
             until = time.monotonic() + LONGEST_WAIT_FOR_ROOM_S
@@ -566,12 +599,13 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                 if compiling() or not uses_cupti(args):
                     return original(*args, **kwargs)
                 ask_and_wait()
-                session = None
+                undo = lend_loaded_cupti()
                 try:
                     session = original(*args, **kwargs)
                     sessions.add(session)
                     return session
                 finally:
+                    undo()
                     end(())
 
             return start

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Triton's Proton in the recorded process, with a copy of CUPTI of its own, which cannot subscribe while another copy is in the process."""
+"""Triton's Proton in the recorded process, with a copy of CUPTI of its own, which cannot subscribe once another copy was used in the process."""
 
 import json
 import os
@@ -15,14 +15,15 @@ import windows_test
 class Proton(python_test.Program):
     def setUp(self):
         super().setUp()
-        self.copy = self.temporary / "libcupti.so.13"
-        shutil.copy(harness.FAKE_GPU / "cuda13" / "libcupti.so.13", self.copy)
+        self.own = self.temporary / "own"
+        self.own.mkdir()
+        shutil.copy(harness.FAKE_GPU / "cuda13" / "libcupti.so.13", self.own / "libcupti.so")
 
     def profile(self, sessions, *flags, preload=True, env=()):
         """The phases that the program tells, what was recorded of them, the gaps, and what Proton got."""
         path = self.folder / f"truth.profile.{'traced' if preload else 'plain'}"
         ended = self.run_program("--scene", "proton", "--sessions", sessions, *flags, preload=preload,
-                                 env={"FAKE_PROFILER_CUPTI": str(self.copy), "FAKE_GPU_PROFILE": str(path), **dict(env)})
+                                 env={"TRITON_CUPTI_LIB_PATH": str(self.own), "FAKE_GPU_PROFILE": str(path), **dict(env)})
         self.assertEqual(ended.code, 0)
         return ended, profiler_test.Profile(path) if path.exists() else None
 
@@ -58,7 +59,6 @@ class Proton(python_test.Program):
         self.assertLess(since, phases[1][1])
         self.assertLess(phases[1][2], until)
         self.assertLess(until, phases[2][2])
-        self.assertEqual(recording.count("cupti", "detached"), 1)
 
     def test_one_session_after_another(self):
         self.check("one,one", recorded=(1, 0, 1, 0, 1), reasons=("proton", "proton"))
@@ -71,13 +71,13 @@ class Proton(python_test.Program):
         self.assertIsNone(until, "to the end")
 
     def test_copy_that_both_use(self):
-        self.copy = harness.FAKE_GPU / "cuda13" / "libcupti.so.13"
+        (self.own / "libcupti.so").unlink()
+        (self.own / "libcupti.so").symlink_to(harness.FAKE_GPU / "cuda13" / "libcupti.so.13")
         self.check("one", recorded=(1, 0, 1))
 
     def test_sessions_without_cupti_and_those_that_fail(self):
         recording, phases, _ = self.check("instrumentation,broken", recorded=(1, 1, 1, 0, 1), reasons=())
         self.assertEqual(phases[3][0], "Failed to execute cuptiSubscribe with error 15")
-        self.assertEqual(recording.count("cupti", "detached"), 0)
 
     def test_window_that_opens_meanwhile(self):
         for detach in "01":
@@ -93,14 +93,11 @@ class Proton(python_test.Program):
             self.assertGreater(len(recording.kernels()), 10)
             self.remove_files()
 
-    def test_without_room_it_is_as_it_was(self):
-        """CUPTI that cannot be finalized, and a recording without the Python side: Proton fails, the recording goes on."""
-        for env in ({"FAKE_CUPTI_FAIL": "cuptiFinalize"}, {"TRACEINJECT_PYTHON": "0"}):
-            ended, _ = self.profile("one", *(["--never-hooked"] if "TRACEINJECT_PYTHON" in env else []), env=env)
-            self.assertIn("cuptiSubscribe: 39", ended.stderr)
-            recording = self.open()
-            self.assertEqual(len(recording.kernels()), 90)
-            self.remove_files()
+    def test_without_the_python_side_it_fails(self):
+        """A recording without the Python side: Proton fails, the recording goes on."""
+        ended, _ = self.profile("one", "--never-hooked", env={"TRACEINJECT_PYTHON": "0"})
+        self.assertIn("cuptiSubscribe: 39", ended.stderr)
+        self.assertEqual(len(self.open().kernels()), 90)
 
 
 if __name__ == "__main__":

@@ -160,7 +160,7 @@ class Windows(python_test.Program):
 class DetachedBetweenWindows(Windows):
     """The same where CUPTI is left between windows."""
 
-    OPTIONS = {"TRACEINJECT_DETACH": "1"}
+    OPTIONS = {"TRACEINJECT_DETACH": "1", "FAKE_CUPTI_FRAGILE": "1"}
 
     def check_calls(self, ended):
         """Between windows nothing calls CUPTI: it comes back for the next one, beginning with a look at whether it is free."""

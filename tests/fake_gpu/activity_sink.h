@@ -60,10 +60,9 @@ class ActivitySink {
   ~ActivitySink() = default;
 };
 
-// The driver tells one: of two copies of libcupti in a process, the one that was first. False:
-// another one has the place.
+// The driver tells one: of two copies of libcupti in a process, the one that was first, for good,
+// also after its cuptiFinalize. False: another one has the place.
 bool TakeActivitySink(ActivitySink* sink);
-void GiveActivitySinkBack(ActivitySink* sink);
 ActivitySink* GetActivitySink();  // null: none
 
 }  // namespace traceinject::fake

@@ -21,9 +21,6 @@ bool TakeActivitySink(ActivitySink* sink) {
   ActivitySink* nobody = nullptr;
   return activity_sink.compare_exchange_strong(nobody, sink) || nobody == sink;
 }
-void GiveActivitySinkBack(ActivitySink* sink) {
-  activity_sink.compare_exchange_strong(sink, nullptr);
-}
 ActivitySink* GetActivitySink() { return activity_sink; }
 
 ApiCall* ApiCall::Current() { return current_call; }

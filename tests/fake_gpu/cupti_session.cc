@@ -69,8 +69,8 @@ CuptiSession::CuptiSession()
       per_thread_buffers_(version_ >= kPerThreadDefaultVersion) {}
 
 bool CuptiSession::Attach(const char* function) {
-  if (GetActivitySink() == this) return true;
   if (!TakeActivitySink(this)) return false;
+  if (attached_.exchange(true)) return true;
   if (TruthWanted()) TruthLine("cupti").Text("call", function).Number("time", NowNs()).Write();
   return true;
 }
@@ -131,6 +131,7 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
        (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_KERNEL])))
     return CUPTI_ERROR_NOT_COMPATIBLE;
   kinds_[static_cast<std::size_t>(kind)] = enabled;
+  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME && enabled) fragile_ = true;
   // A kind of calls is all of them, whatever was chosen before.
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
     for (auto& call : kind == CUPTI_ACTIVITY_KIND_RUNTIME ? runtime_calls_ : driver_calls_)
@@ -145,6 +146,7 @@ CUptiResult CuptiSession::SetCall(Domain domain, CUpti_CallbackId id, bool enabl
   auto& calls = domain == Domain::kRuntime ? runtime_calls_ : driver_calls_;
   if (id == 0 || id >= calls.size()) return CUPTI_ERROR_INVALID_PARAMETER;
   calls[id] = enabled;
+  if (domain == Domain::kRuntime && enabled) fragile_ = true;
   return CUPTI_SUCCESS;
 }
 
@@ -176,6 +178,9 @@ void CuptiSession::OnOperation(const Operation& operation) {
 }
 
 void CuptiSession::SetSubscriber(CUpti_CallbackFunc callback, void* data) {
+  const bool any_call = std::any_of(driver_calls_.begin(), driver_calls_.end(),
+                                    [](const auto& call) { return call.load(); });
+  if (callback != nullptr && any_call) fragile_ = true;
   const std::lock_guard lock(subscriber_mutex_);
   for (auto& call : called_back_) call = false;
   subscriber_ = callback;
@@ -456,7 +461,12 @@ CUptiResult CuptiSession::FlushAll(bool forced) {
   return result;
 }
 
+// FAKE_CUPTI_FRAGILE: seen on hardware (tests/gpu/cupti_detach.cc).
 void CuptiSession::Finalize() {
+  if (fragile_ && SettingNumber("FAKE_CUPTI_FRAGILE", 0) != 0)
+    Misused(
+        "cuptiFinalize after runtime calls were on, or a subscriber came while driver calls were: "
+        "the real one corrupts the heap");
   for (auto& kind : kinds_) kind = false;
   for (auto& call : runtime_calls_) call = false;
   for (auto& call : driver_calls_) call = false;
@@ -465,9 +475,9 @@ void CuptiSession::Finalize() {
   request_ = nullptr;
   complete_ = nullptr;
   finalized_ = true;
+  attached_ = false;
   SetClock(nullptr);
   ApiCall::RestartCorrelations();
-  GiveActivitySinkBack(this);
   if (TruthWanted())
     TruthLine("cupti").Text("call", "cuptiFinalize").Number("time", NowNs()).Write();
 }

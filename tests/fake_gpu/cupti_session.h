@@ -147,7 +147,7 @@ class CuptiSession final : public ActivitySink {
   pid_t worker_owner_ = 0;
   std::int64_t left_to_drop_;
 
-  std::atomic<bool> flushing_{false}, finalized_{false};
+  std::atomic<bool> flushing_{false}, finalized_{false}, attached_{false}, fragile_{false};
   std::atomic<std::size_t> dropped_{0};
   std::atomic<bool> per_thread_buffers_;
   std::atomic<bool> system_thread_ids_{false};

@@ -123,14 +123,13 @@ TABLE = [
           "the note beside the place, which analyze prints; the fact spool",
           [SPOOL + "test_place_that_vanishes", SPOOL + "test_place_that_is_full_or_too_slow", SPOOL + "test_killed_process_leaves_it_in_the_spool",
            SPOOL + "test_spool_that_cannot_be_had"]),
-    Fault("a profiler with its own copy of CUPTI", "Triton's Proton: one session, several, none that ends; beside windows; room cannot be made",
-          "capture_gap with the reason proton; cupti.detached",
+    Fault("a profiler with its own copy of CUPTI", "Triton's Proton: one session, several, none that ends; beside windows; without the Python side",
+          "capture_gap with the reason proton",
           [PROTON + "test_own_copy", PROTON + "test_two_sessions_at_once", PROTON + "test_session_that_is_not_finished",
-           PROTON + "test_window_that_opens_meanwhile", PROTON + "test_without_room_it_is_as_it_was",
-           DETACH + "test_client_with_its_own_copy_of_cupti_while_it_is_left"]),
+           PROTON + "test_window_that_opens_meanwhile", PROTON + "test_without_the_python_side_it_fails"]),
     Fault("CUPTI that is left between windows", "another client begins, records, or has begun meanwhile; cuptiFinalize fails",
           "cupti.detached, cupti.kept",
-          [DETACH + "test_session_while_cupti_is_left", DETACH + "test_cupti_is_kept_during_a_session",
+          [DETACH + "test_session_while_cupti_is_left", DETACH + "test_cupti_is_kept_from_the_first_session_on",
            DETACH + "test_client_that_no_wrapper_sees_while_cupti_is_left", DETACH + "test_cupti_that_cannot_be_finalized"]),
 ]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is C++ in the package: it subscribes to CUPTI with the first session, and finalizes it with the last."""
+"""What is C++ in the package: it subscribes to CUPTI with the first session, and finalizes it with the last. It loads libcupti.so from a
+folder that the environment names."""
 
 import ctypes
 import itertools
@@ -13,6 +14,7 @@ sessions = set()
 def start(name, context, data, backend, mode):
     if backend == "broken":
         raise RuntimeError("Failed to execute cuptiSubscribe with error 15")
+    os.environ.setdefault("FAKE_PROFILER_CUPTI", os.path.join(os.environ["TRITON_CUPTI_LIB_PATH"], "libcupti.so"))
     if backend != "instrumentation" and not sessions:
         library.profiler_start()
     number = next(numbers)
