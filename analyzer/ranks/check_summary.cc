@@ -103,6 +103,8 @@ Status CheckSummary(const RankSummary& summary) {
   const double clock = summary.busy_sm_clock_mhz;
   if (!(clock == -1 || (clock >= 0 && std::isfinite(clock))) || !IsShare(summary.throttled_share))
     return Wrong("the clock of the GPU");
+  if (!(summary.nvlink_gb_per_s >= 0 && std::isfinite(summary.nvlink_gb_per_s)))
+    return Wrong("the rate of NVLink");
   return Done{};
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analyzer/metrics/collectives.h"
 #include "analyzer/metrics/gap_causes.h"
@@ -119,6 +120,7 @@ GroupOperations DescribeGroup(const Rank& rank, const Device& device, std::uint3
   group.rank = communicator.rank.value_or(-1);
   group.nodes = communicator.nodes.value_or(-1);
   group.name = communicator.name;
+  group.way = SlowestWay(rank, {index});
   return group;
 }
 
@@ -214,6 +216,21 @@ void SetClock(const Device& device, const std::vector<StepFacts>& steps, RankSum
       static_cast<double>(found->slowed_busy_ns) / static_cast<double>(found->busy_ns);
 }
 
+// What slows NCCL down if it is set wrongly.
+std::vector<std::string> NcclSettings(const Rank& rank) {
+  constexpr std::string_view kPrefixes[] = {
+      "NCCL_ALGO", "NCCL_PROTO", "NCCL_P2P_",       "NCCL_SHM_",     "NCCL_MAX_",
+      "NCCL_MIN_", "NCCL_NET",   "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS"};
+  std::vector<std::string> settings;
+  for (const SystemFact& fact : rank.facts) {
+    const bool counts = fact.kind == "env" && !fact.value.empty() &&
+                        std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                                    [&](auto prefix) { return fact.key.starts_with(prefix); });
+    if (counts) settings.push_back(fact.key + "=" + fact.value);
+  }
+  return settings;
+}
+
 RankSummary DescribeProcess(const Rank& rank, const Device& device) {
   RankSummary summary;
   summary.path = rank.path;
@@ -228,6 +245,8 @@ RankSummary DescribeProcess(const Rank& rank, const Device& device) {
   summary.closed = rank.closed;
   summary.start = rank.start;
   summary.end = rank.end;
+  summary.nvlink_gb_per_s = NvlinkRate(rank, device);
+  summary.nccl_settings = NcclSettings(rank);
   for (const HealthCounter& counter : rank.health)
     summary.dropped += counter.counter == "dropped" ? counter.value : 0;
   return summary;
