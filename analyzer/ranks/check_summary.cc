@@ -93,7 +93,8 @@ Status CheckSummary(const RankSummary& summary) {
   }
   if (summary.kernels.size() > kMostKernelFacts) return Wrong("the number of kernels");
   for (const KernelFacts& kernel : summary.kernels) {
-    if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns))
+    if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns) ||
+        !IsCount(kernel.blocks))
       return Wrong("the figures of a kernel");
   }
   for (const HungFacts& hung : summary.hung) {

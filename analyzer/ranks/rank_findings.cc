@@ -149,6 +149,11 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
           fmt::format("it runs {:.2f} times as many kernels a step, which take {:.2f} "
                       "times as long as on its peers",
                       straggler.kernel_count_ratio, straggler.kernel_ratio));
+      if (straggler.larger_share > 0)
+        to.add_evidence(
+            fmt::format("kernels that take {:.0f} % of its time are larger than those of the same "
+                        "name on its peers (more thread blocks)",
+                        100 * straggler.larger_share));
       to.add_levers(
           "share the work evenly: batch and sequence sizes, layers, experts of this rank");
       break;

@@ -67,6 +67,7 @@ struct KernelFacts {
   std::string name;
   std::int64_t count = 0;
   TimeNs total_ns = 0, median_ns = 0;
+  std::int64_t blocks = 0;  // thread blocks of a launch, the mean; 0: unknown
 };
 
 // An operation that the process had begun and that no kernel ended, at the end of its recording.

@@ -2,6 +2,7 @@
 #include "analyzer/ranks/summarise_rank.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -19,6 +20,8 @@
 
 namespace traceinject {
 namespace {
+
+constexpr double kMostBlocks = 1e18;  // a damaged file may say anything
 
 bool Computes(const GpuOps& ops, std::size_t row) {
   return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
@@ -68,20 +71,31 @@ TimeNs TakeMedian(std::vector<TimeNs>& durations) {
 // Fills in StepFacts::kernels, and returns what took most of the time of the regular steps.
 std::vector<KernelFacts> CountKernels(const Rank& rank, const GpuOps& ops,
                                       std::vector<StepFacts>& steps, const StepOfTime& step_of) {
-  std::map<std::uint32_t, std::vector<TimeNs>> durations;  // by name
+  struct Launches {
+    std::vector<TimeNs> durations;
+    double blocks = 0;
+  };
+  std::map<std::uint32_t, Launches> launches;  // by name
   for (std::size_t row = 0; row < ops.size(); ++row) {
     if (!Computes(ops, row)) continue;
     const std::uint32_t step = step_of(ops.start[row]);
     if (step == kNone) continue;
     ++steps[step].kernels;
-    if (steps[step].regular)
-      durations[rank.shapes[ops.detail[row]].name].push_back(ops.end[row] - ops.start[row]);
+    if (!steps[step].regular) continue;
+    const KernelShape& shape = rank.shapes[ops.detail[row]];
+    Launches& of_name = launches[shape.name];
+    of_name.durations.push_back(ops.end[row] - ops.start[row]);
+    of_name.blocks += static_cast<double>(shape.grid[0]) * shape.grid[1] * shape.grid[2];
   }
   std::vector<KernelFacts> kernels;
-  for (auto& [name, of_name] : durations) {
-    KernelFacts facts{std::string(rank.string(name)), static_cast<std::int64_t>(of_name.size())};
-    for (const TimeNs duration : of_name) facts.total_ns += duration;
-    facts.median_ns = TakeMedian(of_name);
+  for (auto& [name, of_name] : launches) {
+    KernelFacts facts;
+    facts.name = rank.string(name);
+    facts.count = static_cast<std::int64_t>(of_name.durations.size());
+    for (const TimeNs duration : of_name.durations) facts.total_ns += duration;
+    facts.median_ns = TakeMedian(of_name.durations);
+    facts.blocks = std::llround(
+        std::clamp(of_name.blocks / static_cast<double>(facts.count), 0.0, kMostBlocks));
     kernels.push_back(std::move(facts));
   }
   std::sort(kernels.begin(), kernels.end(), [](const KernelFacts& a, const KernelFacts& b) {

@@ -254,6 +254,7 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
     entry.set_count(kernel.count);
     entry.set_total_ns(kernel.total_ns);
     entry.set_median_ns(kernel.median_ns);
+    entry.set_blocks(kernel.blocks);
   }
   to.set_busy_sm_clock_mhz(from.busy_sm_clock_mhz);
   to.set_throttled_share(from.throttled_share);
@@ -287,7 +288,8 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
     to.groups.push_back(std::move(read).value());
   }
   for (const proto::KernelFacts& kernel : from.kernels())
-    to.kernels.push_back({kernel.name(), kernel.count(), kernel.total_ns(), kernel.median_ns()});
+    to.kernels.push_back(
+        {kernel.name(), kernel.count(), kernel.total_ns(), kernel.median_ns(), kernel.blocks()});
   for (const proto::HungFacts& hung : from.hung()) {
     to.hung.push_back({hung.hash(), hung.function(), hung.bytes(), hung.sequence(), hung.since()});
   }
