@@ -44,27 +44,11 @@ LargeOperations Collect(const NcclLinks& launches, Interval window) {
   return found;
 }
 
-// The ways by which NCCL's log says that this rank is connected.
-struct Ways {
-  bool gpu_to_gpu = false, host_memory = false, sockets = false, network = false;
-
-  bool any() const { return gpu_to_gpu || host_memory || sockets || network; }
-};
-
-Ways WaysOf(const Rank& rank, const std::set<std::uint32_t>& communicators) {
-  Ways ways;
-  for (const NcclLink& link : rank.nccl_links) {
-    if (link.setup == kNone || !communicators.contains(rank.nccl_setups[link.setup].communicator))
-      continue;
-    if (!link.network.empty()) {
-      (link.network == "Socket" ? ways.sockets : ways.network) = true;
-    } else if (link.transport == "SHM") {
-      ways.host_memory = true;
-    } else if (link.transport == "P2P") {
-      ways.gpu_to_gpu = true;
-    }
-  }
-  return ways;
+NcclWay WayOf(const NcclLink& link) {
+  if (!link.network.empty())
+    return link.network == "Socket" ? NcclWay::kSockets : NcclWay::kNetwork;
+  if (link.transport == "SHM") return NcclWay::kHostMemory;
+  return link.transport == "P2P" ? NcclWay::kGpuToGpu : NcclWay::kUnknown;
 }
 
 bool HasNvlink(const Rank& rank, const Device& device) {
@@ -110,13 +94,13 @@ void SetHost(const std::optional<HostLink>& host, std::string_view by, RankLink&
 void SetLink(const Rank& rank, const Device& device, const LargeOperations& large,
              const std::optional<HostLink>& host, RankLink& to) {
   constexpr std::string_view kNoRate = "the rate of the network is not recorded";
-  const Ways ways = WaysOf(rank, large.communicators);
-  if (ways.sockets || ways.network) {
-    to.name = ways.sockets ? "TCP sockets" : "InfiniBand or RoCE";
+  const NcclWay way = SlowestWay(rank, large.communicators);
+  if (way == NcclWay::kSockets || way == NcclWay::kNetwork) {
+    to.name = way == NcclWay::kSockets ? "TCP sockets" : "InfiniBand or RoCE";
     to.reason = kNoRate;
-  } else if (ways.host_memory) {
+  } else if (way == NcclWay::kHostMemory) {
     SetHost(host, " by way of the host's memory", to);
-  } else if (ways.gpu_to_gpu) {
+  } else if (way == NcclWay::kGpuToGpu) {
     HasNvlink(rank, device) ? SetNvlink(device, to) : SetHost(host, "", to);
   } else if (HasNvlink(rank, device) && OnOneHost(rank, large.communicators) && !LimitsP2p(rank)) {
     SetNvlink(device, to);
@@ -128,6 +112,20 @@ void SetLink(const Rank& rank, const Device& device, const LargeOperations& larg
 }
 
 }  // namespace
+
+NcclWay SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicators) {
+  NcclWay slowest = NcclWay::kUnknown;
+  for (const NcclLink& link : rank.nccl_links) {
+    if (link.setup != kNone && communicators.contains(rank.nccl_setups[link.setup].communicator))
+      slowest = std::max(slowest, WayOf(link));
+  }
+  return slowest;
+}
+
+double NvlinkRate(const Rank& rank, const Device& device) {
+  const GpuSpec* const spec = HasNvlink(rank, device) ? FindGpuSpec(device.name) : nullptr;
+  return spec == nullptr ? 0 : spec->nvlink_gb_per_s;
+}
 
 std::optional<RankLink> FindRankLink(const Rank& rank, const Device& device,
                                      const NcclLinks& launches, Interval window,

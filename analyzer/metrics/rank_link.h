@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "analyzer/metrics/collectives.h"
@@ -14,6 +15,15 @@ namespace traceinject {
 
 // From this size on an operation should come near to the rate of the link.
 inline constexpr std::int64_t kLargeMessageBytes = 8 << 20;
+
+// The ways in which NCCL connects ranks, by what they can carry, the most first.
+enum class NcclWay : std::uint8_t { kUnknown, kGpuToGpu, kHostMemory, kNetwork, kSockets };
+
+// The slowest by which NCCL's log says that this rank is connected in these communicators (rows of
+// Rank::communicators). O(links).
+NcclWay SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicators);
+// Published rate of the GPU's NVLink in one direction, GB/s; 0: none is active, or it is not known.
+double NvlinkRate(const Rank& rank, const Device& device);
 
 struct RankLink {
   double busbw_gb_per_s = 0;      // of all large operations that every rank enters

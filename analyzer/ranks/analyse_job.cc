@@ -24,6 +24,7 @@
 #include "analyzer/ranks/rank_names.h"
 #include "analyzer/ranks/rank_waits.h"
 #include "analyzer/ranks/slow_links.h"
+#include "analyzer/ranks/slow_transports.h"
 #include "analyzer/ranks/stragglers.h"
 #include "analyzer/ranks/work_table.h"
 
@@ -209,6 +210,9 @@ class JobAnalysis {
       if (link.saving.low_ns >= kLeastSavedShare * step_ns_)
         found.push_back(DescribeSlowLink(job_, link, step_ns_));
     }
+    if (const auto slow = FindSlowTransport(job_, matches_.groups, replay_);
+        slow && slow->saving.low_ns >= kLeastSavedShare * step_ns_)
+      found.push_back(DescribeSlowTransport(job_, *slow, step_ns_));
     for (proto::RankFinding& one :
          DescribePipeline(job_, pipelines_, stage_work_, replay_, step_ns_))
       found.push_back(std::move(one));

@@ -97,6 +97,23 @@ TEST(AnalyseJobTest, WhyARankIsSlow) {
   EXPECT_NE(text(plan).find("its host is later"), std::string::npos) << text(plan);
 }
 
+// Kernels of the same name take longer on a slower GPU, and where they have more to do.
+TEST(AnalyseJobTest, LargerKernelsAreMoreWork) {
+  JobPlan plan;
+  plan.straggler = 2;
+  plan.slow_compute = 1.5;
+  Job job = SimulateJob(plan).job;
+  const auto reason = [&](std::int64_t blocks) {
+    for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+      for (KernelFacts& kernel : job.ranks[r].kernels) kernel.blocks = r == 2 ? blocks : 1000;
+    }
+    const proto::Ranks ranks = AnalyseJob(job);
+    return ranks.findings_size() == 1 ? ranks.findings(0).reason() : "not one finding";
+  };
+  EXPECT_EQ(reason(1000), "slower_gpu");
+  EXPECT_EQ(reason(1500), "more_work");
+}
+
 // All 8 ranks share hosts 0 and 1; the way between them is slow for the groups that use it.
 TEST(AnalyseJobTest, ASlowWayBetweenHosts) {
   JobPlan plan;

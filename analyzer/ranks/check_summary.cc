@@ -93,7 +93,8 @@ Status CheckSummary(const RankSummary& summary) {
   }
   if (summary.kernels.size() > kMostKernelFacts) return Wrong("the number of kernels");
   for (const KernelFacts& kernel : summary.kernels) {
-    if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns))
+    if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns) ||
+        !IsCount(kernel.blocks))
       return Wrong("the figures of a kernel");
   }
   for (const HungFacts& hung : summary.hung) {
@@ -103,6 +104,8 @@ Status CheckSummary(const RankSummary& summary) {
   const double clock = summary.busy_sm_clock_mhz;
   if (!(clock == -1 || (clock >= 0 && std::isfinite(clock))) || !IsShare(summary.throttled_share))
     return Wrong("the clock of the GPU");
+  if (!(summary.nvlink_gb_per_s >= 0 && std::isfinite(summary.nvlink_gb_per_s)))
+    return Wrong("the rate of NVLink");
   return Done{};
 }
 

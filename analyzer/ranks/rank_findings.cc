@@ -138,19 +138,27 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
   const char* why = "";
   switch (straggler.slowness) {
     case Slowness::kSlowerGpu:
+      to.set_reason("slower_gpu");
       why = "its GPU is slower";
       DescribeSlowGpu(straggler, to);
       break;
     case Slowness::kMoreWork:
+      to.set_reason("more_work");
       why = "it has more work";
       to.add_evidence(
           fmt::format("it runs {:.2f} times as many kernels a step, which take {:.2f} "
                       "times as long as on its peers",
                       straggler.kernel_count_ratio, straggler.kernel_ratio));
+      if (straggler.larger_share > 0)
+        to.add_evidence(
+            fmt::format("kernels that take {:.0f} % of its time are larger than those of the same "
+                        "name on its peers (more thread blocks)",
+                        100 * straggler.larger_share));
       to.add_levers(
           "share the work evenly: batch and sequence sizes, layers, experts of this rank");
       break;
     case Slowness::kHost:
+      to.set_reason("host");
       why = "its host is later";
       to.add_evidence(fmt::format("its GPU is idle {} longer a step than its peers', most for: {}",
                                   Time(straggler.idle_ns), IdleCauseName(straggler.idle_cause)));
@@ -207,6 +215,47 @@ proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, doub
       "P2P and GDR settings");
   SetSaving(link.saving, to);
   AddRows(link.ranks, to);
+  return to;
+}
+
+proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& slow,
+                                         double step_ns) {
+  struct Way {
+    const char *name, *text;
+  };
+  static constexpr Way kWays[] = {
+      {"", ""},
+      {"gpu_to_gpu", "from GPU to GPU (P2P)"},
+      {"host_memory", "through the memory of their host (SHM)"},
+      {"network", "through a network adapter, though they are on one host"},
+      {"sockets", "through TCP sockets, though they are on one host"},
+  };
+  proto::RankFinding to;
+  to.set_name("slow_transport");
+  const Way& way = kWays[static_cast<std::size_t>(slow.way)];
+  to.set_reason(way.name);
+  to.set_text(fmt::format(
+      "Transfers among {} are slow for their link: {} of {} runs at {:.1f} GB/s (busbw, without "
+      "waiting), {:.1f} % of NVLink ({:.0f} GB/s in one direction); at {:.0f} % of it, a step "
+      "would take {} less ({}).",
+      RankNames(job, slow.ranks), slow.function, FormatBytes(slow.bytes), slow.busbw_gb_per_s,
+      100 * slow.busbw_gb_per_s / slow.link_gb_per_s, slow.link_gb_per_s, 100 * kReachedShare,
+      Time(slow.saving.ns), Share(slow.saving.ns, step_ns)));
+  to.add_evidence(slow.way == NcclWay::kUnknown
+                      ? "which way NCCL took was not recorded (TRACEINJECT_NCCL_LOG=1 tells)"
+                      : fmt::format("NCCL's log: these ranks exchange data {}", way.text));
+  if (!slow.algorithm.empty())
+    to.add_evidence(
+        fmt::format("carried out by algorithm {}, protocol {}", slow.algorithm, slow.protocol));
+  for (const std::string& setting : slow.settings) {
+    to.add_evidence("set in the environment: " + setting);
+    to.add_levers("unset " + setting.substr(0, setting.find('=')));
+  }
+  to.add_levers(
+      "peer access between the GPUs: nvidia-smi topo -p2p r; ACS and IOMMU off, GPUs and /dev/shm "
+      "shared between the containers of a job");
+  SetSaving(slow.saving, to);
+  AddRows(slow.ranks, to);
   return to;
 }
 

@@ -9,6 +9,7 @@
 #include "analyzer/ranks/pipelines.h"
 #include "analyzer/ranks/rank_summary.h"
 #include "analyzer/ranks/slow_links.h"
+#include "analyzer/ranks/slow_transports.h"
 #include "analyzer/ranks/stragglers.h"
 #include "schemas/ranks.pb.h"
 
@@ -23,6 +24,7 @@ proto::RankFinding DescribeHang(const Job& job, const Hang& hang);
 proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler, double step_ns);
 proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns);
 proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, double step_ns);
+proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& slow, double step_ns);
 // What the stages cost by being uneven, and the schedule by filling and draining; those that are
 // worth it. `stage_work`: StageWork(). O(plays).
 std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/metrics/host_timeline.h"
+#include "analyzer/metrics/rank_link.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -32,12 +33,13 @@ struct OperationKind {
 // What a rank did on one communicator, by start. NCCL carries out the operations on a communicator
 // in the order in which they were issued.
 struct GroupOperations {
-  std::uint64_t hash = 0;  // the same on all ranks of the communicator; 0: unknown
-  int life = 0;            // counts communicators of this hash, one after the other
-  int size = 0;            // ranks in it; 0: unknown
-  int rank = -1;           // own rank in it; -1: unknown
-  int nodes = -1;          // hosts that its ranks are on; -1: unknown
-  std::string name;        // given by the program; empty: none
+  std::uint64_t hash = 0;           // the same on all ranks of the communicator; 0: unknown
+  int life = 0;                     // counts communicators of this hash, one after the other
+  int size = 0;                     // ranks in it; 0: unknown
+  int rank = -1;                    // own rank in it; -1: unknown
+  int nodes = -1;                   // hosts that its ranks are on; -1: unknown
+  std::string name;                 // given by the program; empty: none
+  NcclWay way = NcclWay::kUnknown;  // the slowest by which NCCL connected this rank in it
   // One row an operation.
   std::vector<TimeNs> start, end;      // of its kernels
   std::vector<TimeNs> launch;          // beginning of the call that launched it; kOpen: unknown
@@ -65,6 +67,7 @@ struct KernelFacts {
   std::string name;
   std::int64_t count = 0;
   TimeNs total_ns = 0, median_ns = 0;
+  std::int64_t blocks = 0;  // thread blocks of a launch, the mean; 0: unknown
 };
 
 // An operation that the process had begun and that no kernel ended, at the end of its recording.
@@ -92,6 +95,9 @@ struct RankSummary {
   std::vector<GroupOperations> groups;  // by (hash, life)
   std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMostKernelFacts
   std::vector<HungFacts> hung;          // in order of `since`
+  double nvlink_gb_per_s = 0;           // of the GPU, in one direction; 0: none, or not known
+  // NAME=VALUE of what the environment told NCCL about ways, algorithms and channels.
+  std::vector<std::string> nccl_settings;
   // From the first regular step to the last; -1: not sampled.
   double busy_sm_clock_mhz = -1;  // mean over the time in which the GPU was busy
   double throttled_share = -1;    // of that time, slowed down by heat or power

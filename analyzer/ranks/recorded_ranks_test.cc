@@ -38,6 +38,8 @@ TEST(RecordedRanksTest, TwoRanksOfDataParallelTraining) {
     EXPECT_TRUE(summary.hung.empty());
     EXPECT_GT(summary.steps.size(), 20U);
     EXPECT_FALSE(summary.kernels.empty());
+    EXPECT_EQ(summary.nvlink_gb_per_s, 450);
+    EXPECT_TRUE(summary.nccl_settings.empty());
     const Rank& rank = run.value().ranks[i];
     const NcclLinks links =
         LinkNccl(rank, rank.devices.at(static_cast<std::size_t>(summary.device)));
@@ -46,6 +48,7 @@ TEST(RecordedRanksTest, TwoRanksOfDataParallelTraining) {
       operations += group.count();
       EXPECT_NE(group.hash, 0U);
       EXPECT_EQ(group.size, 2);
+      EXPECT_EQ(group.way, NcclWay::kGpuToGpu);
       EXPECT_EQ(group.rank, static_cast<int>(i));
       EXPECT_TRUE(std::is_sorted(group.start.begin(), group.start.end()));
     }

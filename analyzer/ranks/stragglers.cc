@@ -19,6 +19,9 @@ namespace {
 // Late in so many of its steps, and others (those that are no suspects) in a quarter of that.
 constexpr double kLeastLateShare = 0.6;
 constexpr double kMostLateRatio = 0.25;
+// A kernel is larger from so many times the blocks on, and a rank has more work if as large a share
+// of its time is in such.
+constexpr double kLarger = 1.05, kLeastLargerShare = 0.1;
 constexpr std::size_t kFewestJobSteps = 5;  // says nothing about persistence with less
 
 double Mean(const std::vector<double>& values) {
@@ -135,8 +138,11 @@ class Explainer {
       to.slowness = Slowness::kHost;
     } else {
       // What the kernels of the same name take longer explains the time, or what it runs besides.
+      // Kernels that are larger on it take longer on any GPU; not all show it, as many launch one
+      // block for each multiprocessor, whatever they have to do.
       const double slower = to.kernel_ratio - 1, more = to.kernel_count_ratio - 1;
-      to.slowness = slower >= more ? Slowness::kSlowerGpu : Slowness::kMoreWork;
+      to.slowness = slower >= more && to.larger_share < kLeastLargerShare ? Slowness::kSlowerGpu
+                                                                          : Slowness::kMoreWork;
     }
   }
 
@@ -153,15 +159,17 @@ class Explainer {
   // Of the kernels that the rank and a peer both ran, by the rank's time.
   void CompareKernels(std::size_t rank, const std::vector<std::size_t>& peers,
                       Straggler& to) const {
-    std::unordered_map<std::string_view, std::vector<double>> medians;
+    std::unordered_map<std::string_view, std::vector<double>> medians, blocks;
     std::vector<double> counts;
     for (const std::size_t peer : peers) {
-      for (const KernelFacts& kernel : job_.ranks[peer].kernels)
+      for (const KernelFacts& kernel : job_.ranks[peer].kernels) {
         medians[kernel.name].push_back(static_cast<double>(kernel.median_ns));
+        blocks[kernel.name].push_back(static_cast<double>(kernel.blocks));
+      }
       counts.push_back(
           StepMean(job_, steps_, work_, peer, [](const StepFacts& step) { return step.kernels; }));
     }
-    double weighted = 0, weight = 0;
+    double weighted = 0, weight = 0, larger = 0;
     for (const KernelFacts& kernel : job_.ranks[rank].kernels) {
       const auto others = medians.find(kernel.name);
       if (others == medians.end()) continue;
@@ -170,8 +178,14 @@ class Explainer {
       const auto total = static_cast<double>(kernel.total_ns);
       weighted += total * static_cast<double>(kernel.median_ns) / usual;
       weight += total;
+      const double usual_blocks = Median(blocks[kernel.name]);
+      if (usual_blocks > 0 && static_cast<double>(kernel.blocks) > kLarger * usual_blocks)
+        larger += total;
     }
-    if (weight > 0) to.kernel_ratio = weighted / weight;
+    if (weight > 0) {
+      to.kernel_ratio = weighted / weight;
+      to.larger_share = larger / weight;
+    }
     if (const double usual = Median(counts); usual > 0) {
       to.kernel_count_ratio =
           StepMean(job_, steps_, work_, rank, [](const StepFacts& step) { return step.kernels; }) /

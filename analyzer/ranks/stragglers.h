@@ -54,6 +54,9 @@ struct Straggler {
   double compute_ns = 0, idle_ns = 0;
   double kernel_ratio = 1;        // how long its kernels take against the peers', same names
   double kernel_count_ratio = 1;  // how many it runs a step
+  // Of the time of its kernels: in those that it launches larger (more thread blocks) than its
+  // peers do those of the same name.
+  double larger_share = 0;
   // Of the kernels of the GPU, by its clock: -1: not sampled.
   double clock_mhz = -1, peers_clock_mhz = -1;
   JobSaving saving;

@@ -2,12 +2,14 @@
 #include "analyzer/ranks/summarise_rank.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "analyzer/metrics/collectives.h"
 #include "analyzer/metrics/gap_causes.h"
@@ -18,6 +20,8 @@
 
 namespace traceinject {
 namespace {
+
+constexpr double kMostBlocks = 1e18;  // a damaged file may say anything
 
 bool Computes(const GpuOps& ops, std::size_t row) {
   return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
@@ -67,20 +71,31 @@ TimeNs TakeMedian(std::vector<TimeNs>& durations) {
 // Fills in StepFacts::kernels, and returns what took most of the time of the regular steps.
 std::vector<KernelFacts> CountKernels(const Rank& rank, const GpuOps& ops,
                                       std::vector<StepFacts>& steps, const StepOfTime& step_of) {
-  std::map<std::uint32_t, std::vector<TimeNs>> durations;  // by name
+  struct Launches {
+    std::vector<TimeNs> durations;
+    double blocks = 0;
+  };
+  std::map<std::uint32_t, Launches> launches;  // by name
   for (std::size_t row = 0; row < ops.size(); ++row) {
     if (!Computes(ops, row)) continue;
     const std::uint32_t step = step_of(ops.start[row]);
     if (step == kNone) continue;
     ++steps[step].kernels;
-    if (steps[step].regular)
-      durations[rank.shapes[ops.detail[row]].name].push_back(ops.end[row] - ops.start[row]);
+    if (!steps[step].regular) continue;
+    const KernelShape& shape = rank.shapes[ops.detail[row]];
+    Launches& of_name = launches[shape.name];
+    of_name.durations.push_back(ops.end[row] - ops.start[row]);
+    of_name.blocks += static_cast<double>(shape.grid[0]) * shape.grid[1] * shape.grid[2];
   }
   std::vector<KernelFacts> kernels;
-  for (auto& [name, of_name] : durations) {
-    KernelFacts facts{std::string(rank.string(name)), static_cast<std::int64_t>(of_name.size())};
-    for (const TimeNs duration : of_name) facts.total_ns += duration;
-    facts.median_ns = TakeMedian(of_name);
+  for (auto& [name, of_name] : launches) {
+    KernelFacts facts;
+    facts.name = rank.string(name);
+    facts.count = static_cast<std::int64_t>(of_name.durations.size());
+    for (const TimeNs duration : of_name.durations) facts.total_ns += duration;
+    facts.median_ns = TakeMedian(of_name.durations);
+    facts.blocks = std::llround(
+        std::clamp(of_name.blocks / static_cast<double>(facts.count), 0.0, kMostBlocks));
     kernels.push_back(std::move(facts));
   }
   std::sort(kernels.begin(), kernels.end(), [](const KernelFacts& a, const KernelFacts& b) {
@@ -119,6 +134,7 @@ GroupOperations DescribeGroup(const Rank& rank, const Device& device, std::uint3
   group.rank = communicator.rank.value_or(-1);
   group.nodes = communicator.nodes.value_or(-1);
   group.name = communicator.name;
+  group.way = SlowestWay(rank, {index});
   return group;
 }
 
@@ -214,6 +230,21 @@ void SetClock(const Device& device, const std::vector<StepFacts>& steps, RankSum
       static_cast<double>(found->slowed_busy_ns) / static_cast<double>(found->busy_ns);
 }
 
+// What slows NCCL down if it is set wrongly.
+std::vector<std::string> NcclSettings(const Rank& rank) {
+  constexpr std::string_view kPrefixes[] = {
+      "NCCL_ALGO", "NCCL_PROTO", "NCCL_P2P_",       "NCCL_SHM_",     "NCCL_MAX_",
+      "NCCL_MIN_", "NCCL_NET",   "NCCL_IB_DISABLE", "NCCL_BUFFSIZE", "NCCL_NTHREADS"};
+  std::vector<std::string> settings;
+  for (const SystemFact& fact : rank.facts) {
+    const bool counts = fact.kind == "env" && !fact.value.empty() &&
+                        std::any_of(std::begin(kPrefixes), std::end(kPrefixes),
+                                    [&](auto prefix) { return fact.key.starts_with(prefix); });
+    if (counts) settings.push_back(fact.key + "=" + fact.value);
+  }
+  return settings;
+}
+
 RankSummary DescribeProcess(const Rank& rank, const Device& device) {
   RankSummary summary;
   summary.path = rank.path;
@@ -228,6 +259,8 @@ RankSummary DescribeProcess(const Rank& rank, const Device& device) {
   summary.closed = rank.closed;
   summary.start = rank.start;
   summary.end = rank.end;
+  summary.nvlink_gb_per_s = NvlinkRate(rank, device);
+  summary.nccl_settings = NcclSettings(rank);
   for (const HealthCounter& counter : rank.health)
     summary.dropped += counter.counter == "dropped" ? counter.value : 0;
   return summary;

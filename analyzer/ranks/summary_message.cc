@@ -124,6 +124,7 @@ void WriteGroup(const GroupOperations& from, proto::GroupOperations& to) {
   to.set_rank(from.rank);
   to.set_nodes(from.nodes);
   to.set_name(from.name);
+  to.set_way(static_cast<std::uint32_t>(from.way));
   const std::size_t rows = from.count();
   const auto difference = [](const auto& column, std::size_t row, std::int64_t first) {
     return Minus(column[row], row == 0 ? first : column[row - 1]);
@@ -168,6 +169,9 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
   to.rank = from.rank();
   to.nodes = from.nodes();
   to.name = from.name();
+  if (from.way() > static_cast<std::uint32_t>(NcclWay::kSockets))
+    return Error{"the way of a communicator is not known"};
+  to.way = static_cast<NcclWay>(from.way());
   const int rows = from.start_size();
   const Reader launch(from.launch_before(), kUnknownLaunch), exposed(from.exposed_ns(), 0),
       exposed_before(from.exposed_before_ns(), 0), sequence(from.sequence(), 0);
@@ -250,9 +254,12 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
     entry.set_count(kernel.count);
     entry.set_total_ns(kernel.total_ns);
     entry.set_median_ns(kernel.median_ns);
+    entry.set_blocks(kernel.blocks);
   }
   to.set_busy_sm_clock_mhz(from.busy_sm_clock_mhz);
   to.set_throttled_share(from.throttled_share);
+  to.set_nvlink_gb_per_s(from.nvlink_gb_per_s);
+  for (const std::string& setting : from.nccl_settings) to.add_nccl_settings(setting);
 }
 
 Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
@@ -281,12 +288,15 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
     to.groups.push_back(std::move(read).value());
   }
   for (const proto::KernelFacts& kernel : from.kernels())
-    to.kernels.push_back({kernel.name(), kernel.count(), kernel.total_ns(), kernel.median_ns()});
+    to.kernels.push_back(
+        {kernel.name(), kernel.count(), kernel.total_ns(), kernel.median_ns(), kernel.blocks()});
   for (const proto::HungFacts& hung : from.hung()) {
     to.hung.push_back({hung.hash(), hung.function(), hung.bytes(), hung.sequence(), hung.since()});
   }
   to.busy_sm_clock_mhz = from.busy_sm_clock_mhz();
   to.throttled_share = from.throttled_share();
+  to.nvlink_gb_per_s = from.nvlink_gb_per_s();
+  to.nccl_settings.assign(from.nccl_settings().begin(), from.nccl_settings().end());
   return to;
 }
 

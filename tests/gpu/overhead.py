@@ -106,8 +106,15 @@ class ForkServer:
 
     def execute(self, arguments, environment, output, limit=None):
         """The child's exit code; what it printed is in the file `output`."""
+        self.begin(arguments, environment, output)
+        return self.end(limit)
+
+    def begin(self, arguments, environment, output):
         request = {"runs": arguments, "environment": environment, "output": str(output)}
         print(json.dumps(request), file=self.process.stdin, flush=True)
+
+    def end(self, limit=None):
+        """The exit code of the child that was begun."""
         answer = self.answer(limit)
         if not answer:
             raise RuntimeError("the parent of the measured processes has ended")
