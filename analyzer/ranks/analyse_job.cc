@@ -62,7 +62,7 @@ class JobAnalysis {
         steps_(NumberSteps(job, matches_.groups)),
         own_(OwnTimesOf(job, matches_.groups)),
         pipelines_(FindPipelines(job, matches_.groups, steps_)),
-        work_(job, steps_, own_, pipelines_.stage),
+        work_(job, steps_, own_, waits_.ranks, pipelines_.stage),
         stage_work_(StageWork(pipelines_, work_)),
         replay_(job, matches_.groups, steps_, own_) {
     SumSteps();
@@ -191,7 +191,7 @@ class JobAnalysis {
     JobChange even;
     even.own = [&](std::size_t rank, std::size_t step) {
       const auto own = work_.own_ns(rank, step), usual = work_.usual_ns(rank, step);
-      return own && usual && *own > *usual ? *usual / *own : 1;
+      return own && usual ? work_.Factor(rank, step, std::min(*own, *usual)) : 1;
     };
     const std::vector<double>&before = replay_.unchanged(), after = replay_.Play(even);
     const double sum = std::accumulate(before.begin(), before.end(), 0.0),
@@ -210,7 +210,7 @@ class JobAnalysis {
       if (link.saving.low_ns >= kLeastSavedShare * step_ns_)
         found.push_back(DescribeSlowLink(job_, link, step_ns_));
     }
-    if (const auto slow = FindSlowTransport(job_, matches_.groups, replay_);
+    if (const auto slow = FindSlowTransport(job_, matches_.groups, work_, replay_);
         slow && slow->saving.low_ns >= kLeastSavedShare * step_ns_)
       found.push_back(DescribeSlowTransport(job_, *slow, step_ns_));
     for (proto::RankFinding& one :

@@ -106,6 +106,9 @@ Status CheckSummary(const RankSummary& summary) {
     return Wrong("the clock of the GPU");
   if (!(summary.nvlink_gb_per_s >= 0 && std::isfinite(summary.nvlink_gb_per_s)))
     return Wrong("the rate of NVLink");
+  if (!(summary.lost_beside_communication >= 0 && summary.lost_beside_communication <= 1) ||
+      !IsLength(summary.host_step_ns))
+    return Wrong("what its communication or its host takes");
   return Done{};
 }
 

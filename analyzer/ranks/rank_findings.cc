@@ -162,6 +162,9 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
       why = "its host is later";
       to.add_evidence(fmt::format("its GPU is idle {} longer a step than its peers', most for: {}",
                                   Time(straggler.idle_ns), IdleCauseName(straggler.idle_cause)));
+      if (straggler.host_ns > 0)
+        to.add_evidence(fmt::format("its host needs {} for a step, those of its peers {}",
+                                    Time(straggler.host_ns), Time(straggler.peers_host_ns)));
       AddHostLevers(straggler.idle_cause, to);
       break;
   }
@@ -259,6 +262,25 @@ proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& sl
   return to;
 }
 
+// With p stages and m micro-batches a step takes what its slowest stage has to do, and an m-th of
+// what each of the others has to, while the pipeline fills and drains. 0: m is not known.
+//
+// The replay does not know in which order a stage would do its micro-batches were it the slowest.
+double SavedByEvenStages(const std::vector<double>& stage_work, std::int64_t micro_batches) {
+  if (micro_batches <= 0) return 0;
+  const auto m = static_cast<double>(micro_batches), p = static_cast<double>(stage_work.size());
+  const double sum = std::accumulate(stage_work.begin(), stage_work.end(), 0.0),
+               most = *std::max_element(stage_work.begin(), stage_work.end());
+  return most + (sum - most) / m - sum / p * (m + p - 1) / m;
+}
+
+// The same interval in proportion; `ns` 0: as it is.
+JobSaving Scaled(JobSaving saving, double ns) {
+  if (ns <= 0 || saving.ns <= 0) return saving;
+  const double factor = ns / saving.ns;
+  return {ns, saving.low_ns * factor, saving.high_ns * factor};
+}
+
 std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,
                                                  const std::vector<double>& stage_work,
                                                  const JobReplay& replay, double step_ns) {
@@ -271,7 +293,8 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
     const std::uint32_t stage = pipelines.stage[rank];
     return stage == kNone || stage_work[stage] <= 0 ? 1 : mean / stage_work[stage];
   };
-  const JobSaving balanced = SavingOf(replay, even);
+  const JobSaving balanced =
+      Scaled(SavingOf(replay, even), SavedByEvenStages(stage_work, pipelines.micro_batches));
   const auto slowest = std::max_element(stage_work.begin(), stage_work.end()) - stage_work.begin();
   const double bubble = pipelines.bubble_ns / step_ns;
   const std::optional<double> ideal = pipelines.ideal_bubble_share();

@@ -96,6 +96,10 @@ struct RankSummary {
   std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMostKernelFacts
   std::vector<HungFacts> hung;          // in order of `since`
   double nvlink_gb_per_s = 0;           // of the GPU, in one direction; 0: none, or not known
+  // Of the time of its work beside communication, what it would not take alone (lost_beside.h).
+  double lost_beside_communication = 0;
+  // What the host needs for a regular step, its waits for the GPU left out: the mean; 0: not known.
+  TimeNs host_step_ns = 0;
   // NAME=VALUE of what the environment told NCCL about ways, algorithms and channels.
   std::vector<std::string> nccl_settings;
   // From the first regular step to the last; -1: not sampled.

@@ -70,11 +70,11 @@ Transfers LargeTransfers(const Job& job, const MatchedGroup& group) {
 
 std::optional<SlowTransport> FindSlowTransport(const Job& job,
                                                const std::vector<MatchedGroup>& groups,
-                                               const JobReplay& replay) {
+                                               const WorkTable& work, const JobReplay& replay) {
   SlowTransport slow;
   std::map<std::size_t, double> factors;  // on the transfers of each slow group
   std::set<std::size_t> ranks;
-  double most_ns = 0;
+  double most_ns = 0, factor_of_main = 1;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const double link = LinkOf(job, groups[g]);
     if (link <= 0) continue;
@@ -87,6 +87,7 @@ std::optional<SlowTransport> FindSlowTransport(const Job& job,
     }
     if (large.ns <= most_ns) continue;
     most_ns = large.ns;
+    factor_of_main = factors[g];
     slow.function = large.main->function;
     slow.algorithm = large.main->algorithm;
     slow.protocol = large.main->protocol;
@@ -101,6 +102,10 @@ std::optional<SlowTransport> FindSlowTransport(const Job& job,
   usual.transfer = [&](std::size_t g) {
     const auto found = factors.find(g);
     return found == factors.end() ? 1.0 : found->second;
+  };
+  // What ran beside the transfers that are over sooner.
+  usual.own = [&](std::size_t rank, std::size_t step) {
+    return ranks.contains(rank) ? work.FactorWithout(rank, step, 1 - factor_of_main) : 1;
   };
   slow.saving = SavingOf(replay, usual);
   return slow;

@@ -18,6 +18,7 @@
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/rank_summary.h"
 #include "analyzer/ranks/stragglers.h"
+#include "analyzer/ranks/work_table.h"
 
 namespace traceinject {
 
@@ -41,6 +42,6 @@ struct SlowTransport {
 // O(operations + plays).
 std::optional<SlowTransport> FindSlowTransport(const Job& job,
                                                const std::vector<MatchedGroup>& groups,
-                                               const JobReplay& replay);
+                                               const WorkTable& work, const JobReplay& replay);
 
 }  // namespace traceinject

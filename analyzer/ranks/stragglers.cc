@@ -132,6 +132,11 @@ class Explainer {
         to.idle_cause = static_cast<IdleCause>(i);
       }
     }
+    std::vector<double> hosts;
+    for (const std::size_t peer : peers)
+      hosts.push_back(static_cast<double>(job_.ranks[peer].host_step_ns));
+    to.host_ns = static_cast<double>(job_.ranks[rank].host_step_ns);
+    to.peers_host_ns = Median(hosts);
     CompareKernels(rank, peers, to);
     CompareClocks(rank, peers, to);
     if (to.compute_ns <= to.idle_ns) {
@@ -227,13 +232,23 @@ std::vector<std::vector<std::size_t>> GroupByHost(const Job& job,
   return sets;
 }
 
-// The rank's own time as its peers usually take.
-double AtUsual(const WorkTable& work, std::size_t rank, std::size_t step) {
+// Suspects at what their peers usually take, `least_ns` or more; the others without what they lose
+// by waiting for them.
+double AtUsual(const WorkTable& work, std::size_t rank, std::size_t step, bool suspected,
+               double least_ns) {
   const std::optional<double> own = work.own_ns(rank, step), usual = work.usual_ns(rank, step);
-  return own && usual && *own > *usual ? *usual / *own : 1;
+  if (!own || !usual) return 1;
+  return work.Factor(rank, step, suspected ? std::min(*own, std::max(*usual, least_ns)) : *own);
 }
 
-Imbalance FindImbalance(const WorkTable& work, const JobReplay& replay, double step_ns) {
+// Where all are bound by their hosts, those of ranks that wait run ahead: no rank takes less for a
+// step than its host does.
+double WithHost(const Job& job, std::size_t rank, double own_ns) {
+  return std::max(own_ns, static_cast<double>(job.ranks[rank].host_step_ns));
+}
+
+Imbalance FindImbalance(const Job& job, const WorkTable& work, const JobReplay& replay,
+                        double step_ns) {
   Imbalance found;
   std::set<std::size_t> culprits;
   double sum = 0;
@@ -242,8 +257,8 @@ Imbalance FindImbalance(const WorkTable& work, const JobReplay& replay, double s
     std::optional<std::size_t> culprit;
     for (std::size_t r = 0; r < work.ranks(); ++r) {
       const std::optional<double> own = work.own_ns(r, step), mean = work.mean_ns(r, step);
-      if (!own || !mean || *own - *mean <= most) continue;
-      most = *own - *mean;
+      if (!own || !mean || *own - WithHost(job, r, *mean) <= most) continue;
+      most = *own - WithHost(job, r, *mean);
       culprit = r;
     }
     sum += most;
@@ -256,8 +271,8 @@ Imbalance FindImbalance(const WorkTable& work, const JobReplay& replay, double s
     return found;
   JobChange even;
   even.own = [&](std::size_t rank, std::size_t step) {
-    const std::optional<double> own = work.own_ns(rank, step), mean = work.mean_ns(rank, step);
-    return own && mean && *own > 0 ? *mean / *own : 1;
+    const std::optional<double> mean = work.mean_ns(rank, step);
+    return mean ? work.Factor(rank, step, WithHost(job, rank, *mean)) : 1;
   };
   found.saving = SavingOf(replay, even);
   found.found = found.saving.low_ns >= kLeastImbalanceShare * step_ns;
@@ -297,10 +312,14 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
     straggler.excess_ns = lateness[slowest].mean;
     straggler.late_share = lateness[slowest].late_share;
     explainer.Explain(slowest, straggler);
+    const bool host = straggler.slowness == Slowness::kHost;
+    if (host && straggler.host_ns > 0 &&
+        straggler.host_ns - straggler.peers_host_ns < kLeastHostExcessShare * straggler.host_ns)
+      continue;
     JobChange usual;
     usual.own = [&](std::size_t rank, std::size_t step) {
-      return std::binary_search(members.begin(), members.end(), rank) ? AtUsual(work, rank, step)
-                                                                      : 1;
+      return AtUsual(work, rank, step, std::binary_search(members.begin(), members.end(), rank),
+                     host ? straggler.peers_host_ns : 0);
     };
     straggler.saving = SavingOf(replay, usual);
     skew.stragglers.push_back(std::move(straggler));
@@ -308,7 +327,7 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
   std::stable_sort(
       skew.stragglers.begin(), skew.stragglers.end(),
       [](const Straggler& a, const Straggler& b) { return a.saving.ns > b.saving.ns; });
-  if (skew.stragglers.empty()) skew.imbalance = FindImbalance(work, replay, step_ns);
+  if (skew.stragglers.empty()) skew.imbalance = FindImbalance(job, work, replay, step_ns);
   return skew;
 }
 

@@ -9,6 +9,9 @@
 // nobody is, but the rank with most to do costs the step kLeastImbalanceShare over the mean, the
 // work is uneven from step to step: sequence lengths, experts, garbage collections.
 //
+// A rank whose host is late, but takes no longer for a step than those of its peers, is none: all
+// are bound by their hosts, and while its peers wait for it theirs run ahead.
+//
 // What they cost is played (job_replay.h): stragglers with their peers' usual time, all suspects of
 // one host at once; imbalance with every rank at the mean of its peers.
 #pragma once
@@ -27,6 +30,9 @@ namespace traceinject {
 
 inline constexpr double kLeastExcessShare = 0.02;
 inline constexpr double kLeastImbalanceShare = 0.05;
+// Of the time that its host needs for a step: hosts of like processes on one machine were seen to
+// differ by 8 % (tests/gpu/RESULTS.md).
+inline constexpr double kLeastHostExcessShare = 0.1;
 inline constexpr TimeNs kLeastExcessNs = 200'000;  // below, nobody would look
 
 // What a step would get back.
@@ -52,6 +58,7 @@ struct Straggler {
   IdleCause idle_cause = IdleCause::kUnknown;  // kHost
   // Of the excess, ns a step: computing and copying longer, and idle longer, by cause.
   double compute_ns = 0, idle_ns = 0;
+  double host_ns = 0, peers_host_ns = 0;  // RankSummary::host_step_ns
   double kernel_ratio = 1;        // how long its kernels take against the peers', same names
   double kernel_count_ratio = 1;  // how many it runs a step
   // Of the time of its kernels: in those that it launches larger (more thread blocks) than its

@@ -17,6 +17,7 @@
 #include "analyzer/metrics/steps.h"
 #include "analyzer/metrics/telemetry.h"
 #include "analyzer/metrics/window.h"
+#include "analyzer/ranks/lost_beside.h"
 
 namespace traceinject {
 namespace {
@@ -42,8 +43,9 @@ class StepOfTime {
   std::vector<TimeNs> cuts_;
 };
 
-std::vector<StepFacts> FactsOfSteps(const Rank& rank, const Device& device, const Steps& steps) {
-  const GapCauses split = SplitSteps(rank, device, BuildHostTimeline(rank, device), steps);
+std::vector<StepFacts> FactsOfSteps(const Rank& rank, const Device& device,
+                                    const HostTimeline& timeline, const Steps& steps) {
+  const GapCauses split = SplitSteps(rank, device, timeline, steps);
   std::vector<StepFacts> facts;
   for (std::size_t i = 0; i < steps.steps.size(); ++i) {
     const Partition& parts = split.steps[i].partition;
@@ -58,6 +60,27 @@ std::vector<StepFacts> FactsOfSteps(const Rank& rank, const Device& device, cons
     facts.push_back(fact);
   }
   return facts;
+}
+
+TimeNs HostTimeOfStep(const HostTimeline& timeline, const std::vector<StepFacts>& steps) {
+  TimeNs sum = 0;
+  std::int64_t regular = 0;
+  std::size_t next = 0;
+  for (const StepFacts& step : steps) {
+    if (!step.regular) continue;
+    ++regular;
+    sum += step.time.end - step.time.start;
+    while (next < timeline.segments.size() && timeline.segments[next].time.end <= step.time.start)
+      ++next;
+    for (std::size_t i = next; i < timeline.segments.size(); ++i) {
+      const HostSegment& segment = timeline.segments[i];
+      if (segment.time.start >= step.time.end) break;
+      if (segment.waits_for == kNone) continue;
+      sum -=
+          std::min(segment.time.end, step.time.end) - std::max(segment.time.start, step.time.start);
+    }
+  }
+  return regular > 0 ? sum / regular : 0;
 }
 
 TimeNs TakeMedian(std::vector<TimeNs>& durations) {
@@ -277,7 +300,10 @@ std::vector<RankSummary> SummariseRank(const Rank& rank) {
     const Steps steps = FindSteps(rank, device, LongestRecorded(rank, *worked).time);
     const StepOfTime step_of(steps);
     RankSummary summary = DescribeProcess(rank, device);
-    summary.steps = FactsOfSteps(rank, device, steps);
+    const HostTimeline timeline = BuildHostTimeline(rank, device);
+    summary.steps = FactsOfSteps(rank, device, timeline, steps);
+    summary.host_step_ns = HostTimeOfStep(timeline, summary.steps);
+    summary.lost_beside_communication = LostBesideCommunication(rank, device);
     summary.kernels = CountKernels(rank, device.ops, summary.steps, step_of);
     OperationCollector(rank, device, step_of).Collect(summary);
     summary.hung = HungOn(rank, device, summaries.empty(), hung);

@@ -259,6 +259,8 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   to.set_busy_sm_clock_mhz(from.busy_sm_clock_mhz);
   to.set_throttled_share(from.throttled_share);
   to.set_nvlink_gb_per_s(from.nvlink_gb_per_s);
+  to.set_lost_beside_communication(from.lost_beside_communication);
+  to.set_host_step_ns(from.host_step_ns);
   for (const std::string& setting : from.nccl_settings) to.add_nccl_settings(setting);
 }
 
@@ -296,6 +298,8 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
   to.busy_sm_clock_mhz = from.busy_sm_clock_mhz();
   to.throttled_share = from.throttled_share();
   to.nvlink_gb_per_s = from.nvlink_gb_per_s();
+  to.lost_beside_communication = from.lost_beside_communication();
+  to.host_step_ns = from.host_step_ns();
   to.nccl_settings.assign(from.nccl_settings().begin(), from.nccl_settings().end());
   return to;
 }

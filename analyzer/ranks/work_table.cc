@@ -14,10 +14,16 @@ std::optional<double> IfKnown(double value) {
   return value < 0 ? std::nullopt : std::optional(value);
 }
 
+// What the work of a step took longer beside so much communication.
+double Lost(const RankSummary& rank, const StepFacts& step, TimeNs beside) {
+  return rank.lost_beside_communication *
+         static_cast<double>(std::clamp<TimeNs>(beside, 0, step.compute_ns));
+}
+
 }  // namespace
 
 WorkTable::WorkTable(const Job& job, const JobSteps& steps, const std::vector<OwnTime>& own,
-                     const std::vector<std::uint32_t>& stage)
+                     const std::vector<RankWaits>& waits, const std::vector<std::uint32_t>& stage)
     : ranks_(job.ranks.size()) {
   std::map<std::uint32_t, std::size_t> set_of_stage;
   for (std::size_t r = 0; r < ranks_; ++r) {
@@ -27,11 +33,20 @@ WorkTable::WorkTable(const Job& job, const JobSteps& steps, const std::vector<Ow
     if (steps.first[r]) peers_[at->second].push_back(r);
   }
   own_.assign(steps.count * ranks_, kMissing);
+  recorded_ = own_;
+  beside_transfers_.assign(own_.size(), 0);
   for (std::size_t r = 0; r < ranks_; ++r) {
     if (!steps.first[r]) continue;
-    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i)
-      own_[at(r, *steps.first[r] + i)] =
-          static_cast<double>(own[r].Between(job.ranks[r].steps[i].time));
+    const RankSummary& rank = job.ranks[r];
+    for (std::size_t i = 0; i < rank.steps.size(); ++i) {
+      const auto recorded = static_cast<double>(own[r].Between(rank.steps[i].time));
+      const std::size_t to = at(r, *steps.first[r] + i);
+      recorded_[to] = recorded;
+      const WaitSums& sums = waits[r].steps[i];
+      own_[to] = recorded - Lost(rank, rank.steps[i], sums.wait_ns - sums.exposed_wait_ns);
+      beside_transfers_[to] =
+          Lost(rank, rank.steps[i], sums.transfer_ns - sums.exposed_transfer_ns);
+    }
   }
   usual_.assign(steps.count * peers_.size(), kMissing);
   mean_ = usual_;
@@ -55,6 +70,17 @@ WorkTable::WorkTable(const Job& job, const JobSteps& steps, const std::vector<Ow
 
 std::optional<double> WorkTable::own_ns(std::size_t rank, std::size_t step) const {
   return IfKnown(own_[at(rank, step)]);
+}
+
+double WorkTable::Factor(std::size_t rank, std::size_t step, double ns) const {
+  const double recorded = recorded_[at(rank, step)];
+  return recorded > 0 ? ns / recorded : 1;
+}
+
+double WorkTable::FactorWithout(std::size_t rank, std::size_t step,
+                                double share_of_transfers) const {
+  const double recorded = recorded_[at(rank, step)];
+  return Factor(rank, step, recorded - share_of_transfers * beside_transfers_[at(rank, step)]);
 }
 
 std::optional<double> WorkTable::usual_ns(std::size_t rank, std::size_t step) const {

@@ -42,9 +42,10 @@ class Sizes:
     def __init__(self, on_gpu):
         self.layers, self.width, self.heads, self.vocabulary = (6, 1024, 8, 8192) if on_gpu else (2, 32, 2, 64)
         self.batch, self.sequence = (16, 1024) if on_gpu else (4, 128)
-        self.small_batch = 8 if on_gpu else 2  # little computing beside the same gradients
-        self.stage_layers = 4                  # of an even pipeline
-        self.micro_batch = 16 if on_gpu else 2
+        # Large gradients beside little computing, in few kernels: a slow host launches them in time.
+        self.wide_layers, self.wide_width, self.wide_heads, self.small_batch = (2, 2048, 16, 8) if on_gpu else (1, 64, 2, 2)
+        self.stage_layers = 4  # of an even pipeline, so wide that half a micro-batch takes half the time
+        self.micro_batch = 8 if on_gpu else 2
         self.product = 4096 if on_gpu else 64  # rows and columns of a matrix in an extra product
 
 
@@ -95,11 +96,15 @@ class DataParallelJob:
     def __init__(self, machine, options):
         self.machine, sizes = machine, machine.sizes
         torch.manual_seed(SEED)
-        self.model = VariableLengths(sizes.layers, sizes.width, sizes.heads, sizes.sequence, sizes.vocabulary).to(machine.device)
+        self.model = VariableLengths(*self.shape(sizes), sizes.sequence, sizes.vocabulary).to(machine.device)
         self.module = self.shard() if options.parallel == "fsdp" else self.replicate()
         self.optimizer = machine.optimizer(self.module.parameters())
         self.tokens = torch.randint(0, sizes.vocabulary, (2 * sizes.batch, sizes.sequence + 1), device=machine.device)
         self.extra = None
+
+    @staticmethod
+    def shape(sizes):
+        return sizes.layers, sizes.width, sizes.heads
 
     def replicate(self):
         ids = [self.machine.device.index] if self.machine.on_gpu else None
@@ -127,6 +132,12 @@ class DataParallelJob:
         self.optimizer.zero_grad(set_to_none=True)
 
 
+class LargeGradientsJob(DataParallelJob):
+    @staticmethod
+    def shape(sizes):
+        return sizes.wide_layers, sizes.wide_width, sizes.wide_heads
+
+
 class PipelineJob:
     """One stage a rank. All micro-batches go forward, then all go back (GPipe); a scalar that all ranks add up ends the step."""
 
@@ -138,12 +149,12 @@ class PipelineJob:
         heavy = machine.rank == machine.world - 1
         uneven = sizes.stage_layers + (shift * (machine.world - 1) if heavy else -shift)
         self.stages = {False: self.make_stage(sizes.stage_layers), True: self.make_stage(uneven)}
-        self.data = torch.randn(sizes.micro_batch, sizes.sequence, sizes.width, dtype=self.dtype, device=machine.device)
+        self.data = torch.randn(sizes.micro_batch, sizes.sequence, sizes.wide_width, dtype=self.dtype, device=machine.device)
         self.first, self.last = machine.rank == 0, machine.rank == machine.world - 1
 
     def make_stage(self, layers):
         sizes = self.machine.sizes
-        stage = nn.Sequential(*(Block(sizes.width, sizes.heads) for _ in range(layers))).to(self.machine.device, self.dtype)
+        stage = nn.Sequential(*(Block(sizes.wide_width, sizes.wide_heads) for _ in range(layers))).to(self.machine.device, self.dtype)
         return stage, self.machine.optimizer(stage.parameters())
 
     def receive(self, source, size):
@@ -265,7 +276,7 @@ class Control(Cause):
 
 class Communication(Cause):
     """Nothing planted, and little computing beside the gradients: for slow transports, which the environment sets."""
-    knob, unit = 0, ""
+    knob, unit, job = 0, "", LargeGradientsJob
 
     def step(self, job, planted):
         job.step(self.sizes.small_batch, self.sizes.sequence)

@@ -36,7 +36,7 @@ CLEAN = "communication"  # what transports are compared with
 TRANSPORTS = {
     "transport_shm": {"NCCL_P2P_DISABLE": "1"},
     "transport_sockets": {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"},
-    "transport_tree": {"NCCL_ALGO": "Tree"},
+    "transport_tree": {"NCCL_ALGO": "allreduce:tree"},
     "transport_ll": {"NCCL_PROTO": "LL"},
 }
 PLANTED = ("straggler_gemm", "straggler_sleep", "straggler_batch", "uneven_lengths", "pipeline_bubble", "pipeline_stages")
