@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,9 +16,40 @@
 namespace traceinject {
 namespace {
 
-bool CountsAsQueued(const Rank& rank, const GpuOps& ops, std::size_t op) {
-  return ops.launch[op] != kNone && rank.api.start[ops.launch[op]] <= ops.start[op];
+// Calls visit(row, when it was launched) for the operations that count, in order.
+template <typename Visit>
+void ForEachQueued(const GpuOps& ops, const ApiCalls& api, OpRange range, Visit visit) {
+  for (std::size_t op = range.begin; op < range.end; ++op) {
+    if (ops.launch[op] == kNone) continue;
+    const TimeNs launched = api.start[ops.launch[op]];
+    if (launched <= ops.start[op]) visit(op, launched);
+  }
 }
+
+// How many operations each call launched: mostly one, but a graph has many.
+class LaunchCounts {
+ public:
+  explicit LaunchCounts(std::size_t calls) : few_(calls) {}
+
+  void Add(std::uint32_t call) {
+    if (few_[call] < kMany) {
+      ++few_[call];
+    } else {
+      ++more_[call];
+    }
+  }
+  std::int64_t Of(std::size_t call) const {
+    if (few_[call] < kMany) return few_[call];
+    const auto more = more_.find(static_cast<std::uint32_t>(call));
+    return kMany + (more == more_.end() ? 0 : more->second);
+  }
+
+ private:
+  static constexpr std::uint8_t kMany = 255;
+
+  std::vector<std::uint8_t> few_;  // up to kMany
+  std::unordered_map<std::uint32_t, std::int64_t> more_;
+};
 
 // What happens at one time is one point.
 class DepthPoints {
@@ -48,24 +81,24 @@ class DepthPoints {
 template <typename Visit>
 void ForEachChange(const Rank& rank, const GpuOps& ops, Visit visit) {
   const ApiCalls& api = rank.api;
-  std::vector<std::uint32_t> launched_by(api.size(), 0);  // operations a call
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    if (CountsAsQueued(rank, ops, op)) ++launched_by[ops.launch[op]];
-  }
+  LaunchCounts launches(api.size());
+  ForEachQueued(ops, api, {0, ops.size()},
+                [&](std::size_t op, TimeNs) { launches.Add(ops.launch[op]); });
   std::size_t call = 0;
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    if (!CountsAsQueued(rank, ops, op)) continue;
+  ForEachQueued(ops, api, {0, ops.size()}, [&](std::size_t op, TimeNs) {
     for (; call < api.size() && api.start[call] <= ops.start[op]; ++call) {
-      if (launched_by[call] > 0) visit(api.start[call], launched_by[call]);
+      if (launches.Of(call) > 0) visit(api.start[call], launches.Of(call));
     }
     visit(ops.start[op], -1);
-  }
+  });
 }
 
 // Time by depth, inside the times asked for.
 class DepthTimes {
  public:
-  explicit DepthTimes(const Intervals& times) : times_(times), next_(times.begin()) {}
+  explicit DepthTimes(const Intervals& times) : next_(times.begin()), end_(times.end()) {
+    if (next_ != end_) from_ = next_->start;
+  }
 
   void Change(TimeNs now, std::int64_t by) {
     Spend(now);
@@ -74,39 +107,40 @@ class DepthTimes {
   // The depth stays as it is until `now`. Moments come in order.
   void Spend(TimeNs now) {
     if (now <= from_) return;
-    for (; next_ != times_.end() && next_->end <= now; ++next_) Book(*next_);
-    if (next_ != times_.end()) Book({next_->start, std::min(next_->end, now)});
+    while (next_ != end_ && next_->end <= now) {
+      Book(next_->end - from_);
+      ++next_;
+      from_ = next_ == end_ ? kOpen : next_->start;
+    }
+    if (now <= from_) return;
+    Book(now - from_);
     from_ = now;
   }
   // The least depth that holds for more than this share of the time, with all that are less.
   std::int64_t Quantile(double share) const {
+    const TimeNs total = Total();
     TimeNs below = 0;
     for (std::size_t depth = 0; depth < by_depth_.size(); ++depth) {
       below += by_depth_[depth];
-      if (static_cast<double>(below) > share * static_cast<double>(Total()))
+      if (static_cast<double>(below) > share * static_cast<double>(total))
         return static_cast<std::int64_t>(depth);
     }
     return 0;
   }
-  TimeNs Total() const { return total_; }
+  TimeNs Total() const { return std::accumulate(by_depth_.begin(), by_depth_.end(), TimeNs{0}); }
   TimeNs Empty() const { return by_depth_[0]; }
 
  private:
-  void Book(Interval time) {
-    const TimeNs length = time.end - std::max(time.start, from_);
-    if (length <= 0) return;
+  void Book(TimeNs length) {
     by_depth_[static_cast<std::size_t>(std::min(depth_, kDeepest))] += length;
-    total_ += length;
   }
 
   // Deeper queues than a driver holds are one.
   static constexpr std::int64_t kDeepest = 1 << 16;
 
-  const Intervals& times_;
-  Intervals::const_iterator next_;  // the first that is not all in the past
+  Intervals::const_iterator next_, end_;  // the first that is not all in the past
   std::vector<TimeNs> by_depth_ = std::vector<TimeNs>(kDeepest + 1);
-  TimeNs from_ = std::numeric_limits<TimeNs>::min();
-  TimeNs total_ = 0;
+  TimeNs from_ = kOpen;  // the next moment to be spent
   std::int64_t depth_ = 0;
 };
 
@@ -127,9 +161,8 @@ std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& devic
   for (const Interval& time : times) ranges.push_back(StartingIn(ops, time));
   const auto for_each_slack = [&](auto visit) {
     for (const OpRange& range : ranges) {
-      for (std::size_t op = range.begin; op < range.end; ++op) {
-        if (CountsAsQueued(rank, ops, op)) visit(ops.start[op] - rank.api.start[ops.launch[op]]);
-      }
+      ForEachQueued(ops, rank.api, range,
+                    [&](std::size_t op, TimeNs launched) { visit(ops.start[op] - launched); });
     }
   };
   TimeCounts slack;
