@@ -2,13 +2,13 @@
 #include "analyzer/import/find_lost_operations.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/import/repair_operations.h"
+#include "analyzer/model/for_each_value.h"
 
 namespace traceinject {
 namespace {
@@ -19,18 +19,11 @@ bool UsesGraphs(const Rank& rank) {
                      [](const ApiName& name) { return name.api_class == ApiClass::kGraphLaunch; });
 }
 
-// Calls visit(id) for the correlation ids of all operations, a block at a time: twice as fast as
-// one by one.
+// Calls visit(id) for the correlation ids of all operations.
 template <typename Visit>
 void ForEachId(const Rank& rank, Visit visit) {
-  std::array<std::uint64_t, PackedColumn<std::uint64_t>::kBlock> ids;
-  for (const Device& device : rank.devices) {
-    const auto& column = device.ops.correlation;
-    for (std::size_t first = 0; first < column.size(); first += ids.size()) {
-      const std::size_t count = column.UnpackBlock(first, ids);
-      for (std::size_t i = 0; i < count; ++i) visit(ids[i]);
-    }
-  }
+  for (const Device& device : rank.devices)
+    ForEachValue(device.ops.correlation, [&](std::uint32_t, std::uint64_t id) { visit(id); });
 }
 
 // Which correlation ids operations carry.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/import/repair_operations.h"
+#include "analyzer/model/for_each_value.h"
 
 namespace traceinject {
 namespace {
@@ -68,15 +69,14 @@ class Finder {
       : rank_(rank), device_(device), ops_(device.ops), last_(rank.streams.size(), kNone) {}
 
   std::vector<Corrupt> Find() {
-    auto stream = ops_.stream.begin();
-    for (std::uint32_t row = 0; row < ops_.size(); ++row, ++stream) {
-      std::uint32_t& before = last_[*stream];
+    ForEachValue(ops_.stream, [this](std::uint32_t row, std::uint32_t stream) {
+      std::uint32_t& before = last_[stream];
       if (before != kNone && ops_.end[before] > ops_.start[row] + kClockToleranceNs)
         Overlap(before, row);
       if (before == kNone || corrupt_row_ == before || ops_.end[row] >= ops_.end[before])
         before = row;
       if (ops_.end[row] - ops_.start[row] >= kOutlierNs && IsOutlier(row)) doubted_.push_back(row);
-    }
+    });
     for (const std::uint32_t row : doubted_) {
       if (found_.empty() || !IsFound(row)) found_.push_back({row, kOpen});
     }
