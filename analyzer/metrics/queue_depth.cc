@@ -77,80 +77,71 @@ class DepthPoints {
   std::int64_t depth_ = 0;
 };
 
-// Hands every change of the depth to `visit(time, by)`, in order.
-template <typename Visit>
-void ForEachChange(const Rank& rank, const GpuOps& ops, Visit visit) {
-  const ApiCalls& api = rank.api;
+LaunchCounts CountLaunches(const GpuOps& ops, const ApiCalls& api) {
   LaunchCounts launches(api.size());
   ForEachQueued(ops, api, {0, ops.size()},
                 [&](std::size_t op, TimeNs) { launches.Add(ops.launch[op]); });
-  std::size_t call = 0;
-  ForEachQueued(ops, api, {0, ops.size()}, [&](std::size_t op, TimeNs) {
-    for (; call < api.size() && api.start[call] <= ops.start[op]; ++call) {
-      if (launches.Of(call) > 0) visit(api.start[call], launches.Of(call));
-    }
-    visit(ops.start[op], -1);
-  });
+  return launches;
 }
 
-// Time by depth, inside the times asked for.
-class DepthTimes {
- public:
-  explicit DepthTimes(const Intervals& times) : next_(times.begin()), end_(times.end()) {
-    if (next_ != end_) from_ = next_->start;
-  }
-
-  void Change(TimeNs now, std::int64_t by) {
-    Spend(now);
-    depth_ += by;
-  }
-  // The depth stays as it is until `now`. Moments come in order.
-  void Spend(TimeNs now) {
-    if (now <= from_) return;
-    while (next_ != end_ && next_->end <= now) {
-      Book(next_->end - from_);
-      ++next_;
-      from_ = next_ == end_ ? kOpen : next_->start;
+// How long the queue was how deep in these times; deeper queues than a driver holds are one.
+std::vector<TimeNs> TimesByDepth(const GpuOps& ops, const ApiCalls& api, const Intervals& times) {
+  constexpr std::int64_t kDeepest = 1 << 16;
+  const LaunchCounts launches = CountLaunches(ops, api);
+  std::vector<TimeNs> by_depth(kDeepest + 1);
+  std::int64_t depth = 0;
+  std::size_t op = 0, call = 0;  // the next
+  for (const Interval& time : times) {
+    TimeNs from = time.start;
+    const auto change = [&](TimeNs now, std::int64_t by) {
+      if (now > from) {
+        by_depth[static_cast<std::size_t>(std::min(depth, kDeepest))] += now - from;
+        from = now;
+      }
+      depth += by;
+    };
+    for (; op < ops.size() && ops.start[op] < time.end; ++op) {
+      const TimeNs start = ops.start[op];
+      if (ops.launch[op] == kNone || api.start[ops.launch[op]] > start) continue;
+      for (; call < api.size() && api.start[call] <= start; ++call)
+        change(api.start[call], launches.Of(call));
+      change(start, -1);
     }
-    if (now <= from_) return;
-    Book(now - from_);
-    from_ = now;
+    for (; call < api.size() && api.start[call] < time.end; ++call)
+      change(api.start[call], launches.Of(call));
+    change(time.end, 0);
   }
-  // The least depth that holds for more than this share of the time, with all that are less.
-  std::int64_t Quantile(double share) const {
-    const TimeNs total = Total();
-    TimeNs below = 0;
-    for (std::size_t depth = 0; depth < by_depth_.size(); ++depth) {
-      below += by_depth_[depth];
-      if (static_cast<double>(below) > share * static_cast<double>(total))
-        return static_cast<std::int64_t>(depth);
-    }
-    return 0;
+  return by_depth;
+}
+
+// The least depth that holds for more than this share of the time, with all that are less.
+std::int64_t Quantile(const std::vector<TimeNs>& by_depth, TimeNs total, double share) {
+  TimeNs below = 0;
+  for (std::size_t depth = 0; depth < by_depth.size(); ++depth) {
+    below += by_depth[depth];
+    if (static_cast<double>(below) > share * static_cast<double>(total))
+      return static_cast<std::int64_t>(depth);
   }
-  TimeNs Total() const { return std::accumulate(by_depth_.begin(), by_depth_.end(), TimeNs{0}); }
-  TimeNs Empty() const { return by_depth_[0]; }
-
- private:
-  void Book(TimeNs length) {
-    by_depth_[static_cast<std::size_t>(std::min(depth_, kDeepest))] += length;
-  }
-
-  // Deeper queues than a driver holds are one.
-  static constexpr std::int64_t kDeepest = 1 << 16;
-
-  Intervals::const_iterator next_, end_;  // the first that is not all in the past
-  std::vector<TimeNs> by_depth_ = std::vector<TimeNs>(kDeepest + 1);
-  TimeNs from_ = kOpen;  // the next moment to be spent
-  std::int64_t depth_ = 0;
-};
+  return 0;
+}
 
 constexpr double kLow = 0.05;
 
 }  // namespace
 
 CounterSeries QueueDepth(const Rank& rank, const Device& device) {
+  const GpuOps& ops = device.ops;
+  const ApiCalls& api = rank.api;
+  const LaunchCounts launches = CountLaunches(ops, api);
   DepthPoints depth;
-  ForEachChange(rank, device.ops, [&](TimeNs now, std::int64_t by) { depth.Change(now, by); });
+  std::size_t call = 0;  // the next
+  ForEachQueued(ops, api, {0, ops.size()}, [&](std::size_t op, TimeNs) {
+    for (; call < api.size() && api.start[call] <= ops.start[op]; ++call) {
+      if (const std::int64_t count = launches.Of(call); count > 0)
+        depth.Change(api.start[call], count);
+    }
+    depth.Change(ops.start[op], -1);
+  });
   return std::move(depth).Take(rank.end);
 }
 
@@ -168,18 +159,16 @@ std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& devic
   TimeCounts slack;
   for_each_slack([&](TimeNs time) { slack.Add(time); });
   if (slack.total() == 0) return std::nullopt;
-  DepthTimes depths(times);
-  ForEachChange(rank, ops, [&](TimeNs now, std::int64_t by) { depths.Change(now, by); });
-  depths.Spend(times.back().end);
+  const std::vector<TimeNs> by_depth = TimesByDepth(ops, rank.api, times);
   QueueSummary found;
   const auto [median, low] = QuantilesOf(slack, std::array{0.5, kLow}, for_each_slack);
   found.operations = static_cast<std::int64_t>(slack.total());
   found.slack_median_ns = median;
   found.slack_low_ns = low;
-  found.depth_median = depths.Quantile(0.5);
-  found.depth_low = depths.Quantile(kLow);
-  found.time_ns = depths.Total();
-  found.empty_ns = depths.Empty();
+  found.time_ns = std::accumulate(by_depth.begin(), by_depth.end(), TimeNs{0});
+  found.empty_ns = by_depth[0];
+  found.depth_median = Quantile(by_depth, found.time_ns, 0.5);
+  found.depth_low = Quantile(by_depth, found.time_ns, kLow);
   return found;
 }
 
