@@ -78,31 +78,31 @@ bool HasPlannedGap(const Rank& rank, TimeNs from, TimeNs to) {
 
 std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
   std::vector<Loss> losses, open(rank.threads.size());
+  std::vector<bool> launches_one;  // by name
+  for (const ApiName& name : rank.api_names) launches_one.push_back(LaunchesOne(name.api_class));
   const ApiCalls& api = rank.api;
-  auto id = api.correlation.begin();
-  for (std::uint32_t row = 0; row < api.size(); ++row, ++id) {
-    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || *id == 0 ||
-        *id < rank.first_kept_call)
-      continue;
+  std::int64_t launches = 0;
+  ForEachValue(api.correlation, [&](std::uint32_t row, std::uint64_t id) {
+    if (!launches_one[api.name[row]] || id == 0 || id < rank.first_kept_call) return;
     Loss& loss = open[api.thread[row]];
-    if (!ids.Has(*id)) {
-      if (api.result[row] != 0) continue;
-      if (loss.count++ == 0) loss.first = row;
-      continue;
+    if (!ids.Has(id)) {
+      if (api.result[row] == 0 && loss.count++ == 0) loss.first = row;
+      return;
     }
-    ++rank.trust.launches;
+    ++launches;
     if (loss.count > 0 && loss.before != kNone &&
         HasPlannedGap(rank, api.start[loss.before], api.start[row]))
       loss = {};
     if (loss.count > 0 && loss.count <= kLongestLoss && loss.before != kNone) {
       loss.after = row;
       losses.push_back(loss);
-      rank.trust.launches += loss.count;
+      launches += loss.count;
       rank.trust.lost_operations += loss.count;
     }
     loss = {};
     loss.before = row;
-  }
+  });
+  rank.trust.launches += launches;
   return losses;
 }
 

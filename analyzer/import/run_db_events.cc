@@ -418,6 +418,8 @@ class Reader {
       TimeNs end = 0;
       if (!rows_.Times("gemm", row.int64(0), row.int64(1), end)) return;
       Gemms& gemms = rank(*thread).gemms;
+      // Each makes a CUDA call at least.
+      MakeRoom(api_rows_, gemms.start, gemms.end, gemms.thread, gemms.shape);
       gemms.start.push_back(row.int64(0));
       gemms.end.push_back(end);
       gemms.thread.push_back(thread->index);
