@@ -31,7 +31,8 @@ class IdMap {
   }
 
  private:
-  std::uint32_t FindSparse(std::int64_t id) const {
+  // Not in place: so rarely asked for, it would keep Find from being so.
+  [[gnu::noinline]] std::uint32_t FindSparse(std::int64_t id) const {
     const auto found = sparse_.find(id);
     return found != sparse_.end() ? found->second : kNone;
   }
