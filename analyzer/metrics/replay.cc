@@ -408,7 +408,7 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
       begin_(ops_.size() > 0 ? std::min(ops_.start.front(), steps.start_ns) : 0) {
   for (std::uint32_t row = 0; row < ops_.size(); ++row) {
     communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;
-    uploads_ |= IsPageableUpload(rank_, ops_, row);
+    if (ops_.kind[row] == OpKind::kMemcpy) uploads_ |= IsPageableUpload(rank_, ops_, row);
     const std::uint32_t launch = ops_.launch[row];
     if (launch == kNone) continue;
     launches_[launch] = 1;
