@@ -2,11 +2,13 @@
 #include "analyzer/import/find_lost_operations.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "analyzer/import/repair_operations.h"
+#include "analyzer/model/for_each_value.h"
 
 namespace traceinject {
 namespace {
@@ -17,29 +19,32 @@ bool UsesGraphs(const Rank& rank) {
                      [](const ApiName& name) { return name.api_class == ApiClass::kGraphLaunch; });
 }
 
+// Calls visit(id) for the correlation ids of all operations.
+template <typename Visit>
+void ForEachId(const Rank& rank, Visit visit) {
+  for (const Device& device : rank.devices)
+    ForEachValue(device.ops.correlation, [&](std::uint32_t, std::uint64_t id) { visit(id); });
+}
+
 // Which correlation ids operations carry.
 class CarriedIds {
  public:
   explicit CarriedIds(const Rank& rank) {
-    std::uint64_t highest = 0;
-    std::size_t count = 0;
-    for (const Device& device : rank.devices) {
-      for (const std::uint64_t id : device.ops.correlation) {
-        if (id == 0) continue;
-        if (count++ == 0) base_ = highest = id;
-        base_ = std::min(base_, id);
-        highest = std::max(highest, id);
-      }
-    }
+    std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max(), highest = 0, count = 0;
+    ForEachId(rank, [&](std::uint64_t id) {
+      lowest = std::min(lowest, id - 1);  // 0 is none, and comes last here
+      highest = std::max(highest, id);
+      count += id != 0 ? 1 : 0;
+    });
+    if (count == 0) return;
+    base_ = lowest + 1;
     // CUPTI counts up; what does not is not of CUPTI.
     constexpr std::uint64_t kSparse = 64, kSlack = 1 << 20;
-    if (count == 0 || highest - base_ > kSparse * count + kSlack) return;
+    if (highest - base_ > kSparse * count + kSlack) return;
     carried_.assign(highest - base_ + 1, false);
-    for (const Device& device : rank.devices) {
-      for (const std::uint64_t id : device.ops.correlation) {
-        if (id != 0) carried_[id - base_] = true;
-      }
-    }
+    ForEachId(rank, [this](std::uint64_t id) {
+      if (id != 0) carried_[id - base_] = true;
+    });
   }
 
   bool known() const { return !carried_.empty(); }
@@ -73,31 +78,31 @@ bool HasPlannedGap(const Rank& rank, TimeNs from, TimeNs to) {
 
 std::vector<Loss> FindLosses(Rank& rank, const CarriedIds& ids) {
   std::vector<Loss> losses, open(rank.threads.size());
+  std::vector<bool> launches_one;  // by name
+  for (const ApiName& name : rank.api_names) launches_one.push_back(LaunchesOne(name.api_class));
   const ApiCalls& api = rank.api;
-  auto id = api.correlation.begin();
-  for (std::uint32_t row = 0; row < api.size(); ++row, ++id) {
-    if (!LaunchesOne(rank.api_names[api.name[row]].api_class) || *id == 0 ||
-        *id < rank.first_kept_call)
-      continue;
+  std::int64_t launches = 0;
+  ForEachValue(api.correlation, [&](std::uint32_t row, std::uint64_t id) {
+    if (!launches_one[api.name[row]] || id == 0 || id < rank.first_kept_call) return;
     Loss& loss = open[api.thread[row]];
-    if (!ids.Has(*id)) {
-      if (api.result[row] != 0) continue;
-      if (loss.count++ == 0) loss.first = row;
-      continue;
+    if (!ids.Has(id)) {
+      if (api.result[row] == 0 && loss.count++ == 0) loss.first = row;
+      return;
     }
-    ++rank.trust.launches;
+    ++launches;
     if (loss.count > 0 && loss.before != kNone &&
         HasPlannedGap(rank, api.start[loss.before], api.start[row]))
       loss = {};
     if (loss.count > 0 && loss.count <= kLongestLoss && loss.before != kNone) {
       loss.after = row;
       losses.push_back(loss);
-      rank.trust.launches += loss.count;
+      launches += loss.count;
       rank.trust.lost_operations += loss.count;
     }
     loss = {};
     loss.before = row;
-  }
+  });
+  rank.trust.launches += launches;
   return losses;
 }
 

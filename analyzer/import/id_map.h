@@ -25,16 +25,18 @@ class IdMap {
   }
   // kNone: there is no such row.
   std::uint32_t Find(std::int64_t id) const {
-    if (static_cast<std::uint64_t>(id) < dense_.size() &&
-        dense_[static_cast<std::size_t>(id)] != kNone) {
-      return dense_[static_cast<std::size_t>(id)];
-    }
-    if (sparse_.empty()) return kNone;
+    const auto at = static_cast<std::size_t>(id);
+    if (at < dense_.size() && dense_[at] != kNone) return dense_[at];
+    return sparse_.empty() ? kNone : FindSparse(id);
+  }
+
+ private:
+  // Not in place: so rarely asked for, it would keep Find from being so.
+  [[gnu::noinline]] std::uint32_t FindSparse(std::int64_t id) const {
     const auto found = sparse_.find(id);
     return found != sparse_.end() ? found->second : kNone;
   }
 
- private:
   std::vector<std::uint32_t> dense_;
   std::unordered_map<std::int64_t, std::uint32_t> sparse_;
 };

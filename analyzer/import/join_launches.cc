@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/model/for_each_value.h"
+
 namespace traceinject {
 namespace {
 
@@ -19,19 +21,16 @@ class LaunchIndex {
   explicit LaunchIndex(const Rank& rank) {
     const auto& ids = rank.api.correlation;
     if (ids.empty()) return;
-    std::uint64_t highest = base_ = ids.front();
-    for (const std::uint64_t id : ids) {
-      base_ = std::min(base_, id);
+    std::uint64_t lowest = ids.front(), highest = lowest;
+    ForEachValue(ids, [&](std::uint32_t, std::uint64_t id) {
+      lowest = std::min(lowest, id);
       highest = std::max(highest, id);
-    }
+    });
+    base_ = lowest;
     constexpr std::uint64_t kSlack = 1 << 20;
     if (highest - base_ <= 8 * static_cast<std::uint64_t>(ids.size()) + kSlack)
       dense_.assign(highest - base_ + 1, kNone);
-    std::uint32_t row = 0;
-    for (const std::uint64_t id : ids) {
-      Add(rank, id, row);
-      ++row;
-    }
+    ForEachValue(ids, [&](std::uint32_t row, std::uint64_t id) { Add(rank, id, row); });
     std::sort(sorted_.begin(), sorted_.end(), [&](const auto& a, const auto& b) {
       if (a.first != b.first) return a.first < b.first;
       const bool a_launches = IsLaunch(rank, a.second), b_launches = IsLaunch(rank, b.second);
@@ -83,7 +82,8 @@ void JoinLaunches(Rank& rank) {
     GpuOps& ops = device.ops;
     ops.launch.clear();
     ops.launch.reserve(ops.size());
-    for (const std::uint64_t id : ops.correlation) ops.launch.push_back(index.Find(id));
+    ForEachValue(ops.correlation,
+                 [&](std::uint32_t, std::uint64_t id) { ops.launch.push_back(index.Find(id)); });
   }
 }
 

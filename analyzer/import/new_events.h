@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "analyzer/import/row_batch.h"
@@ -29,8 +28,8 @@ struct NewOp {
   OpKind kind = OpKind::kKernel;
   KernelClass kernel_class = KernelClass::kOther;
 
-  bool IsBefore(TimeNs other_start, TimeNs other_end) const {
-    return start != other_start ? start < other_start : end < other_end;
+  bool IsBefore(const NewOp& other) const {
+    return start != other.start ? start < other.start : end < other.end;
   }
 };
 
@@ -39,11 +38,15 @@ struct NewOp {
 // longer than all else that is done with them.
 class NewOps {
  public:
-  // `rows`: as many as there are of all devices.
-  NewOps(GpuOps& ops, std::size_t rows) : ops_(&ops), rows_(rows) {}
+  // `rows`: as many as there are of all devices, `transfers` of them copies and memsets.
+  NewOps(GpuOps& ops, std::size_t rows, std::size_t transfers)
+      : ops_(&ops), rows_(rows), transfers_(transfers) {}
 
   // In the order of their tables.
-  void AddTransfer(const NewOp& op) { waiting_.push_back(op); }
+  void AddTransfer(const NewOp& op) {
+    if (waiting_.capacity() == 0) waiting_.reserve(transfers_);
+    waiting_.push_back(op);
+  }
   // Once all transfers are there, before the first kernel. Those of equal times keep their order.
   void SortTransfers() {
     if (waiting_.empty()) return;
@@ -57,64 +60,68 @@ class NewOps {
     order_ = SortedOrder(start, end);
     if (order_.empty()) order_.Append({0, static_cast<std::uint32_t>(waiting_.size())});
     run_ = order_.runs().begin();
-    next_ = waiting_.begin() + run_->first;
+    next_ = &waiting_[run_->first];
   }
-  // Returns its place, where the other fields are still to be filled in.
-  NewOp& AddKernel(TimeNs start, TimeNs end) {
-    while (IsWaiting() && next_->IsBefore(start, end)) AddWaiting();
-    NewOp& kernel = Add();
-    kernel.start = start;
-    kernel.end = end;
-    return kernel;
+  void AddKernel(const NewOp& op) {
+    while (next_ != nullptr && next_->IsBefore(op)) AddWaiting();
+    Add(op);
   }
   void Finish() {
-    while (IsWaiting()) AddWaiting();
+    while (next_ != nullptr) AddWaiting();
     Flush();
   }
 
  private:
-  NewOp& Add() {
-    if (batch_.full()) Flush();
-    return batch_.Add();
+  struct Batch {
+    BatchColumn<TimeNs> start, end;
+    BatchColumn<std::uint64_t> correlation;
+    BatchColumn<std::uint32_t> stream, graph_node, detail;
+    BatchColumn<OpKind> kind;
+    BatchColumn<KernelClass> kernel_class;
+  };
+
+  void Add(const NewOp& op) {
+    if (in_batch_ == kBatchRows) Flush();
+    const std::size_t row = in_batch_++;
+    batch_.start[row] = op.start;
+    batch_.end[row] = op.end;
+    batch_.correlation[row] = op.correlation;
+    batch_.stream[row] = op.stream;
+    batch_.graph_node[row] = op.graph_node;
+    batch_.detail[row] = op.detail;
+    batch_.kind[row] = op.kind;
+    batch_.kernel_class[row] = op.kernel_class;
   }
-  bool IsWaiting() const { return added_ < waiting_.size(); }
   void AddWaiting() {
-    Add() = *next_++;
-    ++added_;
-    if (++of_run_ < run_->count || !IsWaiting()) return;
+    Add(*next_++);
+    if (++of_run_ < run_->count) return;
     of_run_ = 0;
-    next_ = waiting_.begin() + (++run_)->first;
+    ++run_;
+    next_ = run_ == order_.runs().end() ? nullptr : &waiting_[run_->first];
   }
   void Flush() {
-    if (batch_.empty()) return;
+    if (in_batch_ == 0) return;
     MakeRoom(rows_, ops_->start, ops_->end, ops_->kind, ops_->kernel_class, ops_->detail);
-    batch_.AppendTo(ops_->start, &NewOp::start);
-    batch_.AppendTo(ops_->end, &NewOp::end);
-    batch_.AppendTo(ops_->kind, &NewOp::kind);
-    batch_.AppendTo(ops_->kernel_class, &NewOp::kernel_class);
-    batch_.AppendTo(ops_->detail, &NewOp::detail);
-    batch_.AppendTo(ops_->stream, &NewOp::stream);
-    batch_.AppendTo(ops_->correlation, &NewOp::correlation);
-    batch_.AppendTo(ops_->graph_node, &NewOp::graph_node);
-    batch_.Clear();
+    AppendBatch(batch_.start, in_batch_, ops_->start);
+    AppendBatch(batch_.end, in_batch_, ops_->end);
+    AppendBatch(batch_.kind, in_batch_, ops_->kind);
+    AppendBatch(batch_.kernel_class, in_batch_, ops_->kernel_class);
+    AppendBatch(batch_.detail, in_batch_, ops_->detail);
+    AppendBatch(batch_.stream, in_batch_, ops_->stream);
+    AppendBatch(batch_.correlation, in_batch_, ops_->correlation);
+    AppendBatch(batch_.graph_node, in_batch_, ops_->graph_node);
+    in_batch_ = 0;
   }
 
   GpuOps* ops_;
-  std::size_t rows_;
-  std::deque<NewOp> waiting_;  // grows without a second copy
-  RowOrder order_;             // of these
+  std::size_t rows_, transfers_;
+  std::vector<NewOp> waiting_;
+  RowOrder order_;  // of these
   std::vector<RowOrder::Run>::const_iterator run_;
-  std::deque<NewOp>::const_iterator next_;
-  std::uint32_t of_run_ = 0;  // before the next
-  std::size_t added_ = 0;     // of all
-  RowBatch<NewOp> batch_;
-};
-
-struct NewCall {
-  TimeNs start = 0, end = 0;
-  std::uint64_t correlation = 0;
-  std::uint32_t thread = kNone, name = kNone;
-  std::int32_t result = 0;
+  const NewOp* next_ = nullptr;  // of these; null: none is left
+  std::uint32_t of_run_ = 0;     // before the next
+  Batch batch_;
+  std::size_t in_batch_ = 0;
 };
 
 // CUDA calls of one process.
@@ -122,27 +129,41 @@ class NewCalls {
  public:
   NewCalls(ApiCalls& api, std::size_t rows) : api_(&api), rows_(rows) {}
 
-  // To be filled in.
-  NewCall& Add() {
-    if (batch_.full()) Finish();
-    return batch_.Add();
+  void Add(TimeNs start, TimeNs end, std::uint32_t thread, std::uint32_t name,
+           std::uint64_t correlation, std::int32_t result) {
+    if (in_batch_ == kBatchRows) Finish();
+    const std::size_t row = in_batch_++;
+    batch_.start[row] = start;
+    batch_.end[row] = end;
+    batch_.thread[row] = thread;
+    batch_.name[row] = name;
+    batch_.correlation[row] = correlation;
+    batch_.result[row] = result;
   }
   void Finish() {
-    if (batch_.empty()) return;
+    if (in_batch_ == 0) return;
     MakeRoom(rows_, api_->start, api_->end, api_->thread, api_->name);
-    batch_.AppendTo(api_->start, &NewCall::start);
-    batch_.AppendTo(api_->end, &NewCall::end);
-    batch_.AppendTo(api_->thread, &NewCall::thread);
-    batch_.AppendTo(api_->name, &NewCall::name);
-    batch_.AppendTo(api_->correlation, &NewCall::correlation);
-    batch_.AppendTo(api_->result, &NewCall::result);
-    batch_.Clear();
+    AppendBatch(batch_.start, in_batch_, api_->start);
+    AppendBatch(batch_.end, in_batch_, api_->end);
+    AppendBatch(batch_.thread, in_batch_, api_->thread);
+    AppendBatch(batch_.name, in_batch_, api_->name);
+    AppendBatch(batch_.correlation, in_batch_, api_->correlation);
+    AppendBatch(batch_.result, in_batch_, api_->result);
+    in_batch_ = 0;
   }
 
  private:
+  struct Batch {
+    BatchColumn<TimeNs> start, end;
+    BatchColumn<std::uint32_t> thread, name;
+    BatchColumn<std::uint64_t> correlation;
+    BatchColumn<std::int32_t> result;
+  };
+
   ApiCalls* api_;
   std::size_t rows_;
-  RowBatch<NewCall> batch_;
+  Batch batch_;
+  std::size_t in_batch_ = 0;
 };
 
 }  // namespace traceinject

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/import/repair_operations.h"
+#include "analyzer/model/for_each_value.h"
 
 namespace traceinject {
 namespace {
@@ -65,22 +66,17 @@ struct Corrupt {
 class Finder {
  public:
   Finder(Rank& rank, Device& device)
-      : rank_(rank),
-        device_(device),
-        ops_(device.ops),
-        usual_(rank, device.ops),
-        last_(rank.streams.size(), kNone) {}
+      : rank_(rank), device_(device), ops_(device.ops), last_(rank.streams.size(), kNone) {}
 
   std::vector<Corrupt> Find() {
-    auto stream = ops_.stream.begin();
-    for (std::uint32_t row = 0; row < ops_.size(); ++row, ++stream) {
-      std::uint32_t& before = last_[*stream];
+    ForEachValue(ops_.stream, [this](std::uint32_t row, std::uint32_t stream) {
+      std::uint32_t& before = last_[stream];
       if (before != kNone && ops_.end[before] > ops_.start[row] + kClockToleranceNs)
         Overlap(before, row);
       if (before == kNone || corrupt_row_ == before || ops_.end[row] >= ops_.end[before])
         before = row;
       if (ops_.end[row] - ops_.start[row] >= kOutlierNs && IsOutlier(row)) doubted_.push_back(row);
-    }
+    });
     for (const std::uint32_t row : doubted_) {
       if (found_.empty() || !IsFound(row)) found_.push_back({row, kOpen});
     }
@@ -94,11 +90,17 @@ class Finder {
                        [&](const Corrupt& corrupt) { return corrupt.row == row; });
   }
 
+  // Few recordings ask.
+  std::optional<TimeNs> UsualOf(std::uint32_t row) {
+    if (!usual_) usual_.emplace(rank_, ops_);
+    return usual_->Of(row);
+  }
+
   void Overlap(std::uint32_t before, std::uint32_t row) {
     if (ops_.graph_node[before] != kNone || ops_.graph_node[row] != kNone) return;
     const bool early_start = device_.cc_major.value_or(9) >= 9;
     if (early_start && ops_.end[before] <= ops_.end[row] + kClockToleranceNs) return;
-    const std::optional<TimeNs> usual = usual_.Of(before);
+    const std::optional<TimeNs> usual = UsualOf(before);
     // Of a shape without enough others, the time from its start to the next one's is all there is.
     const TimeNs ordinary =
         kOutlastingFactor * usual.value_or(ops_.start[row] - ops_.start[before] + 1);
@@ -110,9 +112,9 @@ class Finder {
     corrupt_row_ = before;
   }
 
-  bool IsOutlier(std::uint32_t row) const {
+  bool IsOutlier(std::uint32_t row) {
     if (ops_.kernel_class[row] == KernelClass::kComm) return BeyondTheEnd(row);
-    const std::optional<TimeNs> usual = usual_.Of(row);
+    const std::optional<TimeNs> usual = UsualOf(row);
     return (usual && Duration(row) >= kOutlierFactor * *usual) || BeyondTheEnd(row);
   }
   bool BeyondTheEnd(std::uint32_t row) const {
@@ -123,7 +125,7 @@ class Finder {
   Rank& rank_;
   const Device& device_;
   const GpuOps& ops_;
-  const UsualDurations usual_;
+  std::optional<UsualDurations> usual_;
   std::vector<std::uint32_t> last_;     // per stream: the operation that ended last
   std::uint32_t corrupt_row_ = kNone;   // found last
   std::vector<std::uint32_t> doubted_;  // too long, with or without a proof

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/import/repair_operations.h"
+#include "analyzer/model/for_each_value.h"
 
 namespace traceinject {
 namespace {
@@ -20,32 +21,28 @@ class Links {
   void CheckEach() {
     std::vector<bool> taken(rank_.api.size());
     disordered_.assign(rank_.streams.size(), false);
-    auto stream = ops_.stream.begin();
-    for (std::uint32_t row = 0; row < ops_.size(); ++row, ++stream) {
+    ForEachValue(ops_.stream, [&](std::uint32_t row, std::uint32_t stream) {
       const std::uint32_t call = ops_.launch[row];
       if (call == kNone) {
         if (!rank_.CallIsBeyond(ops_.correlation[row])) ++rank_.trust.without_call;
-        continue;
+        return;
       }
       ++rank_.trust.links;
       const TimeNs called = rank_.api.start[call];
-      if (ops_.start[row] < called - kEarliestStartNs || !Fits(row, call)) {
-        wrong_.push_back(row);
-        continue;
-      }
+      if (ops_.start[row] < called - kEarliestStartNs || !Fits(row, call))
+        return wrong_.push_back(row);
       if (ops_.start[row] < called - kClockToleranceNs) ++rank_.trust.early_starts;
       if (IsOneKernel(row, call)) {
         if (taken[call]) {
           ++rank_.trust.repeated_links;
-          wrong_.push_back(row);
-          continue;
+          return wrong_.push_back(row);
         }
         taken[call] = true;
       }
-      TimeNs& latest = latest_[*stream];
-      if (rank_.api.end[call] < latest - kClockToleranceNs) disordered_[*stream] = true;
+      TimeNs& latest = latest_[stream];
+      if (rank_.api.end[call] < latest - kClockToleranceNs) disordered_[stream] = true;
       latest = std::max(latest, called);
-    }
+    });
   }
 
   void CheckOrder() {

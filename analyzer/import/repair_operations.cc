@@ -10,26 +10,25 @@
 namespace traceinject {
 namespace {
 
-bool IsOutside(const Rank& rank, TimeNs start, TimeNs end) {
-  return end < rank.start - kOutsideNs || (rank.end != kOpen && start > rank.end + kOutsideNs);
+bool IsEarly(const Rank& rank, TimeNs end) { return end < rank.start - kOutsideNs; }
+bool IsLate(const Rank& rank, TimeNs start) {
+  return rank.end != kOpen && start > rank.end + kOutsideNs;
+}
+
+// Operations come in the order of their starts.
+bool HasOutside(const Rank& rank, const GpuOps& ops) {
+  return ops.size() > 0 && (IsEarly(rank, ops.start.front()) || IsLate(rank, ops.start.back()));
 }
 
 // A trace of others does not tell when recording began and ended.
 void SetAsideOutside(Rank& rank, GpuOps& ops) {
-  if (!rank.imported_from.empty()) return;
+  if (!rank.imported_from.empty() || !HasOutside(rank, ops)) return;
   std::vector<std::uint32_t> kept;
-  std::uint32_t removed = 0;
   for (std::uint32_t row = 0; row < ops.size(); ++row) {
-    if (IsOutside(rank, ops.start[row], ops.end[row])) {
-      if (removed++ == 0) {
-        for (std::uint32_t before = 0; before < row; ++before) kept.push_back(before);
-      }
-    } else if (removed > 0) {
-      kept.push_back(row);
-    }
+    if (!IsEarly(rank, ops.end[row]) && !IsLate(rank, ops.start[row])) kept.push_back(row);
   }
-  if (removed == 0 || kept.empty()) return;
-  rank.trust.outside += removed;
+  if (kept.size() == ops.size() || kept.empty()) return;
+  rank.trust.outside += static_cast<std::int64_t>(ops.size() - kept.size());
   ApplyOrder(kept, ops.start, ops.end, ops.kind, ops.kernel_class, ops.stream, ops.detail,
              ops.correlation, ops.launch, ops.graph_node);
 }

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <ranges>
 #include <span>
 #include <vector>
 
@@ -13,30 +12,20 @@
 
 namespace traceinject {
 
-template <typename Row>
-class RowBatch {
- public:
-  // A new row, with what an older one had, of a batch that is not full. To be filled in where it
-  // is: to build it elsewhere and to copy it takes longer than all else that is done with it here.
-  Row& Add() { return rows_[count_++]; }
-  bool full() const { return count_ == rows_.size(); }
-  bool empty() const { return count_ == 0; }
-  void Clear() { count_ = 0; }
+inline constexpr std::size_t kBatchRows = 256;
 
-  // Appends a field of all rows to its column.
-  template <typename T>
-  void AppendTo(std::vector<T>& column, T Row::*field) const {
-    const auto values = std::views::transform(std::span(rows_).first(count_), field);
-    column.insert(column.end(), values.begin(), values.end());
-  }
-  template <typename T>
-  void AppendTo(PackedColumn<T>& column, T Row::*field) const {
-    for (std::size_t i = 0; i < count_; ++i) column.push_back(rows_[i].*field);
-  }
+// One column of a batch.
+template <typename T>
+using BatchColumn = std::array<T, kBatchRows>;
 
- private:
-  std::array<Row, 256> rows_;
-  std::size_t count_ = 0;
-};
+// The first `rows` values.
+template <typename T>
+void AppendBatch(const BatchColumn<T>& batch, std::size_t rows, std::vector<T>& column) {
+  column.insert(column.end(), batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(rows));
+}
+template <typename T>
+void AppendBatch(const BatchColumn<T>& batch, std::size_t rows, PackedColumn<T>& column) {
+  column.Append(std::span(batch).first(rows));
+}
 
 }  // namespace traceinject

@@ -68,13 +68,8 @@ class Reader {
           const TimeNs start = row.int64(0);
           TimeNs end = 0;
           if (!rows_.Times("api", start, row.int64(1), end)) return;
-          NewCall& call = calls[thread->rank].Add();
-          call.start = start;
-          call.end = end;
-          call.thread = thread->index;
-          call.name = name;
-          call.correlation = static_cast<std::uint64_t>(row.int64(4));
-          call.result = Narrow(row.int64(5));
+          calls[thread->rank].Add(start, end, thread->index, name,
+                                  static_cast<std::uint64_t>(row.int64(4)), Narrow(row.int64(5)));
         });
     for (NewCalls& of_process : calls) of_process.Finish();
     return read;
@@ -123,14 +118,11 @@ class Reader {
         "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const SqlRow& row) {
           const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
           if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
-          TimeNs start = 0, end = 0;
-          const Place* stream = StreamOf("kernel", row, start, end);
+          NewOp op{.detail = shape, .kernel_class = dictionaries_.shapes[shape].kernel_class};
+          const Place* stream = StreamOf("kernel", row, op.start, op.end);
           if (stream == nullptr) return;
-          NewOp& op = OpsOf(*stream).AddKernel(start, end);
           FillIn(*stream, row, 4, op);
-          op.kind = OpKind::kKernel;
-          op.kernel_class = dictionaries_.shapes[shape].kernel_class;
-          op.detail = shape;
+          OpsOf(*stream).AddKernel(op);
         });
     ForEachDevice([](NewOps& ops) { ops.Finish(); });
     new_ops_.clear();
@@ -140,7 +132,8 @@ class Reader {
   Status ReadMemcpys() {
     for (Rank& each : file_.ranks) {
       std::vector<NewOps>& devices = new_ops_.emplace_back();
-      for (Device& device : each.devices) devices.emplace_back(device.ops, op_rows_);
+      for (Device& device : each.devices)
+        devices.emplace_back(device.ops, op_rows_, transfer_rows_);
     }
     return rows_.ForEachRow(
         "memcpy",
@@ -425,6 +418,8 @@ class Reader {
       TimeNs end = 0;
       if (!rows_.Times("gemm", row.int64(0), row.int64(1), end)) return;
       Gemms& gemms = rank(*thread).gemms;
+      // Each makes a CUDA call at least.
+      MakeRoom(api_rows_, gemms.start, gemms.end, gemms.thread, gemms.shape);
       gemms.start.push_back(row.int64(0));
       gemms.end.push_back(end);
       gemms.thread.push_back(thread->index);

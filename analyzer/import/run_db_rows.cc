@@ -45,11 +45,6 @@ std::string_view Explain(RowProblem problem) {
 
 }  // namespace
 
-std::int32_t Narrow(std::int64_t value) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
-      value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
-}
-
 Status RunDbRows::ExpectStored(std::string_view table) {
   auto found = database_.Prepare(
       "SELECT count(*) FROM sqlite_schema "

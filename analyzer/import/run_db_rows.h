@@ -42,7 +42,10 @@ constexpr bool IsPlausible(TimeNs time_ns) {
 }
 
 // The nearest number of 32 bits.
-std::int32_t Narrow(std::int64_t value);
+constexpr std::int32_t Narrow(std::int64_t value) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(
+      value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
+}
 
 class RunDbRows {
  public:

@@ -39,12 +39,13 @@ class Counter {
       const TimeNs length = ops.end[op] - ops.start[op];
       found_.all_kernels_ns += length;
       const std::uint32_t launch = ops.launch[op];
-      if (calls_.ProductOf(launch) != kNone) continue;
       const KernelClass kernel_class = ops.kernel_class[op];
       const std::uint32_t row = calls_.attentions().Of(launch, kernel_class);
-      const bool known = row != kNone && AddTo(row, length);
       const bool counts = AttentionLinks::IsAttention(kernel_class) ||
                           kernel_class == KernelClass::kGemm || kernel_class == KernelClass::kConv;
+      if (row == kNone && !counts) continue;
+      if (calls_.ProductOf(launch) != kNone) continue;
+      const bool known = row != kNone && AddTo(row, length);
       if (counts && !known) found_.unknown_ns += length;
     }
   }

@@ -36,7 +36,7 @@ Mfu MfuOf(const Run& run, const std::deque<DeviceAnalysis>& devices, const Repor
   std::vector<MfuDevice> used;
   Interval window, span;
   for (const DeviceAnalysis& found : devices) {
-    const Interval all = *GpuSpan(found.device->ops);
+    const Interval all = found.window.restricted ? *GpuSpan(found.device->ops) : found.window.time;
     if (used.empty()) {
       window = found.window.time;
       span = all;

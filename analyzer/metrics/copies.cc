@@ -3,11 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <tuple>
 #include <vector>
-
-#include "analyzer/model/intervals.h"
 
 namespace traceinject {
 namespace {
@@ -35,47 +34,65 @@ bool IsTransfer(const GpuOps& ops, std::size_t row) {
   return ops.kind[row] != OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
 }
 
-// The copies of one kind; both come in the order of their starts.
-class Group {
- public:
-  void Add(std::int64_t bytes, bool async, Interval time, Interval window) {
-    ++stats.count;
-    stats.async_count += async ? 1 : 0;
-    stats.bytes += bytes;
-    stats.total_ns += time.end - time.start;
-    Append(times_, {std::max(time.start, window.start), std::min(time.end, window.end)});
-  }
-  // Other operations ran in `busy`.
-  void Hide(Interval busy) {
-    while (next_ < times_.size() && times_[next_].end <= busy.start) ++next_;
-    for (std::size_t i = next_; i < times_.size() && times_[i].start < busy.end; ++i)
-      hidden_ns_ += std::min(times_[i].end, busy.end) - std::max(times_[i].start, busy.start);
-  }
-  TimeNs exposed_ns() const { return Length(times_) - hidden_ns_; }
-
+// The copies of one kind.
+struct Group {
   CopyStats stats;
-
- private:
-  Intervals times_;       // merged, inside the window
-  std::size_t next_ = 0;  // the first that may end after what comes next
-  TimeNs hidden_ns_ = 0;
+  TimeNs until = std::numeric_limits<TimeNs>::min();  // the latest end in the window
 };
 
-// Calls visit(Interval) for the merged times of all operations but transfers, in order. There are
-// about as many as operations: a list of them would take longer to write than all the rest.
-template <typename Visit>
-void ForEachBusy(const GpuOps& ops, Interval window, Visit visit) {
-  Interval busy;
-  for (std::size_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
-    if (ops.end[row] <= window.start || IsTransfer(ops, row)) continue;
-    if (busy.end > busy.start && ops.start[row] <= busy.end) {
-      busy.end = std::max(busy.end, ops.end[row]);
-      continue;
-    }
-    if (busy.end > busy.start) visit(busy);
-    busy = {ops.start[row], ops.end[row]};
+// Operations come in the order of their starts. What runs when one begins goes on to the latest end
+// of its kind: these ends are all that is needed to tell what runs at once.
+class Counter {
+ public:
+  explicit Counter(Interval window) : window_(window) {}
+
+  void AddTransfer(const Key& key, const Transfer& transfer, Interval time) {
+    Group& group = GroupOf(key);
+    ++group.stats.count;
+    group.stats.async_count += transfer.async ? 1 : 0;
+    group.stats.bytes += transfer.bytes;
+    group.stats.total_ns += time.end - time.start;
+    const TimeNs from = std::max(time.start, group.until), end = std::min(time.end, window_.end);
+    if (end <= from) return;
+    group.stats.exposed_ns += end - std::clamp(busy_until_, from, end);
+    group.until = end;
+    copies_until_ = std::max(copies_until_, end);
   }
-  if (busy.end > busy.start) visit(busy);
+  void AddOther(Interval time) {
+    const TimeNs from = std::max(time.start, busy_until_);
+    if (time.end <= from) return;
+    busy_until_ = time.end;
+    if (copies_until_ <= from) return;
+    for (auto& [key, group] : groups_) {
+      if (group.until > from) group.stats.exposed_ns -= std::min(time.end, group.until) - from;
+    }
+  }
+  std::vector<CopyStats> Finish() const {
+    std::vector<CopyStats> list;
+    for (const auto& [key, group] : groups_) list.push_back(group.stats);
+    return list;
+  }
+
+ private:
+  // Mostly the one before.
+  Group& GroupOf(const Key& key) {
+    if (last_ == groups_.end() || last_->first != key) {
+      last_ = groups_.try_emplace(key).first;
+      SetKey(key, last_->second.stats);
+    }
+    return last_->second;
+  }
+
+  const Interval window_;
+  std::map<Key, Group> groups_;
+  std::map<Key, Group>::iterator last_ = groups_.end();
+  TimeNs copies_until_ = std::numeric_limits<TimeNs>::min();  // of all groups
+  TimeNs busy_until_ = std::numeric_limits<TimeNs>::min();    // with other operations
+};
+
+Key KeyOf(OpKind kind, const Transfer& transfer) {
+  if (kind == OpKind::kMemset) return {true, 0, 0, 0};
+  return {false, transfer.kind, transfer.src_kind, transfer.dst_kind};
 }
 
 void SortByTime(std::vector<CopyStats>& list) {
@@ -93,28 +110,17 @@ std::optional<double> CopyStats::gb_per_s() const {
 
 std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange range,
                                    Interval window) {
-  std::map<Key, Group> groups;
-  for (std::size_t row = range.begin; row < range.end; ++row) {
-    if (!IsTransfer(ops, row)) continue;
-    const Transfer& transfer = rank.transfers[ops.detail[row]];
-    const Key key = ops.kind[row] == OpKind::kMemset
-                        ? Key{true, 0, 0, 0}
-                        : Key{false, transfer.kind, transfer.src_kind, transfer.dst_kind};
-    Group& group = groups[key];
-    SetKey(key, group.stats);
-    group.Add(transfer.bytes, transfer.async, {ops.start[row], ops.end[row]}, window);
+  Counter counter(window);
+  for (std::size_t row = 0; row < range.end; ++row) {
+    const Interval time{ops.start[row], ops.end[row]};
+    if (!IsTransfer(ops, row)) {
+      counter.AddOther(time);
+    } else if (row >= range.begin) {
+      const Transfer& transfer = rank.transfers[ops.detail[row]];
+      counter.AddTransfer(KeyOf(ops.kind[row], transfer), transfer, time);
+    }
   }
-  std::vector<CopyStats> list;
-  if (groups.empty()) return list;
-  std::vector<Group*> all;  // the map takes longer to walk over
-  for (auto& [key, group] : groups) all.push_back(&group);
-  ForEachBusy(ops, window, [&](Interval busy) {
-    for (Group* group : all) group->Hide(busy);
-  });
-  for (auto& [key, group] : groups) {
-    group.stats.exposed_ns = group.exposed_ns();
-    list.push_back(group.stats);
-  }
+  std::vector<CopyStats> list = counter.Finish();
   SortByTime(list);
   return list;
 }

@@ -25,8 +25,7 @@ struct CopyStats {
   std::optional<double> gb_per_s() const;
 };
 
-// Groups of one device, by time, largest first. O(n log n); each group costs one pass over the
-// merged kernel time.
+// Groups of one device, by time, largest first. O(n).
 std::vector<CopyStats> CountCopies(const Rank& rank, const GpuOps& ops, OpRange range,
                                    Interval window);
 

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <vector>
+
 #include "analyzer/metrics/rank_builder.h"
+#include "analyzer/model/intervals.h"
 
 namespace traceinject {
 namespace {
@@ -44,6 +48,35 @@ TEST(CopiesTest, ExposedTimeIsClippedToTheWindowButLengthIsWhole) {
   const std::vector<CopyStats> copies = CountCopies(builder.rank(), builder.ops(), {0, 1}, {0, 40});
   EXPECT_EQ(copies[0].total_ns, 100);
   EXPECT_EQ(copies[0].exposed_ns, 40);
+}
+
+// As the merged times of each kind, less those of the kernels, tell.
+TEST(CopiesTest, ExposedTimesOfManyOverlappingOperations) {
+  std::mt19937 random(3);
+  const auto below = [&random](unsigned most) { return static_cast<TimeNs>(random() % most); };
+  for (int round = 0; round < 50; ++round) {
+    RankBuilder builder;
+    Intervals pinned, pageable, kernels;
+    TimeNs start = 0;
+    for (int i = 0; i < 40; ++i) {
+      start += below(10);
+      const TimeNs end = start + below(30);
+      const TimeNs kind = below(3);
+      if (kind == 0) builder.AddKernel(start, end, "k");
+      if (kind == 1) builder.AddCopy(start, end, kPinned);
+      if (kind == 2) builder.AddCopy(start, end, kPageable);
+      (kind == 0 ? kernels : kind == 1 ? pinned : pageable).push_back({start, end});
+    }
+    const Interval window{below(50), 60 + below(100)};
+    const OpRange range = StartingIn(builder.ops(), window);
+    const auto exposed = [&](Intervals copies) {
+      std::erase_if(copies, [&](const Interval& one) { return one.start < window.start; });
+      return Length(Subtract(Clip(Merge(copies), window), Merge(kernels)));
+    };
+    for (const CopyStats& stats : CountCopies(builder.rank(), builder.ops(), range, window)) {
+      EXPECT_EQ(stats.exposed_ns, exposed(stats.src_kind == kPinned.src_kind ? pinned : pageable));
+    }
+  }
 }
 
 TEST(CopiesTest, NoTimeNoRate) {

@@ -31,7 +31,7 @@ Gap Classify(const GpuOps& ops, const ApiCalls& api, Interval time, std::uint32_
 
 class Collector {
  public:
-  explicit Collector(std::size_t keep) : keep_(keep) {}
+  explicit Collector(std::size_t keep) : keep_(keep), least_ns_(keep == 0 ? kOpen : 0) {}
 
   void Add(const Gap& gap) {
     ++found_.causes.gap_count;
@@ -39,7 +39,7 @@ class Collector {
     found_.causes.launch_latency_ns += gap.launch_latency_ns;
     if (gap.cause == GapCause::kQueued) found_.causes.queued_ns += gap.length_ns();
     if (gap.cause == GapCause::kUnknown) found_.causes.unknown_ns += gap.length_ns();
-    Keep(gap);
+    if (gap.length_ns() >= least_ns_) Keep(gap);
   }
 
   Gaps Finish() {
@@ -52,15 +52,17 @@ class Collector {
   void Keep(const Gap& gap) {
     std::vector<Gap>& heap = found_.longest;
     if (heap.size() == keep_) {
-      if (keep_ == 0 || !LongerFirst(gap, heap.front())) return;
+      if (!LongerFirst(gap, heap.front())) return;
       std::pop_heap(heap.begin(), heap.end(), LongerFirst);
       heap.pop_back();
     }
     heap.push_back(gap);
     std::push_heap(heap.begin(), heap.end(), LongerFirst);
+    if (heap.size() == keep_) least_ns_ = heap.front().length_ns();
   }
 
   std::size_t keep_;
+  TimeNs least_ns_;  // shorter gaps are not kept
   Gaps found_;
 };
 

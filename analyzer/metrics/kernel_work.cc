@@ -159,11 +159,16 @@ class Measurement {
     std::int64_t count = 0;
     TimeNs took_ns = 0;
   };
+  struct WorkOfName {
+    std::uint32_t name = kNone;
+    KernelWork one;             // of one call
+    KernelWork* sum = nullptr;  // in works_
+  };
   // What each call of one shape asks for; empty: it is not known. `by_name`: what that is for
   // kernels of a name, but for their number and the time that they took.
   struct CallsOfShape {
     std::optional<CallWork> work;
-    std::vector<std::pair<std::uint32_t, KernelWork>> by_name;
+    std::vector<WorkOfName> by_name;
   };
 
   std::uint32_t NameOf(std::uint32_t op) const { return rank_.shapes[device_.ops.detail[op]].name; }
@@ -244,15 +249,17 @@ class Measurement {
   void AddCall(CallsOfShape& shape, const Kernels& by) {
     if (!shape.work) return;
     auto known = std::find_if(shape.by_name.begin(), shape.by_name.end(),
-                              [&](const auto& each) { return each.first == by.name; });
-    if (known == shape.by_name.end())
-      known = shape.by_name.insert(known, {by.name, ForName(*shape.work, by.name)});
-    KernelWork& one = known->second;
+                              [&](const WorkOfName& each) { return each.name == by.name; });
+    if (known == shape.by_name.end()) {
+      known =
+          shape.by_name.insert(known, {by.name, ForName(*shape.work, by.name), &works_[by.name]});
+    }
+    KernelWork& one = known->one;
     one.kernels = by.count;
     one.known_ns = by.took_ns;
     if (one.ideal_ns)
       one.above_ideal_ns = std::max(0.0, static_cast<double>(by.took_ns) - *one.ideal_ns);
-    works_[by.name] += one;
+    *known->sum += one;
   }
 
   const Rank& rank_;

@@ -27,13 +27,12 @@ class MergedCalls {
     }
     ahead_.clear();
     passed_ = 0;
-    for (Interval next; Read(next); ended_ = next.end) {
-      if (next.end > time) return ahead_.push_back(next);
-    }
+    ReadUntil(time);
   }
   // What lies ahead, counted from 0; null: no more.
   const Interval* At(std::size_t index) {
-    for (Interval next; passed_ + index >= ahead_.size() && Read(next);) ahead_.push_back(next);
+    while (passed_ + index >= ahead_.size() && ReadUntil(kEarliest)) {
+    }
     return passed_ + index < ahead_.size() ? &ahead_[passed_ + index] : nullptr;
   }
   // When the one before that ended; the earliest time: there is none.
@@ -42,28 +41,47 @@ class MergedCalls {
   }
 
  private:
+  static constexpr TimeNs kEarliest = std::numeric_limits<TimeNs>::min();
+
   // A call that has not ended, or takes no time, is none.
   bool Counts(std::uint32_t call) const {
     const std::uint32_t thread = api_.thread[call];
     return thread < threads_.size() && threads_[thread] && api_.end[call] != kOpen &&
            api_.end[call] > api_.start[call];
   }
-  bool Read(Interval& next) {
+  // Puts the next one that ends after that ahead; those before it are passed. False: there is none.
+  bool ReadUntil(TimeNs time) {
     const auto calls = static_cast<std::uint32_t>(api_.size());
-    while (call_ < calls && !Counts(call_)) ++call_;
-    if (call_ == calls) return false;
-    next = {api_.start[call_], api_.end[call_]};
-    for (++call_; call_ < calls && api_.start[call_] <= next.end; ++call_) {
-      if (Counts(call_)) next.end = std::max(next.end, api_.end[call_]);
+    std::uint32_t call = call_;
+    Interval next;
+    bool found = false;
+    for (; call < calls; ++call) {
+      if (!Counts(call)) continue;
+      const Interval one{api_.start[call], api_.end[call]};
+      if (found && one.start <= next.end) {
+        next.end = std::max(next.end, one.end);
+        continue;
+      }
+      if (found && next.end > time) break;
+      if (found) ended_ = next.end;
+      next = one;
+      found = true;
     }
-    return true;
+    call_ = call;
+    const bool lies_ahead = found && next.end > time;
+    if (lies_ahead) {
+      ahead_.push_back(next);
+    } else if (found) {
+      ended_ = next.end;
+    }
+    return lies_ahead;
   }
 
   const ApiCalls& api_;
   const std::vector<bool>& threads_;
   std::vector<Interval> ahead_;  // read, and not all passed
   std::size_t passed_ = 0;       // of these
-  TimeNs ended_ = std::numeric_limits<TimeNs>::min();
+  TimeNs ended_ = kEarliest;
   std::uint32_t call_ = 0;  // the next to be read
 };
 

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,9 +16,40 @@
 namespace traceinject {
 namespace {
 
-bool CountsAsQueued(const Rank& rank, const GpuOps& ops, std::size_t op) {
-  return ops.launch[op] != kNone && rank.api.start[ops.launch[op]] <= ops.start[op];
+// Calls visit(row, when it was launched) for the operations that count, in order.
+template <typename Visit>
+void ForEachQueued(const GpuOps& ops, const ApiCalls& api, OpRange range, Visit visit) {
+  for (std::size_t op = range.begin; op < range.end; ++op) {
+    if (ops.launch[op] == kNone) continue;
+    const TimeNs launched = api.start[ops.launch[op]];
+    if (launched <= ops.start[op]) visit(op, launched);
+  }
 }
+
+// How many operations each call launched: mostly one, but a graph has many.
+class LaunchCounts {
+ public:
+  explicit LaunchCounts(std::size_t calls) : few_(calls) {}
+
+  void Add(std::uint32_t call) {
+    if (few_[call] < kMany) {
+      ++few_[call];
+    } else {
+      ++more_[call];
+    }
+  }
+  std::int64_t Of(std::size_t call) const {
+    if (few_[call] < kMany) return few_[call];
+    const auto more = more_.find(static_cast<std::uint32_t>(call));
+    return kMany + (more == more_.end() ? 0 : more->second);
+  }
+
+ private:
+  static constexpr std::uint8_t kMany = 255;
+
+  std::vector<std::uint8_t> few_;  // up to kMany
+  std::unordered_map<std::uint32_t, std::int64_t> more_;
+};
 
 // What happens at one time is one point.
 class DepthPoints {
@@ -44,79 +77,71 @@ class DepthPoints {
   std::int64_t depth_ = 0;
 };
 
-// Hands every change of the depth to `visit(time, by)`, in order.
-template <typename Visit>
-void ForEachChange(const Rank& rank, const GpuOps& ops, Visit visit) {
-  const ApiCalls& api = rank.api;
-  std::vector<std::uint32_t> launched_by(api.size(), 0);  // operations a call
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    if (CountsAsQueued(rank, ops, op)) ++launched_by[ops.launch[op]];
-  }
-  std::size_t call = 0;
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    if (!CountsAsQueued(rank, ops, op)) continue;
-    for (; call < api.size() && api.start[call] <= ops.start[op]; ++call) {
-      if (launched_by[call] > 0) visit(api.start[call], launched_by[call]);
-    }
-    visit(ops.start[op], -1);
-  }
+LaunchCounts CountLaunches(const GpuOps& ops, const ApiCalls& api) {
+  LaunchCounts launches(api.size());
+  ForEachQueued(ops, api, {0, ops.size()},
+                [&](std::size_t op, TimeNs) { launches.Add(ops.launch[op]); });
+  return launches;
 }
 
-// Time by depth, inside the times asked for.
-class DepthTimes {
- public:
-  explicit DepthTimes(const Intervals& times) : times_(times), next_(times.begin()) {}
-
-  void Change(TimeNs now, std::int64_t by) {
-    Spend(now);
-    depth_ += by;
-  }
-  // The depth stays as it is until `now`. Moments come in order.
-  void Spend(TimeNs now) {
-    if (now <= from_) return;
-    for (; next_ != times_.end() && next_->end <= now; ++next_) Book(*next_);
-    if (next_ != times_.end()) Book({next_->start, std::min(next_->end, now)});
-    from_ = now;
-  }
-  // The least depth that holds for more than this share of the time, with all that are less.
-  std::int64_t Quantile(double share) const {
-    TimeNs below = 0;
-    for (std::size_t depth = 0; depth < by_depth_.size(); ++depth) {
-      below += by_depth_[depth];
-      if (static_cast<double>(below) > share * static_cast<double>(Total()))
-        return static_cast<std::int64_t>(depth);
+// How long the queue was how deep in these times; deeper queues than a driver holds are one.
+std::vector<TimeNs> TimesByDepth(const GpuOps& ops, const ApiCalls& api, const Intervals& times) {
+  constexpr std::int64_t kDeepest = 1 << 16;
+  const LaunchCounts launches = CountLaunches(ops, api);
+  std::vector<TimeNs> by_depth(kDeepest + 1);
+  std::int64_t depth = 0;
+  std::size_t op = 0, call = 0;  // the next
+  for (const Interval& time : times) {
+    TimeNs from = time.start;
+    const auto change = [&](TimeNs now, std::int64_t by) {
+      if (now > from) {
+        by_depth[static_cast<std::size_t>(std::min(depth, kDeepest))] += now - from;
+        from = now;
+      }
+      depth += by;
+    };
+    for (; op < ops.size() && ops.start[op] < time.end; ++op) {
+      const TimeNs start = ops.start[op];
+      if (ops.launch[op] == kNone || api.start[ops.launch[op]] > start) continue;
+      for (; call < api.size() && api.start[call] <= start; ++call)
+        change(api.start[call], launches.Of(call));
+      change(start, -1);
     }
-    return 0;
+    for (; call < api.size() && api.start[call] < time.end; ++call)
+      change(api.start[call], launches.Of(call));
+    change(time.end, 0);
   }
-  TimeNs Total() const { return total_; }
-  TimeNs Empty() const { return by_depth_[0]; }
+  return by_depth;
+}
 
- private:
-  void Book(Interval time) {
-    const TimeNs length = time.end - std::max(time.start, from_);
-    if (length <= 0) return;
-    by_depth_[static_cast<std::size_t>(std::min(depth_, kDeepest))] += length;
-    total_ += length;
+// The least depth that holds for more than this share of the time, with all that are less.
+std::int64_t Quantile(const std::vector<TimeNs>& by_depth, TimeNs total, double share) {
+  TimeNs below = 0;
+  for (std::size_t depth = 0; depth < by_depth.size(); ++depth) {
+    below += by_depth[depth];
+    if (static_cast<double>(below) > share * static_cast<double>(total))
+      return static_cast<std::int64_t>(depth);
   }
-
-  // Deeper queues than a driver holds are one.
-  static constexpr std::int64_t kDeepest = 1 << 16;
-
-  const Intervals& times_;
-  Intervals::const_iterator next_;  // the first that is not all in the past
-  std::vector<TimeNs> by_depth_ = std::vector<TimeNs>(kDeepest + 1);
-  TimeNs from_ = std::numeric_limits<TimeNs>::min();
-  TimeNs total_ = 0;
-  std::int64_t depth_ = 0;
-};
+  return 0;
+}
 
 constexpr double kLow = 0.05;
 
 }  // namespace
 
 CounterSeries QueueDepth(const Rank& rank, const Device& device) {
+  const GpuOps& ops = device.ops;
+  const ApiCalls& api = rank.api;
+  const LaunchCounts launches = CountLaunches(ops, api);
   DepthPoints depth;
-  ForEachChange(rank, device.ops, [&](TimeNs now, std::int64_t by) { depth.Change(now, by); });
+  std::size_t call = 0;  // the next
+  ForEachQueued(ops, api, {0, ops.size()}, [&](std::size_t op, TimeNs) {
+    for (; call < api.size() && api.start[call] <= ops.start[op]; ++call) {
+      if (const std::int64_t count = launches.Of(call); count > 0)
+        depth.Change(api.start[call], count);
+    }
+    depth.Change(ops.start[op], -1);
+  });
   return std::move(depth).Take(rank.end);
 }
 
@@ -127,26 +152,23 @@ std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& devic
   for (const Interval& time : times) ranges.push_back(StartingIn(ops, time));
   const auto for_each_slack = [&](auto visit) {
     for (const OpRange& range : ranges) {
-      for (std::size_t op = range.begin; op < range.end; ++op) {
-        if (CountsAsQueued(rank, ops, op)) visit(ops.start[op] - rank.api.start[ops.launch[op]]);
-      }
+      ForEachQueued(ops, rank.api, range,
+                    [&](std::size_t op, TimeNs launched) { visit(ops.start[op] - launched); });
     }
   };
   TimeCounts slack;
   for_each_slack([&](TimeNs time) { slack.Add(time); });
   if (slack.total() == 0) return std::nullopt;
-  DepthTimes depths(times);
-  ForEachChange(rank, ops, [&](TimeNs now, std::int64_t by) { depths.Change(now, by); });
-  depths.Spend(times.back().end);
+  const std::vector<TimeNs> by_depth = TimesByDepth(ops, rank.api, times);
   QueueSummary found;
   const auto [median, low] = QuantilesOf(slack, std::array{0.5, kLow}, for_each_slack);
   found.operations = static_cast<std::int64_t>(slack.total());
   found.slack_median_ns = median;
   found.slack_low_ns = low;
-  found.depth_median = depths.Quantile(0.5);
-  found.depth_low = depths.Quantile(kLow);
-  found.time_ns = depths.Total();
-  found.empty_ns = depths.Empty();
+  found.time_ns = std::accumulate(by_depth.begin(), by_depth.end(), TimeNs{0});
+  found.empty_ns = by_depth[0];
+  found.depth_median = Quantile(by_depth, found.time_ns, 0.5);
+  found.depth_low = Quantile(by_depth, found.time_ns, kLow);
   return found;
 }
 

@@ -35,6 +35,19 @@ TEST(QueueDepth, AGraphLaunchPutsAllItsKernelsInTheQueue) {
   EXPECT_EQ(depth.At(40), 0);
 }
 
+TEST(QueueDepth, AGraphMayBeOfManyKernels) {
+  constexpr TimeNs kKernels = 1'000;
+  RankBuilder builder;
+  builder.AddApi(0, 5, "cudaGraphLaunch");
+  for (TimeNs i = 0; i < kKernels; ++i) builder.AddKernel(10 + i, 11 + i, "node", 0);
+  const Device& device = builder.rank().devices[0];
+  EXPECT_EQ(QueueDepth(builder.rank(), device).At(0), kKernels);
+  const auto found = SummariseQueue(builder.rank(), device, {{0, 10 + kKernels}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->operations, kKernels);
+  EXPECT_EQ(found->empty_ns, 1);  // while the last one runs
+}
+
 TEST(QueueDepth, WhatHappensAtOneTimeIsOnePoint) {
   RankBuilder builder;
   builder.AddApi(10, 12, "cudaLaunchKernel");

@@ -196,6 +196,7 @@ class Player {
   void LaunchUntil(TimeNs time) {
     Host host = host_;
     const Pace pace = pace_;
+    const std::uint8_t* const launches = replay_.launches_.data();
     while (calls_ < api_.size() && api_.start[calls_] < time) {
       TimeNs* const launched = launched_.BlockOf(calls_);
       const std::size_t end =
@@ -204,7 +205,7 @@ class Player {
       for (; call < end && api_.start[call] < time; ++call) {
         host.MoveTo(api_.start[call], pace);
         launched[call % LaunchTimes::kBlock] = host.replayed;
-        if (replay_.launches_[call]) host.recorder_ns += pace.recorder_ns;
+        if (launches[call] != 0) host.recorder_ns += pace.recorder_ns;
       }
       calls_ = call;
     }
@@ -295,16 +296,18 @@ class Player {
   template <bool kKnown, bool kMayFade>
   void RunSome(std::uint32_t until) {
     Device device = device_;
+    const std::uint32_t calls = calls_;
     std::uint32_t row = next_op_;
     for (bool goes_on = true; goes_on && row < until;) {
       const std::span<const PlayedOp> ops = played_.From(row);
       const std::uint32_t end =
           row + static_cast<std::uint32_t>(std::min<std::size_t>(ops.size(), until - row));
       for (const PlayedOp* op = ops.data(); row < end; ++row, ++op) {
-        goes_on = !kKnown || op->launch == kNone || op->launch < calls_;
+        goes_on = !kKnown || op->launch == kNone || op->launch < calls;
         if (!goes_on) break;
-        const TimeNs ended = kMayFade && Fades(row, *op) ? Fade(row, *op, device)
-                                                         : Operate<kMayFade>(row, *op, device);
+        const TimeNs ended = kMayFade && Fades(row, *op)
+                                 ? Fade(row, *op, device)
+                                 : Operate<kKnown, kMayFade>(row, *op, device);
         if (row == next_watched_) Watch(ended);
       }
     }
@@ -326,13 +329,14 @@ class Player {
   }
 
   // These two return when the operation has ended.
-  template <bool kMayFade>
+  template <bool kKnown, bool kMayFade>
   TimeNs Operate(std::uint32_t row, const PlayedOp& op, Device& device) const {
     TimeNs after = op.late ? std::min(op.gap, switch_ns_) : op.gap;
     // What overlapped nothing but what fades does not begin before the rest has ended.
     if (kMayFade && op.gap <= 0) after = std::min<TimeNs>(0, ops_.start[row] - device.lasting);
     TimeNs begin = device.ended + after;
-    if (op.launch_known) begin = std::max(begin, LaunchTime(op) + op.latency);
+    if (op.launch_known)
+      begin = std::max(begin, (kKnown ? launched_[op.launch] : LaunchTime(op)) + op.latency);
     const TimeNs ended = begin + op.length;
     device.ended = std::max(device.ended, ended);
     if (kMayFade) device.lasting = std::max(device.lasting, ops_.end[row]);
@@ -404,10 +408,10 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
       begin_(ops_.size() > 0 ? std::min(ops_.start.front(), steps.start_ns) : 0) {
   for (std::uint32_t row = 0; row < ops_.size(); ++row) {
     communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;
-    uploads_ |= IsPageableUpload(rank_, ops_, row);
+    if (ops_.kind[row] == OpKind::kMemcpy) uploads_ |= IsPageableUpload(rank_, ops_, row);
     const std::uint32_t launch = ops_.launch[row];
     if (launch == kNone) continue;
-    launches_[launch] = true;
+    launches_[launch] = 1;
     last_ops_[launch / LaunchTimes::kBlock] = row;
   }
   // On its way from a wait to the next launch the host does work of its own, whatever it waited

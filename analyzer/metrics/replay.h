@@ -90,8 +90,8 @@ class Replay {
   const Rank& rank_;
   const GpuOps& ops_;
   const Steps& steps_;
-  std::vector<HostSegment> segments_;  // of the timeline and those that gaps show; by start
-  std::vector<bool> launches_;         // per call
+  std::vector<HostSegment> segments_;   // of the timeline and those that gaps show; by start
+  std::vector<std::uint8_t> launches_;  // per call: 1 or 0, read too often for bits
   // Per block of calls, as LaunchTimes has them: the last operation that they launched; kNone.
   std::vector<std::uint32_t> last_ops_;
   // Rows, ascending, of the operations whose replayed end is asked for: those that the host waits

@@ -58,7 +58,7 @@ class Namer {
     if (step.regular()) return StepKind::kRegular;
     if (step.warm_up) return StepKind::kWarmUp;
     const TimeNs longer = step.length_ns() - steps_.median_ns;
-    const Work work = Measure(step.time);
+    const Work work = MeasureOther(step.time);
     if (Explains(LengthInside(checkpoints_, step.time), longer)) return StepKind::kCheckpoint;
     if (IsEvaluation(work, longer)) return StepKind::kEvaluation;
     if (FetchesWeights(work, longer)) return StepKind::kCheckpoint;
@@ -82,8 +82,10 @@ class Namer {
     known_.assign(rank_.strings.size(), false);
     for (const Step& step : steps_.steps) {
       if (!step.regular()) continue;
-      MarkKnown(step.time);
-      const Work work = Measure(step.time);
+      const Work work = Measure(step.time, [this](std::uint32_t name) {
+        known_[name] = true;
+        return true;
+      });
       regular_.kernels += work.kernels;
       regular_.training += work.training;
       regular_.forward += work.forward;
@@ -96,16 +98,12 @@ class Namer {
     regular_.fetched_bytes /= count;
   }
 
-  void MarkKnown(Interval time) {
-    const OpRange range = StartingIn(ops_, time);
-    for (std::size_t row = range.begin; row < range.end; ++row) {
-      if (ops_.kind[row] != OpKind::kKernel) continue;
-      const std::uint32_t name = rank_.shapes[ops_.detail[row]].name;
-      if (name != kNone) known_[name] = true;
-    }
+  Work MeasureOther(Interval time) const {
+    return Measure(time, [this](std::uint32_t name) { return known_[name]; });
   }
-
-  Work Measure(Interval time) const {
+  // `is_known(name)`: of kernels of regular steps.
+  template <typename IsKnown>
+  Work Measure(Interval time, IsKnown is_known) const {
     Work work;
     const OpRange range = StartingIn(ops_, time);
     for (std::size_t row = range.begin; row < range.end; ++row) {
@@ -114,7 +112,7 @@ class Namer {
         const std::uint32_t name = rank_.shapes[shape].name;
         const bool backward = launch != kNone && runs_backward_[rank_.api.thread[launch]];
         ++work.kernels;
-        const bool foreign = name != kNone && !known_[name];
+        const bool foreign = name != kNone && !is_known(name);
         if (foreign) ++work.foreign;
         if (trains_[shape] || backward) {
           ++work.training;

@@ -30,7 +30,9 @@ std::optional<TimeNs> RunOrigin(const Run& run) {
 
 std::optional<Interval> GpuSpan(const GpuOps& ops) {
   if (ops.size() == 0) return std::nullopt;
-  return Interval{ops.start.front(), *std::max_element(ops.end.begin(), ops.end.end())};
+  TimeNs end = ops.end.front();
+  for (const TimeNs each : ops.end) end = std::max(end, each);
+  return Interval{ops.start.front(), end};
 }
 
 std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits) {

@@ -28,16 +28,4 @@ AttentionLinks::AttentionLinks(const Rank& rank)
   of_launch_ = CallAround(rank, attentions_.start, end_, attentions_.thread);
 }
 
-std::uint32_t AttentionLinks::Of(std::uint32_t launch, KernelClass kernel_class) const {
-  if (launch == kNone || of_launch_.empty()) return kNone;
-  const std::uint32_t row = of_launch_[launch];
-  if (row == kNone || by_products_[row]) return kNone;
-  return has_end(row) || IsAttention(kernel_class) ? row : kNone;
-}
-
-bool AttentionLinks::IsAttention(KernelClass kernel_class) {
-  return kernel_class == KernelClass::kAttentionForward ||
-         kernel_class == KernelClass::kAttentionBackward;
-}
-
 }  // namespace traceinject

@@ -18,9 +18,17 @@ class AttentionLinks {
   // cuBLAS was called in it.
   bool by_products(std::size_t row) const { return by_products_[row]; }
   // The call that a kernel of this launch belongs to; kNone: none. O(1).
-  std::uint32_t Of(std::uint32_t launch, KernelClass kernel_class) const;
+  std::uint32_t Of(std::uint32_t launch, KernelClass kernel_class) const {
+    if (launch == kNone || of_launch_.empty()) return kNone;
+    const std::uint32_t row = of_launch_[launch];
+    if (row == kNone || by_products_[row]) return kNone;
+    return has_end(row) || IsAttention(kernel_class) ? row : kNone;
+  }
 
-  static bool IsAttention(KernelClass kernel_class);
+  static bool IsAttention(KernelClass kernel_class) {
+    return kernel_class == KernelClass::kAttentionForward ||
+           kernel_class == KernelClass::kAttentionBackward;
+  }
 
  private:
   bool has_end(std::size_t row) const { return attentions_.end[row] != kOpen; }

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -35,15 +36,26 @@ class PackedColumn {
     tail_[in_tail_++] = value;
     if (in_tail_ == kBlock) Pack();
   }
+  // The same for several, faster than one by one.
+  void Append(std::span<const T> values) {
+    while (!values.empty()) {
+      const std::size_t count = std::min(values.size(), kBlock - in_tail_);
+      std::copy_n(values.begin(), count, tail_.begin() + in_tail_);
+      in_tail_ += count;
+      if (in_tail_ == kBlock) Pack();
+      values = values.subspan(count);
+    }
+  }
   // The same for `count` values of another column, from index `first` on.
   void Append(const PackedColumn& from, std::size_t first, std::size_t count) {
     std::array<T, kBlock> values;
-    const std::size_t end = first + count;
-    while (first < end) {
-      const std::size_t block = first / kBlock * kBlock;
-      from.UnpackBlock(block, values);
-      const std::size_t until = std::min(end, block + kBlock);
-      for (; first < until; ++first) push_back(values[first - block]);
+    while (count > 0) {
+      const std::size_t in_block = first % kBlock;
+      from.UnpackBlock(first - in_block, values);
+      const std::size_t part = std::min(count, kBlock - in_block);
+      Append(std::span<const T>(values).subspan(in_block, part));
+      first += part;
+      count -= part;
     }
   }
 

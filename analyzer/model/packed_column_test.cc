@@ -6,6 +6,8 @@
 #include <limits>
 #include <random>
 
+#include "analyzer/model/for_each_value.h"
+
 namespace traceinject {
 namespace {
 
@@ -51,6 +53,28 @@ TEST(PackedColumn, GivesBackWhatWasAdded) {
         ExpectSame(Pack(values), values);
       }
     }
+  }
+}
+
+TEST(PackedColumn, SeveralAtOnceAreAsOneByOne) {
+  const auto values = RandomValues(1'000, 30'000, true);
+  for (const std::size_t part : {1, 7, 63, 64, 65, 256}) {
+    PackedColumn<std::int64_t> column;
+    for (std::size_t first = 0; first < values.size(); first += part)
+      column.Append(std::span(values).subspan(first, std::min(part, values.size() - first)));
+    ExpectSame(column, values);
+  }
+}
+
+TEST(PackedColumn, EachValueComesWithItsRow) {
+  for (const std::size_t count : {0, 1, 64, 1'000}) {
+    const auto values = RandomValues(count, 30'000, true);
+    std::size_t next = 0;
+    ForEachValue(Pack(values), [&](std::uint32_t row, std::int64_t value) {
+      ASSERT_EQ(row, next);
+      ASSERT_EQ(value, values[next++]);
+    });
+    EXPECT_EQ(next, count);
   }
 }
 
