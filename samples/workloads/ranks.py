@@ -11,7 +11,7 @@ One process a GPU, with the variables that torchrun sets. Blocks of steps withou
 
 Rank 0 prints one line of JSON a cause: step times are wall-clock milliseconds a step, from one barrier with a synchronisation to the
 next and with none in between. "Off" is what `analyze ranks` plays: all ranks with the work of the usual one, the same work evenly
-shared, twice as many micro-batches of half the size. Without a GPU everything runs on the processor, tiny, to try the program itself.
+shared, half of the bubble. Without a GPU everything runs on the processor, tiny, to try the program itself.
 """
 
 import argparse
@@ -162,7 +162,8 @@ class PipelineJob:
         dist.recv(taken, source)
         return taken
 
-    def step(self, uneven, micro_batches, size):
+    def step(self, uneven, micro_batches, size, ends=1):
+        """`ends`: how often the step is ended."""
         stage, optimizer = self.stages[uneven]
         rank, inputs, outputs, sent = self.machine.rank, [], [], []
         for _ in range(micro_batches):
@@ -182,8 +183,9 @@ class PipelineJob:
                 sent.append(dist.isend(inputs[len(outputs)].grad, rank - 1))
         for request in sent:
             request.wait()
-        dist.all_reduce(loss)
-        optimizer.step()
+        for _ in range(ends):
+            dist.all_reduce(loss)
+            optimizer.step()
         optimizer.zero_grad(set_to_none=True)
 
 
@@ -250,15 +252,19 @@ class UnevenLengths(Cause):
 
 
 class FewMicroBatches(Cause):
-    """A pipeline with few micro-batches a step; off: twice as many of half the size."""
+    """A pipeline with few micro-batches a step; off: the work of two steps without draining the pipeline between them, which is what twice
+    as many micro-batches of half the size would take if half a micro-batch took half the time."""
     finding, knob, unit, job = "pipeline_bubble", 1, "micro-batches a stage", PipelineJob
+    joined = False
 
     def step(self, job, planted):
         count = round(self.knob * self.machine.world)
         if planted:
             job.step(False, count, self.sizes.micro_batch)
-        else:
-            job.step(False, 2 * count, self.sizes.micro_batch // 2)
+            return
+        self.joined = not self.joined  # every other step does the work of two
+        if self.joined:
+            job.step(False, 2 * count, self.sizes.micro_batch, ends=2)
 
 
 class UnevenStages(Cause):
