@@ -228,6 +228,8 @@ RankSummary DescribeProcess(const Rank& rank, const Device& device) {
   summary.closed = rank.closed;
   summary.start = rank.start;
   summary.end = rank.end;
+  summary.clock_shift = rank.clock_shift;
+  summary.clock_drift = rank.clock_drift;
   for (const HealthCounter& counter : rank.health)
     summary.dropped += counter.counter == "dropped" ? counter.value : 0;
   return summary;

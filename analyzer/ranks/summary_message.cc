@@ -253,6 +253,8 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   }
   to.set_busy_sm_clock_mhz(from.busy_sm_clock_mhz);
   to.set_throttled_share(from.throttled_share);
+  to.set_clock_shift(from.clock_shift);
+  to.set_clock_drift(from.clock_drift);
 }
 
 Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
@@ -287,6 +289,8 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
   }
   to.busy_sm_clock_mhz = from.busy_sm_clock_mhz();
   to.throttled_share = from.throttled_share();
+  to.clock_shift = from.clock_shift();
+  to.clock_drift = from.clock_drift();
   return to;
 }
 
