@@ -75,6 +75,19 @@ class Merge(harness.TestCase):
             self.assertEqual(database.execute(f"SELECT count(*) FROM {table}").fetchall(), [(rows,)], table)
         database.close()
 
+    def test_a_merged_job_of_two_hosts(self):
+        """Their clocks are a second apart: what is said of that stays the same once the times are moved."""
+        fixture = harness.BUILD / "bin" / "golden_fixture"
+        for sql in sorted((harness.ROOT / "tests" / "golden" / "cases" / "ranks").glob("*.sql")):
+            self.run_tool(fixture, sql, sql.with_suffix(".db").name)
+        self.assertEqual(len(self.files()), 4)
+        self.assertIn("note: clocks of 4 ranks were aligned by their collectives, by up to 1.000 s", self.merge("run.db"))
+        self.assert_same_answers("run.db", "merged.db")
+        self.assertIn("by up to 1.000 s", self.run_tool(ANALYZE, "report", "merged.db").stdout)
+        ((first, last),) = self.open("merged.db").rows("SELECT min(clock_shift), max(clock_shift) FROM process")
+        self.assertEqual(last, 0)
+        self.assertAlmostEqual(first, -1_000_000_000, delta=10_000)
+
     def test_real_recordings(self):
         recordings = harness.ROOT / "samples" / "recordings" / "ddp_h200"
         self.merge(recordings)
