@@ -11,6 +11,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/import/open_recording.h"
 #include "analyzer/import/run_db_rows.h"
+#include "analyzer/merge/insert_rows.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
 
@@ -62,18 +63,17 @@ std::string ColumnsFor(const MergeTable& table, const std::vector<std::string>& 
   return columns;
 }
 
-std::string InsertInto(const MergeTable& table) {
-  std::string parameters;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) parameters += i == 0 ? "?" : ",?";
-  return fmt::format("INSERT OR IGNORE INTO {} VALUES({})", table.name, parameters);
-}
-
-Result<std::int64_t> HighestId(const Database& database, const std::string& table) {
-  auto found = database.Prepare(fmt::format("SELECT ifnull(max(rowid), 0) FROM {}", table));
+// What a query gives that gives one number.
+Result<std::int64_t> Number(const Database& database, const std::string& sql) {
+  auto found = database.Prepare(sql);
   if (!found.ok()) return Error{found.error()};
   const auto row = found.value().Step();
   if (!row.ok()) return Error{row.error()};
   return found.value().int64(0);
+}
+
+Result<std::int64_t> HighestId(const Database& database, const std::string& table) {
+  return Number(database, fmt::format("SELECT ifnull(max(rowid), 0) FROM {}", table));
 }
 
 bool HasIds(const MergeTable& table) {
@@ -128,29 +128,33 @@ class MergedFile::Copy {
   Status CopyTable(const MergeTable& table) {
     const auto index = static_cast<std::size_t>(&table - to_.tables_.data());
     if (recorded_[index].empty()) return Done{};  // of a later version
-    auto insert = to_.database_.Prepare(InsertInto(table));
-    if (!insert.ok()) return Error{insert.error()};
+    if (const Status stored = rows_.ExpectStored(table.name); !stored.ok()) return stored;
+    const auto count = Number(from_, "SELECT count(*) FROM " + table.name);
+    if (!count.ok()) return Error{count.error()};
+    auto prepared =
+        InsertRows::Into(to_.database_, table.name, table.columns.size(), count.value());
+    if (!prepared.ok()) return Error{prepared.error()};
+    InsertRows& insert = prepared.value();
     std::optional<std::string> failed;
     const Status read =
         rows_.ForEachRow(table.name, ColumnsFor(table, recorded_[index]), [&](const SqlRow& row) {
           if (failed) return;
           for (std::size_t i = 0; i < table.columns.size(); ++i)
-            BindColumn(insert.value(), table, index, i, row);
-          const auto inserted = insert.value().Step();
-          if (!inserted.ok()) failed = inserted.error();
-          insert.value().Reset();
-          sqlite3_changes(to_.database_.handle()) == 1
-              ? ++to_.rows_
-              : ++to_.left_out_[{source_.path, table.name}];
+            BindColumn(insert, table, index, i, row);
+          const Status added = insert.Add();
+          if (!added.ok()) failed = added.error();
         });
     if (failed) return Error{*failed};
+    to_.rows_ += insert.inserted();
+    if (insert.left_out() > 0) to_.left_out_[{source_.path, table.name}] = insert.left_out();
     return read;
   }
 
-  void BindColumn(Statement& insert, const MergeTable& table, std::size_t index, std::size_t at,
+  void BindColumn(InsertRows& rows, const MergeTable& table, std::size_t index, std::size_t at,
                   const SqlRow& row) const {
     const MergeColumn& column = table.columns[at];
-    const int from = static_cast<int>(at), to = from + 1;
+    Statement& insert = rows.statement();
+    const int from = static_cast<int>(at), to = rows.first() + from;
     const bool number = row.type(from) == SQLITE_INTEGER;
     switch (column.kind) {
       case ColumnKind::kOwnId:
