@@ -207,6 +207,22 @@ TEST_F(MergeRunTest, TimesOfOtherHostsAreMovedAsAnalyzeMovesThem) {
   ExpectSame(apart.ranks[1], together.ranks[1]);
 }
 
+TEST_F(MergeRunTest, WhatAKilledProcessLeftIsReadAndStaysAsItIs) {
+  Write({.rank = 0});
+  RunDbFixture killed(
+      PathOf(1), {.pid = 101, .rank = 1, .world_size = 2, .closed = false, .write_ahead = true});
+  killed.AddLaunchedKernel({.start_ns = 10, .dur_ns = 5}, 1, 2);
+  killed.Kill();
+  const auto log_bytes = fs::file_size(PathOf(1) + "-wal");
+  ASSERT_GT(log_bytes, 0U);
+  Merge();
+  const traceinject::Run apart = Load(folder_ / "run.db"), together = Load(output_);
+  ASSERT_EQ(together.ranks.size(), 2U);
+  EXPECT_FALSE(together.ranks[1].closed);
+  for (std::size_t i = 0; i < 2; ++i) ExpectSame(apart.ranks[i], together.ranks[i]);
+  EXPECT_EQ(fs::file_size(PathOf(1) + "-wal"), log_bytes);
+}
+
 TEST_F(MergeRunTest, BesideItsRecordingsAMergedFileAddsNothing) {
   Write({.rank = 0, .host = "node-a"});
   Write({.rank = 1, .host = "node-b", .ahead_ns = 700 * kMs, .drift = 2e-5});
