@@ -83,7 +83,9 @@ class Merge(harness.TestCase):
         self.assertEqual(len(self.files()), 4)
         self.assertIn("note: clocks of 4 ranks were aligned by their collectives, by up to 1.000 s", self.merge("run.db"))
         self.assert_same_answers("run.db", "merged.db")
-        self.assertIn("by up to 1.000 s", self.run_tool(ANALYZE, "report", "merged.db").stdout)
+        text = self.run_tool(ANALYZE, "report", "merged.db").stdout
+        self.assertIn("by up to 1.000 s", text)
+        self.assertEqual(text.count("merged.db"), 1)
         ((first, last),) = self.open("merged.db").rows("SELECT min(clock_shift), max(clock_shift) FROM process")
         self.assertEqual(last, 0)
         self.assertAlmostEqual(first, -1_000_000_000, delta=10_000)
