@@ -2,12 +2,15 @@
 --
 -- Conventions that hold for every table:
 --   * All times are int64 nanoseconds on CLOCK_REALTIME, relative to meta.base_ns (they may be negative: work that began
---     before the file was opened). An interval is [start, start + dur).
+--     before the file was opened). An interval is [start, start + dur). Columns named start, end, time, created, realtime, cupti and
+--     *_start hold times, dur and *_dur lengths that begin at start and *_start: analyze merge goes by these names.
 --   * `dur` NULL: the end was not seen (still open at the end of the file, or the process was killed).
---   * Text is interned: a column that says "-> string" holds string.id.
+--   * Text is interned: a column that says "-> string" holds string.id. analyze merge goes by these words, too: behind the arrow, on the
+--     column's own line, stands the table that it refers to.
 --   * Ids of the dictionary tables (string, thread, stream, ...) are dense and start at 1; a dictionary row is committed no later
 --     than the first row that refers to it. 0 is never an id, so a plain 0 costs no byte and NULL means "does not apply".
 --     Where old rows were dropped (TRACEINJECT_KEEP_LAST) some ids are missing: those that only dropped rows referred to.
+--   * A merged file (analyze merge) holds several processes, each with dictionary rows of its own, on the clock of one of them.
 --   * Event rows are narrow: what repeats stands in a dictionary, and the process follows from `thread` or `stream`.
 --   * Event tables are append-only and *not* sorted by time: CUPTI delivers buffers out of order. No index exists during capture.
 --
@@ -15,13 +18,14 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,  -- base_ns: CLOCK_REALTIME of time 0, ns since the epoch. tool_version. run_id: the same for all ranks
                            -- and restarts-in-place of one attempt of one job (job or rendezvous id, restart count, start time).
-                           -- closed: 1 once the process ended and everything was flushed; absent after a kill.
+                           -- closed: 1 once the process ended and everything was flushed; absent after a kill. In a merged file
+                           -- tool_version is that of analyze, and closed is 1.
   value                    -- integer or text, as the key says
 ) WITHOUT ROWID;
 
@@ -47,7 +51,13 @@ CREATE TABLE process (
   runtime_version INTEGER,             -- cudaRuntimeGetVersion of the loaded libcudart; NULL: no shared libcudart
   cupti_version  INTEGER,              -- cuptiGetVersion, e.g. 24 (12.6), 130001 (13.0 update 1); NULL: no CUPTI
   cupti_path     TEXT,                 -- the libcupti that was bound
-  nccl_version   INTEGER               -- ncclGetVersion, e.g. 22809; NULL: no NCCL seen
+  nccl_version   INTEGER,              -- ncclGetVersion, e.g. 22809; NULL: no NCCL seen
+  -- Of a process in a merged file, since version 5; NULL in a file as recorded:
+  tool_version   TEXT,                 -- meta.tool_version of the recording
+  closed         INTEGER,              -- 1: meta.closed of the recording was; 0: it was killed, or still running
+  clock_shift    INTEGER,              -- ns that were added to its times in the middle of its recording, to have them on the clock of the
+                                       -- job; 0 where all ran on one host
+  clock_drift    REAL                  -- by how much that grows per ns
 );
 
 -- GPUs that the process can see. Values that the driver does not tell are NULL.
@@ -136,7 +146,7 @@ CREATE TABLE memcpy (
   async       INTEGER NOT NULL,        -- 1: asynchronous for the host
   bytes       INTEGER NOT NULL,
   correlation INTEGER NOT NULL,        -- as in kernel
-  graph_node  INTEGER,                 -- as in kernel
+  graph_node  INTEGER,                 -- -> graph_node, as in kernel
   src_device  INTEGER,                 -- CUDA ordinal; NULL: not a peer copy
   dst_device  INTEGER                  -- likewise
 );
@@ -149,7 +159,7 @@ CREATE TABLE memset (
   memory_kind INTEGER NOT NULL,        -- as memcpy.src_kind
   bytes       INTEGER NOT NULL,
   correlation INTEGER NOT NULL,        -- as in kernel
-  graph_node  INTEGER                  -- as in kernel
+  graph_node  INTEGER                  -- -> graph_node, as in kernel
 );
 
 -- Memory that the program took from CUDA or gave back (cudaMalloc, cudaHostAlloc, cudaMallocAsync, ..., and their opposites), since
@@ -528,6 +538,7 @@ CREATE TABLE worker_sample (
 
 -- The same moment on several clocks, once a second, to detect steps and drift and to line up hosts.
 CREATE TABLE clock_pair (
+  proc      INTEGER NOT NULL,          -- -> process, since version 5; before, files had one only
   realtime  INTEGER NOT NULL,          -- CLOCK_REALTIME relative to base_ns
   monotonic INTEGER NOT NULL,          -- CLOCK_MONOTONIC, ns
   monotonic_raw INTEGER NOT NULL,      -- CLOCK_MONOTONIC_RAW, ns
@@ -539,6 +550,7 @@ CREATE TABLE clock_pair (
 CREATE TABLE capture_gap (
   start  INTEGER NOT NULL,
   dur    INTEGER,                      -- NULL: to the end
+  proc   INTEGER NOT NULL,             -- -> process, as in clock_pair
   reason TEXT NOT NULL                 -- max_size: TRACEINJECT_MAX_SIZE was reached; write_errors: the file could not be written;
                                        -- out_of_memory: of the process; other_client: another client of CUPTI took it away
                                        -- (cuptiFinalize), or took the records, until we began anew; what was told of CUPTI in

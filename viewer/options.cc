@@ -35,6 +35,7 @@ constexpr const char* kDescription =
     "two, the height of a column is the\nshare of its time that is busy. The number beside a row "
     "is "
     "its busy share of the time shown.\n"
+    "Of a collective on a stream the part in which it waited for other ranks is paler.\n"
     "In the window: W/S zoom, A/D move, click an event, drag to measure, click a triangle to fold "
     "up\n"
     "a group of rows, ? lists everything.";

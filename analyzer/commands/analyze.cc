@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 16> kCommands = {{
+constexpr std::array<Command, 17> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -32,6 +32,8 @@ constexpr std::array<Command, 16> kCommands = {{
     {"summarize", "small files that stand for recordings, to put ranks of many nodes together",
      RunSummarize},
     {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
+    {"merge", "the recordings of all ranks in one file, with their clocks aligned, for sharing",
+     RunMerge},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},

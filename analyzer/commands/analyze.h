@@ -41,6 +41,7 @@ int RunSummarize(const std::vector<std::string>& arguments);
 int RunRanks(const std::vector<std::string>& arguments);
 int RunCollectives(const std::vector<std::string>& arguments);
 int RunCombine(const std::vector<std::string>& arguments);
+int RunMerge(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);

@@ -83,9 +83,9 @@ Result<FileInfo> Look(const std::string& path) {
       {&FileInfo::devices, "SELECT * FROM device ORDER BY proc, device"},
       {&FileInfo::tables, CountTables(schema_version)},
       {&FileInfo::health,
-       "SELECT source, counter, value, detail FROM health ORDER BY proc, source, counter"},
+       "SELECT source, counter, value, detail, proc FROM health ORDER BY proc, source, counter"},
       {&FileInfo::facts,
-       fmt::format("SELECT kind, key, value, {} FROM system_fact ORDER BY proc, kind, key",
+       fmt::format("SELECT kind, key, value, {}, proc FROM system_fact ORDER BY proc, kind, key",
                    schema_version >= 3 ? "reason" : "NULL AS reason")},
   };
   for (const Part& part : parts) {
@@ -173,6 +173,15 @@ std::vector<Fact> FactsOf(const SqlRows& rows) {
   return facts;
 }
 
+// Those of a process, which is in the last column.
+SqlRows RowsOf(const SqlRows& all, const std::string& proc) {
+  SqlRows of_process{all.columns, {}};
+  for (const auto& row : all.rows) {
+    if (row.back().text == proc) of_process.rows.push_back(row);
+  }
+  return of_process;
+}
+
 std::string AsText(const FileInfo& info) {
   std::string text = fmt::format("{}  ({})\n", info.path, FormatBytes(info.bytes));
   TableText meta;
@@ -193,9 +202,15 @@ std::string AsText(const FileInfo& info) {
   for (std::size_t i = 0; i < info.devices.rows.size(); ++i)
     text += "  device\n" + Upright(info.devices, i);
   text += "  rows of the tables\n" + TableSizes(info.tables);
-  text += "  health\n" + HealthText(info.health);
-  const std::vector<Fact> facts = FactsOf(info.facts);
-  text += MachineText(facts) + ChosenText(facts);
+  for (const auto& process : info.processes.rows) {
+    const std::string& proc = process.front().text;
+    const std::string whose = info.processes.rows.size() == 1 ? "" : " of process " + proc;
+    text += "  health" + whose + "\n" + HealthText(RowsOf(info.health, proc));
+    const std::vector<Fact> facts = FactsOf(RowsOf(info.facts, proc));
+    const std::string known = MachineText(facts) + ChosenText(facts);
+    if (!whose.empty() && !known.empty()) text += "  facts" + whose + "\n";
+    text += known;
+  }
   return text;
 }
 

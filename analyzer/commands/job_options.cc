@@ -22,6 +22,10 @@ namespace traceinject {
 void AddJobOptions(CLI::App& app, JobCommand& command, const std::string& what) {
   app.add_option("files", command.paths, what)->required();
   AddOutput(app, command.output);
+  AddReadingOptions(app, command);
+}
+
+void AddReadingOptions(CLI::App& app, JobCommand& command) {
   app.add_option("--threads", command.threads, "read so many files at once; 0: one a processor")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();

@@ -29,8 +29,11 @@ struct JobCommand {
   bool plain = false;
 };
 
-// The files, --threads and --no-progress. `what`: the files in words.
+// The files, -o, --threads and --no-progress. `what`: the files in words.
 void AddJobOptions(CLI::App& app, JobCommand& command, const std::string& what);
+
+// --threads and --no-progress alone.
+void AddReadingOptions(CLI::App& app, JobCommand& command);
 
 // --format and --rows, of what WriteJobOrExplain() writes.
 void AddJobReportOptions(CLI::App& app, JobCommand& command);

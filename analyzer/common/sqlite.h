@@ -25,11 +25,13 @@ class SqlRow {
   int type(int column) const { return sqlite3_value_type(values_[column]); }
   bool is_null(int column) const { return type(column) == SQLITE_NULL; }
   std::int64_t int64(int column) const { return sqlite3_value_int64(values_[column]); }
+  double real(int column) const { return sqlite3_value_double(values_[column]); }
   std::string_view text(int column) const;
   std::optional<int> optional_int(int column) const;
   std::optional<std::int64_t> optional_int64(int column) const;
 
  private:
+  friend class Statement;
   sqlite3_value** values_;
 };
 
@@ -64,6 +66,13 @@ class Statement {
     sqlite3_bind_int64(statement_.get(), parameter, value);
   }
   void Bind(int parameter, std::string_view value);
+  // What is in a column of another row, as it is.
+  void Bind(int parameter, const SqlRow& row, int column) {
+    sqlite3_bind_value(statement_.get(), parameter, row.values_[column]);
+  }
+  void BindReal(int parameter, double value) {
+    sqlite3_bind_double(statement_.get(), parameter, value);
+  }
   void BindNull(int parameter) { sqlite3_bind_null(statement_.get(), parameter); }
 
   bool read_only() const { return sqlite3_stmt_readonly(statement_.get()) != 0; }

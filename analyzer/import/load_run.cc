@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/common/units.h"
@@ -32,6 +33,28 @@ void KeepNewestAttempt(std::vector<RecordedFile>& files, std::vector<std::string
   std::erase_if(
       files, [&](const RecordedFile& file) { return file.ranks.front().run_id != newest.run_id; });
   for (std::string& note : newest.notes) notes.push_back(std::move(note));
+}
+
+// A merged file may lie beside recordings that it was made from: of a process that has one of its
+// own, that is read.
+void LeaveOutCopies(std::vector<RecordedFile>& files, std::vector<std::string>& notes) {
+  const auto key = [](const Rank& rank) {
+    return std::tuple(rank.process.host, rank.process.pid, rank.rank);
+  };
+  std::set<std::tuple<std::string, std::int64_t, std::optional<int>>> alone;
+  for (const RecordedFile& file : files) {
+    if (file.ranks.size() == 1) alone.insert(key(file.ranks.front()));
+  }
+  for (RecordedFile& file : files) {
+    if (file.ranks.size() == 1) continue;
+    const std::string path = file.ranks.front().path;
+    const std::size_t copies =
+        std::erase_if(file.ranks, [&](const Rank& rank) { return alone.contains(key(rank)); });
+    if (copies > 0)
+      notes.push_back(
+          fmt::format("{}: {} of its processes were read from recordings beside it", path, copies));
+  }
+  std::erase_if(files, [](const RecordedFile& file) { return file.ranks.empty(); });
 }
 
 void NoteDoubleRanks(Run& run) {
@@ -177,6 +200,7 @@ Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& op
   std::vector<std::string> notes = std::move(named.value().notes);
   for (const std::string& error : errors) notes.push_back("left out: " + error);
   KeepNewestAttempt(files, notes);
+  LeaveOutCopies(files, notes);
   return Join(std::move(files), std::move(notes));
 }
 

@@ -28,8 +28,9 @@ struct LoadOptions {
 
 // Resolves `paths` (see run_paths.h), reads the files in parallel, and puts them on the smallest
 // base. Files of another attempt (run_id) than the newest one's are left out, as are files that
-// cannot be read when others can; Run::notes says so. Error: nothing could be read, or it was
-// stopped; the sentence says why.
+// cannot be read when others can, and of a merged file the processes that were read from recordings
+// of their own; Run::notes says so. Error: nothing could be read, or it was stopped; the sentence
+// says why.
 Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& options);
 
 }  // namespace traceinject

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/import/read_run_db.h"
 
+#include <functional>
 #include <utility>
+#include <vector>
 
+#include "analyzer/common/parallel.h"
 #include "analyzer/import/find_backward_calls.h"
 #include "analyzer/import/join_launches.h"
 #include "analyzer/import/join_plans.h"
 #include "analyzer/import/kept_part.h"
 #include "analyzer/import/mark_nccl_copies.h"
+#include "analyzer/import/own_dictionaries.h"
 #include "analyzer/import/repair_clock.h"
 #include "analyzer/import/repair_operations.h"
 #include "analyzer/import/run_db_dictionaries.h"
@@ -19,32 +23,45 @@
 namespace traceinject {
 namespace {
 
+// Dictionaries without a process column serve all processes of the file.
+void TakeDictionaries(RunDbDictionaries& from, std::size_t processes, Rank& to) {
+  const auto take = [&](auto& entries, auto& taken) {
+    processes == 1 ? taken = std::move(entries) : taken = entries;
+  };
+  take(from.strings, to.strings);
+  take(from.shapes, to.shapes);
+  take(from.api_names, to.api_names);
+  take(from.graph_nodes, to.graph_nodes);
+  take(from.gemm_shapes, to.gemm_shapes);
+  take(from.attention_shapes, to.attention_shapes);
+  if (processes > 1) LeaveOwnEntries(to);
+}
+
 // After the last table.
+void FinishRank(Rank& rank) {
+  RepairClockSteps(rank);
+  EndRangesWithWindows(rank);
+  SortRank(rank);
+  LeaveKeptPart(rank);
+  FindLastStoredCall(rank);
+  FindCallsInGaps(rank);
+  JoinLaunches(rank);
+  RepairOperations(rank);
+  FindBackwardCalls(rank);
+  JoinPlans(rank);
+  MarkNcclCopies(rank);
+  if (rank.end == kOpen) rank.end = LastTimeSeen(rank);
+}
+
 void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
-  for (std::size_t i = 0; i < file.ranks.size(); ++i) {
-    Rank& each = file.ranks[i];
-    const bool last = i + 1 == file.ranks.size();
-    // Dictionaries without a process column serve all processes of the file.
-    each.strings = last ? std::move(dictionaries.strings) : dictionaries.strings;
-    each.shapes = last ? std::move(dictionaries.shapes) : dictionaries.shapes;
-    each.api_names = last ? std::move(dictionaries.api_names) : dictionaries.api_names;
-    each.graph_nodes = last ? std::move(dictionaries.graph_nodes) : dictionaries.graph_nodes;
-    each.gemm_shapes = last ? std::move(dictionaries.gemm_shapes) : dictionaries.gemm_shapes;
-    each.attention_shapes =
-        last ? std::move(dictionaries.attention_shapes) : dictionaries.attention_shapes;
-    RepairClockSteps(each);
-    EndRangesWithWindows(each);
-    SortRank(each);
-    LeaveKeptPart(each);
-    FindLastStoredCall(each);
-    FindCallsInGaps(each);
-    JoinLaunches(each);
-    RepairOperations(each);
-    FindBackwardCalls(each);
-    JoinPlans(each);
-    MarkNcclCopies(each);
-    if (each.end == kOpen) each.end = LastTimeSeen(each);
+  std::vector<std::function<void()>> tasks;
+  for (Rank& each : file.ranks) {
+    tasks.emplace_back([&] {
+      TakeDictionaries(dictionaries, file.ranks.size(), each);
+      FinishRank(each);
+    });
   }
+  RunInParallel(tasks);
 }
 
 }  // namespace
@@ -58,7 +75,8 @@ Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
   RunDbDictionaries dictionaries;
   Status status = rows.CountRows();
   if (status.ok()) status = dictionaries.Read(rows, file);
-  if (most_rows > 0) rows.ReadOnlyFirst(most_rows);
+  // Where processes follow each other, the first rows are of the first process only.
+  if (most_rows > 0 && file.ranks.size() == 1) rows.ReadOnlyFirst(most_rows);
   if (status.ok()) status = ReadRunDbEvents(rows, dictionaries, file);
   if (status.ok()) status = ReadRunDbSamples(rows, dictionaries, file);
   if (!status.ok()) return Error{status.error()};

@@ -35,7 +35,8 @@ struct ReadProgress {
 // negative durations become 0; both are counted in `notes`. Missing tables or columns and damaged
 // pages are errors: sentences with the path.
 //
-// `most_rows`: read only about so many events, the first of every table (see Rank::read_until).
+// `most_rows`: read only about so many events, the first of every table (see Rank::read_until). A
+// file of several processes is read as a whole.
 Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
                                std::uint64_t most_rows = 0);
 

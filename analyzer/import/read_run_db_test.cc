@@ -16,15 +16,15 @@ namespace {
 
 class ReadRunDbTest : public testing::Test {
  protected:
-  RecordedFile Read() {
-    auto read = TryRead();
+  RecordedFile Read(std::uint64_t most_rows = 0) {
+    auto read = TryRead(most_rows);
     EXPECT_TRUE(read.ok()) << read.error();
     return read.ok() ? std::move(read).value() : RecordedFile();
   }
-  Result<RecordedFile> TryRead() {
+  Result<RecordedFile> TryRead(std::uint64_t most_rows = 0) {
     const auto database = OpenRecording(path_);
     if (!database.ok()) return Error{database.error()};
-    return ReadRunDb(database.value(), progress_);
+    return ReadRunDb(database.value(), progress_, most_rows);
   }
   TemporaryFolder folder_;
   std::string path_ = folder_ / "run.db";
@@ -749,6 +749,49 @@ TEST_F(ReadRunDbTest, SeveralProcessesInOneFile) {
     EXPECT_EQ(with_ops->ordinal, rank.rank == 0 ? 0 : 4);
     EXPECT_EQ(rank.string(rank.shapes[with_ops->ops.detail[0]].name), "gemm");
   }
+}
+
+// As analyze merge writes them.
+TEST_F(ReadRunDbTest, ProcessesOfAMergedFileKeepWhatIsTheirOwn) {
+  RunDbFixture file(path_, {.rank = 0, .end_ns = 1'000});
+  file.AddGap(10, 5, "window");
+  file.Execute(
+      "INSERT INTO process (proc, pid, host, rank, run_id, start, tool_version, closed, "
+      "clock_shift, clock_drift) VALUES (2, 5, 'b', 1, 'job-1', 0, '0.0.9', 0, -70, 1e-6);"
+      "INSERT INTO capture_gap VALUES (20, 7, 2, 'window'), (30, 1, 3, 'window');"
+      "INSERT INTO clock_pair VALUES (1, 100, 1, 1, 1, NULL), (2, 200, 2, 2, 2, NULL);");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 2U);
+  const Rank &first = read.ranks[0], &second = read.ranks[1];
+  EXPECT_EQ(first.tool_version, "0.1.0");
+  EXPECT_TRUE(first.closed);
+  EXPECT_EQ(first.clock_shift, 0);
+  EXPECT_EQ(second.tool_version, "0.0.9");
+  EXPECT_FALSE(second.closed);
+  EXPECT_EQ(second.clock_shift, -70);
+  EXPECT_EQ(second.clock_drift, 1e-6);
+  ASSERT_EQ(first.gaps.size(), 1U);
+  EXPECT_EQ(first.gaps[0].start, 10);
+  ASSERT_EQ(second.gaps.size(), 1U);
+  EXPECT_EQ(second.gaps[0].start, 20);
+  EXPECT_EQ(first.clocks.realtime, (std::vector<TimeNs>{100}));
+  EXPECT_EQ(second.clocks.realtime, (std::vector<TimeNs>{200}));
+  ASSERT_EQ(read.notes.size(), 1U) << "a gap of no process";
+}
+
+// The first rows of a table would be of the first process only.
+TEST_F(ReadRunDbTest, OfSeveralProcessesAllIsRead) {
+  RunDbFixture file(path_, {.rank = 0});
+  for (int i = 0; i < 100; ++i) file.AddKernel({.start_ns = i, .dur_ns = 1});
+  file.Execute(
+      "INSERT INTO process (proc, pid, host, rank, run_id, start) VALUES (2, 5, 'b', 1, 'job-1', "
+      "0)");
+  file.Close();
+  const RecordedFile read = Read(10);
+  ASSERT_EQ(read.ranks.size(), 2U);
+  EXPECT_EQ(read.ranks[0].devices[0].ops.size(), 100U);
+  EXPECT_EQ(read.ranks[0].read_until, kOpen);
 }
 
 TEST_F(ReadRunDbTest, LeavesOutWhatCannotBeRightAndSaysSo) {

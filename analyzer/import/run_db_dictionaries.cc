@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -78,9 +79,11 @@ class RunDbDictionaries::Reader {
     to_.schema_version = static_cast<int>(version.value().int64(0));
     const Status status = rows_.ForEachRow(
         "process",
-        "proc, pid, host, rank, local_rank, world_size, local_world_size, restart, start, end, "
-        "executable, command_line, "
-        "launcher, driver_version, runtime_version, cupti_version, cupti_path, nccl_version",
+        fmt::format(
+            "proc, pid, host, rank, local_rank, world_size, local_world_size, restart, start, end, "
+            "executable, command_line, launcher, driver_version, runtime_version, cupti_version, "
+            "cupti_path, nccl_version{}",
+            to_.tells_processes_apart() ? ", tool_version, closed, clock_shift, clock_drift" : ""),
         [&](const SqlRow& row) {
           Rank next;
           next.path = rows_.database().path();
@@ -106,6 +109,7 @@ class RunDbDictionaries::Reader {
           next.process.cupti_version = row.optional_int(15);
           next.process.cupti_path = row.text(16);
           next.process.nccl_version = row.optional_int(17);
+          if (to_.tells_processes_apart()) ReadMerged(row, 18, next);
           to_.processes.Add(row.int64(0), static_cast<std::uint32_t>(file_.ranks.size()));
           file_.ranks.push_back(std::move(next));
         });
@@ -117,6 +121,14 @@ class RunDbDictionaries::Reader {
     }
     device_index_.resize(file_.ranks.size());
     return Done{};
+  }
+
+  // What a merged file tells of a process, from a column on.
+  static void ReadMerged(const SqlRow& row, int column, Rank& to) {
+    if (!row.is_null(column)) to.tool_version = row.text(column);
+    if (!row.is_null(column + 1)) to.closed = row.int64(column + 1) != 0;
+    if (IsPlausible(row.int64(column + 2))) to.clock_shift = row.int64(column + 2);
+    if (std::isfinite(row.real(column + 3))) to.clock_drift = row.real(column + 3);
   }
 
   // The index of a device in Rank::devices, made if the driver did not describe it.

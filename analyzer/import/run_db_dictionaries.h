@@ -55,6 +55,8 @@ class RunDbDictionaries {
 
   // PRAGMA user_version: tables that came with a later version are not looked for.
   int schema_version = 0;
+  // Whether all tables tell of which process their rows are.
+  bool tells_processes_apart() const { return schema_version >= 5; }
 
   IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids, gemm_shape_ids;
   IdMap attention_shape_ids;

@@ -75,6 +75,12 @@ class Reader {
     return read;
   }
 
+  // Several processes are taken to have about as many rows each.
+  std::size_t RoomFor(std::string_view table) const {
+    const std::size_t rows = rows_.RowsOf(table), processes = file_.ranks.size();
+    return processes == 1 ? rows : rows / processes * 9 / 8;
+  }
+
   Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
 
   // Whether a row on `thread` can be kept; null if not.
@@ -449,29 +455,40 @@ class Reader {
         });
   }
 
+  // The rank that a column names; all where it is NULL.
+  template <typename Do>
+  void ForEachRankOf(std::string_view table, const SqlRow& row, int column, Do act) {
+    if (row.is_null(column)) {
+      for (Rank& each : file_.ranks) act(each);
+      return;
+    }
+    const std::uint32_t process = dictionaries_.processes.Find(row.int64(column));
+    process == kNone ? rows_.Count(table, RowProblem::kNoProcess) : act(file_.ranks[process]);
+  }
+
   // Small tables that nothing refers to.
   Status ReadSideTables() {
+    // Before version 5 all processes of a file stopped recording as one, and shared its clocks.
+    const std::string_view proc = dictionaries_.tells_processes_apart() ? "proc" : "NULL";
     Status status = rows_.ForEachRow(
-        "capture_gap", "start, dur, reason",
+        "capture_gap", fmt::format("start, dur, reason, {}", proc),
         [&](const SqlRow& row) {
           CaptureGap gap;
           gap.start = row.int64(0);
           if (!rows_.TimesOrOpen("capture_gap", row, 1, gap.start, gap.end)) return;
           gap.reason = row.text(2);
-          // The table does not tell processes apart: a merged file stops recording as one.
-          for (Rank& each : file_.ranks) each.gaps.push_back(gap);
+          ForEachRankOf("capture_gap", row, 3, [&](Rank& each) { each.gaps.push_back(gap); });
         },
         "ORDER BY start");
     if (!status.ok()) return status;
     status = rows_.ForEachRow(
-        "clock_pair", "realtime, monotonic",
+        "clock_pair", fmt::format("realtime, monotonic, {}", proc),
         [&](const SqlRow& row) {
           if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
-          // One recorder wrote the file.
-          for (Rank& each : file_.ranks) {
+          ForEachRankOf("clock_pair", row, 2, [&](Rank& each) {
             each.clocks.realtime.push_back(row.int64(0));
             each.clocks.monotonic.push_back(row.int64(1));
-          }
+          });
         },
         "ORDER BY rowid");
     if (!status.ok()) return status;
@@ -499,10 +516,11 @@ class Reader {
   const RunDbDictionaries& dictionaries_;
   RecordedFile& file_;
   PlaceMap collectives_;  // by id
-  std::size_t transfer_rows_ = rows_.RowsOf("memcpy") + rows_.RowsOf("memset");
-  std::size_t op_rows_ = rows_.RowsOf("kernel") + transfer_rows_;
-  std::size_t api_rows_ = rows_.RowsOf("api"), nvtx_rows_ = rows_.RowsOf("nvtx"),
-              sync_rows_ = rows_.RowsOf("sync");
+  // Room to be made for each process.
+  std::size_t transfer_rows_ = RoomFor("memcpy") + RoomFor("memset");
+  std::size_t op_rows_ = RoomFor("kernel") + transfer_rows_;
+  std::size_t api_rows_ = RoomFor("api"), nvtx_rows_ = RoomFor("nvtx"),
+              sync_rows_ = RoomFor("sync");
   std::vector<std::vector<NewOps>> new_ops_;  // by process and device, until the kernels are read
 };
 

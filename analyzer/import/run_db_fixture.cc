@@ -276,7 +276,7 @@ void RunDbFixture::AddHostSpan(const HostSpan& span) {
 
 void RunDbFixture::AddGap(TimeNs start_ns, std::optional<TimeNs> dur_ns,
                           const std::string& reason) {
-  state_->Insert("capture_gap VALUES (?, ?, ?)", start_ns, dur_ns, reason);
+  state_->Insert("capture_gap VALUES (?, ?, 1, ?)", start_ns, dur_ns, reason);
 }
 
 void RunDbFixture::AddHealth(const std::string& source, const std::string& counter,

@@ -3,12 +3,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -93,6 +95,15 @@ Result<TemporaryFile> TemporaryFile::Create() {
   return TemporaryFile(std::move(path), std::move(fd));
 }
 
+Result<TemporaryFile> TemporaryFile::CreateBeside(const std::string& path) {
+  RemoveOnSignals();
+  std::string name = path + ".part-XXXXXX";
+  FileDescriptor fd(mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.valid())
+    return Error{fmt::format("{}: no file can be made there ({})", path, std::strerror(errno))};
+  return TemporaryFile(std::move(name), std::move(fd));
+}
+
 TemporaryFile::TemporaryFile(std::string path, FileDescriptor fd)
     : path_(std::move(path)), fd_(std::move(fd)), slot_(TakeSlot(path_)) {}
 
@@ -103,8 +114,23 @@ TemporaryFile::~TemporaryFile() {
   if (path_.empty()) return;
   unlink(path_.c_str());
   unlink((path_ + std::string(kJournal)).c_str());
+  Forget();
+}
+
+void TemporaryFile::Forget() {
+  path_.clear();
   int used = Slot::kUsed;
   if (slot_ != kNoSlot) slots[slot_].state.compare_exchange_strong(used, Slot::kFree);
+}
+
+Status TemporaryFile::Keep(const std::string& path) {
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (fchmod(fd_.get(), 0666 & ~mask) != 0 || fsync(fd_.get()) != 0 ||
+      std::rename(path_.c_str(), path.c_str()) != 0)
+    return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
+  Forget();
+  return Done{};
 }
 
 Status TemporaryFile::Append(const char* bytes, std::size_t count) {

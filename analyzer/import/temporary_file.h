@@ -20,20 +20,27 @@ class FileDescriptor {
   int fd_;
 };
 
-// A file of ours, in TMPDIR or /tmp, that disappears with its owner, together with its journal;
+// A file of ours that disappears with its owner, together with its journal;
 // what has it open keeps it. It also disappears when the process ends by Ctrl-C, SIGTERM or SIGHUP:
 // an unpacked recording may fill a disk. Those signals keep their effect.
 class TemporaryFile {
  public:
+  // In TMPDIR or /tmp.
   static Result<TemporaryFile> Create();
+  // Beside `path`, for what is to stand there once it is whole.
+  static Result<TemporaryFile> CreateBeside(const std::string& path);
   TemporaryFile(TemporaryFile&& other) noexcept;
   ~TemporaryFile();
 
   Status Append(const char* bytes, std::size_t count);
+  // Puts it on the disk and gives it a name for good, in place of what has that name; with the
+  // permissions of a new file. It is no temporary one any more.
+  Status Keep(const std::string& path);
   const std::string& path() const { return path_; }
 
  private:
   TemporaryFile(std::string path, FileDescriptor fd);
+  void Forget();
   std::string path_;  // empty: moved from
   FileDescriptor fd_;
   std::size_t slot_;  // in the list of what a signal removes

@@ -70,6 +70,26 @@ TEST_F(TemporaryFileTest, GoesWhenTheProcessIsInterrupted) {
   }
 }
 
+TEST_F(TemporaryFileTest, OneBesideAPathCanTakeItsName) {
+  const std::string path = folder_ / "result.db";
+  std::ofstream(path) << "older";
+  {
+    const auto given_up = TemporaryFile::CreateBeside(path);
+    ASSERT_TRUE(given_up.ok()) << given_up.error();
+    EXPECT_EQ(given_up.value().path().rfind(path + ".part-", 0), 0U);
+    auto file = TemporaryFile::CreateBeside(path);
+    ASSERT_TRUE(file.value().Append("abc", 3).ok());
+    EXPECT_EQ(fs::file_size(path), 5U);
+    ASSERT_TRUE(file.value().Keep(path).ok());
+  }
+  EXPECT_EQ(fs::file_size(path), 3U);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator()), 2)
+      << "it and the folder for others";
+  auto file = TemporaryFile::CreateBeside(path);
+  EXPECT_FALSE(file.value().Keep(folder_ / "nowhere/result.db").ok());
+  EXPECT_FALSE(TemporaryFile::CreateBeside(folder_ / "nowhere/result.db").ok());
+}
+
 TEST_F(TemporaryFileTest, IgnoredSignalsStayIgnored) {
   const int status = EndOfProcess(SIGHUP, true);
   ASSERT_TRUE(WIFEXITED(status));

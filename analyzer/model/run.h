@@ -434,6 +434,10 @@ struct Rank {
   TimeNs start = 0;     // recording began
   TimeNs end = 0;       // recording ended; without a clean end: the last thing seen
   bool closed = false;  // false: killed, or still running
+  // How it was put on the clock of its job when its recording was merged with others (process of
+  // run_db.sql): what was added to its times, in the middle, and by how much that grows per ns.
+  TimeNs clock_shift = 0;
+  double clock_drift = 0;
   // Of events that begin here or later some were not read, because only the first ones were asked
   // for; kOpen: all were read.
   TimeNs read_until = kOpen;

@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <set>
 #include <string_view>
 #include <utility>
 
-#include "analyzer/common/units.h"
 #include "analyzer/metrics/process_label.h"
 #include "analyzer/model/map_times.h"
 #include "analyzer/ranks/align_clocks.h"
+#include "analyzer/ranks/clock_account.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/summarise_rank.h"
 
@@ -26,34 +24,11 @@ bool IsOfSeveralHosts(const Run& run) {
   return hosts.size() > 1;
 }
 
-// What was done, of all ranks together.
-class Account {
- public:
-  void Add(const ClockFit& fit, TimeNs by) {
-    ++aligned_;
-    sigma_ns_ = std::max(sigma_ns_, fit.sigma_ns);
-    furthest_ns_ = std::max(furthest_ns_, std::abs(by));
-  }
-  void AddNotAligned(std::string sentence) { sentences_.push_back(std::move(sentence)); }
-
-  std::vector<std::string> Finish() {
-    if (aligned_ > 1)
-      sentences_.insert(
-          sentences_.begin(),
-          fmt::format("clocks of {} ranks were aligned by their collectives, by up to "
-                      "{}, to within {} (one standard deviation)",
-                      aligned_, FormatTime(furthest_ns_), FormatTime(std::llround(sigma_ns_))));
-    if (aligned_ == 0)
-      sentences_.push_back("times on one host may be shifted against those on another");
-    return std::move(sentences_);
-  }
-
- private:
-  int aligned_ = 0;
-  double sigma_ns_ = 0;
-  TimeNs furthest_ns_ = 0;
-  std::vector<std::string> sentences_;
-};
+// A file of several processes was merged, on one clock.
+bool IsMerged(const Run& run) {
+  return std::all_of(run.ranks.begin(), run.ranks.end(),
+                     [&](const Rank& rank) { return rank.path == run.ranks.front().path; });
+}
 
 }  // namespace
 
@@ -67,7 +42,8 @@ std::vector<std::string> AlignRun(Run& run) {
     for (RankSummary& summary : SummariseOperations(rank)) job.ranks.push_back(std::move(summary));
   }
   const ClockAlignment clocks = AlignClocks(job, MatchRanks(job));
-  Account account;
+  const bool is_merged = IsMerged(run);
+  ClockAccount account;
   for (std::size_t r = 0; r < run.ranks.size(); ++r) {
     Rank& rank = run.ranks[r];
     const std::size_t next = r + 1 < run.ranks.size() ? first_of[r + 1] : job.ranks.size();
@@ -76,6 +52,10 @@ std::vector<std::string> AlignRun(Run& run) {
     if (!fit.aligned) {
       account.AddNotAligned(fmt::format("the clock of {} could not be aligned: {}",
                                         ProcessLabel(run, rank), fit.reason));
+      continue;
+    }
+    if (is_merged) {
+      account.Add(fit, rank.clock_shift);
       continue;
     }
     const TimeNs middle = rank.start + (rank.end - rank.start) / 2;

@@ -9,9 +9,10 @@
 
 namespace traceinject {
 
-// Where ranks were recorded on several hosts: maps all their times to the clock of one of them, as
-// their operations tell (align_clocks.h). Those whose clocks cannot be aligned keep their own.
-// Returns what was done, in sentences; nothing for a run of one host. O(events).
+// Where ranks were recorded on several hosts and not merged yet: maps all their times to the clock
+// of one of them, as their operations tell (align_clocks.h). Those whose clocks cannot be aligned
+// keep their own. Returns what was done, by a merge too, in sentences; nothing for a run of one
+// host. O(events).
 std::vector<std::string> AlignRun(Run& run);
 
 }  // namespace traceinject

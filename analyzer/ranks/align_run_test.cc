@@ -27,6 +27,7 @@ Rank RankAhead(int rank, const std::string& host, TimeNs ahead, int operations =
   }
   Rank made = std::move(builder.rank());
   made.rank = rank;
+  made.path = "run.rank0000" + std::to_string(rank) + ".db";
   made.process.host = host;
   made.start = ahead;
   made.end = ahead + operations * 10 * kMs;
@@ -56,6 +57,17 @@ TEST(AlignRunTest, RanksOfOneHostStayAsTheyAre) {
   run.ranks = {RankAhead(0, "a", 0), RankAhead(1, "a", 700 * kMs)};
   EXPECT_TRUE(AlignRun(run).empty());
   EXPECT_EQ(run.ranks[1].start, 700 * kMs);
+}
+
+TEST(AlignRunTest, AMergedFileStaysAsItIsAndItsMergeIsSaid) {
+  traceinject::Run run;
+  run.ranks = {RankAhead(0, "a", 0), RankAhead(1, "b", 300)};
+  for (Rank& rank : run.ranks) rank.path = "merged.db";
+  run.ranks[1].clock_shift = -700 * kMs;
+  const std::vector<std::string> said = AlignRun(run);
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("by up to 700.0 ms"), std::string::npos) << said[0];
+  EXPECT_EQ(run.ranks[1].start, 300);
 }
 
 TEST(AlignRunTest, WhatCannotBeAlignedIsSaid) {

@@ -121,9 +121,9 @@ class JobAnalysis {
     if (!fit.aligned) return;
     const RankSummary& summary = job_.ranks[r];
     const TimeNs middle = summary.start + (summary.end - summary.start) / 2;
-    to.set_clock_offset_ns(middle - ToJob(fit, middle));
+    to.set_clock_offset_ns(middle - ToJob(fit, middle) - summary.clock_shift);
     to.set_clock_sigma_ns(Whole(fit.sigma_ns));
-    to.set_clock_drift_ppm(-1e6 * fit.drift);
+    to.set_clock_drift_ppm(-1e6 * (fit.drift + summary.clock_drift));
   }
 
   void StepMeans(std::size_t r, proto::RankRow& to) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <set>
@@ -92,8 +93,12 @@ bool Supersedes(const RankSummary& a, const RankSummary& b) {
   return std::pair(Operations(b), b.steps.size()) > std::pair(Operations(a), a.steps.size());
 }
 
+// One of them may have been merged: moved to another clock, by not quite the same everywhere.
 bool SameRecording(const RankSummary& a, const RankSummary& b) {
-  return std::tie(a.host, a.pid, a.start) == std::tie(b.host, b.pid, b.start);
+  constexpr TimeNs kDriftNs = 1'000'000'000;
+  if (a.host != b.host || a.pid != b.pid) return false;
+  const TimeNs apart = (a.start - a.clock_shift) - (b.start - b.clock_shift);
+  return a.clock_shift == b.clock_shift ? apart == 0 : std::abs(apart) < kDriftNs;
 }
 
 // `ranks` by (rank, device). Processes without a rank are told apart by host and pid.
@@ -107,7 +112,11 @@ void KeepOneOfEach(Job& job) {
       kept.push_back(std::move(rank));
       continue;
     }
-    if (SameRecording(kept.back(), rank)) continue;
+    if (SameRecording(kept.back(), rank)) {
+      // As it was recorded.
+      if (kept.back().clock_shift != 0 && rank.clock_shift == 0) std::swap(kept.back(), rank);
+      continue;
+    }
     if (Supersedes(kept.back(), rank)) std::swap(kept.back(), rank);
     twice.insert(rank.path);
   }

@@ -20,8 +20,9 @@ struct SummarisedFile {
 // before another one began), other world sizes than most ranks have, processes without a rank where
 // others have one, and of several recordings of one rank all but one: the later one if they did not
 // run at the same time, else that with more communication. A summary that is there twice counts
-// once. Job::notes also names the ranks that are missing. The result does not depend on the
-// order of `files`. Error: none could be read. `notes`: to begin with.
+// once, as does one that was merged and is there as it was recorded, too. Job::notes also names the
+// ranks that are missing. The result does not depend on the order of `files`. Error: none could be
+// read. `notes`: to begin with.
 Result<Job> CombineJob(std::vector<SummarisedFile> files, std::vector<std::string> notes);
 
 }  // namespace traceinject

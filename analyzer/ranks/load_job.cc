@@ -66,8 +66,7 @@ Result<Job> SummariseFile(const std::string& path, ReadProgress& progress) {
 
 }  // namespace
 
-std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files,
-                                           const JobOptions& options) {
+ReadOptions ReadingWithin(const JobOptions& options, const std::vector<std::string>& files) {
   ReadOptions reading{.stop = options.stop, .on_progress = options.on_progress};
   const unsigned processes = std::max(1u, options.processes);
   reading.threads = options.threads != 0
@@ -76,6 +75,12 @@ std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files
   for (const std::string& file : files) reading.needs.push_back(MemoryOf(file));
   reading.most_bytes =
       options.memory_bytes != 0 ? options.memory_bytes : HalfOfMemory() / processes;
+  return reading;
+}
+
+std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files,
+                                           const JobOptions& options) {
+  const ReadOptions reading = ReadingWithin(options, files);
   std::vector<std::optional<Result<Job>>> jobs(files.size());
   ReadFiles(files.size(), reading, [&](std::size_t file, ReadProgress& progress) {
     jobs[file].emplace(SummariseFile(files[file], progress));

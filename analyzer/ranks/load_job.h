@@ -27,6 +27,9 @@ struct JobOptions {
   std::function<void(const LoadProgress&)> on_progress = {};
 };
 
+// How ReadFiles reads them within the memory that the options allow.
+ReadOptions ReadingWithin(const JobOptions& options, const std::vector<std::string>& files);
+
 // Reads and summarises recordings and summary files, in the order given. What cannot be read is an
 // error in its place.
 std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files,

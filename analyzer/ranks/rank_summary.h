@@ -88,7 +88,10 @@ struct RankSummary {
   // How the recording went.
   bool closed = true;         // false: killed, or still running
   TimeNs start = 0, end = 0;  // of the recording
-  std::int64_t dropped = 0;   // records that were lost, of all kinds
+  // As Rank::clock_shift and clock_drift: what a merged file has been moved by already.
+  TimeNs clock_shift = 0;
+  double clock_drift = 0;
+  std::int64_t dropped = 0;  // records that were lost, of all kinds
   // What it did.
   std::vector<StepFacts> steps;
   std::vector<OperationKind> kinds;     // each once

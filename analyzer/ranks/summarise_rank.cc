@@ -284,6 +284,8 @@ RankSummary DescribeProcess(const Rank& rank, const Device& device) {
   summary.end = rank.end;
   summary.nvlink_gb_per_s = NvlinkRate(rank, device);
   summary.nccl_settings = NcclSettings(rank);
+  summary.clock_shift = rank.clock_shift;
+  summary.clock_drift = rank.clock_drift;
   for (const HealthCounter& counter : rank.health)
     summary.dropped += counter.counter == "dropped" ? counter.value : 0;
   return summary;

@@ -262,6 +262,8 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   to.set_lost_beside_communication(from.lost_beside_communication);
   to.set_host_step_ns(from.host_step_ns);
   for (const std::string& setting : from.nccl_settings) to.add_nccl_settings(setting);
+  to.set_clock_shift(from.clock_shift);
+  to.set_clock_drift(from.clock_drift);
 }
 
 Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
@@ -301,6 +303,8 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
   to.lost_beside_communication = from.lost_beside_communication();
   to.host_step_ns = from.host_step_ns();
   to.nccl_settings.assign(from.nccl_settings().begin(), from.nccl_settings().end());
+  to.clock_shift = from.clock_shift();
+  to.clock_drift = from.clock_drift();
   return to;
 }
 

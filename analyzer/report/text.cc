@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
+#include <string_view>
 
 #include "analyzer/common/units.h"
 #include "analyzer/report/text_notation.h"
@@ -28,9 +30,12 @@ std::string GpuNames(const proto::Report& report) {
 
 void WriteTitle(TextReport& to) {
   const proto::Run& run = to.report.run();
+  // Once where a merged file holds several processes.
   std::string files;
-  for (const proto::Source& source : to.report.sources())
-    files += (files.empty() ? "" : ", ") + source.path();
+  std::set<std::string_view> named;
+  for (const proto::Source& source : to.report.sources()) {
+    if (named.insert(source.path()).second) files += (files.empty() ? "" : ", ") + source.path();
+  }
   to.page.Sentence(files.empty() ? "no files" : files, 0);
   if (to.report.devices().empty()) return;
   to.page.Sentence(fmt::format(

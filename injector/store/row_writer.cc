@@ -136,9 +136,10 @@ constexpr const char* kSql[] = {
     "voluntary_switches, involuntary_switches) VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO worker_sample(time, worker, cpu_ns, read_bytes, states, states_disk) "
     "VALUES(?,?,?,?,?,?)",
-    "INSERT INTO clock_pair(realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(?, ?, ?, "
-    "?, ?)",
-    "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, reason) VALUES(?, ?, ?, ?)",
+    "INSERT INTO clock_pair(proc, realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(1, "
+    "?, "
+    "?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, proc, reason) VALUES(?, ?, ?, 1, ?)",
     "INSERT OR REPLACE INTO health(proc, source, counter, value, detail) VALUES(1, ?, ?, ?, ?)",
     "DELETE FROM string WHERE id = ?",
     "DELETE FROM kernel_shape WHERE id = ?",

@@ -203,10 +203,10 @@ bool RunFile::State::MakeRoom(std::int64_t bytes) {
   }
   if (dropping == 0) return true;
   const std::string gap =
-      "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, reason) VALUES(0, " +
+      "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, proc, reason) VALUES(0, " +
       std::to_string(start) + ", " +
       std::to_string(std::max<std::int64_t>(old[dropping - 1].end.time - start, 0)) +
-      ", 'keep_last')";
+      ", 1, 'keep_last')";
   return Execute(db, gap.c_str()) && writer.StoreRemoved();
 }
 

@@ -50,7 +50,7 @@ TEST_F(RunFileTest, BeginsWithMetaAndProcess) {
             "base_ns|1700000000000000000|integer\nrun_id|job-5|text\ntool_version|1.2.3|text");
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM process"),
             "1|77|NULL|node7|NULL|NULL|NULL|NULL|job-5|NULL|10|NULL|NULL|NULL|NULL|NULL|NULL|NULL|"
-            "NULL|NULL|NULL");
+            "NULL|NULL|NULL|NULL|NULL|NULL|NULL");
 }
 
 TEST_F(RunFileTest, StoresDictionaries) {
@@ -119,8 +119,8 @@ TEST_F(RunFileTest, StoresHostEvents) {
   EXPECT_EQ(rows("SELECT * FROM collective_plan"),
             "7|1|2|3|4|5|6|7|8|9|10|11\n9|1|2|NULL|4|NULL|NULL|NULL|NULL|NULL|10|NULL\n"
             "9|1|2|NULL|4|NULL|NULL|NULL|NULL|NULL|NULL|NULL");
-  EXPECT_EQ(rows("SELECT * FROM clock_pair"), "1|2|3|4|0\n1|2|3|4|NULL");
-  EXPECT_EQ(rows("SELECT * FROM capture_gap"), "0|NULL|max_size\n0|0|max_size");
+  EXPECT_EQ(rows("SELECT * FROM clock_pair"), "1|1|2|3|4|0\n1|1|2|3|4|NULL");
+  EXPECT_EQ(rows("SELECT * FROM capture_gap"), "0|NULL|1|max_size\n0|0|1|max_size");
 }
 
 NvtxRow Nvtx(std::int64_t start, std::int64_t dur, std::uint64_t row = 0) {
@@ -250,7 +250,7 @@ TEST_F(RunFileTest, TheProcessRowIsReplacedWhenFactsChange) {
   EXPECT_EQ(Stored(batch, "SELECT * FROM process"),
             "1|77|1|node7|0|1|2|3|job-5|0|10|NULL|/bin/python|python "
             "train.py|/home|torchrun|13000|12060|24|"
-            "libcupti.so.12|22809");
+            "libcupti.so.12|22809|NULL|NULL|NULL|NULL");
 }
 
 TEST_F(RunFileTest, AFinishedRecordingIsOneFile) {

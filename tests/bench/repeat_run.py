@@ -97,8 +97,9 @@ def finish(run, first, length_ns):
     """What says of the whole recording how long it is and what is in it."""
     run.execute("DELETE FROM clock_pair")
     seconds = length_ns // 1_000_000_000
+    proc = "1, " if any(row[1] == "proc" for row in run.execute("PRAGMA table_info(clock_pair)")) else ""  # since version 5
     run.execute(f"WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n WHERE k < {seconds}) INSERT INTO clock_pair "
-                f"SELECT {first} + k * 1000000000, k * 1000000000, k * 1000000000, k * 1000000000, {first} + k * 1000000000 FROM n")
+                f"SELECT {proc}{first} + k * 1000000000, k * 1000000000, k * 1000000000, k * 1000000000, {first} + k * 1000000000 FROM n")
     run.execute("UPDATE process SET end = ?", (first + length_ns,))
     run.execute("DELETE FROM health WHERE counter IN ('seen', 'stored')")
     run.execute("VACUUM")

@@ -44,6 +44,7 @@ enum class CommandId : std::uint8_t {
   kHideRow,
   kMoveRowUp,
   kMoveRowDown,
+  kSortRanks,
   kResetRows,
   kTheme,
   kColours,

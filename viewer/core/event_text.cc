@@ -220,6 +220,7 @@ class Details {
       Add("operation", ops.kind[op] == OpKind::kMemcpy ? "copy" : "memset");
     }
     AddTimes(ops.end[op]);
+    AddWait(ops, op);
     if (ops.kind[op] == OpKind::kKernel) {
       AddShape(rank_.shapes[ops.detail[op]]);
     } else {
@@ -237,6 +238,15 @@ class Details {
     if (ops.launch[op] != kNone && ops.kernel_class[op] == KernelClass::kComm) {
       AddCollectiveOfLaunch(ops.launch[op]);
     }
+  }
+
+  // Of a collective: until the last rank had come, and from then on.
+  void AddWait(const GpuOps& ops, std::uint32_t op) {
+    const std::optional<TimeNs> transfer =
+        model_.waits.TransferStart(row_.rank, row_.device, ops.start[op]);
+    if (!transfer) return;
+    Add("waited for other ranks", FormatTime(*transfer - ops.start[op]));
+    Add("transfer", FormatTime(std::max<TimeNs>(ops.end[op] - *transfer, 0)));
   }
 
   void AddShape(const KernelShape& shape) {

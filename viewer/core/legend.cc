@@ -35,6 +35,8 @@ class Entries {
       if (!painted_.categories[i]) continue;
       entries_.push_back({kCategoryNames[i], FillColour(static_cast<Category>(i))});
     }
+    if (painted_.waits)
+      Put("waiting for other ranks", WithAlpha(FillColour(InkOf(KernelClass::kComm)), kWaitAlpha));
     if (painted_.by_hue) {
       entries_.push_back({"a colour for each " + std::string(ColourModeName(look_.colours)), 0});
     }

@@ -14,7 +14,8 @@ struct LegendEntry {
   Rgba colour = 0;  // 0: a remark without a patch of colour
 };
 
-// In a fixed order: the GPU's row, causes of idle time and pauses, kernels, calls.
+// In a fixed order: the GPU's row, waits in collectives, causes of idle time and pauses, kernels,
+// calls.
 std::vector<LegendEntry> LegendOf(const Painted& painted, const Look& look);
 
 // Where an entry stands.

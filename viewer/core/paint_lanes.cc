@@ -112,8 +112,30 @@ void LanePainter::PaintEvent(const EventRef& ref, const Box& box) {
   const Rgba colour = Colour(model_.rows[ref.row], model_.lane(ref), ref.event);
   Box inner = box;
   if (box.width() >= sizes_.separated) inner.right -= sizes_.line;
-  canvas_.Fill(inner, colour);
-  PaintEventText(ref, inner, TextColourOn(colour));
+  const std::optional<Box> wait = WaitBox(ref, inner);
+  if (!wait) {
+    canvas_.Fill(inner, colour);
+    return PaintEventText(ref, inner, TextColourOn(colour));
+  }
+  const Box transfer{wait->right, inner.top, inner.right, inner.bottom};
+  painted_.waits = true;
+  canvas_.Fill(*wait, WithAlpha(colour, kWaitAlpha));
+  canvas_.Fill(transfer, colour);
+  // The name where there is more room for it.
+  transfer.width() >= wait->width() ? PaintEventText(ref, transfer, TextColourOn(colour))
+                                    : PaintEventText(ref, *wait, theme_.text);
+}
+
+// The part of a collective's kernel in which it waited for other ranks.
+std::optional<Box> LanePainter::WaitBox(const EventRef& ref, const Box& box) const {
+  const Row& row = model_.rows[ref.row];
+  if (row.kind != RowKind::kStream) return std::nullopt;
+  const std::optional<TimeNs> transfer =
+      model_.waits.TransferStart(row.rank, row.device, model_.lane(ref).start(ref.event));
+  if (!transfer) return std::nullopt;
+  const float right = std::min(X(*transfer), box.right);
+  if (right - box.left < 1) return std::nullopt;
+  return Box{box.left, box.top, right, box.bottom};
 }
 
 void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba colour) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,7 @@ class LanePainter {
   void PaintLane(std::uint32_t row, std::uint32_t lane, const Box& box);
   void PaintUnderlay(const Lane& others, const Box& box);
   void PaintEvent(const EventRef& ref, const Box& box);
+  std::optional<Box> WaitBox(const EventRef& ref, const Box& box) const;
   void PaintEventText(const EventRef& ref, const Box& box, Rgba colour);
   void PaintCounter(std::uint32_t row);
   void PaintCounterValue(const CounterSeries& series, const Box& box);

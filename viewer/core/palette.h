@@ -16,6 +16,8 @@ Rgba FillColour(Category category);
 // One of kHues colours for things that are only to be told apart: names, streams.
 inline constexpr std::uint32_t kHues = 12;
 Rgba HueColour(std::uint32_t number);
+// Opacity of what only waits.
+inline constexpr unsigned kWaitAlpha = 110;
 
 // Relative luminance 0..1 and contrast ratio 1..21 of the Web Content Accessibility Guidelines 2.1,
 // https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio . Opacity is left out.

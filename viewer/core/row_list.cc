@@ -120,6 +120,24 @@ void RowList::SetFilter(std::string_view text) {
   Update();
 }
 
+void RowList::SortRanks() {
+  std::vector<std::uint32_t> by_number = roots_;
+  std::sort(by_number.begin(), by_number.end());
+  std::vector<std::uint32_t> sorted = by_number;
+  const auto held_up = [this](std::uint32_t row) {
+    return model_.waits.HeldUp(model_.rows[row].rank);
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return held_up(a) > held_up(b); });
+  if (roots_ == sorted) sorted = std::move(by_number);
+  auto next = sorted.begin();
+  for (std::uint32_t& row : choices_.order) {
+    if (model_.rows[row].parent == kNone) row = *next++;
+  }
+  SortChildren();
+  Update();
+}
+
 bool RowList::Move(std::uint32_t row, int by) {
   const bool up = by < 0;
   const auto neighbour = [up](auto& rows, std::uint32_t of, auto counts) {

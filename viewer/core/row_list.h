@@ -44,6 +44,9 @@ class RowList {
   // Swaps with the neighbour above (by < 0) or below that is shown, of the same group or of the
   // pinned. False if there is none.
   bool Move(std::uint32_t row, int by);
+  // Puts the ranks that held the others up longest first; if they stand so, back in the order of
+  // the model. Each goes with its rows.
+  void SortRanks();
   // Opens and shows whatever keeps the row from being seen.
   void Reveal(std::uint32_t row);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/common/printable.h"
+#include "analyzer/common/units.h"
 #include "analyzer/metrics/queue_depth.h"
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/device_findings.h"
@@ -311,6 +312,15 @@ std::vector<std::string> KernelLabels(const Rank& rank) {
   return labels;
 }
 
+// By what ranks can be sorted.
+void NoteLateness(RowModel& model) {
+  for (Row& row : model.rows) {
+    const TimeNs held_up = row.kind == RowKind::kRank ? model.waits.HeldUp(row.rank) : 0;
+    if (held_up > 0)
+      row.note = fmt::format("held the others up by {} in all   {}", FormatTime(held_up), row.note);
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names) {
@@ -363,6 +373,8 @@ RowModel BuildRows(const Run& run) {
     }
   }
   SetRowIds(run, model.rows);
+  model.waits = CommWaits(run);
+  NoteLateness(model);
   model.origin = Origin(run, model.start);
   model.kernel_classes = OccurringClasses(run);
   return model;

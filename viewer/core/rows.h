@@ -16,6 +16,7 @@
 #include "analyzer/model/counter_series.h"
 #include "analyzer/model/lane.h"
 #include "analyzer/model/pack_lanes.h"
+#include "viewer/core/comm_waits.h"
 
 namespace traceinject {
 
@@ -100,6 +101,7 @@ struct RowModel {
   std::vector<std::vector<std::string>> kernel_labels;
   // Numbers of the colours of these names: the same name has the same in every run.
   std::vector<std::vector<std::uint8_t>> kernel_hues;
+  CommWaits waits;
 
   const Lane& lane(const EventRef& ref) const { return rows[ref.row].lanes[ref.lane]; }
 };

@@ -7,6 +7,7 @@
 
 #include "analyzer/import/run_db_fixture.h"
 #include "analyzer/import/temporary_folder.h"
+#include "analyzer/merge/job_files.h"
 #include "viewer/core/background_load.h"
 
 namespace traceinject {
@@ -41,6 +42,17 @@ inline void WriteSampleRun(const std::string& path) {
   file.AddNvtx({.start_ns = 2 * kMs, .dur_ns = 0, .text = "mark", .kind = NvtxKind::kMark});
   file.AddGap(4 * kMs, kMs, "max_size");
   file.Close();
+}
+
+// Two ranks of one host with an AllReduce every 10 ms, from 1 ms on rank 0, from 2 ms on rank 1, to
+// 8 ms on both: rank 1 holds rank 0 up. Throws if it cannot be read.
+inline std::unique_ptr<const LoadedRun> LoadRunOfTwoRanks() {
+  const TemporaryFolder folder;
+  for (int rank = 0; rank < 2; ++rank)
+    WriteRank(folder / ("run.rank0000" + std::to_string(rank) + ".db"), {.rank = rank}).Close();
+  LoadResult loaded = LoadWithRows({folder / "run.db"}, {});
+  if (!loaded.ok()) throw std::runtime_error(loaded.error());
+  return std::move(loaded).value();
 }
 
 // Throws if it cannot be read.

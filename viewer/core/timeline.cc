@@ -211,6 +211,9 @@ bool Timeline::Do(CommandId command) {
     case CommandId::kMoveRowDown:
       if (const std::uint32_t row = PointerRow(); row != kNone) ChangeRow(command, row);
       return true;
+    case CommandId::kSortRanks:
+      ChangeRows([](RowList& list) { list.SortRanks(); });
+      return true;
     case CommandId::kResetRows:
       ChangeRows([](RowList& list) { list.Reset(); });
       return true;

@@ -224,6 +224,19 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          press();
          EXPECT_GT(timeline().RowTop(RowOf("stream 7")), before);
        }},
+      {CommandId::kSortRanks,
+       [&](const Press& press) {
+         Load(LoadRunOfTwoRanks(), std::nullopt, std::nullopt);
+         const auto first_is_above = [&] {
+           return timeline().RowTop(RowOf("rank 0 on node-a")) <
+                  timeline().RowTop(RowOf("rank 1 on node-a"));
+         };
+         EXPECT_TRUE(first_is_above());
+         press();
+         EXPECT_FALSE(first_is_above()) << "rank 1 came last";
+         press();
+         EXPECT_TRUE(first_is_above());
+       }},
       {CommandId::kResetRows,
        [&](const Press& press) {
          const std::uint32_t row = RowOf("stream 7");
