@@ -7,6 +7,7 @@
 
 #include "analyzer/import/load_run.h"
 #include "analyzer/metrics/collectives.h"
+#include "analyzer/ranks/analyse_job.h"
 #include "analyzer/ranks/check_summary.h"
 #include "analyzer/ranks/load_job.h"
 #include "analyzer/ranks/summary_file.h"
@@ -60,6 +61,23 @@ TEST(RecordedRanksTest, TwoRanksOfDataParallelTraining) {
     EXPECT_EQ(job.ranks[0].groups[i].hash, job.ranks[1].groups[i].hash);
     EXPECT_EQ(job.ranks[0].groups[i].sequence, job.ranks[1].groups[i].sequence);
   }
+}
+
+// What was planted, and what it cost as measured without recording (tests/gpu/RESULTS.md).
+void ExpectFirst(const std::string& recording, const std::string& name, const std::string& reason,
+                 double cost_ns) {
+  const proto::Ranks ranks = AnalyseJob(Load(recording));
+  ASSERT_GT(ranks.findings_size(), 0) << recording;
+  const proto::RankFinding& first = ranks.findings(0);
+  EXPECT_EQ(first.name(), name) << first.text();
+  EXPECT_EQ(first.reason(), reason) << first.text();
+  EXPECT_NEAR(static_cast<double>(first.saved_ns()), cost_ns, 0.1 * cost_ns) << first.text();
+}
+
+TEST(RecordedRanksTest, PlantedFaultsAreNamedWithWhatTheyCost) {
+  ExpectFirst("straggler_gemm_h200", "straggler", "more_work", 6.07e6);
+  ExpectFirst("transport_shm_h200", "slow_transport", "", 11.74e6);
+  EXPECT_EQ(AnalyseJob(Load("ddp_h200")).findings_size(), 0);
 }
 
 TEST(RecordedRanksTest, NothingIsLostInAFile) {
