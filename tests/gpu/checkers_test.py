@@ -838,7 +838,7 @@ class Proton(unittest.TestCase):
         starts = [phases[phase][0] + step * self.SECOND // steps for phase, steps in proton.PHASES for step in range(steps)]
         kept = [start for start in starts if not missing[0] <= start < missing[1]]
         recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: dict(enumerate([(start, 1, "k")] for start in kept)),
-                              count=lambda _, counter: sum(gap[2] == "proton" for gap in gaps) if counter == "detached" else 0)
+                              count=lambda *_: 0)
         plain = {"profiles": {"long": {"k": dict(proton.PHASES)["long"]}}}
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             path = pathlib.Path(folder) / "outcomes.jsonl"
@@ -850,6 +850,8 @@ class Proton(unittest.TestCase):
         session = (self.SECOND, 2 * self.SECOND)
         self.assertEqual(self.outcomes((0, 0), []), [])
         self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "proton")]), [])
+        self.assertEqual(self.outcomes(session, [(self.SECOND + self.SECOND // 50, self.SECOND, "proton")]), [], "it begins after the phase")
+        self.assertEqual(self.outcomes(session, [(self.SECOND + self.SECOND // 5, self.SECOND, "proton")]), ["phase long"])
         self.assertEqual(self.outcomes(session, []), ["phase long"])
         self.assertEqual(self.outcomes(session, [(self.SECOND, self.SECOND, "max_size")]), ["reasons"])
         self.assertEqual(self.outcomes((self.SECOND, 5 * self.SECOND), [(self.SECOND, None, "proton")]),
