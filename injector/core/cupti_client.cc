@@ -95,9 +95,10 @@ void CuptiClient::LeaveIfAsked() {
   if (options_->detach && !g_shared_session.away() && !Leave()) g_counters.Add(Health::kCuptiKept);
 }
 
-// All is decoded before, as that calls CUPTI, too.
+// All is decoded before, as that calls CUPTI, too. Where another client's work is under way nothing
+// is brought back: that may take its records away.
 bool CuptiClient::Leave() {
-  if (unseen_client_.active()) return false;
+  if (unseen_client_.active() || !activity_.CanLeave()) return false;
   activity_.BringBack();
   drain_();
   if (!activity_.Leave()) return false;

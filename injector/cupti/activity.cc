@@ -230,12 +230,14 @@ void Activity::BringBack() {
   g_shared_session.BringBack();
 }
 
+bool Activity::CanLeave() const {
+  return g_shared_session.there() && cupti_->Finalize != nullptr &&
+         !g_shared_session.IsUsedByThem() && g_shared_session.CanBeFinalized();
+}
+
 bool Activity::Leave() {
-  if (!g_shared_session.there() || cupti_->Finalize == nullptr) return false;
   const FlushTurn turn;
-  if (g_shared_session.IsUsedByThem() || !g_shared_session.CanBeFinalized() ||
-      !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave()))
-    return false;
+  if (!CanLeave() || !CuptiSucceeded("cuptiFinalize", g_shared_session.Leave())) return false;
   std::vector<const std::uint8_t*> waiting;  // came back while we left
   for (const Node* node = g_completed.load(std::memory_order_acquire); node != nullptr;
        node = node->next)

@@ -40,9 +40,11 @@ class Activity {
 
   // After Stop(): brings back what CUPTI still has, a second at most (shared_session.h).
   void BringBack();
+  // Whether Leave() may be tried: no client that is seen uses CUPTI, and it does no harm.
+  bool CanLeave() const;
   // After BringBack() and TakeCompleted(): takes CUPTI out of the process, until
-  // RegisterCallbacks(); for a client that comes before, the wrappers see to that. False: a client
-  // that is seen uses it, or it cannot be done.
+  // RegisterCallbacks(); for a client that comes before, the wrappers see to that. False: one came
+  // meanwhile, or it cannot be done.
   bool Leave();
   // When that was, once; 0: it did not happen.
   std::int64_t TakeFinalized();

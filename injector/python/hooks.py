@@ -564,10 +564,10 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
 
         def lend_loaded_cupti():
             """Proton is to load the copy of CUPTI that is loaded already. A function that undoes that."""
-            copies = loaded_libraries("libcupti.so")
-            if len(copies) != 1:
-                return lambda: None
             try:
+                copies = loaded_libraries("libcupti.so")
+                if len(copies) != 1:
+                    return lambda: None
                 folder = tempfile.mkdtemp(prefix="traceinject-")
                 os.symlink(copies[0], os.path.join(folder, "libcupti.so"))
             except OSError:

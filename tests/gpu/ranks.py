@@ -23,12 +23,11 @@ import shutil
 import signal
 import socket
 import statistics
-import subprocess
 import sys
 import time
 
 import overhead
-from verdict import json_lines, number
+from verdict import ask, json_lines, number
 
 # How a cause is started: the words for ranks.py, and what the environment adds.
 Case = collections.namedtuple("Case", "words environment")
@@ -172,18 +171,7 @@ def analyze(options, out, cause):
     if not any(folder.glob("run.rank*")):
         return None, "nothing was recorded"
     reports.mkdir(parents=True, exist_ok=True)
-    for style, extension in (("text", "txt"), ("json", "json")):
-        try:
-            ended = subprocess.run([options.analyze, "ranks", folder, "--format", style], capture_output=True, text=True, timeout=120)
-        except subprocess.TimeoutExpired:
-            return None, "analyze was not ready within 120 s"
-        (reports / f"{cause}.{extension}").write_text(ended.stdout)
-        if ended.returncode != 0:
-            return None, f"analyze: exit code {ended.returncode}: {ended.stderr.strip()[-200:]}"
-    try:
-        return json.loads(ended.stdout), None
-    except json.JSONDecodeError as error:
-        return None, f"analyze wrote no JSON: {error}"
+    return ask([options.analyze, "ranks", folder], reports, cause)
 
 
 def milliseconds(value):

@@ -165,9 +165,14 @@ def analyze(options, out, cause):
     if not files_of(out, cause):
         return None, "nothing was recorded"
     reports.mkdir(parents=True, exist_ok=True)
+    return ask([options.analyze, path], reports, cause)
+
+
+def ask(command, reports, cause):
+    """What `analyze` says, or None with the reason. The text is kept beside it for people."""
     for style, extension in (("text", "txt"), ("json", "json")):
         try:
-            ended = subprocess.run([options.analyze, path, "--format", style], capture_output=True, text=True, timeout=120)
+            ended = subprocess.run([*command, "--format", style], capture_output=True, text=True, timeout=120)
         except subprocess.TimeoutExpired:
             return None, "analyze was not ready within 120 s"
         (reports / f"{cause}.{extension}").write_text(ended.stdout)
