@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import io
 import json
+import os
 import pathlib
 import re
 import sqlite3
@@ -23,6 +24,7 @@ import check_recording
 import checks
 import compare_with_profiler
 import flops
+import fork_client
 import hide_profiler
 import identical
 import kernels
@@ -264,9 +266,9 @@ class CheckersTest(unittest.TestCase):
 
     def test_tracing_variables_reach_only_traced_runs(self):
         options = mock.Mock(workload="w.py", timeout=1)
-        with mock.patch.dict(overhead.os.environ, {"TRACEINJECT_KINDS": "left over"}), mock.patch.object(overhead.subprocess, "Popen") as popen:
-            overhead.ForkServer(options)
-            overhead.ForkServer(options, "l.so")
+        with mock.patch.dict(os.environ, {"TRACEINJECT_KINDS": "left over"}), mock.patch.object(fork_client.subprocess, "Popen") as popen:
+            fork_client.ForkServer(options)
+            fork_client.ForkServer(options, "l.so")
         untraced, traced = (call.kwargs["env"] for call in popen.call_args_list)
         for environment in (untraced, traced):
             self.assertNotIn("TRACEINJECT_KINDS", environment)
@@ -288,6 +290,29 @@ class CheckersTest(unittest.TestCase):
         self.assertIn("not met", overhead.differences("launch-bound", summaries)[-1])
         summaries["default"]["points_over_base"].update(low=0.9, high=1.1)
         self.assertIn("not resolved", overhead.differences("launch-bound", summaries)[-1])
+
+    def test_overhead_of_windows_is_in_the_mean(self):
+        def rounds(*blocks):
+            return [{"median_step_ms": 10, "step_ms": list(block), "recorded": None} for block in blocks]
+
+        results = {("compute", "untraced"): rounds((10, 10, 10), (10, 10, 10)), ("compute", "windows"): rounds((10, 10, 13), (10, 10, 13))}
+        self.assertAlmostEqual(overhead.summarise(results, "compute", "windows")["change_percent"]["median"], 10)
+        self.assertAlmostEqual(overhead.summarise(results, "compute", "untraced")["step_ms"]["median"], 10)
+        self.assertEqual(overhead.environment("windows-detached", "x.db")["TRACEINJECT_DETACH"], "1")
+
+    def test_overhead_of_ranks_is_measured_by_a_parent_for_each(self):
+        (self.folder / "torch.py").write_text("")
+        workload = self.folder / "workload.py"
+        workload.write_text("import json, os\nprint(json.dumps({'workload': 'w', 'rank': os.environ['RANK'], 'world': os.environ['WORLD_SIZE']}))\n")
+        with mock.patch.dict(os.environ, {"PYTHONPATH": str(self.folder)}):
+            processes = overhead.Processes(mock.Mock(workload=str(workload), timeout=60, ranks=2))
+            processes.wait_until_ready()
+            pipes = [server.process.stdout for server in processes.parent.servers]
+            results = processes.run([["one"], ["two"]], {}, self.folder / "output")
+        processes.stop()
+        for pipe in pipes:
+            pipe.close()
+        self.assertEqual([(result["rank"], result["world"]) for result in results], [("0", "2"), ("0", "2")])
 
     def test_overhead_switches_off_all_sources_but_the_one_named(self):
         off = {name: value for switch in overhead.SOURCES.values() for name, value in switch.items()}
@@ -311,8 +336,8 @@ class CheckersTest(unittest.TestCase):
         workload = self.folder / "workload.py"
         workload.write_text("import json, os, sys\nprint('noise')\n"
                             "print(json.dumps({'workload': 'w', 'pid': os.getpid(), 'a': sys.argv[1:], 'x': os.environ.get('X')}))\n")
-        with mock.patch.dict(overhead.os.environ, {"PYTHONPATH": str(self.folder)}):
-            server = overhead.ForkServer(mock.Mock(workload=str(workload), timeout=60))
+        with mock.patch.dict(os.environ, {"PYTHONPATH": str(self.folder)}):
+            server = fork_client.ForkServer(mock.Mock(workload=str(workload), timeout=60))
         self.addCleanup(server.process.stdout.close)
         server.wait_until_ready()
         first, second = server.run([["one"], ["two", "three"]], {"X": "1"}, self.folder / "output")

@@ -18,8 +18,14 @@ Configurations
   previous          kernels, copies, calls, NVTX, events and the Python side: without the sources that came later
   previous+SOURCE   one of those on top: gemm, nccl, telemetry
   kinds:A,B,...     the library with TRACEINJECT_KINDS=A,B,...
+  idle              the library, told to wait for a start that never comes
+  windows           of every 100 steps the last 2 are recorded
+  windows-detached  the same, with CUPTI taken out of the process in between
   profiler-cuda     torch.profiler, CUDA activities only; no library
   profiler-cpu-cuda torch.profiler, CPU and CUDA activities; no library
+
+Steps are timed in blocks, and the median block counts; where windows are recorded, the mean, of what they are compared with as well.
+With --ranks N it is data-parallel training on N GPUs, and the step is that of rank 0.
 
 --sources is the comparison of all sources: untraced, previous, each source alone on top, everything, and everything with the kinds
 that are off by default. Results are written after every round, so that a run which is cut off leaves those of its completed rounds.
@@ -31,14 +37,13 @@ import json
 import os
 import pathlib
 import random
-import select
 import shutil
-import signal
 import statistics
-import subprocess
 import sys
 import time
 
+from fork_client import ForkServer
+from rank_group import Group
 from run_db import RunDb
 
 DEFAULT_CONFIGURATIONS = ["untraced", "kinds:kernel", "default", "profiler-cuda", "profiler-cpu-cuda"]
@@ -54,6 +59,12 @@ SOURCES = {
 }
 DEFAULT_KINDS = "kernel,memcpy,memcpy2,memset,api"  # kDefaultActivityKinds in injector/cupti/activity_kinds.h
 BASE = "untraced"
+WINDOWS = {  # what part is recorded
+    "idle": {"TRACEINJECT_WINDOW": "trigger"},
+    "windows": {"TRACEINJECT_WINDOW": "every:100:2"},
+    "windows-detached": {"TRACEINJECT_WINDOW": "every:100:2", "TRACEINJECT_DETACH": "1"},
+}
+NEVER_RECORDED = "idle"
 SOURCE_CONFIGURATIONS = [BASE, "previous", *(f"previous+{source}" for source in SOURCES), "default", "default+memory",
                          "default+memory,stream"]
 # What all sources together may cost over `previous`, in points of the untraced step.
@@ -75,70 +86,15 @@ def base_of(configuration):
 
 def configuration_name(text):
     base, plus, more = text.partition("+")
-    known = text in (BASE, "default", "previous", "profiler-cuda", "profiler-cpu-cuda") or text.startswith("kinds:")
+    known = text in (BASE, "default", "previous", "profiler-cuda", "profiler-cpu-cuda", *WINDOWS) or text.startswith("kinds:")
     if known or (base == "default" and more) or (base == "previous" and more in SOURCES):
         return text
     raise argparse.ArgumentTypeError(f"{text} is no configuration; see --help")
 
 
-class ForkServer:
-    """A parent of measured processes (fork_server.py)."""
-
-    def __init__(self, options, library=None):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")}
-        if library:
-            environment["LD_PRELOAD"] = library
-        self.timeout = options.timeout
-        self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("fork_server.py"), options.workload],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True)
-
-    def wait_until_ready(self):
-        if self.answer() != "ready":
-            raise RuntimeError("PyTorch could not be imported")
-
-    def answer(self, limit=None):
-        limit = limit or self.timeout
-        if not select.select([self.process.stdout], [], [], limit)[0]:
-            os.killpg(self.process.pid, signal.SIGKILL)  # with the child that is being measured
-            self.process.wait()
-            raise RuntimeError(f"no answer within {limit} s")
-        return self.process.stdout.readline().strip()
-
-    def execute(self, arguments, environment, output, limit=None):
-        """The child's exit code; what it printed is in the file `output`."""
-        self.begin(arguments, environment, output)
-        return self.end(limit)
-
-    def begin(self, arguments, environment, output):
-        request = {"runs": arguments, "environment": environment, "output": str(output)}
-        print(json.dumps(request), file=self.process.stdin, flush=True)
-
-    def end(self, limit=None):
-        """The exit code of the child that was begun."""
-        answer = self.answer(limit)
-        if not answer:
-            raise RuntimeError("the parent of the measured processes has ended")
-        return int(answer)
-
-    def run(self, arguments, environment, output):
-        """What the program printed last, once for each list of arguments."""
-        code = self.execute(arguments, environment, output)
-        text = output.read_text()
-        if code != 0:
-            raise RuntimeError(f"exit code {code}\n{text[-2000:]}")
-        results = [json.loads(line) for line in text.splitlines() if line.startswith('{"workload"')]
-        if len(results) != len(arguments):
-            raise RuntimeError(f"{len(results)} results of {len(arguments)} runs\n{text[-2000:]}")
-        return results
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait()
-
-
 def environment(configuration, database):
     """What a recorded child sees on top of its parent's environment."""
-    env = {"TRACEINJECT_OUTPUT": str(database)}
+    env = {"TRACEINJECT_OUTPUT": str(database)} | WINDOWS.get(configuration, {})
     if configuration.startswith("kinds:"):
         env["TRACEINJECT_KINDS"] = configuration.removeprefix("kinds:")
     base, _, more = configuration.partition("+")
@@ -152,34 +108,65 @@ def environment(configuration, database):
 
 def arguments(options, workload, configuration):
     words = ["--preset", workload, "--steps", str(options.steps), "--warmup", str(options.warmup), "--block", str(options.block),
-             "--workers", "0"]
+             "--workers", "0"] + (["--ddp"] if options.ranks > 1 else [])
     if configuration.startswith("profiler-"):
         words += ["--profiler", "-", "--profiler-activities", configuration.removeprefix("profiler-").replace("-", ",")]
     return words
 
 
-def measure(options, server, configuration, scratch):
-    """One process, which runs the workloads one after the other: a result line for each, with what was recorded of all."""
-    database = scratch / "run.db"
-    database.unlink(missing_ok=True)
+class Processes:
+    """Runs one configuration after the other: in children of one parent, or of as many as there are ranks."""
+
+    def __init__(self, options, library=None):
+        self.ranks = options.ranks
+        self.parent = ForkServer(options, library) if self.ranks == 1 else Group(options, self.ranks, library)
+
+    def wait_until_ready(self):
+        self.parent.wait_until_ready()
+
+    def run(self, runs, environment, output):
+        """One result line for each list of arguments."""
+        if self.ranks == 1:
+            return self.parent.run(runs, environment, output)
+        return [self.parent.run(words, environment, output, self.parent.options.timeout)[-1] for words in runs]
+
+    def stop(self):
+        self.parent.stop()
+
+
+def measure(options, processes, configuration, scratch):
+    """A result line for each workload, with what was recorded of all. On one GPU they run in one process, one after the other."""
+    clear(scratch)
     traced = is_traced(configuration)
     # A profiled program ends without coming back: each workload is a process of its own then.
     together = [[workload] for workload in options.workloads] if configuration.startswith("profiler-") else [options.workloads]
     results = []
     try:
         for workloads in together:
-            results += server.run([arguments(options, workload, configuration) for workload in workloads],
-                                  environment(configuration, database) if traced else {}, scratch / "output")
+            results += processes.run([arguments(options, workload, configuration) for workload in workloads],
+                                     environment(configuration, scratch / "run.db") if traced else {}, scratch / "output")
     except RuntimeError as error:
         raise RuntimeError(f"{configuration}: {error}") from error
-    held = recorded(database, configuration) if traced else None
-    database.unlink(missing_ok=True)
+    held = recorded(scratch, configuration) if traced else None
+    clear(scratch)
     return [result | {"recorded": held} for result in results]
 
 
-def recorded(database, configuration):
-    """Row counts: a recording that was off would look wonderfully cheap."""
-    run = RunDb(database)
+def clear(scratch):
+    for path in scratch.glob("run.*"):
+        path.unlink()
+
+
+def recorded(scratch, configuration):
+    """Row counts, of rank 0: a recording that was off would look wonderfully cheap."""
+    files = sorted(scratch.glob("run*.db"))
+    if configuration == NEVER_RECORDED:
+        if files:
+            raise RuntimeError(f"{configuration}: {files[0].name} was written")
+        return None
+    if not files:
+        raise RuntimeError(f"{configuration}: nothing was recorded")
+    run = RunDb(files[0])
     tables = ("kernel", "memcpy", "memset", "api", "sync", "gemm", "device_sample", "host_sample",
               "memory_operation")
     rows = {table: run.count(table) for table in tables}
@@ -192,23 +179,23 @@ def recorded(database, configuration):
         raise RuntimeError(f"{configuration}: no allocation was recorded: {rows}")
     if configuration == "previous" and (rows["gemm"] or rows["device_sample"]):
         raise RuntimeError(f"{configuration}: a source was on that should be off: {rows}")
-    return rows | {"bytes": database.stat().st_size}
+    return rows | {"bytes": files[0].stat().st_size}
 
 
 def measure_round(options, configurations, scratch):
     """{(workload, configuration): result}"""
-    servers = {False: ForkServer(options), True: ForkServer(options, options.library)}
+    processes = {False: Processes(options), True: Processes(options, options.library)}
     results = {}
     try:
-        for server in servers.values():
-            server.wait_until_ready()
+        for parents in processes.values():
+            parents.wait_until_ready()
         for configuration in configurations:
-            for workload, result in zip(options.workloads, measure(options, servers[is_traced(configuration)], configuration, scratch)):
+            for workload, result in zip(options.workloads, measure(options, processes[is_traced(configuration)], configuration, scratch)):
                 results[workload, configuration] = result
                 print(f"  {workload:13} {configuration:30} {result['median_step_ms']:8.3f} ms", file=sys.stderr, flush=True)
     finally:
-        for server in servers.values():
-            server.stop()
+        for parents in processes.values():
+            parents.stop()
     return results
 
 
@@ -238,22 +225,26 @@ def interval(rounds, statistic, seed=1, samples=10000):
     return {"median": statistic(rounds), "low": draws[int(0.025 * samples)], "high": draws[int(0.975 * samples) - 1]}
 
 
-def changes(results, workload, configuration):
-    """Percent against the untraced run of the same round; empty if there was none."""
+def step_ms(result, configuration):
+    return statistics.mean(result["step_ms"]) if configuration in WINDOWS else result["median_step_ms"]
+
+
+def changes(results, workload, configuration, figure=None):
+    """Percent against the untraced run of the same round, both by the figure of a configuration (its own); empty if there was none."""
     pairs = zip(results.get((workload, configuration), []), results.get((workload, BASE), []))
-    return [100 * (mine["median_step_ms"] / base["median_step_ms"] - 1) for mine, base in pairs]
+    return [100 * (step_ms(mine, figure or configuration) / step_ms(base, figure or configuration) - 1) for mine, base in pairs]
 
 
 def summarise(results, workload, configuration):
     runs = results[workload, configuration]
-    rounds = [result["median_step_ms"] for result in runs]
+    rounds = [step_ms(result, configuration) for result in runs]
     summary = {"step_ms": interval(rounds, statistics.median), "rounds": rounds, "recorded": runs[-1]["recorded"]}
-    mine, floor = changes(results, workload, configuration), changes(results, workload, FLOOR)
+    mine, floor = (changes(results, workload, name, configuration) for name in (configuration, FLOOR))
     if mine and configuration != BASE:
         summary["change_percent"] = interval(mine, statistics.median)
     if mine and floor and configuration not in (BASE, FLOOR):
         summary["points_over_floor"] = interval([m - f for m, f in zip(mine, floor)], statistics.median)
-    base = changes(results, workload, base_of(configuration))
+    base = changes(results, workload, base_of(configuration), configuration)
     if mine and base:
         summary["points_over_base"] = interval([m - b for m, b in zip(mine, base)], statistics.median) | {"base": base_of(configuration)}
     return summary
@@ -265,7 +256,8 @@ def cell(summary, key, unit, sign="+"):
 
 
 def table(workload, summaries, rounds, options):
-    lines = [f"{WORKLOADS[workload]}, {options.steps} steps a run, {rounds} interleaved rounds (rows of all workloads of a process):", "",
+    where = f", data-parallel on {options.ranks} GPUs" if options.ranks > 1 else ""
+    lines = [f"{WORKLOADS[workload]}{where}, {options.steps} steps a run, {rounds} interleaved rounds (rows of all workloads of a process):", "",
              "| configuration | step, ms (95 %) | against untraced (95 %) | against kernels only, points (95 %) | recorded rows |",
              "|---|---|---|---|---|"]
     for configuration, summary in summaries.items():
@@ -301,6 +293,7 @@ def parse_options():
                         help="may be given several times (default: " + ", ".join(DEFAULT_CONFIGURATIONS) + ")")
     parser.add_argument("--sources", action="store_true",
                         help="what each source costs: its configurations, and rounds of about 25 s (20 steps after 5)")
+    parser.add_argument("--ranks", type=int, default=1, help="of data-parallel training, a GPU each (default: 1)")
     parser.add_argument("--repetitions", type=int, default=5, help="rounds (default: 5)")
     parser.add_argument("--steps", type=int, help="measured steps a run (default: 80, about 3 s; with --sources 20)")
     parser.add_argument("--warmup", type=int, help="steps before (default: 10; with --sources 5)")

@@ -20,14 +20,11 @@ import json
 import os
 import pathlib
 import shutil
-import signal
-import socket
 import statistics
 import sys
-import time
 
-import overhead
-from verdict import ask, json_lines, number
+from rank_group import Group
+from verdict import ask, number
 
 # How a cause is started: the words for ranks.py, and what the environment adds.
 Case = collections.namedtuple("Case", "words environment")
@@ -46,61 +43,8 @@ CASES = {
     "control_fsdp": Case(["--cause", "control", "--parallel", "fsdp"], {}),
     "control_communication": Case(["--cause", CLEAN], {}),
 }
+NCCL_LOG = {"TRACEINJECT_NCCL_LOG": "1"}  # read when a program starts: a forked child gets it too late
 TRANSPORT_FINDING = "slow_transport"
-# NVLink multicast stays off: it may not be there, and harms what shares the machine where it fails.
-SAFE = {"NCCL_NVLS_ENABLE": "0"}
-
-
-class Group:
-    """The ranks of one job after the other, each rank a child of a parent of its own."""
-
-    def __init__(self, options, library=None):
-        self.options, self.library = options, library
-        self.servers, self.ready = [], False
-
-    def start(self):
-        self.ready = False
-        self.servers = [overhead.ForkServer(self.options, self.library) for _ in range(self.options.world)]
-
-    def run(self, words, environment, output, limit):
-        """The result lines of rank 0. What each rank printed is in the file `output` with its number."""
-        if not self.servers:
-            self.start()
-        outputs = [output.with_suffix(f".rank{rank}.txt") for rank in range(len(self.servers))]
-        try:
-            if not self.ready:
-                for server in self.servers:
-                    server.wait_until_ready()
-            self.ready = True
-            self.begin(words, environment, outputs)
-            due = time.monotonic() + limit
-            codes = [server.end(max(1, due - time.monotonic())) for server in self.servers]
-        except (RuntimeError, OSError) as error:
-            self.kill()
-            raise RuntimeError(f"{error}; see {outputs[0]}") from None
-        lines = json_lines(outputs[0].read_text())
-        if any(codes) or not lines:
-            raise RuntimeError(f"exit codes {codes}; see {outputs[0]}")
-        return lines
-
-    def begin(self, words, environment, outputs):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        world = str(len(self.servers))
-        for rank, (server, output) in enumerate(zip(self.servers, outputs)):
-            mine = {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": world, "LOCAL_WORLD_SIZE": world,
-                    "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
-            server.begin([words], SAFE | mine | environment, output)
-
-    def kill(self):
-        for server in self.servers:
-            try:
-                os.killpg(server.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            server.process.wait()
-        self.servers = []
 
 
 def attempt(run):
@@ -158,7 +102,7 @@ def record(options, out, group):
         case, folder = CASES[cause], out / "recordings" / cause
         folder.mkdir(parents=True, exist_ok=True)
         words = [*case.words, "--schedule", "on", "--rounds", "1", "--steps", str(options.steps), "--settle", str(options.settle)]
-        environment = case.environment | {"TRACEINJECT_OUTPUT": str(folder / "run.db"), "TRACEINJECT_NCCL_LOG": "1"}
+        environment = case.environment | NCCL_LOG | {"TRACEINJECT_OUTPUT": str(folder / "run.db")}
         recorded[cause] = attempt(lambda words=words, environment=environment, cause=cause:
                                   group.run(words, environment, out / "logs" / cause, options.timeout)[-1])
         say(f"recorded {cause}: " + (recorded[cause].get("error") or f"{recorded[cause]['step_ms_on']:.2f} ms a step"))
@@ -258,7 +202,7 @@ def run_everything(options, out):
     for name in ("recordings", "reports", "logs"):
         shutil.rmtree(out / name, ignore_errors=True)
     (out / "logs").mkdir(parents=True)
-    untraced, traced = Group(options), Group(options, options.library)
+    untraced, traced = Group(options, options.world), Group(options, options.world, options.library, NCCL_LOG)
     untraced.start()
     traced.start()  # imports PyTorch meanwhile
     truth, recorded = {}, {}

@@ -28,7 +28,7 @@ import subprocess
 import sys
 
 import check_recording
-import overhead
+from fork_client import ForkServer, json_lines
 from run_db import RunDb
 
 CAUSES = ["dataloader_cpu", "dataloader_sleep", "h2d_copy", "sync", "allocator", "checkpoint", "gc", "launch", "transformer", "conv"]
@@ -48,7 +48,7 @@ class Runner:
         self.options, self.library = options, library
         self.server = None
         if not options.separate:
-            self.server = overhead.ForkServer(options, library)
+            self.server = ForkServer(options, library)
             self.server.wait_until_ready()
 
     def run(self, arguments, environment, output, limit):
@@ -76,18 +76,6 @@ def run_group(command, environment, output, limit):
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
             raise RuntimeError(f"not finished within {limit} s; see {output}") from None
-
-
-def json_lines(text):
-    """The objects among the lines of a program's output, which holds warnings as well."""
-    found = []
-    for line in text.splitlines():
-        if line.startswith("{"):
-            try:
-                found.append(json.loads(line))
-            except json.JSONDecodeError:
-                pass
-    return found
 
 
 def measure_truth(options, out):

@@ -20,6 +20,7 @@ import sys
 
 import verdict
 from checks import Checks, summary
+from fork_client import json_lines
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[2] / "samples" / "workloads"
 TOLERANCE = 0.02
@@ -68,7 +69,7 @@ def run(program, output, traced):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("TRACEINJECT")} | traced
     code = verdict.run_group([sys.executable, *launcher, str(WORKLOADS / script), *arguments], variables, output, LIMIT_S)
     printed = output.read_text()
-    lines = verdict.json_lines(printed)
+    lines = json_lines(printed)
     if code != 0 or not lines:
         raise RuntimeError(f"exit code {code}: {printed.strip()[-400:]}")
     return lines[-1]
