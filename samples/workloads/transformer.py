@@ -99,9 +99,15 @@ class Block(nn.Module):
         batch, sequence, width = x.shape
         qkv = self.qkv(self.norm_attention(x)).view(batch, sequence, 3, self.heads, width // self.heads)
         query, key, value = qkv.permute(2, 0, 3, 1, 4).unbind(0)
-        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
+        attended = self.attend(query, key, value)
         x = x + self.project(attended.transpose(1, 2).reshape(batch, sequence, width))
-        return x + self.down(functional.gelu(self.up(self.norm_mlp(x))))
+        return x + self.down(self.activate(self.up(self.norm_mlp(x))))
+
+    def attend(self, query, key, value):
+        return functional.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
+
+    def activate(self, x):
+        return functional.gelu(x)
 
 
 class Transformer(nn.Module):

@@ -95,8 +95,8 @@ def measure_transports(options, out, group, transports, words):
     return truth
 
 
-def record(options, out, group):
-    """{cause: result line of the recorded job}."""
+def record(options, out, group, keep):
+    """{cause: result line of the recorded job}. keep(what is there so far) is called after each."""
     recorded = {}
     for cause in options.cause:
         case, folder = CASES[cause], out / "recordings" / cause
@@ -105,6 +105,7 @@ def record(options, out, group):
         environment = case.environment | NCCL_LOG | {"TRACEINJECT_OUTPUT": str(folder / "run.db")}
         recorded[cause] = attempt(lambda words=words, environment=environment, cause=cause:
                                   group.run(words, environment, out / "logs" / cause, options.timeout)[-1])
+        keep(recorded)
         say(f"recorded {cause}: " + (recorded[cause].get("error") or f"{recorded[cause]['step_ms_on']:.2f} ms a step"))
     return recorded
 
@@ -206,13 +207,16 @@ def run_everything(options, out):
     untraced.start()
     traced.start()  # imports PyTorch meanwhile
     truth, recorded = {}, {}
+
+    def keep(recorded):  # what a run that is cut off leaves can be judged
+        (out / "truth.json").write_text(json.dumps({"world": options.world, "truth": truth, "recorded": recorded}, indent=1))
+
     try:
         truth = measure_truth(options, out, untraced)
-        recorded = record(options, out, traced)
+        recorded = record(options, out, traced, keep)
     finally:
         untraced.kill()  # none of them has a child by now that is wanted
         traced.kill()
-        (out / "truth.json").write_text(json.dumps({"world": options.world, "truth": truth, "recorded": recorded}, indent=1))
     return truth, recorded
 
 
