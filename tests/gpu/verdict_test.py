@@ -181,8 +181,8 @@ class WholeRun(unittest.TestCase):
             "sync": {"label": "allocator", "saved_ns": 1}, "allocator": {"label": "allocator", "saved_ns": "36000000"}})
         self.assertEqual(code, 1)
         self.assertTrue(last.startswith("0 passed"), last)
-        self.assertEqual(rows["sync"], ["wrong label", "saving off by more than 15 % of the step"])
-        self.assertEqual(rows["allocator"], ["saving off by more than 15 % of the step"])
+        self.assertEqual(rows["sync"], ["wrong label", "saving off by more than 10 % of the step"])
+        self.assertEqual(rows["allocator"], ["saving off by more than 10 % of the step"])
         self.assertEqual(rows["launch"], ["the report has no verdict"])
 
     def test_a_program_that_fails_or_hangs_fails_alone(self):
