@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "analyzer/metrics/attention_savings.h"
+#include "analyzer/metrics/clock_savings.h"
+#include "analyzer/metrics/fusion_savings.h"
 #include "analyzer/metrics/product_savings.h"
 #include "analyzer/model/library_calls.h"
 
@@ -39,6 +41,8 @@ std::vector<KernelSaving> FindKernelSavings(const Rank& rank, const Device& devi
   all.push_back(std::move(products.low_precision));
   all.push_back(std::move(products.inefficient));
   all.push_back(FindAttentionSaving(rank, device, calls, range));
+  all.push_back(FindFusionSaving(rank, device, range));
+  all.push_back(FindClockSaving(device, range));
   std::vector<KernelSaving> found;
   for (KernelSaving& saving : all) {
     if (saving.lengths.empty()) continue;

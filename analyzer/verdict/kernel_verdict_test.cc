@@ -130,7 +130,8 @@ TEST(LowPrecisionTest, NotWhereTf32IsUsed) {
 // A product that memory limits is not faster in TF32.
 TEST(LowPrecisionTest, MemoryLimitsSlimProducts) {
   const GemmShape slim = Shape(8192, 8, 8192, kFp32);
-  const TrainingPlan plan = PlanOf({{kSgemm, 70'000, slim}, {kScale, 20'000}});
+  TrainingPlan plan = PlanOf({{kSgemm, 70'000, slim}, {kScale, 20'000}});
+  plan.layers = 100;
   EXPECT_EQ(ReportOn(plan).verdict().label(), "compute_bound");
 }
 
@@ -250,6 +251,107 @@ TEST(UnfusedAttentionTest, NotTheSoftmaxOfALossOrOfOneProduct) {
           .verdict()
           .label(),
       "compute_bound");
+}
+
+std::vector<PlannedKernel> Chain(std::vector<const char*> operations, TimeNs each_ns) {
+  std::vector<PlannedKernel> chain;
+  for (const char* operation : operations)
+    chain.push_back({"void at::native::vectorized_elementwise_kernel<4, at::native::" +
+                         std::string(operation) + "Functor<float>>(int)",
+                     each_ns, std::nullopt, 4096});
+  return chain;
+}
+
+TEST(MemoryBoundTest, ElementwiseKernelsInARow) {
+  const TrainingPlan planted =
+      PlanOf(WithLinearLayers(Chain({"Mul", "Add", "Tanh", "Pow", "Add", "Mul"}, 150'000)));
+  const TrainingPlan clean = PlanOf(WithLinearLayers(Chain({"Fused"}, 300'000)));
+  const proto::Verdict verdict = ExpectPlanted("memory_bound", planted, clean);
+  EXPECT_NE(TextOf(verdict).find("6.0 on average"), std::string::npos) << TextOf(verdict);
+  EXPECT_NE(LeversOf(verdict).find("torch.compile"), std::string::npos);
+  EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
+}
+
+// Alone, the same again and again (on other data, for all one knows), of other sizes, or between
+// products: nothing to fuse.
+TEST(MemoryBoundTest, NotWhatCannotBeFused) {
+  EXPECT_EQ(ReportOn(PlanOf(Chain({"Add", "Add", "Add", "Add"}, 150'000))).verdict().label(),
+            "compute_bound");
+  std::vector<PlannedKernel> sizes = Chain({"Mul", "Add", "Tanh"}, 150'000);
+  sizes[1].grid_x = 64;
+  EXPECT_EQ(ReportOn(PlanOf(WithLinearLayers(sizes))).verdict().label(), "compute_bound");
+  std::vector<PlannedKernel> apart;
+  for (const PlannedKernel& kernel : Chain({"Mul", "Add", "Tanh"}, 150'000)) {
+    apart.push_back(kernel);
+    apart.push_back(Product(kNvjet, Shape(4096, 4096, 1024, kBf16), kBf16Rate));
+  }
+  EXPECT_EQ(ReportOn(PlanOf(apart)).verdict().label(), "compute_bound");
+  EXPECT_EQ(ReportOn(PlanOf({{"void at::native::multi_tensor_apply_kernel<Mul>(int)", 150'000},
+                             {"void at::native::multi_tensor_apply_kernel<Add>(int)", 150'000},
+                             {"void at::native::multi_tensor_apply_kernel<Div>(int)", 150'000}}))
+                .verdict()
+                .label(),
+            "compute_bound");
+}
+
+// A few per cent of a transformer.
+TEST(MemoryBoundTest, NotALittleBesideProducts) {
+  std::vector<PlannedKernel> layer = WithLinearLayers(Chain({"Mul", "Add", "Tanh"}, 15'000));
+  EXPECT_EQ(ReportOn(PlanOf(layer)).verdict().label(), "compute_bound");
+}
+
+constexpr int kIdle = 1, kSetClocks = 2, kPowerCap = 4, kThermal = 32;
+
+// Products sampled at this clock all the time, for these reasons.
+proto::Verdict AtClock(int mhz, int reasons) {
+  TrainingPlan plan =
+      PlanOf({Product(kNvjet, Shape(4096, 4096, 4096, kBf16), 500), {kScale, 40'000}});
+  plan.layers = 40;
+  traceinject::Run run;
+  run.ranks = {SimulatedTraining(plan).rank()};
+  Device& device = run.ranks[0].devices[0];
+  for (TimeNs time = 0; time < device.ops.end.back(); time += 1'000'000) {
+    device.samples.time.push_back(time);
+    device.samples.sm_clock_mhz.push_back(mhz);
+    device.samples.throttle_reasons.push_back(reasons);
+    device.samples.memory_clock_mhz.push_back(-1);
+    device.samples.power_mw.push_back(-1);
+    device.samples.temperature_c.push_back(-1);
+    device.samples.sm_utilisation_pct.push_back(-1);
+    device.samples.memory_utilisation_pct.push_back(-1);
+    device.samples.memory_used_bytes.push_back(-1);
+  }
+  return BuildReportWithVerdict(run, {}).verdict();
+}
+
+TEST(ThrottledTest, HeatAlwaysCounts) {
+  const proto::Verdict verdict = AtClock(1485, kThermal);
+  EXPECT_EQ(verdict.label(), "throttled");
+  // Three quarters of the clock: a quarter of the time of the products.
+  const double products_ns = 40 * 2.0 * 4096 * 4096 * 4096 / 500e3;
+  EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), products_ns / 4, 0.02 * products_ns);
+  EXPECT_NE(TextOf(verdict).find("1485 MHz in them, of 1980 at most; reasons: software thermal"),
+            std::string::npos)
+      << TextOf(verdict);
+  EXPECT_NE(LeversOf(verdict).find("cooling"), std::string::npos);
+  EXPECT_EQ(AtClock(1200, kSetClocks).label(), "throttled");
+}
+
+TEST(ThrottledTest, ThePowerCapCountsOnlyFarBelowTheHighestClock) {
+  EXPECT_EQ(AtClock(1650, kPowerCap).label(), "compute_bound");
+  EXPECT_EQ(AtClock(1590, kPowerCap).label(), "compute_bound");
+  const proto::Verdict verdict = AtClock(1200, kPowerCap);
+  EXPECT_EQ(verdict.label(), "throttled");
+  EXPECT_LT(static_cast<double>(verdict.saved_ns()),
+            (1 - 1200 / (0.8 * 1980) + 0.02) * static_cast<double>(verdict.step_ns()));
+}
+
+TEST(ThrottledTest, NotIdleClocksNorLowOnesWithoutAReason) {
+  EXPECT_EQ(AtClock(345, kIdle).label(), "compute_bound");
+  EXPECT_EQ(AtClock(1200, 0).label(), "compute_bound");
+  EXPECT_EQ(AtClock(1200, -1).label(), "compute_bound");
+  EXPECT_EQ(AtClock(-1, kThermal).label(), "compute_bound");
+  EXPECT_EQ(AtClock(1980, kThermal).label(), "compute_bound");
 }
 
 // A host that is slower than the GPU gets nothing back from faster kernels.

@@ -25,6 +25,10 @@ constexpr std::string_view kProductsDoc =
 constexpr std::string_view kAttentionDoc =
     "docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html";
 
+constexpr std::string_view kNvidiaSmiDoc = "docs.nvidia.com/deploy/nvidia-smi";
+constexpr std::string_view kClocksDoc =
+    "docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html";
+
 bool HasComputeCapability(const Rank& rank, int least) {
   return std::any_of(rank.devices.begin(), rank.devices.end(), [&](const Device& device) {
     return device.ops.size() > 0 && device.cc_major.value_or(least) >= least;
@@ -134,6 +138,30 @@ constexpr LeverRow kLevers[] = {
     {"unfused_attention", "attn_implementation=\"sdpa\" or \"flash_attention_2\"",
      "in Hugging Face Transformers; \"eager\" computes attention in separate kernels",
      "huggingface.co/docs/transformers/attention_interface"},
+    {"memory_bound", "torch.compile(model)",
+     "fuses elementwise kernels that follow each other: numbers are read and written once instead "
+     "of "
+     "once a kernel",
+     "docs.pytorch.org/docs/stable/generated/torch.compile.html"},
+    {"memory_bound", "fused modules: torch.nn.functional.gelu, layer_norm, rms_norm, cross_entropy",
+     "one kernel instead of the same written out in single operations", kTuning},
+    {"memory_bound", "optimizer with fused=True",
+     "one kernel reads and writes each parameter once instead of several that do one operation "
+     "each",
+     "docs.pytorch.org/docs/stable/optim.html", FusesOptimizer},
+    {"memory_bound", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
+     "numbers of 16 bits are half as much to move", kAutocastDoc, HasNoTf32},
+    {"throttled", "cooling: fans, air flow, inlet temperature, neighbours",
+     "where heat is the reason: cards lower their clock near the limit of their temperature",
+     kClocksDoc},
+    {"throttled", "nvidia-smi -q -d POWER,CLOCK; nvidia-smi -pl WATTS",
+     "where power is the reason: compare the enforced limit with the default one, and raise it",
+     kNvidiaSmiDoc},
+    {"throttled", "nvidia-smi -rac and nvidia-smi -rgc",
+     "where clocks were set: takes application clocks and locked clocks back", kNvidiaSmiDoc},
+    {"throttled", "power supplies and cables",
+     "where a hardware slowdown or power brake is the reason: the card is not given its power",
+     kClocksDoc},
 };
 
 }  // namespace
