@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/kernel_signs.h"
 #include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
@@ -34,44 +35,13 @@ bool IsFusedAttention(const Context&, const KernelStats& kernel) {
          kernel.kernel_class == KernelClass::kAttentionBackward;
 }
 
-// The names hold the elements of which a row is known to be a multiple: align8, align1; aligna2 of
-// the first matrix, alignc2 of the result.
 bool IsUnaligned(const Context&, const KernelStats& kernel) {
-  if (!IsProduct(kernel) && !IsConvolution(kernel)) return false;
-  constexpr std::string_view kAlign = "align";
-  const std::string_view name = kernel.name;
-  for (std::size_t at = name.find(kAlign); at != std::string_view::npos;
-       at = name.find(kAlign, at + 1)) {
-    std::string_view digits = name.substr(at + kAlign.size(), 3);
-    if (digits.starts_with('a') || digits.starts_with('b') || digits.starts_with('c'))
-      digits.remove_prefix(1);
-    digits = digits.substr(0, 2);
-    const bool one_digit = digits.size() < 2 || digits[1] < '0' || digits[1] > '9';
-    if (!digits.empty() && one_digit && (digits[0] == '1' || digits[0] == '2')) return true;
-  }
-  return false;
-}
-
-// Compute capability from which a GPU has matrix instructions that kernels for older ones do not
-// use. Cards of 8.6, 8.9 and 12.0 run those of 8.0.
-int OldestGood(const Device& device) {
-  switch (device.cc_major.value_or(0)) {
-    case 8:
-    case 12:
-      return 80;
-    case 9:
-      return 90;
-    case 10:
-      return 100;
-    default:
-      return 0;  // unknown: nothing is too old
-  }
+  return (IsProduct(kernel) || IsConvolution(kernel)) && LoadsUnalignedRows(kernel.name);
 }
 
 bool IsForOlderGpu(const Context& context, const KernelStats& kernel) {
   const bool relevant = IsProduct(kernel) || IsFusedAttention(context, kernel);
-  return relevant && kernel.traits.tensor_cores.value_or(false) && kernel.traits.architecture &&
-         *kernel.traits.architecture < OldestGood(context.device);
+  return relevant && IsBuiltForOlderGpu(kernel.traits, context.device);
 }
 
 bool HasTf32(const Device& device) { return device.cc_major.value_or(0) >= 8; }
@@ -86,34 +56,17 @@ bool IsTf32Convolution(const Context&, const KernelStats& kernel) {
 // Where kernels of its kind run in TF32, or a call allowed it, it is switched on already, and
 // another reason kept this one from it. A product of a matrix and a vector is bound by memory.
 bool IsFp32Product(const Context& context, const KernelStats& kernel) {
-  const bool fp32 = kernel.dtype() == "fp32" &&
-                    MatchesAny(kernel.name, "sgemm|scudnn|simt_s|_ffma") &&
-                    !kernel.traits.tensor_cores.value_or(true);
+  const bool fp32 =
+      kernel.dtype() == "fp32" && MultipliesOnOrdinaryCores(kernel.name, kernel.traits);
   if (!fp32 || !HasTf32(context.device) || kernel.work.tf32_allowed) return false;
   return (IsProduct(kernel) && !context.Any(IsTf32Product)) ||
          (IsConvolution(kernel) && !context.Any(IsTf32Convolution));
 }
 
-// The fifth template argument of softmax_warp_forward tells whether the logarithm is taken, as in a
-// loss; the other kernels have an epilogue of that name.
-bool IsLogSoftmax(std::string_view name) {
-  if (name.find("LogSoftMax") != std::string_view::npos) return true;
-  const std::size_t warp = name.find("softmax_warp_");
-  if (warp == std::string_view::npos) return false;
-  std::size_t at = name.find('<', warp);
-  for (int argument = 0; argument < 4 && at != std::string_view::npos; ++argument)
-    at = name.find(',', at + 1);
-  return at != std::string_view::npos && name.substr(at).starts_with(", true");
-}
-
-bool IsPlainSoftmax(const Context&, const KernelStats& kernel) {
-  return MatchesAny(kernel.name, "softmax_warp_|cunn_SoftMax") && !IsLogSoftmax(kernel.name);
-}
-
 // Batches of products without a fused kernel anywhere: the scores are computed, stored and read.
 bool IsUnfusedAttention(const Context& context, const KernelStats& kernel) {
   const auto& rows = context.products.rows;
-  return IsPlainSoftmax(context, kernel) && !context.Any(IsFusedAttention) &&
+  return IsPlainSoftmax(kernel.name) && !context.Any(IsFusedAttention) &&
          std::any_of(rows.begin(), rows.end(),
                      [](const MatrixProductRow& row) { return row.shape.batch > 1; });
 }

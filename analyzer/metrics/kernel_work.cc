@@ -95,6 +95,40 @@ std::optional<CallWork> WorkOf(const AttentionShape& shape, bool backward) {
   return work;
 }
 
+// A rate that the call leaves open, by the name: fp32 only where the kernel uses no tensor cores,
+// which have ways to compute fp32 that are neither TF32 nor at the rate of the ordinary cores.
+std::optional<PeakDtype> RateByName(const KernelTraits& traits) {
+  if (traits.dtype == "fp32" && traits.tensor_cores.value_or(true)) return std::nullopt;
+  return PeakDtypeFromName(traits.dtype);
+}
+
+// Of one call.
+KernelWork WorkOfCall(const CallWork& call, const GpuSpec* spec, const KernelTraits& traits) {
+  KernelWork one;
+  one.flops = call.flops;
+  one.bytes = call.bytes;
+  one.tf32_allowed = call.tf32_allowed;
+  one.dtype = call.dtype;
+  one.peak_ns.reset();
+  one.reached_ns.reset();
+  one.memory_ns.reset();
+  one.ideal_ns.reset();
+  one.above_ideal_ns.reset();
+  std::optional<PeakDtype> rate = call.rate;
+  if (!rate && call.name_tells) rate = RateByName(traits);
+  if (rate && one.dtype.empty()) one.dtype = PeakDtypeName(*rate);
+  const auto peak = spec != nullptr && rate ? PeakTflops(*spec, *rate) : std::nullopt;
+  if (peak) {
+    one.peak_ns = call.flops / (*peak * 1000);
+    one.reached_ns = *one.peak_ns / ReachedShare(*spec, *rate);
+  }
+  if (spec != nullptr && spec->memory_gb_per_s > 0 && call.bytes)
+    one.memory_ns = *call.bytes / spec->memory_gb_per_s;
+  if (one.peak_ns && one.memory_ns)
+    one.ideal_ns = std::max(*one.reached_ns, *one.memory_ns / kReachedMemoryShare);
+  return one;
+}
+
 class Measurement {
  public:
   Measurement(const Rank& rank, const Device& device)
@@ -211,38 +245,8 @@ class Measurement {
     }
   }
 
-  // A rate that the call leaves open, by the name: fp32 only where the kernel uses no tensor cores,
-  // which have ways to compute fp32 that are neither TF32 nor at the rate of the ordinary cores.
-  std::optional<PeakDtype> RateByName(std::uint32_t name) const {
-    const KernelTraits& traits = names_.at(name).traits;
-    if (traits.dtype == "fp32" && traits.tensor_cores.value_or(true)) return std::nullopt;
-    return PeakDtypeFromName(traits.dtype);
-  }
-
   KernelWork ForName(const CallWork& call, std::uint32_t name) const {
-    KernelWork one;
-    one.flops = call.flops;
-    one.bytes = call.bytes;
-    one.tf32_allowed = call.tf32_allowed;
-    one.dtype = call.dtype;
-    one.peak_ns.reset();
-    one.reached_ns.reset();
-    one.memory_ns.reset();
-    one.ideal_ns.reset();
-    one.above_ideal_ns.reset();
-    std::optional<PeakDtype> rate = call.rate;
-    if (!rate && call.name_tells) rate = RateByName(name);
-    if (rate && one.dtype.empty()) one.dtype = PeakDtypeName(*rate);
-    const auto peak = spec_ != nullptr && rate ? PeakTflops(*spec_, *rate) : std::nullopt;
-    if (peak) {
-      one.peak_ns = call.flops / (*peak * 1000);
-      one.reached_ns = *one.peak_ns / ReachedShare(*spec_, *rate);
-    }
-    if (spec_ != nullptr && spec_->memory_gb_per_s > 0 && call.bytes)
-      one.memory_ns = *call.bytes / spec_->memory_gb_per_s;
-    if (one.peak_ns && one.memory_ns)
-      one.ideal_ns = std::max(*one.reached_ns, *one.memory_ns / kReachedMemoryShare);
-    return one;
+    return WorkOfCall(call, spec_, names_.at(name).traits);
   }
 
   // One call of the shape.
@@ -273,6 +277,11 @@ class Measurement {
 };
 
 }  // namespace
+
+KernelWork WorkOfProduct(const Rank& rank, const GpuSpec* spec, const GemmShape& shape,
+                         const KernelTraits& traits) {
+  return WorkOfCall(WorkOf(shape, rank.string(shape.function)), spec, traits);
+}
 
 KernelWork& KernelWork::operator+=(const KernelWork& other) {
   if (other.kernels == 0) return *this;

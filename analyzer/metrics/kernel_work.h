@@ -17,7 +17,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "analyzer/metrics/gpu_specs.h"
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/kernel_traits.h"
 #include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
@@ -56,6 +58,11 @@ struct KernelWork {
 
 using KernelWorks =
     std::unordered_map<std::uint32_t, KernelWork>;  // by name, index of Rank::strings
+
+// What one product of the shape asks for of a kernel with these traits, which took no time here.
+// `spec`: null for an unknown GPU.
+KernelWork WorkOfProduct(const Rank& rank, const GpuSpec* spec, const GemmShape& shape,
+                         const KernelTraits& traits);
 
 // Of the kernels in the range. O(calls + operations log operations).
 KernelWorks MeasureKernelWork(const Rank& rank, const Device& device, const LibraryCalls& calls,

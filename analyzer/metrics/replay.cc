@@ -130,11 +130,11 @@ class Player {
         played_(played),
         switch_ns_(scenario.without_launching ? kGraphSwitchNs : kSwitchNs),
         pace_{replay.steps_.start_ns, scenario.recorder_ns, scenario.without_launching},
-        may_fade_(scenario.without_communication || scenario.upload_rate > 0 ||
-                  Without(IdleCause::kCheckpoint)),
+        changes_(ChangesOf(scenario)),
         ended_(replay.watched_.size(), kUnset),
-        next_watched_(WatchedRow()) {
-    device_.ended = device_.lasting = replay.begin_;
+        next_watched_(WatchedRow()),
+        next_changed_(ChangedRow()) {
+    device_.ended = device_.began = device_.lasting = replay.begin_;
   }
 
   // What the host does before a moment, and the device after it.
@@ -281,19 +281,30 @@ class Player {
   // From pageable memory to the device.
   bool IsUpload(std::uint32_t row) const { return IsPageableUpload(replay_.rank_, ops_, row); }
 
-  // Where the device stands: the replayed end of what ran so far, and the recorded one of what does
-  // not fade.
+  // Where the device stands: the replayed end of what ran so far and start of the last one, and the
+  // recorded end of what does not fade.
   struct Device {
-    TimeNs ended = 0, lasting = 0;
+    TimeNs ended = 0, began = 0, lasting = 0;
   };
+
+  // What a scenario does to operations: few do anything.
+  enum class Changes : std::uint8_t { kNothing, kFading, kLengths };
+  static Changes ChangesOf(const Scenario& scenario) {
+    if (scenario.lengths != nullptr) return Changes::kLengths;
+    const bool fading = scenario.without_communication || scenario.upload_rate > 0 ||
+                        scenario.without[static_cast<std::size_t>(IdleCause::kCheckpoint)];
+    return fading ? Changes::kFading : Changes::kNothing;
+  }
 
   // Runs the operations before row `until`; of `kKnown` those before the first one whose launch the
   // host has not come to.
   template <bool kKnown>
   void RunDevice(std::uint32_t until) {
-    may_fade_ ? RunSome<kKnown, true>(until) : RunSome<kKnown, false>(until);
+    if (changes_ == Changes::kNothing) RunSome<kKnown, Changes::kNothing>(until);
+    if (changes_ == Changes::kFading) RunSome<kKnown, Changes::kFading>(until);
+    if (changes_ == Changes::kLengths) RunSome<kKnown, Changes::kLengths>(until);
   }
-  template <bool kKnown, bool kMayFade>
+  template <bool kKnown, Changes kChanges>
   void RunSome(std::uint32_t until) {
     Device device = device_;
     const std::uint32_t calls = calls_;
@@ -305,9 +316,11 @@ class Player {
       for (const PlayedOp* op = ops.data(); row < end; ++row, ++op) {
         goes_on = !kKnown || op->launch == kNone || op->launch < calls;
         if (!goes_on) break;
-        const TimeNs ended = kMayFade && Fades(row, *op)
+        const bool changed = kChanges == Changes::kLengths && row == next_changed_;
+        const TimeNs length = changed ? TakeLength() : op->length;
+        const TimeNs ended = kChanges != Changes::kNothing && Fades(row, *op)
                                  ? Fade(row, *op, device)
-                                 : Operate<kKnown, kMayFade>(row, *op, device);
+                                 : Operate<kKnown, kChanges>(row, *op, length, device);
         if (row == next_watched_) Watch(ended);
       }
     }
@@ -328,18 +341,31 @@ class Player {
     return op.launch < calls_ ? launched_[op.launch] : host_.replayed;
   }
 
+  std::uint32_t ChangedRow() const {
+    return scenario_.lengths != nullptr && changed_ < scenario_.lengths->size()
+               ? (*scenario_.lengths)[changed_].row
+               : kNone;
+  }
+  TimeNs TakeLength() {
+    const TimeNs length = (*scenario_.lengths)[changed_++].length_ns;
+    next_changed_ = ChangedRow();
+    return length;
+  }
+
   // These two return when the operation has ended.
-  template <bool kKnown, bool kMayFade>
-  TimeNs Operate(std::uint32_t row, const PlayedOp& op, Device& device) const {
+  template <bool kKnown, Changes kChanges>
+  TimeNs Operate(std::uint32_t row, const PlayedOp& op, TimeNs length, Device& device) const {
     TimeNs after = op.late ? std::min(op.gap, switch_ns_) : op.gap;
     // What overlapped nothing but what fades does not begin before the rest has ended.
-    if (kMayFade && op.gap <= 0) after = std::min<TimeNs>(0, ops_.start[row] - device.lasting);
+    if (kChanges != Changes::kNothing && op.gap <= 0)
+      after = std::min<TimeNs>(0, ops_.start[row] - device.lasting);
     TimeNs begin = device.ended + after;
     if (op.launch_known)
       begin = std::max(begin, (kKnown ? launched_[op.launch] : LaunchTime(op)) + op.latency);
-    const TimeNs ended = begin + op.length;
+    if (kChanges == Changes::kLengths) begin = device.began = std::max(begin, device.began);
+    const TimeNs ended = begin + length;
     device.ended = std::max(device.ended, ended);
-    if (kMayFade) device.lasting = std::max(device.lasting, ops_.end[row]);
+    if (kChanges != Changes::kNothing) device.lasting = std::max(device.lasting, ops_.end[row]);
     return ended;
   }
 
@@ -383,7 +409,7 @@ class Player {
   PlayedOps& played_;
   const TimeNs switch_ns_;
   const Pace pace_;
-  const bool may_fade_;         // operations of some kind
+  const Changes changes_;
   LaunchTimes launched_;        // of the calls so far, replayed
   std::size_t given_up_ = 0;    // of its blocks
   std::size_t segment_ = 0;     // the next
@@ -392,6 +418,8 @@ class Player {
   std::vector<TimeNs> ended_;   // as Replay::watched_, replayed
   std::size_t watched_ = 0;     // of these, how many have ended
   std::uint32_t next_watched_;  // row of the next; kNone: there is none
+  std::size_t changed_ = 0;     // of Scenario::lengths, how many have been used
+  std::uint32_t next_changed_;  // row of the next; kNone: there is none
   std::uint32_t next_op_ = 0;
   Host host_;
   Device device_;
@@ -442,7 +470,8 @@ bool Replay::Changes(const Scenario& scenario) const {
     if (scenario.without[cause] && causes_[cause]) return true;
   }
   return scenario.without_launching || (scenario.without_communication && communicates_) ||
-         (scenario.upload_rate > 0 && uploads_);
+         (scenario.upload_rate > 0 && uploads_) ||
+         (scenario.lengths != nullptr && !scenario.lengths->empty());
 }
 
 std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& scenarios,

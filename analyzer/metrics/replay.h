@@ -9,7 +9,8 @@
 //           where l is the recorded latency from launch to start where the device was idle (else at
 //           most the usual one), and q the recorded gap if k was launched in time, else at most
 //           `kSwitchNs` (`kGraphSwitchNs` without launching); for operations that overlapped
-//           others, q is minus the overlap.
+//           others, q is minus the overlap. Where operations take other times, none starts before
+//           one that started before it in the recording.
 // With nothing changed it gives the recorded times back. Changes act on host time, on waits and on
 // operations; what then limits the run follows: removing a wait saves nothing where the host is
 // slower than the device anyway, and the other way round.
@@ -50,6 +51,12 @@ constexpr TimeNs HandOver(TimeNs wait_ns) {
   return wait_ns / 20 < kHandOverNs ? wait_ns / 20 : kHandOverNs;
 }
 
+// How long an operation would have taken.
+struct OpLength {
+  std::uint32_t row = 0;  // of the device's operations
+  TimeNs length_ns = 0;
+};
+
 struct Scenario {
   // Host time of these causes takes no time (waits for data: HandOver() of it), and calls of these
   // causes wait for nothing. Without checkpoints what they launch is not there either.
@@ -60,6 +67,8 @@ struct Scenario {
   // wait for them; 0: as recorded.
   double upload_rate = 0;
   TimeNs recorder_ns = 0;  // shorter host time at each call that launches something
+  // Operations that take another time, by row; null: none do. Must outlive the replay.
+  const std::vector<OpLength>* lengths = nullptr;
 
   static Scenario Without(IdleCause cause) {
     Scenario scenario;

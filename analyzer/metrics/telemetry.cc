@@ -10,17 +10,6 @@
 namespace traceinject {
 namespace {
 
-// Bits of nvmlClocksEventReasons (nvml.h) that hold a clock down. Left out: idle (1), and the
-// display's clock (256), which no computing card has.
-constexpr struct {
-  std::int32_t bit;
-  std::string_view reason;
-  bool heat_or_power;
-} kReasons[] = {{2, "application clocks", false}, {4, "power cap", true},
-                {8, "hardware slowdown", true},   {16, "sync boost", false},
-                {32, "software thermal", true},   {64, "hardware thermal", true},
-                {128, "power brake", true}};
-
 // What a sample stands for.
 struct Part {
   std::size_t row;
@@ -87,7 +76,7 @@ std::optional<SampledFigure> FigureOf(const std::vector<Part>& parts, const Colu
 }
 
 void SetThrottling(const DeviceSamples& samples, const std::vector<Part>& parts, Telemetry& to) {
-  for (const auto& [bit, reason, heat_or_power] : kReasons) {
+  for (const auto& [bit, reason, heat_or_power, healthy_share] : kThrottleReasons) {
     Throttle throttle{reason};
     for (const Part& part : parts) {
       const std::int32_t reasons = samples.throttle_reasons[part.row];
@@ -100,9 +89,9 @@ void SetThrottling(const DeviceSamples& samples, const std::vector<Part>& parts,
   std::stable_sort(to.throttled.begin(), to.throttled.end(),
                    [](const Throttle& a, const Throttle& b) { return a.ns > b.ns; });
   std::int32_t any = 0, slowing = 0;
-  for (const auto& [bit, reason, heat_or_power] : kReasons) {
-    any |= bit;
-    if (heat_or_power) slowing |= bit;
+  for (const ThrottleReason& reason : kThrottleReasons) {
+    any |= reason.bit;
+    if (reason.heat_or_power) slowing |= reason.bit;
   }
   for (const Part& part : parts) {
     const std::int32_t reasons = samples.throttle_reasons[part.row];

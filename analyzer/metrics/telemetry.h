@@ -21,6 +21,23 @@ namespace traceinject {
 
 inline constexpr TimeNs kLongestSampleNs = 2'000'000'000;
 
+// Under the power cap a clock down to this share of the highest one is healthy.
+inline constexpr double kPowerCapShare = 0.8;
+
+// A bit of nvmlClocksEventReasons (nvml.h) that holds a clock down. Left out: idle (1), and the
+// display's clock (256), which no computing card has.
+struct ThrottleReason {
+  std::int32_t bit;
+  std::string_view name;
+  bool heat_or_power;
+  double healthy_share;  // of the highest clock: below, something is wrong; 0: nothing is
+};
+inline constexpr ThrottleReason kThrottleReasons[] = {
+    {2, "application clocks", false, 1}, {4, "power cap", true, kPowerCapShare},
+    {8, "hardware slowdown", true, 1},   {16, "sync boost", false, 0},
+    {32, "software thermal", true, 1},   {64, "hardware thermal", true, 1},
+    {128, "power brake", true, 1}};
+
 struct SampledFigure {
   double least = 0, mean = 0, most = 0;
 };

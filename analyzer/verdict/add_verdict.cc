@@ -225,6 +225,15 @@ void KernelLevers(const proto::DeviceReport& device, proto::Verdict& to) {
   }
 }
 
+void AdviceOf(const KernelSaving& saving, proto::Verdict& to) {
+  for (const KernelAdvice& advice : saving.advice) {
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(advice.setting);
+    lever.set_change(advice.change);
+    lever.set_source(std::string(advice.source));
+  }
+}
+
 void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
                TimeNs origin, proto::Verdict& to) {
   to.set_label(decision.label);
@@ -251,6 +260,9 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
+  for (const KernelSaving& saving : savings.kernels) {
+    if (saving.label == decision.label) AdviceOf(saving, to);
+  }
   for (const LeverRow& row : LeversOf(decision.label, *judged.rank)) {
     proto::Lever& lever = *to.add_levers();
     lever.set_setting(std::string(row.setting));

@@ -11,8 +11,6 @@
 
 namespace traceinject {
 
-// A saving counts from both on.
-inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6;
 // A device that is busy for more than this share has nothing to wait for.
 inline constexpr double kBusyShare = 0.85;
 

@@ -80,6 +80,9 @@ class Witness {
     if (decision.label == "gc_pause") Collections();
     if (decision.label == "launch_bound") Launches();
     if (decision.label == "comm_exposed") Communication();
+    for (const KernelSaving& saving : savings_.kernels) {
+      if (saving.label == decision.label) Kernels(saving);
+    }
     Idle();
     StepsLine();
     Next(decision);
@@ -423,6 +426,22 @@ class Witness {
                     PerStep(static_cast<double>(p.communication_ns)),
                     Percent(p.overlap_share().value_or(0))),
         TypicalStep());
+  }
+
+  void Kernels(const KernelSaving& saving) {
+    Tally now;
+    TimeNs instead_ns = 0;
+    for (const OpLength& length : saving.lengths) {
+      if (!Inside(ops_.start[length.row])) continue;
+      now.Add({ops_.start[length.row], ops_.end[length.row]}, kNone);
+      instead_ns += length.length_ns;
+    }
+    Say(fmt::format("{}: {:.1f} a step, {}; {} {}", saving.what,
+                    static_cast<double>(now.count) / count_,
+                    Time(static_cast<double>(now.total_ns) / count_), saving.instead,
+                    Time(static_cast<double>(instead_ns) / count_)),
+        now.longest);
+    for (const std::string& fact : saving.facts) Say(fact);
   }
 
   // Where the idle time went: the three largest causes.

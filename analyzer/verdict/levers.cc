@@ -17,6 +17,26 @@ constexpr std::string_view kDdpDoc =
 constexpr std::string_view kCheckpointDoc =
     "docs.pytorch.org/docs/stable/distributed.checkpoint.html";
 
+constexpr std::string_view kPrecisionDoc =
+    "docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html";
+constexpr std::string_view kAutocastDoc = "docs.pytorch.org/docs/stable/amp.html";
+constexpr std::string_view kProductsDoc =
+    "docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication";
+constexpr std::string_view kAttentionDoc =
+    "docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html";
+
+constexpr std::string_view kNvidiaSmiDoc = "docs.nvidia.com/deploy/nvidia-smi";
+constexpr std::string_view kClocksDoc =
+    "docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html";
+
+bool HasComputeCapability(const Rank& rank, int least) {
+  return std::any_of(rank.devices.begin(), rank.devices.end(), [&](const Device& device) {
+    return device.ops.size() > 0 && device.cc_major.value_or(least) >= least;
+  });
+}
+bool HasNoTf32(const Rank& rank) { return !HasComputeCapability(rank, 8); }
+bool HasBf16(const Rank& rank) { return HasComputeCapability(rank, 8); }
+
 bool PinsMemory(const Rank& rank) {
   return !rank.loaders.empty() &&
          std::all_of(rank.loaders.begin(), rank.loaders.end(),
@@ -94,6 +114,54 @@ constexpr LeverRow kLevers[] = {
      "communicates once per optimizer step instead of once per backward pass", kDdpDoc},
     {"comm_exposed", "gradient compression: fp16_compress_hook, bf16_compress_hook",
      "half the bytes", "docs.pytorch.org/docs/stable/ddp_comm_hooks.html"},
+    {"low_precision_unused", "torch.set_float32_matmul_precision(\"high\")",
+     "lets fp32 products run on the tensor cores in TF32 (10 bits of mantissa); for convolutions "
+     "torch.backends.cudnn.allow_tf32 = True",
+     kPrecisionDoc, HasNoTf32},
+    {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
+     "products in bf16: twice the rate of TF32 and half the memory", kAutocastDoc, HasNoTf32},
+    {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.float16) with a GradScaler",
+     "products in fp16 on the tensor cores", kAutocastDoc, HasBf16},
+    {"inefficient_gemm", "newer PyTorch, CUDA and cuBLAS",
+     "bring kernels that use the matrix instructions of this GPU",
+     "docs.nvidia.com/cuda/hopper-tuning-guide"},
+    {"inefficient_gemm", "larger and fewer products",
+     "larger batches, one product for query, key and value, experts in one grouped call: small "
+     "ones "
+     "leave most of the GPU idle",
+     kProductsDoc},
+    {"unfused_attention", "torch.nn.functional.scaled_dot_product_attention",
+     "one kernel computes scores, softmax and result without storing the scores", kAttentionDoc},
+    {"unfused_attention", "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION)",
+     "says why a fused kernel cannot be used: it needs fp16 or bf16 and its masks as is_causal",
+     "docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html"},
+    {"unfused_attention", "attn_implementation=\"sdpa\" or \"flash_attention_2\"",
+     "in Hugging Face Transformers; \"eager\" computes attention in separate kernels",
+     "huggingface.co/docs/transformers/attention_interface"},
+    {"memory_bound", "torch.compile(model)",
+     "fuses elementwise kernels that follow each other: numbers are read and written once instead "
+     "of "
+     "once a kernel",
+     "docs.pytorch.org/docs/stable/generated/torch.compile.html"},
+    {"memory_bound", "fused modules: torch.nn.functional.gelu, layer_norm, rms_norm, cross_entropy",
+     "one kernel instead of the same written out in single operations", kTuning},
+    {"memory_bound", "optimizer with fused=True",
+     "one kernel reads and writes each parameter once instead of several that do one operation "
+     "each",
+     "docs.pytorch.org/docs/stable/optim.html", FusesOptimizer},
+    {"memory_bound", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
+     "numbers of 16 bits are half as much to move", kAutocastDoc, HasNoTf32},
+    {"throttled", "cooling: fans, air flow, inlet temperature, neighbours",
+     "where heat is the reason: cards lower their clock near the limit of their temperature",
+     kClocksDoc},
+    {"throttled", "nvidia-smi -q -d POWER,CLOCK; nvidia-smi -pl WATTS",
+     "where power is the reason: compare the enforced limit with the default one, and raise it",
+     kNvidiaSmiDoc},
+    {"throttled", "nvidia-smi -rac and nvidia-smi -rgc",
+     "where clocks were set: takes application clocks and locked clocks back", kNvidiaSmiDoc},
+    {"throttled", "power supplies and cables",
+     "where a hardware slowdown or power brake is the reason: the card is not given its power",
+     kClocksDoc},
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "analyzer/import/load_run.h"
 #include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/kernel_savings.h"
 
 namespace traceinject {
 namespace {
@@ -78,6 +79,31 @@ TEST_F(RecordedKernelsTest, HowBlocksFit) {
   EXPECT_DOUBLE_EQ(norm.waves(), 4096.0 / 1584);
   EXPECT_DOUBLE_EQ(norm.tail_share(), 1 - 4096.0 / 1584 / 3);
   EXPECT_DOUBLE_EQ(Kernel("nvjet_sm90_tst_192x192_64x3").shape().waves(), 1);
+}
+
+// It asks for its work in a good way: what its kernels could save by another one is little.
+TEST(RecordedKernelSavingsTest, LittleInHealthyTraining) {
+  for (const std::string name :
+       {"transformer_h200.db.zst", "slow_loader_fixed_h200.db.zst", "slow_loader_h200.db.zst",
+        "ddp_h200", "straggler_gemm_h200", "transport_shm_h200"}) {
+    auto run = LoadRun({std::string(TRACEINJECT_RECORDINGS) + "/" + name}, {});
+    ASSERT_TRUE(run.ok()) << run.error();
+    for (const Rank& rank : run.value().ranks) {
+      for (const Device& device : rank.devices) {
+        if (device.ops.size() == 0) continue;
+        const Interval window{device.ops.start.front(), device.ops.end.back()};
+        const Steps steps = FindSteps(rank, device, window);
+        TimeNs whole = 0;
+        for (const Step& step : steps.steps) whole += step.length_ns();
+        for (const KernelSaving& saving : FindKernelSavings(rank, device, steps, 0)) {
+          TimeNs saved = 0;
+          for (const TimeNs of_step : saving.saved_ns) saved += of_step;
+          const double share = static_cast<double>(saved) / static_cast<double>(whole);
+          EXPECT_LT(share, 0.03) << name << " " << saving.label << " " << saving.facts.front();
+        }
+      }
+    }
+  }
 }
 
 // It uses fused attention, a fused optimizer and products for its own GPU.

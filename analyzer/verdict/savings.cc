@@ -27,6 +27,7 @@ struct Cause {
   std::function<TimeNs(const StepSplit&)> booked;
   // Replay alone, but no more than this: a host that runs ahead also hides what other causes cost.
   std::function<TimeNs(const StepSplit&)> limit = nullptr;
+  const KernelSaving* kernels = nullptr;  // replay alone, but no more than they take less
 };
 
 std::function<TimeNs(const StepSplit&)> Idle(IdleCause cause) {
@@ -37,7 +38,7 @@ TimeNs HostBusy(const StepSplit& split) {
   return split.idle(IdleCause::kLaunch) + split.idle(IdleCause::kPython);
 }
 
-std::vector<Cause> Causes(const Device& device) {
+std::vector<Cause> Causes(const Device& device, const std::vector<KernelSaving>& kernels) {
   std::vector<Cause> causes = {
       {"dataloader", Scenario::Without(IdleCause::kDataWait),
        [](const StepSplit& split) {
@@ -66,6 +67,11 @@ std::vector<Cause> Causes(const Device& device) {
                       return split.partition.exposed_communication_ns +
                              split.idle(IdleCause::kCommunication);
                     }});
+  for (const KernelSaving& saving : kernels) {
+    Scenario shorter;
+    shorter.lengths = &saving.lengths;
+    causes.push_back({saving.label, shorter, nullptr, nullptr, &saving});
+  }
   return causes;
 }
 
@@ -114,7 +120,9 @@ class Estimator {
   }
 
   Savings Estimate(StopFlag stop) {
-    const std::vector<Cause> causes = Causes(*judged_.device);
+    Savings found;
+    found.kernels = FindKernelSavings(*judged_.rank, *judged_.device, judged_.steps, kFloorShare);
+    const std::vector<Cause> causes = Causes(*judged_.device, found.kernels);
     std::vector<Scenario> scenarios = {{}, Unrecorded({})};
     for (const Cause& cause : causes) {
       if (replay_.Changes(cause.scenario)) scenarios.push_back(Unrecorded(cause.scenario));
@@ -123,7 +131,6 @@ class Estimator {
     if (IsStopped(stop)) return {};
     unchanged_ = lengths[0];
     base_ = lengths[1];
-    Savings found;
     const std::vector<bool> usual = StepsOfCause(judged_, "");
     found.steps = static_cast<std::size_t>(std::count(usual.begin(), usual.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
@@ -176,6 +183,7 @@ class Estimator {
       TimeNs saved = base_[i] - without[i];
       if (cause.limit)
         saved = std::min(saved, cause.limit(judged_.causes.steps[i]) - (unchanged_[i] - base_[i]));
+      if (cause.kernels != nullptr) saved = std::min(saved, cause.kernels->saved_ns[i]);
       replayed.push_back(static_cast<double>(saved));
       booked.push_back(cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i]))
                                     : replayed.back());

@@ -8,6 +8,9 @@
 // (what a wait did to run-ahead, what launching hides, the copies of a checkpoint) the replay alone
 // counts.
 //
+// Kernels that could take less time (kernel_savings.h) count as the replay says, which knows what
+// limits the run then, but never with more than they themselves would take less.
+//
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by
 // kRecordedLaunchNs.
@@ -19,11 +22,15 @@
 #include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/host_timeline.h"
+#include "analyzer/metrics/kernel_savings.h"
 #include "analyzer/metrics/step_kinds.h"
 #include "analyzer/metrics/steps.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
+
+// A saving counts from both on. Kernels that could not save that share are not looked at further.
+inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6;
 
 // A device whose steps were split.
 struct JudgedDevice {
@@ -54,8 +61,9 @@ struct Savings {
   double step_ns = 0;       // mean of the steps over which the largest is spread
   double recording_ns = 0;  // of that, what recording added
   std::size_t steps = 0;
-  double replay_error = 0;          // share
-  std::vector<CauseSaving> causes;  // largest first
+  double replay_error = 0;            // share
+  std::vector<CauseSaving> causes;    // largest first
+  std::vector<KernelSaving> kernels;  // what the causes of class compute rest on
 };
 
 inline constexpr std::string_view kHostWaitLabel = "host_wait";

@@ -5,17 +5,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "analyzer/metrics/rank_builder.h"
 
 namespace traceinject {
 
+struct PlannedKernel {
+  std::string name;
+  TimeNs length_ns = 0;
+  std::optional<GemmShape> product = std::nullopt;
+  std::int32_t grid_x = 1;
+};
+
 struct TrainingPlan {
   int steps = 40;
   int layers = 10, kernels = 8;                // kernels of a layer
   TimeNs kernel_ns = 250'000;                  // 20 ms a step
+  std::vector<PlannedKernel> layer;            // its kernels instead of those; empty: those
   TimeNs python_ns = 10'000, call_ns = 4'000;  // per launch
   TimeNs latency_ns = 6'000;                   // from the call to an idle GPU
   TimeNs recorder_ns = 0;                      // that recording adds to each launch of a kernel
@@ -38,6 +48,8 @@ class SimulatedTraining {
   explicit SimulatedTraining(const TrainingPlan& plan, std::uint64_t seed = 1)
       : plan_(plan), random_(seed) {
     builder_.rank().devices[0].cc_major = 9;
+    builder_.rank().devices[0].sm_count = 132;
+    builder_.rank().devices[0].sm_clock_khz = 1'980'000;
     builder_.rank().health = {{"kernel", "seen", 1, ""}, {"kernel", "stored", 1, ""}};
     for (int step = 0; step < plan_.steps; ++step) Step(step);
     builder_.rank().end = std::max(host_, gpu_);
@@ -56,12 +68,14 @@ class SimulatedTraining {
   }
   TimeNs StartOf(TimeNs called) const { return std::max(gpu_ + 1'000, called + plan_.latency_ns); }
 
-  void Kernel(TimeNs length, const std::string& name = "ampere_bf16_s16816gemm_bf16") {
+  void Kernel(TimeNs length) { Kernel({"ampere_bf16_s16816gemm_bf16", length}); }
+  void Kernel(const PlannedKernel& kernel) {
     host_ += About(plan_.python_ns);
+    if (kernel.product) builder_.AddGemm(host_, host_ + plan_.call_ns, *kernel.product);
     const std::uint32_t call = builder_.AddApi(host_, host_ + plan_.call_ns, "cudaLaunchKernel");
     const TimeNs start = StartOf(host_);
-    gpu_ = start + About(length);
-    builder_.AddKernel(start, gpu_, name, call);
+    gpu_ = start + About(kernel.length_ns);
+    builder_.AddKernel(start, gpu_, kernel.name, call, 0, kernel.grid_x);
     host_ += plan_.call_ns + plan_.recorder_ns;
   }
   void Item() {
@@ -116,12 +130,14 @@ class SimulatedTraining {
     }
     if (plan_.upload_bytes > 0) Upload();
     for (int layer = 0; layer < plan_.layers; ++layer) {
-      for (int kernel = 0; kernel < plan_.kernels; ++kernel) Kernel(plan_.kernel_ns);
+      for (const PlannedKernel& kernel : plan_.layer) Kernel(kernel);
+      for (int kernel = 0; plan_.layer.empty() && kernel < plan_.kernels; ++kernel)
+        Kernel(plan_.kernel_ns);
       if (Among(layer, plan_.items_per_step)) Item();
       if (Among(layer, plan_.allocations_per_step)) Allocate();
     }
     if (plan_.communication_ns > 0)
-      Kernel(plan_.communication_ns, "ncclDevKernel_AllReduce_Sum_bf16_RING_LL");
+      Kernel({"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", plan_.communication_ns});
     if (step == 0) first_end_ = gpu_;
     if (plan_.marks) builder_.AddStepMark(host_);
     Now(step, plan_.checkpoint_every, plan_.checkpoint_ns, HostSpanKind::kCheckpoint);

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/kernel_savings.h"
+
+#include <utility>
+
+#include "analyzer/metrics/attention_savings.h"
+#include "analyzer/metrics/clock_savings.h"
+#include "analyzer/metrics/fusion_savings.h"
+#include "analyzer/metrics/product_savings.h"
+#include "analyzer/model/library_calls.h"
+
+namespace traceinject {
+namespace {
+
+std::vector<TimeNs> SavedInSteps(const GpuOps& ops, const Steps& steps,
+                                 const std::vector<OpLength>& lengths) {
+  std::vector<TimeNs> saved(steps.steps.size());
+  std::size_t step = 0;
+  for (const OpLength& length : lengths) {
+    const TimeNs start = ops.start[length.row];
+    while (step < saved.size() && steps.steps[step].time.end <= start) ++step;
+    if (step == saved.size()) break;
+    saved[step] += ops.end[length.row] - start - length.length_ns;
+  }
+  return saved;
+}
+
+}  // namespace
+
+OpRange OpsOfSteps(const GpuOps& ops, const Steps& steps) {
+  if (steps.steps.empty()) return {0, 0};
+  return StartingIn(ops, {steps.start_ns, steps.steps.back().time.end});
+}
+
+std::vector<KernelSaving> FindKernelSavings(const Rank& rank, const Device& device,
+                                            const Steps& steps, double least_share) {
+  const OpRange range = OpsOfSteps(device.ops, steps);
+  const LibraryCalls calls(rank);
+  std::vector<KernelSaving> all;
+  ProductSavings products = FindProductSavings(rank, device, calls, range);
+  all.push_back(std::move(products.low_precision));
+  all.push_back(std::move(products.inefficient));
+  all.push_back(FindAttentionSaving(rank, device, calls, range));
+  all.push_back(FindFusionSaving(rank, device, range));
+  all.push_back(FindClockSaving(device, range));
+  std::vector<KernelSaving> found;
+  for (KernelSaving& saving : all) {
+    if (saving.lengths.empty()) continue;
+    saving.saved_ns = SavedInSteps(device.ops, steps, saving.lengths);
+    TimeNs saved = 0, whole = 0;
+    for (const TimeNs of_step : saving.saved_ns) saved += of_step;
+    for (const Step& step : steps.steps) whole += step.length_ns();
+    if (static_cast<double>(saved) >= least_share * static_cast<double>(whole))
+      found.push_back(std::move(saving));
+  }
+  return found;
+}
+
+}  // namespace traceinject
