@@ -4,14 +4,14 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/report/text_sections.h"
+#include "analyzer/verdict/label_on.h"
 
 namespace traceinject {
-
 // "dataloader: a step would take 125.2 ms instead of 177.6 ms, saving ...".
 void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;
-  to.page.Line(to.page.Colored("verdict: " + verdict.label(), 1));
+  to.page.Line(to.page.Colored("verdict: " + LabelOn(verdict), 1));
   const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
   if (verdict.has_saved_ns()) {
     to.page.Sentence(fmt::format(
@@ -33,7 +33,7 @@ void WriteVerdict(TextReport& to) {
   if (verdict.abstained().empty()) {
     std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
     if (verdict.has_saved_ns() && verdict.has_runner_up())
-      text += fmt::format("; next {} with {}, margin {} of the step", verdict.runner_up().label(),
+      text += fmt::format("; next {} with {}, margin {} of the step", LabelOn(verdict.runner_up()),
                           FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
     to.page.Sentence(text);
   }
@@ -43,8 +43,9 @@ void WriteVerdict(TextReport& to) {
     to.page.Sentence("- " + evidence.text(), 4);
   if (verdict.levers_size() > 0) to.page.Line("  what to change:");
   for (const proto::Lever& lever : verdict.levers()) {
-    to.page.Sentence(fmt::format("- {}: {}", lever.setting(), lever.change()), 4);
-    to.page.Sentence("[" + lever.source() + "]", 8);
+    to.page.Sentence("- " + lever.setting() + (lever.change().empty() ? "" : ": " + lever.change()),
+                     4);
+    if (!lever.source().empty()) to.page.Sentence("[" + lever.source() + "]", 8);
   }
   to.page.Line("");
 }

@@ -133,11 +133,7 @@ class Estimator {
     auto without = lengths.begin() + 2;
     for (const Cause& cause : causes)
       found.causes.push_back(Of(cause, replay_.Changes(cause.scenario) ? *without++ : base_));
-    std::stable_sort(
-        found.causes.begin(), found.causes.end(),
-        [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
-    found.step_ns = found.causes.front().step_ns;
-    found.recording_ns = found.causes.front().recording_ns;
+    SortSavings(found);
     return found;
   }
 
@@ -246,6 +242,14 @@ std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view labe
                       : kind == StepKind::kRegular || (recurring && kind == StepKind::kIrregular));
   }
   return use;
+}
+
+void SortSavings(Savings& savings) {
+  std::stable_sort(
+      savings.causes.begin(), savings.causes.end(),
+      [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
+  savings.step_ns = savings.causes.front().step_ns;
+  savings.recording_ns = savings.causes.front().recording_ns;
 }
 
 Savings FindSavings(const JudgedDevice& judged, StopFlag stop) {

@@ -13,6 +13,7 @@
 // kRecordedLaunchNs.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "analyzer/metrics/step_kinds.h"
 #include "analyzer/metrics/steps.h"
 #include "analyzer/model/run.h"
+#include "schemas/ranks.pb.h"
 
 namespace traceinject {
 
@@ -48,6 +50,8 @@ struct CauseSaving {
   std::vector<double> resampled;                 // means of the bootstrap, of the point estimate
   double step_ns = 0;                            // mean of the steps over which it is spread
   double recording_ns = 0;                       // of that, what recording added
+  const proto::RankFinding* finding = nullptr;   // of what ranks do to each other (skew_causes.h)
+  std::string place = {};                        // as Verdict.place
 };
 
 struct Savings {
@@ -69,6 +73,9 @@ double PinnedRate(const Device& device);
 // and the empty label, evaluation and checkpoints are left out, too, and what else is irregular if
 // it is isolated: fewer than three of them, so that they do not recur.
 std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view label);
+
+// The largest first, and the step that goes with it. There are causes.
+void SortSavings(Savings& savings);
 
 // Over these steps; what happens now and then in whole periods where it recurs steadily.
 // O(scenarios * n). Stopped: without causes.
