@@ -7,6 +7,22 @@
 #include "analyzer/verdict/label_on.h"
 
 namespace traceinject {
+namespace {
+
+// "fix order: dataloader 41.20 ms -> 23.00 ms, then launch_bound -> 18.10 ms".
+std::string FixOrderText(const proto::Verdict& verdict) {
+  std::string text = "fix order:";
+  std::int64_t before_ns = verdict.step_ns() - verdict.recording_ns();
+  for (const proto::FixStep& step : verdict.fix_order()) {
+    const bool first = &step == &verdict.fix_order(0);
+    text += fmt::format("{} {}{} -> {}", first ? "" : ", then", LabelOn(step),
+                        first ? " " + FormatTime(before_ns) : "", FormatTime(step.step_ns()));
+  }
+  return text;
+}
+
+}  // namespace
+
 // "dataloader: a step would take 125.2 ms instead of 177.6 ms, saving ...".
 void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
@@ -37,6 +53,8 @@ void WriteVerdict(TextReport& to) {
                           FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
     to.page.Sentence(text);
   }
+  if (verdict.fix_order_size() > 1) to.page.Sentence(FixOrderText(verdict));
+  for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);
   for (const std::string& caveat : verdict.caveats()) to.page.Sentence("but: " + caveat);
   if (verdict.evidence_size() > 0) to.page.Line(fmt::format("  evidence ({}):", verdict.device()));
   for (const proto::Evidence& evidence : verdict.evidence())

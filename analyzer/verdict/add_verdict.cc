@@ -18,6 +18,7 @@
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
+#include "analyzer/verdict/fix_order.h"
 #include "analyzer/verdict/judge_recording.h"
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/savings.h"
@@ -295,6 +296,19 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   }
 }
 
+void FixesOf(const FixOrder& order, proto::Verdict& to) {
+  std::int64_t step_ns = to.step_ns() - to.recording_ns();
+  for (const Fix& fix : order.fixes) {
+    proto::FixStep& step = *to.add_fix_order();
+    step.set_label(std::string(fix.cause->label));
+    step.set_place(fix.cause->place);
+    step.set_saved_ns(Whole(fix.saved_ns));
+    step_ns -= step.saved_ns();
+    step.set_step_ns(step_ns);
+  }
+  for (const std::string& sentence : order.interactions) to.add_interactions(sentence);
+}
+
 // Before the levers of the label: they are about this run.
 void LinkLevers(const proto::DeviceReport& device, proto::Verdict& to) {
   const int general = to.levers_size();
@@ -321,6 +335,8 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_savings();
   verdict.clear_evidence();
   verdict.clear_runner_up();
+  verdict.clear_fix_order();
+  verdict.clear_interactions();
   verdict.clear_step_ns();
   verdict.clear_steps();
   verdict.clear_recording_ns();
@@ -348,6 +364,8 @@ void AddVerdict(const Run& run, const ReportOptions& options, const RankFindings
   AddSkewCauses(judged, critical, between, savings);
   const Decision decision = Decide(savings, GroundsOf(run, critical, between, report));
   VerdictOf(critical, savings, decision, between.ranks, *origin, verdict);
+  if (decision.cause != nullptr || decision.nothing_stands_out)
+    FixesOf(FindFixOrder(critical, savings, decision.cause, options.stop), verdict);
   if (!decision.abstained.empty() || !IsPlayed(between.ranks))
     SayBetweenRanks(between.ranks, verdict);
   AddSmallKernels(judged, report);

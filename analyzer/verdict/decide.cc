@@ -57,8 +57,6 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
   return "";
 }
 
-double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
-
 bool AboveFloor(const CauseSaving& saving, double step_ns) {
   return saving.low_ns >= FloorOf(step_ns);
 }
@@ -94,6 +92,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
     return;
   }
   const CauseSaving& largest = savings.causes.front();
+  decision.nothing_stands_out = true;
   Abstain(decision,
           fmt::format("The GPU is idle for {} of a step, but no cause saves {} for certain; the "
                       "largest is {} with {} ({} to {}). Record more steps.",
@@ -157,6 +156,8 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
 }
 
 }  // namespace
+
+double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
 
 Decision Decide(const Savings& savings, const Grounds& grounds) {
   Decision decision;

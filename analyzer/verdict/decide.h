@@ -13,6 +13,7 @@ namespace traceinject {
 
 // A saving counts from both on.
 inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6;
+double FloorOf(double step_ns);
 // A device that is busy for more than this share has nothing to wait for.
 inline constexpr double kBusyShare = 0.85;
 
@@ -42,7 +43,8 @@ struct Decision {
   const CauseSaving* runner_up = nullptr;  // null: nothing else saves anything
   double confidence = 0;
   double margin = 0;
-  std::string abstained;  // inconclusive: why, and what to do
+  std::string abstained;            // inconclusive: why, and what to do
+  bool nothing_stands_out = false;  // inconclusive, because no cause saves enough for certain
   std::vector<std::string> caveats;
 };
 

@@ -158,6 +158,7 @@ void TakeOff(double ns, CauseSaving& saving) {
   for (double* one : {&saving.saved_ns, &saving.low_ns, &saving.high_ns})
     *one = std::max(0.0, *one - ns);
   for (double& one : saving.resampled) one = std::max(0.0, one - ns);
+  if (ns > 0) saving.most_ns = saving.saved_ns;
 }
 
 }  // namespace
@@ -199,6 +200,7 @@ void AddSkewCauses(const std::vector<JudgedDevice>& judged, const JudgedDevice& 
       if (known->label == "slow_link") not_communication += saving.saved_ns;
       if (CauseSaving* const own = OwnCauseOf(finding, judged, device, found, savings)) {
         if (own->label != kHostWaitLabel) saving.label = own->label;
+        saving.scenario = own->scenario;
         *own = std::move(saving);
       } else {
         savings.causes.push_back(std::move(saving));
