@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "analyzer/common/stop_flag.h"
@@ -67,8 +68,8 @@ struct Scenario {
   // wait for them; 0: as recorded.
   double upload_rate = 0;
   TimeNs recorder_ns = 0;  // shorter host time at each call that launches something
-  // Operations that take another time, by row; null: none do. Must outlive the replay.
-  const std::vector<OpLength>* lengths = nullptr;
+  // Operations that take another time, by row; null: none do. Scenarios share it.
+  std::shared_ptr<const std::vector<OpLength>> lengths = nullptr;
 
   static Scenario Without(IdleCause cause) {
     Scenario scenario;

@@ -159,6 +159,7 @@ class JobAnalysis {
     }
     if (sum.operations == 0) return;
     to.set_wait_suffered_ns(sum.wait_ns / to.steps());
+    to.set_exposed_wait_ns(sum.exposed_wait_ns / to.steps());
     to.set_wait_caused_ns(sum.caused_ns / to.steps());
     to.set_transfer_ns(sum.transfer_ns / to.steps());
     to.set_contention_ns(sum.contention_ns / to.steps());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
@@ -83,6 +84,20 @@ void WriteDevice(TextReport& to, const proto::DeviceReport& device) {
   WriteNccl(to, device.nccl(), to.options.device_rows);
 }
 
+// Without what the verdict has said already.
+Repeated<proto::RankFinding> FindingsBesideVerdict(TextReport& to) {
+  Repeated<proto::RankFinding> others;
+  for (const proto::RankFinding& finding : to.report.rank_findings()) {
+    const auto& evidence = to.report.verdict().evidence();
+    if (std::any_of(evidence.begin(), evidence.end(),
+                    [&](const proto::Evidence& line) { return line.text() == finding.text(); }))
+      to.page.Sentence(finding.name() + ": see the verdict");
+    else
+      *others.Add() = finding;
+  }
+  return others;
+}
+
 }  // namespace
 
 std::string WriteText(const proto::Report& report, const TextOptions& options) {
@@ -92,7 +107,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteVerdict(to);
   if (!report.rank_findings().empty()) {
     to.page.Heading("Between ranks (more: analyze ranks)");
-    WriteRankFindings(report.rank_findings(), to.page);
+    WriteRankFindings(FindingsBesideVerdict(to), to.page);
   }
   WriteTitle(to);
   WriteNotes(to);

@@ -13,6 +13,7 @@
 #include "analyzer/report/sample_runs.h"
 #include "analyzer/report/text_layout.h"
 #include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/simulated_ranks.h"
 #include "analyzer/verdict/simulated_training.h"
 
 namespace traceinject {
@@ -190,6 +191,18 @@ TEST(TextTest, NoVerdictSaysWhy) {
   run.ranks[0].health.push_back({"kernel", "dropped", 50, ""});
   const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
   EXPECT_EQ(text.rfind("verdict: inconclusive\n  no verdict: ", 0), 0U) << text;
+}
+
+// What the verdict says of ranks is not said again.
+TEST(TextTest, AVerdictBetweenRanks) {
+  const traceinject::Run run = RunOfRanks({{}, {.data_wait_ns = 4'000'000}});
+  const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
+  EXPECT_EQ(text.rfind("verdict: dataloader on rank 1\n", 0), 0U) << text;
+  const std::size_t said = text.find("holds the others up");
+  ASSERT_NE(said, std::string::npos) << text;
+  EXPECT_EQ(text.find("holds the others up", said + 1), std::string::npos) << text;
+  EXPECT_NE(text.find("straggler: see the verdict"), std::string::npos) << text;
+  EXPECT_NE(text.find("- data of this rank: more DataLoader workers"), std::string::npos) << text;
 }
 
 TEST(TextTest, NothingRecorded) {

@@ -4,14 +4,30 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/report/text_sections.h"
+#include "analyzer/verdict/label_on.h"
 
 namespace traceinject {
+namespace {
+
+// "fix order: dataloader 41.20 ms -> 23.00 ms, then launch_bound -> 18.10 ms".
+std::string FixOrderText(const proto::Verdict& verdict) {
+  std::string text = "fix order:";
+  std::int64_t before_ns = verdict.step_ns() - verdict.recording_ns();
+  for (const proto::FixStep& step : verdict.fix_order()) {
+    const bool first = &step == &verdict.fix_order(0);
+    text += fmt::format("{} {}{} -> {}", first ? "" : ", then", LabelOn(step),
+                        first ? " " + FormatTime(before_ns) : "", FormatTime(step.step_ns()));
+  }
+  return text;
+}
+
+}  // namespace
 
 // "dataloader: a step would take 125.2 ms instead of 177.6 ms, saving ...".
 void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;
-  to.page.Line(to.page.Colored("verdict: " + verdict.label(), 1));
+  to.page.Line(to.page.Colored("verdict: " + LabelOn(verdict), 1));
   const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
   if (verdict.has_saved_ns()) {
     to.page.Sentence(fmt::format(
@@ -33,18 +49,21 @@ void WriteVerdict(TextReport& to) {
   if (verdict.abstained().empty()) {
     std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
     if (verdict.has_saved_ns() && verdict.has_runner_up())
-      text += fmt::format("; next {} with {}, margin {} of the step", verdict.runner_up().label(),
+      text += fmt::format("; next {} with {}, margin {} of the step", LabelOn(verdict.runner_up()),
                           FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
     to.page.Sentence(text);
   }
+  if (verdict.fix_order_size() > 1) to.page.Sentence(FixOrderText(verdict));
+  for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);
   for (const std::string& caveat : verdict.caveats()) to.page.Sentence("but: " + caveat);
   if (verdict.evidence_size() > 0) to.page.Line(fmt::format("  evidence ({}):", verdict.device()));
   for (const proto::Evidence& evidence : verdict.evidence())
     to.page.Sentence("- " + evidence.text(), 4);
   if (verdict.levers_size() > 0) to.page.Line("  what to change:");
   for (const proto::Lever& lever : verdict.levers()) {
-    to.page.Sentence(fmt::format("- {}: {}", lever.setting(), lever.change()), 4);
-    to.page.Sentence("[" + lever.source() + "]", 8);
+    to.page.Sentence("- " + lever.setting() + (lever.change().empty() ? "" : ": " + lever.change()),
+                     4);
+    if (!lever.source().empty()) to.page.Sentence("[" + lever.source() + "]", 8);
   }
   to.page.Line("");
 }

@@ -2,12 +2,24 @@
 // What ranks do to each other, as part of the report on a run of several.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "analyzer/metrics/build_report.h"
+#include "schemas/ranks.pb.h"
 
 namespace traceinject {
 
-// Fills Report.rank_findings, of the whole run: nothing where a part of it or some of its GPUs were
-// asked for. Hangs are left to Report.hung_operations. O(events log events).
-void AddRankFindings(const Run& run, const ReportOptions& options, Report& report);
+struct RankFindings {
+  proto::Ranks ranks;                  // without rows: nothing was looked for
+  std::vector<std::size_t> processes;  // of each of its rows: index into Run::ranks
+};
+
+// Of the whole run: of one rank, or where a part of it or some of its GPUs were asked for, nothing
+// is looked for. O(events log events).
+RankFindings FindBetweenRanks(const Run& run, const ReportOptions& options);
+
+// Fills Report.rank_findings. Hangs are left to Report.hung_operations.
+void AddRankFindings(const RankFindings& found, Report& report);
 
 }  // namespace traceinject

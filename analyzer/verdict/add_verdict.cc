@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <tuple>
 
 #include "analyzer/metrics/data_loading.h"
 #include "analyzer/metrics/printable.h"
@@ -14,13 +15,14 @@
 #include "analyzer/metrics/window.h"
 #include "analyzer/metrics/withhold.h"
 #include "analyzer/verdict/add_link_findings.h"
-#include "analyzer/verdict/add_rank_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"
 #include "analyzer/verdict/evidence.h"
+#include "analyzer/verdict/fix_order.h"
 #include "analyzer/verdict/judge_recording.h"
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {
 namespace {
@@ -161,17 +163,20 @@ std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const Repo
   return judged;
 }
 
-const JudgedDevice& Critical(const std::vector<JudgedDevice>& judged) {
-  return *std::min_element(judged.begin(), judged.end(),
-                           [](const JudgedDevice& a, const JudgedDevice& b) {
-                             const bool a_window = a.steps.source == StepSource::kWindow;
-                             const bool b_window = b.steps.source == StepSource::kWindow;
-                             if (a_window != b_window) return b_window;
-                             return Exposed(a) < Exposed(b);
-                           });
+const JudgedDevice& Critical(const std::vector<JudgedDevice>& judged, const RankFindings& between) {
+  const std::vector<std::size_t> late = LateDevices(judged, between);
+  const auto rating = [&](const JudgedDevice& device) {
+    const auto index = static_cast<std::size_t>(&device - judged.data());
+    return std::tuple(device.steps.source == StepSource::kWindow,
+                      std::find(late.begin(), late.end(), index) == late.end(), Exposed(device));
+  };
+  return *std::min_element(
+      judged.begin(), judged.end(),
+      [&](const JudgedDevice& a, const JudgedDevice& b) { return rating(a) < rating(b); });
 }
 
-Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& report) {
+Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings& between,
+                  const Report& report) {
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
@@ -190,12 +195,19 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const Report& repo
   grounds.lossy =
       health.grade() == proto::Health::GRADE_LOSSY || health.grade() == proto::Health::GRADE_BAD;
   grounds.one_rank = run.ranks.size() == 1;
+  grounds.rank_wait_ns = ExposedWaitOf(judged, between).value_or(0);
+  grounds.job_replay_error = between.ranks.replay_error();
+  grounds.clocks = between.ranks.ranks_size();
+  grounds.unaligned_clocks = static_cast<int>(
+      std::count_if(between.ranks.ranks().begin(), between.ranks.ranks().end(),
+                    [](const proto::RankRow& row) { return !row.has_clock_offset_ns(); }));
   grounds.distrust = WithheldGrounds(report);
   return grounds;
 }
 
 void SavingOf(const CauseSaving& from, proto::Saving& to) {
   to.set_label(std::string(from.label));
+  to.set_place(from.place);
   to.set_saved_ns(Whole(from.saved_ns));
   to.set_saved_low_ns(Whole(from.low_ns));
   to.set_saved_high_ns(Whole(from.high_ns));
@@ -234,8 +246,29 @@ void AdviceOf(const KernelSaving& saving, proto::Verdict& to) {
   }
 }
 
+// "its GPU: power and thermal limits": what to look at, and how.
+void FindingLevers(const proto::RankFinding& finding, proto::Verdict& to) {
+  for (const std::string& sentence : finding.levers()) {
+    proto::Lever& lever = *to.add_levers();
+    const std::size_t colon = sentence.find(": ");
+    lever.set_setting(sentence.substr(0, colon));
+    if (colon != std::string::npos) lever.set_change(sentence.substr(colon + 2));
+  }
+}
+
+// Where the verdict cannot take them in: it is about one GPU.
+void SayBetweenRanks(const proto::Ranks& ranks, proto::Verdict& to) {
+  for (const proto::RankFinding& finding : ranks.findings()) {
+    if (finding.saved_ns() <= to.saved_ns()) continue;
+    to.add_caveats(fmt::format(
+        "this is about one GPU alone; what ranks do to each other ({}) costs a step more",
+        finding.name()));
+    return;
+  }
+}
+
 void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
-               TimeNs origin, proto::Verdict& to) {
+               const proto::Ranks& between, TimeNs origin, proto::Verdict& to) {
   to.set_label(decision.label);
   to.set_device(std::string(judged.label));
   to.set_steps_source(std::string(StepSourceName(judged.steps.source)));
@@ -252,6 +285,8 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
     to.set_saved_high_ns(Whole(decision.cause->high_ns));
     to.set_new_step_ns(to.step_ns() - to.recording_ns() - to.saved_ns());
     to.set_margin(decision.margin);
+    if (decision.cause->finding != nullptr) to.set_replay_error(between.replay_error());
+    to.set_place(decision.cause->place);
   }
   if (decision.runner_up != nullptr) SavingOf(*decision.runner_up, *to.mutable_runner_up());
   for (const CauseSaving& saving : savings.causes) {
@@ -260,6 +295,8 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
   for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
     EvidenceOf(line, judged, origin, *to.add_evidence());
+  if (decision.cause != nullptr && decision.cause->finding != nullptr)
+    FindingLevers(*decision.cause->finding, to);
   for (const KernelSaving& saving : savings.kernels) {
     if (saving.label == decision.label) AdviceOf(saving, to);
   }
@@ -269,6 +306,19 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
     lever.set_change(std::string(row.change));
     lever.set_source(std::string(row.source));
   }
+}
+
+void FixesOf(const FixOrder& order, proto::Verdict& to) {
+  std::int64_t step_ns = to.step_ns() - to.recording_ns();
+  for (const Fix& fix : order.fixes) {
+    proto::FixStep& step = *to.add_fix_order();
+    step.set_label(std::string(fix.cause->label));
+    step.set_place(fix.cause->place);
+    step.set_saved_ns(Whole(fix.saved_ns));
+    step_ns -= step.saved_ns();
+    step.set_step_ns(step_ns);
+  }
+  for (const std::string& sentence : order.interactions) to.add_interactions(sentence);
 }
 
 // Before the levers of the label: they are about this run.
@@ -297,6 +347,8 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_savings();
   verdict.clear_evidence();
   verdict.clear_runner_up();
+  verdict.clear_fix_order();
+  verdict.clear_interactions();
   verdict.clear_step_ns();
   verdict.clear_steps();
   verdict.clear_recording_ns();
@@ -305,7 +357,8 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
 
 }  // namespace
 
-void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
+void AddVerdict(const Run& run, const ReportOptions& options, const RankFindings& between,
+                Report& report) {
   proto::Verdict& verdict = *report.mutable_verdict();
   const std::optional<TimeNs> origin = RunOrigin(run);
   std::vector<JudgedDevice> judged;
@@ -317,11 +370,16 @@ void AddVerdict(const Run& run, const ReportOptions& options, Report& report) {
     verdict.set_confidence(0);
     return;
   }
-  const JudgedDevice& critical = Critical(judged);
-  const Savings savings = FindSavings(critical, options.stop);
+  const JudgedDevice& critical = Critical(judged, between);
+  Savings savings = FindSavings(critical, options.stop);
   if (IsStopped(options.stop)) return;
-  const Decision decision = Decide(savings, GroundsOf(run, critical, report));
-  VerdictOf(critical, savings, decision, *origin, verdict);
+  AddSkewCauses(judged, critical, between, savings);
+  const Decision decision = Decide(savings, GroundsOf(run, critical, between, report));
+  VerdictOf(critical, savings, decision, between.ranks, *origin, verdict);
+  if (decision.cause != nullptr || decision.nothing_stands_out)
+    FixesOf(FindFixOrder(critical, savings, decision.cause, options.stop), verdict);
+  if (!decision.abstained.empty() || !IsPlayed(between.ranks))
+    SayBetweenRanks(between.ranks, verdict);
   AddSmallKernels(judged, report);
   for (const JudgedDevice& device : judged) {
     if (WithheldGrounds(report).empty()) AddBucketFindings(device, *ReportOf(device, report));
@@ -349,8 +407,9 @@ void AddSteps(const Run& run, const ReportOptions& options, Report& report) {
 
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
   Report report = BuildReport(run, options);
-  if (!IsStopped(options.stop)) AddVerdict(run, options, report);
-  AddRankFindings(run, options, report);
+  const RankFindings between = FindBetweenRanks(run, options);
+  if (!IsStopped(options.stop)) AddVerdict(run, options, between, report);
+  AddRankFindings(between, report);
   return report;
 }
 

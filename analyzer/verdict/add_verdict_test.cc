@@ -539,7 +539,7 @@ TEST(VerdictTest, EachPartOfTheVerdictCanBeBrokenOff) {
   ReportOptions options;
   options.stop = &stop;
   Report report = BuildReport(run, {});
-  AddVerdict(run, options, report);
+  AddVerdict(run, options, {}, report);
   EXPECT_EQ(report.verdict().label(), "");
   const Rank& rank = run.ranks[0];
   const Device& device = rank.devices[0];

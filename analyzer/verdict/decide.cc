@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analyzer/common/units.h"
+#include "analyzer/verdict/label_on.h"
 
 namespace traceinject {
 namespace {
@@ -14,10 +15,10 @@ namespace {
 constexpr double kFewestJoined = 0.9;
 constexpr double kMostAcausal = 0.01;
 constexpr double kMostLost = 0.01;
-constexpr double kReplayErrorLimit = 0.1;
 constexpr double kThinMargin = 0.02;
 constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
 constexpr double kLossyConfidence = 0.8, kSureOfSteps = 0.8;
+constexpr double kUnalignedConfidence = 0.8, kBubbleConfidence = 0.6;
 // Without steps nothing says how the figures vary, so only a clear case gets a label.
 constexpr double kWindowShare = 0.25, kWindowLead = 1.5;
 
@@ -57,7 +58,7 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
 }
 
 bool AboveFloor(const CauseSaving& saving, double step_ns) {
-  return saving.low_ns >= std::max(kFloorShare * step_ns, kFloorNs);
+  return saving.low_ns >= FloorOf(step_ns);
 }
 
 // How often this cause saves most.
@@ -78,29 +79,59 @@ void Abstain(Decision& decision, std::string reason) {
 }
 
 void NothingToSave(Decision& decision, const Savings& savings, const Grounds& grounds) {
+  if (grounds.rank_wait_ns >= FloorOf(savings.step_ns)) {
+    Abstain(decision,
+            fmt::format("The GPU waits {} a step for other ranks, and nothing that was found "
+                        "between ranks saves as much. See what they do: analyze ranks.",
+                        Time(grounds.rank_wait_ns)));
+    return;
+  }
   if (grounds.busy_share > kBusyShare) {
     decision.label = "compute_bound";
     decision.confidence = 1;
     return;
   }
   const CauseSaving& largest = savings.causes.front();
+  decision.nothing_stands_out = true;
   Abstain(decision,
           fmt::format("The GPU is idle for {} of a step, but no cause saves {} for certain; the "
                       "largest is {} with {} ({} to {}). Record more steps.",
-                      Percent(1 - grounds.busy_share),
-                      Time(std::max(kFloorShare * savings.step_ns, kFloorNs)), largest.label,
-                      Time(largest.saved_ns), Time(largest.low_ns), Time(largest.high_ns)));
+                      Percent(1 - grounds.busy_share), Time(FloorOf(savings.step_ns)),
+                      LabelOn(largest.label, largest.place), Time(largest.saved_ns),
+                      Time(largest.low_ns), Time(largest.high_ns)));
+}
+
+// Of a cause between ranks.
+void CapOfRanks(Decision& decision, const Grounds& grounds) {
+  double& confidence = decision.confidence;
+  confidence *= std::max(0.0, 1 - grounds.job_replay_error / kReplayErrorLimit);
+  if (grounds.unaligned_clocks > 0) {
+    confidence *= kUnalignedConfidence;
+    decision.caveats.push_back(
+        fmt::format("{} of {} clocks could not be aligned: who waited for whom is known from the "
+                    "lengths of kernels alone.",
+                    grounds.unaligned_clocks, grounds.clocks));
+  }
+  if (decision.label == "pipeline_bubble") {
+    confidence = std::min(confidence, kBubbleConfidence);
+    decision.caveats.push_back(
+        "What more micro-batches save follows from the schedule, not from a replay: smaller ones "
+        "may use the GPU less well.");
+  }
 }
 
 void CapConfidence(Decision& decision, const Savings& savings, const Grounds& grounds) {
   double& confidence = decision.confidence;
-  confidence *= std::max(0.0, 1 - savings.replay_error / kReplayErrorLimit);
+  if (decision.cause != nullptr && decision.cause->finding != nullptr)
+    CapOfRanks(decision, grounds);
+  else
+    confidence *= std::max(0.0, 1 - savings.replay_error / kReplayErrorLimit);
   if (grounds.lossy) confidence *= kLossyConfidence;
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);
     decision.caveats.push_back(
         fmt::format("{} would save nearly as much: the order of the two is not certain.",
-                    decision.runner_up->label));
+                    LabelOn(decision.runner_up->label, decision.runner_up->place)));
   }
   if (decision.label == "comm_exposed" && grounds.one_rank) {
     confidence = std::min(confidence, kOneRankConfidence);
@@ -125,6 +156,8 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
 }
 
 }  // namespace
+
+double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs); }
 
 Decision Decide(const Savings& savings, const Grounds& grounds) {
   Decision decision;
@@ -164,7 +197,9 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
                     "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
                     "record longer.",
                     best->label, Time(best->saved_ns),
-                    decision.runner_up == nullptr ? "nothing else" : decision.runner_up->label,
+                    decision.runner_up == nullptr
+                        ? "nothing else"
+                        : LabelOn(decision.runner_up->label, decision.runner_up->place),
                     Time(second)));
     return decision;
   }

@@ -11,8 +11,12 @@
 
 namespace traceinject {
 
+double FloorOf(double step_ns);  // kFloorShare of it, at least kFloorNs
 // A device that is busy for more than this share has nothing to wait for.
 inline constexpr double kBusyShare = 0.85;
+
+// A replay that misses the recording by more predicts nothing.
+inline constexpr double kReplayErrorLimit = 0.1;
 
 // What the savings rest on.
 struct Grounds {
@@ -24,6 +28,10 @@ struct Grounds {
   std::optional<double> lost_share;  // of the records
   bool health_error = false, lossy = false;
   bool one_rank = true;  // of the job, one rank was recorded
+  // Of several: what the device waited for others in a mean step with nothing else to do, of the
+  // replay of them all, and how many of how many clocks could not be aligned.
+  double rank_wait_ns = 0, job_replay_error = 0;
+  int clocks = 0, unaligned_clocks = 0;
   std::string distrust;  // why figures that it needs are withheld; empty: they are not
 };
 
@@ -33,17 +41,19 @@ struct Decision {
   const CauseSaving* runner_up = nullptr;  // null: nothing else saves anything
   double confidence = 0;
   double margin = 0;
-  std::string abstained;  // inconclusive: why, and what to do
+  std::string abstained;            // inconclusive: why, and what to do
+  bool nothing_stands_out = false;  // inconclusive, because no cause saves enough for certain
   std::vector<std::string> caveats;
 };
 
 // The cause with the largest lower bound above the floor. Without one: compute_bound if the device
 // is busy, else inconclusive. Inconclusive too if the recording cannot carry a label, or if nothing
 // recorded explains the largest part. Confidence: how often the label comes first in the bootstrap,
-// less for a replay that does not give the recording back (none left at 10 %), records that are
-// missing, a margin below 2 % of the step (at most 0.5), a window instead of steps (at most 0.4),
-// communication seen from one rank (at most 0.6), and steps that nobody marked (at most theirs).
-// The result points into `savings`.
+// less for a replay that does not give the recording back (none left at kReplayErrorLimit; of the
+// job where the cause is between ranks), records that are missing, clocks of ranks that could not
+// be aligned, a bubble that no replay told (at most 0.6), a margin below 2 % of the step (at most
+// 0.5), a window instead of steps (at most 0.4), communication seen from one rank (at most 0.6),
+// and steps that nobody marked (at most theirs). The result points into `savings`.
 Decision Decide(const Savings& savings, const Grounds& grounds);
 
 }  // namespace traceinject

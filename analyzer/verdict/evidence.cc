@@ -13,6 +13,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/intervals.h"
+#include "analyzer/verdict/label_on.h"
 
 namespace traceinject {
 namespace {
@@ -72,6 +73,9 @@ class Witness {
   }
 
   std::vector<EvidenceLine> For(const Decision& decision) {
+    const CauseSaving* const cause = decision.cause;
+    const bool of_ranks = cause != nullptr && cause->finding != nullptr;
+    if (of_ranks) Say(cause->finding->text(), PlaceOf(*cause));
     if (decision.label == "dataloader") DataLoading();
     if (decision.label == "h2d_copy") Uploads();
     if (decision.label == "sync_bound") Waits();
@@ -83,6 +87,7 @@ class Witness {
     for (const KernelSaving& saving : savings_.kernels) {
       if (saving.label == decision.label) Kernels(saving);
     }
+    if (of_ranks && lines_.size() == 1) Details(*cause->finding);
     Idle();
     StepsLine();
     Next(decision);
@@ -181,7 +186,11 @@ class Witness {
   }
 
   // What would be saved by another label than the decided one.
-  EvidencePlace PlaceOf(std::string_view label) const {
+  EvidencePlace PlaceOf(const CauseSaving& cause) const {
+    const std::string_view label = cause.label;
+    // A late rank shows it in its steps, other findings between ranks while they communicate.
+    if (cause.finding != nullptr)
+      return cause.place.empty() ? ExposedCommunication() : TypicalStep();
     if (label == "dataloader") return GapOf({IdleCause::kDataWait});
     if (label == "h2d_copy") return PageableUploads().copies.longest.value_or(TypicalStep());
     if (label == "sync_bound") return GapOf({IdleCause::kSync, IdleCause::kDrainedBySync});
@@ -244,6 +253,12 @@ class Witness {
                           Time(static_cast<double>(tally.total_ns) / count_));
     }
     Say(text, list.front().second.longest);
+  }
+
+  void Details(const proto::RankFinding& finding) {
+    constexpr int kMostDetails = 2;
+    for (int i = 0; i < std::min(kMostDetails, finding.evidence_size()); ++i)
+      Say(finding.evidence(i));
   }
 
   void DataLoading() {
@@ -483,9 +498,10 @@ class Witness {
     if (decision.runner_up == nullptr || lines_.size() >= 5) return;
     const CauseSaving& next = *decision.runner_up;
     Say(fmt::format("next: {} would save {} ({})",
-                    next.label == kHostWaitLabel ? "what the host does unrecorded" : next.label,
+                    next.label == kHostWaitLabel ? "what the host does unrecorded"
+                                                 : LabelOn(next.label, next.place),
                     PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
-        PlaceOf(next.label));
+        PlaceOf(next));
   }
 
   const JudgedDevice& judged_;

@@ -23,7 +23,7 @@ struct Statement {
 std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   std::vector<Statement> statements;
   const auto step_ns = static_cast<double>(verdict.step_ns());
-  const double floor_ns = std::max(kFloorShare * step_ns, kFloorNs);
+  const double floor_ns = FloorOf(step_ns);
   if (verdict.has_saved_low_ns()) {
     statements.push_back({fmt::format("that {} is worth naming", verdict.label()),
                           static_cast<double>(verdict.saved_low_ns()) - floor_ns});

@@ -69,7 +69,7 @@ std::vector<Cause> Causes(const Device& device, const std::vector<KernelSaving>&
                     }});
   for (const KernelSaving& saving : kernels) {
     Scenario shorter;
-    shorter.lengths = &saving.lengths;
+    shorter.lengths = std::make_shared<const std::vector<OpLength>>(saving.lengths);
     causes.push_back({saving.label, shorter, nullptr, nullptr, &saving});
   }
   return causes;
@@ -127,10 +127,11 @@ class Estimator {
     for (const Cause& cause : causes) {
       if (replay_.Changes(cause.scenario)) scenarios.push_back(Unrecorded(cause.scenario));
     }
-    const std::vector<std::vector<TimeNs>> lengths = ReplayAll(scenarios, stop);
+    const std::vector<std::vector<TimeNs>> lengths = ReplayAll(replay_, scenarios, stop);
     if (IsStopped(stop)) return {};
     unchanged_ = lengths[0];
     base_ = lengths[1];
+    found.unchanged = Unrecorded({});
     const std::vector<bool> usual = StepsOfCause(judged_, "");
     found.steps = static_cast<std::size_t>(std::count(usual.begin(), usual.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
@@ -140,11 +141,7 @@ class Estimator {
     auto without = lengths.begin() + 2;
     for (const Cause& cause : causes)
       found.causes.push_back(Of(cause, replay_.Changes(cause.scenario) ? *without++ : base_));
-    std::stable_sort(
-        found.causes.begin(), found.causes.end(),
-        [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
-    found.step_ns = found.causes.front().step_ns;
-    found.recording_ns = found.causes.front().recording_ns;
+    SortSavings(found);
     return found;
   }
 
@@ -154,35 +151,17 @@ class Estimator {
     return scenario;
   }
 
-  // Each of a few threads plays some of them side by side.
-  std::vector<std::vector<TimeNs>> ReplayAll(const std::vector<Scenario>& scenarios,
-                                             StopFlag stop) const {
-    const std::size_t parts = std::min<std::size_t>(Processors(), scenarios.size());
-    std::vector<std::vector<TimeNs>> lengths(scenarios.size());
-    std::vector<std::function<void()>> tasks;
-    for (std::size_t part = 0; part < parts; ++part) {
-      const std::size_t first = part * scenarios.size() / parts;
-      const std::size_t end = (part + 1) * scenarios.size() / parts;
-      tasks.push_back([&, first, end] {
-        std::vector<std::vector<TimeNs>> found =
-            replay_.RunAll({scenarios.begin() + static_cast<std::ptrdiff_t>(first),
-                            scenarios.begin() + static_cast<std::ptrdiff_t>(end)},
-                           stop);
-        for (std::size_t i = first; i < end; ++i) lengths[i] = std::move(found[i - first]);
-      });
-    }
-    RunInParallel(tasks);
-    return lengths;
-  }
-
   // `without`: the lengths of the steps without it.
   CauseSaving Of(const Cause& cause, const std::vector<TimeNs>& without) const {
-    std::vector<double> replayed, booked, point, recording;
+    std::vector<double> replayed, booked, point, recording, most;
     for (std::size_t i = 0; i < without.size(); ++i) {
       recording.push_back(static_cast<double>(unchanged_[i] - base_[i]));
       TimeNs saved = base_[i] - without[i];
-      if (cause.limit)
-        saved = std::min(saved, cause.limit(judged_.causes.steps[i]) - (unchanged_[i] - base_[i]));
+      if (cause.limit) {
+        const TimeNs limit = cause.limit(judged_.causes.steps[i]) - (unchanged_[i] - base_[i]);
+        saved = std::min(saved, limit);
+        most.push_back(static_cast<double>(limit));
+      }
       if (cause.kernels != nullptr) saved = std::min(saved, cause.kernels->saved_ns[i]);
       replayed.push_back(static_cast<double>(saved));
       booked.push_back(cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i]))
@@ -201,6 +180,8 @@ class Estimator {
     saving.saved_ns = Mean(Chosen(point, use));
     saving.step_ns = Mean(Chosen(lengths_, use));
     saving.recording_ns = Mean(Chosen(recording, use));
+    saving.scenario = Unrecorded(cause.scenario);
+    if (cause.limit) saving.most_ns = Mean(Chosen(most, use));
     // Without a second estimate all three are the same.
     const std::vector<double> of_replay = resample(replayed);
     saving.resampled = cause.booked ? resample(point) : of_replay;
@@ -254,6 +235,34 @@ std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view labe
                       : kind == StepKind::kRegular || (recurring && kind == StepKind::kIrregular));
   }
   return use;
+}
+
+std::vector<std::vector<TimeNs>> ReplayAll(const Replay& replay,
+                                           const std::vector<Scenario>& scenarios, StopFlag stop) {
+  const std::size_t parts = std::min<std::size_t>(Processors(), scenarios.size());
+  std::vector<std::vector<TimeNs>> lengths(scenarios.size());
+  std::vector<std::function<void()>> tasks;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t first = part * scenarios.size() / parts;
+    const std::size_t end = (part + 1) * scenarios.size() / parts;
+    tasks.push_back([&, first, end] {
+      std::vector<std::vector<TimeNs>> found =
+          replay.RunAll({scenarios.begin() + static_cast<std::ptrdiff_t>(first),
+                         scenarios.begin() + static_cast<std::ptrdiff_t>(end)},
+                        stop);
+      for (std::size_t i = first; i < end; ++i) lengths[i] = std::move(found[i - first]);
+    });
+  }
+  RunInParallel(tasks);
+  return lengths;
+}
+
+void SortSavings(Savings& savings) {
+  std::stable_sort(
+      savings.causes.begin(), savings.causes.end(),
+      [](const CauseSaving& a, const CauseSaving& b) { return a.saved_ns > b.saved_ns; });
+  savings.step_ns = savings.causes.front().step_ns;
+  savings.recording_ns = savings.causes.front().recording_ns;
 }
 
 Savings FindSavings(const JudgedDevice& judged, StopFlag stop) {

@@ -16,6 +16,9 @@
 // kRecordedLaunchNs.
 #pragma once
 
+#include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +26,11 @@
 #include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/host_timeline.h"
 #include "analyzer/metrics/kernel_savings.h"
+#include "analyzer/metrics/replay.h"
 #include "analyzer/metrics/step_kinds.h"
 #include "analyzer/metrics/steps.h"
 #include "analyzer/model/run.h"
+#include "schemas/ranks.pb.h"
 
 namespace traceinject {
 
@@ -49,12 +54,19 @@ struct JudgedDevice {
 JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window,
                          StopFlag stop = nullptr, const StepPattern* pattern = nullptr);
 
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 struct CauseSaving {
   std::string_view label;                        // host_wait: time that nothing explains
   double saved_ns = 0, low_ns = 0, high_ns = 0;  // of a mean step
   std::vector<double> resampled;                 // means of the bootstrap, of the point estimate
   double step_ns = 0;                            // mean of the steps over which it is spread
   double recording_ns = 0;                       // of that, what recording added
+  // Of a cause of the device: how it is replayed without, and what it saves at most (kNoLimit).
+  std::optional<Scenario> scenario = std::nullopt;
+  double most_ns = kNoLimit;
+  const proto::RankFinding* finding = nullptr;  // of what ranks do to each other (skew_causes.h)
+  std::string place = {};                       // as Verdict.place
 };
 
 struct Savings {
@@ -62,6 +74,7 @@ struct Savings {
   double recording_ns = 0;  // of that, what recording added
   std::size_t steps = 0;
   double replay_error = 0;            // share
+  Scenario unchanged;                 // but for what recording added
   std::vector<CauseSaving> causes;    // largest first
   std::vector<KernelSaving> kernels;  // what the causes of class compute rest on
 };
@@ -77,6 +90,13 @@ double PinnedRate(const Device& device);
 // and the empty label, evaluation and checkpoints are left out, too, and what else is irregular if
 // it is isolated: fewer than three of them, so that they do not recur.
 std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view label);
+
+// As Replay::RunAll(): each of a few threads plays some of them side by side.
+std::vector<std::vector<TimeNs>> ReplayAll(const Replay& replay,
+                                           const std::vector<Scenario>& scenarios, StopFlag stop);
+
+// The largest first, and the step that goes with it. There are causes.
+void SortSavings(Savings& savings);
 
 // Over these steps; what happens now and then in whole periods where it recurs steadily.
 // O(scenarios * n). Stopped: without causes.

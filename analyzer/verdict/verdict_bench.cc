@@ -17,7 +17,7 @@ void BM_Verdict(benchmark::State& state) {
   const Report report = BuildReport(run, {});
   for (auto _ : state) {
     Report judged = report;
-    AddVerdict(run, {}, judged);
+    AddVerdict(run, {}, {}, judged);
     benchmark::DoNotOptimize(judged);
   }
   state.SetItemsProcessed(state.iterations() *

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/common/units.h"
+#include "analyzer/verdict/label_on.h"
 #include "viewer/core/evidence_place.h"
 #include "viewer/ui/imgui_canvas.h"
 
@@ -36,7 +37,7 @@ std::string SavingText(const proto::Verdict& verdict) {
 
 void DrawHeadline(const proto::Verdict& verdict) {
   ImGui::SetWindowFontScale(1.25F);
-  PutWrapped(verdict.has_saved_ns() ? WarningColour() : TextColour(), verdict.label());
+  PutWrapped(verdict.has_saved_ns() ? WarningColour() : TextColour(), LabelOn(verdict));
   ImGui::SetWindowFontScale(1);
   if (verdict.has_saved_ns()) PutWrapped(TextColour(), SavingText(verdict));
   if (verdict.label() == "compute_bound") {
@@ -80,8 +81,8 @@ void DrawLevers(const proto::Verdict& verdict) {
   for (const proto::Lever& lever : verdict.levers()) {
     PutWrapped(TextColour(), lever.setting());
     ImGui::Indent(ImGui::GetFontSize());
-    PutWrapped(DimColour(), lever.change());
-    PutWrapped(DimColour(), "see " + lever.source());
+    if (!lever.change().empty()) PutWrapped(DimColour(), lever.change());
+    if (!lever.source().empty()) PutWrapped(DimColour(), "see " + lever.source());
     ImGui::Unindent(ImGui::GetFontSize());
   }
 }
@@ -93,8 +94,8 @@ void DrawSavings(const proto::Verdict& verdict) {
   const auto step = static_cast<double>(std::max<std::int64_t>(verdict.step_ns(), 1));
   for (const proto::Saving& saving : verdict.savings()) {
     PutBar(static_cast<double>(saving.saved_ns()) / step,
-           saving.label() == verdict.label() ? kJudgedColour : kSavingColour,
-           fmt::format("{}  {}  ({} to {})", saving.label(), FormatTime(saving.saved_ns()),
+           LabelOn(saving) == LabelOn(verdict) ? kJudgedColour : kSavingColour,
+           fmt::format("{}  {}  ({} to {})", LabelOn(saving), FormatTime(saving.saved_ns()),
                        FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns())));
   }
 }
