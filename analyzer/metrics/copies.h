@@ -12,6 +12,10 @@
 
 namespace traceinject {
 
+// Of Transfer: CUpti_ActivityMemcpyKind, and CUpti_ActivityMemoryKind.
+inline constexpr std::uint8_t kHostToDevice = 1, kDeviceToHost = 2;
+inline constexpr std::uint8_t kPageable = 1, kPinned = 2;
+
 struct CopyStats {
   bool is_memset = false;                   // else a copy
   std::uint8_t kind = 0;                    // CUpti_ActivityMemcpyKind; 0 for memsets

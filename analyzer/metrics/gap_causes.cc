@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/merged_calls.h"
 
 namespace traceinject {
@@ -188,7 +189,7 @@ class GapWalker {
 bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row) {
   if (ops.kind[row] != OpKind::kMemcpy) return false;
   const Transfer& transfer = rank.transfers[ops.detail[row]];
-  return transfer.kind == 1 && transfer.src_kind == 1;
+  return transfer.kind == kHostToDevice && transfer.src_kind == kPageable;
 }
 
 StepSplit& StepSplit::operator+=(const StepSplit& other) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/gpu_specs.h"
 
 namespace traceinject {
@@ -22,7 +23,7 @@ constexpr std::int64_t kLargeBytes = 1 << 20;
 constexpr double kWorthAWord = 0.02, kSlow = 0.5;
 
 // Of CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
-constexpr std::uint8_t kUpload = 1, kDownload = 2, kPageable = 1, kPinned = 2;
+constexpr std::uint8_t kUpload = kHostToDevice, kDownload = kDeviceToHost;
 
 struct Advice {
   std::uint8_t kind, host_memory;

@@ -7,6 +7,7 @@
 #include <queue>
 #include <string>
 
+#include "analyzer/metrics/copies.h"
 #include "analyzer/model/sort_columns.h"
 
 namespace traceinject {
@@ -16,7 +17,6 @@ namespace {
 // ends: the clocks of host and device differ by about a microsecond.
 constexpr TimeNs kClockNs = 2'000;
 // cudaMemcpyAsync from or to pageable memory: CUpti_ActivityMemoryKind.
-constexpr std::uint8_t kPageable = 1, kHostToDevice = 1, kDeviceToHost = 2;
 // A launch that takes this long while the device has work in store waits for room in the queue.
 constexpr TimeNs kFullQueueCallNs = 50'000, kFullQueueLeadNs = 200'000;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/window.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/kept_part.h"
@@ -120,7 +121,6 @@ class Namer {
           ++work.forward;
         }
       } else if (ops_.kind[row] == OpKind::kMemcpy) {
-        constexpr std::uint8_t kDeviceToHost = 2;
         const Transfer& transfer = rank_.transfers[ops_.detail[row]];
         if (transfer.kind == kDeviceToHost)
           work.fetched_bytes += static_cast<double>(transfer.bytes);

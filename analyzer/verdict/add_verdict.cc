@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "analyzer/metrics/data_loading.h"
+#include "analyzer/metrics/host_load.h"
 #include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/queue_depth.h"
 #include "analyzer/metrics/window.h"
@@ -181,7 +182,7 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
   const Partition sum = SumAfterWarmUp(judged).partition;
-  grounds.busy_share = sum.share(sum.busy_ns());
+  grounds.working_share = sum.share(sum.busy_ns() - sum.exposed_copy_ns);
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;
@@ -194,6 +195,9 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
       });
   grounds.lossy =
       health.grade() == proto::Health::GRADE_LOSSY || health.grade() == proto::Health::GRADE_BAD;
+  grounds.feeder_load = LoadOfFeeders(*judged.rank, judged.timeline,
+                                      {judged.steps.start_ns, judged.steps.steps.back().time.end})
+                            .value_or(0);
   grounds.one_rank = run.ranks.size() == 1;
   grounds.rank_wait_ns = ExposedWaitOf(judged, between).value_or(0);
   grounds.job_replay_error = between.ranks.replay_error();

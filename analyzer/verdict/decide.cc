@@ -15,6 +15,8 @@ namespace {
 constexpr double kFewestJoined = 0.9;
 constexpr double kMostAcausal = 0.01;
 constexpr double kMostLost = 0.01;
+// A thread that waits now and then for something unrecorded uses less of its processor.
+constexpr double kComputingLoad = 0.9;
 constexpr double kThinMargin = 0.02;
 constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
 constexpr double kLossyConfidence = 0.8, kSureOfSteps = 0.8;
@@ -86,7 +88,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
                         Time(grounds.rank_wait_ns)));
     return;
   }
-  if (grounds.busy_share > kBusyShare) {
+  if (grounds.working_share > kBusyShare) {
     decision.label = "compute_bound";
     decision.confidence = 1;
     return;
@@ -94,11 +96,12 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   const CauseSaving& largest = savings.causes.front();
   decision.nothing_stands_out = true;
   Abstain(decision,
-          fmt::format("The GPU is idle for {} of a step, but no cause saves {} for certain; the "
-                      "largest is {} with {} ({} to {}). Record more steps.",
-                      Percent(1 - grounds.busy_share), Time(FloorOf(savings.step_ns)),
-                      LabelOn(largest.label, largest.place), Time(largest.saved_ns),
-                      Time(largest.low_ns), Time(largest.high_ns)));
+          fmt::format(
+              "For {} of a step the GPU computes nothing, but no cause saves {} for certain; the "
+              "largest is {} with {} ({} to {}). Record more steps.",
+              Percent(1 - grounds.working_share), Time(FloorOf(savings.step_ns)),
+              LabelOn(largest.label, largest.place), Time(largest.saved_ns), Time(largest.low_ns),
+              Time(largest.high_ns)));
 }
 
 // Of a cause between ranks.
@@ -181,7 +184,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
   }
   const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
   decision.margin = (best->saved_ns - second) / savings.step_ns;
-  if (best->label == kHostWaitLabel) {
+  if (best->label == kHostWaitLabel && grounds.feeder_load < kComputingLoad) {
     Abstain(decision,
             fmt::format("The GPU waits {} a step for the host in stretches of which nothing was "
                         "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
@@ -204,7 +207,8 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
     return decision;
   }
   decision.cause = best;
-  decision.label = std::string(best->label);
+  // Neither a disk nor a lock: the program computes on the thread that launches.
+  decision.label = best->label == kHostWaitLabel ? "launch_bound" : std::string(best->label);
   decision.confidence = Stability(*best, savings);
   CapConfidence(decision, savings, grounds);
   return decision;

@@ -22,12 +22,13 @@ inline constexpr double kReplayErrorLimit = 0.1;
 struct Grounds {
   StepSource source = StepSource::kWindow;
   double step_confidence = 1;        // that the steps are the steps of the program
-  double busy_share = 0;             // of the steps
+  double working_share = 0;          // of the steps, something but copies ran
   double joined_share = 1;           // operations whose launch is known
   double acausal_share = 0;          // of those, started before they were launched
   std::optional<double> lost_share;  // of the records
   bool health_error = false, lossy = false;
-  bool one_rank = true;  // of the job, one rank was recorded
+  double feeder_load = 0;  // processors that the launching threads used; 0: unknown
+  bool one_rank = true;    // of the job, one rank was recorded
   // Of several: what the device waited for others in a mean step with nothing else to do, of the
   // replay of them all, and how many of how many clocks could not be aligned.
   double rank_wait_ns = 0, job_replay_error = 0;
@@ -48,7 +49,8 @@ struct Decision {
 
 // The cause with the largest lower bound above the floor. Without one: compute_bound if the device
 // is busy, else inconclusive. Inconclusive too if the recording cannot carry a label, or if nothing
-// recorded explains the largest part. Confidence: how often the label comes first in the bootstrap,
+// recorded explains the largest part, unless the launching threads computed all the time:
+// launch_bound. Confidence: how often the label comes first in the bootstrap,
 // less for a replay that does not give the recording back (none left at kReplayErrorLimit; of the
 // job where the cause is between ranks), records that are missing, clocks of ranks that could not
 // be aligned, a bubble that no replay told (at most 0.6), a margin below 2 % of the step (at most

@@ -21,7 +21,7 @@ Savings SavingsOf(std::vector<CauseSaving> causes) {
 Grounds GoodGrounds(double busy) {
   Grounds grounds;
   grounds.source = StepSource::kMarks;
-  grounds.busy_share = busy;
+  grounds.working_share = busy;
   return grounds;
 }
 
@@ -48,6 +48,19 @@ TEST(DecideTest, IdleWithoutACauseIsInconclusive) {
   const Decision decision = Decide(SavingsOf({Saving("allocator", 4e6)}), GoodGrounds(0.7));
   EXPECT_EQ(decision.label, "inconclusive");
   EXPECT_FALSE(decision.abstained.empty());
+}
+
+TEST(DecideTest, AnUnrecordedWaitIsALabelOnlyWhereTheHostComputes) {
+  const Savings savings = SavingsOf({Saving(kHostWaitLabel, 40e6), Saving("launch_bound", 5e6)});
+  Grounds grounds = GoodGrounds(0.5);
+  EXPECT_EQ(Decide(savings, grounds).label, "inconclusive");
+  grounds.feeder_load = 0.6;
+  EXPECT_EQ(Decide(savings, grounds).label, "inconclusive");
+  grounds.feeder_load = 0.98;
+  const Decision decision = Decide(savings, grounds);
+  EXPECT_EQ(decision.label, "launch_bound");
+  ASSERT_NE(decision.cause, nullptr);
+  EXPECT_EQ(decision.cause->saved_ns, 40e6);
 }
 
 TEST(DecideTest, StepsThatNobodyMarkedLimitConfidence) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/host_load.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/label_on.h"
 
@@ -82,6 +83,7 @@ class Witness {
     if (decision.label == "allocator") Allocations();
     if (decision.label == "checkpoint") Checkpoints();
     if (decision.label == "gc_pause") Collections();
+    if (cause != nullptr && cause->label == kHostWaitLabel) Computing();
     if (decision.label == "launch_bound") Launches();
     if (decision.label == "comm_exposed") Communication();
     for (const KernelSaving& saving : savings_.kernels) {
@@ -349,6 +351,15 @@ class Witness {
     Say(fmt::format("the GPU ran dry in such calls and idled {} until the next launch",
                     PerStep(idle)),
         GapOf({IdleCause::kSync, IdleCause::kDrainedBySync}));
+  }
+
+  // Of stretches without calls.
+  void Computing() {
+    const double load = LoadOfFeeders(rank_, judged_.timeline, span_).value_or(0);
+    Say(fmt::format("for {} the threads that launch made no CUDA call, and computed something "
+                    "else: over the steps they used {:.2f} processors",
+                    PerStep(IdleOf({IdleCause::kHostWait})), load),
+        GapOf({IdleCause::kHostWait}));
   }
 
   void Allocations() {

@@ -105,6 +105,11 @@ constexpr LeverRow kLevers[] = {
     {"launch_bound", "optimizer with fused=True",
      "one kernel for many parameters instead of several for each",
      "docs.pytorch.org/docs/stable/optim.html", FusesOptimizer},
+    {"launch_bound", "Python between the launches",
+     "py-spy record --native names what it computes: take it out of the step, or give it to "
+     "another "
+     "process",
+     "github.com/benfred/py-spy"},
     {"launch_bound", "larger batches", "the same launches do more work", kTuning},
     {"comm_exposed", "DistributedDataParallel(bucket_cap_mb=...)",
      "buckets of 25 to 100 MB start early enough to overlap the backward pass and are large enough "

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "analyzer/common/parallel.h"
+#include "analyzer/metrics/blocking_downloads.h"
 #include "analyzer/metrics/bootstrap.h"
 #include "analyzer/metrics/replay.h"
 
@@ -27,7 +28,8 @@ struct Cause {
   std::function<TimeNs(const StepSplit&)> booked;
   // Replay alone, but no more than this: a host that runs ahead also hides what other causes cost.
   std::function<TimeNs(const StepSplit&)> limit = nullptr;
-  const KernelSaving* kernels = nullptr;  // replay alone, but no more than they take less
+  // Replay alone, but no more than this, by step, beside that limit: what operations take less.
+  std::vector<TimeNs> shorter = {};
 };
 
 std::function<TimeNs(const StepSplit&)> Idle(IdleCause cause) {
@@ -38,19 +40,36 @@ TimeNs HostBusy(const StepSplit& split) {
   return split.idle(IdleCause::kLaunch) + split.idle(IdleCause::kPython);
 }
 
-std::vector<Cause> Causes(const Device& device, const std::vector<KernelSaving>& kernels) {
+std::shared_ptr<const std::vector<OpLength>> Shared(const std::vector<OpLength>& lengths) {
+  return std::make_shared<const std::vector<OpLength>>(lengths);
+}
+
+// What the program fetches it could fetch later, from pinned memory.
+Cause Synchronising(const JudgedDevice& judged) {
+  const Device& device = *judged.device;
+  const BlockingDownloads downloads = FindBlockingDownloads(*judged.rank, device, judged.timeline,
+                                                            judged.steps, PinnedRate(device));
+  Scenario scenario = Scenario::Without(IdleCause::kSync);
+  if (!downloads.lengths.empty()) scenario.lengths = Shared(downloads.lengths);
+  return {"sync_bound", scenario, nullptr,
+          [](const StepSplit& split) {
+            return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
+                   split.idle(IdleCause::kCopy) + HostBusy(split);
+          },
+          downloads.saved_ns};
+}
+
+std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSaving>& kernels) {
   std::vector<Cause> causes = {
       {"dataloader", Scenario::Without(IdleCause::kDataWait),
        [](const StepSplit& split) {
          const TimeNs idle = split.idle(IdleCause::kDataWait);
          return idle - HandOver(idle);
        }},
-      {"sync_bound", Scenario::Without(IdleCause::kSync), nullptr,
-       [](const StepSplit& split) {
-         return split.idle(IdleCause::kSync) + split.idle(IdleCause::kDrainedBySync) +
-                split.idle(IdleCause::kCopy) + HostBusy(split);
-       }},
-      {"allocator", Scenario::Without(IdleCause::kAllocator), Idle(IdleCause::kAllocator)},
+      Synchronising(judged),
+      // Freeing drains the queue as a synchronisation does: what comes after is later, too.
+      {"allocator", Scenario::Without(IdleCause::kAllocator), nullptr,
+       [](const StepSplit& split) { return split.idle(IdleCause::kAllocator) + HostBusy(split); }},
       {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), nullptr},
       {"gc_pause", Scenario::Without(IdleCause::kGc), Idle(IdleCause::kGc)},
       {kHostWaitLabel, Scenario::Without(IdleCause::kHostWait), Idle(IdleCause::kHostWait)},
@@ -59,7 +78,7 @@ std::vector<Cause> Causes(const Device& device, const std::vector<KernelSaving>&
   launching.without_launching = true;
   causes.push_back({"launch_bound", launching, nullptr, HostBusy});
   Scenario pinned;
-  pinned.upload_rate = PinnedRate(device);
+  pinned.upload_rate = PinnedRate(*judged.device);
   causes.push_back({"h2d_copy", pinned, nullptr});
   Scenario silent;
   silent.without_communication = true;
@@ -69,8 +88,8 @@ std::vector<Cause> Causes(const Device& device, const std::vector<KernelSaving>&
                     }});
   for (const KernelSaving& saving : kernels) {
     Scenario shorter;
-    shorter.lengths = std::make_shared<const std::vector<OpLength>>(saving.lengths);
-    causes.push_back({saving.label, shorter, nullptr, nullptr, &saving});
+    shorter.lengths = Shared(saving.lengths);
+    causes.push_back({saving.label, shorter, nullptr, nullptr, saving.saved_ns});
   }
   return causes;
 }
@@ -122,7 +141,7 @@ class Estimator {
   Savings Estimate(StopFlag stop) {
     Savings found;
     found.kernels = FindKernelSavings(*judged_.rank, *judged_.device, judged_.steps, kFloorShare);
-    const std::vector<Cause> causes = Causes(*judged_.device, found.kernels);
+    const std::vector<Cause> causes = Causes(judged_, found.kernels);
     std::vector<Scenario> scenarios = {{}, Unrecorded({})};
     for (const Cause& cause : causes) {
       if (replay_.Changes(cause.scenario)) scenarios.push_back(Unrecorded(cause.scenario));
@@ -151,18 +170,25 @@ class Estimator {
     return scenario;
   }
 
+  // What is saved at most of a step; empty: the replay alone says.
+  std::optional<TimeNs> LimitOf(const Cause& cause, std::size_t step) const {
+    std::optional<TimeNs> limit;
+    if (cause.limit) limit = cause.limit(judged_.causes.steps[step]) - RecordingOf(step);
+    if (!cause.shorter.empty()) limit = limit.value_or(0) + cause.shorter[step];
+    return limit;
+  }
+  TimeNs RecordingOf(std::size_t step) const { return unchanged_[step] - base_[step]; }
+
   // `without`: the lengths of the steps without it.
   CauseSaving Of(const Cause& cause, const std::vector<TimeNs>& without) const {
     std::vector<double> replayed, booked, point, recording, most;
     for (std::size_t i = 0; i < without.size(); ++i) {
-      recording.push_back(static_cast<double>(unchanged_[i] - base_[i]));
+      recording.push_back(static_cast<double>(RecordingOf(i)));
       TimeNs saved = base_[i] - without[i];
-      if (cause.limit) {
-        const TimeNs limit = cause.limit(judged_.causes.steps[i]) - (unchanged_[i] - base_[i]);
-        saved = std::min(saved, limit);
-        most.push_back(static_cast<double>(limit));
+      if (const std::optional<TimeNs> limit = LimitOf(cause, i)) {
+        saved = std::min(saved, *limit);
+        most.push_back(static_cast<double>(*limit));
       }
-      if (cause.kernels != nullptr) saved = std::min(saved, cause.kernels->saved_ns[i]);
       replayed.push_back(static_cast<double>(saved));
       booked.push_back(cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i]))
                                     : replayed.back());
@@ -181,7 +207,7 @@ class Estimator {
     saving.step_ns = Mean(Chosen(lengths_, use));
     saving.recording_ns = Mean(Chosen(recording, use));
     saving.scenario = Unrecorded(cause.scenario);
-    if (cause.limit) saving.most_ns = Mean(Chosen(most, use));
+    if (!most.empty()) saving.most_ns = Mean(Chosen(most, use));
     // Without a second estimate all three are the same.
     const std::vector<double> of_replay = resample(replayed);
     saving.resampled = cause.booked ? resample(point) : of_replay;
