@@ -12,8 +12,10 @@
 #include "analyzer/metrics/printable.h"
 #include "analyzer/ranks/align_clocks.h"
 #include "analyzer/ranks/hangs.h"
+#include "analyzer/ranks/job_links.h"
 #include "analyzer/ranks/job_replay.h"
 #include "analyzer/ranks/job_steps.h"
+#include "analyzer/ranks/link_rates.h"
 #include "analyzer/ranks/list_collectives.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/missing_records.h"
@@ -27,6 +29,7 @@
 #include "analyzer/ranks/slow_transports.h"
 #include "analyzer/ranks/stragglers.h"
 #include "analyzer/ranks/work_table.h"
+#include "analyzer/ranks/write_links.h"
 
 namespace traceinject {
 namespace {
@@ -64,6 +67,8 @@ class JobAnalysis {
         pipelines_(FindPipelines(job, matches_.groups, steps_)),
         work_(job, steps_, own_, waits_.ranks, pipelines_.stage),
         stage_work_(StageWork(pipelines_, work_)),
+        uses_(FindParallelGroups(job, matches_.groups, steps_)),
+        rates_(MeasureLinks(job, matches_.groups)),
         replay_(job, matches_.groups, steps_, own_) {
     SumSteps();
   }
@@ -81,6 +86,7 @@ class JobAnalysis {
     Findings(to);
     Groups(to);
     if (pipelines_.stages > 1) Pipeline(*to.mutable_pipeline());
+    WriteLinks(job_, matches_.groups, ListLinks(job_, matches_.groups, rates_, uses_), to);
     ListCollectives(job_, matches_.groups, options.collectives, to);
     return to;
   }
@@ -206,7 +212,7 @@ class JobAnalysis {
     for (const Straggler& one : skew.stragglers)
       found.push_back(DescribeStraggler(job_, one, step_ns_));
     if (skew.imbalance.found) found.push_back(DescribeImbalance(skew.imbalance, step_ns_));
-    for (const SlowGroups& link : FindSlowLinks(job_, matches_.groups, replay_)) {
+    for (const SlowGroups& link : FindSlowLinks(job_, matches_.groups, rates_, replay_)) {
       if (link.saving.low_ns >= kLeastSavedShare * step_ns_)
         found.push_back(DescribeSlowLink(job_, link, step_ns_));
     }
@@ -230,7 +236,7 @@ class JobAnalysis {
   }
 
   void Groups(proto::Ranks& to) const {
-    for (const ParallelGroups& found : FindParallelGroups(job_, matches_.groups, steps_)) {
+    for (const ParallelGroups& found : uses_) {
       proto::ParallelGroups& one = *to.add_groups();
       one.set_use(std::string(GroupUseName(found.use)));
       one.set_size(found.size);
@@ -264,6 +270,8 @@ class JobAnalysis {
   Pipelines pipelines_;
   WorkTable work_;
   std::vector<double> stage_work_;
+  std::vector<ParallelGroups> uses_;
+  LinkRates rates_;
   JobReplay replay_;
   double step_ns_ = 0;  // mean of the regular steps over the ranks; 0: there are none
 };

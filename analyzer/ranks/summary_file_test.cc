@@ -63,6 +63,7 @@ GroupOperations RandomGroup(Randomness& random, const RankSummary& of) {
   group.rank = static_cast<int>(random.From(-1, std::max(group.size, 1) - 1));
   group.nodes = static_cast<int>(random.From(-1, 8));
   group.name = random.Text();
+  if (random.Coin()) group.network_gb_per_s = static_cast<double>(random.From(1, 400)) / 8;
   // Whole columns may be unknown.
   const bool launches = random.Coin(), peers = random.Coin(), numbers = random.Coin();
   for (std::int64_t i = of.kinds.empty() ? 0 : random.From(0, 30); i > 0; --i) {
@@ -115,6 +116,10 @@ RankSummary RandomSummary(Randomness& random) {
     summary.hung.push_back({random.Bits(), random.Text(), random.From(-1, 1 << 30),
                             random.From(-1, 1 << 30), random.Time()});
   if (random.Coin()) summary.busy_sm_clock_mhz = static_cast<double>(random.From(0, 1 << 30)) / 7;
+  if (random.Coin()) {
+    summary.host_link = random.Text();
+    summary.host_link_gb_per_s = static_cast<double>(random.From(0, 1000)) / 7;
+  }
   if (random.Coin()) summary.throttled_share = static_cast<double>(random.From(0, 1000)) / 1000;
   return summary;
 }
@@ -135,8 +140,8 @@ std::string Written(const Job& job) {
 }
 
 void ExpectSameGroup(const GroupOperations& a, const GroupOperations& b) {
-  EXPECT_EQ(std::tie(a.hash, a.life, a.size, a.rank, a.nodes, a.name),
-            std::tie(b.hash, b.life, b.size, b.rank, b.nodes, b.name));
+  EXPECT_EQ(std::tie(a.hash, a.life, a.size, a.rank, a.nodes, a.name, a.network_gb_per_s),
+            std::tie(b.hash, b.life, b.size, b.rank, b.nodes, b.name, b.network_gb_per_s));
   EXPECT_EQ(std::tie(a.start, a.end, a.launch, a.exposed_ns, a.blocked_ns),
             std::tie(b.start, b.end, b.launch, b.exposed_ns, b.blocked_ns));
   EXPECT_EQ(std::tie(a.kind, a.peer, a.sequence, a.step),
@@ -148,8 +153,8 @@ void ExpectSame(const RankSummary& a, const RankSummary& b) {
             std::tie(b.path, b.host, b.run_id, b.gpu, b.rank, b.world_size, b.local_rank, b.pid));
   EXPECT_EQ(std::tie(a.device, a.closed, a.start, a.end, a.dropped, a.kinds),
             std::tie(b.device, b.closed, b.start, b.end, b.dropped, b.kinds));
-  EXPECT_EQ(std::tie(a.busy_sm_clock_mhz, a.throttled_share),
-            std::tie(b.busy_sm_clock_mhz, b.throttled_share));
+  EXPECT_EQ(std::tie(a.busy_sm_clock_mhz, a.throttled_share, a.host_link, a.host_link_gb_per_s),
+            std::tie(b.busy_sm_clock_mhz, b.throttled_share, b.host_link, b.host_link_gb_per_s));
   ASSERT_EQ(a.steps.size(), b.steps.size());
   for (std::size_t i = 0; i < a.steps.size(); ++i) {
     const StepFacts &x = a.steps[i], &y = b.steps[i];

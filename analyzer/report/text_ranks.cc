@@ -137,6 +137,7 @@ std::string WriteRanksText(const proto::Ranks& ranks, const TextOptions& options
   WriteRows(ranks, options, rows == 0 ? static_cast<std::size_t>(ranks.ranks_size()) : rows, page);
   WriteClocks(ranks, page);
   WriteGroups(ranks, page);
+  WriteLinks(ranks, page, options.width);
   WritePipeline(ranks, page);
   for (const std::string& note : ranks.notes()) page.Sentence("note: " + note);
   return page.text();
