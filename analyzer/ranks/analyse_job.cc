@@ -17,6 +17,7 @@
 #include "analyzer/ranks/job_steps.h"
 #include "analyzer/ranks/link_rates.h"
 #include "analyzer/ranks/list_collectives.h"
+#include "analyzer/ranks/lost_time.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/missing_records.h"
 #include "analyzer/ranks/own_time.h"
@@ -30,6 +31,7 @@
 #include "analyzer/ranks/stragglers.h"
 #include "analyzer/ranks/work_table.h"
 #include "analyzer/ranks/write_links.h"
+#include "analyzer/ranks/write_lost_time.h"
 
 namespace traceinject {
 namespace {
@@ -83,6 +85,7 @@ class JobAnalysis {
     for (const std::string& note : waits_.notes) to.add_notes(note);
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) Row(r, *to.add_ranks());
     Totals(to);
+    Lost(to);
     Findings(to);
     Groups(to);
     if (pipelines_.stages > 1) Pipeline(*to.mutable_pipeline());
@@ -203,6 +206,14 @@ class JobAnalysis {
     const double sum = std::accumulate(before.begin(), before.end(), 0.0),
                  ideal = std::accumulate(after.begin(), after.end(), 0.0);
     if (ideal > 0) to.set_slowdown(sum / ideal);
+  }
+
+  void Lost(proto::Ranks& to) const {
+    if (replay_.empty()) return;
+    WriteLostTime(
+        job_, uses_,
+        FindLostTime(job_, matches_.groups, work_, pipelines_, stage_work_, uses_, rates_, replay_),
+        to);
   }
 
   void Findings(proto::Ranks& to) const {

@@ -31,6 +31,12 @@ std::string HeatStrip(const RankRow& row) {
   return strip;
 }
 
+std::string LostText(const RankRow& row) {
+  return row.has_lost_rem()
+             ? fmt::format("{:.0f}/{:.0f} %", 100 * row.lost_rem(), 100 * row.lost_add())
+             : "";
+}
+
 constexpr ColumnOf<RankRow> kRankColumns[] = {
     {{"rank", "rank", Unit::kOrdinal, Shown::kAlways, "global number in the job"},
      [](const RankRow& row) { return CellIf(row.has_rank(), std::int64_t{row.rank()}); }},
@@ -58,6 +64,11 @@ constexpr ColumnOf<RankRow> kRankColumns[] = {
       "own time over the peers' from part to part of the run: . below 1 %, : 2, - 5, + 10, * 20, # "
       "above"},
      [](const RankRow& row) { return TextIfAny(HeatStrip(row)); }},
+    {{"lost", "rem/add", Unit::kText, Shown::kIfRowsDiffer,
+      "of the time that the job loses: what comes back if this rank alone is as its peers, and "
+      "what "
+      "remains if all but this one are"},
+     [](const RankRow& row) { return TextIfAny(LostText(row)); }},
     {{"exposed_ns", "exposed", Unit::kTime, Shown::kIfItFits,
       "communication with nothing else running, a step"},
      [](const RankRow& row) { return CellIf(row.has_exposed_ns(), row.exposed_ns()); }},
