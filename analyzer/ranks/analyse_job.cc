@@ -27,7 +27,9 @@
 #include "analyzer/ranks/rank_names.h"
 #include "analyzer/ranks/rank_waits.h"
 #include "analyzer/ranks/slow_links.h"
+#include "analyzer/ranks/slow_spells.h"
 #include "analyzer/ranks/slow_transports.h"
+#include "analyzer/ranks/spell_findings.h"
 #include "analyzer/ranks/stragglers.h"
 #include "analyzer/ranks/work_table.h"
 #include "analyzer/ranks/write_links.h"
@@ -219,9 +221,15 @@ class JobAnalysis {
   void Findings(proto::Ranks& to) const {
     for (const Hang& hang : FindHangs(job_)) *to.add_findings() = DescribeHang(job_, hang);
     std::vector<proto::RankFinding> found;
-    const Skew skew = FindSkew(job_, steps_, work_, replay_);
-    for (const Straggler& one : skew.stragglers)
+    const SpellTimes times{job_, steps_, clocks_, step_ns_};
+    std::vector<SlowSpell> spells = FindSlowSpells(job_, steps_, work_, replay_);
+    const Skew skew = FindSkew(job_, steps_, work_, SpellSteps(spells, job_.ranks.size()), replay_);
+    for (const Straggler& one : skew.stragglers) {
       found.push_back(DescribeStraggler(job_, one, step_ns_));
+      TellWhen(times, one, spells, found.back());
+    }
+    for (proto::RankFinding& one : DescribeSlowSpells(times, spells))
+      found.push_back(std::move(one));
     if (skew.imbalance.found) found.push_back(DescribeImbalance(skew.imbalance, step_ns_));
     for (const SlowGroups& link : FindSlowLinks(job_, matches_.groups, rates_, replay_)) {
       if (link.saving.low_ns >= kLeastSavedShare * step_ns_)

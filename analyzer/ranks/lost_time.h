@@ -34,8 +34,8 @@ inline constexpr double kLeastLostShare = 0.02;
 inline constexpr double kWorstShare = 0.03;
 inline constexpr std::size_t kFewestWorst = 8;
 // Rows that are played for all causes together (a play costs all rows of the replay), so that large
-// jobs are played for fewer causes: 10 s on one core.
-inline constexpr std::size_t kMostPlayedRows = 800'000'000;
+// jobs are played for fewer causes: 4 s on one core.
+inline constexpr std::size_t kMostPlayedRows = 400'000'000;
 
 struct LostCause {
   enum class Kind : std::uint8_t { kRank, kStage, kHost, kGroups };

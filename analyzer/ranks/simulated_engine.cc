@@ -91,7 +91,7 @@ class Player {
   // How many times as long kernels take.
   double SlownessOf(std::size_t rank, int step) const {
     double slow = Is(plan_.straggler, rank) ? plan_.slow_compute : 1;
-    for (const SlowSpell& spell : plan_.slow_spells) {
+    for (const PlannedSpell& spell : plan_.slow_spells) {
       if (Is(spell.rank, rank) && step >= spell.from_step && step < spell.to_step)
         slow *= spell.factor;
     }

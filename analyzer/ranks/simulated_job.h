@@ -31,7 +31,7 @@ struct RecordedPart {
 };
 
 // A rank whose kernels take so many times as long in these steps, and no others.
-struct SlowSpell {
+struct PlannedSpell {
   int rank = -1;
   int from_step = 0, to_step = 0;  // [from, to)
   double factor = 1;
@@ -66,7 +66,7 @@ struct JobPlan {
   TimeNs data_wait_ns = 0;  // it waits for data at the start of each step
   double imbalance = 0;     // in each step a replica drawn anew has so much more work (0.3: 30 %)
   SlowLink slow_link;
-  std::vector<SlowSpell> slow_spells;
+  std::vector<PlannedSpell> slow_spells;
   std::vector<double> stage_work;  // of pipeline stages, relative; empty: all 1
   int contended = -1;              // on this rank, kernels of bucket operations wait for SMs
   TimeNs contention_ns = 0;        // so long, in every eighth of them

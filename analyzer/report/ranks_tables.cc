@@ -65,9 +65,8 @@ constexpr ColumnOf<RankRow> kRankColumns[] = {
       "above"},
      [](const RankRow& row) { return TextIfAny(HeatStrip(row)); }},
     {{"lost", "rem/add", Unit::kText, Shown::kIfRowsDiffer,
-      "of the time that the job loses: what comes back if this rank alone is as its peers, and "
-      "what "
-      "remains if all but this one are"},
+      "of the time that the job loses: what comes back if only this rank were at the usual of its "
+      "peers, and what remains if all but this one were"},
      [](const RankRow& row) { return TextIfAny(LostText(row)); }},
     {{"exposed_ns", "exposed", Unit::kTime, Shown::kIfItFits,
       "communication with nothing else running, a step"},
