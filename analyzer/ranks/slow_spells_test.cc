@@ -64,7 +64,7 @@ TEST(SlowSpellsTest, RanksOfAHostAtOneTimeAreOne) {
   const proto::Ranks ranks = Analyse(plan);
   ASSERT_EQ(ranks.findings_size(), 1);
   EXPECT_EQ(ranks.findings(0).rows_size(), 2);
-  EXPECT_TRUE(ranks.findings(0).text().starts_with("The whole host node002 (ranks 4-5) were"))
+  EXPECT_TRUE(ranks.findings(0).text().starts_with("The whole host node002 (ranks 4-5) was"))
       << ranks.findings(0).text();
 }
 

@@ -16,22 +16,18 @@ namespace {
 
 constexpr std::size_t kMostListed = 8;  // of the spells that have no finding of their own
 
-struct Who {
-  std::string name;
-  bool several = false;
-};
-
-Who WhoIsSlow(const Job& job, const SlowSpell& spell) {
-  if (spell.ranks.size() == 1)
-    return {
-        fmt::format("{} ({})", RankName(job, spell.slowest), PlaceText(job.ranks[spell.slowest]))};
-  const std::string& host = job.ranks[spell.slowest].host;
-  const auto on_host = static_cast<std::size_t>(std::count_if(
-      job.ranks.begin(), job.ranks.end(), [&](const auto& rank) { return rank.host == host; }));
+// "rank 5 (node000, GPU 5) was", "The whole host node000 (ranks 0-7) was", "ranks 2-3 (node000)
+// were".
+std::string WhoWas(const Job& job, const SlowSpell& spell) {
+  const RankSummary& slowest = job.ranks[spell.slowest];
   const std::string names = RankNames(job, spell.ranks);
-  return {on_host == spell.ranks.size() ? fmt::format("the whole host {} ({})", host, names)
-                                        : fmt::format("{} (host {})", names, host),
-          true};
+  if (spell.ranks.size() == 1) return fmt::format("{} ({}) was", names, PlaceText(slowest));
+  const auto of_host =
+      std::count_if(job.ranks.begin(), job.ranks.end(),
+                    [&](const RankSummary& rank) { return rank.host == slowest.host; });
+  if (static_cast<std::size_t>(of_host) == spell.ranks.size())
+    return fmt::format("The whole host {} ({}) was", slowest.host, names);
+  return fmt::format("{} ({}) were", names, slowest.host);
 }
 
 // [start of the first step, end of the last) on the clock of the job; empty where it is not known.
@@ -77,12 +73,10 @@ const char* DescribeReason(const SlowSpell& spell, proto::RankFinding& to) {
 proto::RankFinding Describe(const SpellTimes& times, const SlowSpell& spell) {
   proto::RankFinding to;
   to.set_name("slow_spell");
-  const Who who = WhoIsSlow(times.job, spell);
   const char* const why = DescribeReason(spell, to);
   std::string text =
-      fmt::format("{} {} {:.0f} % slower {}, and not otherwise: {}", who.name,
-                  who.several ? "were" : "was", 100 * spell.change, When(times, spell), why);
-  if (spell.ranks.size() > 1) text[0] = 't' == text[0] ? 'T' : text[0];
+      fmt::format("{} {:.0f} % slower than otherwise {}: {}", WhoWas(times.job, spell),
+                  100 * spell.change, When(times, spell), why);
   if (spell.saving) {
     text += fmt::format(
         "; without, each of these {} steps would have taken {} less ({}), and the run {} ({}).",
