@@ -179,6 +179,14 @@ TEST(PlantedCausesTest, AShortSpellOfOneOf64Ranks) {
   CheckSeeds(plan, SeedsOr(kSeeds64), OneSpell(41, 30, 42));
 }
 
+TEST(PlantedCausesTest, SpellsInJobsOfOtherLayouts) {
+  for (JobPlan plan : {Sharded8(), TensorAndData(2, 4), TensorAndData(1, 2), Pipeline(4, 2)}) {
+    plan.steps = 60;
+    plan.slow_spells = {{1, 25, 45, 1.25}};
+    CheckSeeds(plan, SeedsOr(20), OneSpell(1, 25, 45));
+  }
+}
+
 TEST(PlantedCausesTest, HealthyLongJobs) {
   JobPlan plan = Ranks8();
   plan.steps = 150;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -273,6 +274,24 @@ std::string SaidOf(Change change) {
   return read.ok() ? "" : read.error();
 }
 
+// Links and networks came later, within the version.
+TEST(SummaryFileTest, WhatOlderFilesDoNotHoldIsNotKnown) {
+  proto::Summaries message;
+  Job job = TrainingJob(3);
+  job.ranks[0].host_link = "PCIe 5.0 x16";
+  job.ranks[0].host_link_gb_per_s = 63;
+  job.ranks[0].groups[0].network_gb_per_s = 50;
+  ASSERT_TRUE(message.ParseFromString(Written(job).substr(kHeaderBytes)));
+  proto::RankSummary& rank = *message.mutable_ranks(0);
+  EXPECT_EQ(rank.host_link_gb_per_s(), 63);
+  rank.clear_host_link();
+  rank.clear_host_link_gb_per_s();
+  rank.mutable_groups(0)->clear_network_gb_per_s();
+  const auto read = ReadSummaries(Block(message.SerializeAsString()), "x");
+  ASSERT_TRUE(read.ok()) << read.error();
+  ExpectSame(read.value().ranks[0], TrainingJob(3).ranks[0]);
+}
+
 TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
   using Rank = proto::RankSummary;
   const auto group = [](Rank& rank) -> proto::GroupOperations& { return *rank.mutable_groups(0); };
@@ -297,6 +316,8 @@ TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
          }),
          "the step");
   expect(SaidOf([&](Rank& r) { group(r).set_size(1U << 31); }), "size and rank");
+  expect(SaidOf([&](Rank& r) { group(r).set_network_gb_per_s(-1); }), "the rate of the network");
+  expect(SaidOf([&](Rank& r) { r.set_host_link_gb_per_s(INFINITY); }), "the rate of a link");
   expect(SaidOf([&](Rank& r) {
            group(r).set_size(4);
            group(r).set_rank(4);
