@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "analyzer/metrics/collectives.h"
 #include "analyzer/metrics/host_link.h"
@@ -25,13 +26,40 @@ NcclWay SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicator
 // Published rate of the GPU's NVLink in one direction, GB/s; 0: none is active, or it is not known.
 double NvlinkRate(const Rank& rank, const Device& device);
 
+// What the host of the rank can send through the adapters that NCCL's log says this rank sends
+// through in a communicator, GB/s: the rates of their active InfiniBand or RoCE ports. 0: none, or
+// not all are known. O(links x facts).
+double NetworkRate(const Rank& rank, std::uint32_t communicator);
+// Whether a setting NAME (or NAME=VALUE) of the environment limits the ways NCCL may take on a
+// host.
+bool LimitsP2p(std::string_view setting);
+
+// What tells the link between the ranks of a communicator.
+struct LinkFacts {
+  NcclWay way = NcclWay::kUnknown;  // the slowest
+  bool nvlink = false;              // the GPUs have active links
+  double nvlink_gb_per_s = 0;       // published; 0: not known
+  std::string_view gpu;             // its name
+  bool one_host = false;            // all ranks are on one
+  bool limits_p2p = false;          // LimitsP2p() of the environment
+  std::optional<HostLink> host = std::nullopt;
+  double network_gb_per_s = 0;  // of a host; 0: not known
+};
+
+struct ExpectedLink {
+  std::string name;  // "NVLink", "PCIe 5.0 x16", "TCP sockets"; empty: see reason
+  std::optional<double> gb_per_s = std::nullopt;  // published, in one direction
+  std::string reason = {};  // why link or rate are unknown, or how sure they are
+};
+ExpectedLink LinkBetween(const LinkFacts& facts);
+
 struct RankLink {
   double busbw_gb_per_s = 0;      // of all large operations that every rank enters
   bool waiting_included = false;  // over kernel time: a lower bound
-  std::string name;               // "NVLink", "PCIe 5.0 x16", "TCP sockets"; empty: see reason
+  std::string name;               // as ExpectedLink
   std::optional<double> link_gb_per_s = std::nullopt;
-  std::string reason = {};  // why link or rate are unknown, or how sure they are
-  bool nvls = false;        // some by NVLink SHARP, whose busbw is no rate on the link
+  std::string reason = {};
+  bool nvls = false;  // some by NVLink SHARP, whose busbw is no rate on the link
 
   std::optional<double> link_share() const {
     if (!link_gb_per_s) return std::nullopt;

@@ -121,5 +121,28 @@ TEST(RankLinkTest, SmallAndUnknownOperationsDoNotCount) {
   EXPECT_TRUE(Find(rank, {nvls})->nvls);
 }
 
+TEST(RankLinkTest, TheNetworkIsWhatTheAdaptersOfTheRankSend) {
+  Rank rank = OneOfTwo();
+  Connect(rank, "NET", "IB");
+  NcclLink& link = rank.nccl_links[0];
+  link.sends = true;
+  link.net_device = 0;
+  EXPECT_EQ(NetworkRate(rank, 0), 0) << "the adapter has no name";
+  rank.facts.push_back({"nccl_net", "IB.0", "mlx5_2:1/RoCE", ""});
+  EXPECT_EQ(NetworkRate(rank, 0), 0) << "its port is not known";
+  rank.facts.push_back({"infiniband", "mlx5_2.1", "ACTIVE, 400 Gb/sec (4X NDR), Ethernet", ""});
+  EXPECT_EQ(NetworkRate(rank, 0), 50);
+  EXPECT_EQ(NetworkRate(rank, 1), 0) << "of another communicator";
+  rank.nccl_links.push_back(link);
+  EXPECT_EQ(NetworkRate(rank, 0), 50) << "each adapter counts once";
+  rank.nccl_links.back().net_device = 1;
+  EXPECT_EQ(NetworkRate(rank, 0), 0) << "one of two is not known";
+  rank.facts.push_back({"nccl_net", "IB.1", "mlx5_3:1/IB", ""});
+  rank.facts.push_back({"infiniband", "mlx5_3.1", "DOWN, 200 Gb/sec (4X HDR), InfiniBand", ""});
+  EXPECT_EQ(NetworkRate(rank, 0), 0);
+  rank.facts.back().value = "ACTIVE, 200 Gb/sec (4X HDR), InfiniBand";
+  EXPECT_EQ(NetworkRate(rank, 0), 75);
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -12,9 +12,12 @@
 #include "analyzer/metrics/printable.h"
 #include "analyzer/ranks/align_clocks.h"
 #include "analyzer/ranks/hangs.h"
+#include "analyzer/ranks/job_links.h"
 #include "analyzer/ranks/job_replay.h"
 #include "analyzer/ranks/job_steps.h"
+#include "analyzer/ranks/link_rates.h"
 #include "analyzer/ranks/list_collectives.h"
+#include "analyzer/ranks/lost_time.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/missing_records.h"
 #include "analyzer/ranks/own_time.h"
@@ -24,9 +27,13 @@
 #include "analyzer/ranks/rank_names.h"
 #include "analyzer/ranks/rank_waits.h"
 #include "analyzer/ranks/slow_links.h"
+#include "analyzer/ranks/slow_spells.h"
 #include "analyzer/ranks/slow_transports.h"
+#include "analyzer/ranks/spell_findings.h"
 #include "analyzer/ranks/stragglers.h"
 #include "analyzer/ranks/work_table.h"
+#include "analyzer/ranks/write_links.h"
+#include "analyzer/ranks/write_lost_time.h"
 
 namespace traceinject {
 namespace {
@@ -64,6 +71,8 @@ class JobAnalysis {
         pipelines_(FindPipelines(job, matches_.groups, steps_)),
         work_(job, steps_, own_, waits_.ranks, pipelines_.stage),
         stage_work_(StageWork(pipelines_, work_)),
+        uses_(FindParallelGroups(job, matches_.groups, steps_)),
+        rates_(MeasureLinks(job, matches_.groups)),
         replay_(job, matches_.groups, steps_, own_) {
     SumSteps();
   }
@@ -78,9 +87,11 @@ class JobAnalysis {
     for (const std::string& note : waits_.notes) to.add_notes(note);
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) Row(r, *to.add_ranks());
     Totals(to);
+    Lost(to);
     Findings(to);
     Groups(to);
     if (pipelines_.stages > 1) Pipeline(*to.mutable_pipeline());
+    WriteLinks(job_, matches_.groups, ListLinks(job_, matches_.groups, rates_, uses_), to);
     ListCollectives(job_, matches_.groups, options.collectives, to);
     return to;
   }
@@ -200,14 +211,28 @@ class JobAnalysis {
     if (ideal > 0) to.set_slowdown(sum / ideal);
   }
 
+  void Lost(proto::Ranks& to) const {
+    if (replay_.empty()) return;
+    WriteLostTime(
+        job_, uses_,
+        FindLostTime(job_, matches_.groups, work_, pipelines_, stage_work_, uses_, rates_, replay_),
+        to);
+  }
+
   void Findings(proto::Ranks& to) const {
     for (const Hang& hang : FindHangs(job_)) *to.add_findings() = DescribeHang(job_, hang);
     std::vector<proto::RankFinding> found;
-    const Skew skew = FindSkew(job_, steps_, work_, replay_);
-    for (const Straggler& one : skew.stragglers)
+    const SpellTimes times{job_, steps_, clocks_, step_ns_};
+    std::vector<SlowSpell> spells = FindSlowSpells(job_, steps_, work_, replay_);
+    const Skew skew = FindSkew(job_, steps_, work_, SpellSteps(spells, job_.ranks.size()), replay_);
+    for (const Straggler& one : skew.stragglers) {
       found.push_back(DescribeStraggler(job_, one, step_ns_));
+      TellWhen(times, one, spells, found.back());
+    }
+    for (proto::RankFinding& one : DescribeSlowSpells(times, spells))
+      found.push_back(std::move(one));
     if (skew.imbalance.found) found.push_back(DescribeImbalance(skew.imbalance, step_ns_));
-    for (const SlowGroups& link : FindSlowLinks(job_, matches_.groups, replay_)) {
+    for (const SlowGroups& link : FindSlowLinks(job_, matches_.groups, rates_, replay_)) {
       if (link.saving.low_ns >= kLeastSavedShare * step_ns_)
         found.push_back(DescribeSlowLink(job_, link, step_ns_));
     }
@@ -231,7 +256,7 @@ class JobAnalysis {
   }
 
   void Groups(proto::Ranks& to) const {
-    for (const ParallelGroups& found : FindParallelGroups(job_, matches_.groups, steps_)) {
+    for (const ParallelGroups& found : uses_) {
       proto::ParallelGroups& one = *to.add_groups();
       one.set_use(std::string(GroupUseName(found.use)));
       one.set_size(found.size);
@@ -265,6 +290,8 @@ class JobAnalysis {
   Pipelines pipelines_;
   WorkTable work_;
   std::vector<double> stage_work_;
+  std::vector<ParallelGroups> uses_;
+  LinkRates rates_;
   JobReplay replay_;
   double step_ns_ = 0;  // mean of the regular steps over the ranks; 0: there are none
 };

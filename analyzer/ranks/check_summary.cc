@@ -20,6 +20,7 @@ bool IsCount(std::int64_t count, std::int64_t least = 0) { return count >= least
 bool IsNumber(int number, int least, int beyond = kMostRanks) {
   return number >= least && number < beyond;
 }
+bool IsRate(double gb_per_s) { return gb_per_s >= 0 && std::isfinite(gb_per_s); }
 bool IsShare(double share) { return share == -1 || (share >= 0 && share <= 1.000001); }
 
 Error Wrong(std::string_view what) { return Error{fmt::format("{} cannot be", what)}; }
@@ -59,6 +60,7 @@ Status CheckGroup(const RankSummary& summary, const GroupOperations& group) {
   if (!IsNumber(group.life, 0) || !IsNumber(group.size, 0) || !IsNumber(group.rank, -1) ||
       !IsNumber(group.nodes, -1) || (group.size > 0 && group.rank >= group.size))
     return Wrong("a communicator's size and rank");
+  if (!IsRate(group.network_gb_per_s)) return Wrong("the rate of the network");
   if (Status columns = CheckColumns(group); !columns.ok()) return columns;
   for (std::size_t i = 0; i < group.count(); ++i) {
     const Interval time{group.start[i], group.end[i]};
@@ -104,8 +106,8 @@ Status CheckSummary(const RankSummary& summary) {
   const double clock = summary.busy_sm_clock_mhz;
   if (!(clock == -1 || (clock >= 0 && std::isfinite(clock))) || !IsShare(summary.throttled_share))
     return Wrong("the clock of the GPU");
-  if (!(summary.nvlink_gb_per_s >= 0 && std::isfinite(summary.nvlink_gb_per_s)))
-    return Wrong("the rate of NVLink");
+  if (!IsRate(summary.nvlink_gb_per_s) || !IsRate(summary.host_link_gb_per_s))
+    return Wrong("the rate of a link");
   if (!(summary.lost_beside_communication >= 0 && summary.lost_beside_communication <= 1) ||
       !IsLength(summary.host_step_ns))
     return Wrong("what its communication or its host takes");

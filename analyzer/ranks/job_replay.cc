@@ -385,6 +385,12 @@ JobReplay::JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, co
   error_ = recorded_sum > 0 ? std::abs(played_sum / recorded_sum - 1) : 0;
 }
 
+std::size_t JobReplay::rows() const {
+  std::size_t rows = 0;
+  for (const Line& line : lines_) rows += line.events.size();
+  return rows;
+}
+
 std::vector<double> JobReplay::Play(const JobChange& change) const {
   if (empty()) return {};
   return JobPlayer(*this, change).Play();

@@ -55,6 +55,8 @@ class JobReplay {
   std::size_t first_step() const { return first_step_; }
   std::size_t end_step() const { return end_step_; }
   bool empty() const { return end_step_ <= first_step_; }
+  // Events that a play goes through.
+  std::size_t rows() const;
 
   // Length of each of these steps: from the end of the step before to its own, the mean over ranks.
   // O(rows).

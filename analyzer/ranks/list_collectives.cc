@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/ranks/list_collectives.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 #include <utility>
+
+#include "analyzer/ranks/rank_names.h"
 
 namespace traceinject {
 namespace {
@@ -75,8 +75,7 @@ void Write(const Job& job, const MatchedGroup& group, const Figures& one, proto:
   const OperationKind& kind = KindOf(job, group, one.operation);
   to.set_function(kind.function);
   if (kind.bytes >= 0) to.set_bytes(kind.bytes);
-  to.set_communicator(group.name.empty() ? fmt::format("0x{:x}", group.hash)
-                                         : fmt::format("0x{:x} ({})", group.hash, group.name));
+  to.set_communicator(CommunicatorName(group));
   to.set_size(group.pair ? 2 : group.size);
   to.set_recorded(static_cast<int>(one.recorded));
   for (std::size_t m = 0; m < group.members.size(); ++m) {

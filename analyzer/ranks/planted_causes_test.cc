@@ -153,6 +153,54 @@ TEST(PlantedCausesTest, ARankOfAPipeline) {
   CheckSeeds(plan, SeedsOr(20), First("straggler", Healthy(plan), 5));
 }
 
+// Throttled for 20 steps of 150; the cost is small, so that a tenth of it is not asked for.
+Judge OneSpell(int rank, int from_step, int to_step) {
+  return [=](const proto::Ranks& ranks, const SimulatedJob&, std::uint64_t) -> std::string {
+    if (ranks.findings_size() != 1) return "not one finding";
+    const proto::RankFinding& found = ranks.findings(0);
+    if (found.name() != "slow_spell") return "something else is named";
+    if (found.rows_size() != 1 || ranks.ranks(found.rows(0)).rank() != rank)
+      return "another rank is named";
+    return found.from_step() == from_step && found.to_step() == to_step - 1 ? "" : "another time";
+  };
+}
+
+TEST(PlantedCausesTest, ARankThatIsSlowForAWhile) {
+  JobPlan plan = Ranks8();
+  plan.steps = 150;
+  plan.slow_spells = {{5, 100, 120, 1.31}};
+  CheckSeeds(plan, SeedsOr(kSeeds8), OneSpell(5, 100, 120));
+}
+
+TEST(PlantedCausesTest, AShortSpellOfOneOf64Ranks) {
+  JobPlan plan = Ranks64();
+  plan.steps = 60;
+  plan.slow_spells = {{41, 30, 42, 1.2}};
+  CheckSeeds(plan, SeedsOr(kSeeds64), OneSpell(41, 30, 42));
+}
+
+TEST(PlantedCausesTest, SpellsInJobsOfOtherLayouts) {
+  for (JobPlan plan : {Sharded8(), TensorAndData(2, 4), TensorAndData(1, 2), Pipeline(4, 2)}) {
+    plan.steps = 60;
+    plan.slow_spells = {{1, 25, 45, 1.25}};
+    CheckSeeds(plan, SeedsOr(20), OneSpell(1, 25, 45));
+  }
+}
+
+TEST(PlantedCausesTest, HealthyLongJobs) {
+  JobPlan plan = Ranks8();
+  plan.steps = 150;
+  CheckSeeds(plan, SeedsOr(kSeeds8), Nothing);
+  plan.noise = 0.1;
+  CheckSeeds(plan, SeedsOr(kSeeds8),
+             [](const proto::Ranks& ranks, const SimulatedJob&, std::uint64_t) -> std::string {
+               for (const proto::RankFinding& found : ranks.findings()) {
+                 if (found.name() == "slow_spell") return "noise is named";
+               }
+               return "";
+             });
+}
+
 // Evenly shared, the work that was planted is still there: every replica has its part of it.
 TEST(PlantedCausesTest, UnevenWork) {
   JobPlan plan = Ranks8();

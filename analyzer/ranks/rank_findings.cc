@@ -10,64 +10,17 @@
 
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
+#include "analyzer/ranks/finding_text.h"
 #include "analyzer/ranks/rank_names.h"
 
 namespace traceinject {
 namespace {
-
-std::string Time(double ns) { return FormatTime(std::llround(ns)); }
-std::string Share(double part, double whole) {
-  return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : "unknown";
-}
-
-void SetSaving(const JobSaving& saving, proto::RankFinding& to) {
-  to.set_saved_ns(std::llround(saving.ns));
-  to.set_saved_low_ns(std::llround(saving.low_ns));
-  to.set_saved_high_ns(std::llround(saving.high_ns));
-}
-
-void AddRows(const std::vector<std::size_t>& rows, proto::RankFinding& to) {
-  for (const std::size_t row : rows) to.add_rows(static_cast<int>(row));
-}
-
-// Where a rank runs, for somebody who has to go there.
-std::string Place(const RankSummary& summary) {
-  return fmt::format("{}, GPU {}", summary.host.empty() ? "unknown host" : summary.host,
-                     summary.device);
-}
 
 std::string OperationText(const std::string& function, std::int64_t bytes, std::int64_t sequence) {
   std::string text = function;
   if (sequence >= 0) text += fmt::format(" #{}", sequence);
   if (bytes >= 0) text += fmt::format(" of {}", FormatBytes(bytes));
   return text;
-}
-
-void AddHostLevers(IdleCause cause, proto::RankFinding& to) {
-  switch (cause) {
-    case IdleCause::kDataWait:
-      to.add_levers(
-          "data of this rank: more DataLoader workers, its storage, the length of its shard");
-      break;
-    case IdleCause::kGc:
-      to.add_levers(
-          "collect garbage on all ranks in the same steps (gc.disable(), gc.collect() every N)");
-      break;
-    case IdleCause::kCheckpoint:
-      to.add_levers(
-          "save from all ranks at once or asynchronously "
-          "(torch.distributed.checkpoint.async_save)");
-      break;
-    case IdleCause::kAllocator:
-      to.add_levers(
-          "memory of this rank: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, smaller peaks");
-      break;
-    default:
-      to.add_levers(
-          "processor of this rank: other processes on its cores, binding (numactl --cpunodebind), "
-          "governor");
-      break;
-  }
 }
 
 void DescribeSlowGpu(const Straggler& straggler, proto::RankFinding& to) {
@@ -77,9 +30,7 @@ void DescribeSlowGpu(const Straggler& straggler, proto::RankFinding& to) {
     to.add_evidence(
         fmt::format("its SM clock under load is {:.0f} MHz, that of its peers {:.0f} MHz",
                     straggler.clock_mhz, straggler.peers_clock_mhz));
-  to.add_levers(
-      "the GPU: power and thermal limits, clocks (nvidia-smi -q -d PERFORMANCE), other processes "
-      "on it");
+  AddGpuLevers(to);
   to.add_levers("run without it (drain the host) and compare");
 }
 
@@ -110,11 +61,11 @@ proto::RankFinding DescribeHang(const Job& job, const Hang& hang) {
     const std::string name = RankName(job, r);
     if (rank.end < hang.since)
       to.add_evidence(fmt::format("the recording of {} ({}) {} {} before those that wait", name,
-                                  Place(rank), rank.closed ? "was closed" : "ended abruptly",
+                                  PlaceText(rank), rank.closed ? "was closed" : "ended abruptly",
                                   FormatTime(end - rank.end)));
     else
       to.add_evidence(fmt::format("{} ({}) was recorded to the end and did not begin the operation",
-                                  name, Place(rank)));
+                                  name, PlaceText(rank)));
   }
   if (!hang.absent.empty())
     to.add_levers(
@@ -134,7 +85,7 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
   const std::string who =
       host ? fmt::format("All {} ranks of host {} ({})", straggler.summaries.size(), first.host,
                          RankNames(job, straggler.summaries))
-           : RankName(job, straggler.summaries.front()) + " (" + Place(first) + ")";
+           : RankName(job, straggler.summaries.front()) + " (" + PlaceText(first) + ")";
   const char* why = "";
   switch (straggler.slowness) {
     case Slowness::kSlowerGpu:
@@ -161,18 +112,20 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
       to.set_reason("host");
       why = "its host is later";
       to.add_evidence(fmt::format("its GPU is idle {} longer a step than its peers', most for: {}",
-                                  Time(straggler.idle_ns), IdleCauseName(straggler.idle_cause)));
+                                  MeanTime(straggler.idle_ns),
+                                  IdleCauseName(straggler.idle_cause)));
       if (straggler.host_ns > 0)
         to.add_evidence(fmt::format("its host needs {} for a step, those of its peers {}",
-                                    Time(straggler.host_ns), Time(straggler.peers_host_ns)));
+                                    MeanTime(straggler.host_ns),
+                                    MeanTime(straggler.peers_host_ns)));
       AddHostLevers(straggler.idle_cause, to);
       break;
   }
   to.set_text(
       fmt::format("{} holds the others up: {} ({} of a step more than its peers, in {:.0f} % "
                   "of the steps); without, a step would take {} less ({}).",
-                  who, why, Time(straggler.excess_ns), 100 * straggler.late_share,
-                  Time(straggler.saving.ns), Share(straggler.saving.ns, step_ns)));
+                  who, why, MeanTime(straggler.excess_ns), 100 * straggler.late_share,
+                  MeanTime(straggler.saving.ns), ShareText(straggler.saving.ns, step_ns)));
   SetSaving(straggler.saving, to);
   AddRows(straggler.summaries, to);
   return to;
@@ -185,8 +138,8 @@ proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns)
       "The work is uneven from step to step: the rank with most to do takes {} longer than the "
       "mean, "
       "now this one, now that ({} ranks so far); evenly shared, a step would take {} less ({}).",
-      Time(imbalance.excess_ns), imbalance.culprits, Time(imbalance.saving.ns),
-      Share(imbalance.saving.ns, step_ns)));
+      MeanTime(imbalance.excess_ns), imbalance.culprits, MeanTime(imbalance.saving.ns),
+      ShareText(imbalance.saving.ns, step_ns)));
   to.add_levers(
       "batches of equal cost on all ranks: sort or pack by sequence length, bucket samplers");
   to.add_levers("fewer, larger steps between synchronisations (gradient accumulation)");
@@ -209,8 +162,9 @@ proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, doub
   to.set_text(fmt::format(
       "Transfers {} are slow: {} of {} among {} ranks takes {} there and {} in the other groups "
       "({:.2f} times as long); as fast as these, a step would take {} less ({}).",
-      where, link.function, FormatBytes(link.bytes), link.size, Time(link.transfer_ns),
-      Time(link.usual_ns), link.ratio(), Time(link.saving.ns), Share(link.saving.ns, step_ns)));
+      where, link.function, FormatBytes(link.bytes), link.size, MeanTime(link.transfer_ns),
+      MeanTime(link.usual_ns), link.ratio(), MeanTime(link.saving.ns),
+      ShareText(link.saving.ns, step_ns)));
   to.add_levers(
       "the link: nvidia-smi nvlink -e, PCIe width and generation, errors of the adapter, cables");
   to.add_levers(
@@ -243,7 +197,7 @@ proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& sl
       "would take {} less ({}).",
       RankNames(job, slow.ranks), slow.function, FormatBytes(slow.bytes), slow.busbw_gb_per_s,
       100 * slow.busbw_gb_per_s / slow.link_gb_per_s, slow.link_gb_per_s, 100 * kReachedShare,
-      Time(slow.saving.ns), Share(slow.saving.ns, step_ns)));
+      MeanTime(slow.saving.ns), ShareText(slow.saving.ns, step_ns)));
   to.add_evidence(slow.way == NcclWay::kUnknown
                       ? "which way NCCL took was not recorded (TRACEINJECT_NCCL_LOG=1 tells)"
                       : fmt::format("NCCL's log: these ranks exchange data {}", way.text));
@@ -314,8 +268,8 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
         "The pipeline stages are uneven: stage {} ({}) takes {} of own time a step, the mean is "
         "{}; "
         "evenly split, a step would take {} less ({}).",
-        slowest, RankNames(job, rows), Time(stage_work[static_cast<std::size_t>(slowest)]),
-        Time(mean), Time(balanced.ns), Share(balanced.ns, step_ns)));
+        slowest, RankNames(job, rows), MeanTime(stage_work[static_cast<std::size_t>(slowest)]),
+        MeanTime(mean), MeanTime(balanced.ns), ShareText(balanced.ns, step_ns)));
     to.add_evidence(bubbles);
     to.add_levers("move layers from this stage to others; embedding and loss count, too");
     SetSaving(balanced, to);
@@ -332,7 +286,7 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
     to.set_text(fmt::format(
         "Filling and draining the pipeline costs {:.1f} % of the step; with twice as many "
         "micro-batches of half the size, it would take up to {} less ({}).",
-        100 * *ideal, Time(saved), Share(saved, step_ns)));
+        100 * *ideal, MeanTime(saved), ShareText(saved, step_ns)));
     to.add_evidence(bubbles);
     to.add_levers("more micro-batches a step");
     to.add_levers("an interleaved or zero-bubble schedule, or fewer stages");

@@ -42,4 +42,9 @@ std::string RankNames(const Job& job, std::vector<std::size_t> summaries) {
   return text;
 }
 
+std::string CommunicatorName(const MatchedGroup& group) {
+  return group.name.empty() ? fmt::format("0x{:x}", group.hash)
+                            : fmt::format("0x{:x} ({})", group.hash, group.name);
+}
+
 }  // namespace traceinject

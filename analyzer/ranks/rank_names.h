@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ranks are called in sentences.
+// What ranks and their communicators are called.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <vector>
 
+#include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/rank_summary.h"
 
 namespace traceinject {
@@ -14,5 +15,7 @@ namespace traceinject {
 std::string RankName(const Job& job, std::size_t summary);
 // "rank 3", "ranks 0-3, 7": of indices in any order. Without ranks the names one by one.
 std::string RankNames(const Job& job, std::vector<std::size_t> summaries);
+// "0x1000 (data_parallel)", by hash and name.
+std::string CommunicatorName(const MatchedGroup& group);
 
 }  // namespace traceinject

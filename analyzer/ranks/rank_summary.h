@@ -40,6 +40,7 @@ struct GroupOperations {
   int nodes = -1;                   // hosts that its ranks are on; -1: unknown
   std::string name;                 // given by the program; empty: none
   NcclWay way = NcclWay::kUnknown;  // the slowest by which NCCL connected this rank in it
+  double network_gb_per_s = 0;      // of the adapters that this rank sends by; 0: not known
   // One row an operation.
   std::vector<TimeNs> start, end;      // of its kernels
   std::vector<TimeNs> launch;          // beginning of the call that launched it; kOpen: unknown
@@ -99,6 +100,8 @@ struct RankSummary {
   std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMostKernelFacts
   std::vector<HungFacts> hung;          // in order of `since`
   double nvlink_gb_per_s = 0;           // of the GPU, in one direction; 0: none, or not known
+  std::string host_link;                // between GPU and host: "PCIe 5.0 x16"; empty: not known
+  double host_link_gb_per_s = 0;        // published, in one direction
   // Of the time of its work beside communication, what it would not take alone (lost_beside.h).
   double lost_beside_communication = 0;
   // What the host needs for a regular step, its waits for the GPU left out: the mean; 0: not known.

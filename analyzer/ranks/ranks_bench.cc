@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analyzer/ranks/align_clocks.h"
+#include "analyzer/ranks/analyse_job.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/rank_waits.h"
 #include "analyzer/ranks/simulated_job.h"
@@ -13,18 +14,19 @@ namespace traceinject {
 namespace {
 
 // Eight ranks a host in tensor-parallel groups, and data-parallel ones across the hosts.
-const SimulatedJob& Simulated(int ranks, int steps) {
-  static std::map<std::pair<int, int>, SimulatedJob> jobs;
-  const auto found = jobs.find({ranks, steps});
-  if (found != jobs.end()) return found->second;
+JobPlan LargeJob(int ranks, int steps) {
   JobPlan plan;
   plan.tensor = 8;
   plan.data = ranks / 8;
   plan.steps = steps;
-  plan.most_offset_ns = 2'000'000'000;
-  plan.most_drift_ppm = 50;
-  plan.missing = 0.001;
-  return jobs[{ranks, steps}] = SimulateJob(plan);
+  return Disturbed(plan);
+}
+
+const SimulatedJob& Simulated(int ranks, int steps) {
+  static std::map<std::pair<int, int>, SimulatedJob> jobs;
+  const auto found = jobs.find({ranks, steps});
+  if (found != jobs.end()) return found->second;
+  return jobs[{ranks, steps}] = SimulateJob(LargeJob(ranks, steps));
 }
 
 std::int64_t Records(const Job& job) {
@@ -80,6 +82,26 @@ void BM_FindWaits(benchmark::State& state) {
 BENCHMARK(BM_FindWaits)
     ->Args({64, 250})
     ->Args({1024, 250})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
+
+// All that is said of a job; `straggler`: with a slow rank, whose costs are played.
+void BM_AnalyseJob(benchmark::State& state) {
+  const bool straggler = state.range(2) != 0;
+  JobPlan plan = LargeJob(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
+  if (straggler) {
+    plan.straggler = 17;
+    plan.slow_compute = 1.2;
+  }
+  const Job job = SimulateJob(plan).job;
+  for (auto _ : state) benchmark::DoNotOptimize(AnalyseJob(job, {.collectives = 0}));
+  state.counters["records"] = static_cast<double>(Records(job));
+}
+BENCHMARK(BM_AnalyseJob)
+    ->Args({64, 100, 0})
+    ->Args({64, 100, 1})
+    ->Args({1024, 100, 0})
+    ->Args({1024, 100, 1})
     ->Iterations(1)
     ->Unit(benchmark::kMillisecond);
 

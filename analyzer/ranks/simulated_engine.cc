@@ -88,6 +88,16 @@ class Player {
     return work;
   }
 
+  // How many times as long kernels take.
+  double SlownessOf(std::size_t rank, int step) const {
+    double slow = Is(plan_.straggler, rank) ? plan_.slow_compute : 1;
+    for (const PlannedSpell& spell : plan_.slow_spells) {
+      if (Is(spell.rank, rank) && step >= spell.from_step && step < spell.to_step)
+        slow *= spell.factor;
+    }
+    return slow;
+  }
+
   void Run(std::size_t rank) {
     RankState& state = ranks_[rank];
     while (!state.gone) {
@@ -149,9 +159,9 @@ class Player {
   }
   void Compute(std::size_t rank, const Instruction& instruction) {
     RankState& state = ranks_[rank];
-    const double work = WorkOf(rank, state.step),
-                 slow = Is(plan_.straggler, rank) ? plan_.slow_compute : 1;
-    const TimeNs length = Scaled(instruction.length_ns, WorkNoise(rank) * work * slow);
+    const double work = WorkOf(rank, state.step);
+    const TimeNs length =
+        Scaled(instruction.length_ns, WorkNoise(rank) * work * SlownessOf(rank, state.step));
     const TimeNs each = kSimulatedKernels[static_cast<std::size_t>(instruction.kernel)].length_ns;
     const double kernels = static_cast<double>(instruction.length_ns) / static_cast<double>(each);
     const std::int64_t count = std::max<std::int64_t>(1, std::llround(kernels * work));

@@ -285,6 +285,7 @@ JobPlan Healthy(JobPlan plan) {
   plan.data_wait_ns = plan.contention_ns = 0;
   plan.imbalance = 0;
   plan.slow_link = defaults.slow_link;
+  plan.slow_spells.clear();
   plan.stage_work.clear();
   return plan;
 }

@@ -30,6 +30,13 @@ struct RecordedPart {
   double from = 0, to = 1;
 };
 
+// A rank whose kernels take so many times as long in these steps, and no others.
+struct PlannedSpell {
+  int rank = -1;
+  int from_step = 0, to_step = 0;  // [from, to)
+  double factor = 1;
+};
+
 struct JobPlan {
   // Ranks = tensor x data x pipeline, numbered in this order as Megatron does.
   int tensor = 1, data = 8, pipeline = 1;
@@ -59,6 +66,7 @@ struct JobPlan {
   TimeNs data_wait_ns = 0;  // it waits for data at the start of each step
   double imbalance = 0;     // in each step a replica drawn anew has so much more work (0.3: 30 %)
   SlowLink slow_link;
+  std::vector<PlannedSpell> slow_spells;
   std::vector<double> stage_work;  // of pipeline stages, relative; empty: all 1
   int contended = -1;              // on this rank, kernels of bucket operations wait for SMs
   TimeNs contention_ns = 0;        // so long, in every eighth of them

@@ -2,95 +2,14 @@
 #include "analyzer/ranks/slow_links.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
 
-#include "analyzer/metrics/collectives.h"
 #include "analyzer/ranks/median.h"
 
 namespace traceinject {
 namespace {
-
-constexpr double kOutlierDeviations = 4;
-constexpr double kMadScale = 1.4826;      // of a normal distribution
-constexpr std::size_t kFewForMedian = 3;  // groups: a slow one is too large a part of them
-
-// What is compared: the same work on groups of the same size.
-struct LinkClass {
-  int size = 0;
-  std::string function, algorithm, protocol;
-  int log2_bytes = 0;
-
-  auto operator<=>(const LinkClass&) const = default;
-};
-
-struct GroupRate {
-  std::size_t group = 0;
-  double ns_per_byte = 0;  // median
-  double total_ns = 0;     // of all transfers of the class
-  double bytes = 0;        // mean message
-};
-
-using Rates = std::map<LinkClass, std::vector<GroupRate>>;
-
-// Transfers of one group, by class: nanoseconds a byte.
-void AddRates(const Job& job, const MatchedGroup& group, std::size_t index, Rates& to) {
-  struct Transfers {
-    std::vector<double> ns_per_byte;
-    double total_ns = 0, bytes = 0;
-  };
-  std::map<LinkClass, Transfers> transfers;
-  const std::size_t size = group.members.size();
-  for (std::size_t op = 0; op < group.operations; ++op) {
-    const OperationKind* kind = nullptr;
-    TimeNs shortest = kOpen;
-    for (std::size_t m = 0; m < size; ++m) {
-      const std::uint32_t row = group.rows[op * size + m];
-      if (row == kNone) {
-        // The rank that is missing may have had the shortest kernel.
-        kind = nullptr;
-        break;
-      }
-      const RankSummary& summary = job.ranks[group.members[m].summary];
-      const GroupOperations& rows = summary.groups[group.members[m].group];
-      kind = &summary.kinds[rows.kind[row]];
-      shortest = std::min(shortest, rows.end[row] - rows.start[row]);
-    }
-    if (kind == nullptr || kind->bytes < kLatencyBoundBytes || !WaitsForAllRanks(kind->function))
-      continue;
-    const LinkClass key{group.size, kind->function, kind->algorithm, kind->protocol,
-                        static_cast<int>(std::bit_width(static_cast<std::uint64_t>(kind->bytes)))};
-    Transfers& one = transfers[key];
-    one.ns_per_byte.push_back(static_cast<double>(shortest) / static_cast<double>(kind->bytes));
-    one.total_ns += static_cast<double>(shortest);
-    one.bytes += static_cast<double>(kind->bytes);
-  }
-  for (auto& [key, one] : transfers) {
-    const auto count = static_cast<double>(one.ns_per_byte.size());
-    if (one.ns_per_byte.size() < kFewestTransfers) continue;
-    to[key].push_back({index, Median(one.ns_per_byte), one.total_ns, one.bytes / count});
-  }
-}
-
-struct Usual {
-  double ns_per_byte = 0, limit = 0;
-};
-
-Usual UsualOf(const std::vector<GroupRate>& rates) {
-  std::vector<double> values;
-  for (const GroupRate& rate : rates) values.push_back(rate.ns_per_byte);
-  if (values.size() <= kFewForMedian) {
-    const double fastest = *std::min_element(values.begin(), values.end());
-    return {fastest, kSlowRatio * fastest};
-  }
-  const double median = Median(values);
-  for (double& value : values) value = std::abs(value - median);
-  return {median, std::max(kSlowRatio * median,
-                           median + kOutlierDeviations * kMadScale * Median(std::move(values)))};
-}
 
 template <typename T>
 std::set<T> Shared(const std::vector<std::set<T>>& slow, const std::vector<std::set<T>>& fast) {
@@ -165,15 +84,15 @@ struct SlowSet {
   double main_ns = 0, bytes = 0, ns_per_byte = 0, usual = 0;
 };
 
-void AddClass(const LinkClass& key, const std::vector<GroupRate>& rates, SlowSet& to) {
-  const Usual usual = UsualOf(rates);
+void AddClass(const LinkClass& key, const std::vector<GroupRate>& rates, const UsualRate& usual,
+              SlowSet& to) {
   std::vector<double> slow;
   double slow_ns = 0, bytes = 0;
   for (const GroupRate& rate : rates) {
-    if (rate.ns_per_byte <= usual.limit) continue;
+    if (rate.count < kFewestTransfers || rate.ns_per_byte <= usual.limit) continue;
     slow.push_back(rate.ns_per_byte);
     slow_ns += rate.total_ns;
-    bytes = rate.bytes;
+    bytes = rate.bytes / static_cast<double>(rate.count);
     if (rate.total_ns <= to.total_ns[rate.group]) continue;
     to.total_ns[rate.group] = rate.total_ns;
     to.usual_share[rate.group] = usual.ns_per_byte / rate.ns_per_byte;
@@ -219,15 +138,17 @@ JobSaving SavingOfUsual(const std::vector<const SlowSet*>& sets, const JobReplay
 }  // namespace
 
 std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedGroup>& groups,
-                                      const JobReplay& replay) {
-  Rates rates;
-  for (std::size_t g = 0; g < groups.size(); ++g) AddRates(job, groups[g], g, rates);
+                                      const LinkRates& rates, const JobReplay& replay) {
   std::map<int, SlowSet> by_size;
   std::set<std::size_t> compared;
   for (const auto& [key, list] : rates) {
-    if (list.size() < 2) continue;
-    AddClass(key, list, by_size[key.size]);
-    for (const GroupRate& rate : list) compared.insert(rate.group);
+    if (key.pair || !IsComparable(key)) continue;
+    const UsualRate usual = UsualOf(list);
+    if (usual.ns_per_byte <= 0) continue;
+    AddClass(key, list, usual, by_size[key.size]);
+    for (const GroupRate& rate : list) {
+      if (rate.count >= kFewestTransfers) compared.insert(rate.group);
+    }
   }
   std::erase_if(by_size, [](const auto& one) { return one.second.main == nullptr; });
   const Blame blame(job, groups);

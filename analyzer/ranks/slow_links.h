@@ -2,12 +2,9 @@
 // Groups whose transfers take longer than those of their like, and what the slow ones have in
 // common.
 //
-// Compared are groups of one size for each function, size of message (within a power of two),
-// algorithm and protocol: the median of the transfers without skew (the shortest kernel over the
-// ranks) against that of the other groups; of three groups or fewer, against the fastest. Messages
-// that are bound by latency (kLatencyBoundBytes) are left out, and so are groups with fewer than
-// kFewestTransfers of a kind. A group is slow if its transfers take kSlowRatio of what is usual,
-// and more than 4 scaled median absolute deviations above it.
+// Compared are the collectives of groups of one class (link_rates.h): of the same size and reach,
+// for each function, size of message (within a power of two), algorithm and protocol. Messages that
+// are bound by latency are left out, and so are groups with fewer than kFewestTransfers of a class.
 //
 // Blamed are the ranks, or else the hosts or pairs of hosts, that all slow groups share and no fast
 // group of their sizes has: first of the slow groups of all sizes together, and if these share
@@ -20,14 +17,12 @@
 #include <vector>
 
 #include "analyzer/ranks/job_replay.h"
+#include "analyzer/ranks/link_rates.h"
 #include "analyzer/ranks/match_ranks.h"
 #include "analyzer/ranks/rank_summary.h"
 #include "analyzer/ranks/stragglers.h"
 
 namespace traceinject {
-
-inline constexpr double kSlowRatio = 1.25;
-inline constexpr std::size_t kFewestTransfers = 5;
 
 struct SlowGroups {
   std::vector<std::size_t> groups;  // matched groups that are slow
@@ -43,8 +38,8 @@ struct SlowGroups {
   JobSaving saving;                // with usual transfers
 };
 
-// By saving, the largest first. O(operations + plays).
+// By saving, the largest first. `rates`: MeasureLinks(). O(rates + plays).
 std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedGroup>& groups,
-                                      const JobReplay& replay);
+                                      const LinkRates& rates, const JobReplay& replay);
 
 }  // namespace traceinject

@@ -12,6 +12,7 @@
 
 #include "analyzer/metrics/bootstrap.h"
 #include "analyzer/ranks/median.h"
+#include "analyzer/ranks/slow_spells.h"
 
 namespace traceinject {
 namespace {
@@ -247,8 +248,8 @@ double WithHost(const Job& job, std::size_t rank, double own_ns) {
   return std::max(own_ns, static_cast<double>(job.ranks[rank].host_step_ns));
 }
 
-Imbalance FindImbalance(const Job& job, const WorkTable& work, const JobReplay& replay,
-                        double step_ns) {
+Imbalance FindImbalance(const Job& job, const WorkTable& work, const SpellSteps& spells,
+                        const JobReplay& replay, double step_ns) {
   Imbalance found;
   std::set<std::size_t> culprits;
   double sum = 0;
@@ -257,7 +258,7 @@ Imbalance FindImbalance(const Job& job, const WorkTable& work, const JobReplay& 
     std::optional<std::size_t> culprit;
     for (std::size_t r = 0; r < work.ranks(); ++r) {
       const std::optional<double> own = work.own_ns(r, step), mean = work.mean_ns(r, step);
-      if (!own || !mean || *own - WithHost(job, r, *mean) <= most) continue;
+      if (!own || !mean || spells.Has(r, step) || *own - WithHost(job, r, *mean) <= most) continue;
       most = *own - WithHost(job, r, *mean);
       culprit = r;
     }
@@ -274,7 +275,12 @@ Imbalance FindImbalance(const Job& job, const WorkTable& work, const JobReplay& 
     const std::optional<double> mean = work.mean_ns(rank, step);
     return mean ? work.Factor(rank, step, WithHost(job, rank, *mean)) : 1;
   };
-  found.saving = SavingOf(replay, even);
+  JobChange no_spells;
+  no_spells.own = [&](std::size_t rank, std::size_t step) {
+    return WithoutSpells(work, spells, rank, step);
+  };
+  found.saving = spells.empty() ? SavingOf(replay, even)
+                                : SavingBetween(replay.Play(no_spells), replay.Play(even));
   found.found = found.saving.low_ns >= kLeastImbalanceShare * step_ns;
   return found;
 }
@@ -282,8 +288,11 @@ Imbalance FindImbalance(const Job& job, const WorkTable& work, const JobReplay& 
 }  // namespace
 
 JobSaving SavingOf(const JobReplay& replay, const JobChange& change) {
+  return SavingBetween(replay.unchanged(), replay.Play(change));
+}
+
+JobSaving SavingBetween(const std::vector<double>& before, const std::vector<double>& after) {
   JobSaving saving;
-  const std::vector<double>&before = replay.unchanged(), after = replay.Play(change);
   std::vector<double> saved;
   for (std::size_t i = 0; i < before.size(); ++i) saved.push_back(before[i] - after[i]);
   if (saved.empty()) return saving;
@@ -295,7 +304,7 @@ JobSaving SavingOf(const JobReplay& replay, const JobChange& change) {
 }
 
 Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
-              const JobReplay& replay) {
+              const SpellSteps& spells, const JobReplay& replay) {
   Skew skew;
   const double step_ns = StepLength(job, steps, work);
   if (step_ns <= 0 || work.regular_steps().size() < kFewestJobSteps) return skew;
@@ -327,7 +336,7 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
   std::stable_sort(
       skew.stragglers.begin(), skew.stragglers.end(),
       [](const Straggler& a, const Straggler& b) { return a.saving.ns > b.saving.ns; });
-  if (skew.stragglers.empty()) skew.imbalance = FindImbalance(job, work, replay, step_ns);
+  if (skew.stragglers.empty()) skew.imbalance = FindImbalance(job, work, spells, replay, step_ns);
   return skew;
 }
 

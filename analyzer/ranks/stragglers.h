@@ -12,6 +12,8 @@
 // A rank whose host is late, but takes no longer for a step than those of its peers, is none: all
 // are bound by their hosts, and while its peers wait for it theirs run ahead.
 //
+// What a rank does in a spell of slowness (slow_spells.h) is no imbalance.
+//
 // What they cost is played (job_replay.h): stragglers with their peers' usual time, all suspects of
 // one host at once; imbalance with every rank at the mean of its peers.
 #pragma once
@@ -42,6 +44,10 @@ struct JobSaving {
 
 // Of the recorded and played steps. O(steps).
 JobSaving SavingOf(const JobReplay& replay, const JobChange& change);
+// Of steps of these lengths over those.
+JobSaving SavingBetween(const std::vector<double>& before, const std::vector<double>& after);
+
+class SpellSteps;
 
 // What a straggler does longer than its peers.
 enum class Slowness : std::uint8_t {
@@ -83,6 +89,6 @@ struct Skew {
 
 // O(ranks x steps + plays x rows).
 Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
-              const JobReplay& replay);
+              const SpellSteps& spells, const JobReplay& replay);
 
 }  // namespace traceinject

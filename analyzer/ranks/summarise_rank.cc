@@ -158,6 +158,7 @@ GroupOperations DescribeGroup(const Rank& rank, const Device& device, std::uint3
   group.nodes = communicator.nodes.value_or(-1);
   group.name = communicator.name;
   group.way = SlowestWay(rank, {index});
+  group.network_gb_per_s = NetworkRate(rank, index);
   return group;
 }
 
@@ -240,13 +241,18 @@ std::vector<HungFacts> HungOn(const Rank& rank, const Device& device, bool first
   return hung;
 }
 
-void SetClock(const Device& device, const std::vector<StepFacts>& steps, RankSummary& to) {
+// What NVML sampled over the regular steps.
+void SetSampled(const Device& device, const std::vector<StepFacts>& steps, RankSummary& to) {
   const auto regular = [](const StepFacts& step) { return step.regular; };
   const auto first = std::find_if(steps.begin(), steps.end(), regular);
   if (first == steps.end()) return;
   const auto last = std::find_if(steps.rbegin(), steps.rend(), regular);
   const SweptDevice swept = SweepDevice(device, {first->time.start, last->time.end});
   const std::optional<Telemetry>& found = swept.telemetry;
+  if (const auto link = HostLinkOf(device, found)) {
+    to.host_link = link->name;
+    to.host_link_gb_per_s = link->gb_per_s;
+  }
   if (!found || !found->busy_sm_clock_mhz) return;
   to.busy_sm_clock_mhz = *found->busy_sm_clock_mhz;
   to.throttled_share =
@@ -309,7 +315,7 @@ std::vector<RankSummary> SummariseRank(const Rank& rank) {
     summary.kernels = CountKernels(rank, device.ops, summary.steps, step_of);
     OperationCollector(rank, device, step_of).Collect(summary);
     summary.hung = HungOn(rank, device, summaries.empty(), hung);
-    SetClock(device, summary.steps, summary);
+    SetSampled(device, summary.steps, summary);
     summaries.push_back(std::move(summary));
   }
   return summaries;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <random>
@@ -63,6 +64,7 @@ GroupOperations RandomGroup(Randomness& random, const RankSummary& of) {
   group.rank = static_cast<int>(random.From(-1, std::max(group.size, 1) - 1));
   group.nodes = static_cast<int>(random.From(-1, 8));
   group.name = random.Text();
+  if (random.Coin()) group.network_gb_per_s = static_cast<double>(random.From(1, 400)) / 8;
   // Whole columns may be unknown.
   const bool launches = random.Coin(), peers = random.Coin(), numbers = random.Coin();
   for (std::int64_t i = of.kinds.empty() ? 0 : random.From(0, 30); i > 0; --i) {
@@ -115,6 +117,10 @@ RankSummary RandomSummary(Randomness& random) {
     summary.hung.push_back({random.Bits(), random.Text(), random.From(-1, 1 << 30),
                             random.From(-1, 1 << 30), random.Time()});
   if (random.Coin()) summary.busy_sm_clock_mhz = static_cast<double>(random.From(0, 1 << 30)) / 7;
+  if (random.Coin()) {
+    summary.host_link = random.Text();
+    summary.host_link_gb_per_s = static_cast<double>(random.From(0, 1000)) / 7;
+  }
   if (random.Coin()) summary.throttled_share = static_cast<double>(random.From(0, 1000)) / 1000;
   return summary;
 }
@@ -135,8 +141,8 @@ std::string Written(const Job& job) {
 }
 
 void ExpectSameGroup(const GroupOperations& a, const GroupOperations& b) {
-  EXPECT_EQ(std::tie(a.hash, a.life, a.size, a.rank, a.nodes, a.name),
-            std::tie(b.hash, b.life, b.size, b.rank, b.nodes, b.name));
+  EXPECT_EQ(std::tie(a.hash, a.life, a.size, a.rank, a.nodes, a.name, a.network_gb_per_s),
+            std::tie(b.hash, b.life, b.size, b.rank, b.nodes, b.name, b.network_gb_per_s));
   EXPECT_EQ(std::tie(a.start, a.end, a.launch, a.exposed_ns, a.blocked_ns),
             std::tie(b.start, b.end, b.launch, b.exposed_ns, b.blocked_ns));
   EXPECT_EQ(std::tie(a.kind, a.peer, a.sequence, a.step),
@@ -148,8 +154,8 @@ void ExpectSame(const RankSummary& a, const RankSummary& b) {
             std::tie(b.path, b.host, b.run_id, b.gpu, b.rank, b.world_size, b.local_rank, b.pid));
   EXPECT_EQ(std::tie(a.device, a.closed, a.start, a.end, a.dropped, a.kinds),
             std::tie(b.device, b.closed, b.start, b.end, b.dropped, b.kinds));
-  EXPECT_EQ(std::tie(a.busy_sm_clock_mhz, a.throttled_share),
-            std::tie(b.busy_sm_clock_mhz, b.throttled_share));
+  EXPECT_EQ(std::tie(a.busy_sm_clock_mhz, a.throttled_share, a.host_link, a.host_link_gb_per_s),
+            std::tie(b.busy_sm_clock_mhz, b.throttled_share, b.host_link, b.host_link_gb_per_s));
   ASSERT_EQ(a.steps.size(), b.steps.size());
   for (std::size_t i = 0; i < a.steps.size(); ++i) {
     const StepFacts &x = a.steps[i], &y = b.steps[i];
@@ -268,6 +274,24 @@ std::string SaidOf(Change change) {
   return read.ok() ? "" : read.error();
 }
 
+// Links and networks came later, within the version.
+TEST(SummaryFileTest, WhatOlderFilesDoNotHoldIsNotKnown) {
+  proto::Summaries message;
+  Job job = TrainingJob(3);
+  job.ranks[0].host_link = "PCIe 5.0 x16";
+  job.ranks[0].host_link_gb_per_s = 63;
+  job.ranks[0].groups[0].network_gb_per_s = 50;
+  ASSERT_TRUE(message.ParseFromString(Written(job).substr(kHeaderBytes)));
+  proto::RankSummary& rank = *message.mutable_ranks(0);
+  EXPECT_EQ(rank.host_link_gb_per_s(), 63);
+  rank.clear_host_link();
+  rank.clear_host_link_gb_per_s();
+  rank.mutable_groups(0)->clear_network_gb_per_s();
+  const auto read = ReadSummaries(Block(message.SerializeAsString()), "x");
+  ASSERT_TRUE(read.ok()) << read.error();
+  ExpectSame(read.value().ranks[0], TrainingJob(3).ranks[0]);
+}
+
 TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
   using Rank = proto::RankSummary;
   const auto group = [](Rank& rank) -> proto::GroupOperations& { return *rank.mutable_groups(0); };
@@ -292,6 +316,8 @@ TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
          }),
          "the step");
   expect(SaidOf([&](Rank& r) { group(r).set_size(1U << 31); }), "size and rank");
+  expect(SaidOf([&](Rank& r) { group(r).set_network_gb_per_s(-1); }), "the rate of the network");
+  expect(SaidOf([&](Rank& r) { r.set_host_link_gb_per_s(INFINITY); }), "the rate of a link");
   expect(SaidOf([&](Rank& r) {
            group(r).set_size(4);
            group(r).set_rank(4);

@@ -125,6 +125,7 @@ void WriteGroup(const GroupOperations& from, proto::GroupOperations& to) {
   to.set_nodes(from.nodes);
   to.set_name(from.name);
   to.set_way(static_cast<std::uint32_t>(from.way));
+  to.set_network_gb_per_s(from.network_gb_per_s);
   const std::size_t rows = from.count();
   const auto difference = [](const auto& column, std::size_t row, std::int64_t first) {
     return Minus(column[row], row == 0 ? first : column[row - 1]);
@@ -172,6 +173,7 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
   if (from.way() > static_cast<std::uint32_t>(NcclWay::kSockets))
     return Error{"the way of a communicator is not known"};
   to.way = static_cast<NcclWay>(from.way());
+  to.network_gb_per_s = from.network_gb_per_s();
   const int rows = from.start_size();
   const Reader launch(from.launch_before(), kUnknownLaunch), exposed(from.exposed_ns(), 0),
       exposed_before(from.exposed_before_ns(), 0), sequence(from.sequence(), 0);
@@ -259,6 +261,8 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   to.set_busy_sm_clock_mhz(from.busy_sm_clock_mhz);
   to.set_throttled_share(from.throttled_share);
   to.set_nvlink_gb_per_s(from.nvlink_gb_per_s);
+  to.set_host_link(from.host_link);
+  to.set_host_link_gb_per_s(from.host_link_gb_per_s);
   to.set_lost_beside_communication(from.lost_beside_communication);
   to.set_host_step_ns(from.host_step_ns);
   for (const std::string& setting : from.nccl_settings) to.add_nccl_settings(setting);
@@ -300,6 +304,8 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
   to.busy_sm_clock_mhz = from.busy_sm_clock_mhz();
   to.throttled_share = from.throttled_share();
   to.nvlink_gb_per_s = from.nvlink_gb_per_s();
+  to.host_link = from.host_link();
+  to.host_link_gb_per_s = from.host_link_gb_per_s();
   to.lost_beside_communication = from.lost_beside_communication();
   to.host_step_ns = from.host_step_ns();
   to.nccl_settings.assign(from.nccl_settings().begin(), from.nccl_settings().end());

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/report/text_notation.h"
+
 namespace traceinject {
 namespace {
 
@@ -27,6 +29,12 @@ std::string HeatStrip(const RankRow& row) {
     strip += mark == std::end(kLateness) ? kLatest : mark->second;
   }
   return strip;
+}
+
+std::string LostText(const RankRow& row) {
+  return row.has_lost_rem()
+             ? fmt::format("{:.0f}/{:.0f} %", 100 * row.lost_rem(), 100 * row.lost_add())
+             : "";
 }
 
 constexpr ColumnOf<RankRow> kRankColumns[] = {
@@ -56,6 +64,10 @@ constexpr ColumnOf<RankRow> kRankColumns[] = {
       "own time over the peers' from part to part of the run: . below 1 %, : 2, - 5, + 10, * 20, # "
       "above"},
      [](const RankRow& row) { return TextIfAny(HeatStrip(row)); }},
+    {{"lost", "rem/add", Unit::kText, Shown::kIfRowsDiffer,
+      "of the time that the job loses: what comes back if only this rank were at the usual of its "
+      "peers, and what remains if all but this one were"},
+     [](const RankRow& row) { return TextIfAny(LostText(row)); }},
     {{"exposed_ns", "exposed", Unit::kTime, Shown::kIfItFits,
       "communication with nothing else running, a step"},
      [](const RankRow& row) { return CellIf(row.has_exposed_ns(), row.exposed_ns()); }},
@@ -88,6 +100,45 @@ constexpr ColumnOf<RankRow> kRankColumns[] = {
      [](const RankRow& row) { return TextIfAny(row.clock_reason()); }},
     {{"file", "file", Unit::kText, Shown::kOnRequest, "that it was recorded to"},
      [](const RankRow& row) { return TextIfAny(row.path()); }},
+};
+
+std::string CarriedOut(const proto::Link& row) {
+  return row.protocol().empty() ? row.algorithm() : row.algorithm() + " " + row.protocol();
+}
+
+constexpr ColumnOf<proto::Link> kLinkColumns[] = {
+    {{"use", "use", Unit::kText, Shown::kAlways, "of the groups"},
+     [](const proto::Link& row) { return TextIfAny(row.use()); }},
+    {{"function", "function", Unit::kText, Shown::kAlways, "of NCCL"},
+     [](const proto::Link& row) { return TextIfAny(row.function()); }},
+    {{"algorithm", "carried out", Unit::kText, Shown::kIfRowsDiffer, "algorithm and protocol"},
+     [](const proto::Link& row) { return TextIfAny(CarriedOut(row)); }},
+    {{"message", "message", Unit::kText, Shown::kAlways, "size S: at least this"},
+     [](const proto::Link& row) {
+       return Cell(MessageSize(row.bucket_low_bytes(), row.latency_bound()));
+     }},
+    {{"ranks", "ranks", Unit::kCount, Shown::kAlways, "of a group"},
+     [](const proto::Link& row) { return Cell(std::int64_t{row.size()}); }},
+    {{"groups", "groups", Unit::kCount, Shown::kAlways, "that did this"},
+     [](const proto::Link& row) { return Cell(row.groups()); }},
+    {{"count", "count", Unit::kCount, Shown::kIfItFits, "operations"},
+     [](const proto::Link& row) { return Cell(row.count()); }},
+    {{"transfer_ns", "transfer", Unit::kTime, Shown::kAlways, "without waiting, the median"},
+     [](const proto::Link& row) { return Cell(row.transfer_ns()); }},
+    {{"busbw_gb_per_s", "busbw", Unit::kGbPerS, Shown::kAlways, "of the median group"},
+     [](const proto::Link& row) { return CellIf(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()); }},
+    {{"slowest_gb_per_s", "slowest", Unit::kGbPerS, Shown::kIfRowsDiffer, "busbw of a group"},
+     [](const proto::Link& row) {
+       return CellIf(row.groups() > 1 && row.has_slowest_gb_per_s(), row.slowest_gb_per_s());
+     }},
+    {{"fastest_gb_per_s", "fastest", Unit::kGbPerS, Shown::kIfRowsDiffer, "busbw of a group"},
+     [](const proto::Link& row) {
+       return CellIf(row.groups() > 1 && row.has_fastest_gb_per_s(), row.fastest_gb_per_s());
+     }},
+    {{"link_share", "of link", Unit::kShare, Shown::kAlways, "busbw of its published rate"},
+     [](const proto::Link& row) { return CellIf(row.has_link_share(), row.link_share()); }},
+    {{"link", "link", Unit::kName, Shown::kIfItFits, "the slowest between the ranks"},
+     [](const proto::Link& row) { return TextIfAny(row.link()); }},
 };
 
 // An operation with the name of its last rank.
@@ -144,6 +195,10 @@ std::string RankLabel(const proto::Ranks& ranks, int row) {
 std::vector<TableColumn> RankColumns() { return ColumnsOf<RankRow>(kRankColumns); }
 
 Table RankTable(const proto::Ranks& ranks) { return TableOf<RankRow>(kRankColumns, ranks.ranks()); }
+
+Table LinkTable(const proto::Ranks& ranks) {
+  return TableOf<proto::Link>(kLinkColumns, ranks.links());
+}
 
 std::vector<TableColumn> CollectiveColumns() {
   return ColumnsOf<NamedCollective>(kCollectiveColumns);

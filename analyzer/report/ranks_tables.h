@@ -17,6 +17,9 @@ std::string RankLabel(const proto::Ranks& ranks, int row);
 std::vector<TableColumn> RankColumns();
 Table RankTable(const proto::Ranks& ranks);
 
+// What the links between ranks carry.
+Table LinkTable(const proto::Ranks& ranks);
+
 // Operations matched across ranks: those that the message holds.
 std::vector<TableColumn> CollectiveColumns();
 Table CollectiveTable(const proto::Ranks& ranks);

@@ -55,7 +55,11 @@ std::string DimsText(const google::protobuf::RepeatedField<std::int32_t>& dims) 
 std::string MessageSize(const proto::NcclRow& row) {
   if (!row.has_bucket_low_bytes()) return kUnknown;
   if (row.bucket_high_bytes() <= 1) return "empty";
-  return fmt::format("{}+{}", BinaryBytes(row.bucket_low_bytes()), row.latency_bound() ? " *" : "");
+  return MessageSize(row.bucket_low_bytes(), row.latency_bound());
+}
+
+std::string MessageSize(std::int64_t least_bytes, bool latency_bound) {
+  return fmt::format("{}+{}", BinaryBytes(least_bytes), latency_bound ? " *" : "");
 }
 
 const char* HealthGradeText(proto::Health::Grade grade) {

@@ -30,5 +30,6 @@ std::string WithheldText(const proto::Report& report, const proto::Withheld& wit
 std::string DimsText(const google::protobuf::RepeatedField<std::int32_t>& dims);
 // "64 KiB+ *": from the lower end of the row's sizes on; the star: bound by latency.
 std::string MessageSize(const proto::NcclRow& row);
+std::string MessageSize(std::int64_t least_bytes, bool latency_bound);
 
 }  // namespace traceinject

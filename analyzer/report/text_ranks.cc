@@ -16,6 +16,9 @@ namespace {
 
 // An error of the replay from which on savings are rough.
 constexpr double kRoughReplay = 0.05;
+// Causes of lost time: of what is lost, and rows.
+constexpr double kLeastShownShare = 0.05;
+constexpr std::size_t kMostCauses = 12;
 
 void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
   page.Sentence(
@@ -81,6 +84,31 @@ void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
   page.Sentence("own time of the stages: " + own);
 }
 
+void WriteLost(const proto::Ranks& ranks, TextPage& page) {
+  const proto::LostTime& lost = ranks.lost();
+  if (lost.causes_size() == 0) return;
+  page.Heading("Where time is lost");
+  page.Sentence(fmt::format(
+      "A step takes {} more than it would with every rank, stage and group at the usual of its "
+      "like "
+      "({}). rem: the share of that which comes back if only this one were; add: the share that "
+      "remains if all but this one were.",
+      FormatTime(lost.lost_ns()), FormatTime(lost.ideal_ns())));
+  if (lost.worst_ranks() > 1)
+    page.Sentence(fmt::format(
+        "Played one by one: {} of {}, those furthest over their peers. The worst {} together: "
+        "rem {}.",
+        FormatCount(lost.ranks_played()), Plural(ranks.ranks_size(), "rank"),
+        FormatCount(lost.worst_ranks()), Percent(lost.worst_rem())));
+  TextRows rows{{"cause", "rem", "add"}};
+  for (const proto::LostCause& cause : lost.causes()) {
+    if (std::max(cause.rem(), cause.add()) < kLeastShownShare || rows.size() > kMostCauses)
+      continue;
+    rows.push_back({cause.name(), Percent(cause.rem()), Percent(cause.add())});
+  }
+  if (rows.size() > 1) page.Table(rows, 1, 2);
+}
+
 // How far the clocks were apart, and which could not be aligned.
 void WriteClocks(const proto::Ranks& ranks, TextPage& page) {
   int aligned = 0, furthest = -1;
@@ -134,9 +162,11 @@ std::string WriteRanksText(const proto::Ranks& ranks, const TextOptions& options
   TextPage page(options.color, options.width);
   WriteTitle(ranks, page);
   WriteFindings(ranks, page);
+  WriteLost(ranks, page);
   WriteRows(ranks, options, rows == 0 ? static_cast<std::size_t>(ranks.ranks_size()) : rows, page);
   WriteClocks(ranks, page);
   WriteGroups(ranks, page);
+  WriteLinks(ranks, page, options.width);
   WritePipeline(ranks, page);
   for (const std::string& note : ranks.notes()) page.Sentence("note: " + note);
   return page.text();

@@ -57,6 +57,56 @@ TEST(TextRanksTest, ShowsTheRanksFurthestOverTheirPeers) {
   EXPECT_NE(WriteRanksText(ManyRanks(100), {}, 0).find("10.00 us"), std::string::npos);
 }
 
+TEST(TextRanksTest, TellsLinksAndTheirSlowGroups) {
+  proto::Ranks ranks = ManyRanks(4);
+  proto::Link& link = *ranks.add_links();
+  link.set_use("data");
+  link.set_function("AllReduce");
+  link.set_size(8);
+  link.set_groups(4);
+  link.set_bucket_low_bytes(32 << 20);
+  link.set_busbw_gb_per_s(180);
+  link.set_link("NVLink");
+  link.set_link_share(0.4);
+  for (int i = 0; i < 6; ++i) {
+    proto::SlowGroup& slow = *link.add_slow();
+    slow.set_ranks("ranks 0-7");
+    slow.set_ratio(3);
+    slow.set_busbw_gb_per_s(60);
+  }
+  link.set_slow_groups(20);
+  const std::string text = WriteRanksText(ranks, {});
+  EXPECT_NE(text.find("40.0 %  ###.....  NVLink"), std::string::npos) << text;
+  EXPECT_NE(text.find("slow: AllReduce of 32 MiB+ among ranks 0-7: 60.0 GB/s, 3.00 times"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("slow: 16 more groups"), std::string::npos) << text;
+  EXPECT_EQ(text.find("below 1 MiB"), std::string::npos) << text;
+  link.set_latency_bound(true);
+  EXPECT_NE(WriteRanksText(ranks, {}).find("below 1 MiB"), std::string::npos);
+}
+
+TEST(TextRanksTest, SharesOutWhatIsLost) {
+  proto::Ranks ranks = ManyRanks(4);
+  EXPECT_EQ(WriteRanksText(ranks, {}).find("Where time is lost"), std::string::npos);
+  proto::LostTime& lost = *ranks.mutable_lost();
+  lost.set_worst_ranks(31);
+  lost.set_worst_rem(0.875);
+  for (const double share : {0.75, 0.01}) {
+    proto::LostCause& cause = *lost.add_causes();
+    cause.set_name(share > 0.5 ? "stage 3" : "stage 4");
+    cause.set_rem(share);
+    cause.set_add(share);
+  }
+  ranks.mutable_ranks(2)->set_lost_rem(0.6);
+  ranks.mutable_ranks(2)->set_lost_add(0.9);
+  const std::string text = WriteRanksText(ranks, {.width = 140});
+  EXPECT_NE(text.find("stage 3  75.0 %  75.0 %"), std::string::npos) << text;
+  EXPECT_EQ(text.find("stage 4"), std::string::npos) << "next to nothing";
+  EXPECT_NE(text.find("The worst 31 together: rem 87.5 %"), std::string::npos) << text;
+  EXPECT_NE(text.find("60/90 %"), std::string::npos) << text;
+}
+
 TEST(TextRanksTest, FitsTheWidth) {
   const std::string text = WriteRanksText(ManyRanks(4), {});
   for (std::size_t at = 0; at < text.size();) {

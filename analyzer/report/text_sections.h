@@ -12,6 +12,7 @@
 
 #include "analyzer/report/text.h"
 #include "analyzer/report/text_layout.h"
+#include "schemas/ranks.pb.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
@@ -41,6 +42,10 @@ void WriteVerdict(TextReport& to);
 // text_rank_findings.cc
 // What ranks do to each other: as one section of the report, and for a page of its own.
 void WriteRankFindings(const Repeated<proto::RankFinding>& findings, TextPage& page);
+
+// text_links.cc
+// What the links between ranks carry; nothing where nothing is known.
+void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width);
 
 // text_stalls.cc
 // What a run that hung is opened for, before all else; nothing for another one.
