@@ -7,13 +7,14 @@
 #include <memory>
 #include <span>
 
+#include "analyzer/metrics/played_ops.h"
+
 namespace traceinject {
 namespace {
 
 constexpr TimeNs kDefaultLatencyNs = 8'000;
 constexpr TimeNs kAsyncCopyCallNs = 10'000;
 constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
-constexpr TimeNs kClockNs = 2'000;
 
 // The fifth percentile of launch latency where the device was idle. With work in store the latency
 // says how far the host was ahead, nothing else.
@@ -58,63 +59,6 @@ class LaunchTimes {
   }
 
   std::vector<Block> blocks_, free_;
-};
-
-// What of an operation is the same in all scenarios.
-struct PlayedOp {
-  TimeNs length = 0;
-  TimeNs gap = 0;      // from the end of all before it to its start; below 0: it overlapped them
-  TimeNs latency = 0;  // from its launch to its start, where that is known
-  std::uint32_t launch = kNone;
-  bool launch_known = false;  // else nobody knows when it was launched
-  bool late = false;          // launched after the end of all before it
-};
-
-// Works these out once for all players, a stretch of rows at a time.
-class PlayedOps {
- public:
-  PlayedOps(const ApiCalls& api, const GpuOps& ops, TimeNs begin, TimeNs usual_latency_ns)
-      : api_(api), ops_(ops), recorded_(begin), usual_latency_ns_(usual_latency_ns) {}
-
-  // Some of the operations from that row on, at least one.
-  std::span<const PlayedOp> From(std::uint32_t row) {
-    if (row == first_ + played_.size()) Play(row);
-    return std::span(played_).subspan(row - first_);
-  }
-  // Those before a row are no longer asked for.
-  void GiveUp(std::uint32_t row) {
-    played_.erase(played_.begin(), played_.begin() + (row - first_));
-    first_ = row;
-  }
-
- private:
-  static constexpr std::size_t kStretch = 1024;
-
-  void Play(std::size_t row) {
-    const std::size_t end = std::min(ops_.size(), row + kStretch);
-    for (; row < end; ++row) {
-      const TimeNs start = ops_.start[row];
-      PlayedOp op;
-      op.length = ops_.end[row] - start;
-      op.gap = start - recorded_;
-      op.launch = ops_.launch[row];
-      if (op.launch != kNone) {
-        const TimeNs called = api_.start[op.launch];
-        op.launch_known = called <= start + kClockNs;
-        op.late = op.launch_known && op.gap > 0 && called > recorded_;
-        op.latency = op.late ? start - called : std::min(start - called, usual_latency_ns_);
-      }
-      played_.push_back(op);
-      recorded_ = std::max(recorded_, ops_.end[row]);
-    }
-  }
-
-  const ApiCalls& api_;
-  const GpuOps& ops_;
-  std::vector<PlayedOp> played_;
-  std::uint32_t first_ = 0;  // row of the first of these
-  TimeNs recorded_;          // end of all before the next
-  const TimeNs usual_latency_ns_;
 };
 
 }  // namespace
@@ -475,8 +419,8 @@ bool Replay::Changes(const Scenario& scenario) const {
 }
 
 std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& scenarios,
-                                                StopFlag stop) const {
-  PlayedOps played(rank_.api, ops_, begin_, usual_latency_ns_);
+                                                StopFlag stop, const Residuals* residuals) const {
+  PlayedOps played(rank_.api, ops_, begin_, usual_latency_ns_, residuals);
   std::deque<Player> players;
   for (const Scenario& scenario : scenarios) players.emplace_back(*this, scenario, played);
   const auto runs_later = [](const Player& a, const Player& b) {

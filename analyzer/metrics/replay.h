@@ -78,6 +78,17 @@ struct Scenario {
   }
 };
 
+// What an operation has of its own beside its length: see l and q above.
+struct Residual {
+  std::int32_t gap_ns = 0, latency_ns = 0;
+};
+
+// Instead of the recorded ones, of the operations from a row on.
+struct Residuals {
+  std::uint32_t first = 0;
+  std::vector<Residual> of_ops;
+};
+
 class Replay {
  public:
   // All must outlive it. O(n log n).
@@ -92,7 +103,10 @@ class Replay {
   // The same for several, played side by side: what one reads is still in the cache for the next.
   // Stopped: some are empty.
   std::vector<std::vector<TimeNs>> RunAll(const std::vector<Scenario>& scenarios,
-                                          StopFlag stop = nullptr) const;
+                                          StopFlag stop = nullptr,
+                                          const Residuals* residuals = nullptr) const;
+  // From launch to start where the device is idle.
+  TimeNs usual_latency_ns() const { return usual_latency_ns_; }
 
  private:
   friend class Player;

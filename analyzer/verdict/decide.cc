@@ -17,6 +17,8 @@ constexpr double kMostAcausal = 0.01;
 constexpr double kMostLost = 0.01;
 // A thread that waits now and then for something unrecorded uses less of its processor.
 constexpr double kComputingLoad = 0.9;
+// The share of the step that the model takes from the recording without explaining it.
+constexpr double kMostResidual = 0.1, kResidualConfidence = 0.5;
 constexpr double kThinMargin = 0.02;
 constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
 constexpr double kLossyConfidence = 0.8, kSureOfSteps = 0.8;
@@ -123,12 +125,24 @@ void CapOfRanks(Decision& decision, const Grounds& grounds) {
   }
 }
 
+void CapOfReplay(Decision& decision, const Savings& savings) {
+  const double error = std::max(savings.replay_error, savings.check ? savings.check->error : 0);
+  decision.confidence *= std::max(0.0, 1 - error / kReplayErrorLimit);
+  if (decision.cause == nullptr || !savings.check ||
+      savings.check->residual_share <= kMostResidual)
+    return;
+  decision.confidence = std::min(decision.confidence, kResidualConfidence);
+  decision.caveats.push_back(
+      fmt::format("{} of the step is gaps between operations that nothing recorded explains.",
+                  Percent(savings.check->residual_share)));
+}
+
 void CapConfidence(Decision& decision, const Savings& savings, const Grounds& grounds) {
   double& confidence = decision.confidence;
   if (decision.cause != nullptr && decision.cause->finding != nullptr)
     CapOfRanks(decision, grounds);
   else
-    confidence *= std::max(0.0, 1 - savings.replay_error / kReplayErrorLimit);
+    CapOfReplay(decision, savings);
   if (grounds.lossy) confidence *= kLossyConfidence;
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);

@@ -156,6 +156,7 @@ class Estimator {
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
+    found.check = CheckReplay(replay_, *judged_.rank, *judged_.device, judged_.steps, stop);
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
     auto without = lengths.begin() + 2;
     for (const Cause& cause : causes)

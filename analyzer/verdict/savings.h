@@ -27,6 +27,7 @@
 #include "analyzer/metrics/host_timeline.h"
 #include "analyzer/metrics/kernel_savings.h"
 #include "analyzer/metrics/replay.h"
+#include "analyzer/metrics/replay_check.h"
 #include "analyzer/metrics/step_kinds.h"
 #include "analyzer/metrics/steps.h"
 #include "analyzer/model/run.h"
@@ -74,6 +75,7 @@ struct Savings {
   double recording_ns = 0;  // of that, what recording added
   std::size_t steps = 0;
   double replay_error = 0;            // share
+  std::optional<ReplayCheck> check;   // of the replay; empty: too few steps
   Scenario unchanged;                 // but for what recording added
   std::vector<CauseSaving> causes;    // largest first
   std::vector<KernelSaving> kernels;  // what the causes of class compute rest on
