@@ -55,8 +55,7 @@ class Search {
         rows_[ops_.stream[op]].push_back(op);
     }
     for (const std::vector<std::uint32_t>& rows : rows_) SearchStream(rows);
-    std::sort(saving_.lengths.begin(), saving_.lengths.end(),
-              [](const OpLength& a, const OpLength& b) { return a.row < b.row; });
+    SortByRow(saving_.lengths, 0);
     if (!saving_.lengths.empty()) Tell();
     return std::move(saving_);
   }

@@ -56,6 +56,7 @@ class Search {
   }
 
   KernelSaving Find(OpRange range) {
+    if (std::find(parts_.begin(), parts_.end(), Part::kPointwise) == parts_.end()) return {};
     for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
       if (ops_.kind[op] != OpKind::kKernel) continue;
       kernels_ns_ += LengthOf(op);
@@ -64,8 +65,7 @@ class Search {
       if (parts_[shape] == Part::kOther) End(RunOf(op));
     }
     for (Run& run : runs_) End(run);
-    std::sort(saving_.lengths.begin(), saving_.lengths.end(),
-              [](const OpLength& a, const OpLength& b) { return a.row < b.row; });
+    SortByRow(saving_.lengths, 0);
     if (!saving_.lengths.empty()) Tell();
     return std::move(saving_);
   }
@@ -86,6 +86,7 @@ class Search {
 
   void End(Run& run) {
     if (run.size() >= kFewest) {
+      const std::size_t before = saving_.lengths.size();
       std::stable_sort(run.begin(), run.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
       for (auto first = run.begin(); first != run.end();) {
@@ -94,6 +95,7 @@ class Search {
         Fuse(first, end);
         first = end;
       }
+      SortByRow(saving_.lengths, before);
     }
     run.clear();
   }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/kernel_savings.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "analyzer/common/parallel.h"
 #include "analyzer/metrics/attention_savings.h"
 #include "analyzer/metrics/clock_savings.h"
 #include "analyzer/metrics/fusion_savings.h"
@@ -27,6 +30,12 @@ std::vector<TimeNs> SavedInSteps(const GpuOps& ops, const Steps& steps,
 
 }  // namespace
 
+void SortByRow(std::vector<OpLength>& lengths, std::size_t first) {
+  const auto begin = lengths.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto by_row = [](const OpLength& a, const OpLength& b) { return a.row < b.row; };
+  if (!std::is_sorted(begin, lengths.end(), by_row)) std::sort(begin, lengths.end(), by_row);
+}
+
 OpRange OpsOfSteps(const GpuOps& ops, const Steps& steps) {
   if (steps.steps.empty()) return {0, 0};
   return StartingIn(ops, {steps.start_ns, steps.steps.back().time.end});
@@ -36,15 +45,16 @@ std::vector<KernelSaving> FindKernelSavings(const Rank& rank, const Device& devi
                                             const Steps& steps, double least_share) {
   const OpRange range = OpsOfSteps(device.ops, steps);
   const LibraryCalls calls(rank);
-  std::vector<KernelSaving> all;
-  ProductSavings products = FindProductSavings(rank, device, calls, range);
-  all.push_back(std::move(products.low_precision));
-  all.push_back(std::move(products.inefficient));
-  all.push_back(FindAttentionSaving(rank, device, calls, range));
-  all.push_back(FindFusionSaving(rank, device, range));
-  all.push_back(FindClockSaving(device, range));
+  ProductSavings products;
+  KernelSaving attention, fusion, clock;
+  RunInParallel({[&] { products = FindProductSavings(rank, device, calls, range); },
+                 [&] { attention = FindAttentionSaving(rank, device, calls, range); },
+                 [&] { fusion = FindFusionSaving(rank, device, range); },
+                 [&] { clock = FindClockSaving(device, range); }});
   std::vector<KernelSaving> found;
-  for (KernelSaving& saving : all) {
+  for (KernelSaving* one :
+       {&products.low_precision, &products.inefficient, &attention, &fusion, &clock}) {
+    KernelSaving& saving = *one;
     if (saving.lengths.empty()) continue;
     saving.saved_ns = SavedInSteps(device.ops, steps, saving.lengths);
     TimeNs saved = 0, whole = 0;

@@ -50,6 +50,9 @@ struct KernelSaving {
 std::vector<KernelSaving> FindKernelSavings(const Rank& rank, const Device& device,
                                             const Steps& steps, double least_share);
 
+// Those from the index `first` on. As a rule they stand in order already. O(n log n).
+void SortByRow(std::vector<OpLength>& lengths, std::size_t first);
+
 // The operations that start in the steps. O(log operations).
 OpRange OpsOfSteps(const GpuOps& ops, const Steps& steps);
 

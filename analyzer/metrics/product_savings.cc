@@ -109,7 +109,7 @@ class Search {
   }
 
   ProductSavings Find(OpRange range) {
-    if (spec_ == nullptr) return {};
+    if (spec_ == nullptr || !MayFind()) return {};
     const GpuOps& ops = device_.ops;
     for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
       if (ops.kind[op] != OpKind::kKernel) continue;
@@ -149,6 +149,13 @@ class Search {
     kernel.unaligned = LoadsUnalignedRows(name);
     kernel.older = IsBuiltForOlderGpu(kernel.traits, device_);
     return kernel;
+  }
+
+  // Without sizes only precision is left.
+  bool MayFind() const {
+    return rank_.gemms.size() > 0 ||
+           std::any_of(kernels_.begin(), kernels_.end(),
+                       [this](const Kernel& k) { return LowersPrecision(k); });
   }
 
   void ChooseType() {

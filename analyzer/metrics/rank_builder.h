@@ -168,13 +168,16 @@ class RankBuilder {
     rank_.memory.release.back() = true;
   }
   void AddGemm(TimeNs start, TimeNs end, const GemmShape& shape, std::uint32_t thread = 0) {
-    rank_.gemm_shapes.push_back(shape);
-    rank_.gemm_shapes.back().function = String("cublasGemmEx");
+    GemmShape named = shape;
+    named.function = String("cublasGemmEx");
+    std::vector<GemmShape>& shapes = rank_.gemm_shapes;
+    auto known = std::find(shapes.begin(), shapes.end(), named);
+    if (known == shapes.end()) known = shapes.insert(known, named);
     Gemms& gemms = rank_.gemms;
     gemms.start.push_back(start);
     gemms.end.push_back(end);
     gemms.thread.push_back(thread);
-    gemms.shape.push_back(static_cast<std::uint32_t>(rank_.gemm_shapes.size() - 1));
+    gemms.shape.push_back(static_cast<std::uint32_t>(known - shapes.begin()));
   }
   // `end` kOpen: not known.
   void AddAttention(TimeNs start, TimeNs end, const AttentionShape& shape, bool backward = false,

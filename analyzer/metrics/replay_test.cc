@@ -48,6 +48,56 @@ struct Played {
   GapCauses causes;
 };
 
+// Kernels that take half as long: the program waits for its kernels, until its host is what limits
+// it.
+TEST(ReplayTest, OperationsTakeOtherTimes) {
+  Played played(0);
+  const GpuOps& ops = played.builder.rank().devices[0].ops;
+  std::vector<OpLength> lengths;
+  Scenario scenario;
+  scenario.lengths = &lengths;
+  for (const TimeNs length : {15 * kUs, 5 * kUs}) {
+    lengths.clear();
+    for (std::uint32_t row = 0; row < ops.size(); ++row) lengths.push_back({row, length});
+    const std::vector<TimeNs> steps = played.Run(scenario);
+    const TimeNs expected = 10 * std::max(length, 10 * kUs);  // the host launches every 10 us
+    for (std::size_t i = 1; i < steps.size(); ++i)
+      EXPECT_NEAR(static_cast<double>(steps[i]), static_cast<double>(expected), 3.0 * kUs) << i;
+  }
+  lengths.clear();
+  EXPECT_EQ(played.Run(scenario), played.Run({}));
+}
+
+// Nothing that ran beside a long operation begins before that one did, once that is short.
+TEST(ReplayTest, ShorterOperationsKeepTheOrder) {
+  RankBuilder builder;
+  builder.rank().streams.push_back({0, 1, 8});
+  for (int step = 0; step < 5; ++step) {
+    const TimeNs at = step * 1'000 * kUs;
+    const std::uint32_t call = builder.AddApi(at, at + kUs, "cudaLaunchKernel");
+    builder.UseStream(0);
+    builder.AddKernel(at + 10 * kUs, at + 900 * kUs, kGemm, call);
+    builder.UseStream(1);
+    builder.AddKernel(at + 100 * kUs, at + 400 * kUs, "flash_fwd_kernel", call);
+    builder.AddStepMark(at + 2 * kUs);
+  }
+  builder.rank().end = 5'000 * kUs;
+  const Rank& rank = builder.rank();
+  const Device& device = rank.devices[0];
+  const Steps steps = FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()});
+  const HostTimeline timeline = BuildHostTimeline(rank, device);
+  const GapCauses causes = SplitSteps(rank, device, timeline, steps);
+  std::vector<OpLength> lengths;
+  for (std::uint32_t row = 0; row < device.ops.size(); row += 2) lengths.push_back({row, 50 * kUs});
+  Scenario scenario;
+  scenario.lengths = &lengths;
+  const std::vector<TimeNs> played = Replay(rank, device, timeline, causes, steps).Run(scenario);
+  ASSERT_EQ(played.size(), steps.steps.size());
+  // A launch every 1,000 us by the host: no step is shorter for it, and none longer.
+  for (std::size_t i = 1; i < played.size(); ++i)
+    EXPECT_NEAR(static_cast<double>(played[i]), 1e6, 20e3) << i;
+}
+
 // Where a scenario is said to change nothing, its replay is that of none.
 TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
   std::vector<Scenario> scenarios(3);

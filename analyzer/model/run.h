@@ -282,6 +282,7 @@ struct GemmShape {
   std::int64_t m = 0, n = 0, k = 0, batch = 0;
   bool trans_a = false, trans_b = false;
   int type_a = -1, type_b = -1, type_c = -1, compute_type = -1;
+  bool operator==(const GemmShape&) const = default;
 };
 
 // Calls for matrix products.
