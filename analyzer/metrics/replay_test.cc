@@ -55,7 +55,7 @@ TEST(ReplayTest, OperationsTakeOtherTimes) {
   const GpuOps& ops = played.builder.rank().devices[0].ops;
   std::vector<OpLength> lengths;
   Scenario scenario;
-  scenario.lengths = &lengths;
+  scenario.lengths = std::make_shared<const std::vector<OpLength>>(lengths);
   for (const TimeNs length : {15 * kUs, 5 * kUs}) {
     lengths.clear();
     for (std::uint32_t row = 0; row < ops.size(); ++row) lengths.push_back({row, length});
@@ -90,7 +90,7 @@ TEST(ReplayTest, ShorterOperationsKeepTheOrder) {
   std::vector<OpLength> lengths;
   for (std::uint32_t row = 0; row < device.ops.size(); row += 2) lengths.push_back({row, 50 * kUs});
   Scenario scenario;
-  scenario.lengths = &lengths;
+  scenario.lengths = std::make_shared<const std::vector<OpLength>>(lengths);
   const std::vector<TimeNs> played = Replay(rank, device, timeline, causes, steps).Run(scenario);
   ASSERT_EQ(played.size(), steps.steps.size());
   // A launch every 1,000 us by the host: no step is shorter for it, and none longer.

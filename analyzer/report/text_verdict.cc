@@ -21,6 +21,14 @@ std::string FixOrderText(const proto::Verdict& verdict) {
   return text;
 }
 
+std::string CheckText(const proto::ReplayCheck& check) {
+  return fmt::format(
+      "the replay foretells each half of {} steps from the other one to {} (single steps: median "
+      "{}, worst {}); {} of the step it cannot explain",
+      check.steps(), Percent(check.error()), Percent(check.median_step_error()),
+      Percent(check.worst_step_error()), Percent(check.residual_share()));
+}
+
 }  // namespace
 
 // "dataloader: a step would take 125.2 ms instead of 177.6 ms, saving ...".
@@ -52,6 +60,7 @@ void WriteVerdict(TextReport& to) {
       text += fmt::format("; next {} with {}, margin {} of the step", LabelOn(verdict.runner_up()),
                           FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
     to.page.Sentence(text);
+    if (verdict.has_replay_check()) to.page.Sentence(CheckText(verdict.replay_check()));
   }
   if (verdict.fix_order_size() > 1) to.page.Sentence(FixOrderText(verdict));
   for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);

@@ -271,6 +271,14 @@ void SayBetweenRanks(const proto::Ranks& ranks, proto::Verdict& to) {
   }
 }
 
+void CheckOf(const ReplayCheck& check, proto::ReplayCheck& to) {
+  to.set_steps(static_cast<std::int64_t>(check.steps));
+  to.set_error(check.error);
+  to.set_median_step_error(check.median_step_error);
+  to.set_worst_step_error(check.worst_step_error);
+  to.set_residual_share(check.residual_share);
+}
+
 void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
                const proto::Ranks& between, TimeNs origin, proto::Verdict& to) {
   to.set_label(decision.label);
@@ -281,6 +289,7 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   to.set_step_ns(Whole(savings.step_ns));
   to.set_recording_ns(Whole(savings.recording_ns));
   to.set_replay_error(savings.replay_error);
+  if (savings.check) CheckOf(*savings.check, *to.mutable_replay_check());
   to.set_confidence(decision.confidence);
   to.set_abstained(decision.abstained);
   if (decision.cause != nullptr) {
@@ -357,6 +366,7 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_steps();
   verdict.clear_recording_ns();
   verdict.clear_replay_error();
+  verdict.clear_replay_check();
 }
 
 }  // namespace

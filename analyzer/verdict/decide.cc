@@ -128,8 +128,7 @@ void CapOfRanks(Decision& decision, const Grounds& grounds) {
 void CapOfReplay(Decision& decision, const Savings& savings) {
   const double error = std::max(savings.replay_error, savings.check ? savings.check->error : 0);
   decision.confidence *= std::max(0.0, 1 - error / kReplayErrorLimit);
-  if (decision.cause == nullptr || !savings.check ||
-      savings.check->residual_share <= kMostResidual)
+  if (decision.cause == nullptr || !savings.check || savings.check->residual_share <= kMostResidual)
     return;
   decision.confidence = std::min(decision.confidence, kResidualConfidence);
   decision.caveats.push_back(
