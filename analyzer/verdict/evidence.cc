@@ -13,7 +13,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/model/intervals.h"
-#include "analyzer/verdict/label_on.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {
