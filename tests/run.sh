@@ -147,6 +147,7 @@ python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
 check "checkers of the hardware scripts" "$python" tests/gpu/checkers_test.py
 check "scoring of verdicts" python3 tests/gpu/verdict_test.py
 check "scoring of findings across ranks" python3 tests/gpu/ranks_test.py
+check "scoring of verdicts across ranks" python3 tests/gpu/rank_verdicts_test.py
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted
 else

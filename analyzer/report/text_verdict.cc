@@ -4,22 +4,10 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/report/text_sections.h"
-#include "analyzer/verdict/label_on.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {
-
-// "fix order: dataloader 41.20 ms -> 23.00 ms, then launch_bound -> 18.10 ms".
-std::string FixOrderText(const proto::Verdict& verdict) {
-  std::string text = "fix order:";
-  std::int64_t before_ns = verdict.step_ns() - verdict.recording_ns();
-  for (const proto::FixStep& step : verdict.fix_order()) {
-    const bool first = &step == &verdict.fix_order(0);
-    text += fmt::format("{} {}{} -> {}", first ? "" : ", then", LabelOn(step),
-                        first ? " " + FormatTime(before_ns) : "", FormatTime(step.step_ns()));
-  }
-  return text;
-}
 
 std::string CheckText(const proto::ReplayCheck& check) {
   return fmt::format(
@@ -62,7 +50,8 @@ void WriteVerdict(TextReport& to) {
     to.page.Sentence(text);
     if (verdict.has_replay_check()) to.page.Sentence(CheckText(verdict.replay_check()));
   }
-  if (verdict.fix_order_size() > 1) to.page.Sentence(FixOrderText(verdict));
+  if (const std::string fixes = FixOrderText(verdict); !fixes.empty())
+    to.page.Sentence("fix order: " + fixes);
   for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);
   for (const std::string& caveat : verdict.caveats()) to.page.Sentence("but: " + caveat);
   if (verdict.evidence_size() > 0) to.page.Line(fmt::format("  evidence ({}):", verdict.device()));
@@ -70,8 +59,8 @@ void WriteVerdict(TextReport& to) {
     to.page.Sentence("- " + evidence.text(), 4);
   if (verdict.levers_size() > 0) to.page.Line("  what to change:");
   for (const proto::Lever& lever : verdict.levers()) {
-    to.page.Sentence("- " + lever.setting() + (lever.change().empty() ? "" : ": " + lever.change()),
-                     4);
+    to.page.Sentence(
+        "- " + SettingText(lever) + (lever.change().empty() ? "" : ": " + lever.change()), 4);
     if (!lever.source().empty()) to.page.Sentence("[" + lever.source() + "]", 8);
   }
   to.page.Line("");

@@ -58,6 +58,29 @@ Buckets Collect(const Rank& rank, const NcclLinks& links, const Intervals& times
   return found;
 }
 
+std::int64_t MedianOf(std::vector<std::int64_t>& bytes) {
+  const auto middle = bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2);
+  std::nth_element(bytes.begin(), middle, bytes.end());
+  return *middle;
+}
+
+// What decides how fast it goes over this way.
+std::string_view SettingsOf(NcclWay way) {
+  switch (way) {
+    case NcclWay::kGpuToGpu:
+      return "NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS, NCCL_NVLS_ENABLE";
+    case NcclWay::kHostMemory:
+      return "NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, NCCL_MAX_NCHANNELS";
+    case NcclWay::kNetwork:
+      return "NCCL_IB_HCA, NCCL_NET_GDR_LEVEL, NCCL_IB_QPS_PER_CONNECTION, NCCL_ALGO, NCCL_PROTO";
+    case NcclWay::kSockets:
+      return "NCCL_IB_DISABLE, NCCL_SOCKET_IFNAME, NCCL_SOCKET_NTHREADS, NCCL_NSOCKS_PERTHREAD";
+    case NcclWay::kUnknown:
+      break;
+  }
+  return "NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS, NCCL_P2P_LEVEL, NCCL_NVLS_ENABLE";
+}
+
 void Add(std::string_view name, std::string text, std::string_view setting, std::string_view change,
          std::string_view source, proto::DeviceReport& to) {
   proto::LinkFinding& one = *to.add_link_findings();
@@ -80,13 +103,12 @@ void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to) {
   if (buckets.total_bytes < steps * kFewGradientBytes ||
       static_cast<double>(buckets.kernel_ns) < kWorthAWord * static_cast<double>(Length(times)))
     return;
-  const auto middle = buckets.bytes.begin() + static_cast<std::ptrdiff_t>(buckets.bytes.size() / 2);
-  std::nth_element(buckets.bytes.begin(), middle, buckets.bytes.end());
-  const bool small = *middle < kSmallBucketBytes;
-  if (!small && *middle <= kLargeBucketBytes) return;
+  const std::int64_t median = MedianOf(buckets.bytes);
+  const bool small = median < kSmallBucketBytes;
+  if (!small && median <= kLargeBucketBytes) return;
   const std::string text = fmt::format(
       "gradients are exchanged in buckets of {} (median), {} a step; 25 to 100 MB are advised",
-      FormatBytes(*middle), FormatCount(static_cast<std::int64_t>(buckets.bytes.size()) / steps));
+      FormatBytes(median), FormatCount(static_cast<std::int64_t>(buckets.bytes.size()) / steps));
   if (buckets.scattered) {
     Add(small ? "small_buckets" : "large_buckets", text,
         small ? "FSDP: fully_shard on larger parts of the model (wrapping policy)"
@@ -103,7 +125,15 @@ void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to) {
   }
 }
 
-void AddSlowCommunication(std::string_view label, proto::DeviceReport& to) {
+std::optional<std::int64_t> MedianBucketBytes(const JudgedDevice& judged) {
+  if (judged.rank->collectives.size() == 0) return std::nullopt;
+  Buckets buckets =
+      Collect(*judged.rank, LinkNccl(*judged.rank, *judged.device), judged.steps.regular_times());
+  if (buckets.bytes.empty()) return std::nullopt;
+  return MedianOf(buckets.bytes);
+}
+
+void AddSlowCommunication(std::string_view label, NcclWay way, proto::DeviceReport& to) {
   const proto::RankLink& link = to.nccl().link();
   if (label != "comm_exposed" || !to.nccl().has_link() || link.waiting_included() ||
       !link.has_link_share() || link.link_share() >= kSlow)
@@ -113,7 +143,7 @@ void AddSlowCommunication(std::string_view label, proto::DeviceReport& to) {
                   "({:.3g} GB/s)",
                   link.busbw_gb_per_s(), 100 * link.link_share(), link.name(),
                   link.link_gb_per_s()),
-      "NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS, NCCL_P2P_LEVEL, NCCL_NVLS_ENABLE",
+      SettingsOf(way),
       "unset what limits NCCL and compare with all_reduce_perf of nccl-tests on the same GPUs; "
       "kernels that run beside the exchange slow it, too",
       kNcclDoc, to);

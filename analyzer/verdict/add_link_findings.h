@@ -3,9 +3,12 @@
 // communication is what limits the run.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/rank_link.h"
 #include "analyzer/verdict/savings.h"
 
 namespace traceinject {
@@ -15,8 +18,11 @@ namespace traceinject {
 // advised and communication takes a twentieth of the regular steps. O(operations).
 void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to);
 
+// Of the operations that exchange gradients; empty: there are none of known size. O(operations).
+std::optional<std::int64_t> MedianBucketBytes(const JudgedDevice& judged);
+
 // If the label is comm_exposed, and it is known how long large operations took without waiting:
-// that they are slow for their link.
-void AddSlowCommunication(std::string_view label, proto::DeviceReport& to);
+// that they are slow for their link. `way`: the slowest by which NCCL connected the rank.
+void AddSlowCommunication(std::string_view label, NcclWay way, proto::DeviceReport& to);
 
 }  // namespace traceinject

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 
@@ -21,6 +22,7 @@
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/fix_order.h"
 #include "analyzer/verdict/judge_recording.h"
+#include "analyzer/verdict/lever_values.h"
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/skew_causes.h"
@@ -250,6 +252,27 @@ void AdviceOf(const KernelSaving& saving, proto::Verdict& to) {
   }
 }
 
+void ValueOf(const LeverValue& from, proto::Lever& lever) {
+  proto::LeverValue& to = *lever.add_values();
+  to.set_name(from.name);
+  to.set_current(from.current);
+  to.set_suggested(from.suggested);
+}
+
+// Levers that the environment says are as they should be are none.
+void EnvironmentOf(const Rank& rank, proto::Verdict& to) {
+  auto& levers = *to.mutable_levers();
+  for (auto lever = levers.begin(); lever != levers.end();) {
+    const std::vector<LeverValue> values =
+        EnvironmentValues(lever->setting() + " " + lever->change(), rank);
+    const bool is_set = std::any_of(values.begin(), values.end(), [](const LeverValue& value) {
+      return !value.suggested.empty() && value.current.find(value.suggested) != std::string::npos;
+    });
+    for (const LeverValue& value : values) ValueOf(value, *lever);
+    lever = is_set ? levers.erase(lever) : lever + 1;
+  }
+}
+
 // "its GPU: power and thermal limits": what to look at, and how.
 void FindingLevers(const proto::RankFinding& finding, proto::Verdict& to) {
   for (const std::string& sentence : finding.levers()) {
@@ -313,8 +336,12 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   for (const KernelSaving& saving : savings.kernels) {
     if (saving.label == decision.label) AdviceOf(saving, to);
   }
+  const LeverContext context{judged, static_cast<double>(to.new_step_ns())};
   for (const LeverRow& row : LeversOf(decision.label, *judged.rank)) {
+    const LeverFacts facts = row.facts == nullptr ? LeverFacts() : row.facts(context);
+    if (facts.is_set) continue;
     proto::Lever& lever = *to.add_levers();
+    for (const LeverValue& value : facts.values) ValueOf(value, lever);
     lever.set_setting(std::string(row.setting));
     lever.set_change(std::string(row.change));
     lever.set_source(std::string(row.source));
@@ -346,6 +373,12 @@ void LinkLevers(const proto::DeviceReport& device, proto::Verdict& to) {
   }
   std::rotate(to.mutable_levers()->pointer_begin(), to.mutable_levers()->pointer_begin() + general,
               to.mutable_levers()->pointer_end());
+}
+
+NcclWay WayOf(const Rank& rank) {
+  std::set<std::uint32_t> all;
+  for (std::uint32_t row = 0; row < rank.communicators.size(); ++row) all.insert(row);
+  return SlowestWay(rank, all);
 }
 
 // Devices are judged in the order of the report, and those alone.
@@ -398,13 +431,14 @@ void AddVerdict(const Run& run, const ReportOptions& options, const RankFindings
   for (const JudgedDevice& device : judged) {
     if (WithheldGrounds(report).empty()) AddBucketFindings(device, *ReportOf(device, report));
   }
-  AddSlowCommunication(decision.label, *ReportOf(critical, report));
+  AddSlowCommunication(decision.label, WayOf(*critical.rank), *ReportOf(critical, report));
   if (decision.label == "comm_exposed") LinkLevers(*ReportOf(critical, report), verdict);
   if (decision.label == "compute_bound") {
     for (const proto::DeviceReport& device : report.devices()) {
       if (device.label() == critical.label) KernelLevers(device, verdict);
     }
   }
+  EnvironmentOf(*critical.rank, verdict);
   if (!decision.abstained.empty() && !report.trust().withheld().empty())
     ClearVerdictFigures(verdict);
   JudgeRecording(report);

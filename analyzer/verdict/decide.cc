@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "analyzer/common/units.h"
-#include "analyzer/verdict/label_on.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {

@@ -14,7 +14,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/host_load.h"
 #include "analyzer/model/intervals.h"
-#include "analyzer/verdict/label_on.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/decide.h"
-#include "analyzer/verdict/label_on.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {

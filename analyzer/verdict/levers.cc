@@ -54,11 +54,13 @@ bool FusesOptimizer(const Rank& rank) {
 constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(num_workers=N)",
      "load batches in worker processes while the GPU computes; raise N until the wait is gone",
-     kTuning},
+     kTuning, nullptr, WorkersOf},
     {"dataloader", "DataLoader(prefetch_factor=4, persistent_workers=True)",
-     "more batches in store evens out slow ones; workers survive the end of an epoch", kDataDoc},
+     "more batches in store evens out slow ones; workers survive the end of an epoch", kDataDoc,
+     nullptr, PrefetchingOf},
     {"dataloader", "DataLoader(pin_memory=True)",
-     "batches arrive in memory that the GPU can copy from without the host", kDataDoc, PinsMemory},
+     "batches arrive in memory that the GPU can copy from without the host", kDataDoc, PinsMemory,
+     PinningOf},
     {"dataloader", "decoding and augmentation",
      "do less per sample: smaller or packed files, decoding on the GPU (NVIDIA DALI), cached "
      "results",
@@ -66,7 +68,7 @@ constexpr LeverRow kLevers[] = {
     {"h2d_copy", "DataLoader(pin_memory=True)",
      "copies from pinned memory run at the speed of the link; from pageable memory the driver "
      "copies twice",
-     kCudaDoc, PinsMemory},
+     kCudaDoc, PinsMemory, PinningOf},
     {"h2d_copy", "tensor.to(device, non_blocking=True)",
      "with pinned memory the host goes on launching during the copy", kCudaDoc},
     {"h2d_copy", "copy the next batch on a stream of its own",
@@ -114,7 +116,7 @@ constexpr LeverRow kLevers[] = {
     {"comm_exposed", "DistributedDataParallel(bucket_cap_mb=...)",
      "buckets of 25 to 100 MB start early enough to overlap the backward pass and are large enough "
      "for full bandwidth",
-     kDdpDoc},
+     kDdpDoc, nullptr, BucketsOf},
     {"comm_exposed", "no_sync() during gradient accumulation",
      "communicates once per optimizer step instead of once per backward pass", kDdpDoc},
     {"comm_exposed", "gradient compression: fp16_compress_hook, bf16_compress_hook",

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/model/run.h"
+#include "analyzer/verdict/lever_values.h"
 
 namespace traceinject {
 
@@ -16,6 +17,8 @@ struct LeverRow {
   std::string_view source;  // where that is written
   // Whether the program has it already, as far as the recording tells; null: it never tells.
   bool (*is_set)(const Rank& rank) = nullptr;
+  // What this run has of it; null: nothing that is recorded. Where it is set it is no lever.
+  LeverFacts (*facts)(const LeverContext& context) = nullptr;
 };
 
 // In the order to try them, without those that the program has set already; empty for labels

@@ -15,7 +15,8 @@ namespace traceinject {
 struct RankPlan {
   TimeNs work_ns = 10'000'000;
   TimeNs data_wait_ns = 0;
-  TimeNs more_ns = 0;  // of work in every `every`-th step, beginning with step `first`
+  TimeNs sleep_ns = 0;  // of the host before it launches: nothing records it
+  TimeNs more_ns = 0;   // of work in every `every`-th step, beginning with step `first`
   int every = 1, first = 0;
 };
 
@@ -36,8 +37,8 @@ class SimulatedRank {
 
   void Step(int step, TimeNs start, TimeNs end) {
     const TimeNs begins = Begins(start), comes = Comes(step, start);
-    const TimeNs host = start + plan_.data_wait_ns;
-    if (plan_.data_wait_ns > 0) builder_.AddDataWait(start, host);
+    const TimeNs host = start + plan_.data_wait_ns + plan_.sleep_ns;
+    if (plan_.data_wait_ns > 0) builder_.AddDataWait(start, start + plan_.data_wait_ns);
     const std::uint32_t work = builder_.AddApi(host + 1'000, host + 4'000, "cudaLaunchKernel");
     const std::uint32_t exchange = builder_.AddApi(host + 6'000, host + 9'000, "cudaLaunchKernel");
     builder_.AddCall({host + 5'000, host + 10'000, "AllReduce", 1 << 25, communicator_});
@@ -51,7 +52,7 @@ class SimulatedRank {
   Rank Take() { return std::move(builder_.rank()); }
 
  private:
-  TimeNs Begins(TimeNs start) const { return start + plan_.data_wait_ns + 6'000; }
+  TimeNs Begins(TimeNs start) const { return start + plan_.data_wait_ns + plan_.sleep_ns + 6'000; }
   TimeNs WorkOf(int step) const {
     return plan_.work_ns + (step % plan_.every == plan_.first ? plan_.more_ns : 0);
   }

@@ -69,6 +69,17 @@ TEST(SkewCausesTest, DataThatOneRankWaitsForIsItsDataLoader) {
   EXPECT_NE(verdict.runner_up().label(), "dataloader");
 }
 
+// What its host does is not recorded, but that it alone does it is.
+TEST(SkewCausesTest, ARankWhoseHostIsAwayIsAStraggler) {
+  const Judgement judgement({{}, {}, {.sleep_ns = 6 * kMs}, {}});
+  EXPECT_EQ(judgement.alone().label(), "inconclusive");
+  const proto::Verdict verdict = judgement.verdict();
+  EXPECT_EQ(verdict.label(), "straggler") << verdict.DebugString();
+  EXPECT_EQ(verdict.place(), "rank 2");
+  EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), 6.0 * kMs, 0.4 * kMs);
+  for (const proto::Saving& saving : verdict.savings()) EXPECT_NE(saving.label(), kHostWaitLabel);
+}
+
 TEST(SkewCausesTest, DataThatAllRanksWaitForIsOnNone) {
   const RankPlan slow = {.data_wait_ns = 4 * kMs};
   const proto::Verdict verdict = Judgement({slow, slow, slow, slow}).verdict();

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/common/units.h"
-#include "analyzer/verdict/label_on.h"
+#include "analyzer/verdict/verdict_text.h"
 #include "viewer/core/evidence_place.h"
 #include "viewer/ui/imgui_canvas.h"
 
@@ -54,6 +54,9 @@ void DrawHeadline(const proto::Verdict& verdict) {
     PutBar(verdict.confidence(), kSavingColour,
            fmt::format("confidence {:.0f} %", 100 * verdict.confidence()));
   }
+  if (const std::string fixes = FixOrderText(verdict); !fixes.empty())
+    PutWrapped(TextColour(), "Fix order: " + fixes);
+  for (const std::string& sentence : verdict.interactions()) PutWrapped(TextColour(), sentence);
   for (const std::string& caveat : verdict.caveats()) PutWrapped(WarningColour(), caveat);
 }
 
@@ -79,7 +82,7 @@ void DrawLevers(const proto::Verdict& verdict) {
   if (verdict.levers().empty()) return;
   Title("What to change");
   for (const proto::Lever& lever : verdict.levers()) {
-    PutWrapped(TextColour(), lever.setting());
+    PutWrapped(TextColour(), SettingText(lever));
     ImGui::Indent(ImGui::GetFontSize());
     if (!lever.change().empty()) PutWrapped(DimColour(), lever.change());
     if (!lever.source().empty()) PutWrapped(DimColour(), "see " + lever.source());

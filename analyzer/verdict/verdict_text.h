@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What parts of a verdict are called, wherever it is shown.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/common/units.h"
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+// "launch_bound", "dataloader on rank 3".
+inline std::string LabelOn(std::string_view label, std::string_view place) {
+  std::string text(label);
+  if (!place.empty()) text.append(" on ").append(place);
+  return text;
+}
+
+// Of Verdict, Saving and FixStep.
+template <typename Message>
+std::string LabelOn(const Message& message) {
+  return LabelOn(message.label(), message.place());
+}
+
+// "DataLoader(num_workers=N), here num_workers 0 -> 6"; where nothing better is known than what is
+// set: "NCCL_ALGO, NCCL_PROTO, here NCCL_ALGO Ring".
+inline std::string SettingText(const proto::Lever& lever) {
+  std::string text = lever.setting();
+  for (const proto::LeverValue& value : lever.values()) {
+    const bool first = &value == &lever.values(0);
+    text += fmt::format("{}{} {}", first ? ", here " : ", ", value.name(), value.current());
+    if (!value.suggested().empty()) text += " -> " + value.suggested();
+  }
+  return text;
+}
+
+// "dataloader 41.20 ms -> 23.00 ms, then launch_bound -> 18.10 ms"; empty: there is one fix or
+// none.
+inline std::string FixOrderText(const proto::Verdict& verdict) {
+  if (verdict.fix_order_size() < 2) return {};
+  std::string text;
+  for (const proto::FixStep& step : verdict.fix_order()) {
+    if (text.empty())
+      text = LabelOn(step) + " " + FormatTime(step.step_ns() + step.saved_ns());
+    else
+      text += ", then " + LabelOn(step);
+    text += " -> " + FormatTime(step.step_ns());
+  }
+  return text;
+}
+
+}  // namespace traceinject
