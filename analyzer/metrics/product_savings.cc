@@ -19,6 +19,7 @@
 #include "analyzer/metrics/kernel_signs.h"
 #include "analyzer/metrics/kernel_work.h"
 #include "analyzer/metrics/matrix_products.h"
+#include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
 namespace {
@@ -45,6 +46,7 @@ struct Kernel {
   std::uint32_t name = kNone;
   bool product = false, convolution = false;
   bool ordinary_fp32 = false;  // without tensor cores
+  bool tf32 = false;           // computes fp32 on them
   bool unaligned = false, older = false;
   KernelTraits traits;
 
@@ -101,7 +103,7 @@ class Search {
       : rank_(rank), device_(device), calls_(calls), spec_(FindGpuSpec(device.name)) {
     for (const KernelShape& shape : rank.shapes) kernels_.push_back(KernelOf(shape));
     for (const Kernel& kernel : kernels_) {
-      if (kernel.traits.dtype != "tf32") continue;
+      if (!kernel.tf32) continue;
       tf32_products_ |= kernel.product;
       tf32_convolutions_ |= kernel.convolution;
     }
@@ -146,8 +148,12 @@ class Search {
     kernel.traits = TraitsOf(name, shape.kernel_class);
     kernel.ordinary_fp32 =
         kernel.traits.dtype == "fp32" && MultipliesOnOrdinaryCores(name, kernel.traits);
+    // Of cuBLAS' nvjet kernels only those for fp32 name no type.
+    kernel.tf32 =
+        kernel.traits.dtype == "tf32" || (kernel.traits.dtype.empty() && MatchesAny(name, "nvjet"));
     kernel.unaligned = LoadsUnalignedRows(name);
-    kernel.older = IsBuiltForOlderGpu(kernel.traits, device_);
+    // Libraries use these for TF32 on new GPUs too: nothing that a caller could change.
+    kernel.older = IsBuiltForOlderGpu(kernel.traits, device_) && !kernel.tf32;
     return kernel;
   }
 

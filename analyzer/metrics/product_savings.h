@@ -9,10 +9,10 @@
 // something else kept it from these.
 //
 // inefficient: products of known size, in the type that they have, of which the caller could ask in
-// another way: rows that are no multiple of 16 bytes, kernels built for an older GPU, and sizes too
-// small for the GPU. Instead they take what products of good shape take: kUsualShare of what the
-// best ones reach, and at least what their matrices need of memory, and kLeastProductNs. All other
-// products keep their time.
+// another way: rows that are no multiple of 16 bytes, kernels built for an older GPU (not of TF32,
+// which libraries use on new ones too), and sizes too small for the GPU. Instead they take what
+// products of good shape take: kUsualShare of what the best ones reach, and at least what their
+// matrices need of memory, and kLeastProductNs. All other products keep their time.
 #pragma once
 
 #include "analyzer/metrics/kernel_savings.h"

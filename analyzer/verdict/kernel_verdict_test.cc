@@ -121,6 +121,11 @@ TEST(LowPrecisionTest, NotWhereTf32IsUsed) {
                                     Product(kTf32Product, shape, kTf32Rate),
                                     {kScale, 40'000}});
   EXPECT_EQ(ReportOn(plan).verdict().label(), "compute_bound");
+  EXPECT_EQ(
+      ReportOn(PlanOf({Product(kSgemm, shape, kFp32Rate), {"nvjet_sm90_sss_128x128_x", 9'000}}))
+          .verdict()
+          .label(),
+      "compute_bound");
   GemmShape allowed = shape;
   allowed.compute_type = kFastTf32;
   EXPECT_EQ(ReportOn(PlanOf({Product(kSgemm, allowed, kFp32Rate)})).verdict().label(),
@@ -178,6 +183,19 @@ TEST(InefficientProductsTest, SmallSizes) {
   const proto::Verdict verdict = ReportOn(plan).verdict();
   EXPECT_EQ(verdict.label(), "inefficient_gemm");
   EXPECT_NE(TextOf(verdict).find("too small for this GPU"), std::string::npos) << TextOf(verdict);
+}
+
+TEST(InefficientProductsTest, KernelsForAnOlderGpu) {
+  const char* const older = "ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn";
+  const GemmShape shape = Shape(4096, 4096, 4096, kBf16);
+  const proto::Verdict verdict = ReportOn(PlanOf({Product(older, shape, 350)})).verdict();
+  EXPECT_EQ(verdict.label(), "inefficient_gemm");
+  EXPECT_NE(TextOf(verdict).find("built for an older GPU"), std::string::npos) << TextOf(verdict);
+  // Libraries use those of TF32 on new GPUs too.
+  EXPECT_EQ(ReportOn(PlanOf({Product(kTf32Product, Shape(4096, 4096, 4096, kFp32), 170)}))
+                .verdict()
+                .label(),
+            "compute_bound");
 }
 
 // Nobody can make a large product of good shape faster.

@@ -40,6 +40,22 @@ CAUSES = {
 # Long kernels, so that a loaded machine does not show as gaps.
 CONTROL = Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "1500"], {}, None,
                 "compute_bound")
+# Kernels that a program could ask for in another way: nothing is waited for. Of the mean length of a kernel they take 0.5, 0.75, ...;
+# the figure is the share of their time that is saved.
+KERNELS = ["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "1500", "--work"]
+KERNEL_CAUSES = {
+    # The first two of three become three times as fast.
+    "low_precision_unused": (Cause([*KERNELS, "fp32"], {}), 2 / 3 * 1.25 / 2.25),
+    # What is stored between the first and the last of four.
+    "unfused_attention": (Cause([*KERNELS, "attention"], {}), 1.75 / 3.5),
+    # Two thirds of all but the longest of the last four of five.
+    "memory_bound": (Cause([*KERNELS, "pointwise"], {}), 2 / 3 * 3 / 5),
+    # Two of the five kinds multiply matrices: half of their time. Samples begin with the first flush, so that is soon and the steps long.
+    "throttled": (Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "4000"],
+                        {"FAKE_NVML_THROTTLE": "64", "FAKE_NVML_SM_CLOCK_MHZ": "990", "TRACEINJECT_TELEMETRY_HZ": "50",
+                         "TRACEINJECT_FLUSH_MS": "50"}),
+                  0.5 * 2 / 5),
+}
 UNEXPLAINED = Cause([*BUSY, "--wait-us", "8000"], {}, None, "inconclusive")
 
 
@@ -182,6 +198,20 @@ class Verdict(harness.TestCase):
     def test_control_is_compute_bound(self):
         self.in_one_of_three(lambda attempt: self.assertEqual(
             self.verdict(Played(self, CONTROL, f"control{attempt}.db"))["label"], CONTROL.label))
+
+    def check_kernels(self, label, attempt):
+        cause, share = KERNEL_CAUSES[label]
+        played = Played(self, cause, f"{label}{attempt}.db")
+        verdict = self.verdict(played)
+        self.assertEqual(verdict["label"], label, verdict)
+        self.assertAlmostEqual(int(verdict["saved_ns"]), share * played.kernel_ns, delta=0.05 * played.step_ns, msg=str(verdict))
+        self.assertTrue(verdict["levers"])
+        self.assertIn("start_ns", verdict["evidence"][0])
+
+    def test_kernels_that_could_take_less(self):
+        for label in KERNEL_CAUSES:
+            with self.subTest(label=label):
+                self.in_one_of_three(lambda attempt, label=label: self.check_kernels(label, attempt))
 
     def test_unexplained_wait_is_inconclusive(self):
         verdict = self.verdict(Played(self, UNEXPLAINED, "unexplained.db"))

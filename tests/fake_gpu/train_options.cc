@@ -71,6 +71,7 @@ constexpr TextFlag kTexts[] = {
     {"--sync", &TrainOptions::sync},       {"--fork", &TrainOptions::fork},
     {"--victim", &TrainOptions::victim},   {"--exit", &TrainOptions::exit},
     {"--set-env", &TrainOptions::set_env}, {"--profile", &TrainOptions::profile},
+    {"--work", &TrainOptions::work},
 };
 
 bool ParseNumber(std::string_view text, int* number) {

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct NamedKernel {
   const char* name;
   int registers, static_shared_bytes, grid, block, dynamic_shared_bytes;
 };
-constexpr NamedKernel kNames[] = {
+constexpr NamedKernel kMixed[] = {
     {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1", 168, 0, 528,
      384, 213'000},
     {"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEESt5arrayIPcLm1EEEEviT0_"
@@ -58,15 +59,49 @@ constexpr NamedKernel kNames[] = {
      0},
     {"flash_fwd_kernel", 255, 0, 132, 128, 81'920},
 };
+// Those of programs that ask for their work in a way that takes longer than it must.
+constexpr NamedKernel kFp32[] = {
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x128x8_stage3_warpsize2x2x1_ffma_execute",
+     168, 0, 528, 384, 0},
+    {"ampere_sgemm_128x64_nn", 120, 0, 528, 128, 0},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+};
+constexpr NamedKernel kAttention[] = {
+    {"nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT", 168, 0, 132, 384, 213'000},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+    {"void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, float>(float*, int)", 40, 1024,
+     512, 1024, 4096},
+    {"nvjet_sm90_tst_192x192_64x3_1x2_h_bz_coopB_NTN", 168, 0, 132, 384, 213'000},
+};
+constexpr NamedKernel kPointwise[] = {
+    {"nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT", 168, 0, 132, 384, 213'000},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::MulFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::TanhFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::PowFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+};
+
+std::span<const NamedKernel> NamesOf(const std::string& work) {
+  if (work == "fp32") return kFp32;
+  if (work == "attention") return kAttention;
+  if (work == "pointwise") return kPointwise;
+  return kMixed;
+}
 
 struct Kernels {
   std::vector<KernelCode> compute;
   KernelCode all_reduce, send_recv, optimizer, stalling;
 
-  explicit Kernels(int kernel_us, int stall_ms = 0) {
+  Kernels(std::span<const NamedKernel> names, int kernel_us, int stall_ms = 0) {
     // Half to one and a half times the mean, so that kernels are told apart by their length too.
     int part = 0;
-    for (const NamedKernel& named : kNames) {
+    for (const NamedKernel& named : names) {
       const std::int64_t duration_ns = std::int64_t{kernel_us} * (500 + 250 * part++);
       compute.push_back({KernelCode::kMagic, named.name, duration_ns, named.registers,
                          named.static_shared_bytes, named.registers == 255 ? 64u : 0u});
@@ -107,7 +142,8 @@ class Player {
   Player(const TrainOptions& options, int thread)
       : options_(options),
         thread_(thread),
-        kernels_(options.kernel_us, options.stall_ms),
+        names_(NamesOf(options.work)),
+        kernels_(names_, options.kernel_us, options.stall_ms),
         pageable_(static_cast<std::size_t>(std::max(1, options.pageable_mb)) << 20),
         plain_(""),
         library_("my_lib") {
@@ -307,10 +343,11 @@ class Player {
 
   void LaunchKernel(DeviceWork& work, int index) {
     const std::size_t which = static_cast<std::size_t>(index) % kernels_.compute.size();
-    const NamedKernel& named = kNames[which];
+    const NamedKernel& named = names_[which];
     const KernelCode* kernel = &kernels_.compute[which];
     cudaStream_t stream = work.streams[static_cast<std::size_t>(index) % work.streams.size()];
-    const dim3 grid(static_cast<unsigned>(named.grid), 1 + static_cast<unsigned>(index) % 3, 2),
+    const unsigned sizes = options_.work == "mixed" ? 1 + static_cast<unsigned>(index) % 3 : 1;
+    const dim3 grid(static_cast<unsigned>(named.grid), sizes, 2),
         block(static_cast<unsigned>(named.block));
     const auto shared_bytes = static_cast<unsigned>(named.dynamic_shared_bytes);
     if (options_.launch == "driver") {
@@ -493,6 +530,7 @@ class Player {
   int thread_;
   TrainProfiler profiler_{thread_ == 0 ? options_.profile : std::string(), options_.profile_unseen,
                           options_.profile_finalize};
+  const std::span<const NamedKernel> names_;
   Kernels kernels_;
   GraphCode graph_;
   std::vector<char> pageable_;
@@ -511,7 +549,7 @@ void MakeCommunicatorEarly(const TrainOptions& options) {
 void PlaySteps(const TrainOptions& options, int thread) { Player(options, thread).Play(); }
 
 void PlayOneLaunch(const TrainOptions& options) {
-  static const auto* kernels = new Kernels(options.kernel_us);
+  static const auto* kernels = new Kernels(NamesOf(options.work), options.kernel_us);
   NvtxDomain("").Push({.text = "one launch"}, [] {
     Require(cudaLaunchKernel(&kernels->compute[0], 4, 32, nullptr, 0, nullptr), "cudaLaunchKernel");
   });
