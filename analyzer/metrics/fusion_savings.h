@@ -19,7 +19,7 @@
 
 namespace traceinject {
 
-inline constexpr double kKeptOfOthers = 1.0 / 3;
+inline constexpr double kKeptOfOthers = 0.2;
 
 // Of the operations in the range. O(operations).
 KernelSaving FindFusionSaving(const Rank& rank, const Device& device, OpRange range);

@@ -22,6 +22,7 @@ struct NamedLabel {
 constexpr NamedLabel kLabels[] = {
     {"straggler", "straggler"},
     {"slow_host", "straggler"},
+    {"slow_spell", "straggler"},
     {"imbalance", "imbalance"},
     {"pipeline_stages", "imbalance"},
     {"slow_link", "slow_link"},
@@ -42,7 +43,8 @@ constexpr HostCause kHostCauses[] = {
 };
 
 bool IsLateRank(const proto::RankFinding& finding) {
-  return finding.name() == "straggler" || finding.name() == "slow_host";
+  return finding.name() == "straggler" || finding.name() == "slow_host" ||
+         finding.name() == "slow_spell";
 }
 
 bool IsOn(const JudgedDevice& device, const RankFindings& found, int row) {

@@ -8,7 +8,6 @@ import tempfile
 import time
 
 import torch
-import torch.nn.functional as functional
 from torch import nn
 
 from training_jobs import (BATCH, SEED, SEQUENCE, VOCABULARY, WIDTH, AccumulationJob, ChainJob, ConvJob, InMemoryBatches,
@@ -222,8 +221,8 @@ class SlowPython(Cause):
 
 
 class SingleOptimizer(Cause):
-    """AdamW walks the parameters one by one, several times; off: one fused kernel for many parameters, as often."""
-    label, unit, knob = "launch_bound", "optimizer steps a training step", 2
+    """AdamW walks many small parameters beside the model one by one; off: one fused kernel for many of them."""
+    label, unit, knob = "launch_bound", "small parameters", 300
 
     def __init__(self, options, strength):
         super().__init__(options, strength)
@@ -231,24 +230,13 @@ class SingleOptimizer(Cause):
 
     def step(self, job, knob, batch):
         if not self.optimizers:
-            common = dict(lr=1e-5)
-            self.optimizers = {True: torch.optim.AdamW(job.model.parameters(), foreach=False, **common),
-                               False: torch.optim.AdamW(job.model.parameters(), fused=True, **common)}
-        kept, job.optimizer = job.optimizer, Repeated(self.optimizers[knob > 0], int(self.strength))
+            parameters = [nn.Parameter(torch.ones(1024, device=job.device)) for _ in range(int(self.strength))]
+            for parameter in parameters:
+                parameter.grad = torch.ones_like(parameter)
+            self.optimizers = {True: torch.optim.AdamW(parameters, lr=1e-5, foreach=False),
+                               False: torch.optim.AdamW(parameters, lr=1e-5, fused=True)}
         job.step(batch, planted=knob > 0)
-        job.optimizer = kept
-
-
-class Repeated:
-    """An optimizer whose step is taken several times."""
-
-    def __init__(self, optimizer, times):
-        self.optimizer, self.times = optimizer, times
-        self.zero_grad = optimizer.zero_grad
-
-    def step(self):
-        for _ in range(self.times):
-            self.optimizer.step()
+        self.optimizers[knob > 0].step()
 
 
 class FetchResult(Cause):
@@ -316,29 +304,6 @@ class UnalignedProducts(SideLayers):
         return super().inputs(device).to(torch.bfloat16)
 
 
-class ThinProducts(SideLayers):
-    """Each product in pieces of a few rows, one after the other; off: in one."""
-    label, unit, knob = "inefficient_gemm", "layers in pieces of 64 rows", 1
-
-    def layer(self, planted):
-        return InPieces(64 if planted else BATCH * SEQUENCE).to(torch.bfloat16)
-
-    def inputs(self, device):
-        return super().inputs(device).to(torch.bfloat16)
-
-
-class InPieces(nn.Module):
-    """Two linear layers, applied to so many rows at a time."""
-
-    def __init__(self, rows):
-        super().__init__()
-        self.rows = rows
-        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
-
-    def forward(self, x):
-        return torch.cat([self.down(functional.relu(self.up(part))) for part in x.split(self.rows)])
-
-
 class InBlocks(Cause):
     """Something that some layers of the transformer compute another way."""
 
@@ -400,7 +365,7 @@ class LossFetched(Cause):
 CAUSES = {
     "dataloader_cpu": DataLoaderCpu, "dataloader_sleep": DataLoaderSleep, "h2d_copy": PageableCopy, "sync": SyncPerLayer,
     "fetch": FetchResult, "allocator": EmptyCache, "checkpoint": Checkpoint, "gc": GarbageCollection, "launch": SmallKernels,
-    "python": SlowPython, "optimizer": SingleOptimizer, "fp32": FullPrecision, "unaligned": UnalignedProducts, "thin": ThinProducts,
+    "python": SlowPython, "optimizer": SingleOptimizer, "fp32": FullPrecision, "unaligned": UnalignedProducts,
     "attention": WrittenOutAttention, "gelu": WrittenOutGelu,
     "transformer": control("matrix products", TransformerJob), "conv": control("convolutions", ConvJob),
     "long_sequence": control("attention over 4,096 tokens", LongSequenceJob), "wide": control("large products", WideJob),

@@ -48,8 +48,8 @@ KERNEL_CAUSES = {
     "low_precision_unused": (Cause([*KERNELS, "fp32"], {}), 2 / 3 * 1.25 / 2.25),
     # What is stored between the first and the last of four.
     "unfused_attention": (Cause([*KERNELS, "attention"], {}), 1.75 / 3.5),
-    # Two thirds of all but the longest of the last four of five.
-    "memory_bound": (Cause([*KERNELS, "pointwise"], {}), 2 / 3 * 3 / 5),
+    # Four fifths of all but the longest of the last four of five.
+    "memory_bound": (Cause([*KERNELS, "pointwise"], {}), 4 / 5 * 3 / 5),
     # Two of the five kinds multiply matrices: half of their time. Samples begin with the first flush, so that is soon and the steps long.
     "throttled": (Cause(["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", "20", "--kernel-us", "4000"],
                         {"FAKE_NVML_THROTTLE": "64", "FAKE_NVML_SM_CLOCK_MHZ": "990", "TRACEINJECT_TELEMETRY_HZ": "50",

@@ -8,8 +8,9 @@ GPUs, data-parallel training is recorded as well. Processes are forked from a pa
 
 A cause passes if the label is the right one, and the predicted saving differs from the measured one by at most --tolerance of the
 step with the cause on. One that costs less than --share of its step is too weak to prove much: it fails only if something else is
-blamed. Each cause is planted in two strengths. A control passes if nothing is blamed: compute_bound. Data-parallel training may also be comm_exposed if communication is exposed for more than 5 % of the
-time, which is computed here from the recording, for the worst rank, between the start of its first and the end of its last step.
+blamed. Each cause is planted in two strengths. A control passes if nothing is blamed: compute_bound. Data-parallel training may also
+be comm_exposed if communication is exposed for more than 5 % of the time, which is computed here from the recording, for the worst
+rank, between the start of its first and the end of its last step.
 
 Machines with noisy neighbours change their speed within minutes, and what is bound by the host with them. With --repeats N, truth
 and recording are made N times in turn, each in new parents, and medians are judged; labels must be right in all.
@@ -35,8 +36,8 @@ from run_db import RunDb
 PLANTED = {
     "dataloader_cpu": ("dataloader", 80), "dataloader_sleep": ("dataloader", 200), "h2d_copy": ("h2d_copy", 512), "sync": ("sync_bound", 192),
     "fetch": ("sync_bound", 256), "allocator": ("allocator", 3), "checkpoint": ("checkpoint", 5), "gc": ("gc_pause", 3000),
-    "launch": ("launch_bound", 75), "python": ("launch_bound", 60), "optimizer": ("launch_bound", 4), "fp32": ("low_precision_unused", 4),
-    "unaligned": ("inefficient_gemm", 12), "thin": ("inefficient_gemm", 3), "attention": ("unfused_attention", 12), "gelu": ("memory_bound", 6),
+    "launch": ("launch_bound", 75), "python": ("launch_bound", 60), "optimizer": ("launch_bound", 600), "fp32": ("low_precision_unused", 4),
+    "unaligned": ("inefficient_gemm", 12), "attention": ("unfused_attention", 12), "gelu": ("memory_bound", 6),
 }
 NO_CAUSE = ("compute_bound", "inconclusive")
 # Programs with nothing planted, and what may be said of them beside compute_bound.
