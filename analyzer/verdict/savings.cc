@@ -174,7 +174,8 @@ class Estimator {
   // What is saved at most of a step; empty: the replay alone says.
   std::optional<TimeNs> LimitOf(const Cause& cause, std::size_t step) const {
     std::optional<TimeNs> limit;
-    if (cause.limit) limit = cause.limit(judged_.causes.steps[step]) - RecordingOf(step);
+    if (cause.limit)
+      limit = std::max<TimeNs>(0, cause.limit(judged_.causes.steps[step]) - RecordingOf(step));
     if (!cause.shorter.empty()) limit = limit.value_or(0) + cause.shorter[step];
     return limit;
   }

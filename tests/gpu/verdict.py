@@ -245,7 +245,7 @@ def hold_against_truth(options, row):
 def median_of(rows):
     """The rows of one cause in all repeats as one: medians of the times, and the faults of all."""
     merged = dict(rows[0])
-    for name in ("step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "confidence"):
+    for name in ("step_off_ms", "step_on_ms", "recorded_step_ms", "reported_step_ms", "predicted_ms", "left_ms", "confidence"):
         values = [row[name] for row in rows if row.get(name) is not None]
         merged[name] = statistics.median(values) if values else None
     merged["label"] = ", ".join(dict.fromkeys(str(row["label"]) for row in rows))
@@ -274,6 +274,7 @@ def score(options, out, truth, recorded):
             continue
         row = judge(options, cause, true, report["verdict"], expected_labels(out, cause))
         row["recorded_step_ms"] = run.get("step_ms_on")
+        row["left_ms"] = int(report["verdict"].get("new_step_ns") or 0) / 1e6 or None
         row["reported_step_ms"] = int(report["verdict"].get("step_ns") or 0) / 1e6
         rows.append(row)
     return rows
@@ -284,12 +285,12 @@ def number(value, form=".2f"):
 
 
 def table(rows):
-    lines = ["| cause | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | error, % of the step | label | expected | result |",
-             "|---|---|---|---|---|---|---|---|---|---|"]
+    lines = ["| cause | step off, ms | step on, ms | recorded, ms | true saving, ms | predicted, ms | predicted step, ms | error, % of the step | label | expected | result |",
+             "|---|---|---|---|---|---|---|---|---|---|---|"]
     for row in rows:
         result = "FAIL: " + "; ".join(row["faults"]) if row["faults"] else "too weak" if row.get("weak") else "PASS"
         lines.append(f"| {row['cause']} | {number(row['step_off_ms'])} | {number(row['step_on_ms'])} | {number(row.get('recorded_step_ms'))} | "
-                     f"{number(row['true_ms'])} | {number(row['predicted_ms'])} | {number(row['error_percent'], '+.1f')} | "
+                     f"{number(row['true_ms'])} | {number(row['predicted_ms'])} | {number(row.get('left_ms'))} | {number(row['error_percent'], '+.1f')} | "
                      f"{row['label'] or '-'} | {' or '.join(row['expected'])} | {result} |".replace("\n", " "))
     return "\n".join(lines)
 

@@ -171,7 +171,7 @@ class WholeRun(unittest.TestCase):
             code, last, rows = self.run_verdict(["sync", "conv"], verdicts, *more)
             self.assertEqual(rows, {"sync": [], "conv": []}, more)
             self.assertFalse((self.folder / "out" / "recordings").exists())
-            self.assertIn("| sync | 20.00 | 40.00 | 40.00 | 20.00 | 20.00 | +0.0 | sync_bound | sync_bound | PASS |",
+            self.assertIn("| sync | 20.00 | 40.00 | 40.00 | 20.00 | 20.00 | - | +0.0 | sync_bound | sync_bound | PASS |",
                           (self.folder / "out" / "verdict.md").read_text())
             has_marks = "CREATE TABLE data_wait" in SCHEMA  # then the empty recordings lack the waits that the program had
             self.assertEqual((code, last), (1, "2 passed, 2 failed") if has_marks else (0, "2 passed, 0 failed"))
