@@ -11,10 +11,10 @@ namespace {
 
 std::string CheckText(const proto::ReplayCheck& check) {
   return fmt::format(
-      "the replay foretells each half of {} steps from the other one to {} (single steps: median "
-      "{}, worst {}); {} of the step it cannot explain",
-      check.steps(), Percent(check.error()), Percent(check.median_step_error()),
-      Percent(check.worst_step_error()), Percent(check.residual_share()));
+      "checked: each half of {} steps foretold from the other to {} (worst step {}); {} "
+      "unexplained",
+      check.steps(), Percent(check.error()), Percent(check.worst_step_error()),
+      Percent(check.residual_share()));
 }
 
 }  // namespace
