@@ -32,7 +32,8 @@ const Reasons kReasons[] = {
 
 class Checks {
  public:
-  explicit Checks(const proto::Telemetry& telemetry) : telemetry_(telemetry) {}
+  Checks(const proto::Telemetry& telemetry, std::string_view errors_since)
+      : telemetry_(telemetry), errors_since_(errors_since) {}
 
   std::vector<HygieneProof> All() {
     for (const Reasons& reasons : kReasons) CheckClock(reasons);
@@ -80,6 +81,9 @@ class Checks {
     const bool slow = loaded && telemetry_.pcie_generation() < telemetry_.pcie_generation_most();
     const bool narrow = telemetry_.pcie_width() < telemetry_.pcie_width_most();
     if (!slow && !narrow) return;
+    if (!loaded)
+      return Add("pcie_link", fmt::format("PCIe x{}, although card and slot could do x{}",
+                                          telemetry_.pcie_width(), telemetry_.pcie_width_most()));
     Add("pcie_link",
         fmt::format("PCIe generation {} x{} at best, although card and slot could do generation "
                     "{} x{}",
@@ -90,8 +94,8 @@ class Checks {
   void CheckErrors() {
     const auto check = [&](std::int64_t count, std::string_view name, std::string_view what) {
       if (count > 0)
-        Add(name, fmt::format("{} {}{} while it was recorded", FormatCount(count), what,
-                              count == 1 ? "" : "s"));
+        Add(name, fmt::format("{} {}{} {}", FormatCount(count), what, count == 1 ? "" : "s",
+                              errors_since_));
     };
     check(telemetry_.ecc_uncorrected(), "ecc_uncorrected", "uncorrected memory error");
     check(telemetry_.ecc_corrected(), "ecc_corrected", "corrected memory error");
@@ -100,13 +104,15 @@ class Checks {
   }
 
   const proto::Telemetry& telemetry_;
+  std::string_view errors_since_;
   std::vector<HygieneProof> found_;
 };
 
 }  // namespace
 
-std::vector<HygieneProof> CheckTelemetry(const proto::Telemetry& telemetry) {
-  return Checks(telemetry).All();
+std::vector<HygieneProof> CheckTelemetry(const proto::Telemetry& telemetry,
+                                         std::string_view errors_since) {
+  return Checks(telemetry, errors_since).All();
 }
 
 }  // namespace traceinject

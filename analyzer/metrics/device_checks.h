@@ -9,6 +9,8 @@
 
 namespace traceinject {
 
-std::vector<HygieneProof> CheckTelemetry(const proto::Telemetry& telemetry);
+// errors_since: in words, the time over which errors were counted.
+std::vector<HygieneProof> CheckTelemetry(const proto::Telemetry& telemetry,
+                                         std::string_view errors_since = "while it was recorded");
 
 }  // namespace traceinject

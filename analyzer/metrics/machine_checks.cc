@@ -213,7 +213,7 @@ class Checker {
 
 std::string PciPlace(std::string_view bus_id) {
   constexpr std::size_t kShort = sizeof "0000:00:00.0" - 1;
-  if (bus_id.size() > kShort) bus_id.remove_prefix(bus_id.size() - kShort);
+  while (bus_id.size() > kShort && bus_id.front() == '0') bus_id.remove_prefix(1);
   std::string text(bus_id);
   std::transform(text.begin(), text.end(), text.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });

@@ -133,6 +133,7 @@ TEST(MachineChecks, Variables) {
 TEST(MachineChecks, SpellingsOfAPlace) {
   EXPECT_EQ(PciPlace("00000000:3B:00.0"), "0000:3b:00.0");
   EXPECT_EQ(PciPlace("0000:3b:00.0"), "0000:3b:00.0");
+  EXPECT_EQ(PciPlace("00010000:00:00.0"), "10000:00:00.0") << "a domain of a virtual machine";
 }
 
 }  // namespace
