@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 17> kCommands = {{
+constexpr std::array<Command, 18> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -36,6 +36,8 @@ constexpr std::array<Command, 17> kCommands = {{
      RunMerge},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
+    {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",
+     RunDoctor},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
     {"trigger", "start and stop recording while the program runs", RunTrigger},
 }};
@@ -56,6 +58,8 @@ std::string Help() {
          FormatTable(table, "  ") +
          "\nexamples:\n"
          "  LD_PRELOAD=$(analyze preload) python train.py   record; the file is run.db\n"
+         "  analyze doctor                                  before a run: is this machine set up "
+         "well?\n"
          "  analyze run.db                                  report\n"
          "  analyze trace.json.gz                           the same for a trace of "
          "torch.profiler\n"
@@ -66,7 +70,7 @@ std::string Help() {
          "  analyze kernels run.db --sort mean_ns           a full table; likewise gaps, steps, "
          "...\n"
          "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n\n"
-         "exit codes: 0 report, 1 failed gate, 2 bad usage, 3 unreadable input\n";
+         "exit codes: 0 report, 1 failed gate or check, 2 bad usage, 3 unreadable input\n";
 }
 
 int ShowVersion() {

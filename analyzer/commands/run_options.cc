@@ -110,8 +110,10 @@ std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
   return std::move(run).value();
 }
 
-PageStyle StyleOf(const RunOptions& options) {
-  if (options.output != "-" || isatty(STDOUT_FILENO) != 1) return {kTextWidth, false};
+PageStyle StyleOf(const RunOptions& options) { return StyleFor(options.output); }
+
+PageStyle StyleFor(const std::string& output) {
+  if (output != "-" || isatty(STDOUT_FILENO) != 1) return {kTextWidth, false};
   return {std::min(TerminalColumns(STDOUT_FILENO).value_or(kTextWidth), kTextWidth),
           std::getenv("NO_COLOR") == nullptr};
 }

@@ -38,5 +38,7 @@ struct PageStyle {
   bool color = false;
 };
 PageStyle StyleOf(const RunOptions& options);
+// Of text that goes to `output`, a path or "-".
+PageStyle StyleFor(const std::string& output);
 
 }  // namespace traceinject

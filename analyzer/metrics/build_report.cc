@@ -11,6 +11,7 @@
 #include "analyzer/metrics/device_analysis.h"
 #include "analyzer/metrics/health.h"
 #include "analyzer/metrics/host_activity.h"
+#include "analyzer/metrics/hygiene.h"
 #include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/report_writer.h"
 #include "analyzer/metrics/trust.h"
@@ -89,6 +90,7 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   const TrustJudgement trust = JudgeTrust(run, trusted);
   writer.HealthBlock(JudgeHealth(run, join, trust), *report.mutable_health());
   WithholdFigures(trust, report);
+  AddHygiene(run, report);
   MakePrintable(report);
   return report;
 }

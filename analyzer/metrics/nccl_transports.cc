@@ -83,7 +83,7 @@ std::set<Pair> PairsOnOneHost(const Group& group, const std::set<Pair>& pairs) {
 }
 
 // What is not from GPU to GPU.
-std::vector<std::string> Remarks(const Group& group) {
+std::vector<NcclRemark> Remarks(const Group& group) {
   std::set<Pair> by_host_memory;
   struct ByNetwork {
     std::set<Pair> all, staged;
@@ -96,20 +96,23 @@ std::vector<std::string> Remarks(const Group& group) {
     pairs.all.insert(ways.pairs.begin(), ways.pairs.end());
     if (!ways.gdrdma) pairs.staged.insert(ways.pairs.begin(), ways.pairs.end());
   }
-  std::vector<std::string> remarks;
+  std::vector<NcclRemark> remarks;
   if (!by_host_memory.empty())
-    remarks.push_back(PairsExchange(by_host_memory.size()) +
-                      " through memory of their host (SHM), not from GPU to GPU.");
+    remarks.push_back(
+        {"nccl_host_memory", PairsExchange(by_host_memory.size()) +
+                                 " through memory of their host (SHM), not from GPU to GPU."});
   for (const auto& [network, pairs] : by_network) {
     const bool sockets = network == "Socket";
     const std::size_t local = PairsOnOneHost(group, pairs.all).size();
     if (sockets || local > 0)
-      remarks.push_back(PairsExchange(pairs.all.size()) + " through " +
-                        (sockets ? "TCP sockets" : network) + OnOneHost(local, pairs.all.size()) +
-                        ".");
+      remarks.push_back({sockets ? "nccl_sockets" : "nccl_local_network",
+                         PairsExchange(pairs.all.size()) + " through " +
+                             (sockets ? "TCP sockets" : network) +
+                             OnOneHost(local, pairs.all.size()) + "."});
     if (!sockets && !pairs.staged.empty())
-      remarks.push_back(PairsExchange(pairs.staged.size()) + " through " + network +
-                        " by way of the host's memory: GPUDirect RDMA is not used.");
+      remarks.push_back(
+          {"nccl_no_gdr", PairsExchange(pairs.staged.size()) + " through " + network +
+                              " by way of the host's memory: GPUDirect RDMA is not used."});
   }
   return remarks;
 }

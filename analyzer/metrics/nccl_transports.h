@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/model/run.h"
@@ -19,6 +20,14 @@ struct NcclPath {
   bool operator==(const NcclPath&) const = default;
 };
 
+// What the connections prove, in a sentence, and the check (hygiene_checks.h) that it belongs to.
+struct NcclRemark {
+  std::string_view check;
+  std::string text;
+
+  bool operator==(const NcclRemark&) const = default;
+};
+
 // Communicators that are alike.
 struct NcclTransport {
   std::optional<int> size;  // ranks; empty: connections of an unknown communicator
@@ -29,7 +38,7 @@ struct NcclTransport {
   std::optional<int> rings, trees, channels, nvls_channels;
   bool nvls = false;
   std::vector<NcclPath> paths;
-  std::vector<std::string> remarks;  // what the connections prove, in sentences
+  std::vector<NcclRemark> remarks;
 
   bool operator==(const NcclTransport&) const = default;
 };

@@ -44,6 +44,12 @@ NcclLink Link(int rank, std::optional<int> peer, const std::string& transport,
 
 using Sentences = std::vector<std::string>;
 
+Sentences TextsOf(const std::vector<NcclRemark>& remarks) {
+  Sentences texts;
+  for (const NcclRemark& remark : remarks) texts.push_back(remark.text);
+  return texts;
+}
+
 TEST(NcclTransportsTest, BothEndsOfAPairAreOnePair) {
   traceinject::Run run;
   for (int rank = 0; rank < 2; ++rank) {
@@ -60,7 +66,7 @@ TEST(NcclTransportsTest, BothEndsOfAPairAreOnePair) {
   EXPECT_EQ(found[0].rings, 24);
   EXPECT_EQ(found[0].trees, std::nullopt);
   EXPECT_EQ(found[0].paths, (std::vector<NcclPath>{{"P2P/CUMEM", 1, 24, 25}}));
-  EXPECT_EQ(found[0].remarks, Sentences{});
+  EXPECT_EQ(TextsOf(found[0].remarks), Sentences{});
 }
 
 TEST(NcclTransportsTest, SharedMemory) {
@@ -72,8 +78,10 @@ TEST(NcclTransportsTest, SharedMemory) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].paths,
             (std::vector<NcclPath>{{"P2P/IPC", 1, 24, 24}, {"SHM/direct/direct", 2, 24, 24}}));
-  EXPECT_EQ(found[0].remarks, Sentences{"2 pairs of ranks exchange data through memory of their "
-                                        "host (SHM), not from GPU to GPU."});
+  EXPECT_EQ(found[0].remarks.at(0).check, "nccl_host_memory");
+  EXPECT_EQ(TextsOf(found[0].remarks),
+            Sentences{"2 pairs of ranks exchange data through memory of their "
+                      "host (SHM), not from GPU to GPU."});
 }
 
 TEST(NcclTransportsTest, SocketsBetweenRanksOfOneHost) {
@@ -84,7 +92,7 @@ TEST(NcclTransportsTest, SocketsBetweenRanksOfOneHost) {
   const auto found = SummariseNcclTransports(run);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].paths, (std::vector<NcclPath>{{"NET/Socket", 1, 24, 24}}));
-  EXPECT_EQ(found[0].remarks,
+  EXPECT_EQ(TextsOf(found[0].remarks),
             Sentences{"1 pair of ranks exchanges data through TCP sockets, though both are on one "
                       "host."});
 }
@@ -97,7 +105,8 @@ TEST(NcclTransportsTest, WhereAPeerIsMustBeKnown) {
     run.ranks[0].nccl_links = {Link(0, 1, "NET", "", "Socket")};
     const auto found = SummariseNcclTransports(run);
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].remarks, Sentences{"1 pair of ranks exchanges data through TCP sockets."});
+    EXPECT_EQ(TextsOf(found[0].remarks),
+              Sentences{"1 pair of ranks exchanges data through TCP sockets."});
   }
 }
 
@@ -106,7 +115,7 @@ TEST(NcclTransportsTest, SomeOfThemOnOneHost) {
   run.ranks = {Process(0, 3, "a"), Process(1, 3, "a"), Process(2, 3, "b")};
   run.ranks[0].nccl_links = {Link(0, 1, "NET", "", "Socket"), Link(0, 2, "NET", "", "Socket")};
   EXPECT_EQ(
-      SummariseNcclTransports(run).at(0).remarks,
+      TextsOf(SummariseNcclTransports(run).at(0).remarks),
       Sentences{"2 pairs of ranks exchange data through TCP sockets, 1 of them on one host."});
 }
 
@@ -116,9 +125,9 @@ TEST(NcclTransportsTest, InfiniBand) {
   run.ranks[0].nccl_links = {Link(0, 8, "NET", "GDRDMA/Shared", "IB", true)};
   auto found = SummariseNcclTransports(run);
   EXPECT_EQ(found.at(0).paths.at(0).name, "NET/IB/GDRDMA");
-  EXPECT_EQ(found.at(0).remarks, Sentences{});
+  EXPECT_EQ(TextsOf(found.at(0).remarks), Sentences{});
   run.ranks[0].nccl_links.push_back(Link(0, 9, "NET", "", "IB"));
-  EXPECT_EQ(SummariseNcclTransports(run).at(0).remarks,
+  EXPECT_EQ(TextsOf(SummariseNcclTransports(run).at(0).remarks),
             Sentences{"1 pair of ranks exchanges data through IB by way of the host's memory: "
                       "GPUDirect RDMA is not used."});
 }
@@ -129,7 +138,7 @@ TEST(NcclTransportsTest, CollNetHasNoPeers) {
   run.ranks[0].nccl_links = {Link(0, std::nullopt, "COLLNET", "", "SHARP")};
   const auto found = SummariseNcclTransports(run);
   EXPECT_EQ(found.at(0).paths, (std::vector<NcclPath>{{"COLLNET/SHARP", 1, 24, 24}}));
-  EXPECT_EQ(found.at(0).remarks, Sentences{});
+  EXPECT_EQ(TextsOf(found.at(0).remarks), Sentences{});
 }
 
 TEST(NcclTransportsTest, CommunicatorsThatAreAlikeAreOneRow) {

@@ -119,7 +119,7 @@ void ReportWriter::TransportsOf(proto::Nccl& to) const {
       way.set_channels_min(path.channels_min);
       way.set_channels_max(path.channels_max);
     }
-    for (const std::string& remark : transport.remarks) one.add_remarks(remark);
+    for (const NcclRemark& remark : transport.remarks) one.add_remarks(remark.text);
   }
 }
 

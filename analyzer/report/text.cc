@@ -112,6 +112,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteTitle(to);
   WriteNotes(to);
   WriteStalls(to);
+  WriteHygiene(to);
   if (!to.report.devices().empty()) {
     for (const proto::DeviceSteps& steps : to.report.steps()) {
       if (!several || steps.label() == to.report.verdict().device()) WriteSteps(to, steps);

@@ -118,12 +118,12 @@ void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl) {
   }
   to.page.Table(table, 1, 5);
   for (const proto::NcclTransport& transport : nccl.transports()) {
+    if (!transport.nvls()) continue;
     const std::string of =
         transport.has_communicator_size()
             ? fmt::format("Of {}: ", Plural(transport.communicator_size(), "rank"))
             : std::string();
-    if (transport.nvls()) to.page.Sentence(of + "buffers for NVLink SHARP (NVLS) were made.");
-    for (const std::string& remark : transport.remarks()) to.page.Sentence(of + remark);
+    to.page.Sentence(of + "buffers for NVLink SHARP (NVLS) were made.");
   }
 }
 

@@ -43,6 +43,9 @@ void WriteVerdict(TextReport& to);
 // What ranks do to each other: as one section of the report, and for a page of its own.
 void WriteRankFindings(const Repeated<proto::RankFinding>& findings, TextPage& page);
 
+// text_hygiene.cc
+void WriteHygiene(TextReport& to);
+
 // text_links.cc
 // What the links between ranks carry; nothing where nothing is known.
 void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width);

@@ -66,10 +66,6 @@ void WriteLinks(TextReport& to, const proto::Telemetry& telemetry) {
   if (telemetry.has_pcie_generation() && telemetry.has_pcie_width()) {
     std::string text =
         fmt::format("PCIe generation {} x{}", telemetry.pcie_generation(), telemetry.pcie_width());
-    if (telemetry.pcie_generation() < telemetry.pcie_generation_most() ||
-        telemetry.pcie_width() < telemetry.pcie_width_most())
-      text += fmt::format(" although card and slot could do generation {} x{}",
-                          telemetry.pcie_generation_most(), telemetry.pcie_width_most());
     if (telemetry.has_pcie_sent()) text += Traffic("sent", telemetry.pcie_sent());
     if (telemetry.has_pcie_received()) text += Traffic("received", telemetry.pcie_received());
     to.page.Sentence(text);
@@ -83,26 +79,12 @@ void WriteLinks(TextReport& to, const proto::Telemetry& telemetry) {
   if (!nvlink.empty()) to.page.Sentence("NVLink" + nvlink.substr(1));
 }
 
-void WriteErrors(TextReport& to, const proto::Telemetry& telemetry) {
-  const auto write = [&to](std::int64_t count, const char* what, const char* advice) {
-    if (count > 0) to.page.Sentence(fmt::format("{}: {}", Plural(count, what), advice));
-  };
-  write(telemetry.pcie_replays(), "PCIe replay",
-        "transfers were repeated; many of them point to a bad slot, riser or cable");
-  write(telemetry.nvlink_errors(), "NVLink error",
-        "transfers were repeated or a link was trained anew; have the link looked at");
-  write(telemetry.ecc_corrected(), "corrected memory error", "harmless while they are few");
-  write(telemetry.ecc_uncorrected(), "uncorrected memory error",
-        "results may be wrong; take the card out of service");
-}
-
 }  // namespace
 
 void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry) {
   WriteClocks(to, telemetry);
   WriteThrottling(to, telemetry);
   WriteLinks(to, telemetry);
-  WriteErrors(to, telemetry);
 }
 
 }  // namespace traceinject

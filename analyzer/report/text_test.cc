@@ -77,15 +77,28 @@ TEST(TextTest, WhatWasSampledOfAGpu) {
   sampled.add_throttled()->set_reason("sync boost");  // not while it was busy
   sampled.set_pcie_generation(5);
   sampled.set_pcie_width(8);
-  sampled.set_pcie_generation_most(5);
-  sampled.set_pcie_width_most(16);
   sampled.mutable_nvlink_sent()->set_most_gb_per_s(28.44);
-  sampled.set_nvlink_errors(3);
-  sampled.set_ecc_corrected(0);
   const std::string text = WriteText(report, {});
   ExpectFits(text);
   const std::size_t start = text.find("  SM clock");
   ExpectGolden("telemetry.txt", text.substr(start, text.find("  never idle") - start));
+}
+
+TEST(TextTest, WhatIsAmissWithTheMachine) {
+  proto::Report report;
+  EXPECT_EQ(WriteText(report, {}).find("Also noticed"), std::string::npos);
+  proto::HygieneFinding& finding = *report.add_hygiene();
+  finding.set_severity("warning");
+  finding.set_text("rank 0 GPU 0: PCIe generation 5 x8 at best");
+  finding.set_change("the seat of the card");
+  finding.set_source("a manual");
+  const std::string expected =
+      "\nAlso noticed about the machine\n"
+      "  warning: rank 0 GPU 0: PCIe generation 5 x8 at best\n"
+      "    try: the seat of the card\n"
+      "        [a manual]\n";
+  const std::string text = WriteText(report, {});
+  EXPECT_NE(text.find(expected), std::string::npos) << text;
 }
 
 TEST(TextTest, HowNcclConnectsRanks) {
@@ -104,7 +117,6 @@ TEST(TextTest, HowNcclConnectsRanks) {
     path.set_channels_min(2);
     path.set_channels_max(name[0] == 'P' ? 2 : 24);
   }
-  known.add_remarks("1 pair of ranks exchanges data through TCP sockets.");
   report.mutable_run()->mutable_nccl()->add_transports()->set_communicators(1);
   const std::string text = WriteText(report, {});
   const std::size_t begin = text.find("  How ranks are connected");
@@ -115,8 +127,7 @@ TEST(TextTest, HowNcclConnectsRanks) {
       "  P2P/CUMEM           2              3                2      1         2\n"
       "  NET/Socket          2              3                2      1   2 to 24\n"
       "  nothing       unknown              1                0      -         -\n"
-      "  Of 2 ranks: buffers for NVLink SHARP (NVLS) were made.\n"
-      "  Of 2 ranks: 1 pair of ranks exchanges data through TCP sockets.\n";
+      "  Of 2 ranks: buffers for NVLink SHARP (NVLS) were made.\n";
   EXPECT_EQ(text.substr(begin, expected.size()), expected);
   ExpectFits(text);
 }

@@ -7,39 +7,10 @@
 #include <vector>
 
 #include "injector/core/loaded_libraries.h"
+#include "injector/cupti/candidates.h"
 
 namespace traceinject {
 namespace {
-
-std::string Folder(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
-// The major version of the loaded libcudart comes first: a libcupti of another major version would
-// not see its calls.
-std::vector<std::string> Candidates(const std::string& configured) {
-  std::vector<std::string> paths;
-  if (!configured.empty()) paths.push_back(configured);
-  const std::string cudart = FindLoaded("libcudart.so");
-  const bool twelve = cudart.find("libcudart.so.12") != std::string::npos;
-  const std::string names[] = {twelve ? "libcupti.so.12" : "libcupti.so.13",
-                               twelve ? "libcupti.so.13" : "libcupti.so.12"};
-  if (!cudart.empty()) {
-    const std::string folder = Folder(cudart);
-    for (const std::string& name : names) {
-      paths.push_back(folder + "/" + name);
-      paths.push_back(folder + "/../../cuda_cupti/lib/" + name);
-      paths.push_back(folder + "/../extras/CUPTI/lib64/" + name);
-    }
-  }
-  for (const std::string& name : names) paths.push_back(name);
-  for (const std::string& name : names) {
-    paths.push_back("/usr/local/cuda/lib64/" + name);
-    paths.push_back("/usr/local/cuda/extras/CUPTI/lib64/" + name);
-  }
-  return paths;
-}
 
 void* OpenFirst(const std::vector<std::string>& paths, std::string* opened) {
   for (const std::string& path : paths) {
@@ -109,7 +80,7 @@ CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
   if (handle != nullptr) {
     cupti.path = FindLoaded("libcupti.so");
   } else {
-    const std::vector<std::string> paths = Candidates(configured);
+    const std::vector<std::string> paths = CuptiCandidates(configured, FindLoaded("libcudart.so"));
     handle = OpenFirst(paths, &cupti.path);
     if (handle == nullptr) {
       *why =

@@ -102,6 +102,58 @@ void AddIommu(const std::string& root, Facts* facts) {
   facts->Add("iommu", units->empty() ? "off" : "on");
 }
 
+// Processors of each node, e.g. numa_cpus.1: "48-95".
+void AddNodes(const std::string& root, Facts* facts) {
+  const std::string folder = root + "/sys/devices/system/node";
+  facts->AddFile("numa_nodes", folder + "/online");
+  for (const std::string& name : ListFolder(folder).value_or(std::vector<std::string>())) {
+    if (name.starts_with("node") && WholeNumber(name.substr(4)) >= 0)
+      facts->AddFile("numa_cpus." + name.substr(4), folder + "/" + name + "/cpulist");
+  }
+}
+
+// The size that is set for it; without one it is half of the memory.
+void AddSharedMemory(const std::string& root, Facts* facts) {
+  constexpr char kName[] = "shared_memory_kib";
+  constexpr std::string_view kSize = "size=";
+  const std::string path = root + "/proc/self/mounts";
+  const auto mounts = ReadTextFile(path);
+  if (!mounts) return facts->AddUnknown(kName, Why(path));
+  // "tmpfs /dev/shm tmpfs rw,nosuid,size=65536k 0 0"; of several mounts the last one counts.
+  const std::size_t place = mounts->rfind(" /dev/shm tmpfs ");
+  if (place == std::string::npos)
+    return facts->AddUnknown(kName, path + ": there is no tmpfs at /dev/shm");
+  const std::string_view line = std::string_view(*mounts).substr(
+      place, std::min(mounts->find('\n', place), mounts->size()) - place);
+  if (const std::size_t size = line.find(kSize); size != std::string_view::npos) {
+    const std::string_view value = line.substr(size + kSize.size());
+    const std::string_view number = value.substr(0, value.find('k'));
+    if (WholeNumber(number) >= 0) return facts->Add(kName, std::string(number));
+    return facts->AddUnknown(kName, path + ": its size is not in KiB");
+  }
+  const auto memory = ReadTextFile(root + "/proc/meminfo");
+  std::string_view total = memory ? StatusValue(*memory, "MemTotal") : "";
+  total = total.substr(0, total.find(' '));
+  if (WholeNumber(total) < 0) return facts->AddUnknown(kName, "neither its size nor MemTotal");
+  facts->Add(kName, std::to_string(WholeNumber(total) / 2));
+}
+
+// What the process may have now, a number or "unlimited".
+void AddLimit(const std::string& limits, std::string_view name, const std::string& key,
+              Facts* facts) {
+  const std::size_t line = limits.find(name);
+  if (line == std::string::npos) return facts->AddUnknown(key, "/proc/self/limits does not tell");
+  std::string_view rest = std::string_view(limits).substr(line + name.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  facts->Add(key, std::string(rest.substr(0, rest.find(' '))));
+}
+
+void AddLimits(const std::string& root, Facts* facts) {
+  const auto limits = ReadTextFile(root + "/proc/self/limits");
+  AddLimit(limits.value_or(""), "Max open files", "open_files_most", facts);
+  AddLimit(limits.value_or(""), "Max locked memory", "locked_memory_most", facts);
+}
+
 void AddCpuModel(const std::string& root, Facts* facts) {
   const std::string path = root + "/proc/cpuinfo";
   const auto text = ReadTextFile(path);
@@ -202,9 +254,11 @@ std::vector<SystemFactRow> ReadHostFacts(const std::string& root) {
   facts.AddFile("cpu_quota", root + "/sys/fs/cgroup/cpu.max");
   AddAffinity(root, &facts);
   AddGovernor(root, &facts);
-  facts.AddFile("numa_nodes", root + "/sys/devices/system/node/online");
+  AddNodes(root, &facts);
   AddHugePages(root, &facts);
   AddIommu(root, &facts);
+  AddSharedMemory(root, &facts);
+  AddLimits(root, &facts);
   std::vector<SystemFactRow> rows = facts.Take();
   for (SystemFactRow& row : ReadInfiniBand(root)) rows.push_back(std::move(row));
   return rows;

@@ -58,6 +58,41 @@ TEST(HostFacts, WhatTheMachineTells) {
   EXPECT_EQ(Value(facts, "cpu_governor"), "performance");
 }
 
+TEST(HostFacts, ProcessorsOfTheNodes) {
+  const FakeRoot root;
+  root.Write("sys/devices/system/node/node0/cpulist", "0-31,64-95\n");
+  root.Write("sys/devices/system/node/node1/cpulist", "32-63,96-127\n");
+  root.Write("sys/devices/system/node/possible", "0-1\n");
+  const auto facts = ReadHostFacts(root.path());
+  EXPECT_EQ(Value(facts, "numa_cpus.0"), "0-31,64-95");
+  EXPECT_EQ(Value(facts, "numa_cpus.1"), "32-63,96-127");
+  EXPECT_EQ(Value(facts, "numa_cpus.2"), "absent");
+}
+
+TEST(HostFacts, SharedMemory) {
+  const FakeRoot root;
+  const std::string proc = "proc /proc proc rw 0 0\n";
+  root.Write("proc/self/mounts", proc + "shm /dev/shm tmpfs rw,nosuid,size=65536k,inode64 0 0\n");
+  EXPECT_EQ(Value(ReadHostFacts(root.path()), "shared_memory_kib"), "65536");
+  root.Write("proc/self/mounts", proc + "tmpfs /dev/shm tmpfs rw,nosuid,nodev 0 0\n" + proc);
+  EXPECT_TRUE(Value(ReadHostFacts(root.path()), "shared_memory_kib").starts_with("unknown: "));
+  root.Write("proc/meminfo", "MemTotal:       2097152 kB\nMemFree: 1 kB\n");
+  EXPECT_EQ(Value(ReadHostFacts(root.path()), "shared_memory_kib"), "1048576");
+  root.Write("proc/self/mounts", proc);
+  EXPECT_TRUE(Value(ReadHostFacts(root.path()), "shared_memory_kib").starts_with("unknown: "));
+}
+
+TEST(HostFacts, LimitsOfTheProcess) {
+  const FakeRoot root;
+  root.Write("proc/self/limits",
+             "Limit                     Soft Limit           Hard Limit           Units     \n"
+             "Max open files            1024                 524288               files     \n"
+             "Max locked memory         unlimited            unlimited            bytes     \n");
+  const auto facts = ReadHostFacts(root.path());
+  EXPECT_EQ(Value(facts, "open_files_most"), "1024");
+  EXPECT_EQ(Value(facts, "locked_memory_most"), "unlimited");
+}
+
 TEST(HostFacts, GovernorsThatDiffer) {
   const FakeRoot root;
   const auto set = [&](const std::string& cpu, const std::string& governor) {

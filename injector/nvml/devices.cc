@@ -84,7 +84,35 @@ std::string_view PeerStatus(unsigned int status) {
   return kNames[status < std::size(kNames) ? status : std::size(kNames) - 1];
 }
 
+std::string BusIdOf(const NvmlLibrary& nvml, nvml::Device handle) {
+  nvml::PciInfo info{};
+  if (nvml.DeviceGetPciInfo == nullptr || nvml.DeviceGetPciInfo(handle, &info) != nvml::kSuccess)
+    return {};
+  info.bus_id[sizeof info.bus_id - 1] = '\0';
+  return info.bus_id;
+}
+
 }  // namespace
+
+std::vector<DeviceRow> ListNvmlDevices(const NvmlLibrary& nvml) {
+  std::vector<DeviceRow> rows;
+  const long long count = NvmlNumber<unsigned int>(nvml.DeviceGetCount);
+  if (nvml.DeviceGetHandleByIndex == nullptr) return rows;
+  for (long long index = 0; index < count; ++index) {
+    nvml::Device handle = nullptr;
+    if (nvml.DeviceGetHandleByIndex(static_cast<unsigned int>(index), &handle) != nvml::kSuccess)
+      continue;
+    DeviceRow row{};
+    row.device = static_cast<int>(index);
+    char name[96] = {};
+    if (nvml.DeviceGetName != nullptr &&
+        nvml.DeviceGetName(handle, name, sizeof name - 1) == nvml::kSuccess)
+      row.name = name;
+    row.pci_bus_id = BusIdOf(nvml, handle);
+    rows.push_back(row);
+  }
+  return rows;
+}
 
 NvmlDevices::NvmlDevices(const NvmlLibrary& nvml, const std::vector<DeviceRow>& devices)
     : nvml_(nvml) {
@@ -186,14 +214,6 @@ std::optional<DeviceSlowSampleRow> NvmlDevices::SampleSlow(int device, std::int6
   return row;
 }
 
-std::string NvmlDevices::BusId(nvml::Device handle) const {
-  nvml::PciInfo info{};
-  if (nvml_.DeviceGetPciInfo == nullptr || nvml_.DeviceGetPciInfo(handle, &info) != nvml::kSuccess)
-    return {};
-  info.bus_id[sizeof info.bus_id - 1] = '\0';
-  return info.bus_id;
-}
-
 void NvmlDevices::AddLinks(int device, nvml::Device handle,
                            std::vector<SystemFactRow>* facts) const {
   const std::string prefix = std::to_string(device) + ".";
@@ -220,7 +240,7 @@ void NvmlDevices::AddPeers(int device, nvml::Device handle,
     if (nvml_.DeviceGetHandleByIndex(static_cast<unsigned int>(index), &peer) != nvml::kSuccess ||
         peer == handle)
       continue;
-    const std::string key = std::to_string(device) + " " + BusId(peer);
+    const std::string key = std::to_string(device) + " " + BusIdOf(nvml_, peer);
     if (nvml_.DeviceGetP2PStatus == nullptr) {
       facts->push_back(Unknown("p2p", key, kMissing));
       continue;

@@ -14,6 +14,9 @@
 
 namespace traceinject {
 
+// All GPUs that NVML shows, numbered as it does, with name and PCI address; the rest is unknown.
+std::vector<DeviceRow> ListNvmlDevices(const NvmlLibrary& nvml);
+
 class NvmlDevices {
  public:
   // `devices` as ReadDevices() gives them.
@@ -36,7 +39,6 @@ class NvmlDevices {
   long long LinkErrors(nvml::Device handle, unsigned int counter) const;
   void AddLinks(int device, nvml::Device handle, std::vector<SystemFactRow>* facts) const;
   void AddPeers(int device, nvml::Device handle, std::vector<SystemFactRow>* facts) const;
-  std::string BusId(nvml::Device handle) const;
 
   NvmlLibrary nvml_;
   std::map<int, nvml::Device> handles_;  // by CUDA ordinal

@@ -42,6 +42,24 @@ std::string Value(const std::vector<SystemFactRow>& facts, const std::string& ke
   return "absent";
 }
 
+TEST(NvmlDevices, AreListedWithNameAndPlace) {
+  EXPECT_TRUE(ListNvmlDevices(Bare()).empty());
+  NvmlLibrary nvml = Bare();
+  nvml.DeviceGetCount = [](unsigned int* count) -> Return { return *count = 3, nvml::kSuccess; };
+  nvml.DeviceGetHandleByIndex = [](unsigned int index, Device* device) -> Return {
+    if (index == 1) return nvml::kNoPermission;
+    return *device = Handle(1 + index), nvml::kSuccess;
+  };
+  nvml.DeviceGetName = [](Device, char* name, unsigned int) -> Return {
+    return std::strcpy(name, "NVIDIA H100"), nvml::kSuccess;
+  };
+  const auto rows = ListNvmlDevices(nvml);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].device, 2) << "as NVML counts";
+  EXPECT_EQ(rows[1].name, "NVIDIA H100");
+  EXPECT_EQ(rows[1].pci_bus_id, "") << "not told";
+}
+
 TEST(NvmlDevices, MissingFunctionsTellNothing) {
   const NvmlDevices devices(Bare(), {Known("GPU-known")});
   EXPECT_FALSE(devices.Sample(0, 5).has_value());

@@ -23,6 +23,7 @@ NvmlLibrary BindAll(void* library) {
   Bind(library, nvml.DeviceGetHandleByIndex, "nvmlDeviceGetHandleByIndex_v2");
   Bind(library, nvml.DeviceGetHandleByUuid, "nvmlDeviceGetHandleByUUID");
   Bind(library, nvml.DeviceGetHandleByPciBusId, "nvmlDeviceGetHandleByPciBusId_v2");
+  Bind(library, nvml.DeviceGetName, "nvmlDeviceGetName");
   Bind(library, nvml.DeviceGetPciInfo, "nvmlDeviceGetPciInfo_v3");
   Bind(library, nvml.DeviceGetClockInfo, "nvmlDeviceGetClockInfo");
   Bind(library, nvml.DeviceGetMaxClockInfo, "nvmlDeviceGetMaxClockInfo");

@@ -18,6 +18,7 @@ struct NvmlLibrary {
   nvml::Return (*DeviceGetHandleByIndex)(unsigned int, nvml::Device*) = nullptr;
   nvml::Return (*DeviceGetHandleByUuid)(const char*, nvml::Device*) = nullptr;
   nvml::Return (*DeviceGetHandleByPciBusId)(const char*, nvml::Device*) = nullptr;
+  nvml::Return (*DeviceGetName)(nvml::Device, char*, unsigned int) = nullptr;
   nvml::Return (*DeviceGetPciInfo)(nvml::Device, nvml::PciInfo*) = nullptr;
 
   nvml::Return (*DeviceGetClockInfo)(nvml::Device, unsigned int, unsigned int*) = nullptr;

@@ -118,7 +118,7 @@ TEST_F(NvtxTest, PayloadOfUnknownSizeIsNotRead) {
   nvtxDomainMarkEx(domain, &event);
   Drain();
   ASSERT_EQ(batch_.nvtx.size(), 1U);
-  EXPECT_EQ(batch_.nvtx[0].payload_type, NvtxRow::Payload::kNone);
+  EXPECT_EQ(batch_.nvtx[0].payload_type, NvtxRow::Payload::kNothing);
   EXPECT_EQ(g_counters.Get(Health::kNvtxClipped), clipped + 1);
   munmap(memory, 2 * page);
 }

@@ -371,7 +371,7 @@ bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
       return to.Real(row.payload_real).Insert();
     case NvtxRow::Payload::kBlob:
       return to.Blob(row.payload_blob).Insert();
-    case NvtxRow::Payload::kNone:
+    case NvtxRow::Payload::kNothing:
       break;
   }
   return to.Null().Insert();

@@ -162,7 +162,7 @@ struct NvtxRow {
   std::uint32_t category;  // 0: none
   bool has_color;
   std::uint32_t color;
-  enum class Payload : std::uint8_t { kNone, kInteger, kReal, kBlob } payload_type;
+  enum class Payload : std::uint8_t { kNothing, kInteger, kReal, kBlob } payload_type;
   std::int64_t payload_integer;
   double payload_real;
   std::string payload_blob;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of the GPUs, the process' threads and its data workers, and the facts about the machine."""
 
+import json
 import os
 import pathlib
 import signal
@@ -79,10 +80,25 @@ class Telemetry(harness.TestCase):
                 "host kernel": os.uname().release}.items():
             self.assertEqual(facts.get(key), value, key)
         self.assertNotIn("nvlink 0.4", facts)
-        for key in ("host cpu_affinity", "host cpu_governor", "host transparent_huge_pages", "host iommu", "gpu 0.numa_node",
-                    "gpu 0.acs", "gpu 0.iommu_group_type"):
+        for key in ("host shared_memory_kib", "host open_files_most", "host locked_memory_most", "host cpu_affinity",
+                    "host cpu_governor", "host transparent_huge_pages", "host iommu", "gpu 0.numa_node", "gpu 0.acs",
+                    "gpu 0.iommu_group_type"):
             self.assertIn(key, facts)
         self.assertTrue(facts["gpu 0.acs"].startswith("unknown: "), "there is no such card here")
+
+    def test_what_is_amiss_with_the_machine_stands_beside_the_verdict(self):
+        self.record(env={"FAKE_NVML_PERSISTENCE": "0", "FAKE_NVML_PCIE_WIDTH": "8", "FAKE_NVML_THROTTLE": "0x40",
+                         "CUDA_LAUNCH_BLOCKING": "1"}).close()
+        report = self.play(command=[harness.BUILD / "bin" / "analyze", "run.db", "--format", "json"], preload=False)
+        found = {one["name"]: (one["severity"], one["text"]) for one in json.loads(report.stdout)["hygiene"]}
+        self.assertEqual(found["pcie_link"], ("warning", "GPU 0: PCIe x8, although card and slot could do x16"))
+        self.assertEqual(found["persistence_off"], ("note", "GPU 0: persistence mode is off"))
+        self.assertEqual(found["blocking_launches"], ("warning", "CUDA_LAUNCH_BLOCKING=1 is set"))
+        severity, text = found["throttled_by_heat"]
+        self.assertEqual(severity, "warning")
+        self.assertRegex(text, r"^GPU 0: heat or the board held the clock down in [\d.]+ % of the busy time \(hardware thermal\)")
+        text = self.play(command=[harness.BUILD / "bin" / "analyze", "run.db"], preload=False).stdout
+        self.assertIn("\nAlso noticed about the machine\n  warning: CUDA_LAUNCH_BLOCKING=1 is set\n    try: unset it", text)
 
     def test_an_old_driver_tells_less(self):
         recording = self.record(cuda=OLD_DRIVER, env={"FAKE_NVML_THROTTLE": "4"})

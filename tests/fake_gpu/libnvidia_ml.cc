@@ -118,6 +118,11 @@ EXPORT Return nvmlDeviceGetHandleByPciBusId_v2(const char* bus_id, Device* devic
   return kNotFound;
 }
 
+EXPORT Return nvmlDeviceGetName(Device, char* name, unsigned int length) {
+  std::snprintf(name, length, "%s", fake::DeviceName().c_str());
+  return nvml::kSuccess;
+}
+
 EXPORT Return nvmlDeviceGetPciInfo_v3(Device device, nvml::PciInfo* info) {
   FillPci(IndexOf(device), info);
   return nvml::kSuccess;

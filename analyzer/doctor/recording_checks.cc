@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/doctor/recording_checks.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "analyzer/common/text.h"
+#include "injector/cupti/candidates.h"
+
+namespace traceinject {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kTroubles[] = "README.md, Troubleshooting";
+constexpr int kLeastDriver = 12000;
+
+std::string Variable(const std::vector<SystemFact>& facts, std::string_view name) {
+  for (const SystemFact& fact : facts) {
+    if (fact.kind == "env" && fact.key == name) return fact.value;
+  }
+  return {};
+}
+
+CheckLine CheckGpus(const PresentMachine& machine) {
+  constexpr char kCheck[] = "GPUs";
+  const bool works = machine.nvml_failure.empty();
+  if (works && !machine.gpus.empty()) {
+    std::map<std::string, int> models;
+    for (const PresentGpu& gpu : machine.gpus) ++models[gpu.name];
+    std::vector<std::string> names;
+    for (const auto& [name, count] : models) names.push_back(fmt::format("{} x {}", count, name));
+    return {CheckStatus::kOk, kCheck, JoinFirst(names), {}, {}};
+  }
+  const std::string why = works ? "NVML shows none" : "NVML: " + machine.nvml_failure;
+  if (machine.cards == 0)
+    return {CheckStatus::kWarn,
+            kCheck,
+            fmt::format("no NVIDIA GPU on this machine ({}): recordings can be read here, not made",
+                        why),
+            {},
+            {}};
+  return {CheckStatus::kFail, kCheck,
+          fmt::format("{} NVIDIA GPU{} on the PCI bus that cannot be used: {}", machine.cards,
+                      machine.cards == 1 ? "" : "s", why),
+          "install NVIDIA's driver; in a container docker run --gpus all",
+          "docs.nvidia.com/datacenter/cloud-native/container-toolkit"};
+}
+
+// As cuDriverGetVersion tells, which initialises nothing.
+std::optional<int> DriverVersion(std::string* why) {
+  void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* error = dlerror();
+    *why = error != nullptr ? error : "libcuda.so.1 cannot be loaded";
+    return std::nullopt;
+  }
+  const auto get = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
+  int version = 0;
+  if (get != nullptr && get(&version) == 0) return version;
+  *why = "cuDriverGetVersion of libcuda.so.1 fails";
+  return std::nullopt;
+}
+
+std::string CudaName(int version) {
+  return fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+}
+
+CheckLine CheckCudaDriver(const std::vector<SystemFact>& facts) {
+  constexpr char kCheck[] = "driver";
+  std::string why;
+  const std::optional<int> version = DriverVersion(&why);
+  if (!version)
+    return {CheckStatus::kFail, kCheck, why,
+            "install NVIDIA's driver; in a container docker run --gpus all", kTroubles};
+  std::string text = "for " + CudaName(*version);
+  // Told with each device.
+  const auto name = std::find_if(facts.begin(), facts.end(), [](const SystemFact& fact) {
+    return fact.key == "nvidia_driver" && fact.reason.empty();
+  });
+  if (name != facts.end()) text = name->value + ", " + text;
+  if (*version >= kLeastDriver) return {CheckStatus::kOk, kCheck, text, {}, {}};
+  return {CheckStatus::kFail, kCheck, text, "a driver for CUDA 12.0 or newer", kTroubles};
+}
+
+std::vector<std::string> Glob(const std::string& pattern) {
+  glob_t found{};
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), 0, nullptr, &found) == 0)
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  globfree(&found);
+  return paths;
+}
+
+// Of the CUDA wheels beside the first python3 in PATH, which its programs load.
+std::string WheelCudart(std::string_view path) {
+  while (!path.empty()) {
+    const std::string folder(path.substr(0, path.find(':')));
+    path.remove_prefix(std::min(folder.size() + 1, path.size()));
+    std::error_code error;
+    if (folder.empty() || !fs::exists(folder + "/python3", error)) continue;
+    for (const char* wheel : {"cu13", "cuda_runtime"}) {
+      for (const char* packages :
+           {"/../lib/python3*/site-packages", "/../local/lib/python3*/dist-packages"}) {
+        const auto found = Glob(folder + packages + "/nvidia/" + wheel + "/lib/libcudart.so.1[23]");
+        if (!found.empty()) return found.front();
+      }
+    }
+    return {};
+  }
+  return {};
+}
+
+// "libcupti.so.13" -> 13.
+int MajorOf(const std::string& path) {
+  return path.find("libcupti.so.13") != std::string::npos   ? 13
+         : path.find("libcupti.so.12") != std::string::npos ? 12
+                                                            : 0;
+}
+
+}  // namespace
+
+Checklist CheckDriver(const PresentMachine& machine) {
+  Checklist lines = {CheckGpus(machine)};
+  if (!machine.gpus.empty() || machine.cards > 0) lines.push_back(CheckCudaDriver(machine.facts));
+  return lines;
+}
+
+CheckLine CheckCupti(const PresentMachine& machine) {
+  constexpr char kCheck[] = "CUPTI";
+  const std::string configured = Variable(machine.facts, "TRACEINJECT_CUPTI");
+  const std::string cudart = WheelCudart(Variable(machine.facts, "PATH"));
+  for (const std::string& path : CuptiCandidates(configured, cudart)) {
+    void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) continue;
+    const auto get = reinterpret_cast<int (*)(std::uint32_t*)>(dlsym(library, "cuptiGetVersion"));
+    std::uint32_t version = 0;
+    if (get == nullptr || get(&version) != 0)
+      return {CheckStatus::kFail, kCheck, path + " tells no version",
+              "set TRACEINJECT_CUPTI to the libcupti of CUDA 12 or 13", kTroubles};
+    const std::string text = fmt::format("{}, interface version {}", path, version);
+    std::string why;
+    const std::optional<int> driver = DriverVersion(&why);
+    if (!driver || MajorOf(path) <= *driver / 1000) return {CheckStatus::kOk, kCheck, text, {}, {}};
+    return {CheckStatus::kWarn, kCheck, text + ", newer than the driver for " + CudaName(*driver),
+            "a newer driver, or the CUPTI of the driver's CUDA version (TRACEINJECT_CUPTI)",
+            kTroubles};
+  }
+  return {machine.gpus.empty() ? CheckStatus::kWarn : CheckStatus::kFail, kCheck,
+          "libcupti.so.12 and .13 were not found with the Python in PATH, by the loader or in "
+          "/usr/local/cuda",
+          "pip install nvidia-cuda-cupti-cu12, or cuda-cupti of the toolkit, or set "
+          "TRACEINJECT_CUPTI to its path; a program that loads one itself needs nothing",
+          kTroubles};
+}
+
+Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string& own_path) {
+  constexpr char kCheck[] = "entrance for the library";
+  const auto taken = [&](std::string_view name) {
+    const std::string value = Variable(facts, name);
+    return value.empty() || value == "none" || value == own_path ? std::string() : value;
+  };
+  Checklist lines;
+  if (const std::string other = taken("CUDA_INJECTION64_PATH"); !other.empty())
+    lines.push_back({CheckStatus::kFail, kCheck,
+                     "another tool holds CUDA_INJECTION64_PATH: " + other,
+                     "run without that tool, or unset the variable", kTroubles});
+  if (const std::string other = taken("NVTX_INJECTION64_PATH"); !other.empty())
+    lines.push_back(
+        {CheckStatus::kWarn, kCheck,
+         "another tool holds NVTX_INJECTION64_PATH, so no ranges are recorded: " + other,
+         "run without that tool, or unset the variable", kTroubles});
+  const std::string plugin = Variable(facts, "NCCL_PROFILER_PLUGIN");
+  if (!plugin.empty() && plugin != "STATIC_PLUGIN")
+    lines.push_back(
+        {CheckStatus::kWarn, kCheck,
+         "NCCL_PROFILER_PLUGIN is set, so NCCL's algorithms are not recorded: " + plugin,
+         "unset the variable", kTroubles});
+  for (const char* off : {"0", "off", "false", "no"}) {
+    if (Variable(facts, "TRACEINJECT") == off)
+      lines.push_back({CheckStatus::kFail, kCheck,
+                       fmt::format("TRACEINJECT={}: nothing is recorded", off),
+                       "unset the variable", kTroubles});
+  }
+  if (lines.empty()) lines.push_back({CheckStatus::kOk, kCheck, "free", {}, {}});
+  return lines;
+}
+
+}  // namespace traceinject
