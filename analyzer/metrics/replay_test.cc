@@ -55,16 +55,16 @@ TEST(ReplayTest, OperationsTakeOtherTimes) {
   const GpuOps& ops = played.builder.rank().devices[0].ops;
   std::vector<OpLength> lengths;
   Scenario scenario;
-  scenario.lengths = std::make_shared<const std::vector<OpLength>>(lengths);
   for (const TimeNs length : {15 * kUs, 5 * kUs}) {
     lengths.clear();
     for (std::uint32_t row = 0; row < ops.size(); ++row) lengths.push_back({row, length});
+    scenario.lengths = std::make_shared<const std::vector<OpLength>>(lengths);
     const std::vector<TimeNs> steps = played.Run(scenario);
     const TimeNs expected = 10 * std::max(length, 10 * kUs);  // the host launches every 10 us
     for (std::size_t i = 1; i < steps.size(); ++i)
       EXPECT_NEAR(static_cast<double>(steps[i]), static_cast<double>(expected), 3.0 * kUs) << i;
   }
-  lengths.clear();
+  scenario.lengths = std::make_shared<const std::vector<OpLength>>();
   EXPECT_EQ(played.Run(scenario), played.Run({}));
 }
 
