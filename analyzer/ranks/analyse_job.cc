@@ -87,7 +87,7 @@ class JobAnalysis {
     for (const std::string& note : waits_.notes) to.add_notes(note);
     for (std::size_t r = 0; r < job_.ranks.size(); ++r) Row(r, *to.add_ranks());
     Totals(to);
-    Lost(to);
+    if (options.lost_time) Lost(to);
     Findings(to);
     Groups(to);
     if (pipelines_.stages > 1) Pipeline(*to.mutable_pipeline());

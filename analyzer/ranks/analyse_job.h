@@ -11,6 +11,7 @@ namespace traceinject {
 
 struct JobAnalysisOptions {
   std::size_t collectives = 20;  // rows of each: the longest, the most exposed, the most skewed
+  bool lost_time = true;  // what each rank, stage, host and group gives back, which is played
 };
 
 // Never fails: what cannot be known is absent, with the reason in the notes. The same summaries in

@@ -28,7 +28,7 @@ RankFindings FindBetweenRanks(const Run& run, const ReportOptions& options) {
       found.processes.push_back(process);
     }
   }
-  found.ranks = AnalyseJob(job, {.collectives = 0});
+  found.ranks = AnalyseJob(job, {.collectives = 0, .lost_time = false});
   return found;
 }
 
