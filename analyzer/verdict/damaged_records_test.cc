@@ -80,7 +80,7 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
   static bool IsExpected(const std::string& path) {
     for (const char* part :
          {".trust", ".health", ".join.", ".longest_gaps", "].steps[", ".mad_ns", ".irregular",
-          ".left_out", ".confidence", "saved_low_ns", "saved_high_ns"}) {
+          ".left_out", ".confidence", ".replay_check.", "saved_low_ns", "saved_high_ns"}) {
       if (path.find(part) != std::string::npos) return true;
     }
     return false;

@@ -20,14 +20,10 @@ struct NamedLabel {
   std::string_view name, label;
 };
 constexpr NamedLabel kLabels[] = {
-    {"straggler", "straggler"},
-    {"slow_host", "straggler"},
-    {"slow_spell", "straggler"},
-    {"imbalance", "imbalance"},
-    {"pipeline_stages", "imbalance"},
-    {"slow_link", "slow_link"},
-    {"slow_transport", "slow_link"},
-    {"pipeline_bubble", "pipeline_bubble"},
+    {"straggler", "straggler"},       {"slow_host", "straggler"},
+    {"slow_spell", "straggler"},      {"imbalance", "imbalance"},
+    {"pipeline_stages", "imbalance"}, {"slow_link", "slow_link"},
+    {"slow_transport", "slow_link"},  {"pipeline_bubble", "pipeline_bubble"},
 };
 
 // What keeps a host from launching, and the label of a device that it costs time.
