@@ -21,10 +21,9 @@ import torch.nn.functional as functional
 from torch import nn
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from transformer import flops_by_operator, timed_steps  # noqa: E402
+from transformer import capture_step, flops_by_operator, timed_steps  # noqa: E402
 
 SEED, VOCABULARY = 1234, 256
-GRAPH_WARMUP = 3  # steps before a capture, as PyTorch's documentation asks
 
 
 class Cell(nn.Module):
@@ -71,7 +70,7 @@ class Trainer:
             self.batch = self.batch.pin_memory()
         self.tokens = self.batch.to(device)
         self.loss = None
-        self.graph = self.capture() if options.graph else None
+        self.graph = capture_step(self.train, self.device) if options.graph else None
 
     def forward(self):
         return self.model(self.tokens[:, :-1], self.tokens[:, 1:])
@@ -82,20 +81,6 @@ class Trainer:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.loss = loss.detach()
-
-    def capture(self):
-        # As PyTorch's documentation captures a whole step: warm-up on a stream beside, then the capture on it.
-        side = torch.cuda.Stream(self.device)
-        side.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(side):
-            for _ in range(GRAPH_WARMUP):
-                self.train()
-        torch.cuda.current_stream(self.device).wait_stream(side)
-        torch.cuda.synchronize(self.device)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
-            self.train()
-        return graph
 
     def step(self):
         self.tokens.copy_(self.batch, non_blocking=True)

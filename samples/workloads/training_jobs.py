@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as functional
 from torch import nn
 
-from transformer import Block, SyntheticTokens, Transformer
+from transformer import Block, SyntheticTokens, Transformer, capture_step
 
 SEED = 1234
 # About 25 ms a step on an H100 or H200, of which the host needs 10 ms to launch it: a delay of the host costs only what exceeds
@@ -108,7 +108,7 @@ class ChainJob:
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1e-3, momentum=0.9, foreach=False)
         self.tokens = torch.zeros(BATCH, SEQUENCE + 1, dtype=torch.int64, device=device)
         self.loss = None
-        self.graph = self.capture() if "off" in options.schedule else None
+        self.graph = capture_step(self.train, self.device) if "off" in options.schedule else None
 
     loader = TransformerJob.loader
 
@@ -118,20 +118,6 @@ class ChainJob:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.loss = loss.detach()
-
-    def capture(self):
-        # As PyTorch's documentation captures a whole step: warm-up on a stream beside, then the capture on it.
-        side = torch.cuda.Stream(self.device)
-        side.wait_stream(torch.cuda.current_stream(self.device))
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self.train()
-        torch.cuda.current_stream(self.device).wait_stream(side)
-        torch.cuda.synchronize(self.device)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
-            self.train()
-        return graph
 
     def step(self, batch, planted):
         self.tokens.copy_(batch, non_blocking=True)

@@ -33,6 +33,7 @@ PRESETS = {
     "compute": dict(layers=16, width=1536, heads=12, sequence=1024, batch=4, vocabulary=32768, optimizer="fused"),
     "launch-bound": dict(layers=24, width=256, heads=4, sequence=128, batch=2, vocabulary=1024, optimizer="single"),
 }
+GRAPH_WARMUP = 3  # steps before a capture, as PyTorch's documentation asks
 PEER_COPY_BYTES = 16 << 20
 # Steps between warm-up and measurement that settle a profiler; run without a profiler too, so that all runs do the same work.
 SETTLE_STEPS = 2
@@ -44,6 +45,21 @@ def flops_by_operator(forward):
     with FlopCounterMode(display=False) as counter:
         forward().backward()
     return {str(operator).rpartition(".")[2]: flops for operator, flops in counter.get_flop_counts()["Global"].items()}
+
+
+def capture_step(step, device):
+    """A CUDA graph of one step, as PyTorch's documentation captures a whole one: warm-up on a stream beside, then the capture on it."""
+    side = torch.cuda.Stream(device)
+    side.wait_stream(torch.cuda.current_stream(device))
+    with torch.cuda.stream(side):
+        for _ in range(GRAPH_WARMUP):
+            step()
+    torch.cuda.current_stream(device).wait_stream(side)
+    torch.cuda.synchronize(device)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=side, capture_error_mode="thread_local"):
+        step()
+    return graph
 
 
 class StepEnds:
