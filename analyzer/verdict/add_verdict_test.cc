@@ -120,6 +120,17 @@ TEST(VerdictTest, GarbageCollections) {
   ExpectPlanted("gc_pause", planted, clean);
 }
 
+// Three pauses at one distance, in one spell: the steps before and after it count, too.
+TEST(VerdictTest, CollectionsOfOneSpellAreOverAllSteps) {
+  TrainingPlan planted;
+  planted.steps = 60;
+  planted.items_per_step = 1;
+  planted.collect_in = {30, 34, 38};
+  planted.collect_ns = 60'000'000;
+  const double now = SimulatedTraining(planted).step_ns();
+  EXPECT_NEAR(static_cast<double>(VerdictOn(planted).step_ns()), now, 0.03 * now);
+}
+
 // The truth is the same work without gaps between the kernels: a CUDA graph.
 TEST(VerdictTest, ManySmallKernels) {
   TrainingPlan planted;

@@ -15,6 +15,7 @@
 #include "analyzer/metrics/host_load.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/verdict_text.h"
+#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 namespace {
@@ -90,6 +91,7 @@ class Witness {
       if (saving.label == decision.label) Kernels(saving);
     }
     if (of_ranks && lines_.size() == 1) Details(*cause->finding);
+    if (decision.label == "compute_bound") OwnPauses();
     Idle();
     StepsLine();
     Next(decision);
@@ -468,6 +470,21 @@ class Witness {
                     Time(static_cast<double>(instead_ns) / count_)),
         now.longest);
     for (const std::string& fact : saving.facts) Say(fact);
+  }
+
+  // What the device takes beside its kernels, where that is much.
+  void OwnPauses() {
+    const WorkingShares shares = WorkingSharesOf(judged_);
+    if (shares.own_copies >= kFloorShare)
+      Say(
+          fmt::format("copies within the GPU's memory and memsets ran alone for {} of the time: a "
+                      "fused or in-place operation needs none",
+                      Percent(shares.own_copies)));
+    if (shares.pauses >= kFloorShare)
+      Say(
+          fmt::format("the GPU paused for {} of the time between operations that were queued: "
+                      "fewer, larger kernels pause less (torch.compile, CUDA graphs)",
+                      Percent(shares.pauses)));
   }
 
   // Where the idle time went: the three largest causes.

@@ -109,7 +109,8 @@ double Mean(const std::vector<double>& values) {
 
 // Where what a cause costs recurs at a steady distance (a checkpoint every so many steps), only
 // whole periods count, from after the first to the last time: a recording that ends just before or
-// after one would tell another cost a step. `use` is left alone where nothing recurs.
+// after one would tell another cost a step. `use` is left alone where nothing recurs, or not from
+// the beginning to the end of the recording: a spell of pauses has no period.
 void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) {
   constexpr double kCounts = 0.25;  // of the largest cost
   constexpr double kSteady = 0.2;   // of the distance
@@ -124,6 +125,8 @@ void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) 
   for (std::size_t i = 1; i < at.size(); ++i) {
     if (std::abs(static_cast<double>(at[i] - at[i - 1]) - distance) > kSteady * distance) return;
   }
+  const auto most_apart = static_cast<std::size_t>((1 + kSteady) * distance) + 1;
+  if (at.front() > most_apart || costs.size() - at.back() > most_apart) return;
   for (std::size_t i = 0; i < use->size(); ++i) {
     if (i <= at.front() || i > at.back()) (*use)[i] = false;
   }

@@ -192,7 +192,8 @@ class WideJob(TransformerJob):
 
 
 class AccumulationJob(TransformerJob):
-    """Two micro-batches a step."""
+    """Two micro-batches a step, each as large as a batch of the others: halves of one are too short for a slow host to keep up."""
+    batch = 2 * BATCH
 
     def train(self, tokens):
         for part in tokens.chunk(2):
