@@ -93,6 +93,27 @@ TEST(VerdictTest, EmptyCacheEachStep) {
   ExpectPlanted("allocator", planted, {});
 }
 
+// From pinned memory, but in turn with the kernels: a copy a step ahead takes none of their time.
+TEST(VerdictTest, PinnedCopyThatNothingOverlaps) {
+  TrainingPlan planted;
+  planted.upload_bytes = 500'000'000;
+  planted.pinned = true;
+  ExpectPlanted("h2d_copy", planted, {});
+  const proto::Verdict verdict = VerdictOn(planted);
+  ASSERT_EQ(verdict.levers_size(), 1);
+  EXPECT_EQ(verdict.levers(0).setting(), "copy the next batch on a stream of its own");
+}
+
+// The link cannot copy more in a step than it takes.
+TEST(VerdictTest, PinnedCopiesLongerThanTheStep) {
+  TrainingPlan planted;
+  planted.upload_bytes = 1'512'000'000;  // 30 ms beside 20 ms of kernels
+  planted.pinned = true;
+  const proto::Verdict verdict = VerdictOn(planted);
+  EXPECT_EQ(verdict.label(), "h2d_copy") << verdict.abstained();
+  EXPECT_NEAR(static_cast<double>(verdict.new_step_ns()), 30'000'000, 1'000'000);
+}
+
 TEST(VerdictTest, CheckpointEveryTenSteps) {
   TrainingPlan planted;
   planted.checkpoint_every = 10;

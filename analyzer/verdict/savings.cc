@@ -9,6 +9,7 @@
 #include "analyzer/common/parallel.h"
 #include "analyzer/metrics/blocking_downloads.h"
 #include "analyzer/metrics/bootstrap.h"
+#include "analyzer/metrics/pinned_uploads.h"
 #include "analyzer/metrics/replay.h"
 
 namespace traceinject {
@@ -77,9 +78,12 @@ std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSa
   Scenario launching;
   launching.without_launching = true;
   causes.push_back({"launch_bound", launching, nullptr, HostBusy});
-  Scenario pinned;
-  pinned.upload_rate = PinnedRate(*judged.device);
-  causes.push_back({"h2d_copy", pinned, nullptr});
+  // First what is pageable is pinned; what is pinned can go beside the step before.
+  Scenario uploaded;
+  uploaded.upload_rate = PinnedRate(*judged.device);
+  uploaded.lengths = Shared(HidePinnedUploads(*judged.rank, *judged.device, judged.steps));
+  if (uploaded.lengths->empty()) uploaded.lengths = nullptr;
+  causes.push_back({"h2d_copy", uploaded, nullptr});
   Scenario silent;
   silent.without_communication = true;
   causes.push_back({"comm_exposed", silent, [](const StepSplit& split) {

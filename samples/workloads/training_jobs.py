@@ -205,6 +205,27 @@ class AccumulationJob(TransformerJob):
         self.optimizer.zero_grad(set_to_none=True)
 
 
+class CopiedAhead:
+    """Copies each batch to the GPU while the one before is computed, on a stream of its own."""
+
+    def __init__(self, device):
+        self.device, self.stream, self.copied = device, torch.cuda.Stream(device), None
+
+    def exchange(self, batch):
+        """Begins to copy this batch, and returns the one before, which is there by now; the first one itself."""
+        current = torch.cuda.current_stream(self.device)
+        current.wait_stream(self.stream)
+        ready = self.copied
+        with torch.cuda.stream(self.stream):
+            self.copied = tuple(tensor.to(self.device, non_blocking=True) for tensor in batch)
+        if ready is None:
+            current.wait_stream(self.stream)
+            ready = self.copied
+        for tensor in ready:
+            tensor.record_stream(current)
+        return ready
+
+
 class BatchJob:
     """A model, and batches of its inputs and targets that are ready in pinned memory. Subclasses make both, and the loss."""
 
@@ -215,12 +236,13 @@ class BatchJob:
             self.model = self.make_model()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
         self.batches = [tuple(tensor.pin_memory() for tensor in self.make_batch())]
+        self.ahead = CopiedAhead(device)
         self.loss = None
 
     loader = ConvJob.loader
 
     def step(self, batch, planted):
-        inputs, targets = (tensor.to(self.device, non_blocking=True) for tensor in batch)
+        inputs, targets = self.ahead.exchange(batch)
         with torch.autocast("cuda", dtype=torch.bfloat16):
             loss = self.loss_of(inputs, targets)
         loss.backward()
