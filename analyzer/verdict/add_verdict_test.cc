@@ -141,6 +141,24 @@ TEST(VerdictTest, GarbageCollections) {
   ExpectPlanted("gc_pause", planted, clean);
 }
 
+// A recorder that takes a third of the step: the label is right, but less sure.
+TEST(VerdictTest, HeavyRecordingLowersConfidence) {
+  TrainingPlan plan;
+  plan.layers = 100;
+  plan.kernels = 20;
+  plan.kernel_ns = 1'500;
+  plan.python_ns = 2'000;
+  plan.call_ns = 2'000;
+  plan.latency_ns = 1'000;
+  plan.recorder_ns = kRecordedLaunchNs;
+  const proto::Verdict verdict = VerdictOn(plan);
+  EXPECT_GT(static_cast<double>(verdict.recording_ns()),
+            0.3 * static_cast<double>(verdict.step_ns()));
+  EXPECT_LT(verdict.confidence(), 0.7);
+  ASSERT_GE(verdict.caveats_size(), 1);
+  EXPECT_NE(verdict.caveats(0).find("TRACEINJECT_AB=steps"), std::string::npos);
+}
+
 // Three pauses at one distance, in one spell: the steps before and after it count, too.
 TEST(VerdictTest, CollectionsOfOneSpellAreOverAllSteps) {
   TrainingPlan planted;

@@ -22,6 +22,8 @@ constexpr double kMostResidual = 0.1, kResidualConfidence = 0.5;
 constexpr double kThinMargin = 0.02;
 constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
 constexpr double kLossyConfidence = 0.8, kSureOfSteps = 0.8;
+// What recording adds to a step is an estimate; of more than this share it is a doubt.
+constexpr double kHeavyRecording = 0.15;
 constexpr double kUnalignedConfidence = 0.8, kBubbleConfidence = 0.6;
 // Without steps nothing says how the figures vary, so only a clear case gets a label.
 constexpr double kWindowShare = 0.25, kWindowLead = 1.5;
@@ -143,6 +145,13 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
   else
     CapOfReplay(decision, savings);
   if (grounds.lossy) confidence *= kLossyConfidence;
+  if (const double share = savings.recording_ns / savings.step_ns; share > kHeavyRecording) {
+    confidence *= std::max(0.0, 1 - share);
+    decision.caveats.push_back(fmt::format(
+        "Recording itself takes about {} of the step, which is taken off by an estimate: record "
+        "with TRACEINJECT_AB=steps, which measures it.",
+        Percent(share)));
+  }
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);
     decision.caveats.push_back(

@@ -39,13 +39,31 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   return statements;
 }
 
+// Of a verdict that recording may have decided.
+constexpr double kDecidedConfidence = 0.5;
+
+// Of those that recording may have decided the largest; null: none.
+const Statement* Decided(const std::vector<Statement>& statements, double most_ns) {
+  const Statement* largest = nullptr;
+  for (const Statement& one : statements) {
+    if (one.by_ns <= most_ns && (largest == nullptr || largest->by_ns < one.by_ns)) largest = &one;
+  }
+  return largest;
+}
+
+void Doubt(const Statement& decided, double most_ns, proto::Verdict& verdict) {
+  if (verdict.has_confidence())
+    verdict.set_confidence(std::min(verdict.confidence(), kDecidedConfidence));
+  verdict.add_caveats(fmt::format(
+      "Recording adds up to {} to a step, and {} rests on {}: it may have decided the verdict.",
+      FormatTime(static_cast<std::int64_t>(most_ns)), decided.text,
+      FormatTime(static_cast<std::int64_t>(decided.by_ns))));
+}
+
 std::string ConclusionOf(const std::vector<Statement>& statements, double most_ns) {
   if (statements.empty()) return {};
   const auto by = [](const Statement& a, const Statement& b) { return a.by_ns < b.by_ns; };
-  const Statement* largest = nullptr;  // of those that recording may have decided
-  for (const Statement& one : statements) {
-    if (one.by_ns <= most_ns && (largest == nullptr || by(*largest, one))) largest = &one;
-  }
+  const Statement* largest = Decided(statements, most_ns);
   const auto time = [](double ns) { return FormatTime(static_cast<std::int64_t>(ns)); };
   if (largest != nullptr)
     return fmt::format(
@@ -65,6 +83,8 @@ void JudgeRecording(Report& report) {
     proto::AbSteps& ab = *cost.mutable_ab();
     const std::int64_t most = std::max(std::abs(ab.added_low_ns()), std::abs(ab.added_high_ns()));
     ab.set_conclusion(ConclusionOf(statements, static_cast<double>(most)));
+    if (const Statement* decided = Decided(statements, static_cast<double>(most)))
+      Doubt(*decided, static_cast<double>(most), *report.mutable_verdict());
   }
 }
 

@@ -35,6 +35,20 @@ TEST(JudgeRecordingTest, AMarginThatIsSmallerMayHaveBeenDecided) {
   EXPECT_NE(text.find("dataloader comes before launch_bound"), std::string::npos) << text;
 }
 
+TEST(JudgeRecordingTest, WhatMayHaveBeenDecidedIsDoubted) {
+  Report report = Named(40 * kMs, 0.02, kMs, 3 * kMs);
+  report.mutable_verdict()->set_confidence(0.97);
+  JudgeRecording(report);
+  EXPECT_EQ(report.verdict().confidence(), 0.5);
+  ASSERT_EQ(report.verdict().caveats_size(), 1);
+  EXPECT_NE(report.verdict().caveats(0).find("adds up to 3.000 ms to a step"), std::string::npos);
+  Report sure = Named(40 * kMs, 0.2, kMs, 3 * kMs);
+  sure.mutable_verdict()->set_confidence(0.97);
+  JudgeRecording(sure);
+  EXPECT_EQ(sure.verdict().confidence(), 0.97);
+  EXPECT_EQ(sure.verdict().caveats_size(), 0);
+}
+
 TEST(JudgeRecordingTest, TheLargestStatementIsTold) {
   // Worth naming by 3 ms (8 above the floor of 5), before the next by 2.
   const std::string text = Conclusion(Named(8 * kMs, 0.02, kMs, 4 * kMs));

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/gap_causes.h"
 #include "analyzer/metrics/window.h"
+#include "analyzer/model/intervals.h"
 
 namespace traceinject {
 namespace {
@@ -26,6 +28,26 @@ TimeNs OwnCopiesAlone(const JudgedDevice& judged) {
   return alone_ns;
 }
 
+// The host was ahead then; a shorter wait may be the latency of the launch itself.
+constexpr TimeNs kAheadNs = 50'000;
+
+TimeNs PausesOf(const JudgedDevice& judged) {
+  const GpuOps& ops = judged.device->ops;
+  const std::vector<TimeNs>& launched = judged.rank->api.start;
+  Intervals pauses, steps;
+  for (const Step& step : judged.steps.steps) {
+    if (!step.warm_up) Append(steps, step.time);
+  }
+  for (const IdlePiece& piece :
+       ExplainIdle(*judged.rank, *judged.device, judged.timeline, judged.steps, judged.window)) {
+    if (piece.cause != IdleCause::kQueued || piece.ended_by == kNone) continue;
+    const std::uint32_t launch = ops.launch[piece.ended_by];
+    if (launch != kNone && ops.start[piece.ended_by] - launched[launch] >= kAheadNs)
+      Append(pauses, piece.time);
+  }
+  return OverlapLength(pauses, steps);
+}
+
 }  // namespace
 
 WorkingShares WorkingSharesOf(const JudgedDevice& judged) {
@@ -35,8 +57,7 @@ WorkingShares WorkingSharesOf(const JudgedDevice& judged) {
   }
   const Partition& p = sum.partition;
   return {p.share(p.busy_ns() - p.exposed_copy_ns),
-          p.share(std::min(OwnCopiesAlone(judged), p.exposed_copy_ns)),
-          p.share(sum.idle(IdleCause::kQueued))};
+          p.share(std::min(OwnCopiesAlone(judged), p.exposed_copy_ns)), p.share(PausesOf(judged))};
 }
 
 }  // namespace traceinject

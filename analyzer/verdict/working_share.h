@@ -10,7 +10,7 @@ namespace traceinject {
 struct WorkingShares {
   double kernels = 0;     // computing or communicating
   double own_copies = 0;  // copies within its memory and memsets, while no kernel ran
-  double pauses = 0;  // between operations that were queued: its own change from one to the next
+  double pauses = 0;      // between operations that were queued long before: its own change
 
   double sum() const { return kernels + own_copies + pauses; }
 };

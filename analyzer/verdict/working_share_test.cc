@@ -71,5 +71,17 @@ TEST(WorkingShareTest, PausesBetweenQueuedKernelsAreItsOwn) {
               testing::HasSubstr("the GPU paused for 20.0 % of the time between operations"));
 }
 
+// As fast as they are launched: each waits for its launch to reach the GPU, which is no pause.
+TEST(WorkingShareTest, LatencyOfLaunchesIsNoPause) {
+  TrainingPlan plan;
+  plan.layers = 100;
+  plan.kernels = 10;
+  plan.kernel_ns = 1'500;
+  plan.python_ns = plan.call_ns = 3'000;
+  const Trained trained(plan);
+  EXPECT_LT(trained.shares().pauses, 0.05);
+  EXPECT_NE(trained.verdict().label(), "compute_bound");
+}
+
 }  // namespace
 }  // namespace traceinject
