@@ -88,6 +88,8 @@ bool LooksLikePath(const std::string& word) {
 
 std::span<const Command> Commands() { return kCommands; }
 
+std::string HelpText() { return Help(); }
+
 int Analyze(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {
     fmt::print(stderr, "{}", Help());

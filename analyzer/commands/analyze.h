@@ -25,6 +25,9 @@ struct Command {
 
 std::span<const Command> Commands();
 
+// What `analyze --help` prints.
+std::string HelpText();
+
 // `arguments`: without the name of the program. Returns the exit code.
 int Analyze(const std::vector<std::string>& arguments);
 

@@ -11,6 +11,10 @@ extern "C" TRACEINJECT_EXPORT int InitializeInjection(void) {
   return 1;
 }
 
+// For programs that look at the file: readelf --dyn-syms, strings.
+extern "C" TRACEINJECT_EXPORT const char traceinject_version[];
+const char traceinject_version[] = "traceinject " TRACEINJECT_VERSION;
+
 namespace {
 
 // Programs that leave by _exit (os._exit, a forked worker's end) are in a hurry.
