@@ -32,7 +32,7 @@ _@P@() {
 @V@  esac
   case $command in
 @O@  esac
-  if [[ -n $choices ]]; then
+  if [[ -n $choices && $word != -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$word")
   elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")

@@ -130,8 +130,7 @@ std::string ScriptHelp() {
 void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
   app.name("traceview");
   app.description(kDescription);
-  app.set_version_flag("--version", "traceview " TRACEINJECT_VERSION,
-                       "print the version and exit");
+  app.set_version_flag("--version", "traceview " TRACEINJECT_VERSION, "print the version and exit");
   app.add_option("run", options.paths, "recordings: files, or a folder with files of one run");
   app.add_option("--screenshot", options.screenshot, "write a PNG to this file and exit")
       ->type_name("FILE");

@@ -12,8 +12,10 @@ extern "C" TRACEINJECT_EXPORT int InitializeInjection(void) {
 }
 
 // For programs that look at the file: readelf --dyn-syms, strings.
-extern "C" TRACEINJECT_EXPORT const char traceinject_version[];
-const char traceinject_version[] = "traceinject " TRACEINJECT_VERSION;
+extern "C" {
+extern __attribute__((visibility("default"))) const char traceinject_version[];
+__attribute__((used)) const char traceinject_version[] = "traceinject " TRACEINJECT_VERSION;
+}
 
 namespace {
 
