@@ -113,8 +113,12 @@ std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
 PageStyle StyleOf(const RunOptions& options) { return StyleFor(options.output); }
 
 PageStyle StyleFor(const std::string& output) {
-  if (output != "-" || isatty(STDOUT_FILENO) != 1) return {kTextWidth, false};
-  return {std::min(TerminalColumns(STDOUT_FILENO).value_or(kTextWidth), kTextWidth),
+  return output == "-" ? StyleOn(STDOUT_FILENO) : PageStyle{kTextWidth, false};
+}
+
+PageStyle StyleOn(int descriptor) {
+  if (isatty(descriptor) != 1) return {kTextWidth, false};
+  return {std::min(TerminalColumns(descriptor).value_or(kTextWidth), kTextWidth),
           std::getenv("NO_COLOR") == nullptr};
 }
 

@@ -40,5 +40,7 @@ struct PageStyle {
 PageStyle StyleOf(const RunOptions& options);
 // Of text that goes to `output`, a path or "-".
 PageStyle StyleFor(const std::string& output);
+// Of text that goes to a file descriptor.
+PageStyle StyleOn(int descriptor);
 
 }  // namespace traceinject
