@@ -49,6 +49,7 @@ int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);
+int RunWatch(const std::vector<std::string>& arguments);
 int RunRecord(const std::vector<std::string>& arguments);
 int RunTrigger(const std::vector<std::string>& arguments);
 

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <iterator>
+#include <filesystem>
 
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/doctor/output_folder.h"
@@ -35,8 +35,8 @@ std::string Variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-// What fails on this machine would have failed in the program as well.
-std::string FailedChecks(const std::string& output) {
+// What is amiss on this machine was so for the program as well.
+std::string ChecksNotPassed(const std::string& output) {
   const PresentMachine machine = LookAtMachine("", environ);
   Checklist lines = CheckDriver(machine);
   lines.push_back(CheckCupti(machine));
@@ -44,7 +44,7 @@ std::string FailedChecks(const std::string& output) {
   lines.insert(lines.end(), folder.begin(), folder.end());
   std::string text;
   for (const CheckLine& line : lines) {
-    if (line.status != CheckStatus::kFail) continue;
+    if (line.status != CheckStatus::kFail && line.status != CheckStatus::kWarn) continue;
     text += fmt::format("{}: {}\n", line.check, line.text);
     if (!line.change.empty()) text += fmt::format("  {}\n", line.change);
   }
@@ -60,9 +60,9 @@ std::string NothingRecordedText(const UnrecordedProgram& program) {
                         program.exit_code);
   if (IsSwitchedOff("TRACEINJECT"))
     text += "TRACEINJECT=0 is set, which turns the library off: unset it.\n";
-  text += FailedChecks(program.output);
+  text += ChecksNotPassed(program.output);
   return text + kLeft + "analyze doctor says more of this machine.\n" +
-         NearbyRecordings({program.output});
+         NearbyRecordings({std::filesystem::proximate(program.output).string()});
 }
 
 }  // namespace traceinject
