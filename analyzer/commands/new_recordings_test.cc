@@ -13,7 +13,7 @@ namespace {
 
 class NewRecordingsTest : public testing::Test {
  protected:
-  std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
+  std::string Path(const std::string& name) const { return folder_ / name; }
   void Write(const std::string& name) { std::ofstream(Path(name)) << "1234"; }
 
   TemporaryFolder folder_;

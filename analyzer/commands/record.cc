@@ -18,7 +18,7 @@
 #include "analyzer/commands/run_options.h"
 #include "analyzer/commands/status_line.h"
 #include "analyzer/common/units.h"
-#include "analyzer/import/open_recording.h"
+#include "analyzer/import/writer_lock.h"
 #include "analyzer/report/text.h"
 #include "analyzer/verdict/add_verdict.h"
 
@@ -97,7 +97,7 @@ std::string Progress(std::chrono::steady_clock::duration elapsed,
 }
 
 bool AreComplete(const std::vector<std::string>& recordings) {
-  return std::none_of(recordings.begin(), recordings.end(), IsBeingWritten);
+  return std::none_of(recordings.begin(), recordings.end(), HasWriter);
 }
 
 void Say(const std::string& text) { fmt::print(stderr, "{}: {}\n", kProgram, text); }

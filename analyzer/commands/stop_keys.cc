@@ -49,8 +49,12 @@ void StopKeys::Listen() {
   while (poll(wanted, 3, -1) >= 0) {
     if (wanted[0].revents != 0) return;
     char key = 0;
+    signalfd_siginfo taken = {};
     if (wanted[2].revents != 0 && read(STDIN_FILENO, &key, 1) != 1) wanted[2].fd = -1;
-    if (wanted[1].revents != 0 || key == 'q' || key == 'Q') return Stop();
+    // Taken, or it would end the program once signals are let through again.
+    const bool signalled =
+        wanted[1].revents != 0 && read(signals_, &taken, sizeof taken) == sizeof taken;
+    if (signalled || key == 'q' || key == 'Q') return Stop();
   }
 }
 

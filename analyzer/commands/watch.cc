@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <variant>
 
 #include "analyzer/commands/analyze.h"
@@ -16,19 +15,21 @@
 #include "analyzer/commands/stop_keys.h"
 #include "analyzer/commands/watch_frame.h"
 #include "analyzer/common/units.h"
-#include "analyzer/import/open_recording.h"
 #include "analyzer/import/run_paths.h"
+#include "analyzer/import/writer_lock.h"
 
 namespace traceinject {
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kProgram[] = "analyze watch";
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-// A picture may be so late: what takes longer is asked of a shorter time.
-constexpr std::int64_t kLate_ns = kSecond_ns * 3 / 4;
+// What a picture is to take at most; it may be late by twice that. Where that is not enough for the
+// time that was asked for, a shorter one is shown. The first one is short, for nothing is known
+// yet.
+constexpr std::int64_t kMostWork_ns = kSecond_ns / 2;
+constexpr std::int64_t kFirstWindow_ns = 2 * kSecond_ns;
 constexpr std::int64_t kLeastWindow_ns = kSecond_ns / 2;
 // A file that cannot be read yet: its first transaction takes no longer than this.
 constexpr std::int64_t kFirstCommit_ns = 10 * kSecond_ns;
@@ -104,31 +105,23 @@ class Screen {
   std::ptrdiff_t lines_ = 0;
 };
 
-// Whether somebody writes to the file, as far as can be known: without a -shm, as on network file
-// systems, by when it changed last.
-bool IsLive(const std::string& path) {
-  if (IsBeingWritten(path)) return true;
-  std::error_code error;
-  if (!fs::exists(path + "-journal", error)) return false;
-  const auto changed = fs::last_write_time(path, error);
-  return !error && Ns(fs::file_time_type::clock::now() - changed) < kFirstCommit_ns;
-}
-
 bool HasEnded(const Options& options) {
   const auto files = ResolveRunPaths(options.paths);
-  return files.ok() && std::none_of(files.value().files.begin(), files.value().files.end(), IsLive);
+  return files.ok() &&
+         std::none_of(files.value().files.begin(), files.value().files.end(), HasWriter);
 }
 
 class Watch {
  public:
   explicit Watch(const Options& options)
       : options_(options),
-        window_ns_(*options.window_ns),
+        window_ns_(options.once ? *options.window_ns
+                                : std::min(*options.window_ns, kFirstWindow_ns)),
         screen_(options.format == "text" && !options.once) {}
 
   int Run() {
     for (Clock::time_point due = Clock::now();;) {
-      const std::variant<Next, int> then = Look();
+      const std::variant<Next, int> then = Look(due);
       if (const int* exit_code = std::get_if<int>(&then)) return *exit_code;
       if (options_.once) return kReported;
       due = std::max(due + std::chrono::nanoseconds(*options_.every_ns), Clock::now());
@@ -140,7 +133,7 @@ class Watch {
   struct Next {};
 
   // One picture; or the exit code.
-  std::variant<Next, int> Look() {
+  std::variant<Next, int> Look(Clock::time_point due) {
     // Asked before reading: what is written in between is then in the picture.
     const bool ended = HasEnded(options_);
     const Clock::time_point begin = Clock::now();
@@ -152,7 +145,7 @@ class Watch {
     if (IsStopped(keys_.flag())) return kReported;
     if (!report.ok()) return Missing(report.error());
     unreadable_since_.reset();
-    const WatchFrame frame{report.value(), NowUnix_ns(), ended};
+    const WatchFrame frame{report.value(), NowUnix_ns(), Ns(Clock::now() - due), ended};
     screen_.Show(options_.format == "json" ? FrameJson(frame) : FrameText(frame, screen_.size()));
     AdaptWindow(Ns(Clock::now() - begin));
     if (ended) return kReported;
@@ -185,17 +178,14 @@ class Watch {
     return Next{};
   }
 
-  // The time that a picture takes grows with what it shows. It is given back slowly: what is
-  // measured varies.
+  // What a picture takes is about proportional to the time that it shows.
   void AdaptWindow(std::int64_t took_ns) {
-    if (took_ns > kLate_ns) {
-      const double factor =
-          std::max(0.5 * static_cast<double>(kLate_ns) / static_cast<double>(took_ns), 0.1);
-      window_ns_ = std::max(static_cast<std::int64_t>(static_cast<double>(window_ns_) * factor),
-                            kLeastWindow_ns);
-    } else if (took_ns < kLate_ns / 4) {
-      window_ns_ = std::min(window_ns_ + window_ns_ / 4, *options_.window_ns);
-    }
+    const double most = static_cast<double>(window_ns_) * static_cast<double>(kMostWork_ns) /
+                        static_cast<double>(std::max<std::int64_t>(took_ns, 1));
+    const auto next_ns =
+        static_cast<std::int64_t>(std::min(most, 2.0 * static_cast<double>(window_ns_)));
+    window_ns_ =
+        std::clamp(next_ns, std::min(kLeastWindow_ns, *options_.window_ns), *options_.window_ns);
   }
 
   const Options& options_;
@@ -220,9 +210,7 @@ int RunWatch(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "{}: {} has to be at least {}\n", kProgram, name, FormatTime(least));
     return kBadUsage;
   }
-  if (nice(kNice) == -1) {
-    // It goes on as it is.
-  }
+  [[maybe_unused]] const int ignored = nice(kNice);
   return Watch(options).Run();
 }
 

@@ -12,6 +12,7 @@
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
+#include "analyzer/report/text_layout.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
 
@@ -121,16 +122,21 @@ std::string VerdictLine(const proto::Verdict& verdict) {
                             FormatTime(verdict.step_ns() - verdict.recording_ns()));
 }
 
-// What is below the table: the verdict, what it rests on, and what to change first.
-std::vector<std::string> Conclusion(const proto::Report& report) {
+// What is below the table: the verdict, what it rests on, what to change first, and what was lost.
+std::vector<std::string> Conclusion(const proto::Report& report, std::size_t columns) {
   const proto::Verdict& verdict = report.verdict();
-  std::vector<std::string> lines = {"", VerdictLine(verdict)};
-  if (verdict.evidence_size() > 0) lines.push_back("  " + verdict.evidence(0).text());
-  if (verdict.levers_size() > 0) lines.push_back("  try: " + SettingText(verdict.levers(0)));
-  if (report.health().grade() != proto::Health::GRADE_GOOD)
-    lines.push_back(fmt::format("trace health: {}; analyze info says more",
-                                HealthGradeText(report.health().grade())));
-  return lines;
+  TextPage page(false, columns);
+  page.Line("");
+  page.Sentence(VerdictLine(verdict), 0);
+  if (verdict.evidence_size() > 0) page.Sentence(verdict.evidence(0).text());
+  if (verdict.levers_size() > 0) page.Sentence("try: " + SettingText(verdict.levers(0)));
+  // The grade is that of a recording without an end, as every one is that is being written.
+  if (report.health().records_lost() > 0)
+    page.Sentence(fmt::format("known to be lost: {} of {} records; analyze info says why",
+                              FormatCount(report.health().records_lost()),
+                              FormatCount(report.health().records_seen())),
+                  0);
+  return LinesOf(page.text());
 }
 
 std::int64_t EndUnix(const proto::Report& report) {
@@ -188,7 +194,7 @@ std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
     return Joined(std::move(lines), size);
   }
   const std::vector<Figures> rows = WorstFirst(frame.report);
-  const std::vector<std::string> conclusion = Conclusion(frame.report);
+  const std::vector<std::string> conclusion = Conclusion(frame.report, size.columns);
   std::size_t shown = rows.size();
   // The title, the table's head and what is left out take a line each.
   constexpr std::size_t kOtherLines = 3;
@@ -214,12 +220,14 @@ std::string FrameJson(const WatchFrame& frame) {
   const auto saved_ns =
       verdict.has_saved_ns() ? std::optional<std::int64_t>(verdict.saved_ns()) : std::nullopt;
   return fmt::format(
-      "{{\"time_unix_ns\": {}, \"recorded_until_unix_ns\": {}, \"window_ns\": {}, \"ended\": {}, "
-      "\"processes\": {}, \"verdict\": {}, \"saved_ns\": {}, \"health\": {}, \"devices\": [{}]}}\n",
+      "{{\"time_unix_ns\": {}, \"recorded_until_unix_ns\": {}, \"window_ns\": {}, \"late_ns\": {}, "
+      "\"ended\": {}, "
+      "\"processes\": {}, \"verdict\": {}, \"saved_ns\": {}, \"records_lost\": {}, \"devices\": "
+      "[{}]}}\n",
       frame.now_unix_ns, EndUnix(report),
-      report.run().window().end_ns() - report.run().window().start_ns(),
+      report.run().window().end_ns() - report.run().window().start_ns(), frame.late_ns,
       frame.ended ? "true" : "false", report.run().process_count(), JsonString(LabelOn(verdict)),
-      JsonNumber(saved_ns), JsonString(HealthGradeText(report.health().grade())), rows);
+      JsonNumber(saved_ns), report.health().records_lost(), rows);
 }
 
 }  // namespace traceinject

@@ -174,6 +174,18 @@ Result<Database> OpenLeftOverWal(const std::string& path) {
                "PRAGMA locking_mode = EXCLUSIVE;");
 }
 
+// Whether a process has the -shm of a database open: SQLite holds a shared lock on byte 128 of it
+// (UNIX_SHM_DMS in os_unix.c).
+bool IsBeingWritten(const std::string& path) {
+  const FileDescriptor fd(open((path + "-shm").c_str(), O_RDONLY | O_CLOEXEC));
+  struct flock lock = {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = 128;
+  lock.l_len = 1;
+  return fd.valid() && fcntl(fd.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+}
+
 // Rolls a half-written transaction back in a copy. The copy costs the size of the file.
 Result<Database> OpenRolledBackCopy(const std::string& path) {
   auto copy = TemporaryFile::Create();
@@ -287,17 +299,6 @@ Result<Database> OpenAny(const std::string& path) {
 }
 
 }  // namespace
-
-// SQLite holds a shared lock on byte 128 of the -shm (UNIX_SHM_DMS in os_unix.c).
-bool IsBeingWritten(const std::string& path) {
-  const FileDescriptor fd(open((path + "-shm").c_str(), O_RDONLY | O_CLOEXEC));
-  struct flock lock = {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = 128;
-  lock.l_len = 1;
-  return fd.valid() && fcntl(fd.get(), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
-}
 
 Result<Database> OpenRecording(const std::string& path) {
   auto database = OpenAny(path);

@@ -29,10 +29,6 @@ inline constexpr int kApplicationId = 0x54524A31;
 // not a recording, written by a newer version, damaged.
 Result<Database> OpenRecording(const std::string& path);
 
-// Whether a process other than this has the database open with a write-ahead log, as its writer
-// has.
-bool IsBeingWritten(const std::string& path);
-
 // Another connection to the same recording, for another thread. Empty: only a finished file that
 // has a name is certain to look the same to both.
 std::optional<Database> OpenBeside(const Database& recording);
