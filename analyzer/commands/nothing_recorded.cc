@@ -58,6 +58,10 @@ std::string NothingRecordedText(const UnrecordedProgram& program) {
   if (program.exit_code != 0)
     text += fmt::format("The program ended with exit code {}: it may not have come to a GPU.\n",
                         program.exit_code);
+  if (!program.window.empty())
+    text += fmt::format(
+        "Only the window {} was to be recorded: the program may have ended before it.\n",
+        program.window);
   if (IsSwitchedOff("TRACEINJECT"))
     text += "TRACEINJECT=0 is set, which turns the library off: unset it.\n";
   text += ChecksNotPassed(program.output);

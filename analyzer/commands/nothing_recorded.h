@@ -7,6 +7,7 @@ namespace traceinject {
 
 struct UnrecordedProgram {
   std::string output;  // where the recording would be
+  std::string window;  // TRACEINJECT_WINDOW; empty: all of the run
   int exit_code = 0;   // as a shell gives it
 };
 

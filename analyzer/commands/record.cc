@@ -110,11 +110,20 @@ std::string NameOf(const std::vector<std::string>& recordings, const std::string
                         : fmt::format("{}", fmt::join(recordings, " "));
 }
 
-void Report(const std::vector<std::string>& recordings, const Options& options) {
+std::string WhyNothing(const ChildProgram& program, const Options& options) {
+  const auto window = options.recorder.find("TRACEINJECT_WINDOW");
+  return NothingRecordedText(
+      {.output = options.output,
+       .window = window != options.recorder.end() ? window->second : Variable("TRACEINJECT_WINDOW"),
+       .exit_code = program.exit_code()});
+}
+
+void Report(const std::vector<std::string>& recordings, const ChildProgram& program,
+            const Options& options) {
   RunOptions run_options;
   run_options.paths = recordings;
   run_options.no_progress = options.no_progress;
-  const auto run = LoadOrExplain(run_options);  // says why there is nothing to report on
+  const auto run = LoadOrExplain(run_options, [&] { return WhyNothing(program, options); });
   if (std::holds_alternative<int>(run)) return;
   const traceinject::Report report = BuildReportWithVerdict(std::get<Run>(run), {});
   TextOptions text;
@@ -131,13 +140,12 @@ void Conclude(ChildProgram& program, const NewRecordings& recordings, const Opti
       program.WaitFor([&] { return AreComplete(recordings.Find()); }, kLongestWait_s);
   const std::vector<std::string> found = recordings.Find();
   if (found.empty()) {
-    Say("nothing was recorded.\n\n" +
-        NothingRecordedText({.output = options.output, .exit_code = program.exit_code()}));
+    Say("nothing was recorded.\n\n" + WhyNothing(program, options));
     return;
   }
   Say(fmt::format("recorded {} in {}{}", FormatBytes(BytesOf(found)), NameOf(found, options.output),
                   complete ? "" : "; a process that the program started still writes to it"));
-  if (!options.no_report) Report(found, options);
+  if (!options.no_report) Report(found, program, options);
 }
 
 int Record(Options& options) {

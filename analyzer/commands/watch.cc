@@ -25,12 +25,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr char kProgram[] = "analyze watch";
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-// What a picture is to take at most; it may be late by twice that. Where that is not enough for the
-// time that was asked for, a shorter one is shown. The first one is short, for nothing is known
-// yet.
-constexpr std::int64_t kMostWork_ns = kSecond_ns / 2;
+// What a picture is to take at most; where the processors are busy it may be late by twice that.
+// Where that is not enough for the time that was asked for, a shorter one is shown. The first one
+// is short, for nothing is known yet.
+constexpr std::int64_t kMostWork_ns = kSecond_ns * 2 / 5;
 constexpr std::int64_t kFirstWindow_ns = 2 * kSecond_ns;
 constexpr std::int64_t kLeastWindow_ns = kSecond_ns / 2;
+constexpr double kMostGrowth = 1.5;  // from one picture to the next
 // A file that cannot be read yet: its first transaction takes no longer than this.
 constexpr std::int64_t kFirstCommit_ns = 10 * kSecond_ns;
 // Behind training, where both want the processor.
@@ -183,7 +184,7 @@ class Watch {
     const double most = static_cast<double>(window_ns_) * static_cast<double>(kMostWork_ns) /
                         static_cast<double>(std::max<std::int64_t>(took_ns, 1));
     const auto next_ns =
-        static_cast<std::int64_t>(std::min(most, 2.0 * static_cast<double>(window_ns_)));
+        static_cast<std::int64_t>(std::min(most, kMostGrowth * static_cast<double>(window_ns_)));
     window_ns_ =
         std::clamp(next_ns, std::min(kLeastWindow_ns, *options_.window_ns), *options_.window_ns);
   }

@@ -86,6 +86,9 @@ class Record(harness.TestCase):
         self.assertIn("The program did no work on a GPU", ended.stderr)
         self.assertIn("other.db", ended.stderr)
         self.assertIn("TRACEINJECT=0 is set", self.record("true", env={"TRACEINJECT": "0"}).stderr)
+        # A file without GPU work.
+        ended = self.record(TRAIN, "--steps", "2", options=("--window", "steps:1000-1001"))
+        self.assertIn("Only the window steps:1000-1001 was to be recorded", ended.stderr)
         # No driver at all: the same checks as those of analyze doctor.
         self.assertIn("\nGPUs: ", self.record("true", env={"LD_LIBRARY_PATH": "/nowhere"}).stderr)
 
