@@ -33,7 +33,18 @@ ChildProgram::ChildProgram() {
   sigprocmask(SIG_BLOCK, &passed_, &before_);
 }
 
-ChildProgram::~ChildProgram() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+void ChildProgram::ForgetSignals() {
+  const timespec none = {};
+  while (sigtimedwait(&passed_, nullptr, &none) > 0) {
+  }
+}
+
+void ChildProgram::LetGo() {
+  if (!holds_signals_) return;
+  holds_signals_ = false;
+  ForgetSignals();
+  sigprocmask(SIG_SETMASK, &before_, nullptr);
+}
 
 Status ChildProgram::Start(const std::vector<std::string>& words,
                            const std::vector<std::string>& environment) {
@@ -70,6 +81,8 @@ void ChildProgram::Wait(const std::function<void()>& now_and_then) {
 }
 
 bool ChildProgram::WaitFor(const std::function<bool()>& is_done, int most_s) {
+  // What came together with the end of the program was meant for it.
+  ForgetSignals();
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(most_s);
   while (!is_done()) {
     const timespec moment = {0, 100'000'000};

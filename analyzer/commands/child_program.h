@@ -16,9 +16,9 @@ namespace traceinject {
 
 class ChildProgram {
  public:
-  // While one lives, the signals that end or steer a program do not end this one.
+  // From now on, the signals that end or steer a program do not end this one.
   ChildProgram();
-  ~ChildProgram();
+  ~ChildProgram() { LetGo(); }
   ChildProgram(const ChildProgram&) = delete;
   ChildProgram& operator=(const ChildProgram&) = delete;
 
@@ -34,13 +34,18 @@ class ChildProgram {
   // waiting (Ctrl-C), or it took longer than `most_s`.
   bool WaitFor(const std::function<bool()>& is_done, int most_s);
 
+  // From now on, signals have their effect on this program again. Those of before are forgotten.
+  void LetGo();
+
   // As shells give it: that of the program, or 128 and the number of the signal that ended it.
   int exit_code() const { return exit_code_; }
 
  private:
   bool Reap();
+  void ForgetSignals();
 
   sigset_t passed_, before_;
+  bool holds_signals_ = true;
   pid_t pid_ = -1;
   int exit_code_ = 0;
 };

@@ -138,6 +138,7 @@ void Report(const std::vector<std::string>& recordings, const ChildProgram& prog
 void Conclude(ChildProgram& program, const NewRecordings& recordings, const Options& options) {
   const bool complete =
       program.WaitFor([&] { return AreComplete(recordings.Find()); }, kLongestWait_s);
+  program.LetGo();
   const std::vector<std::string> found = recordings.Find();
   if (found.empty()) {
     Say("nothing was recorded.\n\n" + WhyNothing(program, options));
