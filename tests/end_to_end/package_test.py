@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Debian packages of the built tree, installed into a folder: the programs, the library, manual pages, completion, and a project of
+"""The Debian packages of the built tree, unpacked into a folder: the programs, the library, manual pages, completion, and a project of
 others that reads a recording with them."""
 
 import os
