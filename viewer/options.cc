@@ -127,9 +127,10 @@ std::string ScriptHelp() {
 
 }  // namespace
 
-std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments) {
-  ViewerOptions options;
-  CLI::App app(kDescription, "traceview");
+void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
+  app.name("traceview");
+  app.description(kDescription);
+  app.set_version_flag("--version", "traceview " TRACEINJECT_VERSION, "print the version and exit");
   app.add_option("run", options.paths, "recordings: files, or a folder with files of one run");
   app.add_option("--screenshot", options.screenshot, "write a PNG to this file and exit")
       ->type_name("FILE");
@@ -143,11 +144,11 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
         help);
   };
   add_parsed(
-      "--size", [&](const std::string& text) { return ParseSize(text, options); },
+      "--size", [&options](const std::string& text) { return ParseSize(text, options); },
       "of the picture in pixels; 1600x900 if not given")
       ->type_name("WxH");
   add_parsed(
-      "--theme", [&](const std::string& text) { return ParseTheme(text, options.theme); },
+      "--theme", [&options](const std::string& text) { return ParseTheme(text, options.theme); },
       "dark (if not given) or light; T changes it in the window")
       ->type_name("NAME");
   app.add_option("--scale", options.scale,
@@ -156,15 +157,15 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       ->type_name("FACTOR")
       ->check(CLI::Range(kLeastScale, kMostScale));
   add_parsed(
-      "--from", [&](const std::string& text) { return ParseMoment(text, options.from_ns); },
+      "--from", [&options](const std::string& text) { return ParseMoment(text, options.from_ns); },
       "show from here: 1.5s, 200ms, ... after the first GPU operation")
       ->type_name("TIME");
   add_parsed(
-      "--to", [&](const std::string& text) { return ParseMoment(text, options.to_ns); },
+      "--to", [&options](const std::string& text) { return ParseMoment(text, options.to_ns); },
       "show until here")
       ->type_name("TIME");
   add_parsed(
-      "--view", [&](const std::string& text) { return ParseView(text, options); },
+      "--view", [&options](const std::string& text) { return ParseView(text, options); },
       "both at once: 1.2s..1.25s")
       ->type_name("FROM..TO");
   app.add_option("--script", options.script, "play the steps in this file and exit; see below")
@@ -190,6 +191,12 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
       "\n\n"
       "Exit codes: 0 fine, 1 --check found that something is missing from the recording, 2 bad "
       "usage, 3 the\nrecording cannot be read or shown.");
+}
+
+std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments) {
+  ViewerOptions options;
+  CLI::App app;
+  AddViewerOptions(app, options);
   try {
     std::reverse(arguments.begin(), arguments.end());  // what CLI11 expects of a vector
     app.parse(arguments);
@@ -199,6 +206,8 @@ std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arg
     }
   } catch (const CLI::CallForHelp&) {
     return UsageText{app.help(), kExitOk};
+  } catch (const CLI::CallForVersion& version) {
+    return UsageText{std::string(version.what()) + "\n", kExitOk};
   } catch (const CLI::ParseError& error) {
     return UsageText{std::string("traceview: ") + error.what() + "\nTry: traceview --help\n",
                      kExitUsage};

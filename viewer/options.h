@@ -10,6 +10,10 @@
 #include "analyzer/model/run.h"
 #include "viewer/core/theme.h"
 
+namespace CLI {
+class App;
+}
+
 namespace traceinject {
 
 struct ViewerOptions {
@@ -27,6 +31,9 @@ struct ViewerOptions {
   int bench_frames = 0;                  // measure so many frames, and exit; 0: do not
   std::uint64_t bench_events = 0;        // of a generated run; 0: of the recording
 };
+
+// Declares the options; `options` must outlive the parsing.
+void AddViewerOptions(CLI::App& app, ViewerOptions& options);
 
 // What to print instead of running, and the exit code.
 struct UsageText {

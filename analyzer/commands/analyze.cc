@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 18> kCommands = {{
+constexpr std::array<Command, 20> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -38,6 +38,8 @@ constexpr std::array<Command, 18> kCommands = {{
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",
      RunDoctor},
+    {"record", "runs a program and records it: analyze record -- python train.py", RunRecord},
+    {"watch", "the last seconds of a run while it is recorded: analyze watch run.db", RunWatch},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
     {"trigger", "start and stop recording while the program runs", RunTrigger},
 }};
@@ -57,9 +59,12 @@ std::string Help() {
          "commands:\n" +
          FormatTable(table, "  ") +
          "\nexamples:\n"
+         "  analyze record -- python train.py               record, and say what limits it\n"
          "  LD_PRELOAD=$(analyze preload) python train.py   record; the file is run.db\n"
          "  analyze doctor                                  before a run: is this machine set up "
          "well?\n"
+         "  analyze watch run.db                            while it runs: the last seconds, again "
+         "and again\n"
          "  analyze run.db                                  report\n"
          "  analyze trace.json.gz                           the same for a trace of "
          "torch.profiler\n"
@@ -87,6 +92,8 @@ bool LooksLikePath(const std::string& word) {
 }  // namespace
 
 std::span<const Command> Commands() { return kCommands; }
+
+std::string HelpText() { return Help(); }
 
 int Analyze(const std::vector<std::string>& arguments) {
   if (arguments.empty()) {

@@ -25,6 +25,9 @@ struct Command {
 
 std::span<const Command> Commands();
 
+// What `analyze --help` prints.
+std::string HelpText();
+
 // `arguments`: without the name of the program. Returns the exit code.
 int Analyze(const std::vector<std::string>& arguments);
 
@@ -46,6 +49,8 @@ int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);
+int RunWatch(const std::vector<std::string>& arguments);
+int RunRecord(const std::vector<std::string>& arguments);
 int RunTrigger(const std::vector<std::string>& arguments);
 
 }  // namespace traceinject

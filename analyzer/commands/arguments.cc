@@ -15,6 +15,9 @@
 namespace traceinject {
 namespace {
 
+// Who sees the options instead (SeeOptions); null: they are read.
+thread_local const std::function<void(const CLI::App&)>* seer = nullptr;
+
 // "; did you mean --format?" for the first argument that looks like an option and is none.
 std::string Suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
   std::vector<std::string> names;
@@ -35,6 +38,10 @@ std::string Suggestion(const CLI::App& app, const std::vector<std::string>& argu
 }  // namespace
 
 std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>& arguments) {
+  if (seer != nullptr) {
+    (*seer)(app);
+    return kReported;
+  }
   try {
     // CLI11 takes the list from its end.
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
@@ -47,6 +54,13 @@ std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>&
                Suggestion(app, arguments), app.get_name());
     return kBadUsage;
   }
+}
+
+void SeeOptions(const std::function<void()>& command,
+                const std::function<void(const CLI::App&)>& see) {
+  seer = &see;
+  command();
+  seer = nullptr;
 }
 
 CLI::Option* AddTime(CLI::App& app, const std::string& name, std::optional<std::int64_t>& time_ns,

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,12 @@ namespace traceinject {
 // Reads `arguments` into the variables bound to `app`. Empty: go on. Otherwise the exit code: help
 // was printed to stdout, or what is wrong to stderr, with the nearest option for a misspelt one.
 std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>& arguments);
+
+// Runs `command` in such a way that ParseArguments() shows the options it was given to `see`, reads
+// nothing, and returns an exit code: manual pages and completion are made from the options as each
+// command itself declares them.
+void SeeOptions(const std::function<void()>& command,
+                const std::function<void(const CLI::App&)>& see);
 
 // A time option such as --from; the text is checked while parsing. `time_ns` must outlive the
 // parsing.

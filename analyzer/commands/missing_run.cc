@@ -149,7 +149,11 @@ std::string Loss(const Rank& rank, const HealthCounter& counter) {
 }  // namespace
 
 std::string MissingRunChecklist(const std::vector<std::string>& paths) {
-  return kChecklist + Spooled(paths) + Found(paths);
+  return kChecklist + NearbyRecordings(paths);
+}
+
+std::string NearbyRecordings(const std::vector<std::string>& paths) {
+  return Spooled(paths) + Found(paths);
 }
 
 bool HasGpuWork(const Run& run) {

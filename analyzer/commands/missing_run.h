@@ -13,6 +13,9 @@ namespace traceinject {
 // what to do, and the recordings that lie where they might have been meant.
 std::string MissingRunChecklist(const std::vector<std::string>& paths);
 
+// The recordings that lie where they might have been meant, or are on their way there.
+std::string NearbyRecordings(const std::vector<std::string>& paths);
+
 // Whether the run holds any GPU operation.
 bool HasGpuWork(const Run& run);
 

@@ -50,14 +50,15 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
 }
 
 // Nothing was recorded: the recorder's own reason if it left one, else the checklist.
-void ExplainEmptyRun(const Run& run, const RunOptions& options) {
+void ExplainEmptyRun(const Run& run, const RunOptions& options,
+                     const std::function<std::string()>& checklist) {
   const std::string reasons = EmptyRunReasons(run);
   if (!reasons.empty()) {
     fmt::print(stderr, "{}", reasons);
     return;
   }
   fmt::print(stderr, "{}: the recording holds no GPU work.\n\n{}", options.paths.front(),
-             MissingRunChecklist(options.paths));
+             checklist ? checklist() : MissingRunChecklist(options.paths));
 }
 
 }  // namespace
@@ -90,7 +91,8 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
   return std::nullopt;
 }
 
-std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
+std::variant<Run, int> LoadOrExplain(const RunOptions& options,
+                                     const std::function<std::string()>& checklist) {
   auto run = [&] {
     ProgressBar bar(!options.no_progress);
     return LoadRun(options.paths,
@@ -103,7 +105,7 @@ std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
     return kUnreadable;
   }
   if (!HasGpuWork(run.value())) {
-    ExplainEmptyRun(run.value(), options);
+    ExplainEmptyRun(run.value(), options, checklist);
     return kUnreadable;
   }
   for (std::string& done : AlignRun(run.value())) run.value().notes.push_back(std::move(done));
@@ -113,8 +115,12 @@ std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
 PageStyle StyleOf(const RunOptions& options) { return StyleFor(options.output); }
 
 PageStyle StyleFor(const std::string& output) {
-  if (output != "-" || isatty(STDOUT_FILENO) != 1) return {kTextWidth, false};
-  return {std::min(TerminalColumns(STDOUT_FILENO).value_or(kTextWidth), kTextWidth),
+  return output == "-" ? StyleOn(STDOUT_FILENO) : PageStyle{kTextWidth, false};
+}
+
+PageStyle StyleOn(int descriptor) {
+  if (isatty(descriptor) != 1) return {kTextWidth, false};
+  return {std::min(TerminalColumns(descriptor).value_or(kTextWidth), kTextWidth),
           std::getenv("NO_COLOR") == nullptr};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -29,8 +30,10 @@ void AddRunOptions(CLI::App& app, RunOptions& options);
 std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
                                      const RunOptions& options);
 
-// The run, or the exit code: why there is none was told on stderr.
-std::variant<Run, int> LoadOrExplain(const RunOptions& options);
+// The run, or the exit code: why there is none was told on stderr. `checklist`: what to say where
+// the recorder left no reason for a recording without GPU work; null: MissingRunChecklist().
+std::variant<Run, int> LoadOrExplain(const RunOptions& options,
+                                     const std::function<std::string()>& checklist = nullptr);
 
 // Columns for sentences, and whether to use colour: those of the terminal that the output goes to.
 struct PageStyle {
@@ -40,5 +43,7 @@ struct PageStyle {
 PageStyle StyleOf(const RunOptions& options);
 // Of text that goes to `output`, a path or "-".
 PageStyle StyleFor(const std::string& output);
+// Of text that goes to a file descriptor.
+PageStyle StyleOn(int descriptor);
 
 }  // namespace traceinject

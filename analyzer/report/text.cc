@@ -100,11 +100,17 @@ Repeated<proto::RankFinding> FindingsBesideVerdict(TextReport& to) {
 
 }  // namespace
 
+std::string WriteVerdictText(const proto::Report& report, const TextOptions& options) {
+  TextReport to{report, options, TextPage(options.color, options.width)};
+  WriteHungRun(to);
+  WriteVerdict(to);
+  return to.page.text();
+}
+
 std::string WriteText(const proto::Report& report, const TextOptions& options) {
   TextReport to{report, options, TextPage(options.color, options.width)};
   const bool several = to.report.devices().size() > 1;
-  WriteHungRun(to);
-  WriteVerdict(to);
+  to.page.Text(WriteVerdictText(report, options));
   if (!report.rank_findings().empty()) {
     to.page.Heading("Between ranks (more: analyze ranks)");
     WriteRankFindings(FindingsBesideVerdict(to), to.page);

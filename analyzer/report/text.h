@@ -20,4 +20,7 @@ struct TextOptions {
 
 std::string WriteText(const proto::Report& report, const TextOptions& options);
 
+// Its beginning: what limits the run, or what a run that hung stands in.
+std::string WriteVerdictText(const proto::Report& report, const TextOptions& options);
+
 }  // namespace traceinject

@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "injector/core/duration.h"
-#include "injector/cupti/activity_kinds.h"
+#include "injector/cupti/activity_kind_names.h"
 
 namespace traceinject {
 namespace {
@@ -30,7 +31,9 @@ bool ParseKinds(std::string_view text, std::vector<std::string>* kinds) {
   while (!text.empty()) {
     std::size_t comma = std::min(text.find(','), text.size());
     std::string_view name = text.substr(0, comma);
-    if (!FindActivityKind(name)) return false;
+    if (std::find(std::begin(kActivityKindNames), std::end(kActivityKindNames), name) ==
+        std::end(kActivityKindNames))
+      return false;
     found.emplace_back(name);
     text.remove_prefix(std::min(comma + 1, text.size()));
   }
@@ -276,6 +279,13 @@ std::vector<OptionInfo> ListOptions() {
   std::vector<OptionInfo> infos;
   for (const OptionRow& row : kOptions) infos.push_back(row.info);
   return infos;
+}
+
+std::string_view ExpectedInstead(std::string_view name, std::string_view value) {
+  const OptionRow* row = FindOption(name);
+  Options parsed;
+  if (row == nullptr) return "the name of an option";
+  return row->parse(value, &parsed) ? std::string_view() : row->expected;
 }
 
 Options ParseOptions(const char* const* environment) {

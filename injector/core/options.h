@@ -60,6 +60,9 @@ struct OptionInfo {
 // All options, in the order of the table.
 std::vector<OptionInfo> ListOptions();
 
+// What the option takes, in words, where `value` is no value of it; else empty.
+std::string_view ExpectedInstead(std::string_view name, std::string_view value);
+
 // Reads the options from an environment block (as `environ`). Never fails: a bad value is reported
 // and replaced by the default.
 Options ParseOptions(const char* const* environment);

@@ -7,8 +7,12 @@
 
 #include <cupti.h>
 
+#include <cstddef>
+#include <iterator>
 #include <optional>
 #include <string_view>
+
+#include "injector/cupti/activity_kind_names.h"
 
 namespace traceinject {
 
@@ -31,13 +35,14 @@ inline constexpr ActivityKind kActivityKinds[] = {
     {"cuda_event", CUPTI_ACTIVITY_KIND_CUDA_EVENT},
 };
 
-// For the help text; a test compares it with the table.
-#define TRACEINJECT_ACTIVITY_KIND_NAMES                                                           \
-  "kernel, memcpy, memcpy2 (between devices), memset, api, memory (allocations), stream "         \
-  "(priorities); synchronization, overhead and cuda_event can be enabled to measure their cost, " \
-  "but are not stored"
-
-inline constexpr std::string_view kDefaultActivityKinds = "kernel,memcpy,memcpy2,memset,api";
+// Every name of the option is a kind, in the same order.
+static_assert(std::size(kActivityKinds) == std::size(kActivityKindNames));
+static_assert([] {
+  for (std::size_t i = 0; i < std::size(kActivityKinds); ++i) {
+    if (kActivityKinds[i].name != kActivityKindNames[i]) return false;
+  }
+  return true;
+}());
 
 inline std::optional<ActivityKind> FindActivityKind(std::string_view name) {
   for (const ActivityKind& kind : kActivityKinds) {

@@ -11,6 +11,12 @@ extern "C" TRACEINJECT_EXPORT int InitializeInjection(void) {
   return 1;
 }
 
+// For programs that look at the file: readelf --dyn-syms, strings.
+extern "C" {
+extern __attribute__((visibility("default"))) const char traceinject_version[];
+__attribute__((used)) const char traceinject_version[] = "traceinject " TRACEINJECT_VERSION;
+}
+
 namespace {
 
 // Programs that leave by _exit (os._exit, a forked worker's end) are in a hurry.

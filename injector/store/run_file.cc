@@ -3,6 +3,7 @@
 
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <exception>
@@ -24,9 +25,10 @@ namespace {
 // A reader that follows a recording with a rollback journal holds us up for as long as its query
 // runs.
 constexpr int kBusyTimeoutMs = 2000;
-// At the end of the process there is less time; a reader that is still there keeps the -wal,
-// nothing is lost.
-constexpr int kFinishBusyTimeoutMs = 200;
+// At the end of the process there is less time: enough for one that looks at the last seconds now
+// and then. A reader that is still there keeps the -wal, nothing is lost.
+constexpr int kFinishBusyTimeoutMs = 400;
+constexpr int kFinishPauseMs = 10;
 
 // synchronous = OFF: what is committed lies in the kernel's page cache and survives the death of
 // the process in every mode. Only a crash of the machine differs, and against that an fsync would
@@ -288,8 +290,12 @@ bool RunFile::State::Transact(const Body& body) {
 bool RunFile::State::LeaveOneFile() {
   sqlite3_busy_timeout(db, kFinishBusyTimeoutMs);
   Execute(db, "PRAGMA wal_checkpoint(TRUNCATE)");
-  return QueryText(db, "PRAGMA journal_mode = DELETE") == "delete" ||
-         Fail("a reader has the recording open: a -wal file stays beside it");
+  // SQLite does not wait for readers here, whatever its timeout.
+  for (int waited_ms = 0; waited_ms < kFinishBusyTimeoutMs; waited_ms += kFinishPauseMs) {
+    if (QueryText(db, "PRAGMA journal_mode = DELETE") == "delete") return true;
+    usleep(kFinishPauseMs * 1000);
+  }
+  return Fail("a reader has the recording open: a -wal file stays beside it");
 }
 
 RunFile::RunFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -4,6 +4,9 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
+#include <chrono>
+#include <thread>
+
 #include "injector/store/test_support.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
@@ -277,6 +280,21 @@ TEST_F(RunFileTest, AReaderAtTheEndKeepsTheLogButLosesNothing) {
   EXPECT_NE(file_->last_error().find("reader"), std::string::npos) << file_->last_error();
   sqlite3_close(reader);
   EXPECT_EQ(Query(file_->path(), "SELECT end FROM process"), "1234");
+}
+
+TEST_F(RunFileTest, AReaderThatLeavesSoonIsWaitedFor) {
+  ASSERT_TRUE(file_->Write(NumberedBatch(1, 10)));
+  sqlite3* reader = nullptr;
+  ASSERT_EQ(sqlite3_open_v2(file_->path().c_str(), &reader, SQLITE_OPEN_READONLY, nullptr),
+            SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(reader, "SELECT * FROM kernel", nullptr, nullptr, nullptr), SQLITE_OK);
+  std::thread leaves([reader] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    sqlite3_close(reader);
+  });
+  EXPECT_TRUE(file_->Finish(1234)) << file_->last_error();
+  leaves.join();
+  EXPECT_EQ(folder_.Names(), std::set<std::string>{"run.db"});
 }
 
 TEST_F(RunFileTest, AReaderCanFollow) {

@@ -10,7 +10,7 @@ import harness
 # The C library, its parts, and the loader: nothing that could clash with what the program brings.
 ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
 ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
-                *(f"ncclProfiler_v{version}" for version in range(1, 6))}
+                "traceinject_version", *(f"ncclProfiler_v{version}" for version in range(1, 6))}
 ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
                              r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?|cudaDeviceSynchronize|cuCtxSynchronize"
                              r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul"

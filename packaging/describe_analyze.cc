@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints the manual page of `analyze`, or with the argument `bash` its completion.
+#include <cstdio>
+#include <string>
+
+#include "analyzer/commands/analyze.h"
+#include "packaging/bash_completion.h"
+#include "packaging/man_page.h"
+
+namespace {
+
+using namespace traceinject;
+
+// The lines of the help from `title` to `next`, without both.
+std::string PartOfHelp(const std::string& title, const std::string& next) {
+  const std::string help = HelpText();
+  const std::size_t begin = help.find(title) + title.size();
+  return help.substr(begin, help.find(next, begin) - begin);
+}
+
+std::string Manual() {
+  ManPage page("analyze", "1", "says what limits a training run on NVIDIA GPUs");
+  page.Section("Synopsis");
+  page.Lines(PartOfHelp("usage: ", "\n\nRUN is"));
+  page.Section("Description");
+  page.Paragraphs(
+      "Reads what libtraceinject(7) recorded of a training run, names the one thing that limits "
+      "the run, with what it costs, its evidence and what to change, and reports where the time of "
+      "the GPUs went.\n\n" +
+      PartOfHelp("\n\n", "\n\nusage") + "\n\n" + "RUN is" + PartOfHelp("RUN is", "\n\ncommands:"));
+  page.Section("Commands");
+  for (const Command& command : Commands())
+    page.Term(std::string(command.name), std::string(command.help));
+  page.Section("Examples");
+  page.Lines(PartOfHelp("\nexamples:\n", "\nexit codes:"));
+  page.Section("Exit status");
+  page.Paragraphs(PartOfHelp("exit codes: ", "\n"));
+  page.Section("The commands in detail");
+  for (const CommandText& command : AnalyzeCommands()) {
+    page.Subsection(command.name);
+    page.Usage(command);
+    page.Paragraphs("\n" + command.about);
+    page.Options(command);
+    if (!command.footer.empty()) page.Lines(command.footer);
+  }
+  page.Section("See also");
+  page.Paragraphs("traceview(1), libtraceinject(7)");
+  return page.text();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const bool bash = argc == 2 && std::string(argv[1]) == "bash";
+  const std::string text = bash ? BashCompletion("analyze", AnalyzeCommands(), "report") : Manual();
+  return std::fputs(text.c_str(), stdout) < 0 ? 1 : 0;
+}
