@@ -74,8 +74,13 @@ void LeaveKeptPart(Rank& rank) {
   });
   if (dropped == rank.gaps.end()) return;
   const TimeNs from = dropped->end;
-  rank.kept_from = from;
   rank.gaps.erase(dropped);
+  LeaveLastPart(from, rank);
+}
+
+void LeaveLastPart(TimeNs from, Rank& rank) {
+  if (rank.kept_from && *rank.kept_from >= from) return;
+  rank.kept_from = from;
   LeaveEvents(from, rank);
   rank.first_kept_call = FirstCallAfter(from, rank.api);
 }

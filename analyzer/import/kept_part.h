@@ -14,6 +14,9 @@ inline constexpr std::string_view kKeepLast = "keep_last";
 // them. After SortRank and before JoinLaunches. O(n).
 void LeaveKeptPart(Rank& rank);
 
+// Likewise makes what ended after `from` the whole, if that is less. After LeaveKeptPart. O(n).
+void LeaveLastPart(TimeNs from, Rank& rank);
+
 // Of a process that was killed, sets Rank::last_stored_call: calls of the driver that may be part
 // of one of the runtime (in older recordings launches as well) wait for a flush or two, and are
 // stored after what they brought about. O(n).

@@ -142,7 +142,7 @@ void NoteWindows(Run& run) {
                         most));
 }
 
-Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
+Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes, TimeNs last_ns) {
   Run run;
   run.notes = std::move(notes);
   run.base_ns = files.front().base_ns;
@@ -165,7 +165,14 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes) {
   NoteDoubleRanks(run);
   NoteMissingRanks(run);
   NoteSeparateTraces(run);
-  NoteKeptParts(run);
+  const bool is_cut = std::any_of(run.ranks.begin(), run.ranks.end(),
+                                  [](const Rank& rank) { return rank.kept_from.has_value(); });
+  if (last_ns > 0 && is_cut) {
+    run.notes.push_back(
+        fmt::format("this is about the last {} of what was recorded", FormatTime(last_ns)));
+  } else {
+    NoteKeptParts(run);
+  }
   NoteWindows(run);
   return run;
 }
@@ -180,11 +187,13 @@ Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& op
       options.most_rows == 0 ? 0
                              : std::max<std::uint64_t>(options.most_rows / files_named.size(), 1);
   std::vector<std::optional<Result<RecordedFile>>> results(files_named.size());
-  ReadFiles(files_named.size(),
-            {.threads = options.threads, .stop = options.stop, .on_progress = options.on_progress},
-            [&](std::size_t file, ReadProgress& progress) {
-              results[file].emplace(ReadRecording(files_named[file], progress, most_rows));
-            });
+  ReadFiles(
+      files_named.size(),
+      {.threads = options.threads, .stop = options.stop, .on_progress = options.on_progress},
+      [&](std::size_t file, ReadProgress& progress) {
+        results[file].emplace(ReadRecording(files_named[file], progress,
+                                            {.most_rows = most_rows, .last_ns = options.last_ns}));
+      });
   if (IsStopped(options.stop)) return Stopped(files_named.front());
 
   std::vector<RecordedFile> files;
@@ -201,7 +210,7 @@ Result<Run> LoadRun(const std::vector<std::string>& paths, const LoadOptions& op
   for (const std::string& error : errors) notes.push_back("left out: " + error);
   KeepNewestAttempt(files, notes);
   LeaveOutCopies(files, notes);
-  return Join(std::move(files), std::move(notes));
+  return Join(std::move(files), std::move(notes), options.last_ns);
 }
 
 }  // namespace traceinject

@@ -19,6 +19,8 @@ struct LoadOptions {
   // Read only about so many events of each file, the first of every table: for a quick look. 0:
   // all. Rank::read_until tells how far that went. Traces that are not run.db are read as a whole.
   std::uint64_t most_rows = 0;
+  // Read only the last so many ns of each file, as in ReadPart. 0: all.
+  TimeNs last_ns = 0;
   // Once true, LoadRun gives up within a tenth of a second or so; unpacking and sorting may take
   // longer. Null: never.
   StopFlag stop = nullptr;

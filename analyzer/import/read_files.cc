@@ -105,15 +105,14 @@ class FileReader {
 
 }  // namespace
 
-Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
-                                   std::uint64_t most_rows) {
+Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress, ReadPart part) {
   try {
     // As a whole: a trace lists all host operators first, and its GPU operations by buffer. In the
     // public ones half of the file is read before the first tenth of the GPU's time is complete.
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
     const auto database = OpenRecording(path);
     if (!database.ok()) return Error{database.error()};
-    return ReadRunDb(database.value(), progress, most_rows);
+    return ReadRunDb(database.value(), progress, part);
   } catch (const std::bad_alloc&) {
     return Error{
         fmt::format("{}: there is not enough memory to hold it. Use a machine with more, or "

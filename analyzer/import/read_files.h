@@ -21,10 +21,10 @@ struct LoadProgress {
   std::uint64_t rows = 0;  // event rows read
 };
 
-// A recording of ours or a trace of PyTorch's profiler. `most_rows`: as in ReadRunDb; such traces
-// are read as a whole. No memory to hold it is an error like others.
+// A recording of ours or a trace of PyTorch's profiler. `part`: as in ReadRunDb; such traces are
+// read as a whole. No memory to hold it is an error like others.
 Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
-                                   std::uint64_t most_rows = 0);
+                                   ReadPart part = {});
 
 // What is left to say where none of the files could be read. `errors`: at least one.
 Error NoneCouldBeRead(const std::vector<std::string>& errors);

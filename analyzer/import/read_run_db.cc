@@ -2,6 +2,7 @@
 #include "analyzer/import/read_run_db.h"
 
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -38,11 +39,12 @@ void TakeDictionaries(RunDbDictionaries& from, std::size_t processes, Rank& to) 
 }
 
 // After the last table.
-void FinishRank(Rank& rank) {
+void FinishRank(std::optional<TimeNs> from, Rank& rank) {
   RepairClockSteps(rank);
   EndRangesWithWindows(rank);
   SortRank(rank);
   LeaveKeptPart(rank);
+  if (from) LeaveLastPart(*from, rank);
   FindLastStoredCall(rank);
   FindCallsInGaps(rank);
   JoinLaunches(rank);
@@ -53,12 +55,12 @@ void FinishRank(Rank& rank) {
   if (rank.end == kOpen) rank.end = LastTimeSeen(rank);
 }
 
-void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
+void Finish(RunDbDictionaries& dictionaries, std::optional<TimeNs> from, RecordedFile& file) {
   std::vector<std::function<void()>> tasks;
   for (Rank& each : file.ranks) {
     tasks.emplace_back([&] {
       TakeDictionaries(dictionaries, file.ranks.size(), each);
-      FinishRank(each);
+      FinishRank(from, each);
     });
   }
   RunInParallel(tasks);
@@ -68,21 +70,23 @@ void Finish(RunDbDictionaries& dictionaries, RecordedFile& file) {
 
 Error Stopped(const std::string& path) { return Error{path + ": reading was broken off"}; }
 
-Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
-                               std::uint64_t most_rows) {
+Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress, ReadPart part) {
   RecordedFile file;
   RunDbRows rows(database, progress);
   RunDbDictionaries dictionaries;
   Status status = rows.CountRows();
   if (status.ok()) status = dictionaries.Read(rows, file);
-  // Where processes follow each other, the first rows are of the first process only.
-  if (most_rows > 0 && file.ranks.size() == 1) rows.ReadOnlyFirst(most_rows);
+  // Where processes follow each other, the first rows are of the first process only, and the last
+  // of the last.
+  if (part.most_rows > 0 && file.ranks.size() == 1) rows.ReadOnlyFirst(part.most_rows);
+  if (status.ok() && part.last_ns > 0 && file.ranks.size() == 1)
+    status = rows.ReadOnlyLast(part.last_ns);
   if (status.ok()) status = ReadRunDbEvents(rows, dictionaries, file);
   if (status.ok()) status = ReadRunDbSamples(rows, dictionaries, file);
   if (!status.ok()) return Error{status.error()};
   if (progress.stop) return Stopped(database.path());
   for (Rank& each : file.ranks) each.read_until = rows.read_until();
-  Finish(dictionaries, file);
+  Finish(dictionaries, rows.read_from(), file);
   file.notes = rows.Notes();
   return file;
 }

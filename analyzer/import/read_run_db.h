@@ -27,6 +27,15 @@ struct ReadProgress {
   std::atomic<bool> stop{false};             // set from outside: the reader shall give up
 };
 
+// What to read of a file of one process; those of several are read as a whole.
+struct ReadPart {
+  // Only about so many events, the first of every table (see Rank::read_until); 0: all.
+  std::uint64_t most_rows = 0;
+  // Only the last so many ns before the last thing that it shows, as a flight recorder would have
+  // kept them (see Rank::kept_from); 0: all. Takes as long as these take, however long the file is.
+  TimeNs last_ns = 0;
+};
+
 // Reads an open recording (see OpenRecording). Columns are sorted by (start, end), kernel names
 // demangled and classified, GPU operations joined to the calls that launched them. O(n log n) time,
 // O(n) memory.
@@ -35,10 +44,8 @@ struct ReadProgress {
 // negative durations become 0; both are counted in `notes`. Missing tables or columns and damaged
 // pages are errors: sentences with the path.
 //
-// `most_rows`: read only about so many events, the first of every table (see Rank::read_until). A
-// file of several processes is read as a whole.
 Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
-                               std::uint64_t most_rows = 0);
+                               ReadPart part = {});
 
 // What a reader that was stopped returns.
 Error Stopped(const std::string& path);

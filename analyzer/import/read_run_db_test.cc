@@ -24,7 +24,7 @@ class ReadRunDbTest : public testing::Test {
   Result<RecordedFile> TryRead(std::uint64_t most_rows = 0) {
     const auto database = OpenRecording(path_);
     if (!database.ok()) return Error{database.error()};
-    return ReadRunDb(database.value(), progress_, most_rows);
+    return ReadRunDb(database.value(), progress_, {.most_rows = most_rows});
   }
   TemporaryFolder folder_;
   std::string path_ = folder_ / "run.db";

@@ -285,7 +285,7 @@ class Reader {
           const Place* collective = collectives_.Find(row.int64(1));
           if (collective == nullptr) {
             // Of the first or last rows only, some are expected to be without theirs.
-            if (rows_.read_until() == kOpen && !only_last_rows())
+            if (rows_.read_until() == kOpen && !rows_.read_from() && !only_last_rows())
               rows_.Count("collective_plan", RowProblem::kNoCollective);
             return;
           }

@@ -62,10 +62,12 @@ Status RunDbRows::ExpectStored(std::string_view table) {
 
 Result<Statement> RunDbRows::PrepareRows(std::string_view table, std::string_view columns,
                                          std::string_view order) const {
+  std::string from(table);
+  if (const LastRows::Part* part = LastPartOf(table))
+    from += fmt::format(" WHERE rowid >= {}", part->first);
   // With a limit the order of a subquery is kept.
   auto rows = database_.PrepareRows(
-      columns, order.empty() ? std::string(table)
-                             : fmt::format("(SELECT * FROM {} {} LIMIT -1)", table, order));
+      columns, order.empty() ? from : fmt::format("(SELECT * FROM {} {} LIMIT -1)", from, order));
   if (rows.ok()) return rows;
   return Error{fmt::format(
       "{} - the table '{}' of a recording cannot be read: the file is damaged, or another program "
@@ -116,6 +118,27 @@ std::size_t RunDbRows::RowsOf(std::string_view table) const {
 void RunDbRows::ReadOnlyFirst(std::uint64_t rows) {
   const auto total = static_cast<double>(std::max<std::uint64_t>(progress_.rows_total, 1));
   share_ = std::min(1.0, static_cast<double>(rows) / total);
+}
+
+const LastRows::Part* RunDbRows::LastPartOf(std::string_view table) const {
+  if (!last_) return nullptr;
+  const auto found = last_->part.find(table);
+  return found == last_->part.end() ? nullptr : &found->second;
+}
+
+Status RunDbRows::ReadOnlyLast(TimeNs last_ns) {
+  auto last = FindLastRows(database_, last_ns);
+  if (!last.ok()) return Error{last.error()};
+  last_ = std::move(last).value();
+  if (!last_) return Done{};
+  std::uint64_t total = 0;
+  for (auto& [table, rows] : rows_of_) {
+    if (const LastRows::Part* part = LastPartOf(table))
+      rows = static_cast<std::size_t>(std::min<std::uint64_t>(rows, part->rows));
+    total += rows;
+  }
+  progress_.rows_total = total;
+  return Done{};
 }
 
 std::uint64_t RunDbRows::MostRows(std::string_view table) const {

@@ -7,12 +7,14 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "analyzer/common/sqlite.h"
+#include "analyzer/import/last_rows.h"
 #include "analyzer/import/read_run_db.h"
 
 namespace traceinject {
@@ -58,7 +60,8 @@ class RunDbRows {
       : database_(database),
         progress_(other.progress_),
         rows_of_(other.rows_of_),
-        share_(other.share_) {}
+        share_(other.share_),
+        last_(other.last_) {}
   // Takes over what that one found.
   void Add(const RunDbRows& other);
 
@@ -100,6 +103,13 @@ class RunDbRows {
   void ReadOnlyFirst(std::uint64_t rows);
   // The time of the earliest row that was left unread; kOpen: there is none.
   TimeNs read_until() const { return read_until_; }
+  // Read of tables of events only what may have ended in the last `last_ns`, from now on. After
+  // CountRows.
+  Status ReadOnlyLast(TimeNs last_ns);
+  // When these begin; empty: all was asked for.
+  std::optional<TimeNs> read_from() const {
+    return last_ ? std::optional(last_->from) : std::nullopt;
+  }
   // About how many rows a table of events has, to make room for them at once. 0: not known.
   std::size_t RowsOf(std::string_view table) const;
 
@@ -128,6 +138,8 @@ class RunDbRows {
   Result<Statement> PrepareRows(std::string_view table, std::string_view columns,
                                 std::string_view order) const;
   std::uint64_t MostRows(std::string_view table) const;
+  // Null: all of the table is read.
+  const LastRows::Part* LastPartOf(std::string_view table) const;
   // 0 if it cannot be told.
   std::uint64_t PragmaNumber(std::string_view pragma) const;
 
@@ -136,6 +148,7 @@ class RunDbRows {
   std::map<std::string, std::size_t, std::less<>> rows_of_;
   double share_ = 1;  // of the rows of each table, to be read
   TimeNs read_until_ = kOpen;
+  std::optional<LastRows> last_;  // empty: all are read
   std::map<std::pair<std::string, RowProblem>, std::int64_t> problems_;
 };
 

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/live_report.h"
+
+#include <utility>
+
+#include "analyzer/import/load_run.h"
+#include "analyzer/ranks/align_run.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+
+Result<Report> ReadLiveReport(const LiveOptions& options) {
+  LoadOptions how;
+  how.last_ns = options.last_ns;
+  how.stop = options.report.stop;
+  auto run = LoadRun(options.paths, how);
+  if (!run.ok()) return Error{run.error()};
+  for (std::string& done : AlignRun(run.value())) run.value().notes.push_back(std::move(done));
+  return BuildReportWithVerdict(run.value(), options.report);
+}
+
+}  // namespace traceinject
