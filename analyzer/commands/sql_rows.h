@@ -31,7 +31,4 @@ std::string FormatRowsAsCsv(const SqlRows& rows);
 // A list of objects, one a row, keyed by column.
 std::string FormatRowsAsJson(const SqlRows& rows);
 
-// With quotes; bytes that are not UTF-8 become U+FFFD.
-std::string JsonString(std::string_view text);
-
 }  // namespace traceinject
