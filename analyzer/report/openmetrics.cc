@@ -219,8 +219,8 @@ const Metric kMetrics[] = {
        return OneIf(report.verdict().has_saved_ns(), Seconds(report.verdict().saved_ns()));
      }},
     {"saving_seconds", Type::kGauge, "seconds", "cause place",
-     "the same of every cause that was looked at; they overlap, so do not add them", nullptr,
-     Savings},
+     "what a mean step would get back if this cause vanished; causes overlap, so do not add them",
+     nullptr, Savings},
     {"mfu_ratio", Type::kGauge, "ratio", "",
      "model FLOPs utilisation of the job; only with --params or --flops-per-step", nullptr,
      [](const proto::Report& report) {
