@@ -85,7 +85,7 @@ TEST_F(ExportTest, WrongUsageIsToldApart) {
 }
 
 TEST(ExportPath, OfARank) {
-  Run run;
+  traceinject::Run run;
   run.ranks.resize(4);
   run.ranks[0].rank = 3;
   run.ranks[1].rank = 5;
