@@ -11,7 +11,8 @@ namespace {
 
 // Tables whose rows have names, beside those of HostEventKind.
 constexpr auto kKinds = static_cast<std::uint64_t>(HostEventKind::kCount);
-constexpr std::uint64_t kKernels = kKinds, kCopies = kKinds + 1, kMemsets = kKinds + 2;
+constexpr std::uint64_t kKernels = kKinds, kCopies = kKinds + 1, kMemsets = kKinds + 2,
+                        kGaps = kKinds + 3;
 
 std::string DataWaitName(const Rank& rank, std::uint32_t loader) {
   // torch.profiler tells one kind from the other, and no more of the loader.
@@ -97,6 +98,11 @@ std::uint32_t EventNames::Of(const HostEvent& event) {
   }
   const std::uint32_t name = rank_.api.name[row];
   return Number(table, name, [&] { return rank_.api_names[name].name; });
+}
+
+std::uint32_t EventNames::OfGap(const CaptureGap& gap) {
+  return Number(kGaps, static_cast<std::uint64_t>(&gap - rank_.gaps.data()),
+                [&] { return fmt::format("not recorded: {}", gap.reason); });
 }
 
 std::uint32_t EventNames::Of(const GpuOps& ops, std::size_t row) {

@@ -21,6 +21,8 @@ class EventNames {
   // Numbers count from 0. O(1).
   std::uint32_t Of(const HostEvent& event);
   std::uint32_t Of(const GpuOps& ops, std::size_t row);
+  // `gap`: of Rank::gaps.
+  std::uint32_t OfGap(const CaptureGap& gap);
 
   // Printable. Stays where it is.
   const std::string& text(std::uint32_t name) const { return texts_[name]; }

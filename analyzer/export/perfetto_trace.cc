@@ -61,6 +61,7 @@ class RankWriter {
   ExportCounts Write() {
     SendClocks();
     process_uuid_ = SendProcess();
+    WriteGaps();
     // Arrows begin before they end.
     WriteThreads();
     for (std::size_t device = 0; device < rank_.devices.size(); ++device) WriteDevice(device);
@@ -163,6 +164,25 @@ class RankWriter {
   }
   void Finish(Group& group) {
     group.nested.Finish([&](std::size_t track, TimeNs time) { SendEnd(group.uuids[track], time); });
+  }
+
+  // What looks idle there may not have been.
+  void WriteGaps() {
+    Group group(true);
+    for (const CaptureGap& gap : rank_.gaps) {
+      const TimeNs end = std::max(gap.start, std::min(gap.end, rank_.end));
+      const std::uint64_t track = Place(group, false, gap.start, end, [&] {
+        return SendChild(process_uuid_, "not recorded", std::numeric_limits<int>::min());
+      });
+      if (track == 0) continue;
+      BeginEvent(gap.start, track, perfetto::TrackEvent::TYPE_SLICE_BEGIN);
+      const std::uint32_t name = names_.OfGap(gap);
+      sequence_.SetName(name, names_.text(name));
+      sequence_.AddCategory("capture_gap");
+      sequence_.Send();
+      ++counts_.events;
+    }
+    Finish(group);
   }
 
   void WriteThreads() {

@@ -169,6 +169,15 @@ TEST_F(PerfettoTraceTest, FiguresOverTimeHaveTheirUnits) {
   EXPECT_EQ(contents.values[0].value, 0);
 }
 
+TEST_F(PerfettoTraceTest, WhatWasNotRecordedIsThere) {
+  const PerfettoContents contents = Export(Sample());
+  const TracedSlice& window = Named(contents, "not recorded: window");
+  EXPECT_EQ(window.end_ns - window.start_ns, 2'000U);
+  EXPECT_EQ(window.track, "not recorded");
+  const TracedSlice& rest = Named(contents, "not recorded: max_size");
+  EXPECT_EQ(rest.end_ns - rest.start_ns, 5'000U) << "to the end of the recording";
+}
+
 TEST_F(PerfettoTraceTest, RanksOfOneIdAreTwoProcesses) {
   WriteSampleRecording(folder_ / "run.rank00000.db", {.host = "a", .pid = 1, .rank = 0});
   WriteSampleRecording(folder_ / "run.rank00001.db", {.host = "b", .pid = 1, .rank = 1});

@@ -64,6 +64,8 @@ inline void WriteSampleRecording(const std::string& path, const RunDbFixture::Op
   file.AddLaunchedKernel(
       {.start_ns = 36'000, .dur_ns = 700, .name = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"}, 5'500,
       100);
+  file.AddGap(47'000, 2'000, "window");
+  file.AddGap(55'000, std::nullopt, "max_size");
   file.AddDeviceSample(
       {.time_ns = 7'000, .sm_clock_mhz = 1980, .power_mw = 432'500, .memory_used_bytes = 0});
   file.AddDeviceSample({.time_ns = 8'000, .sm_clock_mhz = 1965});
