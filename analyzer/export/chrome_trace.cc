@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 #include <string>
 #include <string_view>
@@ -61,7 +60,7 @@ class ChromeWriter {
  private:
   template <typename... Values>
   void Add(fmt::format_string<Values...> text, Values&&... values) {
-    fmt::format_to(std::back_inserter(buffer_), text, std::forward<Values>(values)...);
+    fmt::format_to(fmt::appender(buffer_), text, std::forward<Values>(values)...);
   }
   void Flush() {
     file_.Write({buffer_.data(), buffer_.size()});
@@ -103,7 +102,7 @@ class ChromeWriter {
 
   template <typename Value>
   void AddIfKnown(const char* text, const std::optional<Value>& value) {
-    if (value) fmt::format_to(std::back_inserter(buffer_), fmt::runtime(text), *value);
+    if (value) fmt::format_to(fmt::appender(buffer_), fmt::runtime(text), *value);
   }
 
   // Events stand behind each other, with a comma between.

@@ -18,7 +18,7 @@ namespace traceinject {
 struct Argument {
   enum class Kind : std::uint8_t { kCount, kReal, kText, kList };
 
-  std::string_view key;
+  std::string_view key;  // a literal
   Kind kind = Kind::kCount;
   std::int64_t count = 0;
   double real = 0;

@@ -53,6 +53,17 @@ std::uint64_t PerfettoSequence::Intern(std::string_view text, Texts& texts,
   return iid;
 }
 
+std::uint64_t PerfettoSequence::InternLiteral(
+    std::string_view text, Literals& literals,
+    perfetto::InternedName* (perfetto::InternedData::*add)()) {
+  for (const auto& [place, iid] : literals.by_place) {
+    if (place == text.data()) return iid;
+  }
+  const std::uint64_t iid = Intern(text, literals.by_text, add);
+  literals.by_place.emplace_back(text.data(), iid);
+  return iid;
+}
+
 void PerfettoSequence::SetName(std::uint32_t number, const std::string& text) {
   packet_.mutable_track_event()->set_name_iid(number + 1);
   if (number >= sent_names_.size()) sent_names_.resize(number + 1);
@@ -65,14 +76,14 @@ void PerfettoSequence::SetName(std::uint32_t number, const std::string& text) {
 
 void PerfettoSequence::AddCategory(std::string_view category) {
   packet_.mutable_track_event()->add_category_iids(
-      Intern(category, categories_, &perfetto::InternedData::add_event_categories));
+      InternLiteral(category, categories_, &perfetto::InternedData::add_event_categories));
 }
 
 void PerfettoSequence::AddArguments(const std::vector<Argument>& arguments) {
   for (const Argument& argument : arguments) {
     perfetto::DebugAnnotation& to = *packet_.mutable_track_event()->add_debug_annotations();
-    to.set_name_iid(
-        Intern(argument.key, argument_names_, &perfetto::InternedData::add_debug_annotation_names));
+    to.set_name_iid(InternLiteral(argument.key, argument_names_,
+                                  &perfetto::InternedData::add_debug_annotation_names));
     switch (argument.kind) {
       case Argument::Kind::kCount:
         to.set_int_value(argument.count);
