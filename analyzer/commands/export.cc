@@ -12,6 +12,7 @@
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
 #include "analyzer/commands/export_path.h"
+#include "analyzer/commands/mfu_options.h"
 #include "analyzer/commands/run_options.h"
 #include "analyzer/common/units.h"
 #include "analyzer/export/chrome_trace.h"
@@ -167,6 +168,7 @@ void Describe(CLI::App& app, Options& options) {
     help += fmt::format("; {}: {} ({})", format.name, format.what, format.suffixes.front());
   }
   app.add_option("--to", options.format, help)->check(CLI::IsMember(names));
+  AddMfuOptions(app, options.run.report.mfu);
   app.add_option("--table", options.table, "of csv: which one");
   AddOutput(app, options.run.output);
   app.add_flag("--no-progress", options.run.no_progress, "draw no progress bar");

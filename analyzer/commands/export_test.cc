@@ -52,6 +52,12 @@ TEST_F(ExportTest, TheNameOfTheOutputTellsTheFormat) {
   EXPECT_EQ(Export("other", {"--to", "openmetrics"}), kReported);
 }
 
+TEST_F(ExportTest, MetricsHoldModelFlopsUtilisation) {
+  EXPECT_EQ(Export("t.om", {"--flops-per-step", "1", "--step-count", "1", "--peak-tflops", "1"}),
+            kReported);
+  EXPECT_NE(Text("t.om").find("\ntraceinject_mfu_ratio "), std::string::npos);
+}
+
 TEST_F(ExportTest, ChromeTracesAreAFileARank) {
   EXPECT_EQ(Export("t.json.gz"), kReported);
   EXPECT_FALSE(fs::exists(folder_ / "t.json.gz"));

@@ -14,6 +14,7 @@
 #include "analyzer/commands/arguments.h"
 #include "analyzer/commands/http_server.h"
 #include "analyzer/commands/live_metrics.h"
+#include "analyzer/commands/mfu_options.h"
 #include "analyzer/common/units.h"
 
 namespace traceinject {
@@ -89,6 +90,7 @@ int RunServe(const std::vector<std::string>& arguments) {
   AddTime(app, "--window", options.window_ns,
           "the figures are of the last so many seconds of the recording; by default 30s");
   AddTime(app, "--every", options.every_ns, "read anew at most so often; by default 5s");
+  AddMfuOptions(app, options.live.report.mfu);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (options.window_ns) options.live.last_ns = *options.window_ns;
   if (options.live.last_ns <= 0 || options.every_ns.value_or(1) <= 0) {
