@@ -23,6 +23,7 @@ void LiveMetrics::Refresh() {
   const auto began = Clock::now();
   if (next_ && began < *next_) return;
   auto read = ReadLiveReport(options_);
+  if (IsStopped(options_.report.stop)) return;
   const auto ended = Clock::now();
   next_ = ended + std::max<Clock::duration>(every_, 4 * (ended - began));
   const std::string problem = read.ok() ? "" : read.error();
