@@ -4,8 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "schemas/report.pb.h"
 
@@ -25,8 +23,5 @@ std::string WriteNoMetrics(MetricsDialect dialect);
 
 // One line a metric: name, type, unit, labels, what it is.
 std::string MetricTable();
-
-// All labels that a verdict can have, as in Verdict.label.
-const std::vector<std::string_view>& VerdictLabels();
 
 }  // namespace traceinject

@@ -10,13 +10,14 @@
 #include <sstream>
 
 #include "analyzer/metrics/build_report.h"
+#include "analyzer/report/metric_table.h"
 #include "analyzer/report/sample_runs.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {
 namespace {
 
-std::string Metrics(const Report& report, MetricsDialect dialect = MetricsDialect::kOpenMetrics) {
+std::string Written(const Report& report, MetricsDialect dialect = MetricsDialect::kOpenMetrics) {
   return WriteOpenMetrics(report, dialect);
 }
 
@@ -69,13 +70,13 @@ void ExpectOpenMetrics(const std::string& text) {
 
 TEST(OpenMetrics, FollowsTheSpecification) {
   for (const auto& run : {SampleRun(), DamagedRun(), traceinject::Run()})
-    ExpectOpenMetrics(Metrics(BuildReportWithVerdict(run, {})));
+    ExpectOpenMetrics(Written(BuildReportWithVerdict(run, {})));
   ExpectOpenMetrics(WriteNoMetrics(MetricsDialect::kOpenMetrics));
 }
 
 TEST(OpenMetrics, FiguresAreThoseOfTheReportInBaseUnits) {
   const Report report = BuildReportWithVerdict(SampleRun(), {});
-  const std::string text = Metrics(report);
+  const std::string text = Written(report);
   const auto has = [&](const std::string& line) {
     EXPECT_NE(text.find("\n" + line + "\n"), std::string::npos) << line << "\n" << text;
   };
@@ -92,7 +93,7 @@ TEST(OpenMetrics, FiguresAreThoseOfTheReportInBaseUnits) {
 }
 
 TEST(OpenMetrics, WhatIsNotKnownIsNotThere) {
-  const std::string text = Metrics(BuildReportWithVerdict(SampleRun(), {}));
+  const std::string text = Written(BuildReportWithVerdict(SampleRun(), {}));
   EXPECT_EQ(text.find("traceinject_mfu_ratio"), std::string::npos);
   EXPECT_EQ(text.find("traceinject_gpu_power_watts"), std::string::npos);
   EXPECT_EQ(text.find("nan"), std::string::npos);
@@ -101,7 +102,7 @@ TEST(OpenMetrics, WhatIsNotKnownIsNotThere) {
 TEST(OpenMetrics, HostileLabelsAreEscaped) {
   Report report = BuildReportWithVerdict(SampleRun(), {});
   report.mutable_sources(0)->set_host("a\"b\\c\nd\xff\x1b");
-  const std::string text = Metrics(report);
+  const std::string text = Written(report);
   ExpectOpenMetrics(text);
   EXPECT_NE(text.find("host=\"a\\\"b\\\\c d\uFFFD \""), std::string::npos) << text;
 }
@@ -112,13 +113,13 @@ TEST(OpenMetrics, ProcessesThatAreCalledAlikeAreToldApart) {
     rank.rank.reset();
     rank.process.pid = 1;
   }
-  ExpectOpenMetrics(Metrics(BuildReportWithVerdict(run, {})));
+  ExpectOpenMetrics(Written(BuildReportWithVerdict(run, {})));
 }
 
 // The textfile collector of node_exporter refuses other types than these.
 TEST(OpenMetrics, TheOlderFormatHasItsTypesOnly) {
   const std::string text =
-      Metrics(BuildReportWithVerdict(SampleRun(), {}), MetricsDialect::kPrometheus);
+      Written(BuildReportWithVerdict(SampleRun(), {}), MetricsDialect::kPrometheus);
   const std::regex type_line("# TYPE (\\S+) (gauge|counter)");
   std::string family;
   for (const std::string& line : Lines(text)) {
@@ -151,7 +152,7 @@ TEST(OpenMetrics, AllLabelsOfVerdictsAreStates) {
 
 TEST(OpenMetrics, TheTableTellsOfAllThatIsWritten) {
   const std::string table = MetricTable();
-  for (const std::string& line : Lines(Metrics(BuildReportWithVerdict(SampleRun(), {})))) {
+  for (const std::string& line : Lines(Written(BuildReportWithVerdict(SampleRun(), {})))) {
     if (!line.starts_with("# TYPE ")) continue;
     const std::string family = line.substr(7, line.find(' ', 7) - 7);
     EXPECT_NE(table.find(family + " "), std::string::npos) << family;
