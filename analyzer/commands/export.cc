@@ -12,12 +12,14 @@
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
 #include "analyzer/commands/export_path.h"
+#include "analyzer/commands/export_rows.h"
 #include "analyzer/commands/mfu_options.h"
 #include "analyzer/commands/run_options.h"
 #include "analyzer/common/units.h"
 #include "analyzer/export/chrome_trace.h"
 #include "analyzer/export/output_file.h"
 #include "analyzer/export/perfetto_trace.h"
+#include "analyzer/import/run_paths.h"
 #include "analyzer/report/openmetrics.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/verdict/add_verdict.h"
@@ -52,10 +54,11 @@ int Say(const std::string& error) {
 }
 
 // What was written, on stderr: stdout may be the file.
-void SayWritten(const std::string& path, const ExportCounts& counts, std::uint64_t bytes) {
+void SayWritten(const std::string& path, const ExportCounts& counts, std::string_view what,
+                std::uint64_t bytes) {
   if (path != "-")
     fmt::print(stderr, "{}: {} in {}\n", path,
-               Plural(static_cast<std::int64_t>(counts.events), "event"),
+               Plural(static_cast<std::int64_t>(counts.events), what),
                FormatBytes(static_cast<std::int64_t>(bytes)));
   if (counts.left_out > 0)
     fmt::print(stderr, "note: {} left out, where more went on at once than there are tracks for\n",
@@ -69,7 +72,7 @@ int WriteFile(const std::string& path, Write write) {
   const ExportCounts counts = write(file.value());
   const Status closed = file.value().Close();
   if (!closed.ok()) return Say(closed.error());
-  SayWritten(path, counts, file.value().bytes());
+  SayWritten(path, counts, "event", file.value().bytes());
   return kReported;
 }
 
@@ -118,9 +121,17 @@ int ExportCsv(const Options& options) {
     add({"--format", "csv", "--limit", "0", "-o", options.run.output.c_str()});
     return table->run(arguments);
   }
-  arguments.push_back(SelectAll(options.table));
-  add({"--format", "csv", "-o", options.run.output.c_str()});
-  return RunSql(arguments);
+  const auto recordings = ResolveRunPaths(options.run.paths);
+  if (!recordings.ok()) return Say(recordings.error());
+  for (const std::string& note : recordings.value().notes) fmt::print(stderr, "note: {}\n", note);
+  auto file = OutputFile::Create(options.run.output);
+  if (!file.ok()) return Say(file.error());
+  const auto rows = WriteTableRows(recordings.value().files, options.table, file.value());
+  if (!rows.ok()) return Say(rows.error());
+  const Status closed = file.value().Close();
+  if (!closed.ok()) return Say(closed.error());
+  SayWritten(options.run.output, {.events = rows.value()}, "row", file.value().bytes());
+  return kReported;
 }
 
 struct Format {

@@ -59,13 +59,4 @@ std::string CsvTableNames() {
   return names;
 }
 
-std::string SelectAll(std::string_view table) {
-  std::string quoted;
-  for (const char letter : table) {
-    if (letter == '"') quoted += '"';
-    quoted += letter;
-  }
-  return fmt::format("SELECT * FROM \"{}\"", quoted);
-}
-
 }  // namespace traceinject

@@ -25,7 +25,4 @@ const CsvTable* FindCsvTable(std::string_view name);
 // "kernels, gaps, ...".
 std::string CsvTableNames();
 
-// A query for all of a table, whatever its name.
-std::string SelectAll(std::string_view table);
-
 }  // namespace traceinject

@@ -74,7 +74,16 @@ TEST_F(ExportTest, ChromeTracesAreAFileARank) {
 TEST_F(ExportTest, TablesOfTheRecordingToo) {
   EXPECT_EQ(Export("t.csv", {"--table", "kernel_shape"}), kReported);
   EXPECT_TRUE(Text("t.csv").starts_with("rank,id,name,grid_x"));
-  EXPECT_EQ(Export("t.csv", {"--table", "kernels\"; DROP TABLE kernel; --"}), kUnreadable);
+  EXPECT_EQ(Export("t.csv", {"--table", "kernel"}), kReported);
+  EXPECT_EQ(Text("t.csv"),
+            "rank,start,dur,stream,shape,correlation,graph_node\r\n0,100,50,1,1,1,\r\n"
+            "1,100,50,1,1,1,\r\n");
+  EXPECT_EQ(Analyze({"export", folder_ / "run.rank00001.db", "-o", folder_ / "t.csv", "--table",
+                     "kernel"}),
+            kReported);
+  EXPECT_EQ(Text("t.csv"), "start,dur,stream,shape,correlation,graph_node\r\n100,50,1,1,1,\r\n");
+  EXPECT_EQ(Export("u.csv", {"--table", "kernels\"; DROP TABLE kernel; --"}), kUnreadable);
+  EXPECT_FALSE(fs::exists(folder_ / "u.csv"));
 }
 
 TEST_F(ExportTest, WrongUsageIsToldApart) {

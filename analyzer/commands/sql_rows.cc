@@ -66,6 +66,17 @@ std::string JsonValue(const SqlCell& cell) {
 }  // namespace
 
 Result<SqlRows> Query(const Database& database, std::string_view sql) {
+  SqlRows result;
+  const Status read = QueryEach(
+      database, sql, [&](const std::vector<std::string>& columns) { result.columns = columns; },
+      [&](std::vector<SqlCell>& cells) { result.rows.push_back(std::move(cells)); });
+  if (!read.ok()) return Error{read.error()};
+  return result;
+}
+
+Status QueryEach(const Database& database, std::string_view sql,
+                 const std::function<void(const std::vector<std::string>&)>& visit_columns,
+                 const std::function<void(std::vector<SqlCell>&)>& visit_row) {
   std::string_view rest;
   auto statement = database.Prepare(sql, &rest);
   if (!statement.ok()) return Error{statement.error()};
@@ -75,15 +86,17 @@ Result<SqlRows> Query(const Database& database, std::string_view sql) {
                              database.path(), rest)};
   if (!row.read_only())
     return Error{fmt::format("{}: recordings are only read; use SELECT", database.path())};
-  SqlRows result;
+  std::vector<std::string> columns;
   for (int column = 0; column < row.columns(); ++column)
-    result.columns.emplace_back(row.column_name(column));
-  for (;;) {
+    columns.emplace_back(row.column_name(column));
+  visit_columns(columns);
+  for (std::vector<SqlCell> cells;;) {
     const auto more = row.Step();
     if (!more.ok()) return Error{more.error()};
-    if (!more.value()) return result;
-    auto& cells = result.rows.emplace_back();
+    if (!more.value()) return Done{};
+    cells.clear();
     for (int column = 0; column < row.columns(); ++column) cells.push_back(Cell(row, column));
+    visit_row(cells);
   }
 }
 
@@ -103,20 +116,23 @@ std::string FormatRowsAsTable(const SqlRows& rows) {
   return FormatTable(table);
 }
 
-std::string FormatRowsAsCsv(const SqlRows& rows) {
+std::string CsvHead(const std::vector<std::string>& columns) {
   std::string text;
-  for (std::size_t column = 0; column < rows.columns.size(); ++column) {
-    if (column > 0) text += ',';
-    text += CsvField(rows.columns[column]);
-  }
-  text += "\r\n";
-  for (const auto& row : rows.rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      if (column > 0) text += ',';
-      text += CsvField(row[column].text);
-    }
-    text += "\r\n";
-  }
+  for (const std::string& column : columns)
+    text += (&column == columns.data() ? "" : ",") + CsvField(column);
+  return text + "\r\n";
+}
+
+std::string CsvRow(const std::vector<SqlCell>& cells) {
+  std::string text;
+  for (const SqlCell& cell : cells)
+    text += (&cell == cells.data() ? "" : ",") + CsvField(cell.text);
+  return text + "\r\n";
+}
+
+std::string FormatRowsAsCsv(const SqlRows& rows) {
+  std::string text = CsvHead(rows.columns);
+  for (const auto& row : rows.rows) text += CsvRow(row);
   return text;
 }
 
