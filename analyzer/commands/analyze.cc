@@ -34,6 +34,8 @@ constexpr std::array<Command, 20> kCommands = {{
     {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
     {"merge", "the recordings of all ranks in one file, with their clocks aligned, for sharing",
      RunMerge},
+    {"export", "for other programs: Perfetto, Chrome JSON, CSV, OpenMetrics", RunExport},
+    {"serve", "the figures of the last seconds over HTTP, for Prometheus", RunServe},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",

@@ -46,6 +46,8 @@ int RunCollectives(const std::vector<std::string>& arguments);
 int RunCombine(const std::vector<std::string>& arguments);
 int RunMerge(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
+int RunExport(const std::vector<std::string>& arguments);
+int RunServe(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);

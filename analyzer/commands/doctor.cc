@@ -11,7 +11,7 @@
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/preload.h"
 #include "analyzer/commands/run_options.h"
-#include "analyzer/commands/sql_rows.h"
+#include "analyzer/common/json_text.h"
 #include "analyzer/doctor/machine_lines.h"
 #include "analyzer/doctor/output_folder.h"
 #include "analyzer/doctor/present_machine.h"

@@ -13,6 +13,7 @@
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/sql_rows.h"
+#include "analyzer/common/json_text.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analyzer/common/json_text.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 
@@ -57,28 +58,6 @@ std::string CsvField(const std::string& text) {
   return field + "\"";
 }
 
-// Length of the valid UTF-8 character at `at`; 0 if there is none (RFC 3629).
-std::size_t Utf8Length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(at);
-  const std::size_t length = first < 0x80   ? 1
-                             : first < 0xC2 ? 0
-                             : first < 0xE0 ? 2
-                             : first < 0xF0 ? 3
-                             : first < 0xF5 ? 4
-                                            : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(at + i) & 0xC0) != 0x80) return 0;
-  }
-  if (length < 3) return length;
-  const unsigned char second = byte(at + 1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool surrogate = first == 0xED && second > 0x9F;
-  const bool too_high = first == 0xF4 && second > 0x8F;
-  return overlong || surrogate || too_high ? 0 : length;
-}
-
 std::string JsonValue(const SqlCell& cell) {
   if (cell.kind == SqlCell::Kind::kNull) return "null";
   return cell.kind == SqlCell::Kind::kNumber ? cell.text : JsonString(cell.text);
@@ -87,6 +66,17 @@ std::string JsonValue(const SqlCell& cell) {
 }  // namespace
 
 Result<SqlRows> Query(const Database& database, std::string_view sql) {
+  SqlRows result;
+  const Status read = QueryEach(
+      database, sql, [&](const std::vector<std::string>& columns) { result.columns = columns; },
+      [&](std::vector<SqlCell>& cells) { result.rows.push_back(std::move(cells)); });
+  if (!read.ok()) return Error{read.error()};
+  return result;
+}
+
+Status QueryEach(const Database& database, std::string_view sql,
+                 const std::function<void(const std::vector<std::string>&)>& visit_columns,
+                 const std::function<void(std::vector<SqlCell>&)>& visit_row) {
   std::string_view rest;
   auto statement = database.Prepare(sql, &rest);
   if (!statement.ok()) return Error{statement.error()};
@@ -96,15 +86,17 @@ Result<SqlRows> Query(const Database& database, std::string_view sql) {
                              database.path(), rest)};
   if (!row.read_only())
     return Error{fmt::format("{}: recordings are only read; use SELECT", database.path())};
-  SqlRows result;
+  std::vector<std::string> columns;
   for (int column = 0; column < row.columns(); ++column)
-    result.columns.emplace_back(row.column_name(column));
-  for (;;) {
+    columns.emplace_back(row.column_name(column));
+  visit_columns(columns);
+  for (std::vector<SqlCell> cells;;) {
     const auto more = row.Step();
     if (!more.ok()) return Error{more.error()};
-    if (!more.value()) return result;
-    auto& cells = result.rows.emplace_back();
+    if (!more.value()) return Done{};
+    cells.clear();
     for (int column = 0; column < row.columns(); ++column) cells.push_back(Cell(row, column));
+    visit_row(cells);
   }
 }
 
@@ -124,20 +116,23 @@ std::string FormatRowsAsTable(const SqlRows& rows) {
   return FormatTable(table);
 }
 
-std::string FormatRowsAsCsv(const SqlRows& rows) {
+std::string CsvHead(const std::vector<std::string>& columns) {
   std::string text;
-  for (std::size_t column = 0; column < rows.columns.size(); ++column) {
-    if (column > 0) text += ',';
-    text += CsvField(rows.columns[column]);
-  }
-  text += "\r\n";
-  for (const auto& row : rows.rows) {
-    for (std::size_t column = 0; column < row.size(); ++column) {
-      if (column > 0) text += ',';
-      text += CsvField(row[column].text);
-    }
-    text += "\r\n";
-  }
+  for (const std::string& column : columns)
+    text += (&column == columns.data() ? "" : ",") + CsvField(column);
+  return text + "\r\n";
+}
+
+std::string CsvRow(const std::vector<SqlCell>& cells) {
+  std::string text;
+  for (const SqlCell& cell : cells)
+    text += (&cell == cells.data() ? "" : ",") + CsvField(cell.text);
+  return text + "\r\n";
+}
+
+std::string FormatRowsAsCsv(const SqlRows& rows) {
+  std::string text = CsvHead(rows.columns);
+  for (const auto& row : rows.rows) text += CsvRow(row);
   return text;
 }
 
@@ -152,26 +147,6 @@ std::string FormatRowsAsJson(const SqlRows& rows) {
     text += "}";
   }
   return text + (rows.rows.empty() ? "]\n" : "\n]\n");
-}
-
-std::string JsonString(std::string_view text) {
-  std::string out = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = Utf8Length(text, at);
-    const char letter = text[at];
-    if (length == 0) {
-      out += "\xEF\xBF\xBD";
-    } else if (letter == '"' || letter == '\\') {
-      out += '\\';
-      out += letter;
-    } else if (static_cast<unsigned char>(letter) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(letter));
-    } else {
-      out += text.substr(at, length);
-    }
-    at += std::max<std::size_t>(1, length);
-  }
-  return out + "\"";
 }
 
 }  // namespace traceinject

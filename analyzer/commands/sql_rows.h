@@ -2,6 +2,7 @@
 // Query results, and how they are written down.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,14 +25,20 @@ struct SqlRows {
 // Runs the one statement in `sql`, which may only read.
 Result<SqlRows> Query(const Database& database, std::string_view sql);
 
+// The same one by one, so that none has to be held: the names of the columns, then each row, which
+// may be taken.
+Status QueryEach(const Database& database, std::string_view sql,
+                 const std::function<void(const std::vector<std::string>&)>& visit_columns,
+                 const std::function<void(std::vector<SqlCell>&)>& visit_row);
+
 // Columns padded with spaces; numbers to the right. Control characters are shown as '?'.
 std::string FormatRowsAsTable(const SqlRows& rows);
 // RFC 4180, with a header; NULL is an empty field.
 std::string FormatRowsAsCsv(const SqlRows& rows);
+// Its lines.
+std::string CsvHead(const std::vector<std::string>& columns);
+std::string CsvRow(const std::vector<SqlCell>& cells);
 // A list of objects, one a row, keyed by column.
 std::string FormatRowsAsJson(const SqlRows& rows);
-
-// With quotes; bytes that are not UTF-8 become U+FFFD.
-std::string JsonString(std::string_view text);
 
 }  // namespace traceinject

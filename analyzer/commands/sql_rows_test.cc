@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/common/json_text.h"
+
 namespace traceinject {
 namespace {
 

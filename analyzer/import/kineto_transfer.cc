@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/import/kineto_transfer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -27,6 +29,14 @@ std::uint8_t ValueOf(const Table& table, std::string_view text) {
   return 0;
 }
 
+template <typename Table>
+std::string_view TextOf(const Table& table, std::uint8_t value) {
+  for (const Word& word : table) {
+    if (word.value == value) return word.text;
+  }
+  return "Unknown";
+}
+
 // "Memcpy HtoD (Pageable -> Device)": kind and kinds of memory.
 void DescribeCopy(std::string_view name, Transfer& transfer) {
   constexpr std::string_view kHead = "Memcpy ", kArrow = " -> ";
@@ -48,6 +58,12 @@ int OrdinalOr(const std::optional<std::int64_t>& value, int otherwise) {
 }
 
 }  // namespace
+
+std::string KinetoCopyName(const Transfer& transfer) {
+  return fmt::format("Memcpy {} ({} -> {})", TextOf(kCopyKinds, transfer.kind),
+                     TextOf(kMemoryKinds, transfer.src_kind),
+                     TextOf(kMemoryKinds, transfer.dst_kind));
+}
 
 Transfer TransferOf(const KinetoEvent& event) {
   Transfer transfer;

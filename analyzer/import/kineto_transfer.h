@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "analyzer/import/kineto_event.h"
 #include "analyzer/model/run.h"
@@ -15,5 +16,8 @@ inline constexpr std::uint8_t kCopyHostToDevice = 1, kPinnedMemory = 2;
 // (Pageable -> Device)"; words that are not known give kind 0. Whether it was asynchronous is not
 // told.
 Transfer TransferOf(const KinetoEvent& event);
+
+// The other way round: what such a trace calls a copy.
+std::string KinetoCopyName(const Transfer& transfer);
 
 }  // namespace traceinject

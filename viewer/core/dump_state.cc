@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "analyzer/common/json_text.h"
 #include "viewer/core/event_text.h"
-#include "viewer/core/json_text.h"
 
 namespace traceinject {
 namespace {

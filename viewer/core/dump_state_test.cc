@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
-#include "viewer/core/json_text.h"
+#include "analyzer/common/json_text.h"
 #include "viewer/core/sample_run.h"
 
 namespace traceinject {
@@ -14,7 +14,7 @@ constexpr TimeNs kUs = 1'000, kMs = 1'000'000;
 
 TEST(JsonText, EscapesWhatJsonDoesNotAllow) {
   EXPECT_EQ(JsonString("a\"b\\c"), "\"a\\\"b\\\\c\"");
-  EXPECT_EQ(JsonString("a\nb\x1b"), "\"a b \"");
+  EXPECT_EQ(JsonString("a\nb\x1b"), "\"a\\u000ab\\u001b\"");
   EXPECT_EQ(JsonString("\xff"), "\"\uFFFD\"");
 }
 

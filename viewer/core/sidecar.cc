@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "viewer/core/json_text.h"
+#include "analyzer/common/json_text.h"
 #include "viewer/core/small_file.h"
 
 namespace traceinject {

@@ -7,7 +7,7 @@
 namespace traceinject {
 
 // A JSON string with its quotes: what JSON does not allow is escaped, bytes that are not UTF-8
-// become U+FFFD.
+// become U+FFFD. O(length).
 std::string JsonString(std::string_view text);
 
 }  // namespace traceinject

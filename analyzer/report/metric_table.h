@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The metrics that a report gives: one table, from which they are written and documented.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+using MetricLabels = std::vector<std::pair<std::string_view, std::string>>;
+
+struct MetricSample {
+  MetricLabels labels;
+  double value = 0;
+};
+
+enum class MetricType { kGauge, kCounter, kInfo, kStateSet };
+
+// A GPU of the report, with its steps.
+struct DeviceView {
+  const proto::Report& report;
+  const proto::DeviceReport& device;
+  const proto::DeviceSteps& steps;
+};
+
+struct Metric {
+  std::string_view name;  // without "traceinject_"; ends in its unit
+  MetricType type = MetricType::kGauge;
+  std::string_view unit;  // of OpenMetrics; empty: none
+  std::string_view labels, help;
+  // One of these: a figure of each GPU, or any samples.
+  std::optional<double> (*of_device)(const DeviceView&) = nullptr;
+  std::vector<MetricSample> (*of_report)(const proto::Report&) = nullptr;
+};
+
+// In the order in which they are written.
+std::span<const Metric> Metrics();
+
+// What the report knows of a metric; may be empty.
+std::vector<MetricSample> SamplesOf(const Metric& metric, const proto::Report& report);
+
+// All labels that a verdict can have, as in Verdict.label.
+const std::vector<std::string_view>& VerdictLabels();
+
+}  // namespace traceinject
