@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 20> kCommands = {{
+constexpr std::array<Command, 22> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},

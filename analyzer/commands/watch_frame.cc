@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/commands/sql_rows.h"
+#include "analyzer/common/json_text.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
