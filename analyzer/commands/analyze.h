@@ -43,6 +43,7 @@ int RunCollectives(const std::vector<std::string>& arguments);
 int RunCombine(const std::vector<std::string>& arguments);
 int RunMerge(const std::vector<std::string>& arguments);
 int RunDiff(const std::vector<std::string>& arguments);
+int RunGate(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);

@@ -24,9 +24,6 @@
 namespace traceinject {
 namespace {
 
-// Grows when a field changes its meaning.
-constexpr int kComparisonVersion = 1;
-
 void DescribeRun(const ComparedRun& side, proto::ComparedRun& to) {
   const Report& report = side.report;
   for (const proto::Source& source : report.sources()) to.add_paths(source.path());

@@ -8,6 +8,9 @@ namespace traceinject {
 
 using Comparison = proto::Comparison;
 
+// Grows when a field of comparison.proto changes its meaning.
+inline constexpr int kComparisonVersion = 1;
+
 // Less than this share of a step is what two recordings of one program may differ by.
 inline constexpr double kNegligibleShare = 0.01;
 

@@ -2,6 +2,7 @@
 #include "analyzer/compare/compared_run.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "analyzer/verdict/add_verdict.h"
@@ -9,8 +10,11 @@
 namespace traceinject {
 namespace {
 
-// So many irregular steps are no accident.
-constexpr std::ptrdiff_t kRecurring = 3;
+// Irregular steps are no accident: so many at a steady distance, or this share of all steps.
+constexpr std::size_t kFewestIrregular = 3;
+constexpr double kLeastDistance = 3;  // steps
+constexpr double kSteady = 0.1;       // of the distance
+constexpr double kOften = 0.1;
 constexpr char kNoSteps[] = "whole window";
 
 std::optional<int> IndexOf(const Report& report, const std::string& label) {
@@ -20,11 +24,26 @@ std::optional<int> IndexOf(const Report& report, const std::string& label) {
   return std::nullopt;
 }
 
+// Whether rows of steps come at a steady distance; not those of one slow spell.
+bool IsSteady(const std::vector<int>& rows) {
+  const double distance = (rows.back() - rows.front()) / static_cast<double>(rows.size() - 1);
+  if (distance < kLeastDistance) return false;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const double off = std::abs(rows[i] - rows[i - 1] - distance);
+    if (off > std::max(1.0, kSteady * distance)) return false;
+  }
+  return true;
+}
+
+// Whether irregular steps are the program's own.
 bool HasRecurring(const ComparedRun& side) {
   const auto& steps = side.device_steps().steps();
-  return std::count_if(steps.begin(), steps.end(), [](const proto::StepSplit& step) {
-           return step.kind() == "irregular";
-         }) >= kRecurring;
+  std::vector<int> rows;
+  for (int row = 0; row < steps.size(); ++row) {
+    if (steps[row].kind() == "irregular") rows.push_back(row);
+  }
+  if (rows.size() < kFewestIrregular) return false;
+  return static_cast<double>(rows.size()) >= kOften * steps.size() || IsSteady(rows);
 }
 
 void ChooseSteps(ComparedRun& side, bool irregular_too) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run as one side of a comparison: its report, and the GPU and the steps that are compared.
 //
-// Compared are regular steps. Irregular ones take part where either run has three or more: these
-// are no accident, and fewer say more about the machine than about the program (as for the
-// verdict). Warm-up, evaluation and checkpoints never do: how many a recording holds is chance.
+// Compared are regular steps. Irregular ones take part where either run has them at a steady
+// distance, or for a tenth of its steps: then the program makes them. Fewer say more about the
+// machine than about the program, and would hide a change. Warm-up, evaluation and checkpoints
+// never take part: how many a recording holds is chance.
 #pragma once
 
 #include <optional>

@@ -213,6 +213,7 @@ FigureValue HygieneFaults(const ComparedRun& run) {
 
 constexpr auto kSteps = FigureNoise::kSteps;
 constexpr auto kStepTime = FigureNoise::kStepTime;
+constexpr auto kExact = FigureNoise::kExact;
 
 constexpr Figure kFigures[] = {
     {"step_ms", FigureUnit::kMs, Better::kLower, "a mean step", MeanMs<Length>, kSteps, Ms<Length>},
@@ -265,13 +266,13 @@ constexpr Figure kFigures[] = {
     {"data_wait_share", FigureUnit::kShare, Better::kLower, "the same, of a step",
      MeanShare<DataWait>, kSteps, Share<DataWait>},
     {"kernels_per_step", FigureUnit::kCount, Better::kLower, "kernels launched in a step",
-     KernelsPerStep},
+     KernelsPerStep, kExact},
     {"peak_memory_bytes", FigureUnit::kBytes, Better::kLower,
      "most that PyTorch's allocator took, else most that was allocated while recording; of the GPU "
      "with most",
-     PeakMemory},
+     PeakMemory, kExact},
     {"allocator_retries", FigureUnit::kCount, Better::kLower,
-     "times PyTorch's allocator had to give blocks back to find memory", AllocatorRetries},
+     "times PyTorch's allocator had to give blocks back to find memory", AllocatorRetries, kExact},
     {"busy_sm_clock_mhz", FigureUnit::kMhz, Better::kHigher,
      "clock of the SMs while busy, in steps", SmClock},
     {"throttled_share", FigureUnit::kShare, Better::kLower,
@@ -280,7 +281,7 @@ constexpr Figure kFigures[] = {
     {"records_lost_share", FigureUnit::kShare, Better::kLower, "of the records, known to be lost",
      RecordsLost},
     {"hygiene_faults", FigureUnit::kCount, Better::kLower,
-     "faults of the machine that the recording proves", HygieneFaults},
+     "faults of the machine that the recording proves", HygieneFaults, kExact},
 };
 
 }  // namespace

@@ -31,7 +31,8 @@ enum class Better : std::uint8_t { kLower, kHigher };
 enum class FigureNoise : std::uint8_t {
   kSteps,     // how it varies from step to step: of_step
   kStepTime,  // it is so much work over the time of a step: how that varies
-  kOneValue,  // nothing: it is one value of the whole run
+  kExact,     // nothing: the same program has the same
+  kUnknown,   // it varies, and one run does not tell how
 };
 
 struct FigureValue {
@@ -45,7 +46,7 @@ struct Figure {
   Better better;
   std::string_view help;
   FigureValue (*read)(const ComparedRun& run);
-  FigureNoise noise = FigureNoise::kOneValue;
+  FigureNoise noise = FigureNoise::kUnknown;
   double (*of_step)(const proto::StepSplit& step) = nullptr;
 };
 

@@ -6,7 +6,9 @@
 // number. It is estimated from means of blocks of neighbours (batch means; Schmeiser, Batch size
 // effects in the analysis of simulation output, Operations Research 30(3), 1982), of 1, 2, 4, ...
 // steps as long as six blocks are left, and the blocks that give the widest interval count: no
-// length of block has to be guessed, and the interval is rather too wide than too narrow. The two
+// length of block has to be guessed, and the interval is rather too wide than too narrow. Blocks of
+// few steps are still alike, so the variance of an autoregression of first order competes with
+// theirs. The two
 // variances make one interval as Welch proposed (The generalization of Student's problem when
 // several different population variances are involved, Biometrika 34, 1947).
 #pragma once
