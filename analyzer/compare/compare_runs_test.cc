@@ -8,6 +8,7 @@
 
 #include "analyzer/compare/noisy_training.h"
 #include "analyzer/compare/text_comparison.h"
+#include "analyzer/report/json.h"
 #include "analyzer/verdict/simulated_ranks.h"
 
 namespace traceinject {
@@ -166,6 +167,7 @@ TEST(CompareRunsTest, AnotherBatchIsTold) {
     for (std::size_t i = 0; i < run.ranks[0].data_waits.size(); ++i) {
       run.ranks[0].data_waits.loader[i] = 0;
       run.ranks[0].data_waits.samples[i] = samples;
+      run.ranks[0].data_waits.batch[i] = static_cast<std::int64_t>(i);
     }
     return run;
   };
@@ -192,7 +194,6 @@ TEST(CompareRunsTest, SettingsThatChangeNothingAreLeftOut) {
 TEST(CompareRunsTest, WhatCannotBeComparedIsSaid) {
   TrainingPlan few = Plan();
   few.steps = 2;
-  few.marks = false;
   const Comparison found = Compare(RunOf(Plan()), RunOf(few, 2));
   EXPECT_EQ(found.outcome(), "unknown");
   EXPECT_FALSE(found.has_step_ns());
@@ -209,7 +210,10 @@ TEST(CompareRunsTest, NamesOfRecordingsAreMadePrintable) {
   after.ranks[0].process.command_line = "train\n\033[2J\x9F";
   const Comparison found = Compare(before, after);
   EXPECT_FALSE(Says(TextOf(found), "\033"));
-  EXPECT_FALSE(Says(found.SerializeAsString(), "\xFF"));
+  EXPECT_FALSE(Says(TextOf(found), "\xFF"));
+  const auto json = WriteJson(found);
+  ASSERT_TRUE(json.ok()) << json.error();
+  EXPECT_TRUE(Says(json.value(), "\"outcome\": \"slower\""));
 }
 
 }  // namespace

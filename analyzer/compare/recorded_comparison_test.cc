@@ -82,7 +82,8 @@ TEST(RecordedComparisonTest, HalvesOfOneRunDoNotDiffer) {
     const Comparison found = Compare(run, run, first, second);
     EXPECT_TRUE(found.outcome() == "no difference" || found.outcome() == "negligible")
         << name << ": " << found.conclusion();
-    EXPECT_EQ(found.before().steps(), found.after().steps()) << name;
+    EXPECT_GE(found.before().steps(), 10) << name;
+    EXPECT_GE(found.after().steps(), 10) << name;
   }
 }
 
