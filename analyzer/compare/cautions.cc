@@ -19,8 +19,6 @@ namespace {
 constexpr double kSameProgram = 0.5;
 // Of a step: what recording adds may differ by so much.
 constexpr double kRecordingShare = 0.01;
-// With fewer steps, intervals are wide.
-constexpr std::size_t kFewSteps = 10;
 constexpr double kSureSteps = 0.5;  // confidence
 
 std::set<std::string> GpusOf(const ComparedRun& side) {
@@ -87,7 +85,8 @@ void OfOne(const ComparedRun& side, const std::string& name, proto::Comparison& 
     to.add_cautions(fmt::format("{}: {}", name, WithheldText(side.report, withheld)));
   if (side.steps.empty()) return;
   if (side.steps.size() < kFewSteps)
-    to.add_cautions(fmt::format("{}: only {}; record some dozens", name,
+    to.add_cautions(fmt::format("{}: only {}, so that intervals are too narrow; record some dozens",
+                                name,
                                 Plural(static_cast<std::int64_t>(side.steps.size()), "step")));
   if (side.device_steps().confidence() < kSureSteps)
     to.add_cautions(fmt::format("{}: what a step is was found with a confidence of {:.2f} only",

@@ -7,6 +7,8 @@
 // Warm-up, evaluation and checkpoints never take part: how many a recording holds is chance.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +18,9 @@
 #include "analyzer/model/run.h"
 
 namespace traceinject {
+
+// Fewer steps do not tell how much neighbours resemble each other: intervals are too narrow then.
+inline constexpr std::size_t kFewSteps = 10;
 
 struct ComparedRun {
   const Run* run = nullptr;

@@ -10,6 +10,7 @@
 #include "analyzer/compare/gate_reason.h"
 #include "analyzer/compare/mean_difference.h"
 #include "analyzer/metrics/printable.h"
+#include "analyzer/report/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
@@ -75,9 +76,11 @@ void CompareFigure(const Figure& figure, const ComparedRun& baseline, const Comp
   if (!is.value) return Unknown(is.reason, to);
   if (!was.value) return Unknown("of the baseline " + was.reason, to);
   const MeanDifference difference = DifferenceOf(figure, baseline, run);
-  if (figure.noise == FigureNoise::kSteps && !difference.interval)
-    return Unknown(
-        fmt::format("fewer than {} steps do not tell a change from noise", kFewestValues), to);
+  const std::size_t fewest = std::min(baseline.steps.size(), run.steps.size());
+  if (figure.noise != FigureNoise::kExact && fewest < kFewSteps)
+    return Unknown(fmt::format("{} do not tell a change from noise; record {} or more",
+                               Plural(static_cast<std::int64_t>(fewest), "step"), kFewSteps),
+                   to);
   const double worse = figure.better == Better::kLower ? difference.change() : -difference.change();
   if (worse <= Allowed(figure, difference, comparison, tolerance) ||
       !Certain(figure, difference, comparison))

@@ -116,6 +116,18 @@ TEST(GateTest, WithinTheToleranceIsNoFailure) {
   EXPECT_EQ(result.conditions(1).outcome(), ConditionResult::OUTCOME_UNKNOWN);
 }
 
+TEST(GateTest, FewStepsTellNoChange) {
+  TrainingPlan few;
+  few.items_per_step = 1;
+  few.steps = 8;
+  few.load_ns = 4'000'000;
+  const GateResult result = Judge(NoisyTraining(few, {.spell_chance = 0}, 3), RunOf(0, 1),
+                                  Against({"step_ms", "kernels_per_step"}));
+  EXPECT_EQ(result.conditions(0).outcome(), ConditionResult::OUTCOME_UNKNOWN);
+  EXPECT_TRUE(Says(result.conditions(0).reason(), "record 10 or more"));
+  EXPECT_NE(result.conditions(1).outcome(), ConditionResult::OUTCOME_UNKNOWN);
+}
+
 TEST(GateTest, ALimitMeansTheSameWithABaseline) {
   GateOptions options = Require({"step_ms <= 1"});
   const traceinject::Run run = RunOf(0, 1);

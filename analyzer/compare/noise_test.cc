@@ -86,18 +86,26 @@ TEST(NoiseTest, PausesThatRecurAreFound) {
   EXPECT_GE(outcomes.failed, 95) << outcomes;
 }
 
-TEST(NoiseTest, WithoutNoiseASmallChangeIsSeen) {
+traceinject::Run Calm(const TrainingPlan& plan, std::uint64_t seed) {
   const StepNoise calm = {
       .jitter = 0.002, .correlated = 0, .drift = 0, .outlier_chance = 0, .spell_chance = 0};
+  return NoisyTraining(plan, calm, seed);
+}
+
+TEST(NoiseTest, WithLittleNoiseASmallChangeIsSeen) {
   TrainingPlan plan = Plan();
   plan.kernel_ns += plan.kernel_ns / 50;
-  const auto usual = [&](std::uint64_t seed) { return NoisyTraining(Plan(), calm, seed); };
-  const Outcomes slower =
-      Play(usual, [&](std::uint64_t seed) { return NoisyTraining(plan, calm, seed); });
-  EXPECT_EQ(slower.slower, kSeeds);
+  const Outcomes outcomes = Play([](std::uint64_t seed) { return Calm(Plan(), seed); },
+                                 [&](std::uint64_t seed) { return Calm(plan, seed); });
+  EXPECT_EQ(outcomes.slower, kSeeds) << outcomes;
   // Within the tolerance.
-  EXPECT_EQ(slower.failed, 0);
-  EXPECT_GE(Play(usual, usual).no_difference, 95);
+  EXPECT_EQ(outcomes.failed, 0) << outcomes;
+}
+
+TEST(NoiseTest, WithLittleNoiseNoneIsSeenWhereThereIsNone) {
+  const auto usual = [](std::uint64_t seed) { return Calm(Plan(), seed); };
+  const Outcomes outcomes = Play(usual, usual);
+  EXPECT_GE(outcomes.no_difference, 95) << outcomes;
 }
 
 Run Ranks(const std::vector<RankPlan>& plans, std::uint64_t seed) {
@@ -111,17 +119,21 @@ Run Ranks(const std::vector<RankPlan>& plans, std::uint64_t seed) {
   return run;
 }
 
-TEST(NoiseTest, Ranks) {
-  const auto usual = [](std::uint64_t seed) { return Ranks({{}, {}, {}, {}}, seed); };
-  const Outcomes same = Play(usual, usual);
-  EXPECT_EQ(same.failed, 0) << same;
-  EXPECT_GE(same.no_difference + same.negligible, 95) << same;
+traceinject::Run UsualRanks(std::uint64_t seed) { return Ranks({{}, {}, {}, {}}, seed); }
+
+TEST(NoiseTest, RanksOfOneProgramPass) {
+  const Outcomes outcomes = Play(UsualRanks, UsualRanks);
+  EXPECT_EQ(outcomes.failed, 0) << outcomes;
+  EXPECT_GE(outcomes.no_difference + outcomes.negligible, 95) << outcomes;
+}
+
+TEST(NoiseTest, ARankThatBecameLateIsFound) {
   RankPlan late;
-  late.more_ns = 600'000;
-  const Outcomes slower = Play(usual, [&](std::uint64_t seed) {
+  late.more_ns = 550'000;  // 5 % of the step
+  const Outcomes outcomes = Play(UsualRanks, [&](std::uint64_t seed) {
     return Ranks({{}, {}, late, {}}, seed);
   });
-  EXPECT_GE(slower.failed, 95) << slower;
+  EXPECT_GE(outcomes.failed, 95) << outcomes;
 }
 
 }  // namespace
