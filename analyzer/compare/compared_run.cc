@@ -139,14 +139,16 @@ void ChooseAlike(ComparedRun& before, ComparedRun& after) {
   const ComparedRun& leads = slower ? after : before;
   const std::string label = leads.device().label();
   const std::optional<int> one = IndexOf(before.report, label), two = IndexOf(after.report, label);
-  if (one && two) {
+  const bool moved = one && two && (one != before.index || two != after.index);
+  if (moved) {
     before.index = one;
     after.index = two;
   }
   const bool irregular_too = HasRecurring(before) || HasRecurring(after);
   for (ComparedRun* side : {&before, &after}) {
+    const std::vector<int> last = side->steps;
     ChooseSteps(*side, irregular_too);
-    LookDuring(*side);
+    if (moved || side->steps != last) LookDuring(*side);
   }
 }
 

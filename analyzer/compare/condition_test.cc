@@ -135,6 +135,8 @@ TEST(ConditionTest, ConditionsOfTheReadme) {
     ++count;
   }
   EXPECT_GT(count, 0);
+  for (const std::string_view label : kVerdictLabels)
+    EXPECT_TRUE(Says(text, "`" + std::string(label) + "`")) << label;
 }
 
 TEST(FiguresTest, NamesAreUniqueAndExplained) {

@@ -34,6 +34,12 @@ struct Outcomes {
   int kernels = 0;  // runs of which some kernel is told to have changed
 };
 
+std::ostream& operator<<(std::ostream& to, const Outcomes& outcomes) {
+  return to << outcomes.failed << " failed, " << outcomes.no_difference << " no difference, "
+            << outcomes.negligible << " negligible, " << outcomes.slower << " slower, "
+            << outcomes.kernels << " with changed kernels";
+}
+
 // Of `make(seed)` for the baseline and `changed(seed)` for the run.
 template <typename Make, typename Changed>
 Outcomes Play(Make make, Changed changed) {
@@ -50,13 +56,8 @@ Outcomes Play(Make make, Changed changed) {
     if (comparison.outcome() == "slower") ++outcomes.slower;
     if (comparison.kernels().rows_size() > 0) ++outcomes.kernels;
   }
+  testing::Test::RecordProperty("outcomes", testing::PrintToString(outcomes));
   return outcomes;
-}
-
-std::ostream& operator<<(std::ostream& to, const Outcomes& outcomes) {
-  return to << outcomes.failed << " failed, " << outcomes.no_difference << " no difference, "
-            << outcomes.negligible << " negligible, " << outcomes.slower << " slower, "
-            << outcomes.kernels << " with changed kernels";
 }
 
 Run Usual(std::uint64_t seed) { return NoisyTraining(Plan(), {}, seed); }

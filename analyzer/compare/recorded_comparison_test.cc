@@ -2,6 +2,8 @@
 // Comparisons of real recordings in samples/recordings.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "analyzer/compare/gate.h"
 #include "analyzer/import/load_run.h"
 
@@ -70,6 +72,21 @@ TEST(RecordedComparisonTest, ManyRanksWithThemselves) {
   EXPECT_EQ(found.settings_size(), 0);
   for (const proto::CollectiveChange& row : found.collectives())
     EXPECT_EQ(row.kernel_before_ns(), row.kernel_after_ns());
+}
+
+// Traces of torch.profiler, beside the source tree where they are at all.
+TEST(RecordedComparisonTest, TracesOfTheProfiler) {
+  const std::string folder = std::string(TRACEINJECT_PUBLIC_TRACES) + "/kineto_resnet50/";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << folder << " is not there";
+  const auto load = [&](const char* name) { return LoadRun({folder + name}, {}); };
+  auto before = load("nw0_a.json.gz"), after = load("nw4_a.json.gz");
+  ASSERT_TRUE(before.ok() && after.ok());
+  const Comparison found = Compare(before.value(), after.value());
+  EXPECT_EQ(found.outcome(), "faster");
+  EXPECT_LT(PartOf(found, "idle: data wait"), -50e6);
+  ASSERT_GT(found.cautions_size(), 0);
+  EXPECT_NE(found.cautions(0).find("only 6 steps"), std::string::npos);
+  EXPECT_GT(found.kernels().rows(0).grid_size(), 0);
 }
 
 // Two halves of one run are as two runs of one program.
