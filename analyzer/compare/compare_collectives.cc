@@ -17,7 +17,10 @@ struct Key {
   int communicator_size = -1;        // -1: unknown
   std::int64_t low = -1, high = -1;  // of the message; -1: unknown
 
-  auto operator<=>(const Key&) const = default;
+  bool operator<(const Key& other) const {
+    return std::tie(function, communicator_size, low, high) <
+           std::tie(other.function, other.communicator_size, other.low, other.high);
+  }
 };
 
 // In a step.

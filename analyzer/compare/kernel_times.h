@@ -3,10 +3,10 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/compare/compared_run.h"
@@ -17,7 +17,10 @@ struct KernelKey {
   std::string name;
   std::array<std::int32_t, 3> grid = {}, block = {};  // 0: not recorded
 
-  auto operator<=>(const KernelKey&) const = default;
+  bool operator==(const KernelKey&) const = default;
+  bool operator<(const KernelKey& other) const {
+    return std::tie(name, grid, block) < std::tie(other.name, other.grid, other.block);
+  }
 };
 
 struct KernelTimes {
