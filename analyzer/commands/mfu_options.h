@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "analyzer/commands/arguments.h"
+#include <CLI/CLI.hpp>
+
 #include "analyzer/metrics/mfu.h"
 
 namespace traceinject {
 
-// --flops-per-step, --params, --tokens-per-step, --step-count, --peak-tflops and --peak. `mfu` must
-// outlive the parsing.
-void AddMfuOptions(CLI::App& app, MfuOptions& mfu);
+// What the work of a step and the peak rate are that model FLOPs utilisation is measured by.
+// `options` must outlive the parsing.
+void AddMfuOptions(CLI::App& app, MfuOptions& options);
 
 }  // namespace traceinject

@@ -79,6 +79,11 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
   app.add_flag("--no-progress", options.no_progress, "draw no progress bar");
 }
 
+RunOptions OnlyPath(RunOptions options, const std::string& path) {
+  options.paths = {path};
+  return options;
+}
+
 std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
                                      const RunOptions& options) {
   if (const auto exit_code = ParseArguments(app, arguments)) return exit_code;
@@ -88,11 +93,6 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
     return kBadUsage;
   }
   return std::nullopt;
-}
-
-RunOptions OnlyPath(RunOptions options, const std::string& path) {
-  options.paths = {path};
-  return options;
 }
 
 std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
