@@ -26,6 +26,7 @@
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/skew_causes.h"
+#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 namespace {
@@ -183,8 +184,7 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
-  const Partition sum = SumAfterWarmUp(judged).partition;
-  grounds.working_share = sum.share(sum.busy_ns() - sum.exposed_copy_ns);
+  grounds.working_share = WorkingSharesOf(judged).sum();
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;

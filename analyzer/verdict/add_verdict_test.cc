@@ -93,6 +93,27 @@ TEST(VerdictTest, EmptyCacheEachStep) {
   ExpectPlanted("allocator", planted, {});
 }
 
+// From pinned memory, but in turn with the kernels: a copy a step ahead takes none of their time.
+TEST(VerdictTest, PinnedCopyThatNothingOverlaps) {
+  TrainingPlan planted;
+  planted.upload_bytes = 500'000'000;
+  planted.pinned = true;
+  ExpectPlanted("h2d_copy", planted, {});
+  const proto::Verdict verdict = VerdictOn(planted);
+  ASSERT_EQ(verdict.levers_size(), 1);
+  EXPECT_EQ(verdict.levers(0).setting(), "copy the next batch on a stream of its own");
+}
+
+// The link cannot copy more in a step than it takes.
+TEST(VerdictTest, PinnedCopiesLongerThanTheStep) {
+  TrainingPlan planted;
+  planted.upload_bytes = 1'512'000'000;  // 30 ms beside 20 ms of kernels
+  planted.pinned = true;
+  const proto::Verdict verdict = VerdictOn(planted);
+  EXPECT_EQ(verdict.label(), "h2d_copy") << verdict.abstained();
+  EXPECT_NEAR(static_cast<double>(verdict.new_step_ns()), 30'000'000, 1'000'000);
+}
+
 TEST(VerdictTest, CheckpointEveryTenSteps) {
   TrainingPlan planted;
   planted.checkpoint_every = 10;
@@ -118,6 +139,17 @@ TEST(VerdictTest, GarbageCollections) {
   planted.collect_every = 4;
   planted.collect_ns = 60'000'000;
   ExpectPlanted("gc_pause", planted, clean);
+}
+
+// Three pauses at one distance, in one spell: the steps before and after it count, too.
+TEST(VerdictTest, CollectionsOfOneSpellAreOverAllSteps) {
+  TrainingPlan planted;
+  planted.steps = 60;
+  planted.items_per_step = 1;
+  planted.collect_in = {30, 34, 38};
+  planted.collect_ns = 60'000'000;
+  const double now = SimulatedTraining(planted).step_ns();
+  EXPECT_NEAR(static_cast<double>(VerdictOn(planted).step_ns()), now, 0.03 * now);
 }
 
 // The truth is the same work without gaps between the kernels: a CUDA graph.

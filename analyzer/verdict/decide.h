@@ -22,7 +22,7 @@ inline constexpr double kReplayErrorLimit = 0.1;
 struct Grounds {
   StepSource source = StepSource::kWindow;
   double step_confidence = 1;        // that the steps are the steps of the program
-  double working_share = 0;          // of the steps, something but copies ran
+  double working_share = 0;          // of the steps: WorkingShares::sum()
   double joined_share = 1;           // operations whose launch is known
   double acausal_share = 0;          // of those, started before they were launched
   std::optional<double> lost_share;  // of the records

@@ -12,9 +12,11 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/copies.h"
 #include "analyzer/metrics/host_load.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/verdict_text.h"
+#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 namespace {
@@ -90,6 +92,7 @@ class Witness {
       if (saving.label == decision.label) Kernels(saving);
     }
     if (of_ranks && lines_.size() == 1) Details(*cause->finding);
+    if (decision.label == "compute_bound") OwnPauses();
     Idle();
     StepsLine();
     Next(decision);
@@ -194,7 +197,10 @@ class Witness {
     if (cause.finding != nullptr)
       return cause.place.empty() ? ExposedCommunication() : TypicalStep();
     if (label == "dataloader") return GapOf({IdleCause::kDataWait});
-    if (label == "h2d_copy") return PageableUploads().copies.longest.value_or(TypicalStep());
+    if (label == "h2d_copy") {
+      return UploadsFrom(kPageable).copies.longest.value_or(
+          UploadsFrom(kPinned).copies.longest.value_or(TypicalStep()));
+    }
     if (label == "sync_bound") return GapOf({IdleCause::kSync, IdleCause::kDrainedBySync});
     if (label == "allocator") return GapOf({IdleCause::kAllocator});
     if (label == "checkpoint") return GapOf({IdleCause::kCheckpoint});
@@ -297,12 +303,12 @@ class Witness {
   struct Uploaded {
     Tally copies, calls;
   };
-  Uploaded PageableUploads() const {
+  Uploaded UploadsFrom(std::uint8_t memory) const {
     Uploaded uploaded;
     for (std::size_t row = 0; row < ops_.size(); ++row) {
       if (ops_.kind[row] != OpKind::kMemcpy || !Inside(ops_.start[row])) continue;
       const Transfer& transfer = rank_.transfers[ops_.detail[row]];
-      if (transfer.kind != 1 || transfer.src_kind != 1) continue;
+      if (transfer.kind != kHostToDevice || transfer.src_kind != memory) continue;
       uploaded.copies.Add({ops_.start[row], ops_.end[row]}, kNone);
       uploaded.copies.bytes += transfer.bytes;
       const std::uint32_t launch = ops_.launch[row];
@@ -313,15 +319,26 @@ class Witness {
     return uploaded;
   }
 
-  void Uploads() {
-    const auto [copies, calls] = PageableUploads();
+  void SayCopies(const Tally& copies, std::string_view memory) {
     Say(fmt::format(
-            "{:.1f} copies a step from pageable memory: {} in {}, {}",
-            static_cast<double>(copies.count) / count_,
+            "{:.1f} copies a step from {} memory: {} in {}, {}",
+            static_cast<double>(copies.count) / count_, memory,
             FormatBytes(static_cast<std::int64_t>(static_cast<double>(copies.bytes) / count_)),
             Time(static_cast<double>(copies.total_ns) / count_),
             FormatRate(copies.bytes, std::max<TimeNs>(copies.total_ns, 1))),
         copies.longest);
+  }
+
+  void Uploads() {
+    const auto [copies, calls] = UploadsFrom(kPageable);
+    if (copies.count == 0) {
+      const Tally pinned = UploadsFrom(kPinned).copies;
+      SayCopies(pinned, "pinned");
+      Say("a stream of its own can copy a batch while the GPU computes the one before",
+          pinned.longest);
+      return;
+    }
+    SayCopies(copies, "pageable");
     Say(fmt::format("the host spent {} in these calls; from pinned memory they return at once",
                     PerStep(static_cast<double>(calls.total_ns))),
         calls.longest);
@@ -468,6 +485,21 @@ class Witness {
                     Time(static_cast<double>(instead_ns) / count_)),
         now.longest);
     for (const std::string& fact : saving.facts) Say(fact);
+  }
+
+  // What the device takes beside its kernels, where that is much.
+  void OwnPauses() {
+    const WorkingShares shares = WorkingSharesOf(judged_);
+    if (shares.own_copies >= kFloorShare)
+      Say(
+          fmt::format("copies within the GPU's memory and memsets ran alone for {} of the time: a "
+                      "fused or in-place operation needs none",
+                      Percent(shares.own_copies)));
+    if (shares.pauses >= kFloorShare)
+      Say(
+          fmt::format("the GPU paused for {} of the time between operations that were queued: "
+                      "fewer, larger kernels pause less (torch.compile, CUDA graphs)",
+                      Percent(shares.pauses)));
   }
 
   // Where the idle time went: the three largest causes.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/pinned_uploads.h"
 #include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
@@ -43,6 +44,8 @@ bool PinsMemory(const Rank& rank) {
                      [](const DataLoader& loader) { return loader.pin_memory; });
 }
 
+bool PinsUploads(const Rank& rank) { return PinsMemory(rank) || UploadsFromPinned(rank); }
+
 // Its kernels tell.
 bool FusesOptimizer(const Rank& rank) {
   return std::any_of(rank.shapes.begin(), rank.shapes.end(), [&](const KernelShape& shape) {
@@ -68,9 +71,9 @@ constexpr LeverRow kLevers[] = {
     {"h2d_copy", "DataLoader(pin_memory=True)",
      "copies from pinned memory run at the speed of the link; from pageable memory the driver "
      "copies twice",
-     kCudaDoc, PinsMemory, PinningOf},
+     kCudaDoc, PinsUploads, PinningOf},
     {"h2d_copy", "tensor.to(device, non_blocking=True)",
-     "with pinned memory the host goes on launching during the copy", kCudaDoc},
+     "with pinned memory the host goes on launching during the copy", kCudaDoc, UploadsFromPinned},
     {"h2d_copy", "copy the next batch on a stream of its own",
      "the copy then runs while the GPU computes the batch before", kCudaDoc},
     {"sync_bound", ".item(), .cpu(), print(tensor), tensor.tolist()",

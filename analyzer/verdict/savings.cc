@@ -9,6 +9,7 @@
 #include "analyzer/common/parallel.h"
 #include "analyzer/metrics/blocking_downloads.h"
 #include "analyzer/metrics/bootstrap.h"
+#include "analyzer/metrics/pinned_uploads.h"
 #include "analyzer/metrics/replay.h"
 
 namespace traceinject {
@@ -77,9 +78,12 @@ std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSa
   Scenario launching;
   launching.without_launching = true;
   causes.push_back({"launch_bound", launching, nullptr, HostBusy});
-  Scenario pinned;
-  pinned.upload_rate = PinnedRate(*judged.device);
-  causes.push_back({"h2d_copy", pinned, nullptr});
+  // First what is pageable is pinned; what is pinned can go beside the step before.
+  Scenario uploaded;
+  uploaded.upload_rate = PinnedRate(*judged.device);
+  uploaded.lengths = Shared(HidePinnedUploads(*judged.rank, *judged.device, judged.steps));
+  if (uploaded.lengths->empty()) uploaded.lengths = nullptr;
+  causes.push_back({"h2d_copy", uploaded, nullptr});
   Scenario silent;
   silent.without_communication = true;
   causes.push_back({"comm_exposed", silent, [](const StepSplit& split) {
@@ -109,7 +113,8 @@ double Mean(const std::vector<double>& values) {
 
 // Where what a cause costs recurs at a steady distance (a checkpoint every so many steps), only
 // whole periods count, from after the first to the last time: a recording that ends just before or
-// after one would tell another cost a step. `use` is left alone where nothing recurs.
+// after one would tell another cost a step. `use` is left alone where nothing recurs, or not from
+// the beginning to the end of the recording: a spell of pauses has no period.
 void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) {
   constexpr double kCounts = 0.25;  // of the largest cost
   constexpr double kSteady = 0.2;   // of the distance
@@ -124,6 +129,8 @@ void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) 
   for (std::size_t i = 1; i < at.size(); ++i) {
     if (std::abs(static_cast<double>(at[i] - at[i - 1]) - distance) > kSteady * distance) return;
   }
+  const auto most_apart = static_cast<std::size_t>((1 + kSteady) * distance) + 1;
+  if (at.front() > most_apart || costs.size() - at.back() > most_apart) return;
   for (std::size_t i = 0; i < use->size(); ++i) {
     if (i <= at.front() || i > at.back()) (*use)[i] = false;
   }

@@ -28,6 +28,8 @@ struct TrainingPlan {
   std::vector<PlannedKernel> layer;            // its kernels instead of those; empty: those
   TimeNs python_ns = 10'000, call_ns = 4'000;  // per launch
   TimeNs latency_ns = 6'000;                   // from the call to an idle GPU
+  TimeNs pause_ns = 1'000;                     // of the GPU between operations that are queued
+  TimeNs shuffle_ns = 0;                       // a copy within the GPU's memory after each layer
   TimeNs recorder_ns = 0;                      // that recording adds to each launch of a kernel
   TimeNs load_ns = 0;                          // in next(loader)
   bool record_loading = true;                  // false: a loader that nothing reports
@@ -39,6 +41,7 @@ struct TrainingPlan {
   bool pinned = false;
   int checkpoint_every = 0, collect_every = 0;
   TimeNs checkpoint_ns = 0, collect_ns = 0;
+  std::vector<int> collect_in;  // these steps, too
   TimeNs communication_ns = 0;  // after the layers, nothing beside it
   bool marks = true;            // optimizer steps are recorded
 };
@@ -66,7 +69,9 @@ class SimulatedTraining {
     return length + static_cast<TimeNs>(random_() % static_cast<std::uint64_t>(length / 10 + 1)) -
            length / 20;
   }
-  TimeNs StartOf(TimeNs called) const { return std::max(gpu_ + 1'000, called + plan_.latency_ns); }
+  TimeNs StartOf(TimeNs called) const {
+    return std::max(gpu_ + plan_.pause_ns, called + plan_.latency_ns);
+  }
 
   void Kernel(TimeNs length) { Kernel({"ampere_bf16_s16816gemm_bf16", length}); }
   void Kernel(const PlannedKernel& kernel) {
@@ -118,6 +123,16 @@ class SimulatedTraining {
     host_ = plan_.pinned ? host_ + plan_.call_ns : gpu_;
     builder_.rank().api.end[call] = host_;
   }
+  void Shuffle() {
+    host_ += plan_.python_ns;
+    const std::uint32_t call = builder_.AddApi(host_, host_ + plan_.call_ns, "cudaMemcpyAsync");
+    const TimeNs start = StartOf(host_);
+    gpu_ = start + plan_.shuffle_ns;
+    builder_.AddCopy(
+        start, gpu_,
+        {.bytes = plan_.shuffle_ns, .kind = 8, .src_kind = 3, .dst_kind = 3, .async = true}, call);
+    host_ += plan_.call_ns;
+  }
   bool Among(int layer, int count) const {
     return count > 0 && layer * count / plan_.layers != (layer + 1) * count / plan_.layers;
   }
@@ -133,6 +148,7 @@ class SimulatedTraining {
       for (const PlannedKernel& kernel : plan_.layer) Kernel(kernel);
       for (int kernel = 0; plan_.layer.empty() && kernel < plan_.kernels; ++kernel)
         Kernel(plan_.kernel_ns);
+      if (plan_.shuffle_ns > 0) Shuffle();
       if (Among(layer, plan_.items_per_step)) Item();
       if (Among(layer, plan_.allocations_per_step)) Allocate();
     }
@@ -145,7 +161,9 @@ class SimulatedTraining {
     last_end_ = gpu_;
   }
   void Now(int step, int every, TimeNs length, HostSpanKind kind) {
-    if (every == 0 || step % every != every / 2) return;
+    const bool collects = kind == HostSpanKind::kGarbageCollection &&
+                          std::count(plan_.collect_in.begin(), plan_.collect_in.end(), step) > 0;
+    if (!collects && (every == 0 || step % every != every / 2)) return;
     // Saving reads the weights, so it begins by waiting for them.
     const TimeNs start = host_;
     if (kind == HostSpanKind::kCheckpoint) Download(length / 2);

@@ -10,8 +10,8 @@ import time
 import torch
 from torch import nn
 
-from training_jobs import (BATCH, SEED, SEQUENCE, VOCABULARY, WIDTH, AccumulationJob, ChainJob, ConvJob, InMemoryBatches,
-                           LongSequenceJob, LstmJob, MlpJob, RecommenderJob, TransformerJob, VitJob, WideJob)
+from training_jobs import (BATCH, SEED, SEQUENCE, VOCABULARY, WIDTH, AccumulationJob, ChainJob, ConvJob, CopiedAhead,
+                           InMemoryBatches, LongSequenceJob, LstmJob, MlpJob, RecommenderJob, TransformerJob, VitJob, WideJob)
 
 CHECKPOINT_BYTES = 192 << 20
 
@@ -23,6 +23,7 @@ class Cause:
     unit = ""                # of the knob
     knob = 0                 # the default strength; 0: a control, with nothing planted
     job = TransformerJob
+    optimizers = 1           # that a step runs
     least_period = 1         # a block is a multiple of so many steps
 
     def __init__(self, options, strength):
@@ -70,6 +71,10 @@ class DataLoaderSleep(DataLoaderCpu):
         return {"sleep_ms": knob / BATCH}
 
 
+def random_tokens():
+    return torch.randint(0, VOCABULARY, (BATCH, SEQUENCE + 1), generator=torch.Generator().manual_seed(SEED))
+
+
 class PageableCopy(Cause):
     """A large batch is copied from pageable memory, blocking; off: from pinned memory, asynchronously."""
     label, unit, knob = "h2d_copy", "MB a batch", 256
@@ -87,7 +92,7 @@ class PageableCopy(Cause):
         return torch.utils.data.DataLoader(InMemoryBatches(steps, self.batches[pinned]), batch_size=None, pin_memory=pinned)
 
     def make_batches(self, pinned):
-        tokens = torch.randint(0, VOCABULARY, (BATCH, SEQUENCE + 1), generator=torch.Generator().manual_seed(SEED)).pin_memory()
+        tokens = random_tokens().pin_memory()
         megabytes = int(self.strength)
         features = [torch.full((megabytes << 18,), 0.5, dtype=torch.float32) for _ in range(2)]
         return [(tokens, feature.pin_memory() if pinned else feature) for feature in features]
@@ -95,6 +100,27 @@ class PageableCopy(Cause):
     def step(self, job, knob, batch):
         tokens, features = batch
         self.touched = features.to(job.device, non_blocking=knob == 0).sum()
+        job.step(tokens, planted=knob > 0)
+
+
+class CopyInTurn(Cause):
+    """A large batch in pinned memory is copied in turn with the kernels; off: a step ahead, on a stream of its own."""
+    label, unit, knob = "h2d_copy", "MB a batch", 512
+
+    def __init__(self, options, strength):
+        super().__init__(options, strength)
+        self.batches, self.ahead, self.touched = None, None, None
+
+    def loader(self, job, knob, steps):
+        if self.batches is None:
+            self.ahead = CopiedAhead(job.device)
+            self.batches = [(random_tokens().pin_memory(), torch.full((int(self.strength) << 18,), 0.5).pin_memory()) for _ in range(2)]
+        return torch.utils.data.DataLoader(InMemoryBatches(steps, self.batches), batch_size=None)
+
+    def step(self, job, knob, batch):
+        tokens, features = batch
+        (features,) = self.ahead.exchange((features,)) if knob == 0 else (features.to(job.device, non_blocking=True),)
+        self.touched = features.sum()
         job.step(tokens, planted=knob > 0)
 
 
@@ -223,6 +249,7 @@ class SlowPython(Cause):
 class SingleOptimizer(Cause):
     """AdamW walks many small parameters beside the model one by one; off: one fused kernel for many of them."""
     label, unit, knob = "launch_bound", "small parameters", 300
+    optimizers = 2
 
     def __init__(self, options, strength):
         super().__init__(options, strength)
@@ -363,7 +390,7 @@ class LossFetched(Cause):
 
 
 CAUSES = {
-    "dataloader_cpu": DataLoaderCpu, "dataloader_sleep": DataLoaderSleep, "h2d_copy": PageableCopy, "sync": SyncPerLayer,
+    "dataloader_cpu": DataLoaderCpu, "dataloader_sleep": DataLoaderSleep, "h2d_copy": PageableCopy, "upload": CopyInTurn, "sync": SyncPerLayer,
     "fetch": FetchResult, "allocator": EmptyCache, "checkpoint": Checkpoint, "gc": GarbageCollection, "launch": SmallKernels,
     "python": SlowPython, "optimizer": SingleOptimizer, "fp32": FullPrecision, "unaligned": UnalignedProducts,
     "attention": WrittenOutAttention, "gelu": WrittenOutGelu,

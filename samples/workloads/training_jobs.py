@@ -192,7 +192,8 @@ class WideJob(TransformerJob):
 
 
 class AccumulationJob(TransformerJob):
-    """Two micro-batches a step."""
+    """Two micro-batches a step, each as large as a batch of the others: halves of one are too short for a slow host to keep up."""
+    batch = 2 * BATCH
 
     def train(self, tokens):
         for part in tokens.chunk(2):
@@ -202,6 +203,27 @@ class AccumulationJob(TransformerJob):
             self.loss = loss.detach()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
+
+
+class CopiedAhead:
+    """Copies each batch to the GPU while the one before is computed, on a stream of its own."""
+
+    def __init__(self, device):
+        self.device, self.stream, self.copied = device, torch.cuda.Stream(device), None
+
+    def exchange(self, batch):
+        """Begins to copy this batch, and returns the one before, which is there by now; the first one itself."""
+        current = torch.cuda.current_stream(self.device)
+        current.wait_stream(self.stream)
+        ready = self.copied
+        with torch.cuda.stream(self.stream):
+            self.copied = tuple(tensor.to(self.device, non_blocking=True) for tensor in batch)
+        if ready is None:
+            current.wait_stream(self.stream)
+            ready = self.copied
+        for tensor in ready:
+            tensor.record_stream(current)
+        return ready
 
 
 class BatchJob:
@@ -214,12 +236,13 @@ class BatchJob:
             self.model = self.make_model()
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, fused=True)
         self.batches = [tuple(tensor.pin_memory() for tensor in self.make_batch())]
+        self.ahead = CopiedAhead(device)
         self.loss = None
 
     loader = ConvJob.loader
 
     def step(self, batch, planted):
-        inputs, targets = (tensor.to(self.device, non_blocking=True) for tensor in batch)
+        inputs, targets = self.ahead.exchange(batch)
         with torch.autocast("cuda", dtype=torch.bfloat16):
             loss = self.loss_of(inputs, targets)
         loss.backward()

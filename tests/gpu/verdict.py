@@ -34,7 +34,8 @@ from run_db import RunDb
 
 # What is planted (bottlenecks.py), the label that it must get, and a second strength beside the default.
 PLANTED = {
-    "dataloader_cpu": ("dataloader", 80), "dataloader_sleep": ("dataloader", 200), "h2d_copy": ("h2d_copy", 512), "sync": ("sync_bound", 192),
+    "dataloader_cpu": ("dataloader", 80), "dataloader_sleep": ("dataloader", 200), "h2d_copy": ("h2d_copy", 512),
+    "upload": ("h2d_copy", 1024), "sync": ("sync_bound", 192),
     "fetch": ("sync_bound", 256), "allocator": ("allocator", 3), "checkpoint": ("checkpoint", 5), "gc": ("gc_pause", 3000),
     "launch": ("launch_bound", 75), "python": ("launch_bound", 60), "optimizer": ("launch_bound", 600), "fp32": ("low_precision_unused", 4),
     "unaligned": ("inefficient_gemm", 12), "attention": ("unfused_attention", 12), "gelu": ("memory_bound", 6),
@@ -313,9 +314,9 @@ def python_rows(out, recorded):
             off = wait_ms / run["data_wait_ms"] - 1 if run["data_wait_ms"] else 0.0
             # Waits of microseconds say nothing about the hook: they are judged where a loader is what is slow.
             slow = label_of(cause) == "dataloader"
-            passed = waits == run["total_batches"] and marks == run["total_steps"] and (not slow or abs(off) <= WAIT_TOLERANCE)
+            passed = waits == run["total_batches"] and marks == run["optimizer_steps"] and (not slow or abs(off) <= WAIT_TOLERANCE)
             rows.append({"cause": cause, "waits": waits, "batches": run["total_batches"], "wait_ms": wait_ms, "true_wait_ms": run["data_wait_ms"],
-                         "off": off, "marks": marks, "steps": run["total_steps"], "passed": passed})
+                         "off": off, "marks": marks, "steps": run["optimizer_steps"], "passed": passed})
         database.db.close()
     return rows
 

@@ -31,7 +31,7 @@ for cause in causes:
         sys.exit(7)
     print("a warning of a library")
     print(json.dumps({"cause": cause, "step_ms_off": 20.0 if "off,on" in words else None, "step_ms_on": 40.0,
-                      "total_steps": 70, "total_batches": 70, "data_wait_ms": 100.0}))
+                      "optimizer_steps": 70, "total_batches": 70, "data_wait_ms": 100.0}))
 if "TRACEINJECT_OUTPUT" in os.environ:
     sqlite3.connect(os.environ["TRACEINJECT_OUTPUT"]).executescript(pathlib.Path(__file__).with_name("schema.sql").read_text())
 '''

@@ -37,6 +37,7 @@ Workspace::Workspace(const Run& run, const RowModel& model, const Links* links, 
       annotations_(std::move(before.annotations_)),
       kept_rows_(std::move(before.kept_rows_)),
       shown_(before.shown_),
+      shaded_(std::move(before.shaded_)),
       selected_mark_(before.selected_mark_) {
   timeline_.ContinueFrom(before.timeline_);
   annotations_.SetBase(run.base_ns);
@@ -108,6 +109,8 @@ void Workspace::Clear() {
   }
   if (!timeline_.measure() && selected_mark_) {
     selected_mark_.reset();
+  } else if (!timeline_.measure() && !timeline_.selection() && !shaded_.empty()) {
+    shaded_.clear();
   } else {
     timeline_.Do(CommandId::kClear);
   }

@@ -48,6 +48,13 @@ class Workspace {
   // What is kept beside the recording: problems with it, and whether it is being written.
   const Sidecar& sidecar() const { return *sidecar_; }
 
+  // The cause of the verdict whose time is shaded; empty: none is.
+  const std::string& shaded() const { return shaded_; }
+  // The one that is shaded: none from here on.
+  void ToggleShaded(const std::string& label) {
+    shaded_ = shaded_ == label ? std::string() : label;
+  }
+
   const Annotations& annotations() const { return annotations_; }
   const std::optional<std::size_t>& selected_mark() const { return selected_mark_; }
   // The list is to take the keyboard for the text of the selected mark. Asked once.
@@ -78,6 +85,7 @@ class Workspace {
   SavedRows kept_rows_;             // as they are in the file
   std::uint64_t kept_changes_ = 0;  // of the list, when that was looked at
   std::array<bool, kPanels> shown_ = {};
+  std::string shaded_;
   std::optional<std::size_t> selected_mark_;
   // The last mark made by kMark, which the next one moves while it has no text.
   std::optional<Mark> movable_mark_;

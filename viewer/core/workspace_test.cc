@@ -35,6 +35,22 @@ class WorkspaceTest : public testing::Test {
   Workspace workspace_{loaded_->run, loaded_->rows, &loaded_->links, ""};
 };
 
+// Esc lets go of one thing after another.
+TEST_F(WorkspaceTest, TheShadeGoesAfterWhatIsMeasured) {
+  workspace_.ToggleShaded("dataloader");
+  EXPECT_EQ(workspace_.shaded(), "dataloader");
+  MeasureRange(kMs, 2 * kMs);
+  workspace_.Do(CommandId::kClear);
+  EXPECT_EQ(workspace_.shaded(), "dataloader");
+  workspace_.Do(CommandId::kClear);
+  EXPECT_EQ(workspace_.shaded(), "");
+  workspace_.ToggleShaded("dataloader");
+  workspace_.ToggleShaded("launch_bound");
+  EXPECT_EQ(workspace_.shaded(), "launch_bound");
+  workspace_.ToggleShaded("launch_bound");
+  EXPECT_EQ(workspace_.shaded(), "");
+}
+
 TEST_F(WorkspaceTest, PanelsOpenAndCloseByTheirCommands) {
   const std::pair<CommandId, Panel> kToggles[] = {{CommandId::kDetails, Panel::kDetails},
                                                   {CommandId::kMarks, Panel::kMarks},

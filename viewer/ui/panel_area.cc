@@ -91,12 +91,12 @@ void PanelArea::FollowTimeline(const Timeline& timeline) {
 }
 
 void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Report* report,
-                          Controls& controls) {
+                          const Shading* shading, Controls& controls) {
   Timeline& timeline = workspace.timeline();
   switch (tab) {
     case PanelTab::kVerdict:
       if (report != nullptr) {
-        DrawVerdict(*report, timeline, controls);
+        DrawVerdict(*report, shading, workspace, controls);
         // The jump to a piece of evidence is no reason to leave the list of them.
         selection_ = timeline.selection();
         measured_ = timeline.measure().has_value();
@@ -120,7 +120,8 @@ void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Repor
   }
 }
 
-void PanelArea::Draw(Workspace& workspace, const proto::Report* report, Controls& controls) {
+void PanelArea::Draw(Workspace& workspace, const proto::Report* report, const Shading* shading,
+                     Controls& controls) {
   FollowTimeline(workspace.timeline());
   DrawSplitter(controls);
   if (!ImGui::BeginTabBar("panels")) return;
@@ -133,7 +134,7 @@ void PanelArea::Draw(Workspace& workspace, const proto::Report* report, Controls
     if (!open) continue;
     tab_ = tab.tab;
     ImGui::BeginChild(tab.title, {0, 0}, false, ImGuiWindowFlags_NoSavedSettings);
-    DrawPanel(tab.tab, workspace, report, controls);
+    DrawPanel(tab.tab, workspace, report, shading, controls);
     ImGui::EndChild();
     ImGui::EndTabItem();
   }

@@ -8,6 +8,7 @@
 
 #include "schemas/report.pb.h"
 #include "viewer/core/background_load.h"
+#include "viewer/core/shading.h"
 #include "viewer/core/workspace.h"
 #include "viewer/ui/details_panel.h"
 #include "viewer/ui/find_panel.h"
@@ -28,8 +29,9 @@ class PanelArea {
   float Height(float window_px) const;
   // The same run was read anew: what was chosen and looked for stays.
   void ContinueFrom(const PanelArea& before);
-  // The rest of the window from ImGui's cursor on. `report`: null until there is one.
-  void Draw(Workspace& workspace, const proto::Report* report, Controls& controls);
+  // The rest of the window from ImGui's cursor on. `report`, `shading`: null until there is one.
+  void Draw(Workspace& workspace, const proto::Report* report, const Shading* shading,
+            Controls& controls);
 
   void Show(PanelTab tab) { wanted_ = tab; }
   // The Find panel, with the caret in its field.
@@ -47,7 +49,7 @@ class PanelArea {
   void DrawSplitter(Controls& controls);
   void FollowTimeline(const Timeline& timeline);
   void DrawPanel(PanelTab tab, Workspace& workspace, const proto::Report* report,
-                 Controls& controls);
+                 const Shading* shading, Controls& controls);
 
   bool whole_;  // all of the run was read
   DetailsPanel details_;

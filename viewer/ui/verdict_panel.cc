@@ -8,6 +8,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/verdict_text.h"
 #include "viewer/core/evidence_place.h"
+#include "viewer/core/paint_shading.h"
 #include "viewer/ui/imgui_canvas.h"
 
 namespace traceinject {
@@ -23,6 +24,11 @@ const ImVec4& TextColour() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
 void Title(std::string_view text) {
   ImGui::Spacing();
   PutColoured(DimColour(), text);
+}
+
+void OutlineItem(Rgba colour) {
+  ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
+                                      ToImGui(colour), 0, 0, 2 * ScreenSizes().line);
 }
 
 // "What it costs" in a sentence, as `analyze` says it.
@@ -90,8 +96,26 @@ void DrawLevers(const proto::Verdict& verdict) {
   }
 }
 
+void DrawShaded(const Shading* shading, const std::string& label) {
+  if (label.empty()) {
+    PutColoured(DimColour(), "Click a cause: its time is shaded on the timeline.");
+  } else if (shading == nullptr || shading->label() != label) {
+    PutColoured(DimColour(), "Looking for its time...");
+  } else if (shading->times().empty()) {
+    PutWrapped(DimColour(), fmt::format("Nothing to shade: {} has no time of its own.", label));
+  } else {
+    PutWrapped(DimColour(),
+               fmt::format("Shaded on the timeline: {} in {} places on {}. Esc or another click: "
+                           "not any more.",
+                           FormatTime(shading->length_ns()),
+                           FormatCount(static_cast<std::int64_t>(shading->times().size())),
+                           shading->device()));
+  }
+}
+
 // All causes on one scale: a step.
-void DrawSavings(const proto::Verdict& verdict) {
+void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspace& workspace,
+                 Controls& controls) {
   if (verdict.savings().empty()) return;
   Title("What each cause costs a step (they overlap: do not add them)");
   const auto step = static_cast<double>(std::max<std::int64_t>(verdict.step_ns(), 1));
@@ -100,7 +124,12 @@ void DrawSavings(const proto::Verdict& verdict) {
            LabelOn(saving) == LabelOn(verdict) ? kJudgedColour : kSavingColour,
            fmt::format("{}  {}  ({} to {})", LabelOn(saving), FormatTime(saving.saved_ns()),
                        FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns())));
+    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (saving.label() == workspace.shaded()) OutlineItem(kShadeColour);
+    if (ImGui::IsItemClicked()) workspace.ToggleShaded(saving.label());
+    controls.NoteItem("saving: " + saving.label());
   }
+  DrawShaded(shading, workspace.shaded());
 }
 
 struct Part {
@@ -197,7 +226,8 @@ void DrawHealth(const proto::Health& health) {
 
 }  // namespace
 
-void DrawVerdict(const proto::Report& report, Timeline& timeline, Controls& controls) {
+void DrawVerdict(const proto::Report& report, const Shading* shading, Workspace& workspace,
+                 Controls& controls) {
   const proto::Verdict& verdict = report.verdict();
   const float column_px = kColumnEms * ImGui::GetFontSize();
   const int most = verdict.levers().empty() ? 2 : 3;
@@ -212,11 +242,11 @@ void DrawVerdict(const proto::Report& report, Timeline& timeline, Controls& cont
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   DrawHeadline(verdict);
-  DrawEvidence(verdict, timeline, controls);
+  DrawEvidence(verdict, workspace.timeline(), controls);
   if (columns == 3) ImGui::TableNextColumn();
   DrawLevers(verdict);
   if (columns >= 2) ImGui::TableNextColumn();
-  DrawSavings(verdict);
+  DrawSavings(verdict, shading, workspace, controls);
   DrawPartition(report);
   DrawHealth(report.health());
   ImGui::EndTable();

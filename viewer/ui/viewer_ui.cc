@@ -9,6 +9,7 @@
 
 #include "viewer/core/paint_links.h"
 #include "viewer/core/paint_marks.h"
+#include "viewer/core/paint_shading.h"
 #include "viewer/ui/help_panel.h"
 #include "viewer/ui/imgui_canvas.h"
 #include "viewer/ui/imgui_theme.h"
@@ -43,6 +44,8 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
   report_.reset();
+  shading_.reset();
+  shade_.Ask({});  // which lets go of the run before
   ++opening_;
   Judge();
   if (from_ns || to_ns) workspace_->Show(from_ns, to_ns);
@@ -63,6 +66,14 @@ std::shared_ptr<const LoadedRun> ViewerUi::Replace(std::unique_ptr<const LoadedR
 // Half a run has another verdict.
 void ViewerUi::Judge() {
   if (IsWhole(loaded_->run)) judge_.Ask({loaded_, opening_});
+}
+
+// What is shaded stays until what was picked instead is found.
+void ViewerUi::Shade() {
+  const std::string& label = workspace_->shaded();
+  if (label.empty() || !report_) return shading_.reset();
+  shade_.Ask({loaded_, report_, label});
+  if (auto newest = shade_.answer(); newest && newest->label() == label) shading_ = newest;
 }
 
 void ViewerUi::SetOpening(std::string what) {
@@ -99,6 +110,7 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   }
   controls_.Clear();
   if (auto newest = judge_.answer(); newest && newest->opening == opening_) report_ = newest;
+  Shade();
   // The palette takes keys as it was when they were pressed: not the one that opens it.
   const bool palette = workspace_->IsShown(Panel::kPalette);
   TakeKeys(keys);
@@ -112,7 +124,7 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   const bool panels = workspace_->IsShown(Panel::kDetails);
   const float panels_px = panels ? panels_->Height(ImGui::GetIO().DisplaySize.y) : 0;
   DrawTimeline(std::max(ImGui::GetContentRegionAvail().y - panels_px, 4 * ScreenSizes().ruler));
-  if (panels) panels_->Draw(*workspace_, report(), controls_);
+  if (panels) panels_->Draw(*workspace_, report(), shading(), controls_);
   ImGui::End();
   DrawPanels(palette ? keys : std::vector<KeyPress>{});
   workspace_->KeepRows();
@@ -167,6 +179,7 @@ void ViewerUi::DrawTimeline(float height_px) {
   FeedMouse(origin.x, origin.y);
   ImGuiCanvas canvas(*ImGui::GetWindowDrawList(), origin);
   painted_ = PaintTimeline(timeline, canvas);
+  if (shading_) PaintShading(timeline, *shading_, canvas);
   PaintLinks(timeline, canvas);
   PaintMarks(*workspace_, canvas);
   row_controls_.Draw(timeline, origin.x, origin.y);

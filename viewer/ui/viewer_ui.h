@@ -13,6 +13,7 @@
 #include "viewer/core/background_report.h"
 #include "viewer/core/overview.h"
 #include "viewer/core/paint_timeline.h"
+#include "viewer/core/shading.h"
 #include "viewer/core/workspace.h"
 #include "viewer/ui/command_palette.h"
 #include "viewer/ui/panel_area.h"
@@ -57,24 +58,28 @@ class ViewerUi {
   // Whether a panel waits for figures that are being worked out, or something is being saved: the
   // next frames will differ.
   bool busy() const {
-    return judge_.busy() || (panels_ && panels_->busy()) ||
+    return judge_.busy() || shade_.busy() || (panels_ && panels_->busy()) ||
            (workspace_ && workspace_->sidecar().busy());
   }
   // Until nothing is.
   void WaitForPanels() const {
     judge_.Wait();
+    shade_.Wait();
     if (workspace_) workspace_->sidecar().Wait();
     if (panels_) panels_->Wait();
   }
   // Of the run that is shown; of one that grows perhaps of an earlier state. Null until there is
   // one.
   const proto::Report* report() const { return report_ ? &report_->report : nullptr; }
+  // What is shaded on the timeline; null while nothing is.
+  const Shading* shading() const { return shading_.get(); }
   // Where the timeline's top left is in the window, as of the last frame.
   std::pair<float, float> timeline_origin() const { return timeline_origin_; }
 
  private:
   void DrawOpening();
   void Judge();
+  void Shade();
   void TakeKeys(const std::vector<KeyPress>& keys);
   void ShowTabs();
   void DrawMenuBar();
@@ -87,8 +92,10 @@ class ViewerUi {
   std::optional<LoadProgress> progress_;
   std::string problem_;
   ReportTask judge_{ReportOn};
+  ShadingTask shade_{ShadingOf};
   int opening_ = 0;  // counts the runs shown
   std::shared_ptr<const RunReport> report_;
+  std::shared_ptr<const Shading> shading_;  // null: nothing is shaded
   std::shared_ptr<const LoadedRun> loaded_;
   std::optional<Workspace> workspace_;
   std::optional<Overview> overview_;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of the steps a device works, or could not begin sooner: what no cause outside of it
+// takes.
+#pragma once
+
+#include "analyzer/verdict/savings.h"
+
+namespace traceinject {
+
+struct WorkingShares {
+  double kernels = 0;     // computing or communicating
+  double own_copies = 0;  // copies within its memory and memsets, while no kernel ran
+  double pauses = 0;  // between operations that were queued: its own change from one to the next
+
+  double sum() const { return kernels + own_copies + pauses; }
+};
+
+// Of the steps but warm-up. O(operations).
+WorkingShares WorkingSharesOf(const JudgedDevice& judged);
+
+}  // namespace traceinject

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/working_share.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/simulated_training.h"
+
+namespace traceinject {
+namespace {
+
+class Trained {
+ public:
+  explicit Trained(const TrainingPlan& plan) {
+    run_.ranks.push_back(std::move(SimulatedTraining(plan).rank()));
+  }
+  WorkingShares shares() const {
+    const Rank& rank = run_.ranks[0];
+    return WorkingSharesOf(JudgeDevice(rank, rank.devices[0], {rank.start, rank.end}));
+  }
+  proto::Verdict verdict() const { return BuildReportWithVerdict(run_, {}).verdict(); }
+
+ private:
+  traceinject::Run run_;
+};
+
+std::string EvidenceOf(const proto::Verdict& verdict) {
+  std::string all;
+  for (const proto::Evidence& evidence : verdict.evidence()) all += evidence.text() + "\n";
+  return all;
+}
+
+TEST(WorkingShareTest, KernelsAlone) {
+  const WorkingShares shares = Trained({}).shares();
+  EXPECT_GT(shares.kernels, 0.95);
+  EXPECT_EQ(shares.own_copies, 0);
+  EXPECT_LT(shares.pauses, 0.01);
+}
+
+TEST(WorkingShareTest, CopiesWithinTheDeviceAreItsOwnWork) {
+  TrainingPlan plan;
+  plan.shuffle_ns = 500'000;  // 5 of 25 ms
+  const Trained trained(plan);
+  EXPECT_NEAR(trained.shares().own_copies, 0.2, 0.01);
+  EXPECT_EQ(trained.verdict().label(), "compute_bound") << trained.verdict().abstained();
+  EXPECT_THAT(
+      EvidenceOf(trained.verdict()),
+      testing::HasSubstr("copies within the GPU's memory and memsets ran alone for 19.9 %"));
+}
+
+TEST(WorkingShareTest, CopiesFromTheHostAreNot) {
+  TrainingPlan plan;
+  plan.upload_bytes = 200'000'000;
+  plan.pinned = true;
+  EXPECT_EQ(Trained(plan).shares().own_copies, 0);
+  EXPECT_LT(Trained(plan).shares().sum(), 0.87);
+}
+
+TEST(WorkingShareTest, PausesBetweenQueuedKernelsAreItsOwn) {
+  TrainingPlan plan;
+  plan.layers = 100;
+  plan.kernels = 10;
+  plan.kernel_ns = 8'000;
+  plan.pause_ns = 2'000;
+  plan.python_ns = plan.call_ns = 2'000;
+  const Trained trained(plan);
+  EXPECT_NEAR(trained.shares().pauses, 0.2, 0.01);
+  EXPECT_EQ(trained.verdict().label(), "compute_bound") << trained.verdict().abstained();
+  EXPECT_THAT(EvidenceOf(trained.verdict()),
+              testing::HasSubstr("the GPU paused for 20.0 % of the time between operations"));
+}
+
+}  // namespace
+}  // namespace traceinject
