@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 22> kCommands = {{
+constexpr std::array<Command, 24> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -36,6 +36,8 @@ constexpr std::array<Command, 22> kCommands = {{
      RunMerge},
     {"export", "for other programs: Perfetto, Chrome JSON, CSV, OpenMetrics", RunExport},
     {"serve", "the figures of the last seconds over HTTP, for Prometheus", RunServe},
+    {"diff", "two runs, before and after a change: what changed, or whether it is noise", RunDiff},
+    {"gate", "for CI: fails where a run misses limits or is slower than a baseline", RunGate},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",

@@ -80,6 +80,11 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
   app.add_flag("--no-progress", options.no_progress, "draw no progress bar");
 }
 
+RunOptions OnlyPath(RunOptions options, const std::string& path) {
+  options.paths = {path};
+  return options;
+}
+
 std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
                                      const RunOptions& options) {
   if (const auto exit_code = ParseArguments(app, arguments)) return exit_code;

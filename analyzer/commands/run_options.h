@@ -26,6 +26,9 @@ struct RunOptions {
 // The recordings, --from, --to, --steps, --step-regex, -o and --no-progress.
 void AddRunOptions(CLI::App& app, RunOptions& options);
 
+// The same options for the run of one path.
+RunOptions OnlyPath(RunOptions options, const std::string& path);
+
 // ParseArguments(), with what these options require of each other.
 std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
                                      const RunOptions& options);
