@@ -101,7 +101,8 @@ Repeated<proto::RankFinding> FindingsBesideVerdict(TextReport& to) {
 }  // namespace
 
 std::string WriteText(const proto::Report& report, const TextOptions& options) {
-  TextReport to{report, options, TextPage(options.color, options.width)};
+  TextPage page(options.color, options.width);
+  TextReport to{report, options, page};
   const bool several = to.report.devices().size() > 1;
   WriteHungRun(to);
   WriteVerdict(to);
@@ -169,7 +170,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteRecordingCosts(to);
   WriteHealth(to);
   WriteTrust(to);
-  return to.page.text();
+  return page.text();
 }
 
 }  // namespace traceinject
