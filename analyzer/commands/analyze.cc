@@ -14,8 +14,9 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 18> kCommands = {{
+constexpr std::array<Command, 19> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
+    {"html", "the report as one page with charts: analyze html run.db -o report.html", RunHtml},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
     {"gaps", "all idle times of the GPUs: when, how long, why, what ended them", RunGaps},

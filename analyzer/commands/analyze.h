@@ -44,6 +44,7 @@ int RunCombine(const std::vector<std::string>& arguments);
 int RunMerge(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
+int RunHtml(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);
 int RunTrigger(const std::vector<std::string>& arguments);
