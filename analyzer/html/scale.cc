@@ -92,7 +92,7 @@ std::string BytesTick(double bytes) {
 }
 
 std::string PlainTick(double value) {
-  return std::abs(value) >= 1000 ? FormatCount(std::llround(value)) : fmt::format("{:g}", value);
+  return std::abs(value) >= 1000 ? FormatCount(std::llround(value)) : fmt::format("{:.4g}", value);
 }
 
 }  // namespace traceinject

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a run of 10 million events: 5 million operations and as many calls. Its size is a
+// counter.
+#include <benchmark/benchmark.h>
+
+#include <limits>
+#include <string>
+
+#include "analyzer/html/write_html.h"
+#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/simulated_training.h"
+
+namespace traceinject {
+namespace {
+
+void BM_WriteHtml(benchmark::State& state) {
+  TrainingPlan plan;
+  plan.steps = 62'500;
+  plan.load_ns = 25'000'000;
+  Run run;
+  run.ranks = {SimulatedTraining(plan).rank()};
+  const auto events = static_cast<double>(2 * run.ranks[0].api.size());
+  ReportOptions options;
+  options.step_rows = std::numeric_limits<std::size_t>::max();
+  options.gap_causes = options.memory = options.device_samples = true;
+  const RankedReport found = BuildRankedReport(run, options);
+  std::size_t bytes = 0;
+  for (auto _ : state) bytes = WriteHtml(found.report, found.ranks).size();
+  state.counters["bytes"] = static_cast<double>(bytes);
+  state.counters["events"] = events;
+}
+BENCHMARK(BM_WriteHtml)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace traceinject
