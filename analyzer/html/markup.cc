@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/html/markup.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "analyzer/html/escape.h"
 
 namespace traceinject {
+namespace {
+
+constexpr std::string_view kInline[] = {"a", "b", "button", "code", "i", "span"};
+
+bool IsInline(std::string_view tag) {
+  return std::find(std::begin(kInline), std::end(kInline), tag) != std::end(kInline);
+}
+
+}  // namespace
 
 void Markup::Start(std::string_view tag, Attributes attributes) {
   text_ += '<';
@@ -27,7 +38,8 @@ void Markup::Begin(std::string_view tag, Attributes attributes) {
 void Markup::Close(std::string_view tag) {
   text_ += "</";
   text_ += tag;
-  text_ += ">\n";
+  // Within a line a line end would be a space.
+  text_ += IsInline(tag) ? ">" : ">\n";
 }
 
 void Markup::Leaf(std::string_view tag, std::string_view text, Attributes attributes) {

@@ -59,7 +59,7 @@ void WriteStepMap(const HtmlReport& to, const ChartText& text, ShareOf share_of)
 
 void WriteStepMaps(const HtmlReport& to) {
   WriteStepMap(to,
-               {"Lost to other ranks: exposed communication, share of each step",
+               {"Time lost to communication: exposed, share of each step",
                 "For every GPU and step, the share in which nothing but communication ran; who "
                 "waits least is who the others wait for"},
                [](const proto::DeviceSteps&, const proto::StepSplit& step) {
@@ -69,7 +69,7 @@ void WriteStepMaps(const HtmlReport& to) {
                             : NAN;
                });
   WriteStepMap(to,
-               {"Step time over the median of the GPU",
+               {"Step time over the median of each GPU",
                 "For every GPU and step, how much longer it took than the GPU's median step"},
                [](const proto::DeviceSteps& steps, const proto::StepSplit& step) {
                  return steps.median_ns() > 0 ? static_cast<double>(step.length_ns()) /

@@ -31,21 +31,19 @@ void WriteUtilisation(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   const proto::Mfu& mfu = to.report.mfu();
   const proto::MatrixProducts& products = to.report.run().matrix_products();
-  const auto arrow = [](const std::string& now, bool known, const std::string& then) {
-    return known ? now + " → " + then : now;
+  const auto write = [&](const char* name, const std::string& what, const std::string& now,
+                         bool is_new_known, const std::string& then) {
+    if (is_new_known)
+      WriteTile(to.out, name, now + " → " + then, what + "; now → without " + LabelOn(verdict));
+    else
+      WriteTile(to.out, name, now, what);
   };
-  const std::string below =
-      verdict.has_saved_ns() ? "now → without " + LabelOn(verdict) : std::string();
   if (mfu.has_mfu_percent())
-    WriteTile(to.out, "Model FLOPs utilisation (MFU)",
-              arrow(fmt::format("{:.2f} %", mfu.mfu_percent()), verdict.has_new_mfu_percent(),
-                    fmt::format("{:.2f} %", verdict.new_mfu_percent())),
-              verdict.has_new_mfu_percent() ? below : std::string());
+    write("MFU", "model FLOPs utilisation", fmt::format("{:.2f} %", mfu.mfu_percent()),
+          verdict.has_new_mfu_percent(), fmt::format("{:.2f} %", verdict.new_mfu_percent()));
   else if (products.has_peak_share())
-    WriteTile(to.out, "Hardware FLOPs utilisation (HFU), at least",
-              arrow(Percent(products.peak_share()), verdict.has_new_peak_share(),
-                    Percent(verdict.new_peak_share())),
-              verdict.has_new_peak_share() ? below : std::string());
+    write("HFU, at least", "hardware FLOPs utilisation", Percent(products.peak_share()),
+          verdict.has_new_peak_share(), Percent(verdict.new_peak_share()));
 }
 
 void WriteTiles(const HtmlReport& to) {
