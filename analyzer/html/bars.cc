@@ -6,13 +6,17 @@
 namespace traceinject {
 namespace {
 
-constexpr double kHeight = 18;
+constexpr double kHeight = 18, kDenseHeight = 9;
+// From so many on, bars are thin.
+constexpr std::size_t kDense = 12;
 
 // A figure whose rows are label, drawing and amount; the drawing is one SVG of all rows' height.
 class Rows {
  public:
-  Rows(Markup& out, const ChartText& text)
-      : out_(out), figure_(out.Open("figure", {{"class", "bars"}})) {
+  Rows(Markup& out, const ChartText& text, std::size_t rows)
+      : out_(out),
+        height_(rows < kDense ? kHeight : kDenseHeight),
+        figure_(out.Open("figure", {{"class", rows < kDense ? "bars" : "bars dense"}})) {
     const auto caption = out.Open("figcaption");
     out.Leaf("b", text.title);
     WriteLegend(out, text.legend);
@@ -29,7 +33,7 @@ class Rows {
       const auto svg = out_.Open("svg", {{"class", "bar"},
                                          {"role", "img"},
                                          {"width", "100%"},
-                                         {"height", Number(kHeight)},
+                                         {"height", Number(height_)},
                                          {"aria-labelledby", id + "t " + id + "d"}});
       out_.Leaf("title", label, {{"id", id + "t"}});
       out_.Leaf("desc", description, {{"id", id + "d"}});
@@ -43,12 +47,12 @@ class Rows {
                        {"x", PercentOf(from)},
                        {"width", PercentOf(to - from)},
                        {"y", "0"},
-                       {"height", Number(kHeight)},
+                       {"height", Number(height_)},
                        {"data-tip", tip}});
   }
 
   void Whisker(double from, double to) {
-    const std::string y = Number(kHeight / 2);
+    const std::string y = Number(height_ / 2);
     out_.Void("line", {{"class", "whisker"},
                        {"x1", PercentOf(from)},
                        {"x2", PercentOf(to)},
@@ -58,12 +62,13 @@ class Rows {
       out_.Void("line", {{"class", "whisker"},
                          {"x1", PercentOf(end)},
                          {"x2", PercentOf(end)},
-                         {"y1", Number(kHeight / 2 - 4)},
-                         {"y2", Number(kHeight / 2 + 4)}});
+                         {"y1", Number(height_ / 2 - 4)},
+                         {"y2", Number(height_ / 2 + 4)}});
   }
 
  private:
   Markup& out_;
+  double height_;
   Markup::Element figure_;
 };
 
@@ -86,7 +91,7 @@ void WriteBars(Markup& out, const ChartText& text, std::span<const Bar> bars) {
     longest = std::max(longest, sum);
   }
   if (!(longest > 0)) return;
-  Rows rows(out, text);
+  Rows rows(out, text, bars.size());
   for (const Bar& bar : bars) {
     std::string description;
     for (const BarPart& part : bar.parts)
@@ -106,7 +111,7 @@ void WriteIntervalBars(Markup& out, const ChartText& text, std::span<const Inter
   double longest = 0;
   for (const IntervalBar& bar : bars) longest = std::max({longest, bar.amount, bar.high});
   if (!(longest > 0)) return;
-  Rows rows(out, text);
+  Rows rows(out, text, bars.size());
   for (const IntervalBar& bar : bars) {
     rows.Row(bar.label, bar.shown, bar.shown, [&] {
       rows.Part(bar.mark, 0, std::max(0.0, bar.amount) / longest, bar.label + ": " + bar.shown);

@@ -19,7 +19,7 @@ constexpr std::array<double, 5> kLimits = {0.01, 0.02, 0.05, 0.10, 0.20};
 constexpr std::array<const char*, 6> kWords = {"below 1 %", "1 to 2 %",   "2 to 5 %",
                                                "5 to 10 %", "10 to 20 %", "20 % and more"};
 constexpr std::size_t kLabelWidth = 18;
-constexpr int kMostRowHeight = 18, kLeastRowHeight = 5, kLabelHeight = 12, kWantedHeight = 640;
+constexpr int kMostRowHeight = 18, kLeastRowHeight = 5, kLabelHeight = 12, kWantedHeight = 480;
 constexpr int kUnknown = -1;
 
 int LevelOf(double share) {
@@ -124,7 +124,7 @@ void WriteHeatMap(Markup& out, const ChartText& text, const std::vector<HeatRow>
       }
     }
     WriteRowLabels(out, rows, row_height);
-    const Scale scale{first, first + static_cast<double>(all), false};
+    const Scale scale{first - 0.5, first + static_cast<double>(all) - 0.5, false};
     for (const Tick& tick : TicksOf(scale, 6, PlainTick))
       out.Leaf("text", tick.text,
                {{"class", "tick"},

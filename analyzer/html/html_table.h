@@ -12,7 +12,7 @@
 namespace traceinject {
 
 struct HtmlTableOptions {
-  std::string caption;
+  std::string caption = {};
   std::size_t rows = 50;        // the first ones; the rest is counted in a sentence
   std::size_t columns = 10;     // likewise: the first ones that tell anything
   std::string where_all = {};   // where to see them: "analyze kernels shows all"
