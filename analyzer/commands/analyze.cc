@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 19> kCommands = {{
+constexpr std::array<Command, 21> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"html", "the report as one page with charts: analyze html run.db -o report.html", RunHtml},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
@@ -35,6 +35,8 @@ constexpr std::array<Command, 19> kCommands = {{
     {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
     {"merge", "the recordings of all ranks in one file, with their clocks aligned, for sharing",
      RunMerge},
+    {"diff", "two runs, before and after a change: what changed, or whether it is noise", RunDiff},
+    {"gate", "for CI: fails where a run misses limits or is slower than a baseline", RunGate},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",

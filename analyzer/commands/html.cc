@@ -5,10 +5,10 @@
 #include <limits>
 
 #include "analyzer/commands/analyze.h"
+#include "analyzer/commands/mfu_options.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/run_options.h"
 #include "analyzer/html/write_html.h"
-#include "analyzer/verdict/add_rank_findings.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {
@@ -28,17 +28,6 @@ constexpr char kExamples[] =
 // For the charts; the page itself is bounded.
 constexpr std::size_t kKernels = 250, kGaps = 50;
 
-void Describe(CLI::App& app, RunOptions& run) {
-  app.footer(kExamples);
-  AddRunOptions(app, run);
-  MfuOptions& mfu = run.report.mfu;
-  AddAmount(app, "--flops-per-step", mfu.flops_per_step,
-            "floating point operations of one step of the whole job");
-  AddAmount(app, "--params", mfu.params,
-            "parameters of the model, with --tokens-per-step: 6 x parameters x tokens");
-  AddAmount(app, "--tokens-per-step", mfu.tokens_per_step, "tokens of one step of the whole job");
-}
-
 ReportOptions WithAllThatIsDrawn(ReportOptions options) {
   options.top_kernels = kKernels;
   options.longest_gaps = kGaps;
@@ -55,7 +44,9 @@ int RunHtml(const std::vector<std::string>& arguments) {
       "The report on a run as one HTML page: the verdict and what to change, then charts of steps, "
       "idle time, kernels, communication, ranks and GPUs.",
       kProgram);
-  Describe(app, options);
+  app.footer(kExamples);
+  AddRunOptions(app, options);
+  AddMfuOptions(app, options.report.mfu);
   if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     fmt::print(stderr, "{}: a page is not for a terminal; name a file with -o\n", kProgram);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/commands/analyze.h"
+#include "analyzer/commands/mfu_options.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/run_options.h"
 #include "analyzer/report/json.h"
@@ -28,7 +29,7 @@ constexpr char kExamples[] =
 
 struct Options {
   RunOptions run;
-  std::string format = "text", peak;
+  std::string format = "text";
 };
 
 void Describe(CLI::App& app, Options& options) {
@@ -41,25 +42,7 @@ void Describe(CLI::App& app, Options& options) {
   app.add_option("--top", report.top_kernels, "rows of each kernel table")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
-  AddAmount(app, "--flops-per-step", report.mfu.flops_per_step,
-            "floating point operations of one step of the whole job");
-  AddAmount(app, "--params", report.mfu.params,
-            "parameters of the model, with --tokens-per-step: 6 x parameters x tokens");
-  AddAmount(app, "--tokens-per-step", report.mfu.tokens_per_step,
-            "tokens of one step of the whole job");
-  app.add_option("--step-count", report.mfu.steps,
-                 "steps in the window, for model FLOPs utilisation; without it the regular steps "
-                 "that were found are counted")
-      ->check(WholeNumberFrom(1));
-  AddAmount(app, "--peak-tflops", report.mfu.peak_tflops,
-            "peak rate of each GPU that MFU is measured against, in 10^12 operations per second; "
-            "without it the published one");
-  app.add_option("--peak", options.peak, "number format whose peak rate MFU is measured against")
-      ->check(CLI::Validator(
-          [](std::string& name) {
-            return PeakDtypeFromName(name) ? "" : "unknown number format: " + name;
-          },
-          "bf16|fp16|tf32|fp8|fp32"));
+  AddMfuOptions(app, report.mfu);
 }
 
 Result<std::string> Render(const Report& report, const Options& options) {
@@ -83,7 +66,6 @@ int RunReport(const std::vector<std::string>& arguments) {
       kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
-  if (!options.peak.empty()) options.run.report.mfu.peak_dtype = *PeakDtypeFromName(options.peak);
 
   const auto run = LoadOrExplain(options.run);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;

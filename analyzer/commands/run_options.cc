@@ -90,6 +90,11 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
   return std::nullopt;
 }
 
+RunOptions OnlyPath(RunOptions options, const std::string& path) {
+  options.paths = {path};
+  return options;
+}
+
 std::variant<Run, int> LoadOrExplain(const RunOptions& options) {
   auto run = [&] {
     ProgressBar bar(!options.no_progress);

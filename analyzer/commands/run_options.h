@@ -29,6 +29,9 @@ void AddRunOptions(CLI::App& app, RunOptions& options);
 std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
                                      const RunOptions& options);
 
+// The same options for the run of one path.
+RunOptions OnlyPath(RunOptions options, const std::string& path);
+
 // The run, or the exit code: why there is none was told on stderr.
 std::variant<Run, int> LoadOrExplain(const RunOptions& options);
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/compare/cautions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <set>
+#include <string>
+
+#include "analyzer/compare/compare_kernels.h"
+#include "analyzer/report/text_notation.h"
+
+namespace traceinject {
+namespace {
+
+// Less of the kernel time in kernels of the same name: hardly the same program.
+constexpr double kSameProgram = 0.5;
+// Of a step: what recording adds may differ by so much.
+constexpr double kRecordingShare = 0.01;
+// With fewer steps, intervals are wide.
+constexpr std::size_t kFewSteps = 10;
+constexpr double kSureSteps = 0.5;  // confidence
+
+std::set<std::string> GpusOf(const ComparedRun& side) {
+  std::set<std::string> names;
+  for (const proto::DeviceReport& device : side.report.devices()) names.insert(device.name());
+  return names;
+}
+
+std::string Joined(const std::set<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text.empty() ? "none" : text;
+}
+
+void BetweenRuns(const ComparedRun& before, const ComparedRun& after, proto::Comparison& to) {
+  const std::set<std::string> was = GpusOf(before), is = GpusOf(after);
+  if (was != is)
+    to.add_cautions(fmt::format("other GPUs: {} before, {} after; times tell of the hardware, too",
+                                Joined(was), Joined(is)));
+  const Report &a = before.report, &b = after.report;
+  if (a.sources_size() != b.sources_size() || a.devices_size() != b.devices_size())
+    to.add_cautions(fmt::format(
+        "another number of ranks: {} with {} before, {} with {} after; a step may do other work",
+        Plural(a.sources_size(), "process", "es"), Plural(a.devices_size(), "GPU"),
+        Plural(b.sources_size(), "process", "es"), Plural(b.devices_size(), "GPU")));
+  const proto::Samples &load = a.run().samples(), &other_load = b.run().samples();
+  if (load.has_per_step() && other_load.has_per_step() &&
+      std::abs(load.per_step() - other_load.per_step()) > 0.01 * load.per_step())
+    to.add_cautions(fmt::format(
+        "another batch: {:.4g} samples in a step before, {:.4g} after; compare samples_per_second",
+        load.per_step(), other_load.per_step()));
+  if (before.index && after.index && before.device().label() != after.device().label())
+    to.add_cautions(
+        fmt::format("{} before is compared with {} after: the runs have no GPU of one "
+                    "label that was looked at",
+                    before.device().label(), after.device().label()));
+  if (before.steps.empty() || after.steps.empty()) return;
+  const double shared = SharedKernelTime(before, after);
+  if (shared < kSameProgram)
+    to.add_cautions(
+        fmt::format("hardly the same program: {} of the kernel time is in kernels whose names both "
+                    "runs have",
+                    Percent(shared)));
+  const std::string &source = before.device_steps().source(),
+                    &other = after.device_steps().source();
+  if (source != other)
+    to.add_cautions(fmt::format(
+        "steps are {} before and {} after: one may hold several of the other", source, other));
+  const std::int64_t step_ns = std::max(a.verdict().step_ns(), b.verdict().step_ns());
+  const std::int64_t recording_ns = b.verdict().recording_ns() - a.verdict().recording_ns();
+  if (static_cast<double>(std::abs(recording_ns)) > kRecordingShare * static_cast<double>(step_ns))
+    to.add_cautions(fmt::format(
+        "recording adds about {} to a step before and {} after, which is part of the change",
+        Rounded(static_cast<double>(a.verdict().recording_ns())),
+        Rounded(static_cast<double>(b.verdict().recording_ns()))));
+}
+
+void OfOne(const ComparedRun& side, const std::string& name, proto::Comparison& to) {
+  const proto::Health::Grade grade = side.report.health().grade();
+  if (grade == proto::Health::GRADE_BAD || grade == proto::Health::GRADE_LOSSY)
+    to.add_cautions(fmt::format("{}: trace health is {}; analyze report says why", name,
+                                HealthGradeText(grade)));
+  for (const proto::Withheld& withheld : side.report.trust().withheld())
+    to.add_cautions(fmt::format("{}: {}", name, WithheldText(side.report, withheld)));
+  if (side.steps.empty()) return;
+  if (side.steps.size() < kFewSteps)
+    to.add_cautions(fmt::format("{}: only {}; record some dozens", name,
+                                Plural(static_cast<std::int64_t>(side.steps.size()), "step")));
+  if (side.device_steps().confidence() < kSureSteps)
+    to.add_cautions(fmt::format("{}: what a step is was found with a confidence of {:.2f} only",
+                                name, side.device_steps().confidence()));
+}
+
+}  // namespace
+
+bool AreTheSame(const ComparedRun& before, const ComparedRun& after) {
+  const std::vector<Rank>&a = before.run->ranks, &b = after.run->ranks;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Rank& one, const Rank& other) {
+    if (one.path == other.path) return true;
+    return !one.run_id.empty() && one.run_id == other.run_id &&
+           one.process.pid == other.process.pid && one.process.host == other.process.host &&
+           one.end - one.start == other.end - other.start;
+  });
+}
+
+void AddCautions(const ComparedRun& before, const ComparedRun& after, proto::Comparison& to) {
+  BetweenRuns(before, after, to);
+  OfOne(before, "before", to);
+  OfOne(after, "after", to);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// That noise is not taken for a change, nor a change for noise: runs of one program that differ in
+// jitter, correlated noise, drift, outliers and slow spells, and runs that are truly slower.
+#include <gtest/gtest.h>
+
+#include "analyzer/compare/gate.h"
+#include "analyzer/compare/noisy_training.h"
+#include "analyzer/verdict/simulated_ranks.h"
+
+namespace traceinject {
+namespace {
+
+constexpr int kSeeds = 100;
+
+TrainingPlan Plan() {
+  TrainingPlan plan;
+  plan.steps = 60;
+  plan.layers = 5;
+  plan.kernels = 4;
+  plan.kernel_ns = 500'000;
+  // The loss is read, so that marks of steps on the host are where steps end on the GPU.
+  plan.items_per_step = 1;
+  return plan;
+}
+
+struct Outcomes {
+  int failed = 0;         // the gate on the time of a step
+  int no_difference = 0;  // as the comparison says
+  int negligible = 0;
+  int slower = 0;
+  int false_kernels = 0;  // runs with at least one kernel that is told to have changed
+};
+
+// Of `make(seed)` for the baseline and `changed(seed)` for the run.
+template <typename Make, typename Changed>
+Outcomes Play(Make make, Changed changed) {
+  Outcomes outcomes;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Run before = make(2 * seed), after = changed(2 * seed + 1);
+    ComparedRun baseline = PrepareRun(before, {}), run = PrepareRun(after, {});
+    GateOptions options;
+    options.compared = {FindFigure("step_ms")};
+    if (!JudgeRun(run, &baseline, options).passed()) ++outcomes.failed;
+    const Comparison comparison = CompareRuns(baseline, run);
+    if (comparison.outcome() == "no difference") ++outcomes.no_difference;
+    if (comparison.outcome() == "negligible") ++outcomes.negligible;
+    if (comparison.outcome() == "slower") ++outcomes.slower;
+    if (comparison.kernels().rows_size() > 0) ++outcomes.false_kernels;
+  }
+  testing::Test::RecordProperty("failed", outcomes.failed);
+  testing::Test::RecordProperty("no_difference", outcomes.no_difference);
+  testing::Test::RecordProperty("negligible", outcomes.negligible);
+  testing::Test::RecordProperty("slower", outcomes.slower);
+  printf("failed %d, no difference %d, negligible %d, slower %d, kernels %d\n", outcomes.failed,
+         outcomes.no_difference, outcomes.negligible, outcomes.slower, outcomes.false_kernels);
+  return outcomes;
+}
+
+Run Usual(std::uint64_t seed) { return NoisyTraining(Plan(), {}, seed); }
+
+TEST(NoiseTest, RunsOfOneProgramPass) {
+  const Outcomes outcomes = Play(Usual, Usual);
+  EXPECT_EQ(outcomes.failed, 0);
+  EXPECT_GE(outcomes.no_difference + outcomes.negligible, 95);
+}
+
+TEST(NoiseTest, SlowerKernelsAreFound) {
+  TrainingPlan plan = Plan();
+  plan.kernel_ns += plan.kernel_ns / 20;
+  const Outcomes outcomes =
+      Play(Usual, [&](std::uint64_t seed) { return NoisyTraining(plan, {}, seed); });
+  EXPECT_GE(outcomes.failed, 95);
+  EXPECT_GE(outcomes.slower, 95);
+}
+
+TEST(NoiseTest, PausesThatRecurAreFound) {
+  TrainingPlan plan = Plan();
+  plan.collect_every = 5;
+  plan.collect_ns = 10'000'000;
+  const Outcomes outcomes =
+      Play(Usual, [&](std::uint64_t seed) { return NoisyTraining(plan, {}, seed); });
+  EXPECT_GE(outcomes.failed, 95);
+}
+
+TEST(NoiseTest, WithoutNoiseASmallChangeIsSeen) {
+  const StepNoise calm = {
+      .jitter = 0.002, .correlated = 0, .drift = 0, .outlier_chance = 0, .spell_chance = 0};
+  TrainingPlan plan = Plan();
+  plan.kernel_ns += plan.kernel_ns / 50;
+  const auto usual = [&](std::uint64_t seed) { return NoisyTraining(Plan(), calm, seed); };
+  const Outcomes slower =
+      Play(usual, [&](std::uint64_t seed) { return NoisyTraining(plan, calm, seed); });
+  EXPECT_EQ(slower.slower, kSeeds);
+  // Within the tolerance.
+  EXPECT_EQ(slower.failed, 0);
+  EXPECT_GE(Play(usual, usual).no_difference, 95);
+}
+
+Run Ranks(const std::vector<RankPlan>& plans, std::uint64_t seed) {
+  Run run = RunOfRanks(plans);
+  const StepNoise noise = {.outlier_chance = 0.01, .spell_chance = 0};
+  const TimeWarp warp(run.ranks[0].step_marks.time, NoiseFactors(noise, seed).Draw(kRankSteps));
+  for (Rank& rank : run.ranks) {
+    rank.path = "run" + std::to_string(seed) + std::to_string(*rank.rank) + ".db";
+    warp.Apply(rank);
+  }
+  return run;
+}
+
+TEST(NoiseTest, Ranks) {
+  const auto usual = [](std::uint64_t seed) { return Ranks({{}, {}, {}, {}}, seed); };
+  const Outcomes same = Play(usual, usual);
+  EXPECT_EQ(same.failed, 0);
+  EXPECT_GE(same.no_difference + same.negligible, 95);
+  RankPlan late;
+  late.more_ns = 600'000;
+  const Outcomes slower = Play(usual, [&](std::uint64_t seed) {
+    return Ranks({{}, {}, late, {}}, seed);
+  });
+  EXPECT_GE(slower.failed, 95);
+}
+
+}  // namespace
+}  // namespace traceinject
