@@ -23,15 +23,4 @@ const proto::DeviceReport* JudgedDeviceReport(const proto::Report& report) {
   return devices.empty() ? nullptr : &devices[0];
 }
 
-std::string MarkOf(std::string_view part) {
-  std::string mark;
-  for (const char letter : part) {
-    if (letter >= 'a' && letter <= 'z')
-      mark += letter;
-    else if (!mark.empty() && mark.back() != '-')
-      mark += '-';
-  }
-  return mark;
-}
-
 }  // namespace traceinject

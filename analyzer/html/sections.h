@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analyzer/html/html_page.h"
+#include "analyzer/html/marks.h"
 #include "analyzer/html/markup.h"
 #include "analyzer/report/text_sections.h"
 #include "schemas/ranks.pb.h"
@@ -43,9 +44,6 @@ class Reused {
 // Of the GPU that the verdict is about, else of the first; null: there is none.
 const proto::DeviceSteps* JudgedSteps(const proto::Report& report);
 const proto::DeviceReport* JudgedDeviceReport(const proto::Report& report);
-
-// The class of the style sheet for a part of the time: "idle-data-wait" of "idle: data wait".
-std::string MarkOf(std::string_view part);
 
 // Always there, at the top.
 void WriteVerdictSection(const HtmlReport& to);

@@ -54,9 +54,6 @@ Bar WholeWindow(const proto::DeviceReport& device) {
   return bar;
 }
 
-// Of a bar: smaller parts are hardly seen. Pointed at, they have their names.
-constexpr double kLeastInLegend = 0.005;
-
 // In the order in which parts are drawn, each once.
 std::vector<LegendEntry> LegendOf(const std::vector<Bar>& bars) {
   std::vector<LegendEntry> legend;
@@ -65,7 +62,7 @@ std::vector<LegendEntry> LegendOf(const std::vector<Bar>& bars) {
     double sum = 0;
     for (const BarPart& part : bar.parts) sum += part.amount;
     for (const BarPart& part : bar.parts) {
-      if (part.amount >= kLeastInLegend * sum && known.insert(part.mark).second)
+      if (IsSeen(part.amount, sum) && known.insert(part.mark).second)
         legend.push_back({part.mark, part.text});
     }
   }

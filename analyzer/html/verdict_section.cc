@@ -7,6 +7,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/html/bars.h"
+#include "analyzer/html/document.h"
 #include "analyzer/html/sections.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/report/verdict_sentences.h"
@@ -16,15 +17,6 @@ namespace traceinject {
 namespace {
 
 constexpr int kMostSavings = 8;
-
-void WriteTile(Markup& out, const std::string& name, const std::string& value,
-               const std::string& below) {
-  const auto tile = out.Open("div", {{"class", "tile"}});
-  out.Leaf("dt", name);
-  const auto about = out.Open("dd");
-  out.Leaf("b", value);
-  if (!below.empty()) out.Leaf("span", below);
-}
 
 // How much of what the GPUs could do is done, and what it would be without the cause.
 void WriteUtilisation(const HtmlReport& to) {

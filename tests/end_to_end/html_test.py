@@ -28,6 +28,10 @@ class WithPages(unittest.TestCase):
         cls.one = cls.page_of("one", RECORDINGS / "slow_loader_h200.db.zst")
         cls.ranks = cls.page_of("ranks", RECORDINGS / "straggler_gemm_h200")
         cls.hostile = cls.page_of("hostile", cls.hostile_run())
+        cls.diff = cls.folder / "diff.html"
+        ended = cls.analyze("diff", RECORDINGS / "slow_loader_h200.db.zst", RECORDINGS / "slow_loader_fixed_h200.db.zst",
+                            "--format", "html", "-o", cls.diff)
+        assert ended.returncode == 0, ended
 
     @classmethod
     def analyze(cls, *arguments):
@@ -55,7 +59,7 @@ class WithPages(unittest.TestCase):
 
 class Page(WithPages):
     def test_one_file_that_is_well_formed_and_refers_to_nothing(self):
-        for path in (self.one, self.ranks, self.hostile):
+        for path in (self.one, self.ranks, self.hostile, self.diff):
             text = path.read_text(encoding="utf-8")
             self.assertLess(len(text), 500_000)
             self.assertNotRegex(text, r"https?://|url\(|@import")
@@ -92,7 +96,7 @@ class PageInBrowser(WithPages):
             ".map(row => row.cells[arguments[1]].dataset.v ?? row.cells[arguments[1]].textContent)", table, number)
 
     def test_no_complaint_and_nothing_beyond_the_edge(self):
-        for path in (self.one, self.ranks, self.hostile):
+        for path in (self.one, self.ranks, self.hostile, self.diff):
             for width in WIDTHS:
                 for dark in (False, True):
                     with self.subTest(page=path.name, width=width, dark=dark):
