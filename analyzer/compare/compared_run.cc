@@ -10,11 +10,12 @@
 namespace traceinject {
 namespace {
 
-// Irregular steps are no accident: so many at a steady distance, or this share of all steps.
+// Irregular steps are no accident: so many at a steady distance, or of all steps this share by
+// spells or by steps.
 constexpr std::size_t kFewestIrregular = 3;
 constexpr double kLeastDistance = 3;  // steps
 constexpr double kSteady = 0.1;       // of the distance
-constexpr double kOften = 0.1;
+constexpr double kOften = 0.1, kMuch = 0.25;
 constexpr char kNoSteps[] = "whole window";
 
 std::optional<int> IndexOf(const Report& report, const std::string& label) {
@@ -35,6 +36,15 @@ bool IsSteady(const std::vector<int>& rows) {
   return true;
 }
 
+// Neighbouring rows are one spell.
+std::size_t Spells(const std::vector<int>& rows) {
+  std::size_t spells = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (i == 0 || rows[i] != rows[i - 1] + 1) ++spells;
+  }
+  return spells;
+}
+
 // Whether irregular steps are the program's own.
 bool HasRecurring(const ComparedRun& side) {
   const auto& steps = side.device_steps().steps();
@@ -43,7 +53,9 @@ bool HasRecurring(const ComparedRun& side) {
     if (steps[row].kind() == "irregular") rows.push_back(row);
   }
   if (rows.size() < kFewestIrregular) return false;
-  return static_cast<double>(rows.size()) >= kOften * steps.size() || IsSteady(rows);
+  const double count = steps.size();
+  return static_cast<double>(rows.size()) >= kMuch * count ||
+         static_cast<double>(Spells(rows)) >= kOften * count || IsSteady(rows);
 }
 
 void ChooseSteps(ComparedRun& side, bool irregular_too) {

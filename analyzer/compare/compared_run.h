@@ -2,9 +2,9 @@
 // A run as one side of a comparison: its report, and the GPU and the steps that are compared.
 //
 // Compared are regular steps. Irregular ones take part where either run has them at a steady
-// distance, or for a tenth of its steps: then the program makes them. Fewer say more about the
-// machine than about the program, and would hide a change. Warm-up, evaluation and checkpoints
-// never take part: how many a recording holds is chance.
+// distance, as often as every tenth step, or for a quarter of its steps: then the program makes
+// them. Fewer, and those of a slow spell, say more about the machine, and would hide a change.
+// Warm-up, evaluation and checkpoints never take part: how many a recording holds is chance.
 #pragma once
 
 #include <optional>

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kFewestBlocks = 6;
 constexpr double kOutside = 0.05;  // of a 95 % interval
 constexpr double kMostCorrelation = 0.9;
+constexpr double kSpare = 0.4;  // standard errors
 
 // How far a mean may be off.
 struct MeanError {
@@ -53,7 +54,8 @@ MeanError ErrorOfBlocks(const std::vector<double>& values, std::size_t block) {
 
 // How much neighbours have in common: lag-1 autocorrelation, without what a short series
 // underestimates it by (Marriott, Pope, Bias in the estimation of autocorrelations, Biometrika 41,
-// 1954). From 0 to kMostCorrelation.
+// 1954), and with a part of its standard error on top, as it may well be larger. From 0 to
+// kMostCorrelation.
 double Autocorrelation(const std::vector<double>& values) {
   const double count = static_cast<double>(values.size()), middle = Mean(values);
   double square = 0, product = 0;
@@ -63,7 +65,8 @@ double Autocorrelation(const std::vector<double>& values) {
   }
   if (square <= 0) return 0;
   const double found = product / square;
-  return std::clamp(found + (1 + 4 * found) / count, 0.0, kMostCorrelation);
+  return std::clamp(found + (1 + 4 * found) / count + kSpare / std::sqrt(count), 0.0,
+                    kMostCorrelation);
 }
 
 // As if each value held a share of the one before: so many fewer of them are independent.
