@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <limits>
-
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/mfu_options.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/run_options.h"
+#include "analyzer/html/page_options.h"
 #include "analyzer/html/write_html.h"
 #include "analyzer/verdict/add_verdict.h"
 
@@ -24,17 +23,6 @@ constexpr char kExamples[] =
     "  analyze html run.db --steps 10..20 -o part.html  only these steps\n"
     "  analyze html run.db --params 6.7B --tokens-per-step 4M -o report.html\n"
     "                                                   with model FLOPs utilisation\n";
-
-// For the charts; the page itself is bounded.
-constexpr std::size_t kKernels = 250, kGaps = 50;
-
-ReportOptions WithAllThatIsDrawn(ReportOptions options) {
-  options.top_kernels = kKernels;
-  options.longest_gaps = kGaps;
-  options.step_rows = std::numeric_limits<std::size_t>::max();
-  options.gap_causes = options.memory = options.device_samples = true;
-  return options;
-}
 
 }  // namespace
 
@@ -54,8 +42,7 @@ int RunHtml(const std::vector<std::string>& arguments) {
   }
   const auto run = LoadOrExplain(options);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-  const RankedReport found =
-      BuildRankedReport(std::get<Run>(run), WithAllThatIsDrawn(options.report));
+  const RankedReport found = BuildRankedReport(std::get<Run>(run), ForPage(options.report));
   return WriteOrExplain(kProgram, options.output, WriteHtml(found.report, found.ranks));
 }
 

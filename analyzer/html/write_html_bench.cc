@@ -3,9 +3,9 @@
 // counter.
 #include <benchmark/benchmark.h>
 
-#include <limits>
 #include <string>
 
+#include "analyzer/html/page_options.h"
 #include "analyzer/html/write_html.h"
 #include "analyzer/verdict/add_verdict.h"
 #include "analyzer/verdict/simulated_training.h"
@@ -20,10 +20,7 @@ void BM_WriteHtml(benchmark::State& state) {
   Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
   const auto events = static_cast<double>(2 * run.ranks[0].api.size());
-  ReportOptions options;
-  options.step_rows = std::numeric_limits<std::size_t>::max();
-  options.gap_causes = options.memory = options.device_samples = true;
-  const RankedReport found = BuildRankedReport(run, options);
+  const RankedReport found = BuildRankedReport(run, ForPage({}));
   std::size_t bytes = 0;
   for (auto _ : state) bytes = WriteHtml(found.report, found.ranks).size();
   state.counters["bytes"] = static_cast<double>(bytes);

@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <set>
 #include <string>
 
+#include "analyzer/html/page_options.h"
 #include "analyzer/html/style_css.h"
 #include "analyzer/html/well_formed.h"
 #include "analyzer/report/sample_runs.h"
@@ -22,10 +22,8 @@ namespace {
 
 ReportOptions AllThatIsDrawn() {
   ReportOptions options;
-  options.step_rows = std::numeric_limits<std::size_t>::max();
-  options.gap_causes = options.memory = options.device_samples = true;
   options.mfu.flops_per_step = 4e12;
-  return options;
+  return ForPage(options);
 }
 
 std::string PageOf(const Run& run) {

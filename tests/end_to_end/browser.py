@@ -4,6 +4,7 @@
 import base64
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -58,8 +59,8 @@ class Browser:
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline and self.driver.poll() is None:
             text = (self.folder / "driver.log").read_text()
-            if " on port " in text.split("Starting ChromeDriver", 1)[-1] and "successfully on port" in text:
-                return int(text.rsplit("successfully on port ", 1)[1].split(".")[0])
+            if started := re.search(r"started successfully on port (\d+)", text):
+                return int(started.group(1))
             time.sleep(0.05)
         raise RuntimeError("chromedriver did not start: " + (self.folder / "driver.log").read_text())
 
