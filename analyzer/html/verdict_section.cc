@@ -53,7 +53,8 @@ void WriteTiles(const HtmlReport& to) {
               FormatTime(unrecorded_ns) + " → " + FormatTime(verdict.new_step_ns()),
               "now → without " + LabelOn(verdict));
   } else if (verdict.has_step_ns()) {
-    WriteTile(to.out, step + " time", FormatTime(unrecorded_ns),
+    // As recorded: so the sentence above says.
+    WriteTile(to.out, step + " time", FormatTime(verdict.step_ns()),
               verdict.steps() > 0 ? fmt::format("mean of {}", Plural(verdict.steps(), "step"))
                                   : std::string());
   }

@@ -115,6 +115,19 @@ TEST(WriteHtmlTest, VerdictComesFirstInTheWordsOfTheTextReport) {
   EXPECT_NE(read.text.find(sentence), std::string::npos) << sentence;
 }
 
+TEST(WriteHtmlTest, AHealthyRunHasTheStepTimeOfItsSentence) {
+  proto::Report report;
+  proto::Verdict& verdict = *report.mutable_verdict();
+  verdict.set_label("compute_bound");
+  verdict.set_steps(40);
+  verdict.set_step_ns(40'230'000);
+  verdict.set_recording_ns(230'000);
+  const ReadPage page = Read(WriteHtml(report, {}));
+  EXPECT_NE(page.text.find("would save 5 % of the step of 40.23 ms"), std::string::npos);
+  EXPECT_NE(page.text.find("40.23\u00A0ms"), std::string::npos);
+  EXPECT_EQ(page.text.find("40.00"), std::string::npos);
+}
+
 TEST(WriteHtmlTest, CanBeReadWithoutSeeingIt) {
   for (const traceinject::Run& run : {SampleRun(), SlowLoader()}) {
     const ReadPage page = Read(PageOf(run));
