@@ -164,6 +164,7 @@ class PageInBrowser(WithPages):
         self.browser.devtools("Emulation.setEmulatedMedia", media="print")
         self.assertEqual(self.browser.run(ground), "rgb(255, 255, 255)")
         self.assertEqual(self.browser.run("return getComputedStyle(document.getElementById('theme')).display"), "none")
+        self.assertEqual(self.browser.run("return getComputedStyle(document.querySelector('th button')).display"), "contents")
         self.browser.devtools("Emulation.setEmulatedMedia", media="")
 
     def test_the_verdict_is_on_the_first_screen(self):
