@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <cstdio>
 #include <filesystem>
 
@@ -14,8 +14,9 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 24> kCommands = {{
+constexpr Command kCommands[] = {
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
+    {"html", "the report as one page with charts: analyze html run.db -o report.html", RunHtml},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
     {"gaps", "all idle times of the GPUs: when, how long, why, what ended them", RunGaps},
@@ -46,7 +47,7 @@ constexpr std::array<Command, 24> kCommands = {{
     {"watch", "the last seconds of a run while it is recorded: analyze watch run.db", RunWatch},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
     {"trigger", "start and stop recording while the program runs", RunTrigger},
-}};
+};
 
 std::string Help() {
   TableText table;
@@ -110,9 +111,9 @@ int Analyze(const std::vector<std::string>& arguments) {
     return kReported;
   }
   if (first == "--version") return ShowVersion();
-  const auto command = std::find_if(kCommands.begin(), kCommands.end(),
+  const auto command = std::find_if(std::begin(kCommands), std::end(kCommands),
                                     [&](const Command& c) { return c.name == first; });
-  if (command != kCommands.end()) return command->run({arguments.begin() + 1, arguments.end()});
+  if (command != std::end(kCommands)) return command->run({arguments.begin() + 1, arguments.end()});
   if (!first.starts_with("-") && !LooksLikePath(first)) {
     std::vector<std::string_view> names;
     for (const Command& known : kCommands) names.push_back(known.name);

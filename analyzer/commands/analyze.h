@@ -51,6 +51,7 @@ int RunInfo(const std::vector<std::string>& arguments);
 int RunExport(const std::vector<std::string>& arguments);
 int RunServe(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
+int RunHtml(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);
 int RunPreload(const std::vector<std::string>& arguments);
 int RunWatch(const std::vector<std::string>& arguments);

@@ -9,6 +9,7 @@
 #include "analyzer/commands/run_options.h"
 #include "analyzer/compare/compare_runs.h"
 #include "analyzer/compare/text_comparison.h"
+#include "analyzer/html/write_comparison_html.h"
 #include "analyzer/report/json.h"
 #include "analyzer/report/pb.h"
 
@@ -31,6 +32,7 @@ constexpr char kExamples[] =
     "  analyze diff a.db b.db --steps 10..40            these steps of both\n"
     "  analyze diff a.db b.db --format json             for programs; fields as in "
     "comparison.proto\n"
+    "  analyze diff a.db b.db --format html -o diff.html  a page that needs nothing else\n"
     "  analyze gate b.db --baseline a.db                fail where b is slower\n";
 
 struct Options {
@@ -48,8 +50,9 @@ void Describe(CLI::App& app, Options& options) {
       ->description(
           "two runs: each a recording, a name that stands for run.rank*.db, a folder, or "
           "a trace of PyTorch's profiler");
-  app.add_option("--format", options.format, "text, json or pb (binary Protocol Buffers)")
-      ->check(CLI::IsMember({"text", "json", "pb"}))
+  app.add_option("--format", options.format,
+                 "text, json, pb (binary Protocol Buffers) or html (a page)")
+      ->check(CLI::IsMember({"text", "json", "pb", "html"}))
       ->capture_default_str();
   app.add_option("--top", options.rows, "rows of the tables of kernels and communication, in text")
       ->check(WholeNumberFrom(0))
@@ -60,6 +63,7 @@ void Describe(CLI::App& app, Options& options) {
 Result<std::string> Render(const Comparison& found, const Options& options) {
   if (options.format == "json") return WriteJson(found);
   if (options.format == "pb") return WritePb(found);
+  if (options.format == "html") return WriteComparisonHtml(found);
   const PageStyle style = StyleOf(options.run);
   TextPage page(style.color, style.width);
   WriteComparison(found, options.rows, page);

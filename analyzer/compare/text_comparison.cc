@@ -82,7 +82,7 @@ std::string Waterfall(const proto::Comparison& found) {
                      SignedTime(others_ns), FormatTime(step.after_ns()));
 }
 
-void WriteParts(const proto::Comparison& found, TextPage& page) {
+void WriteParts(const proto::Comparison& found, ReportPage& page) {
   if (!found.has_step_ns()) return;
   page.Heading("A mean step");
   Rows rows = {{"", "before", "after", "change", "95 % interval"}};
@@ -98,7 +98,7 @@ void WriteParts(const proto::Comparison& found, TextPage& page) {
   }
 }
 
-void WriteCauses(const proto::Comparison& found, TextPage& page) {
+void WriteCauses(const proto::Comparison& found, ReportPage& page) {
   if (found.causes_size() == 0) return;
   page.Heading("What each cause costs a step (they overlap: do not add them)");
   const auto time = [](bool known, std::int64_t ns) { return known ? FormatTime(ns) : "none"; };
@@ -141,10 +141,7 @@ void WriteKernels(const proto::Comparison& found, std::size_t rows, TextPage& pa
   const proto::KernelChanges& kernels = found.kernels();
   if (kernels.compared() == 0) return;
   page.Heading("Kernels, by their change in a step");
-  page.Sentence(fmt::format(
-      "{} by name, grid and block; no change seen in {} of them ({} together); all together {}",
-      Plural(kernels.compared(), "kernel"), kernels.unchanged(),
-      SignedTime(kernels.unchanged_net_ns()), SignedTime(kernels.net_ns())));
+  page.Sentence(KernelChangesSentence(kernels));
   std::vector<std::string> names;
   for (int i = 0; i < std::min(kernels.rows_size(), static_cast<int>(rows)); ++i)
     names.push_back(kernels.rows(i).name());
@@ -165,7 +162,7 @@ std::string Rate(bool known, double gb_per_s) {
   return known ? fmt::format("{:.1f}", gb_per_s) : "";
 }
 
-void WriteCollectives(const proto::Comparison& found, std::size_t most, TextPage& page) {
+void WriteCollectives(const proto::Comparison& found, std::size_t most, ReportPage& page) {
   if (found.collectives_size() == 0) return;
   page.Heading("Communication in a step, before -> after");
   Rows rows = {{"function", "ranks", "message", "count", "kernel time", "exposed", "busbw GB/s",
@@ -188,7 +185,7 @@ void WriteCollectives(const proto::Comparison& found, std::size_t most, TextPage
 }
 
 // Those that are known of both and differ, or of one.
-void WriteFigures(const proto::Comparison& found, TextPage& page) {
+void WriteFigures(const proto::Comparison& found, ReportPage& page) {
   Rows rows = {{"", "before", "after"}};
   for (const proto::FigureChange& figure : found.figures()) {
     if (!figure.has_before() && !figure.has_after()) continue;
@@ -202,7 +199,7 @@ void WriteFigures(const proto::Comparison& found, TextPage& page) {
   page.Table(rows, 1, 2);
 }
 
-void WriteSettings(const proto::Comparison& found, TextPage& page) {
+void WriteSettings(const proto::Comparison& found, ReportPage& page) {
   page.Heading("What else differs");
   if (found.settings_size() == 0) page.Sentence("nothing that was recorded");
   for (const proto::SettingChange& setting : found.settings()) {
@@ -218,16 +215,32 @@ std::string SignedTime(std::int64_t time_ns) {
   return (time_ns > 0 ? "+" : "") + FormatTime(time_ns);
 }
 
-void WriteComparison(const proto::Comparison& found, std::size_t rows, TextPage& page) {
-  WriteHead(found, page);
+std::string KernelChangesSentence(const proto::KernelChanges& kernels) {
+  return fmt::format(
+      "{} by name, grid and block; no change seen in {} of them ({} together); all together {}",
+      Plural(kernels.compared(), "kernel"), kernels.unchanged(),
+      SignedTime(kernels.unchanged_net_ns()), SignedTime(kernels.net_ns()));
+}
+
+void WriteComparedSteps(const proto::Comparison& found, ReportPage& page) {
   WriteParts(found, page);
   WriteCauses(found, page);
-  WriteKernels(found, rows, page);
-  WriteCollectives(found, rows, page);
+}
+
+void WriteComparedSurroundings(const proto::Comparison& found, std::size_t collectives,
+                               ReportPage& page) {
+  WriteCollectives(found, collectives, page);
   WriteFigures(found, page);
   WriteSettings(found, page);
   page.Line("");
   page.Sentence(found.method(), 0);
+}
+
+void WriteComparison(const proto::Comparison& found, std::size_t rows, TextPage& page) {
+  WriteHead(found, page);
+  WriteComparedSteps(found, page);
+  WriteKernels(found, rows, page);
+  WriteComparedSurroundings(found, rows, page);
 }
 
 }  // namespace traceinject

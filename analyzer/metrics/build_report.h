@@ -42,6 +42,7 @@ struct ReportOptions {
   bool gap_causes = false;       // Gap.causes
   bool memory = false;           // Run.allocation_calls and DeviceReport.memory_samples
   bool nvtx_ranges = false;      // Report.nvtx_ranges
+  bool device_samples = false;   // DeviceReport.device_samples
   bool by_communicator = false;  // rows of Nccl are told apart by communicator, too
   MfuOptions mfu;
   // Once true, what is left is not worked out: the report is of no use. It takes as long as the

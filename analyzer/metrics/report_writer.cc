@@ -440,6 +440,8 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
     WriteTelemetry(*found.rank, found.device->ordinal, *found.telemetry, *to.mutable_telemetry());
   if (found.rank->memory.size() > 0) MemoryOf(found.memory, *to.mutable_memory_calls());
   if (options_.memory) SamplesOfMemory(found, to);
+  if (options_.device_samples)
+    WriteDeviceSamples(found.device->samples, found.window.time, origin_, to);
   JoinOf(found.join, *to.mutable_join());
 }
 

@@ -124,7 +124,10 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report) {
         device.clear_link_findings();
       if (withheld.figures != Figures::kLinks && withheld.figures != Figures::kSteps)
         device.clear_longest_gaps();
-      if (withheld.figures == Figures::kTimes) device.clear_memory_samples();
+      if (withheld.figures == Figures::kTimes) {
+        device.clear_memory_samples();
+        device.clear_device_samples();
+      }
     }
   }
 }

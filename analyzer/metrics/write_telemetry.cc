@@ -78,4 +78,17 @@ void WriteTelemetry(const Rank& rank, int ordinal, const Telemetry& from, proto:
   SetIf(from.ecc_uncorrected, [&](std::int64_t v) { to.set_ecc_uncorrected(v); });
 }
 
+void WriteDeviceSamples(const DeviceSamples& from, Interval window, TimeNs origin,
+                        proto::DeviceReport& to) {
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from.time[i] < window.start || from.time[i] >= window.end) continue;
+    proto::DeviceSample& one = *to.add_device_samples();
+    one.set_time_ns(from.time[i] - origin);
+    if (from.sm_clock_mhz[i] >= 0) one.set_sm_clock_mhz(from.sm_clock_mhz[i]);
+    if (from.power_mw[i] >= 0) one.set_power_w(from.power_mw[i] * 1e-3);
+    if (from.temperature_c[i] >= 0) one.set_temperature_c(from.temperature_c[i]);
+    if (from.memory_used_bytes[i] >= 0) one.set_memory_used_bytes(from.memory_used_bytes[i]);
+  }
+}
+
 }  // namespace traceinject

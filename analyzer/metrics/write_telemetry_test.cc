@@ -34,5 +34,25 @@ TEST(WriteTelemetry, LimitsComeFromTheFactsOfTheDevice) {
   EXPECT_FALSE(to.has_ecc_uncorrected());
 }
 
+TEST(WriteTelemetry, SamplesOfTheWindow) {
+  DeviceSamples samples;
+  for (const TimeNs time : {900, 1000, 1500, 2000}) {
+    samples.time.push_back(time);
+    samples.sm_clock_mhz.push_back(1980);
+    samples.power_mw.push_back(time == 1000 ? 250'500 : -1);
+    samples.temperature_c.push_back(-1);
+    samples.memory_used_bytes.push_back(time);
+  }
+  proto::DeviceReport to;
+  WriteDeviceSamples(samples, {1000, 2000}, 400, to);
+  ASSERT_EQ(to.device_samples_size(), 2);
+  EXPECT_EQ(to.device_samples(0).time_ns(), 600);
+  EXPECT_EQ(to.device_samples(0).sm_clock_mhz(), 1980);
+  EXPECT_DOUBLE_EQ(to.device_samples(0).power_w(), 250.5);
+  EXPECT_FALSE(to.device_samples(0).has_temperature_c()) << "not told";
+  EXPECT_FALSE(to.device_samples(1).has_power_w());
+  EXPECT_EQ(to.device_samples(1).memory_used_bytes(), 1500);
+}
+
 }  // namespace
 }  // namespace traceinject

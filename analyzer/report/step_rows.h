@@ -26,6 +26,9 @@ inline std::vector<StepRow> StepRows(const proto::Report& report) {
   return rows;
 }
 
+// These rows as `analyze steps` shows them.
+Table StepTableOf(const std::vector<StepRow>& rows);
+
 // Idle time of a cause; not known where causes are withheld.
 inline Cell IdleBy(const StepRow& row, std::string_view cause) {
   if (row.step.idle().empty() && row.step.idle_ns() > 0) return Cell();

@@ -84,9 +84,9 @@ constexpr ColumnOf<StepRow> kColumns[] = {
 
 std::vector<TableColumn> StepColumns() { return ColumnsOf<StepRow>(kColumns); }
 
-Table StepTable(const proto::Report& report) {
-  return TableOf<StepRow>(kColumns, StepRows(report));
-}
+Table StepTableOf(const std::vector<StepRow>& rows) { return TableOf<StepRow>(kColumns, rows); }
+
+Table StepTable(const proto::Report& report) { return StepTableOf(StepRows(report)); }
 
 std::int64_t StepRowsThatThereAre(const proto::Report& report) {
   std::int64_t rows = 0;

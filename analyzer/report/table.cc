@@ -49,12 +49,6 @@ std::string NumberText(const Cell& cell, Unit unit) {
   }
 }
 
-std::string CellText(const Cell& cell, Unit unit) {
-  if (std::holds_alternative<std::monostate>(cell)) return "-";
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
-  return NumberText(cell, unit);
-}
-
 // A column of the text: its title, then a line for each row.
 struct TextColumn {
   TableColumn column;
@@ -102,24 +96,6 @@ std::optional<TextColumn> Bars(const Table& table) {
     return bars;
   }
   return std::nullopt;
-}
-
-// Unless they were asked for, columns that tell nothing are only in the way.
-bool IsShown(const Table& table, std::size_t column, const TableTextOptions& options) {
-  if (options.all_columns) return true;
-  const auto any_row = [&](auto is) {
-    return std::any_of(table.rows.begin(), table.rows.end(),
-                       [&](const auto& row) { return is(row[column]); });
-  };
-  switch (table.columns[column].shown) {
-    case Shown::kOnRequest:
-      return false;
-    case Shown::kIfRowsDiffer:
-      return any_row([&](const Cell& cell) { return cell != table.rows.front()[column]; });
-    default:
-      return any_row(
-          [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); });
-  }
 }
 
 // Chooses what the text shows.
@@ -255,6 +231,29 @@ std::vector<std::string> WriteTable(const Table& table, const TableTextOptions& 
       dropped.emplace_back(table.columns[column].name);
   }
   return dropped;
+}
+
+std::string CellText(const Cell& cell, Unit unit) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  return NumberText(cell, unit);
+}
+
+bool IsShown(const Table& table, std::size_t column, const TableTextOptions& options) {
+  if (options.all_columns) return true;
+  const auto any_row = [&](auto is) {
+    return std::any_of(table.rows.begin(), table.rows.end(),
+                       [&](const auto& row) { return is(row[column]); });
+  };
+  switch (table.columns[column].shown) {
+    case Shown::kOnRequest:
+      return false;
+    case Shown::kIfRowsDiffer:
+      return any_row([&](const Cell& cell) { return cell != table.rows.front()[column]; });
+    default:
+      return any_row(
+          [](const Cell& cell) { return !std::holds_alternative<std::monostate>(cell); });
+  }
 }
 
 std::string ColumnHelp(std::span<const TableColumn> columns) {

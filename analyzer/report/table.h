@@ -116,6 +116,11 @@ struct TableTextOptions {
 std::vector<std::string> WriteTable(const Table& table, const TableTextOptions& options,
                                     TextPage& page);
 
+// As the text shows it; "-": not known.
+std::string CellText(const Cell& cell, Unit unit);
+// Whether the column tells anything: unless it was asked for, it is only in the way else.
+bool IsShown(const Table& table, std::size_t column, const TableTextOptions& options = {});
+
 // "name  what it is", for --help.
 std::string ColumnHelp(std::span<const TableColumn> columns);
 

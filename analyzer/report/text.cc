@@ -101,16 +101,18 @@ Repeated<proto::RankFinding> FindingsBesideVerdict(TextReport& to) {
 }  // namespace
 
 std::string WriteVerdictText(const proto::Report& report, const TextOptions& options) {
-  TextReport to{report, options, TextPage(options.color, options.width)};
+  TextPage page(options.color, options.width);
+  TextReport to{report, options, page};
   WriteHungRun(to);
   WriteVerdict(to);
-  return to.page.text();
+  return page.text();
 }
 
 std::string WriteText(const proto::Report& report, const TextOptions& options) {
-  TextReport to{report, options, TextPage(options.color, options.width)};
+  TextPage page(options.color, options.width);
+  TextReport to{report, options, page};
   const bool several = to.report.devices().size() > 1;
-  to.page.Text(WriteVerdictText(report, options));
+  page.Text(WriteVerdictText(report, options));
   if (!report.rank_findings().empty()) {
     to.page.Heading("Between ranks (more: analyze ranks)");
     WriteRankFindings(FindingsBesideVerdict(to), to.page);
@@ -175,7 +177,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
   WriteRecordingCosts(to);
   WriteHealth(to);
   WriteTrust(to);
-  return to.page.text();
+  return page.text();
 }
 
 }  // namespace traceinject

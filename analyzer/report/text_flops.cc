@@ -4,6 +4,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/report/text_sections.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {
@@ -21,6 +22,9 @@ void WriteStepFlops(TextReport& to, const proto::MatrixProducts& products) {
   if (products.has_peak_share()) {
     text += fmt::format(": hardware FLOPs utilisation (HFU) at least {}",
                         Percent(products.peak_share(), 1));
+    const proto::Verdict& verdict = to.report.verdict();
+    if (verdict.has_new_peak_share())
+      text += fmt::format("; {} without {}", Percent(verdict.new_peak_share()), LabelOn(verdict));
   } else if (!products.peak_reason().empty()) {
     text += "; share of the peak unknown: " + products.peak_reason();
   }
@@ -90,9 +94,14 @@ void WriteMfu(TextReport& to) {
   const proto::Mfu& mfu = to.report.mfu();
   to.page.Heading("Model FLOPs utilisation (MFU)");
   if (mfu.has_mfu_percent()) {
-    to.page.Sentence(fmt::format("{:.2f} %: {:.1f} of {:.1f} TFLOPS on each of {}",
-                                 mfu.mfu_percent(), mfu.achieved_tflops_per_device(),
-                                 mfu.peak_tflops_per_device(), Plural(mfu.devices(), "GPU")));
+    const proto::Verdict& verdict = to.report.verdict();
+    to.page.Sentence(fmt::format(
+        "{:.2f} %: {:.1f} of {:.1f} TFLOPS on each of {}{}", mfu.mfu_percent(),
+        mfu.achieved_tflops_per_device(), mfu.peak_tflops_per_device(),
+        Plural(mfu.devices(), "GPU"),
+        verdict.has_new_mfu_percent()
+            ? fmt::format("; {:.2f} % without {}", verdict.new_mfu_percent(), LabelOn(verdict))
+            : std::string()));
     if (mfu.has_percent_at_clock())
       to.page.Sentence(
           fmt::format("{:.2f} % at the clock of {:.0f} MHz that they had while busy; "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the text report is laid out: headings, wrapped sentences, tables.
+// How a report is laid out: headings, sentences, tables; and such a page as text.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,24 @@ inline constexpr std::size_t kTextWidth = 100;
 // Narrower than this, indented sentences would be one word a line.
 inline constexpr std::size_t kLeastTextWidth = 50;
 
-class TextPage {
+// What the sections of a report are written to, whatever it looks like there.
+class ReportPage {
+ public:
+  virtual ~ReportPage() = default;
+
+  virtual void Heading(std::string_view title) = 0;
+  // As it is: it is laid out already.
+  virtual void Line(std::string_view line) = 0;
+  // Further in belongs to the sentence above; one that begins with "- " is an item of a list.
+  virtual void Sentence(std::string_view text, std::size_t indent = 2) = 0;
+  // The first row is the header; columns from `first_right` to `last_right` are aligned right.
+  virtual void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
+                     std::size_t last_right) = 0;
+  // Coloured where colours are on. color: an ANSI number, such as 31 for red.
+  virtual std::string Colored(std::string_view text, int color) const = 0;
+};
+
+class TextPage : public ReportPage {
  public:
   // width: columns that sentences fit into, at least kLeastTextWidth. Tables are as wide as they
   // are.
@@ -22,19 +39,17 @@ class TextPage {
       : color_(color), width_(std::max(width, kLeastTextWidth)) {}
 
   // An empty line and a title.
-  void Heading(std::string_view title);
-  // As it is, with a line end.
-  void Line(std::string_view line);
+  void Heading(std::string_view title) override;
+  // With a line end.
+  void Line(std::string_view line) override;
   // As it is: lines with their ends.
   void Text(std::string_view text) { text_ += text; }
   // Broken at spaces; following lines are indented by two more than the first. Words longer than
   // the line stay whole.
-  void Sentence(std::string_view text, std::size_t indent = 2);
-  // The first row is the header; columns from `first_right` to `last_right` are aligned right.
+  void Sentence(std::string_view text, std::size_t indent = 2) override;
   void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
-             std::size_t last_right);
-  // Coloured where colours are on. color: an ANSI number, such as 31 for red.
-  std::string Colored(std::string_view text, int color) const;
+             std::size_t last_right) override;
+  std::string Colored(std::string_view text, int color) const override;
 
   const std::string& text() const { return text_; }
 

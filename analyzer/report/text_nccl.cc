@@ -29,29 +29,46 @@ std::string ChannelRange(const proto::NcclPath& path) {
 
 }  // namespace
 
-void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
-  if (nccl.kernels() == 0) return to.page.Sentence("no communication kernels");
+void WriteNcclTotals(TextReport& to, const proto::Nccl& nccl) {
   to.page.Sentence(
       fmt::format("{}, {} of them joined to {}{}", Plural(nccl.kernels(), "communication kernel"),
                   FormatCount(nccl.linked_kernels()), Plural(nccl.calls(), "NCCL call"),
                   nccl.other_kernels() > 0
                       ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
                       : ""));
+}
+
+void WriteNcclNotes(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
+  bool latency = false;
+  std::vector<std::string> reasons;
+  for (std::size_t i = 0; i < std::min(rows, static_cast<std::size_t>(nccl.rows_size())); ++i) {
+    const proto::NcclRow& row = nccl.rows(static_cast<int>(i));
+    latency |= row.latency_bound();
+    if (!row.busbw_reason().empty() &&
+        std::find(reasons.begin(), reasons.end(), row.busbw_reason()) == reasons.end()) {
+      reasons.push_back(row.busbw_reason());
+    }
+  }
+  to.page.Sentence(
+      "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "
+      "second), as nccl-tests defines them." +
+      std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
+  if (latency)
+    to.page.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
+  for (const std::string& reason : reasons) to.page.Sentence("busbw unknown: " + reason);
+}
+
+void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
+  if (nccl.kernels() == 0) return to.page.Sentence("no communication kernels");
+  WriteNcclTotals(to, nccl);
   // Only where NCCL told how it carried operations out.
   const bool told = std::any_of(nccl.rows().begin(), nccl.rows().end(),
                                 [](const proto::NcclRow& row) { return row.has_algorithm(); });
   TextRows table = {{"function", "ranks", "message", "count", "bytes", "kernel time", "algbw",
                      "busbw", "transfer"}};
   if (told) table.front().insert(table.front().begin() + 1, "carried out");
-  bool latency = false;
-  std::vector<std::string> reasons;
   for (const proto::NcclRow& row : nccl.rows()) {
     if (table.size() > rows) break;
-    latency |= row.latency_bound();
-    if (!row.busbw_reason().empty() &&
-        std::find(reasons.begin(), reasons.end(), row.busbw_reason()) == reasons.end()) {
-      reasons.push_back(row.busbw_reason());
-    }
     table.push_back(
         {ShortenMiddle(row.function(), 16),
          row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknown,
@@ -65,13 +82,7 @@ void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
   const int columns = told ? 1 : 0;
   if (table.size() > 1) to.page.Table(table, 3 + columns, 8 + columns);
   WriteMore(to, rows, nccl.rows_size());
-  to.page.Sentence(
-      "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "
-      "second), as nccl-tests defines them." +
-      std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
-  if (latency)
-    to.page.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
-  for (const std::string& reason : reasons) to.page.Sentence("busbw unknown: " + reason);
+  WriteNcclNotes(to, nccl, rows);
 }
 
 void WriteRankLink(TextReport& to, const proto::RankLink& link, const std::string& label) {

@@ -3,7 +3,7 @@
 
 namespace traceinject {
 
-void WriteRankFindings(const Repeated<proto::RankFinding>& findings, TextPage& page) {
+void WriteRankFindings(const Repeated<proto::RankFinding>& findings, ReportPage& page) {
   for (const proto::RankFinding& finding : findings) {
     page.Sentence(page.Colored(finding.name(), 1) + ": " + finding.text());
     for (const std::string& evidence : finding.evidence()) page.Sentence("- " + evidence, 4);

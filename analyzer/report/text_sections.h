@@ -21,7 +21,7 @@ namespace traceinject {
 struct TextReport {
   const proto::Report& report;
   const TextOptions& options;
-  TextPage page;
+  ReportPage& page;
 };
 
 using TextRows = std::vector<std::vector<std::string>>;
@@ -41,7 +41,7 @@ void WriteVerdict(TextReport& to);
 
 // text_rank_findings.cc
 // What ranks do to each other: as one section of the report, and for a page of its own.
-void WriteRankFindings(const Repeated<proto::RankFinding>& findings, TextPage& page);
+void WriteRankFindings(const Repeated<proto::RankFinding>& findings, ReportPage& page);
 
 // text_hygiene.cc
 void WriteHygiene(TextReport& to);
@@ -87,6 +87,9 @@ void WriteTelemetry(TextReport& to, const proto::Telemetry& telemetry);
 
 // text_nccl.cc
 void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows);
+// Of that, what stands above the table, and below it about its first `rows`.
+void WriteNcclTotals(TextReport& to, const proto::Nccl& nccl);
+void WriteNcclNotes(TextReport& to, const proto::Nccl& nccl, std::size_t rows);
 void WriteRankLink(TextReport& to, const proto::RankLink& link, const std::string& label);
 void WriteLinkFindings(TextReport& to, const proto::DeviceReport& device);
 void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl);

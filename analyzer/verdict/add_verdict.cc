@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/metrics/data_loading.h"
 #include "analyzer/metrics/host_load.h"
@@ -24,6 +25,7 @@
 #include "analyzer/verdict/judge_recording.h"
 #include "analyzer/verdict/lever_values.h"
 #include "analyzer/verdict/levers.h"
+#include "analyzer/verdict/new_utilisation.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/skew_causes.h"
 #include "analyzer/verdict/working_share.h"
@@ -441,6 +443,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, const RankFindings
   EnvironmentOf(*critical.rank, verdict);
   if (!decision.abstained.empty() && !report.trust().withheld().empty())
     ClearVerdictFigures(verdict);
+  AddNewUtilisation(report);
   JudgeRecording(report);
   WithholdSteps(report);
   MakePrintable(report);
@@ -453,12 +456,16 @@ void AddSteps(const Run& run, const ReportOptions& options, Report& report) {
   MakePrintable(report);
 }
 
-Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
+RankedReport BuildRankedReport(const Run& run, const ReportOptions& options) {
   Report report = BuildReport(run, options);
-  const RankFindings between = FindBetweenRanks(run, options);
+  RankFindings between = FindBetweenRanks(run, options);
   if (!IsStopped(options.stop)) AddVerdict(run, options, between, report);
   AddRankFindings(between, report);
-  return report;
+  return {std::move(report), std::move(between.ranks)};
+}
+
+Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
+  return BuildRankedReport(run, options).report;
 }
 
 }  // namespace traceinject

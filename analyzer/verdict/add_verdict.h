@@ -22,4 +22,11 @@ void AddSteps(const Run& run, const ReportOptions& options, Report& report);
 // BuildReport() with the verdict.
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options);
 
+// Likewise, with what ranks tell of each other; empty where nothing is looked for.
+struct RankedReport {
+  Report report;
+  proto::Ranks ranks;
+};
+RankedReport BuildRankedReport(const Run& run, const ReportOptions& options);
+
 }  // namespace traceinject

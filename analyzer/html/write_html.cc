@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/html/write_html.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "analyzer/common/units.h"
+#include "analyzer/html/document.h"
+#include "analyzer/html/sections.h"
+#include "analyzer/report/text_notation.h"
+#include "analyzer/verdict/verdict_text.h"
+
+namespace traceinject {
+namespace {
+
+// In the order of the page.
+const std::array<const HtmlSection*, 10> kSections = {
+    &kStallsSection,  &kMachineSection,       &kStepsSection, &kTimeSection, &kIdleSection,
+    &kKernelsSection, &kCommunicationSection, &kRanksSection, &kGpusSection, &kRecordingSection};
+
+constexpr std::size_t kMostTitleFiles = 3;
+
+std::string FilesText(const proto::Report& report) {
+  std::string text;
+  std::set<std::string_view> named;
+  for (const proto::Source& source : report.sources()) {
+    if (!named.insert(source.path()).second || named.size() > kMostTitleFiles) continue;
+    text += (text.empty() ? "" : ", ") + source.path();
+  }
+  if (named.size() > kMostTitleFiles)
+    text += fmt::format(" and {} more", named.size() - kMostTitleFiles);
+  return text.empty() ? "no files" : text;
+}
+
+void WriteTop(const HtmlReport& to) {
+  to.out.Leaf("p", FilesText(to.report), {{"class", "files"}});
+  const proto::Run& run = to.report.run();
+  std::string text = fmt::format("{}, {}", Plural(run.process_count(), "process", "es"),
+                                 Plural(run.device_count(), "GPU"));
+  if (!to.report.devices().empty()) text += fmt::format(" ({})", to.report.devices(0).name());
+  if (run.origin_unix_ns() > 0) text += ", recorded " + FormatDate(run.origin_unix_ns());
+  if (run.has_window())
+    text += fmt::format(", {}{}", FormatTime(run.window().end_ns() - run.window().start_ns()),
+                        run.window().restricted() ? " of the recording, only a part" : "");
+  to.out.Leaf("p", text, {{"class", "about"}});
+  const proto::Health& health = to.report.health();
+  if (health.grade() != proto::Health::GRADE_GOOD)
+    to.out.Leaf(
+        "p", fmt::format("Trace health: {}, see The recording.", HealthGradeText(health.grade())),
+        {{"class", "warning"}});
+}
+
+void WriteNavigation(const HtmlReport& to) {
+  const auto nav = to.out.Open("nav", {{"aria-label", "Sections"}});
+  const auto list = to.out.Open("ul");
+  for (const HtmlSection* section : kSections) {
+    if (!section->is_known(to)) continue;
+    const auto item = to.out.Open("li");
+    to.out.Leaf("a", section->title, {{"href", "#" + std::string(section->id)}});
+  }
+}
+
+void WriteSections(const HtmlReport& to) {
+  for (const HtmlSection* section : kSections) {
+    if (!section->is_known(to)) continue;
+    const std::string id(section->id);
+    const auto open = to.out.Open("section", {{"id", id}, {"aria-labelledby", id + "-title"}});
+    to.out.Leaf("h2", section->title, {{"id", id + "-title"}});
+    section->write(to);
+  }
+}
+
+}  // namespace
+
+std::string WriteHtml(const proto::Report& report, const proto::Ranks& ranks) {
+  return WriteDocument(
+      {LabelOn(report.verdict()) + " - " + FilesText(report),
+       [&](Markup& out) {
+         WriteTop({report, ranks, out});
+       },
+       [&](Markup& out) {
+         const HtmlReport to{report, ranks, out};
+         WriteVerdictSection(to);
+         WriteNavigation(to);
+         WriteSections(to);
+       },
+       fmt::format("analyze {}. Every figure is that of analyze report on the same recording.",
+                   report.tool_version())});
+}
+
+}  // namespace traceinject

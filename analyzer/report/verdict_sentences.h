@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a verdict says, in sentences: the same words wherever it is shown.
+#pragma once
+
+#include <string>
+
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+// "without it a step takes 125.2 ms instead of 177.6 ms: saves ..."; why there is no verdict.
+std::string SavingSentence(const proto::Verdict& verdict);
+// What recording adds to a step; empty: too little to tell.
+std::string RecordingSentence(const proto::Verdict& verdict);
+// With the runner-up; empty: there is no verdict.
+std::string ConfidenceSentence(const proto::Verdict& verdict);
+// How the replay was checked; empty: it was not.
+std::string ReplayCheckSentence(const proto::Verdict& verdict);
+
+}  // namespace traceinject

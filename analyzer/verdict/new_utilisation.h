@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analyzer/metrics/build_report.h"
+
+namespace traceinject {
+
+// Fills what the verdict says of utilisation once its cause is gone: the same work in a step of
+// Verdict.new_step_ns. Above the peak nothing is said, as elsewhere.
+void AddNewUtilisation(Report& report);
+
+}  // namespace traceinject
