@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::array<Command, 18> kCommands = {{
+constexpr std::array<Command, 19> kCommands = {{
     {"report", "what the GPUs did and waited for; the default: analyze run.db", RunReport},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
@@ -34,6 +34,7 @@ constexpr std::array<Command, 18> kCommands = {{
     {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
     {"merge", "the recordings of all ranks in one file, with their clocks aligned, for sharing",
      RunMerge},
+    {"import", "a run.db from traces of PyTorch's profiler or of Nsight Systems", RunImport},
     {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
     {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
     {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",

@@ -42,6 +42,7 @@ int RunRanks(const std::vector<std::string>& arguments);
 int RunCollectives(const std::vector<std::string>& arguments);
 int RunCombine(const std::vector<std::string>& arguments);
 int RunMerge(const std::vector<std::string>& arguments);
+int RunImport(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunSql(const std::vector<std::string>& arguments);
 int RunDoctor(const std::vector<std::string>& arguments);

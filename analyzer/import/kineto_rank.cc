@@ -7,12 +7,12 @@
 #include <limits>
 
 #include "analyzer/common/units.h"
+#include "analyzer/import/finish_rank.h"
 #include "analyzer/import/join_launches.h"
-#include "analyzer/import/join_plans.h"
 #include "analyzer/import/kineto_transfer.h"
-#include "analyzer/import/repair_operations.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/import/sort_rank.h"
+#include "analyzer/import/trace_source.h"
 #include "analyzer/model/api_class.h"
 #include "analyzer/model/demangle.h"
 #include "analyzer/model/kernel_class.h"
@@ -363,20 +363,7 @@ void KinetoRankBuilder::PlaceCollectives() {
       rank_);
 }
 
-void KinetoRankBuilder::Finish() {
-  SortRank(rank_);
-  JoinLaunches(rank_);
-  NameThreads();
-  AddStepMarks();
-  SetAsync();
-  SetLoaders();
-  PlaceCollectives();
-  // Of what came after the first time, too; what is sorted stays as it is.
-  SortRank(rank_);
-  JoinPlans(rank_);  // there are none
-  rank_.imported_from = "a PyTorch profiler trace";
-  rank_.closed = true;
-  RepairOperations(rank_);
+TimeNs KinetoRankBuilder::FirstStart() const {
   TimeNs first = span_ ? span_->first : 0;
   const auto look = [&](const std::vector<TimeNs>& start) {
     if (!start.empty()) first = std::min(first, start.front());
@@ -384,8 +371,22 @@ void KinetoRankBuilder::Finish() {
   for (const Device& device : rank_.devices) look(device.ops.start);
   look(rank_.api.start);
   look(rank_.nvtx.start);
-  rank_.start = first;
-  rank_.end = std::max(LastTimeSeen(rank_), span_ ? span_->second : first);
+  return first;
+}
+
+void KinetoRankBuilder::Finish(Repairs repairs) {
+  SortRank(rank_);
+  JoinLaunches(rank_);
+  NameThreads();
+  AddStepMarks();
+  SetAsync();
+  SetLoaders();
+  PlaceCollectives();
+  rank_.imported_from = kKinetoSource.what;
+  rank_.closed = true;
+  rank_.start = FirstStart();
+  rank_.end = span_ ? span_->second : kOpen;
+  if (repairs == Repairs::kDone) FinishRank(rank_);
 }
 
 std::vector<std::string> KinetoRankBuilder::Notes() const {

@@ -14,6 +14,7 @@
 
 #include "analyzer/import/kineto_collectives.h"
 #include "analyzer/import/kineto_event.h"
+#include "analyzer/import/read_run_db.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -36,7 +37,7 @@ class KinetoRankBuilder {
   void Count(KinetoProblem problem) { ++problems_[static_cast<std::size_t>(problem)]; }
 
   // Sorts and joins what was added. Call once, last. O(n log n).
-  void Finish();
+  void Finish(Repairs repairs);
 
   // Times in it are relative to anchor_ns().
   Rank& rank() { return rank_; }
@@ -81,6 +82,7 @@ class KinetoRankBuilder {
   void SetAsync();
   void SetLoaders();
   void PlaceCollectives();
+  TimeNs FirstStart() const;
 
   Rank rank_;
   std::optional<TimeNs> anchor_;

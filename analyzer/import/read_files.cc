@@ -122,6 +122,17 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
   }
 }
 
+Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) {
+  try {
+    if (IsKinetoJson(path)) return ReadKinetoJson(path, progress, Repairs::kLeftOut);
+    const auto database = OpenRecording(path);
+    if (!database.ok()) return Error{database.error()};
+    return Error{fmt::format("{}: this is a recording already: analyze reads it as it is", path)};
+  } catch (const std::bad_alloc&) {
+    return Error{fmt::format("{}: there is not enough memory to hold it", path)};
+  }
+}
+
 Error NoneCouldBeRead(const std::vector<std::string>& errors) {
   if (errors.size() == 1) return Error{errors.front()};
   return Error{fmt::format("{}\n(and {} more file{}: none could be read)", errors.front(),

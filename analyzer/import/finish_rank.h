@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// What all readers end with, once the columns hold what a file tells: sorts them, joins operations
+// to calls, mends what contradicts itself, and finds the end of a recording that does not tell it.
+// O(n log n).
+void FinishRank(Rank& rank);
+
+}  // namespace traceinject
