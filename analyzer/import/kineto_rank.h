@@ -64,7 +64,6 @@ class KinetoRankBuilder {
   void AddOperation(const KinetoEvent& event);
   void AddApi(const KinetoEvent& event);
   void AddAnnotation(const KinetoEvent& event);
-  void AddDataWait(std::string_view name, std::size_t range);
   void AddSpan(const KinetoEvent& event);
   void AddThreadName(const KinetoEvent& event);
   std::uint32_t DetailOf(const KinetoEvent& event, GpuOps& ops);
@@ -78,9 +77,7 @@ class KinetoRankBuilder {
   std::uint32_t StringOf(std::string_view text);
   const Text& KernelNameOf(std::string_view name);
   void NameThreads();
-  void AddStepMarks();
   void SetAsync();
-  void SetLoaders();
   void PlaceCollectives();
   TimeNs FirstStart() const;
 

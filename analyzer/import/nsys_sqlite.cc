@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analyzer/common/units.h"
+#include "analyzer/import/find_loaders_and_steps.h"
 #include "analyzer/import/finish_rank.h"
 #include "analyzer/import/nsys_facts.h"
 #include "analyzer/import/nsys_process.h"
@@ -464,6 +465,7 @@ Result<RecordedFile> ReadNsysSqlite(const Database& database, ReadProgress& prog
     facts.Describe(key, rank);
     rank.imported_from = kNsysSource.what;
     rank.closed = true;
+    FindLoadersAndSteps(rank);
     if (repairs == Repairs::kDone) FinishRank(rank);
   }
   if (file.ranks.empty())
