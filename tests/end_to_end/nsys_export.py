@@ -52,14 +52,16 @@ INSERT INTO ENUM_CUDA_MEM_KIND VALUES (0, 'CUDA_MEMOPR_MEMORY_KIND_PAGEABLE', 'P
 INSERT INTO SCHED_EVENTS VALUES (0, 3, 1, 7);
 """
 
-# {pid}: globalPid of a row of process p. {tid}: globalTid of one of thread t and its process p. {kind} of a column: an ENUM_CUDA_MEM_KIND of our kind.
+# Parts of queries: globalPid of a process p; globalTid of its thread t; a graph's node g, with its graph in the upper half.
 PID = "((1 << 48) | (p.pid << 24))"
 TID = "((1 << 48) | (p.pid << 24) | (t.tid & 0xFFFFFF))"
+NODE = "(g.graph_id << 32) | (g.node_id & 0xFFFFFFFF)"
 STREAM = "FROM recorded.{table} o JOIN recorded.stream s ON s.id = o.stream JOIN recorded.process p ON p.proc = s.proc LEFT JOIN recorded.graph_node g ON g.id = o.graph_node"
 OPERATION = "o.start, o.start + o.dur, s.device, s.context, NULL, s.stream_id, o.correlation, " + PID
 
 
 def kind(column):
+    """ENUM_CUDA_MEM_KIND of a kind of memory as we store it."""
     return f"CASE o.{column} WHEN 0 THEN 7 ELSE o.{column} - 1 END"
 
 
@@ -77,11 +79,11 @@ COPY = [
     "INSERT INTO TARGET_INFO_CUDA_DEVICE SELECT d.device + 5, d.device, p.pid, d.uuid, d.sm_count FROM recorded.device d JOIN recorded.process p ON p.proc = d.proc",
     "INSERT INTO ThreadNames SELECT t.name, 0, " + TID + " FROM recorded.thread t JOIN recorded.process p ON p.proc = t.proc WHERE t.name IS NOT NULL",
     f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT {OPERATION}, h.name, h.name, h.name, 1, 0, h.registers, h.grid_x, h.grid_y, h.grid_z, "
-    "h.block_x, h.block_y, h.block_z, h.static_shared_bytes, h.dynamic_shared_bytes, h.local_bytes, 0, o.rowid, NULL, g.node_id, NULL, g.graph_id, h.cluster_x, h.cluster_y, h.cluster_z "
+    f"h.block_x, h.block_y, h.block_z, h.static_shared_bytes, h.dynamic_shared_bytes, h.local_bytes, 0, o.rowid, NULL, {NODE}, NULL, g.graph_id, h.cluster_x, h.cluster_y, h.cluster_z "
     f"{STREAM.format(table='kernel')} JOIN recorded.kernel_shape h ON h.id = o.shape",
     f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY SELECT {OPERATION}, o.bytes, o.kind, NULL, {kind('src_kind')}, {kind('dst_kind')}, "
-    f"o.src_device, NULL, o.dst_device, NULL, NULL, g.node_id, NULL, 1 {STREAM.format(table='memcpy')}",
-    f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET SELECT {OPERATION}, o.value, o.bytes, g.node_id, {kind('memory_kind')} {STREAM.format(table='memset')}",
+    f"o.src_device, NULL, o.dst_device, NULL, NULL, {NODE}, NULL, 1 {STREAM.format(table='memcpy')}",
+    f"INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET SELECT {OPERATION}, o.value, o.bytes, {NODE}, {kind('memory_kind')} {STREAM.format(table='memset')}",
     f"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT o.start, o.start + o.dur, n.domain - 1, {TID}, o.correlation, {API_NAME.format(id='o.name')}, o.result, NULL "
     "FROM recorded.api o JOIN recorded.api_name n ON n.id = o.name JOIN recorded.thread t ON t.id = o.thread JOIN recorded.process p ON p.proc = t.proc",
     f"INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) SELECT 0, 75, d.name, {PID}, d.id FROM recorded.nvtx_domain d JOIN recorded.process p ON p.proc = d.proc WHERE d.name <> ''",
