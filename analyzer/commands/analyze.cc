@@ -54,7 +54,7 @@ std::string Help() {
          "(run.db stands for\n"
          "run.rank*.db), or a folder of recordings. It may also be a trace of PyTorch's profiler "
          "(trace.json, trace.json.gz),\n"
-         "one a rank.\n\n"
+         "one a rank, or an export of Nsight Systems (nsys export --type sqlite).\n\n"
          "commands:\n" +
          FormatTable(table, "  ") +
          "\nexamples:\n"

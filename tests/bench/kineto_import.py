@@ -4,9 +4,10 @@
 
     kineto_import.py BUILD_FOLDER [--megabytes 500 2000] [--folder /tmp]
 
-Writes a trace of the given size as Kineto does (operators, calls, kernels, copies, arrows, a third of the
-events of each step being of the kind that no reader needs), reads it on one processor, and prints MB/s of text
-and the most memory that was resident. What it wrote is removed again.
+Writes a trace of the given size as Kineto does (operators, calls, kernels and arrows, a third of the
+events of each step being of the kind that is needed), reads it on one processor, and prints MB/s of text, by the
+clock and by processor time (other programs share the machine), and the most memory that was resident. What it
+wrote is removed again.
 """
 
 import argparse
@@ -121,7 +122,8 @@ def write_trace(path, size_bytes):
 def measure(command):
     """Wall seconds, processor seconds and the most resident bytes of a command on one processor."""
     begin = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, preexec_fn=lambda: os.sched_setaffinity(0, {0}))
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               preexec_fn=lambda: os.sched_setaffinity(0, {0}))
     _, status, usage = os.wait4(process.pid, 0)
     wall_s = time.monotonic() - begin
     if status != 0:
@@ -153,8 +155,8 @@ def main():
                 ("report of the run.db", [analyze, "report", str(output), "--format", "json"]),
             ]:
                 wall_s, cpu_s, rss = measure(command)
-                print(f"  {what:22} {wall_s:6.2f} s, {cpu_s:6.2f} s of processor, {size / 1e6 / wall_s:6.0f} MB/s, "
-                      f"{rss / 1e6:6.0f} MB resident", flush=True)
+                print(f"  {what:22} {wall_s:6.2f} s, {size / 1e6 / wall_s:5.0f} MB/s; {cpu_s:6.2f} s of processor, "
+                      f"{size / 1e6 / cpu_s:5.0f} MB/s; {rss / 1e6:6.0f} MB resident", flush=True)
             trace.unlink()
     finally:
         shutil.rmtree(folder)

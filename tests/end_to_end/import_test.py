@@ -104,6 +104,8 @@ class Import(harness.TestCase):
         report, imported = json.loads(apart), self.told("report", "run.db")
         self.assertEqual(report["verdict"], imported["verdict"])
         self.assertEqual(report["devices"], imported["devices"])
+        self.run_tool(ANALYZE, "merge", "run.db", "-o", "merged.db")
+        self.assertEqual(report["devices"], self.told("report", "merged.db")["devices"])
         ((rank,),) = self.open("run.rank00001.db").rows("SELECT rank FROM process")
         self.assertEqual(rank, 1)
 
