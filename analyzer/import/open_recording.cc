@@ -262,9 +262,8 @@ Result<Database> OpenDatabase(const std::string& path) {
   if (facts.value().start(kSqliteMagic.size()) != kSqliteMagic) {
     if (IsKinetoJson(path)) {
       return Error{
-          fmt::format("{0}: this is a JSON trace, as PyTorch's profiler writes it. analyze report "
-                      "and traceview read it; for this command make a run.db of it: "
-                      "analyze import {0} -o run.db",
+          fmt::format("{0}: this is a JSON trace, as PyTorch's profiler writes it. Most commands "
+                      "read it; for this one make a run.db of it: analyze import {0} -o run.db",
                       path)};
     }
     return Error{SqliteError(path, SQLITE_NOTADB, "")};
@@ -282,10 +281,11 @@ Status ExpectRecording(const Database& database) {
   const std::int64_t application = marks.value().int64(0);
   const std::int64_t version = marks.value().int64(1);
   if (application != kApplicationId && IsNsysExport(database)) {
-    return Error{fmt::format(
-        "{0}: this is an export of Nsight Systems. analyze report and traceview read it; for this "
-        "command make a run.db of it: analyze import {0} -o run.db",
-        database.path())};
+    return Error{
+        fmt::format("{0}: this is an export of Nsight Systems. Most commands read it; for this one "
+                    "make a run.db "
+                    "of it: analyze import {0} -o run.db",
+                    database.path())};
   }
   if (application != kApplicationId) {
     return Error{
@@ -314,6 +314,10 @@ Result<Database> OpenRecording(const std::string& path) {
   const Status ours = ExpectRecording(database.value());
   if (!ours.ok()) return Error{ours.error()};
   return database;
+}
+
+Result<Database> OpenFinished(const std::string& path, const std::string& name) {
+  return OpenImmutable(path, name);
 }
 
 std::optional<Database> OpenBeside(const Database& recording) {

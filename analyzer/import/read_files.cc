@@ -127,6 +127,12 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
   }
 }
 
+bool IsTrace(const std::string& path) {
+  if (IsKinetoJson(path)) return true;
+  const auto database = OpenDatabase(path);
+  return database.ok() && !ExpectRecording(database.value()).ok() && IsNsysExport(database.value());
+}
+
 Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) {
   try {
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress, Repairs::kLeftOut);

@@ -26,6 +26,9 @@ struct LoadProgress {
 Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
                                    std::uint64_t most_rows = 0);
 
+// Whether it is the trace of another profiler, by its content.
+bool IsTrace(const std::string& path);
+
 // The trace of another profiler, as it was recorded (Repairs::kLeftOut). A recording of ours is an
 // error.
 Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress);

@@ -54,10 +54,19 @@ Status ExpectFree(const std::string& output, bool replace, const std::vector<std
 }
 
 Result<NewRunDb> NewRunDb::Create(const std::string& path) {
-  auto file = TemporaryFile::CreateBeside(path);
+  return CreateIn(TemporaryFile::CreateBeside(path), path);
+}
+
+Result<NewRunDb> NewRunDb::CreateTemporary() {
+  auto file = TemporaryFile::Create();
+  const std::string name = file.ok() ? file.value().path() : "";
+  return CreateIn(std::move(file), name);
+}
+
+Result<NewRunDb> NewRunDb::CreateIn(Result<TemporaryFile> file, const std::string& name) {
   if (!file.ok()) return Error{file.error()};
   auto database = Database::Open(file.value().path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                                 nullptr, path);
+                                 nullptr, name);
   if (!database.ok()) return Error{database.error()};
   const Status made =
       database.value().Execute(std::string(kSetup) + "BEGIN;" + k_run_db_sql + k_views_sql);

@@ -24,6 +24,8 @@ class NewRunDb {
  public:
   // Beside `path`, with the present schema and no rows, in a transaction.
   static Result<NewRunDb> Create(const std::string& path);
+  // The same in the folder of temporary files, never to be kept.
+  static Result<NewRunDb> CreateTemporary();
 
   // What the file says of itself; as a whole it is closed.
   Status WriteMeta(std::int64_t base_ns, std::string_view tool_version, std::string_view run_id);
@@ -35,8 +37,11 @@ class NewRunDb {
   Status Keep(const std::string& path) { return file_.Keep(path); }
 
   const Database& database() const { return *database_; }
+  // Where it is until it is kept.
+  const std::string& path() const { return file_.path(); }
 
  private:
+  static Result<NewRunDb> CreateIn(Result<TemporaryFile> file, const std::string& name);
   NewRunDb(TemporaryFile file, Database database)
       : file_(std::move(file)), database_(std::move(database)) {}
 

@@ -89,8 +89,13 @@ class Import(harness.TestCase):
         recording = self.unpacked("transformer_h200.db.zst")
         nsys_export.write_export(recording, self.folder / "run.db")
         self.assertIn("Nsight Systems", self.run_tool(ANALYZE, "run.db").stdout)
-        said = self.run_tool(ANALYZE, "sql", "run.db", "SELECT 1", code=3).stderr
-        self.assertIn("analyze import run.db -o run.db", said)
+        # What asks tables asks those of the recording that it would become.
+        (asked, recorded) = (self.run_tool(ANALYZE, "sql", path, "SELECT count(*), sum(dur_ns) FROM kernels").stdout for path in ("run.db", recording))
+        self.assertEqual(asked, recorded)
+        self.assertIn("no counters: imported from an Nsight Systems export", self.run_tool(ANALYZE, "info", "run.db").stdout)
+        refused = self.run_tool(ANALYZE, "merge", "run.db", recording, "-o", "merged.db").stderr
+        self.assertIn("run.db: this is an Nsight Systems export; make a recording of it: analyze import", refused)
+        self.assertEqual(self.files(), ["merged.db", "recorded.db", "run.db"])
 
     def test_ranks_of_a_job(self):
         for rank in range(2):
