@@ -60,6 +60,27 @@ TEST(NsysHostileTest, RowsThatCannotBeRightAreLeftOutAndCounted) {
     EXPECT_NE(notes.find(expected), std::string::npos) << expected << "\nin\n" << notes;
 }
 
+// Each would take memory of its own.
+TEST(NsysHostileTest, ProcessesWithoutEndAreLeftOut) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "report1.sqlite";
+  NsysFixture file(path);
+  file.AddKernel(1'000, 1'500, "kernel", 5);
+  file.Execute(
+      "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, domainId) "
+      "WITH RECURSIVE n(pid) AS (SELECT 1000 UNION ALL SELECT pid + 1 FROM n WHERE pid < 10999) "
+      "SELECT 0, 1, 59, 'range', pid << 24, 0 FROM n");
+  const auto run = LoadRun({path}, {});
+  ASSERT_TRUE(run.ok()) << run.error();
+  EXPECT_EQ(run.value().ranks.size(), 1u);
+  ASSERT_EQ(run.value().notes.size(), 2u);
+  EXPECT_NE(run.value().notes[0].find("5,905 rows of the table 'NVTX_EVENTS' left out"),
+            std::string::npos)
+      << run.value().notes[0];
+  EXPECT_NE(run.value().notes[1].find("4095 processes without GPU operations"), std::string::npos)
+      << run.value().notes[1];
+}
+
 TEST(NsysHostileTest, AViewInPlaceOfATableIsNotRead) {
   const TemporaryFolder folder;
   const std::string path = folder / "report1.sqlite";

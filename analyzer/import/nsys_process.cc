@@ -187,6 +187,7 @@ std::uint32_t NsysProcess::ApiNameIndex(std::string_view name) {
 }
 
 std::uint32_t NsysProcess::FindApi(std::uint64_t correlation) {
+  if (correlation == 0) return kNone;
   if (calls_by_id_.empty()) {
     ForEachValue(rank_.api.correlation,
                  [&](std::uint32_t row, std::uint64_t id) { calls_by_id_.emplace_back(id, row); });

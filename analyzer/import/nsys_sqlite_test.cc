@@ -198,6 +198,28 @@ TEST_F(NsysSqliteTest, EventsAreRecordedAndWaitedForAtTheirCalls) {
             std::string::npos);
 }
 
+TEST_F(NsysSqliteTest, ReadsAllocationsOfMemory) {
+  NsysFixture file(path_);
+  file.AddKernel(1'000, 1'500, "kernel", 5);
+  file.Execute(
+      "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId "
+      "INTEGER, "
+      "address INTEGER, bytes INTEGER, memKind INTEGER, memoryOperationType INTEGER, correlationId "
+      "INTEGER)");
+  file.Execute(fmt::format(
+      "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (100, {0}, 0, 4096, 512, 2, 0, 3), "
+      "(200, {0}, 0, 4096, 512, 2, 1, 4)",
+      NsysFixture::GlobalId(100)));
+  const auto run = Load();
+  ASSERT_EQ(run.ranks.size(), 1u);
+  const MemoryOperations& memory = run.ranks[0].memory;
+  EXPECT_EQ(memory.time, (std::vector<TimeNs>{100, 200}));
+  EXPECT_EQ(memory.release, (std::vector<bool>{false, true}));
+  EXPECT_EQ(memory.memory_kind[0], 3);  // device
+  EXPECT_EQ(memory.bytes[0], 512);
+  EXPECT_EQ(memory.correlation[1], 4u);
+}
+
 TEST_F(NsysSqliteTest, GraphsTracedAsAWholeAreOneOperationEach) {
   NsysFixture file(path_);
   file.AddApi(900, 950, "cudaGraphLaunch_v10000", 5);

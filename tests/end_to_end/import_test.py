@@ -68,7 +68,8 @@ class Import(harness.TestCase):
         self.assert_same("report1.sqlite", "imported.db")
 
     def test_exports_of_real_programs(self):
-        for name in ("transformer_h200.db.zst", "slow_loader_fixed_h200.db.zst", "ddp_h200/run.rank00000.db.zst", "straggler_gemm_h200/run.rank00001.db.zst"):
+        for name in ("transformer_h200.db.zst", "slow_loader_fixed_h200.db.zst", "ddp_h200/run.rank00000.db.zst",
+                     "straggler_gemm_h200/run.rank00001.db.zst"):
             with self.subTest(name=name):
                 recording = self.unpacked(name)
                 self.export(recording)
@@ -90,7 +91,8 @@ class Import(harness.TestCase):
         nsys_export.write_export(recording, self.folder / "run.db")
         self.assertIn("Nsight Systems", self.run_tool(ANALYZE, "run.db").stdout)
         # What asks tables asks those of the recording that it would become.
-        (asked, recorded) = (self.run_tool(ANALYZE, "sql", path, "SELECT count(*), sum(dur_ns) FROM kernels").stdout for path in ("run.db", recording))
+        query = "SELECT count(*), sum(dur_ns) FROM kernels"
+        (asked, recorded) = (self.run_tool(ANALYZE, "sql", path, query).stdout for path in ("run.db", recording))
         self.assertEqual(asked, recorded)
         self.assertIn("no counters: imported from an Nsight Systems export", self.run_tool(ANALYZE, "info", "run.db").stdout)
         refused = self.run_tool(ANALYZE, "merge", "run.db", recording, "-o", "merged.db").stderr
@@ -136,7 +138,8 @@ class Import(harness.TestCase):
 
     def test_ctrl_c_leaves_no_file(self):
         kineto_import.write_trace(self.folder / "trace.json", 150_000_000)
-        importing = subprocess.Popen([str(ANALYZE), "import", "trace.json", "-o", "run.db"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        command = [str(ANALYZE), "import", "trace.json", "-o", "run.db"]
+        importing = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, text=True)
         self.addCleanup(self._end_one, importing)
         while importing.poll() is None and not any(".part-" in name for name in self.files()):
             time.sleep(0.001)
