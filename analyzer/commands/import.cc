@@ -6,12 +6,10 @@
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
 #include "analyzer/commands/job_options.h"
-#include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/progress_bar.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/units.h"
 #include "analyzer/convert/import_run.h"
-#include "analyzer/import/run_paths.h"
 #include "analyzer/merge/new_run_db.h"
 
 namespace traceinject {
@@ -22,19 +20,20 @@ int Import(const JobCommand& command, bool force) {
                         .replace = force,
                         .tool_version = TRACEINJECT_VERSION,
                         .reading = {}};
-  if (const auto named = ResolveRunPaths(command.paths); !named.ok()) {
-    fmt::print(stderr, "{}\n\n{}", named.error(), MissingRunChecklist(command.paths));
+  const auto traces = ResolveTraces(command.paths);
+  if (!traces.ok()) {
+    fmt::print(stderr, "{}: {}\n", command.program, traces.error());
     return kUnreadable;
   }
   // Before hours of reading; the names of several files are known only after it.
-  if (const Status free = ExpectFree(options.output, force, command.paths); !free.ok()) {
+  if (const Status free = ExpectFree(options.output, force, traces.value()); !free.ok()) {
     fmt::print(stderr, "{}: {}\n", command.program, free.error());
     return kBadUsage;
   }
   const Result<Imported> imported = [&] {
     ProgressBar bar(!command.no_progress);
     options.reading = ReadingOptions(command, &bar);
-    return ImportRun(command.paths, options);
+    return ImportRun(traces.value(), options);
   }();
   if (!imported.ok()) {
     fmt::print(stderr, "{}: {}\n", command.program, Printable(imported.error()));

@@ -147,10 +147,29 @@ std::vector<std::string> NamesByRank(const std::string& output, const std::vecto
   return names;
 }
 
+Result<std::vector<std::string>> ResolveTraces(const std::vector<std::string>& paths) {
+  std::vector<std::string> named;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      named.push_back(path);
+      continue;
+    }
+    const std::vector<std::string> traces = TracesInFolder(path);
+    if (traces.empty())
+      return Error{fmt::format(
+          "{}: this folder holds no trace (no file named *.json, *.json.gz or *.sqlite)", path)};
+    named.insert(named.end(), traces.begin(), traces.end());
+  }
+  auto files = ResolveRunPaths(named);
+  if (!files.ok()) return Error{files.error()};
+  return std::move(files.value().files);
+}
+
 Result<Imported> ImportRun(const std::vector<std::string>& paths, const ImportOptions& options) {
-  auto named = ResolveRunPaths(paths);
-  if (!named.ok()) return Error{named.error()};
-  Importer importer(std::move(named.value().files), options);
+  auto traces = ResolveTraces(paths);
+  if (!traces.ok()) return Error{traces.error()};
+  Importer importer(std::move(traces).value(), options);
   if (const Status written = importer.WriteAll(); !written.ok()) return Error{written.error()};
   return importer.GiveNames();
 }

@@ -30,9 +30,12 @@ struct Imported {
 // ranks that are left, in their order.
 std::vector<std::string> NamesByRank(const std::string& output, const std::vector<int>& ranks);
 
-// Reads `paths` (see run_paths.h) and writes a run.db for each process in them. Either all files
-// are there in the end, or none. Error: one cannot be read, or is a recording already; a name is
-// taken.
+// The traces that `paths` stand for: of a folder those in it, whatever recordings lie beside them.
+// Error: there is none.
+Result<std::vector<std::string>> ResolveTraces(const std::vector<std::string>& paths);
+
+// Reads the traces and writes a run.db for each process in them. Either all files are there in the
+// end, or none. Error: one cannot be read, or is a recording already; a name is taken.
 Result<Imported> ImportRun(const std::vector<std::string>& paths, const ImportOptions& options);
 
 }  // namespace traceinject

@@ -177,6 +177,16 @@ TEST_F(ImportRunTest, LeavesNothingBehindIfOneCannotBeRead) {
   EXPECT_EQ(Files(), (std::vector<std::string>{"broken.json", "trace.json"}));
 }
 
+TEST_F(ImportRunTest, OfAFolderTheTracesAreTaken) {
+  EXPECT_NE(Import({folder_.path().string()}).error().find("holds no trace"), std::string::npos);
+  WriteTrace("a.json", 0);
+  WriteTrace("b.json", 1);
+  ASSERT_TRUE(Import({folder_.path().string()}).ok());
+  const auto again = Import({folder_.path().string()}, true);
+  ASSERT_TRUE(again.ok()) << again.error();
+  EXPECT_EQ(again.value().files.size(), 2u);
+}
+
 TEST_F(ImportRunTest, ARecordingIsRefused) {
   RunDbFixture(folder_ / "recorded.db", {}).AddKernel({.start_ns = 1, .dur_ns = 2});
   const auto refused = Import({folder_ / "recorded.db"});
