@@ -124,7 +124,8 @@ Status NsysFacts::ReadStreams() {
 
 void NsysFacts::DescribeDevice(std::int64_t pid, Device& device) const {
   const auto mapped = gpu_of_.find({pid, device.ordinal});
-  const auto found = gpus_.find(mapped == gpu_of_.end() ? device.ordinal : mapped->second);
+  auto found = gpus_.find(mapped == gpu_of_.end() ? device.ordinal : mapped->second);
+  if (found == gpus_.end() && gpus_.size() == 1) found = gpus_.begin();
   if (found == gpus_.end()) return;
   const Device& gpu = found->second;
   device.name = gpu.name;

@@ -265,6 +265,19 @@ TEST_F(NsysSqliteTest, DevicesAreThoseOfTheProcess) {
   EXPECT_EQ(run.ranks[0].threads[0].name, "python");
 }
 
+TEST_F(NsysSqliteTest, TheOnlyGpuIsThatOfAllProcesses) {
+  NsysFixture file(path_);
+  file.AddKernel(1'000, 1'500, "kernel", 5);
+  file.Execute(
+      "CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smMajor INTEGER, smMinor INTEGER);"
+      "INSERT INTO TARGET_INFO_GPU VALUES (3, 'Tesla V100', 7, 0)");
+  const auto run = Load();
+  ASSERT_EQ(run.ranks.size(), 1u);
+  EXPECT_EQ(run.ranks[0].devices[0].name, "Tesla V100");
+  EXPECT_EQ(run.ranks[0].devices[0].cc_major, 7);
+  EXPECT_FALSE(run.ranks[0].devices[0].sm_count.has_value());
+}
+
 // Of the year 2019: no globalPid, one name.
 TEST_F(NsysSqliteTest, OldVersionsHaveFewerColumns) {
   NsysFixture file(path_);
