@@ -445,7 +445,9 @@ CREATE TABLE system_fact (
                                        -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
                                        -- nccl_net: an adapter that NCCL found, as its log tells, key '<network>.<number>' (its name)
                                        -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled);
-                                       -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why
+                                       -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why;
+                                       -- import: of a file that analyze import made: source (kineto, nsys), the
+                                       -- profiler; note.NNNN, what was left out of its trace, in words
   key    TEXT NOT NULL,
   value  TEXT,                         -- NULL: unknown, see reason
   reason TEXT,                         -- why the value is unknown, in words, since version 3; NULL: the value is known

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 
 #include "analyzer/common/text.h"
 #include "analyzer/import/open_recording.h"
@@ -35,6 +35,7 @@ constexpr Command kCommands[] = {
     {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
     {"merge", "the recordings of all ranks in one file, with their clocks aligned, for sharing",
      RunMerge},
+    {"import", "a run.db from traces of PyTorch's profiler or of Nsight Systems", RunImport},
     {"export", "for other programs: Perfetto, Chrome JSON, CSV, OpenMetrics", RunExport},
     {"serve", "the figures of the last seconds over HTTP, for Prometheus", RunServe},
     {"diff", "two runs, before and after a change: what changed, or whether it is noise", RunDiff},
@@ -60,7 +61,7 @@ std::string Help() {
          "(run.db stands for\n"
          "run.rank*.db), or a folder of recordings. It may also be a trace of PyTorch's profiler "
          "(trace.json, trace.json.gz),\n"
-         "one a rank.\n\n"
+         "one a rank, or an export of Nsight Systems (nsys export --type sqlite).\n\n"
          "commands:\n" +
          FormatTable(table, "  ") +
          "\nexamples:\n"

@@ -47,6 +47,7 @@ int RunCombine(const std::vector<std::string>& arguments);
 int RunMerge(const std::vector<std::string>& arguments);
 int RunDiff(const std::vector<std::string>& arguments);
 int RunGate(const std::vector<std::string>& arguments);
+int RunImport(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);
 int RunExport(const std::vector<std::string>& arguments);
 int RunServe(const std::vector<std::string>& arguments);

@@ -17,8 +17,9 @@
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
-#include "analyzer/import/open_recording.h"
+#include "analyzer/convert/open_as_recordings.h"
 #include "analyzer/import/run_paths.h"
+#include "analyzer/import/trace_source.h"
 #include "schemas/health_counters.h"
 
 namespace traceinject {
@@ -60,14 +61,12 @@ std::string CountTables(int schema_version) {
   return sql;
 }
 
-Result<FileInfo> Look(const std::string& path) {
-  const auto database = OpenRecording(path);
-  if (!database.ok()) return Error{database.error()};
+Result<FileInfo> Look(const Database& database) {
   FileInfo info;
-  info.path = path;
+  info.path = database.path();
   std::error_code ignored;
-  info.bytes = static_cast<std::int64_t>(std::filesystem::file_size(path, ignored));
-  auto version = database.value().Prepare("PRAGMA user_version");
+  info.bytes = static_cast<std::int64_t>(std::filesystem::file_size(info.path, ignored));
+  auto version = database.Prepare("PRAGMA user_version");
   if (!version.ok()) return Error{version.error()};
   const auto has_version = version.value().Step();
   if (!has_version.ok()) return Error{has_version.error()};
@@ -90,11 +89,23 @@ Result<FileInfo> Look(const std::string& path) {
                    schema_version >= 3 ? "reason" : "NULL AS reason")},
   };
   for (const Part& part : parts) {
-    auto rows = Query(database.value(), part.sql);
+    auto rows = Query(database, part.sql);
     if (!rows.ok()) return Error{rows.error()};
     info.*part.rows = std::move(rows).value();
   }
   return info;
+}
+
+// Adds what a file tells, of the trace of another profiler each process.
+Status LookAt(const std::string& path, std::vector<FileInfo>& files) {
+  const auto databases = OpenAsRecordings(path);
+  if (!databases.ok()) return Error{databases.error()};
+  for (const Database& database : databases.value()) {
+    auto info = Look(database);
+    if (!info.ok()) return Error{info.error()};
+    files.push_back(std::move(info).value());
+  }
+  return Done{};
 }
 
 // A row written downwards, without its NULLs.
@@ -140,6 +151,19 @@ std::pair<std::string_view, std::string_view> Meaning(const std::string& source,
       return {SeverityName(info.severity), info.description};
   }
   return {"", ""};
+}
+
+// Traces of other profilers have no counters.
+std::string ImportText(const std::vector<Fact>& facts) {
+  std::string text;
+  for (const Fact& fact : facts) {
+    if (fact.kind != kImportFact) continue;
+    if (fact.key == kSourceKey)
+      text = fmt::format("    no counters: imported from {}\n{}",
+                         FindTraceSource(&TraceSource::word, fact.value).what, text);
+    if (fact.key.starts_with(kNotePrefix)) text += fmt::format("    {}\n", Printable(fact.value));
+  }
+  return text;
 }
 
 std::string HealthText(const SqlRows& health) {
@@ -206,8 +230,10 @@ std::string AsText(const FileInfo& info) {
   for (const auto& process : info.processes.rows) {
     const std::string& proc = process.front().text;
     const std::string whose = info.processes.rows.size() == 1 ? "" : " of process " + proc;
-    text += "  health" + whose + "\n" + HealthText(RowsOf(info.health, proc));
     const std::vector<Fact> facts = FactsOf(RowsOf(info.facts, proc));
+    const std::string imported = ImportText(facts);
+    text += "  health" + whose + "\n";
+    text += imported.empty() ? HealthText(RowsOf(info.health, proc)) : imported;
     const std::string known = MachineText(facts) + ChosenText(facts);
     if (!whose.empty() && !known.empty()) text += "  facts" + whose + "\n";
     text += known;
@@ -254,13 +280,10 @@ int RunInfo(const std::vector<std::string>& arguments) {
   std::vector<FileInfo> files;
   bool all_read = true;
   for (const std::string& path : paths.value().files) {
-    auto info = Look(path);
-    if (info.ok()) {
-      files.push_back(std::move(info).value());
-    } else {
-      fmt::print(stderr, "{}\n", info.error());
-      all_read = false;
-    }
+    const Status looked = LookAt(path, files);
+    if (looked.ok()) continue;
+    fmt::print(stderr, "{}\n", looked.error());
+    all_read = false;
   }
   std::string text;
   for (const FileInfo& info : files) text += (text.empty() ? "" : "\n") + AsText(info);

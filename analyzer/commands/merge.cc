@@ -11,6 +11,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/import/run_paths.h"
 #include "analyzer/merge/merge_run.h"
+#include "analyzer/merge/new_run_db.h"
 
 namespace traceinject {
 namespace {
@@ -24,7 +25,7 @@ int Merge(const JobCommand& command, bool force) {
     fmt::print(stderr, "{}\n\n{}", named.error(), MissingRunChecklist(command.paths));
     return kUnreadable;
   }
-  if (const Status free = ExpectFree(options, command.paths); !free.ok()) {
+  if (const Status free = ExpectFree(options.output, options.replace, command.paths); !free.ok()) {
     fmt::print(stderr, "{}: {}\n", command.program, free.error());
     return kBadUsage;
   }

@@ -67,7 +67,8 @@ void AddRunOptions(CLI::App& app, RunOptions& options) {
   app.add_option(
          "run", options.paths,
          "recordings: run.db, run.db.zst, a name that stands for run.rank*.db, or a folder; or "
-         "traces of PyTorch's profiler: trace.json, trace.json.gz")
+         "traces of PyTorch's profiler: trace.json, trace.json.gz; or exports of Nsight Systems: "
+         "report.sqlite")
       ->required();
   CLI::Option* from = AddTime(
       app, "--from", options.report.limits.from_ns,

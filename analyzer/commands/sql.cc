@@ -12,7 +12,7 @@
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/output.h"
 #include "analyzer/commands/sql_rows.h"
-#include "analyzer/import/open_recording.h"
+#include "analyzer/convert/open_as_recordings.h"
 #include "analyzer/import/run_paths.h"
 
 namespace traceinject {
@@ -27,7 +27,8 @@ constexpr char kExamples[] =
     "comment on every column\n"
     "  analyze sql run.db - < query.sql                               the query from stdin\n"
     "  analyze sql run.db \"SELECT * FROM memcpys\" --format csv -o copies.csv\n"
-    "Over several files the query runs in each, and a column 'rank' comes first.\n";
+    "Over several files the query runs in each, and a column 'rank' comes first. Of the trace of "
+    "another profiler it\nasks what analyze import makes of it.\n";
 
 struct Options {
   std::vector<std::string> words;  // paths, then the query
@@ -44,26 +45,37 @@ SqlCell RankCell(const Database& database) {
   return {SqlCell::Kind::kText, std::filesystem::path(database.path()).filename().string()};
 }
 
+// What the query gives in one of several recordings, with its rank in front of each row.
+Status AddRows(const Database& database, std::string_view sql, const std::string& first_file,
+               SqlRows& all) {
+  auto rows = Query(database, sql);
+  if (!rows.ok()) return Error{rows.error()};
+  if (all.columns.empty()) {
+    all.columns = rows.value().columns;
+    all.columns.insert(all.columns.begin(), "rank");
+  }
+  if (rows.value().columns.size() + 1 != all.columns.size()) {
+    return Error{fmt::format("{}: the query gives other columns here than in {}", database.path(),
+                             first_file)};
+  }
+  const SqlCell rank = RankCell(database);
+  for (auto& row : rows.value().rows) {
+    row.insert(row.begin(), rank);
+    all.rows.push_back(std::move(row));
+  }
+  return Done{};
+}
+
 Result<SqlRows> QueryFiles(const std::vector<std::string>& files, std::string_view sql) {
   SqlRows all;
   for (const std::string& file : files) {
-    const auto database = OpenRecording(file);
-    if (!database.ok()) return Error{database.error()};
-    auto rows = Query(database.value(), sql);
-    if (!rows.ok()) return rows;
-    if (files.size() == 1) return rows;
-    if (all.columns.empty()) {
-      all.columns = rows.value().columns;
-      all.columns.insert(all.columns.begin(), "rank");
-    }
-    if (rows.value().columns.size() + 1 != all.columns.size()) {
-      return Error{
-          fmt::format("{}: the query gives other columns here than in {}", file, files.front())};
-    }
-    const SqlCell rank = RankCell(database.value());
-    for (auto& row : rows.value().rows) {
-      row.insert(row.begin(), rank);
-      all.rows.push_back(std::move(row));
+    const auto databases = OpenAsRecordings(file);
+    if (!databases.ok()) return Error{databases.error()};
+    const bool alone = files.size() == 1 && databases.value().size() == 1;
+    if (alone) return Query(databases.value().front(), sql);
+    for (const Database& database : databases.value()) {
+      const Status added = AddRows(database, sql, files.front(), all);
+      if (!added.ok()) return Error{added.error()};
     }
   }
   return all;

@@ -91,7 +91,8 @@ bool IsKinetoJson(const std::string& path) {
   return path.ends_with(".json") || path.ends_with(".json.gz");
 }
 
-Result<RecordedFile> ReadKinetoJson(const std::string& path, ReadProgress& progress) {
+Result<RecordedFile> ReadKinetoJson(const std::string& path, ReadProgress& progress,
+                                    Repairs repairs) {
   auto source = GzipSource::Open(path);
   if (!source.ok()) return Error{source.error()};
   KinetoEventParser events;
@@ -113,7 +114,7 @@ Result<RecordedFile> ReadKinetoJson(const std::string& path, ReadProgress& progr
   if (builder.gpu_operations() == 0) return WithoutGpuWork(path, elements, broken == elements);
 
   RecordedFile file;
-  builder.Finish();
+  builder.Finish(repairs);
   file.base_ns = BaseOf(metadata.base_ns(), builder.anchor_ns(), builder);
   file.notes = builder.Notes();
   file.ranks.push_back(std::move(builder.rank()));

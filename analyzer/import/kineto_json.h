@@ -23,6 +23,7 @@ bool IsKinetoJson(const std::string& path);
 // The file is read as a stream: memory is that of the result and of the longest event. O(n log n).
 // Events that cannot be right are left out and counted in `notes`. Errors, each a sentence: not
 // readable, empty, damaged, not JSON, cut off, no GPU operation.
-Result<RecordedFile> ReadKinetoJson(const std::string& path, ReadProgress& progress);
+Result<RecordedFile> ReadKinetoJson(const std::string& path, ReadProgress& progress,
+                                    Repairs repairs = Repairs::kDone);
 
 }  // namespace traceinject

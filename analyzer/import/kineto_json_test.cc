@@ -210,7 +210,7 @@ TEST_F(KinetoJsonTest, OptimizerStepsMarkStepsWhereTheProgramDoesNot) {
   const StepMarks& marks = run.ranks[0].step_marks;
   ASSERT_EQ(marks.size(), 1u);
   EXPECT_EQ(run.base_ns + marks.time[0], 25000);
-  EXPECT_EQ(marks.optimizer[0], 0u);
+  EXPECT_EQ(marks.optimizer[0], 1u);
 }
 
 TEST_F(KinetoJsonTest, CollectivesComeFromTheMetadataOfKernels) {

@@ -7,12 +7,13 @@
 #include <limits>
 
 #include "analyzer/common/units.h"
+#include "analyzer/import/find_loaders_and_steps.h"
+#include "analyzer/import/finish_rank.h"
 #include "analyzer/import/join_launches.h"
-#include "analyzer/import/join_plans.h"
 #include "analyzer/import/kineto_transfer.h"
-#include "analyzer/import/repair_operations.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/import/sort_rank.h"
+#include "analyzer/import/trace_source.h"
 #include "analyzer/model/api_class.h"
 #include "analyzer/model/demangle.h"
 #include "analyzer/model/kernel_class.h"
@@ -21,10 +22,6 @@ namespace traceinject {
 namespace {
 
 constexpr std::int64_t kHighestDevice = 1023;
-constexpr std::string_view kStepPrefix = "ProfilerStep#";
-constexpr std::string_view kLoaderPrefix = "enumerate(DataLoader)#";
-constexpr std::string_view kSingleProcess = "_SingleProcess";
-constexpr std::string_view kOptimizerPrefix = "Optimizer.step#";
 
 std::string_view Explain(KinetoProblem problem) {
   switch (problem) {
@@ -263,23 +260,6 @@ void KinetoRankBuilder::AddAnnotation(const KinetoEvent& event) {
   ranges.domain.push_back(0);
   ranges.text.push_back(StringOf(event.name));
   ranges.category.push_back(kNone);
-  if (event.name.starts_with(kLoaderPrefix)) AddDataWait(event.name, ranges.size() - 1);
-}
-
-void KinetoRankBuilder::AddDataWait(std::string_view name, std::size_t range) {
-  // Loaders that work in the training process are all one: the trace tells no more of them.
-  std::uint32_t loader = kNone;
-  if (name.substr(kLoaderPrefix.size()).starts_with(kSingleProcess)) {
-    if (rank_.loaders.empty()) rank_.loaders.emplace_back();
-    loader = 0;
-  }
-  DataWaits& waits = rank_.data_waits;
-  waits.start.push_back(rank_.nvtx.start[range]);
-  waits.end.push_back(rank_.nvtx.end[range]);
-  waits.thread.push_back(rank_.nvtx.thread[range]);
-  waits.loader.push_back(loader);
-  waits.batch.push_back(-1);
-  waits.samples.push_back(-1);
 }
 
 void KinetoRankBuilder::AddSpan(const KinetoEvent& event) {
@@ -308,24 +288,6 @@ void KinetoRankBuilder::NameThreads() {
   if (process != process_names_.end()) rank_.process.executable = process->second;
 }
 
-// Ends of Optimizer.step ranges, unless the program marked its steps itself: two optimizers of one
-// class cannot be told apart here.
-void KinetoRankBuilder::AddStepMarks() {
-  const NvtxRanges& ranges = rank_.nvtx;
-  std::map<std::uint32_t, std::uint32_t> optimizers;  // by name
-  StepMarks marks;
-  for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const std::string_view text = rank_.string(ranges.text[i]);
-    if (text.starts_with(kStepPrefix)) return;
-    if (!text.starts_with(kOptimizerPrefix)) continue;
-    const auto number = static_cast<std::uint32_t>(optimizers.size());
-    marks.time.push_back(ranges.end[i]);
-    marks.thread.push_back(ranges.thread[i]);
-    marks.optimizer.push_back(optimizers.try_emplace(ranges.text[i], number).first->second);
-  }
-  rank_.step_marks = std::move(marks);
-}
-
 // The trace does not tell whether the host waited for a copy; the call that made it does.
 void KinetoRankBuilder::SetAsync() {
   for (Device& device : rank_.devices) {
@@ -336,15 +298,6 @@ void KinetoRankBuilder::SetAsync() {
       rank_.transfers[ops.detail[i]].async = call.find("Async") != std::string::npos;
     }
   }
-}
-
-// Pinned memory is told by its effect.
-void KinetoRankBuilder::SetLoaders() {
-  const bool pinned =
-      std::any_of(rank_.transfers.begin(), rank_.transfers.end(), [](const Transfer& transfer) {
-        return transfer.kind == kCopyHostToDevice && transfer.src_kind == kPinnedMemory;
-      });
-  for (DataLoader& loader : rank_.loaders) loader.pin_memory = pinned;
 }
 
 void KinetoRankBuilder::PlaceCollectives() {
@@ -363,20 +316,7 @@ void KinetoRankBuilder::PlaceCollectives() {
       rank_);
 }
 
-void KinetoRankBuilder::Finish() {
-  SortRank(rank_);
-  JoinLaunches(rank_);
-  NameThreads();
-  AddStepMarks();
-  SetAsync();
-  SetLoaders();
-  PlaceCollectives();
-  // Of what came after the first time, too; what is sorted stays as it is.
-  SortRank(rank_);
-  JoinPlans(rank_);  // there are none
-  rank_.imported_from = "a PyTorch profiler trace";
-  rank_.closed = true;
-  RepairOperations(rank_);
+TimeNs KinetoRankBuilder::FirstStart() const {
   TimeNs first = span_ ? span_->first : 0;
   const auto look = [&](const std::vector<TimeNs>& start) {
     if (!start.empty()) first = std::min(first, start.front());
@@ -384,8 +324,21 @@ void KinetoRankBuilder::Finish() {
   for (const Device& device : rank_.devices) look(device.ops.start);
   look(rank_.api.start);
   look(rank_.nvtx.start);
-  rank_.start = first;
-  rank_.end = std::max(LastTimeSeen(rank_), span_ ? span_->second : first);
+  return first;
+}
+
+void KinetoRankBuilder::Finish(Repairs repairs) {
+  SortRank(rank_);
+  JoinLaunches(rank_);
+  NameThreads();
+  SetAsync();
+  FindLoadersAndSteps(rank_);
+  PlaceCollectives();
+  rank_.imported_from = kKinetoSource.what;
+  rank_.closed = true;
+  rank_.start = FirstStart();
+  rank_.end = span_ ? span_->second : kOpen;
+  if (repairs == Repairs::kDone) FinishRank(rank_);
 }
 
 std::vector<std::string> KinetoRankBuilder::Notes() const {

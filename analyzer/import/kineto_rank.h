@@ -14,6 +14,7 @@
 
 #include "analyzer/import/kineto_collectives.h"
 #include "analyzer/import/kineto_event.h"
+#include "analyzer/import/read_run_db.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -36,7 +37,7 @@ class KinetoRankBuilder {
   void Count(KinetoProblem problem) { ++problems_[static_cast<std::size_t>(problem)]; }
 
   // Sorts and joins what was added. Call once, last. O(n log n).
-  void Finish();
+  void Finish(Repairs repairs);
 
   // Times in it are relative to anchor_ns().
   Rank& rank() { return rank_; }
@@ -63,7 +64,6 @@ class KinetoRankBuilder {
   void AddOperation(const KinetoEvent& event);
   void AddApi(const KinetoEvent& event);
   void AddAnnotation(const KinetoEvent& event);
-  void AddDataWait(std::string_view name, std::size_t range);
   void AddSpan(const KinetoEvent& event);
   void AddThreadName(const KinetoEvent& event);
   std::uint32_t DetailOf(const KinetoEvent& event, GpuOps& ops);
@@ -77,10 +77,9 @@ class KinetoRankBuilder {
   std::uint32_t StringOf(std::string_view text);
   const Text& KernelNameOf(std::string_view name);
   void NameThreads();
-  void AddStepMarks();
   void SetAsync();
-  void SetLoaders();
   void PlaceCollectives();
+  TimeNs FirstStart() const;
 
   Rank rank_;
   std::optional<TimeNs> anchor_;

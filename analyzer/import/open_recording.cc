@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analyzer/import/kineto_json.h"
+#include "analyzer/import/nsys_tables.h"
 #include "analyzer/import/temporary_file.h"
 
 namespace traceinject {
@@ -107,36 +108,6 @@ std::string Uri(const std::string& path, std::string_view query) {
             : uri.push_back(c);
   }
   return uri + std::string(query);
-}
-
-Status ExpectRecording(const Database& database) {
-  auto marks = database.Prepare(
-      "SELECT (SELECT application_id FROM pragma_application_id), "
-      "(SELECT user_version FROM pragma_user_version)");
-  if (!marks.ok()) return Error{marks.error()};
-  const auto row = marks.value().Step();
-  if (!row.ok()) return Error{row.error()};
-  const std::int64_t application = marks.value().int64(0);
-  const std::int64_t version = marks.value().int64(1);
-  if (application != kApplicationId) {
-    return Error{
-        fmt::format("{}: this is an SQLite database, but not a recording of traceinject (its "
-                    "application_id is {:#x}, "
-                    "expected {:#x}).",
-                    database.path(), application, kApplicationId)};
-  }
-  if (version > kSchemaVersion) {
-    return Error{
-        fmt::format("{}: the file has schema version {}, this program reads versions up to {}. Use "
-                    "the traceinject that recorded it, or a newer one.",
-                    database.path(), version, kSchemaVersion)};
-  }
-  if (version < 1) {
-    return Error{fmt::format(
-        "{}: the file carries no schema version (found {}, expected 1 to {}): it is damaged.",
-        database.path(), version, kSchemaVersion)};
-  }
-  return Done{};
 }
 
 // Views and triggers of a hostile file may not call functions with side effects; waiting for a
@@ -282,15 +253,17 @@ Result<Database> OpenCompressed(const std::string& path) {
   return OpenImmutable(unpacked.value().path(), path);
 }
 
-Result<Database> OpenAny(const std::string& path) {
+}  // namespace
+
+Result<Database> OpenDatabase(const std::string& path) {
   const auto facts = LookAt(path);
   if (!facts.ok()) return Error{facts.error()};
   if (facts.value().start(kZstdMagic.size()) == kZstdMagic) return OpenCompressed(path);
   if (facts.value().start(kSqliteMagic.size()) != kSqliteMagic) {
     if (IsKinetoJson(path)) {
       return Error{
-          fmt::format("{}: this is a JSON trace, as PyTorch's profiler writes it. analyze report "
-                      "and traceview read it; this command expects a run.db.",
+          fmt::format("{0}: this is a JSON trace, as PyTorch's profiler writes it. Most commands "
+                      "read it; for this one make a run.db of it: analyze import {0} -o run.db",
                       path)};
     }
     return Error{SqliteError(path, SQLITE_NOTADB, "")};
@@ -298,14 +271,53 @@ Result<Database> OpenAny(const std::string& path) {
   return OpenPlain(path, facts.value());
 }
 
-}  // namespace
+Status ExpectRecording(const Database& database) {
+  auto marks = database.Prepare(
+      "SELECT (SELECT application_id FROM pragma_application_id), "
+      "(SELECT user_version FROM pragma_user_version)");
+  if (!marks.ok()) return Error{marks.error()};
+  const auto row = marks.value().Step();
+  if (!row.ok()) return Error{row.error()};
+  const std::int64_t application = marks.value().int64(0);
+  const std::int64_t version = marks.value().int64(1);
+  if (application != kApplicationId && IsNsysExport(database)) {
+    return Error{
+        fmt::format("{0}: this is an export of Nsight Systems. Most commands read it; for this one "
+                    "make a run.db "
+                    "of it: analyze import {0} -o run.db",
+                    database.path())};
+  }
+  if (application != kApplicationId) {
+    return Error{
+        fmt::format("{}: this is an SQLite database, but not a recording of traceinject (its "
+                    "application_id is {:#x}, "
+                    "expected {:#x}).",
+                    database.path(), application, kApplicationId)};
+  }
+  if (version > kSchemaVersion) {
+    return Error{
+        fmt::format("{}: the file has schema version {}, this program reads versions up to {}. Use "
+                    "the traceinject that recorded it, or a newer one.",
+                    database.path(), version, kSchemaVersion)};
+  }
+  if (version < 1) {
+    return Error{fmt::format(
+        "{}: the file carries no schema version (found {}, expected 1 to {}): it is damaged.",
+        database.path(), version, kSchemaVersion)};
+  }
+  return Done{};
+}
 
 Result<Database> OpenRecording(const std::string& path) {
-  auto database = OpenAny(path);
+  auto database = OpenDatabase(path);
   if (!database.ok()) return database;
   const Status ours = ExpectRecording(database.value());
   if (!ours.ok()) return Error{ours.error()};
   return database;
+}
+
+Result<Database> OpenFinished(const std::string& path, const std::string& name) {
+  return OpenImmutable(path, name);
 }
 
 std::optional<Database> OpenBeside(const Database& recording) {

@@ -29,6 +29,14 @@ inline constexpr int kApplicationId = 0x54524A31;
 // not a recording, written by a newer version, damaged.
 Result<Database> OpenRecording(const std::string& path);
 
+// The same of a file that is known to be finished, and that errors call `name`.
+Result<Database> OpenFinished(const std::string& path, const std::string& name);
+
+// The same of any database of SQLite, whoever wrote it, and what there is to say if it is not a
+// recording that can be read.
+Result<Database> OpenDatabase(const std::string& path);
+Status ExpectRecording(const Database& database);
+
 // Another connection to the same recording, for another thread. Empty: only a finished file that
 // has a name is certain to look the same to both.
 std::optional<Database> OpenBeside(const Database& recording);

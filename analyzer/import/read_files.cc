@@ -12,6 +12,8 @@
 #include <thread>
 
 #include "analyzer/import/kineto_json.h"
+#include "analyzer/import/nsys_sqlite.h"
+#include "analyzer/import/nsys_tables.h"
 #include "analyzer/import/open_recording.h"
 
 namespace traceinject {
@@ -110,14 +112,38 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
     // As a whole: a trace lists all host operators first, and its GPU operations by buffer. In the
     // public ones half of the file is read before the first tenth of the GPU's time is complete.
     if (IsKinetoJson(path)) return ReadKinetoJson(path, progress);
-    const auto database = OpenRecording(path);
+    const auto database = OpenDatabase(path);
     if (!database.ok()) return Error{database.error()};
-    return ReadRunDb(database.value(), progress, part);
+    const Status ours = ExpectRecording(database.value());
+    if (ours.ok()) return ReadRunDb(database.value(), progress, part);
+    if (IsNsysExport(database.value())) return ReadNsysSqlite(database.value(), progress);
+    return Error{ours.error()};
   } catch (const std::bad_alloc&) {
     return Error{
         fmt::format("{}: there is not enough memory to hold it. Use a machine with more, or "
                     "analyze fewer ranks.",
                     path)};
+  }
+}
+
+bool IsTrace(const std::string& path) {
+  if (IsKinetoJson(path)) return true;
+  const auto database = OpenDatabase(path);
+  return database.ok() && !ExpectRecording(database.value()).ok() && IsNsysExport(database.value());
+}
+
+Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) {
+  try {
+    if (IsKinetoJson(path)) return ReadKinetoJson(path, progress, Repairs::kLeftOut);
+    const auto database = OpenDatabase(path);
+    if (!database.ok()) return Error{database.error()};
+    const Status ours = ExpectRecording(database.value());
+    if (!ours.ok() && IsNsysExport(database.value()))
+      return ReadNsysSqlite(database.value(), progress, Repairs::kLeftOut);
+    if (!ours.ok()) return Error{ours.error()};
+    return Error{fmt::format("{}: this is a recording already: analyze reads it as it is", path)};
+  } catch (const std::bad_alloc&) {
+    return Error{fmt::format("{}: there is not enough memory to hold it", path)};
   }
 }
 

@@ -26,6 +26,13 @@ struct LoadProgress {
 Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progress,
                                    ReadPart part = {});
 
+// Whether it is the trace of another profiler, by its content.
+bool IsTrace(const std::string& path);
+
+// The trace of another profiler, as it was recorded (Repairs::kLeftOut). A recording of ours is an
+// error.
+Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress);
+
 // What is left to say where none of the files could be read. `errors`: at least one.
 Error NoneCouldBeRead(const std::vector<std::string>& errors);
 

@@ -7,19 +7,12 @@
 #include <vector>
 
 #include "analyzer/common/parallel.h"
-#include "analyzer/import/find_backward_calls.h"
-#include "analyzer/import/join_launches.h"
-#include "analyzer/import/join_plans.h"
-#include "analyzer/import/kept_part.h"
-#include "analyzer/import/mark_nccl_copies.h"
+#include "analyzer/import/finish_rank.h"
 #include "analyzer/import/own_dictionaries.h"
-#include "analyzer/import/repair_clock.h"
-#include "analyzer/import/repair_operations.h"
 #include "analyzer/import/run_db_dictionaries.h"
 #include "analyzer/import/run_db_events.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/import/run_db_samples.h"
-#include "analyzer/import/sort_rank.h"
 
 namespace traceinject {
 namespace {
@@ -38,29 +31,12 @@ void TakeDictionaries(RunDbDictionaries& from, std::size_t processes, Rank& to) 
   if (processes > 1) LeaveOwnEntries(to);
 }
 
-// After the last table.
-void FinishRank(std::optional<TimeNs> from, Rank& rank) {
-  RepairClockSteps(rank);
-  EndRangesWithWindows(rank);
-  SortRank(rank);
-  LeaveKeptPart(rank);
-  if (from) LeaveLastPart(*from, rank);
-  FindLastStoredCall(rank);
-  FindCallsInGaps(rank);
-  JoinLaunches(rank);
-  RepairOperations(rank);
-  FindBackwardCalls(rank);
-  JoinPlans(rank);
-  MarkNcclCopies(rank);
-  if (rank.end == kOpen) rank.end = LastTimeSeen(rank);
-}
-
 void Finish(RunDbDictionaries& dictionaries, std::optional<TimeNs> from, RecordedFile& file) {
   std::vector<std::function<void()>> tasks;
   for (Rank& each : file.ranks) {
     tasks.emplace_back([&] {
       TakeDictionaries(dictionaries, file.ranks.size(), each);
-      FinishRank(from, each);
+      FinishRank(each, from);
     });
   }
   RunInParallel(tasks);
@@ -87,7 +63,7 @@ Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress,
   if (progress.stop) return Stopped(database.path());
   for (Rank& each : file.ranks) each.read_until = rows.read_until();
   Finish(dictionaries, rows.read_from(), file);
-  file.notes = rows.Notes();
+  for (std::string& note : rows.Notes()) file.notes.push_back(std::move(note));
   return file;
 }
 

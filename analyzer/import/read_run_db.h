@@ -20,6 +20,10 @@ struct RecordedFile {
   std::vector<std::string> notes;  // what was left out or repaired, in words
 };
 
+// Whether a reader mends what records contradict each other in (repair_operations.h), and joins
+// them: what is to be stored as it was recorded is left as it is.
+enum class Repairs { kDone, kLeftOut };
+
 // How far a reader is; another thread may look at any time.
 struct ReadProgress {
   std::atomic<std::uint64_t> rows{0};        // event rows read

@@ -13,6 +13,7 @@
 #include "analyzer/import/kept_part.h"
 #include "analyzer/import/new_events.h"
 #include "analyzer/import/open_recording.h"
+#include "analyzer/import/trace_source.h"
 
 namespace traceinject {
 namespace {
@@ -507,9 +508,18 @@ class Reader {
     return rows_.ForEachRow("system_fact", columns, [&](const SqlRow& row) {
       const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
       if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
-      file_.ranks[process].facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
-                                            std::string(row.text(3)), std::string(row.text(4))});
+      Rank& rank = file_.ranks[process];
+      if (row.text(1) == kImportFact) return ReadImportFact(row.text(2), row.text(3), rank);
+      rank.facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
+                            std::string(row.text(3)), std::string(row.text(4))});
     });
+  }
+
+  // Of a file that was made from the trace of another profiler.
+  void ReadImportFact(std::string_view key, std::string_view value, Rank& rank) {
+    if (key == kSourceKey) rank.imported_from = FindTraceSource(&TraceSource::word, value).what;
+    if (key.starts_with(kNotePrefix))
+      file_.notes.push_back(fmt::format("{}: {}", rank.path, value));
   }
 
   RunDbRows& rows_;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "analyzer/common/units.h"
@@ -15,6 +16,8 @@ std::string_view Explain(RowProblem problem) {
   switch (problem) {
     case RowProblem::kNoStream:
       return "left out: no row for the stream";
+    case RowProblem::kNoDevice:
+      return "left out: there can be no such device or stream";
     case RowProblem::kNoShape:
       return "left out: no row for the kernel shape";
     case RowProblem::kNoThread:
@@ -31,8 +34,12 @@ std::string_view Explain(RowProblem problem) {
       return "left out: no row for the operation";
     case RowProblem::kNoWorker:
       return "left out: no row for the worker";
+    case RowProblem::kNoCall:
+      return "left out: no row for the call";
     case RowProblem::kNoProcess:
       return "left out: no such process, or no such device";
+    case RowProblem::kNoTime:
+      return "left out: no start, or no end";
     case RowProblem::kTime:
       return "left out: start or duration beyond any clock";
     case RowProblem::kNegative:
@@ -84,12 +91,17 @@ std::uint64_t RunDbRows::PragmaNumber(std::string_view pragma) const {
 // rowids of append-only tables count their rows, from where old ones were dropped; a range
 // rewritten under a high rowid only spoils the estimate.
 Status RunDbRows::CountRows() {
+  constexpr std::array<std::string_view, 8> kLongest = {"kernel", "memcpy", "memset",     "api",
+                                                        "sync",   "nvtx",   "collective", "string"};
+  return CountRows(kLongest);
+}
+
+Status RunDbRows::CountRows(std::span<const std::string_view> tables) {
   // No row takes less than this of the file, so that a high rowid cannot ask for any memory.
   constexpr std::uint64_t kLeastRowBytes = 8;
   const std::uint64_t file_bytes = PragmaNumber("page_count") * PragmaNumber("page_size");
   std::uint64_t total = 0;
-  for (const char* table :
-       {"kernel", "memcpy", "memset", "api", "sync", "nvtx", "collective", "string"}) {
+  for (const std::string_view table : tables) {
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
     auto ends = database_.Prepare(
         fmt::format("SELECT (SELECT max(rowid) FROM {0}), (SELECT min(rowid) FROM {0} "
@@ -103,7 +115,7 @@ Status RunDbRows::CountRows() {
     const std::int64_t count = last - ends.value().int64(1) + 1;
     if (count <= 0 || count >= std::int64_t{1} << 32) continue;
     total += static_cast<std::uint64_t>(count);
-    rows_of_[table] =
+    rows_of_[std::string(table)] =
         std::min<std::uint64_t>(static_cast<std::uint64_t>(count), file_bytes / kLeastRowBytes);
   }
   progress_.rows_total = total;

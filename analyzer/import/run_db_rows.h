@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,6 +23,7 @@ namespace traceinject {
 // Why a row was left out or repaired.
 enum class RowProblem {
   kNoStream,
+  kNoDevice,
   kNoShape,
   kNoThread,
   kNoName,
@@ -30,7 +32,9 @@ enum class RowProblem {
   kNoLoader,
   kNoCollective,
   kNoWorker,
+  kNoCall,
   kNoProcess,
+  kNoTime,
   kTime,
   kNegative,
   kUnknownKind
@@ -96,8 +100,9 @@ class RunDbRows {
   // for ever.
   Status ExpectStored(std::string_view table);
 
-  // Sets progress.rows_total, and what RowsOf gives.
+  // Sets progress.rows_total, and what RowsOf gives: of the tables that most rows are in.
   Status CountRows();
+  Status CountRows(std::span<const std::string_view> tables);
   // Of the tables that CountRows counted, read only the first rows from now on, about so many in
   // all; each table gets its share. Their first column has to be a time.
   void ReadOnlyFirst(std::uint64_t rows);

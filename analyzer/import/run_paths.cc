@@ -31,7 +31,7 @@ std::string Uncompressed(std::string name) {
 // run.rank00003 of run.rank00003.db.zst, of run.rank00003.summary and of run.rank00003.json.gz.
 std::string Stem(const fs::path& path) {
   std::string name = Uncompressed(path.filename().string());
-  for (const std::string_view suffix : {".gz", ".db", ".json", kSummarySuffix})
+  for (const std::string_view suffix : {".gz", ".db", ".json", ".sqlite", kSummarySuffix})
     RemoveSuffix(name, suffix);
   return name;
 }
@@ -127,8 +127,8 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path, PathsTo kin
     if (files.empty()) files = TracesInFolder(path);
     if (files.empty())
       return Error{fmt::format(
-          "{}: this folder holds no recording (no file named *.db or *.db.zst, and no *.json or "
-          "*.json.gz){}",
+          "{}: this folder holds no recording (no file named *.db or *.db.zst, and no *.json, "
+          "*.json.gz or *.sqlite){}",
           path, summaries ? fmt::format(" and no summary (*{})", kSummarySuffix) : "")};
     return files;
   }
@@ -163,6 +163,7 @@ std::vector<std::string> TracesInFolder(const std::string& folder) {
   for (std::string& trace : FilesMatching(folder, "*.json.gz")) {
     if (!plain.contains(trace.substr(0, trace.size() - 3))) traces.push_back(std::move(trace));
   }
+  for (std::string& trace : FilesMatching(folder, "*.sqlite")) traces.push_back(std::move(trace));
   std::sort(traces.begin(), traces.end());
   return traces;
 }

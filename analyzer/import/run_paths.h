@@ -46,8 +46,8 @@ std::vector<std::string> RecordingsInFolder(const std::string& folder);
 // Notes on recordings that have not come to their place there (*.spool), sorted by name.
 std::vector<std::string> NotesInFolder(const std::string& folder);
 
-// Files named *.json and *.json.gz in a folder, sorted by name; of x.json and x.json.gz only
-// x.json. Not traceview's *.marks.json.
+// Files named *.json, *.json.gz and *.sqlite in a folder, sorted by name; of x.json and x.json.gz
+// only x.json. Not traceview's *.marks.json.
 std::vector<std::string> TracesInFolder(const std::string& folder);
 
 }  // namespace traceinject

@@ -54,8 +54,9 @@ TEST_F(RunPathsTest, SiblingsStandForTheName) {
 }
 
 TEST_F(RunPathsTest, TracesOfAFolderWithoutRecordings) {
-  for (const char* name : {"b.pt.trace.json.gz", "a.json", "a.json.gz", "notes.txt"}) Touch(name);
-  EXPECT_EQ(Resolve({""}), (Names{"a.json", "b.pt.trace.json.gz"}));
+  for (const char* name : {"b.pt.trace.json.gz", "a.json", "a.json.gz", "c.sqlite", "notes.txt"})
+    Touch(name);
+  EXPECT_EQ(Resolve({""}), (Names{"a.json", "b.pt.trace.json.gz", "c.sqlite"}));
   Touch("run.db");
   EXPECT_EQ(Resolve({""}), Names{"run.db"});
   EXPECT_EQ(Resolve({"a.json.gz"}), Names{"a.json.gz"});

@@ -36,9 +36,10 @@ struct Recording {
 
 Result<Recording> Describe(const std::string& path, RecordedFile file) {
   const Rank& rank = file.ranks.front();
-  if (!rank.imported_from.empty())
-    return Error{
-        fmt::format("{}: this is {}; only recordings can be merged", path, rank.imported_from)};
+  // Of the trace itself, there is no file to merge.
+  if (rank.schema_version == 0)
+    return Error{fmt::format("{}: this is {}; make a recording of it: analyze import", path,
+                             rank.imported_from)};
   if (file.ranks.size() > 1)
     return Error{
         fmt::format("{}: it was merged already, of {} processes; name the recordings that "

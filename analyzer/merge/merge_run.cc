@@ -9,19 +9,14 @@
 #include <utility>
 
 #include "analyzer/import/read_files.h"
-#include "analyzer/import/run_paths.h"
 #include "analyzer/merge/merge_plan.h"
 #include "analyzer/merge/merged_file.h"
+#include "analyzer/merge/new_run_db.h"
 
 namespace traceinject {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool IsThere(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
-}
 
 // Half of the work is to read, the other to write: the bar goes from one end to the other once.
 JobOptions HalfOf(const JobOptions& options, double from) {
@@ -52,34 +47,9 @@ Status AddAll(const MergePlan& plan, const JobOptions& options, MergedFile& to) 
 
 }  // namespace
 
-Status ExpectFree(const MergeOptions& options, const std::vector<std::string>& paths) {
-  const std::string& output = options.output;
-  std::error_code error;
-  if (fs::is_directory(output, error))
-    return Error{fmt::format("{}: this is a folder; name the file to be written", output)};
-  const auto named = ResolveRunPaths(paths);
-  for (const std::string& path : named.ok() ? named.value().files : std::vector<std::string>()) {
-    if (fs::equivalent(path, output, error))
-      return Error{
-          fmt::format("{}: this is one of the recordings to be merged; name another file", output)};
-  }
-  for (const char* suffix : {"-wal", "-journal"}) {
-    if (IsThere(output + suffix))
-      return Error{
-          fmt::format("{}: there is a {}{} beside it, of another recording of that name; "
-                      "name another file",
-                      output, output, suffix)};
-  }
-  if (!options.replace && IsThere(output))
-    return Error{
-        fmt::format("{}: the file is there already; name another one, or replace it with "
-                    "--force",
-                    output)};
-  return Done{};
-}
-
 Result<Merged> MergeRun(const std::vector<std::string>& paths, const MergeOptions& options) {
-  if (Status free = ExpectFree(options, paths); !free.ok()) return Error{free.error()};
+  if (Status free = ExpectFree(options.output, options.replace, paths); !free.ok())
+    return Error{free.error()};
   auto plan = PlanMerge(paths, HalfOf(options.reading, 0));
   if (!plan.ok()) return Error{plan.error()};
   auto file = MergedFile::Create(options.output, plan.value(), options.tool_version);
@@ -87,7 +57,8 @@ Result<Merged> MergeRun(const std::vector<std::string>& paths, const MergeOption
   const Status added = AddAll(plan.value(), HalfOf(options.reading, 0.5), file.value());
   if (!added.ok()) return Error{added.error()};
   // Another program may have been faster.
-  if (Status free = ExpectFree(options, paths); !free.ok()) return Error{free.error()};
+  if (Status free = ExpectFree(options.output, options.replace, paths); !free.ok())
+    return Error{free.error()};
   if (const Status finished = file.value().Finish(); !finished.ok()) return Error{finished.error()};
   Merged merged{.processes = plan.value().sources.size(), .rows = file.value().rows()};
   std::error_code ignored;

@@ -25,9 +25,6 @@ struct Merged {
   std::vector<std::string> notes = {};  // what is left out, and what was done to clocks
 };
 
-// Whether a merged file may be written there: nothing that it would replace, or only what it may.
-Status ExpectFree(const MergeOptions& options, const std::vector<std::string>& paths);
-
 // Writes options.output out of `paths` (merge_plan.h says which recordings count), which stay as
 // they are. Either the whole file is there in the end, or none.
 Result<Merged> MergeRun(const std::vector<std::string>& paths, const MergeOptions& options);

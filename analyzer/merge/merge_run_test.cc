@@ -316,7 +316,7 @@ TEST_F(MergeRunTest, RecordingsAreNeverReplaced) {
   Write({.rank = 0});
   options_.replace = true;
   options_.output = PathOf(0);
-  EXPECT_NE(Refusal().find("one of the recordings to be merged"), std::string::npos);
+  EXPECT_NE(Refusal().find("one of the files to be read"), std::string::npos);
   options_.output = folder_.path();
   EXPECT_NE(Refusal().find("this is a folder"), std::string::npos);
   options_.output = output_;

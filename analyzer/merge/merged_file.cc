@@ -12,17 +12,9 @@
 #include "analyzer/import/open_recording.h"
 #include "analyzer/import/run_db_rows.h"
 #include "analyzer/merge/insert_rows.h"
-#include "schemas/run_db_sql.h"
-#include "schemas/views_sql.h"
 
 namespace traceinject {
 namespace {
-
-// Nobody else knows the file, and nothing is left of it unless it is finished: no journal, and the
-// disk need not keep up.
-constexpr char kSetup[] =
-    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
-    "PRAGMA page_size = 4096; PRAGMA cache_size = -65536;";
 
 // No recording comes near it, and sums of ids do not overflow.
 constexpr std::int64_t kHighestId = std::int64_t{1} << 40;
@@ -113,7 +105,7 @@ class MergedFile::Copy {
       recorded_.push_back(recorded.value());
       if (!HasIds(table) || recorded.value().empty()) continue;
       if (const Status stored = rows_.ExpectStored(table.name); !stored.ok()) return stored;
-      const auto there = HighestId(to_.database_, table.name);
+      const auto there = HighestId(to_.file_.database(), table.name);
       if (!there.ok()) return Error{there.error()};
       const auto highest = HighestId(from_, table.name);
       if (!highest.ok()) return Error{highest.error()};
@@ -132,7 +124,7 @@ class MergedFile::Copy {
     const auto count = Number(from_, "SELECT count(*) FROM " + table.name);
     if (!count.ok()) return Error{count.error()};
     auto prepared =
-        InsertRows::Into(to_.database_, table.name, table.columns.size(), count.value());
+        InsertRows::Into(to_.file_.database(), table.name, table.columns.size(), count.value());
     if (!prepared.ok()) return Error{prepared.error()};
     InsertRows& insert = prepared.value();
     std::optional<std::string> failed;
@@ -196,7 +188,7 @@ class MergedFile::Copy {
       if (row.text(0) == "closed") closed = row.int64(1) != 0;
     });
     if (!read.ok()) return read;
-    auto update = to_.database_.Prepare(
+    auto update = to_.file_.database().Prepare(
         "UPDATE process SET tool_version = ifnull(tool_version, ?), closed = ifnull(closed, ?), "
         "clock_shift = ifnull(clock_shift, 0) + ?, clock_drift = ifnull(clock_drift, 0) + ? "
         "WHERE proc = (SELECT max(proc) FROM process)");
@@ -219,32 +211,13 @@ class MergedFile::Copy {
 
 Result<MergedFile> MergedFile::Create(const std::string& path, const MergePlan& plan,
                                       const std::string& tool_version) {
-  auto file = TemporaryFile::CreateBeside(path);
+  auto file = NewRunDb::Create(path);
   if (!file.ok()) return Error{file.error()};
-  auto database = Database::Open(file.value().path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
-                                 nullptr, path);
-  if (!database.ok()) return Error{database.error()};
-  const Status made =
-      database.value().Execute(std::string(kSetup) + "BEGIN;" + k_run_db_sql + k_views_sql);
-  if (!made.ok()) return Error{made.error()};
-  auto tables = DescribeTables(database.value());
+  auto tables = DescribeTables(file.value().database());
   if (!tables.ok()) return Error{tables.error()};
-  MergedFile merged(path, std::move(file).value(), std::move(database).value(),
-                    std::move(tables).value());
-  const Status written = merged.WriteMeta(plan, tool_version);
+  const Status written = file.value().WriteMeta(plan.base_ns, tool_version, plan.run_id);
   if (!written.ok()) return Error{written.error()};
-  return merged;
-}
-
-Status MergedFile::WriteMeta(const MergePlan& plan, const std::string& tool_version) {
-  auto insert = database_.Prepare(
-      "INSERT INTO meta VALUES('base_ns', ?), ('tool_version', ?), ('run_id', ?), ('closed', 1)");
-  if (!insert.ok()) return Error{insert.error()};
-  insert.value().Bind(1, plan.base_ns);
-  insert.value().Bind(2, tool_version);
-  insert.value().Bind(3, plan.run_id);
-  const auto inserted = insert.value().Step();
-  return inserted.ok() ? Status(Done{}) : Error{inserted.error()};
+  return MergedFile(path, std::move(file).value(), std::move(tables).value());
 }
 
 Status MergedFile::Add(const MergeSource& source, ReadProgress& progress) {
@@ -254,7 +227,7 @@ Status MergedFile::Add(const MergeSource& source, ReadProgress& progress) {
 }
 
 Status MergedFile::Finish() {
-  const Status committed = database_.Execute("COMMIT");
+  const Status committed = file_.Commit();
   return committed.ok() ? file_.Keep(path_) : committed;
 }
 

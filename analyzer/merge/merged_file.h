@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A run.db that several recordings are put into. Until it is whole it has another name, and it
-// disappears with its owner, or when a signal ends the process.
+// A run.db that several recordings are put into.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +10,10 @@
 #include <vector>
 
 #include "analyzer/common/result.h"
-#include "analyzer/common/sqlite.h"
 #include "analyzer/import/read_run_db.h"
-#include "analyzer/import/temporary_file.h"
 #include "analyzer/merge/merge_plan.h"
 #include "analyzer/merge/merge_tables.h"
+#include "analyzer/merge/new_run_db.h"
 
 namespace traceinject {
 
@@ -39,17 +37,11 @@ class MergedFile {
  private:
   class Copy;
 
-  MergedFile(std::string path, TemporaryFile file, Database database,
-             std::vector<MergeTable> tables)
-      : path_(std::move(path)),
-        file_(std::move(file)),
-        database_(std::move(database)),
-        tables_(std::move(tables)) {}
-  Status WriteMeta(const MergePlan& plan, const std::string& tool_version);
+  MergedFile(std::string path, NewRunDb file, std::vector<MergeTable> tables)
+      : path_(std::move(path)), file_(std::move(file)), tables_(std::move(tables)) {}
 
   std::string path_;
-  TemporaryFile file_;
-  Database database_;
+  NewRunDb file_;
   std::vector<MergeTable> tables_;
   std::int64_t rows_ = 0;
   std::map<std::pair<std::string, std::string>, std::int64_t> left_out_;  // by path and table

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/merge/new_run_db.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "analyzer/import/run_paths.h"
+#include "schemas/run_db_sql.h"
+#include "schemas/views_sql.h"
+
+namespace traceinject {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Nobody else knows the file, and nothing is left of it unless it is finished: no journal, and the
+// disk need not keep up.
+constexpr char kSetup[] =
+    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+    "PRAGMA page_size = 4096; PRAGMA cache_size = -65536;";
+
+bool IsThere(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+}  // namespace
+
+Status ExpectFree(const std::string& output, bool replace, const std::vector<std::string>& inputs) {
+  std::error_code error;
+  if (fs::is_directory(output, error))
+    return Error{fmt::format("{}: this is a folder; name the file to be written", output)};
+  const auto named = ResolveRunPaths(inputs);
+  for (const std::string& path : named.ok() ? named.value().files : std::vector<std::string>()) {
+    if (fs::equivalent(path, output, error))
+      return Error{
+          fmt::format("{}: this is one of the files to be read; name another file", output)};
+  }
+  for (const char* suffix : {"-wal", "-journal"}) {
+    if (IsThere(output + suffix))
+      return Error{
+          fmt::format("{}: there is a {}{} beside it, of another recording of that name; "
+                      "name another file",
+                      output, output, suffix)};
+  }
+  if (!replace && IsThere(output))
+    return Error{
+        fmt::format("{}: the file is there already; name another one, or replace it with "
+                    "--force",
+                    output)};
+  return Done{};
+}
+
+Result<NewRunDb> NewRunDb::Create(const std::string& path) {
+  return CreateIn(TemporaryFile::CreateBeside(path), path);
+}
+
+Result<NewRunDb> NewRunDb::CreateTemporary() {
+  auto file = TemporaryFile::Create();
+  const std::string name = file.ok() ? file.value().path() : "";
+  return CreateIn(std::move(file), name);
+}
+
+Result<NewRunDb> NewRunDb::CreateIn(Result<TemporaryFile> file, const std::string& name) {
+  if (!file.ok()) return Error{file.error()};
+  auto database = Database::Open(file.value().path(), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
+                                 nullptr, name);
+  if (!database.ok()) return Error{database.error()};
+  const Status made =
+      database.value().Execute(std::string(kSetup) + "BEGIN;" + k_run_db_sql + k_views_sql);
+  if (!made.ok()) return Error{made.error()};
+  return NewRunDb(std::move(file).value(), std::move(database).value());
+}
+
+Status NewRunDb::WriteMeta(std::int64_t base_ns, std::string_view tool_version,
+                           std::string_view run_id) {
+  auto insert = database().Prepare(
+      "INSERT INTO meta VALUES('base_ns', ?), ('tool_version', ?), ('run_id', ?), ('closed', 1)");
+  if (!insert.ok()) return Error{insert.error()};
+  insert.value().Bind(1, base_ns);
+  insert.value().Bind(2, tool_version);
+  insert.value().Bind(3, run_id);
+  const auto inserted = insert.value().Step();
+  return inserted.ok() ? Status(Done{}) : Error{inserted.error()};
+}
+
+Status NewRunDb::Commit() {
+  const Status committed = database().Execute("COMMIT");
+  if (committed.ok()) database_.reset();
+  return committed;
+}
+
+}  // namespace traceinject
