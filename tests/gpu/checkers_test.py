@@ -37,6 +37,7 @@ import python_side
 import run_db
 import switch_sources
 import workers
+import window_cost
 import workloads
 
 SCHEMA = (pathlib.Path(__file__).parents[2] / "schemas" / "run_db.sql").read_text()
@@ -325,11 +326,16 @@ class CheckersTest(unittest.TestCase):
 
     def test_overhead_knows_the_default_kinds_and_switches(self):
         injector = pathlib.Path(__file__).parents[2] / "injector"
-        self.assertIn(f'kDefaultActivityKinds = "{overhead.DEFAULT_KINDS}"', (injector / "cupti" / "activity_kinds.h").read_text())
+        self.assertIn(f'kDefaultActivityKinds = "{overhead.DEFAULT_KINDS}"', (injector / "cupti" / "activity_kind_names.h").read_text())
         options = (injector / "core" / "options.cc").read_text()
         for switch in overhead.SOURCES.values():
             for name in switch:
                 self.assertIn(f'"{name}"', options)
+
+    def test_a_window_costs_what_its_blocks_take_longer(self):
+        # The block in which recording ends 1 ms a step longer, the recorded one 3 ms: 4 of 10 blocks of 10 ms.
+        self.assertAlmostEqual(window_cost.cost_of([11, *[10] * 8, 13]), 4)
+        self.assertAlmostEqual(window_cost.cost_of([10] * 10), 0)
 
     def test_one_process_measures_several_workloads(self):
         (self.folder / "torch.py").write_text("")

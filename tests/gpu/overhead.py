@@ -57,7 +57,7 @@ SOURCES = {
     "nccl": {"TRACEINJECT_NCCL": "0"},
     "telemetry": {"TRACEINJECT_TELEMETRY_HZ": "0"},
 }
-DEFAULT_KINDS = "kernel,memcpy,memcpy2,memset,api"  # kDefaultActivityKinds in injector/cupti/activity_kinds.h
+DEFAULT_KINDS = "kernel,memcpy,memcpy2,memset,api"  # kDefaultActivityKinds in injector/cupti/activity_kind_names.h
 BASE = "untraced"
 WINDOWS = {  # what part is recorded
     "idle": {"TRACEINJECT_WINDOW": "trigger"},
