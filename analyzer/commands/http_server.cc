@@ -73,6 +73,14 @@ int PortOf(const sockaddr_storage& address) {
                        : reinterpret_cast<const sockaddr_in6&>(address).sin6_port);
 }
 
+// getaddrinfo() takes larger numbers, and cuts them.
+bool IsPort(const std::string& text) {
+  constexpr std::size_t kMostDigits = 5;
+  constexpr int kMostPort = 65535;
+  return !text.empty() && text.size() <= kMostDigits &&
+         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) <= kMostPort;
+}
+
 // "host:port" and "[host]:port".
 bool Split(const std::string& address, std::string& host, std::string& port) {
   const std::size_t colon = address.rfind(':');
@@ -81,7 +89,7 @@ bool Split(const std::string& address, std::string& host, std::string& port) {
   port = address.substr(colon + 1);
   if (host.size() > 1 && host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);
-  return !host.empty() && port.find_first_not_of("0123456789") == std::string::npos;
+  return !host.empty() && IsPort(port);
 }
 
 // One connection: reads a request, then writes the answer.
@@ -195,7 +203,8 @@ Result<HttpRequest> ParseHttpRequest(std::string_view text) {
 Result<HttpServer> HttpServer::Listen(const std::string& address) {
   std::string host, port;
   if (!Split(address, host, port))
-    return Error{fmt::format("{}: expected HOST:PORT, as in 127.0.0.1:9464", address)};
+    return Error{fmt::format("{}: expected HOST:PORT, as in 127.0.0.1:9464, the port at most 65535",
+                             address)};
   addrinfo hints = {};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV;

@@ -142,8 +142,8 @@ TEST(HttpServer, SaysWhoCanReachItAndWhyItCannotListen) {
   EXPECT_FALSE(all.value().is_loopback());
   const std::string taken = fmt::format("127.0.0.1:{}", loopback.value().port());
   EXPECT_FALSE(HttpServer::Listen(taken).ok());
-  for (const char* wrong :
-       {"", "9464", ":9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:http", "256.0.0.1:1"})
+  for (const char* wrong : {"", "9464", ":9464", "127.0.0.1", "127.0.0.1:", "127.0.0.1:http",
+                            "256.0.0.1:1", "127.0.0.1:65536", "127.0.0.1:99999999999"})
     EXPECT_FALSE(HttpServer::Listen(wrong).ok()) << wrong;
 }
 
