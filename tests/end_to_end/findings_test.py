@@ -3,21 +3,15 @@
 
 import json
 import subprocess
-import unittest
 
 import harness
 
-ANALYZE = harness.BUILD / "bin" / "analyze"
+ANALYZE = harness.AnalyzeTestCase.analyze
 STEPS = 30
 KERNELS = 20
 # 10 ms a step of kernels, one after the other: their times are the device's own, whatever the machine does beside it.
 PLAIN = ["--steps", str(STEPS), "--nvtx", "--streams", "1", "--kernels", str(KERNELS), "--kernel-us", "500"]
-class Findings(harness.TestCase):
-    def setUp(self):
-        super().setUp()
-        if not ANALYZE.exists():
-            raise unittest.SkipTest(f"{ANALYZE} is not built")
-
+class Findings(harness.AnalyzeTestCase):
     def report(self, *flags, name="run.db", env=()):
         ended = self.play(*flags, cuda="cuda13", env={"TRACEINJECT_OUTPUT": name, **dict(env)})
         self.assertEqual((ended.code, ended.stderr), (0, ""))

@@ -324,6 +324,22 @@ class TestCase(unittest.TestCase):
                              f"{source}.{counter} = {recording.health()[source, counter]}")
 
 
+class AnalyzeTestCase(TestCase):
+    """One that asks `analyze` as well."""
+
+    analyze = BUILD / "bin" / "analyze"
+
+    def setUp(self):
+        super().setUp()
+        if not self.analyze.exists():
+            raise unittest.SkipTest(f"{self.analyze} is not built")
+
+    def run_tool(self, *command, code=0):
+        ended = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(ended.returncode, code, ended.stderr)
+        return ended
+
+
 def killed_by(number):
     """The return code that subprocess gives for a death by this signal."""
     return -int(signal.Signals(number))

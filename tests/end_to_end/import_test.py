@@ -16,24 +16,14 @@ import nsys_export
 sys.path.insert(0, str(harness.ROOT / "tests" / "bench"))
 import kineto_import  # noqa: E402
 
-ANALYZE = harness.BUILD / "bin" / "analyze"
+ANALYZE = harness.AnalyzeTestCase.analyze
 RECORDINGS = harness.ROOT / "samples" / "recordings"
 COMMANDS = ("report", "kernels", "gaps", "steps", "comm", "nvtx", "memory", "data")
 # What says which file it is, and with which version it was written.
 ABOUT_FILES = ("path", "schema_version", "tool_version")
 
 
-class Import(harness.TestCase):
-    def setUp(self):
-        super().setUp()
-        if not ANALYZE.exists():
-            raise unittest.SkipTest(f"{ANALYZE} is not built")
-
-    def run_tool(self, *command, code=0):
-        ended = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(ended.returncode, code, ended.stderr)
-        return ended
-
+class Import(harness.AnalyzeTestCase):
     def told(self, command, path):
         """What a command says of a file, but for what names it."""
 

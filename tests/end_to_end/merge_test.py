@@ -12,7 +12,7 @@ import unittest
 
 import harness
 
-ANALYZE = harness.BUILD / "bin" / "analyze"
+ANALYZE = harness.AnalyzeTestCase.analyze
 TRACEVIEW = harness.BUILD / "bin" / "traceview"
 EVERYTHING = [flag for flag in harness.EVERYTHING if flag != "--failing-call"]
 # What says which file it is, and with which version of the schema.
@@ -25,17 +25,7 @@ def without_files(told):
     return [without_files(value) for value in told] if isinstance(told, list) else told
 
 
-class Merge(harness.TestCase):
-    def setUp(self):
-        super().setUp()
-        if not ANALYZE.exists():
-            raise unittest.SkipTest(f"{ANALYZE} is not built")
-
-    def run_tool(self, *command, code=0):
-        ended = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
-        self.assertEqual(ended.returncode, code, ended.stderr)
-        return ended
-
+class Merge(harness.AnalyzeTestCase):
     def merge(self, *words):
         return self.run_tool(ANALYZE, "merge", *words, "-o", "merged.db").stderr
 

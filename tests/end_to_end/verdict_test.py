@@ -9,11 +9,10 @@ import collections
 import json
 import sqlite3
 import subprocess
-import unittest
 
 import harness
 
-ANALYZE = harness.BUILD / "bin" / "analyze"
+ANALYZE = harness.AnalyzeTestCase.analyze
 STEPS = 20
 FLOOR = 0.2  # of the step: what a planted cause must cost at least
 TOLERANCE = 0.15  # of the step: of the predicted saving
@@ -96,12 +95,7 @@ class Played:
         database.close()
 
 
-class Verdict(harness.TestCase):
-    def setUp(self):
-        super().setUp()
-        if not ANALYZE.exists():
-            raise unittest.SkipTest(f"{ANALYZE} is not built")
-
+class Verdict(harness.AnalyzeTestCase):
     def verdict(self, played):
         return self.report(played)["verdict"]
 
