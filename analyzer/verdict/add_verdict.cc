@@ -28,7 +28,6 @@
 #include "analyzer/verdict/new_utilisation.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/skew_causes.h"
-#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 namespace {
@@ -186,7 +185,7 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
   Grounds grounds;
   grounds.source = judged.steps.source;
   grounds.step_confidence = judged.steps.confidence;
-  grounds.working_share = WorkingSharesOf(judged).sum();
+  grounds.working = WorkingSharesOf(judged);
   const auto operations = static_cast<double>(judged.causes.operations);
   const auto joined = static_cast<double>(judged.causes.joined);
   grounds.joined_share = operations > 0 ? joined / operations : 0;

@@ -92,7 +92,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
                         Time(grounds.rank_wait_ns)));
     return;
   }
-  if (grounds.working_share > kBusyShare) {
+  if (grounds.working.sum() > kBusyShare) {
     decision.label = "compute_bound";
     decision.confidence = 1;
     return;
@@ -103,7 +103,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
           fmt::format(
               "For {} of a step the GPU computes nothing, but no cause saves {} for certain; the "
               "largest is {} with {} ({} to {}). Record more steps.",
-              Percent(1 - grounds.working_share), Time(FloorOf(savings.step_ns)),
+              Percent(1 - grounds.working.sum()), Time(FloorOf(savings.step_ns)),
               LabelOn(largest.label, largest.place), Time(largest.saved_ns), Time(largest.low_ns),
               Time(largest.high_ns)));
 }
@@ -186,6 +186,7 @@ double FloorOf(double step_ns) { return std::max(kFloorShare * step_ns, kFloorNs
 
 Decision Decide(const Savings& savings, const Grounds& grounds) {
   Decision decision;
+  decision.working = grounds.working;
   if (std::string reason = Unfit(savings, grounds); !reason.empty()) {
     Abstain(decision, std::move(reason));
     return decision;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 
@@ -22,7 +23,7 @@ inline constexpr double kReplayErrorLimit = 0.1;
 struct Grounds {
   StepSource source = StepSource::kWindow;
   double step_confidence = 1;        // that the steps are the steps of the program
-  double working_share = 0;          // of the steps: WorkingShares::sum()
+  WorkingShares working;             // of the steps
   double joined_share = 1;           // operations whose launch is known
   double acausal_share = 0;          // of those, started before they were launched
   std::optional<double> lost_share;  // of the records
@@ -45,6 +46,7 @@ struct Decision {
   std::string abstained;            // inconclusive: why, and what to do
   bool nothing_stands_out = false;  // inconclusive, because no cause saves enough for certain
   std::vector<std::string> caveats;
+  WorkingShares working;  // of the grounds
 };
 
 // The cause with the largest lower bound above the floor. Without one: compute_bound if the device

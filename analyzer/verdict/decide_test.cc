@@ -21,7 +21,7 @@ Savings SavingsOf(std::vector<CauseSaving> causes) {
 Grounds GoodGrounds(double busy) {
   Grounds grounds;
   grounds.source = StepSource::kMarks;
-  grounds.working_share = busy;
+  grounds.working.kernels = busy;
   return grounds;
 }
 

@@ -16,7 +16,6 @@
 #include "analyzer/metrics/host_load.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/verdict_text.h"
-#include "analyzer/verdict/working_share.h"
 
 namespace traceinject {
 namespace {
@@ -92,7 +91,7 @@ class Witness {
       if (saving.label == decision.label) Kernels(saving);
     }
     if (of_ranks && lines_.size() == 1) Details(*cause->finding);
-    if (decision.label == "compute_bound") OwnPauses();
+    if (decision.label == "compute_bound") OwnPauses(decision.working);
     Idle();
     StepsLine();
     Next(decision);
@@ -488,8 +487,7 @@ class Witness {
   }
 
   // What the device takes beside its kernels, where that is much.
-  void OwnPauses() {
-    const WorkingShares shares = WorkingSharesOf(judged_);
+  void OwnPauses(const WorkingShares& shares) {
     if (shares.own_copies >= kFloorShare)
       Say(
           fmt::format("copies within the GPU's memory and memsets ran alone for {} of the time: a "
