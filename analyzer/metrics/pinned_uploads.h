@@ -11,10 +11,13 @@
 
 namespace traceinject {
 
-// By row, of those of at least a megabyte. No time is left of them, as long as the link has the
-// time for them: where all copies of a step (S long, U of it copies) take longer than the rest of
-// it, they keep 2 U - S. O(operations).
-std::vector<OpLength> HidePinnedUploads(const Rank& rank, const Device& device, const Steps& steps);
+struct HiddenUploads {
+  std::vector<OpLength> lengths;  // by row, of those of at least a megabyte: no time is left of them
+  // Of each step, what hiding them saves at most: the link still takes its time for them.
+  std::vector<TimeNs> most_ns;
+};
+// O(operations).
+HiddenUploads HidePinnedUploads(const Rank& rank, const Device& device, const Steps& steps);
 
 // All copies to the device of at least a megabyte are from pinned memory, and there are some.
 bool UploadsFromPinned(const Rank& rank);

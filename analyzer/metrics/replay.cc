@@ -262,9 +262,10 @@ class Player {
         if (!goes_on) break;
         const bool changed = kChanges == Changes::kLengths && row == next_changed_;
         const TimeNs length = changed ? TakeLength() : op->length;
-        const TimeNs ended = kChanges != Changes::kNothing && Fades(row, *op)
-                                 ? Fade(row, *op, device)
-                                 : Operate<kKnown, kChanges>(row, *op, length, device);
+        const bool fades =
+            (changed && length == 0) || (kChanges != Changes::kNothing && Fades(row, *op));
+        const TimeNs ended = fades ? Fade(row, *op, device)
+                                   : Operate<kKnown, kChanges>(row, *op, length, device);
         if (row == next_watched_) Watch(ended);
       }
     }
@@ -300,9 +301,9 @@ class Player {
   template <bool kKnown, Changes kChanges>
   TimeNs Operate(std::uint32_t row, const PlayedOp& op, TimeNs length, Device& device) const {
     TimeNs after = op.late ? std::min(op.gap, switch_ns_) : op.gap;
-    // What overlapped nothing but what fades does not begin before the rest has ended.
+    // What overlapped nothing but what fades begins after the rest has ended, as usual.
     if (kChanges != Changes::kNothing && op.gap <= 0)
-      after = std::min<TimeNs>(0, ops_.start[row] - device.lasting);
+      after = std::min(ops_.start[row] - device.lasting, switch_ns_);
     TimeNs begin = device.ended + after;
     if (op.launch_known)
       begin = std::max(begin, (kKnown ? launched_[op.launch] : LaunchTime(op)) + op.latency);

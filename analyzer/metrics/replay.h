@@ -52,7 +52,8 @@ constexpr TimeNs HandOver(TimeNs wait_ns) {
   return wait_ns / 20 < kHandOverNs ? wait_ns / 20 : kHandOverNs;
 }
 
-// How long an operation would have taken.
+// How long an operation would have taken. One of no time is not there at all: what overlapped it
+// keeps its place among the rest.
 struct OpLength {
   std::uint32_t row = 0;  // of the device's operations
   TimeNs length_ns = 0;

@@ -98,6 +98,39 @@ TEST(ReplayTest, ShorterOperationsKeepTheOrder) {
     EXPECT_NEAR(static_cast<double>(played[i]), 1e6, 20e3) << i;
 }
 
+// A copy beside the kernels of a step: without it these run one after the other as before.
+TEST(ReplayTest, WhatIsNotThereLeavesWhatOverlappedItAlone) {
+  RankBuilder builder;
+  builder.rank().streams.push_back({0, 1, 8});
+  std::vector<OpLength> gone;
+  std::uint32_t row = 0;
+  for (int step = 0; step < 5; ++step) {
+    const TimeNs at = step * 1'000 * kUs;
+    const std::uint32_t call = builder.AddApi(at, at + kUs, "cudaLaunchKernel");
+    for (int k = 0; k < 10; ++k, ++row) {
+      const TimeNs start = at + (100 * k + 10) * kUs;
+      builder.UseStream(0);
+      builder.AddKernel(start, start + 99 * kUs, kGemm, call);
+      if (k != 2) continue;
+      builder.UseStream(1);
+      builder.AddCopy(start + 10 * kUs, start + 510 * kUs,
+                      {.kind = 1, .src_kind = 2, .dst_kind = 3});
+      gone.push_back({++row, 0});
+    }
+    builder.AddStepMark(at + 2 * kUs);
+  }
+  builder.rank().end = 5'000 * kUs;
+  const Rank& rank = builder.rank();
+  const Device& device = rank.devices[0];
+  const Steps steps = FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()});
+  const HostTimeline timeline = BuildHostTimeline(rank, device);
+  const GapCauses causes = SplitSteps(rank, device, timeline, steps);
+  const Replay replay(rank, device, timeline, causes, steps);
+  Scenario scenario;
+  scenario.lengths = std::make_shared<const std::vector<OpLength>>(gone);
+  EXPECT_EQ(replay.Run(scenario), replay.Run({}));
+}
+
 // Where a scenario is said to change nothing, its replay is that of none.
 TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
   std::vector<Scenario> scenarios(3);

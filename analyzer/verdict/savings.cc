@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "analyzer/common/parallel.h"
 #include "analyzer/metrics/blocking_downloads.h"
@@ -81,9 +82,9 @@ std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSa
   // First what is pageable is pinned; what is pinned can go beside the step before.
   Scenario uploaded;
   uploaded.upload_rate = PinnedRate(*judged.device);
-  uploaded.lengths = Shared(HidePinnedUploads(*judged.rank, *judged.device, judged.steps));
-  if (uploaded.lengths->empty()) uploaded.lengths = nullptr;
-  causes.push_back({"h2d_copy", uploaded, nullptr});
+  HiddenUploads hidden = HidePinnedUploads(*judged.rank, *judged.device, judged.steps);
+  if (!hidden.lengths.empty()) uploaded.lengths = Shared(hidden.lengths);
+  causes.push_back({"h2d_copy", uploaded, nullptr, nullptr, std::move(hidden.most_ns)});
   Scenario silent;
   silent.without_communication = true;
   causes.push_back({"comm_exposed", silent, [](const StepSplit& split) {

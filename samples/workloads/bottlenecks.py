@@ -82,7 +82,7 @@ def run_cause(text, options, jobs, device):
         "step_ms_off": statistics.mean(step_ms["off"]) if step_ms["off"] else None,
         "step_ms_on": statistics.mean(step_ms["on"]) if step_ms["on"] else None,
         "blocks_off": step_ms["off"], "blocks_on": step_ms["on"], "steps": options.steps, "settle": options.settle,
-        "total_steps": counts.steps, "optimizer_steps": counts.steps * cause.optimizers,
+        "total_steps": counts.steps, "optimizer_steps": counts.steps * cause.optimizer_steps,
         "total_batches": counts.batches, "data_wait_ms": counts.data_wait_ms,
         "loss": float(job.loss), "gpu": torch.cuda.get_device_name(device), "torch": torch.__version__,
     }

@@ -23,7 +23,7 @@ class Cause:
     unit = ""                # of the knob
     knob = 0                 # the default strength; 0: a control, with nothing planted
     job = TransformerJob
-    optimizers = 1           # that a step runs
+    optimizer_steps = 1      # of all optimizers, a step
     least_period = 1         # a block is a multiple of so many steps
 
     def __init__(self, options, strength):
@@ -118,8 +118,8 @@ class CopyInTurn(Cause):
         return torch.utils.data.DataLoader(InMemoryBatches(steps, self.batches), batch_size=None)
 
     def step(self, job, knob, batch):
-        tokens, features = batch
-        (features,) = self.ahead.exchange((features,)) if knob == 0 else (features.to(job.device, non_blocking=True),)
+        # Tokens copied in turn would wait for the features of the next step: copies to the GPU queue up for one engine.
+        tokens, features = self.ahead.exchange(batch) if knob == 0 else (tensor.to(job.device, non_blocking=True) for tensor in batch)
         self.touched = features.sum()
         job.step(tokens, planted=knob > 0)
 
@@ -249,7 +249,7 @@ class SlowPython(Cause):
 class SingleOptimizer(Cause):
     """AdamW walks many small parameters beside the model one by one; off: one fused kernel for many of them."""
     label, unit, knob = "launch_bound", "small parameters", 300
-    optimizers = 2
+    optimizer_steps = 2
 
     def __init__(self, options, strength):
         super().__init__(options, strength)

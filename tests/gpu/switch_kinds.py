@@ -26,6 +26,7 @@ KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, 
 SETTINGS = {
     "off": set(),
     "kernel": {"kernel"},
+    "kernel,memset": {"kernel", "memset"},
     "kernel,memcpy,memset": {"kernel", "memcpy", "memset"},
     "kernel,runtime calls": {"kernel", "runtime"},
     "kernel,driver calls": {"kernel", "driver"},

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the verdict of `analyze` against planted bottlenecks (samples/workloads/bottlenecks.py).
 
-First one untraced process measures what each cause costs, by blocks of steps with the cause off and on in turn. Then each cause is
-recorded, always on, one process and one run.db a cause, and `analyze --format json` names a label and a saving for it. With two
-GPUs, data-parallel training is recorded as well. Processes are forked from a parent that has imported PyTorch (fork_server.py).
+For each cause an untraced process measures what it costs, by blocks of steps with the cause off and on in turn, and right after it the
+cause is recorded, always on, in a process and a run.db of its own, for which `analyze --format json` names a label and a saving. With
+two GPUs, data-parallel training is recorded as well. Processes are forked from parents that have imported PyTorch (fork_server.py).
 
 A cause passes if the label is the right one, and the predicted saving differs from the measured one by at most --tolerance of the
 step with the cause on. One that costs less than --share of its step is too weak to prove much: it fails only if something else is
@@ -12,7 +12,7 @@ blamed. Each cause is planted in two strengths. A control passes if nothing is b
 be comm_exposed if communication is exposed for more than 5 % of the time, which is computed here from the recording, for the worst
 rank, between the start of its first and the end of its last step.
 
-Machines with noisy neighbours change their speed within minutes, and what is bound by the host with them. With --repeats N, truth
+Machines with noisy neighbours change their speed within a minute, and what is bound by the host with them. With --repeats N, truth
 and recording are made N times in turn, each in new parents, and medians are judged; labels must be right in all.
 
   verdict.py --rescore --out OUT --analyze ANALYZE   judges the recordings that an earlier run left in OUT (--keep); needs no GPU
@@ -94,58 +94,59 @@ def run_group(command, environment, output, limit):
             raise RuntimeError(f"not finished within {limit} s; see {output}") from None
 
 
-def measure_truth(options, out):
-    """{cause: result line of bottlenecks.py}; what failed has an "error"."""
-    words = ["--schedule", "off,on", "--rounds", str(options.rounds), "--steps", str(options.truth_steps)]
-    planted = [cause for cause in options.cause if label_of(cause)]
-    if not planted:
-        return {}
-    for cause in planted:
-        words += ["--cause", cause]
-    output = out / "logs" / "truth.txt"
-    failure = "not run"
-    try:
-        runner = Runner(options)
-        code = runner.run(words, {}, output, options.truth_timeout)
-        failure = f"exit code {code}; see {output}"
-        runner.stop()
-    except RuntimeError as error:
-        failure = str(error)
-    lines = json_lines(output.read_text()) if output.exists() else []
-    truth = {line["cause"]: line for line in lines if "cause" in line}
-    return {cause: truth.get(cause, {"error": failure}) for cause in planted}
+class Parents:
+    """The parents of the untraced and of the recorded processes, made when they are first needed."""
 
+    def __init__(self, options):
+        self.options, self.runners = options, {}
 
-def measure_data_parallel(options, out):
-    """Its step time untraced."""
-    try:
-        return run_data_parallel(options, out / "logs" / "truth_ddp.txt", {})
-    except RuntimeError as error:
-        return {"error": str(error)}
-
-
-def record(options, out, keep):
-    """{cause: result line of the recorded run}; what failed has an "error". keep(results) is called after each."""
-    results, runner = {}, None
-    for cause in options.cause:
-        words = ["--cause", cause, "--schedule", "on", "--steps", str(options.steps), "--settle", str(options.settle)]
-        output, target = out / "logs" / f"{cause}.txt", recording_of(out, cause)
-        target.parent.mkdir(parents=True, exist_ok=True)
+    def run(self, library, words, environment, output, limit):
+        """The result lines of bottlenecks.py."""
         try:
-            if cause == DATA_PARALLEL:
-                results[cause] = run_data_parallel(options, output, {"LD_PRELOAD": options.library, "TRACEINJECT_OUTPUT": str(target)})
-            else:
-                runner = runner or Runner(options, options.library)
-                code = runner.run(words + (["--nvtx"] if options.nvtx else []), {"TRACEINJECT_OUTPUT": str(target)}, output, options.timeout)
-                lines = json_lines(output.read_text())
-                results[cause] = lines[-1] if code == 0 and lines else {"error": f"exit code {code}; see {output}"}
-        except (RuntimeError, OSError) as error:
-            results[cause], runner = {"error": str(error)}, None
-        print(f"recorded {cause}: {results[cause].get('error') or '%.2f ms a step' % results[cause]['step_ms_on']}", file=sys.stderr, flush=True)
-        keep(results)
-    if runner:
-        runner.stop()
-    return results
+            if library not in self.runners:
+                self.runners[library] = Runner(self.options, library)
+            code = self.runners[library].run(words, environment, output, limit)
+        except RuntimeError:
+            self.runners.pop(library, None)  # it has ended with its child
+            raise
+        lines = json_lines(output.read_text())
+        if code != 0 or not lines:
+            raise RuntimeError(f"exit code {code}; see {output}")
+        return lines[-1]
+
+    def stop(self):
+        for runner in self.runners.values():
+            runner.stop()
+
+
+def measure_truth(options, out, parents, cause):
+    """The result line of bottlenecks.py; {} for a control, which costs nothing."""
+    output = out / "logs" / f"truth.{cause}.txt"
+    if cause == DATA_PARALLEL:
+        return run_data_parallel(options, output, {})
+    if not label_of(cause):
+        return {}
+    words = ["--cause", cause, "--schedule", "off,on", "--rounds", str(options.rounds), "--steps", str(options.truth_steps)]
+    return parents.run(None, words, {}, output, options.truth_timeout)
+
+
+def record(options, out, parents, cause):
+    """The result line of the recorded run."""
+    output, target = out / "logs" / f"{cause}.txt", recording_of(out, cause)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if cause == DATA_PARALLEL:
+        return run_data_parallel(options, output, {"LD_PRELOAD": options.library, "TRACEINJECT_OUTPUT": str(target)})
+    words = ["--cause", cause, "--schedule", "on", "--steps", str(options.steps), "--settle", str(options.settle)]
+    return parents.run(options.library, words + (["--nvtx"] if options.nvtx else []), {"TRACEINJECT_OUTPUT": str(target)}, output,
+                       options.timeout)
+
+
+def attempt(what, *arguments):
+    """What it returns; an "error" if it fails."""
+    try:
+        return what(*arguments)
+    except (RuntimeError, OSError) as error:
+        return {"error": str(error)}
 
 
 def run_data_parallel(options, output, environment):
@@ -350,7 +351,7 @@ def parse_options():
     parser.add_argument("--keep", action="store_true", help="leave the recordings in OUT/recordings")
     parser.add_argument("--rescore", action="store_true", help="only judge the recordings in OUT again")
     parser.add_argument("--timeout", type=int, default=90, help="seconds for a recorded run, or for importing PyTorch (default: 90)")
-    parser.add_argument("--truth-timeout", type=int, default=240, help="seconds for the untraced process (default: 240)")
+    parser.add_argument("--truth-timeout", type=int, default=90, help="seconds for an untraced process (default: 90)")
     options = parser.parse_args()
     if not options.rescore and not (options.library and options.workload):
         parser.error("--library and --workload are needed to record")
@@ -359,18 +360,27 @@ def parse_options():
     return options
 
 
+def summary(truth, recorded):
+    """A line of progress."""
+    if "error" in truth or "error" in recorded:
+        return truth.get("error") or recorded["error"]
+    steps = [f"{truth[key]:.2f} ms a step {name}" for key, name in (("step_ms_off", "without"), ("step_ms_on", "with")) if truth.get(key)]
+    return ", ".join([*steps, f"{recorded['step_ms_on']:.2f} ms recorded"])
+
+
 def run_everything(options, out):
     for name in ("recordings", "reports", "logs"):
         shutil.rmtree(out / name, ignore_errors=True)
     (out / "logs").mkdir(parents=True)
-    truth = measure_truth(options, out)
-    if DATA_PARALLEL in options.cause:
-        truth[DATA_PARALLEL] = measure_data_parallel(options, out)
-
-    def keep(recorded):  # what a run that is cut off leaves can be judged
+    truth, recorded, parents = {}, {}, Parents(options)
+    for cause in options.cause:
+        truth[cause] = attempt(measure_truth, options, out, parents, cause)
+        recorded[cause] = attempt(record, options, out, parents, cause)
+        # What a run that is cut off leaves can be judged.
         (out / "truth.json").write_text(json.dumps({"truth": truth, "recorded": recorded}, indent=1))
-
-    return truth, record(options, out, keep)
+        print(f"{cause}: {summary(truth[cause], recorded[cause])}", file=sys.stderr, flush=True)
+    parents.stop()
+    return truth, recorded
 
 
 def choose_causes(options):
