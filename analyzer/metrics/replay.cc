@@ -264,8 +264,8 @@ class Player {
         const TimeNs length = changed ? TakeLength() : op->length;
         const bool fades =
             (changed && length == 0) || (kChanges != Changes::kNothing && Fades(row, *op));
-        const TimeNs ended = fades ? Fade(row, *op, device)
-                                   : Operate<kKnown, kChanges>(row, *op, length, device);
+        const TimeNs ended =
+            fades ? Fade(row, *op, device) : Operate<kKnown, kChanges>(row, *op, length, device);
         if (row == next_watched_) Watch(ended);
       }
     }
