@@ -150,19 +150,10 @@ std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const Repo
                                        Report& report) {
   std::vector<JudgedDevice> judged;
   for (const proto::DeviceReport& reported : report.devices()) {
-    const auto rank = static_cast<std::size_t>(reported.source());
-    const std::vector<Device>& devices = run.ranks[rank].devices;
-    const auto device = std::find_if(devices.begin(), devices.end(), [&](const Device& known) {
-      return known.ordinal == reported.ordinal() && known.ops.size() > 0;
-    });
-    if (device == devices.end()) continue;
-    const Interval window{reported.window().start_ns() + origin,
-                          reported.window().end_ns() + origin};
-    judged.push_back(
-        JudgeDevice(run.ranks[rank], *device, window, options.stop, options.pattern()));
+    auto device = JudgeReported(run, origin, reported, options.stop, options.pattern());
     if (IsStopped(options.stop)) return {};
-    judged.back().rank_index = rank;
-    judged.back().label = reported.label();
+    if (!device) continue;
+    judged.push_back(std::move(*device));
     StepsOf(judged.back(), origin, options.step_rows, *report.add_steps());
   }
   return judged;
