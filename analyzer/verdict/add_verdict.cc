@@ -49,7 +49,11 @@ void SplitOf(const StepSplit& split, proto::StepSplit& to) {
   }
 }
 
-template <typename Chosen>
+bool IsAfterWarmUp(const Step& step) { return !step.warm_up; }
+bool IsRegular(const Step& step) { return step.regular(); }
+
+using Chosen = bool (*)(const Step&);
+
 StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   StepSplit sum;
   for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
@@ -58,8 +62,14 @@ StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   return sum;
 }
 
-StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
-  return SumOf(judged, [](const Step& step) { return !step.warm_up; });
+void SetSum(const JudgedDevice& judged, const std::vector<StepWaits>& waits, Chosen chosen,
+            proto::StepSplit& to) {
+  SplitOf(SumOf(judged, chosen), to);
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    if (!chosen(judged.steps.steps[i])) continue;
+    to.set_data_waits(to.data_waits() + waits[i].waits);
+    to.set_data_wait_ns(to.data_wait_ns() + waits[i].wait_ns);
+  }
 }
 
 std::string_view WhyLeftOut(StepKind kind) {
@@ -118,14 +128,13 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
   to.set_confidence(steps.confidence);
   if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
   if (const auto median = steps.regular_median_ns()) to.set_regular_median_ns(*median);
-  SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
+  const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
+  SetSum(judged, waits, IsAfterWarmUp, *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
   to.set_regular(static_cast<std::int64_t>(steps.count_regular()));
-  SplitOf(SumOf(judged, [](const Step& step) { return step.regular(); }),
-          *to.mutable_regular_sum());
+  SetSum(judged, waits, IsRegular, *to.mutable_regular_sum());
   LeftOutOf(judged, to);
   QueueOf(judged, to);
-  const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
     SplitOf(judged.causes.steps[i], row);
@@ -141,7 +150,7 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
 
 // Share of the steps in which the device waits for others or moves their data.
 double Exposed(const JudgedDevice& judged) {
-  const StepSplit sum = SumAfterWarmUp(judged);
+  const StepSplit sum = SumOf(judged, IsAfterWarmUp);
   return sum.partition.share(sum.partition.exposed_communication_ns +
                              sum.idle(IdleCause::kCommunication));
 }

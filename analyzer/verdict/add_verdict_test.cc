@@ -501,6 +501,28 @@ TEST(VerdictTest, StepsInTheReportAddUp) {
   }
 }
 
+// In both sums: all but warm-up, and the regular ones.
+TEST(VerdictTest, WaitsForDataAddUp) {
+  TrainingPlan plan;
+  plan.load_ns = 25'000'000;
+  plan.checkpoint_every = 8;
+  plan.checkpoint_ns = 90'000'000;
+  const Report report = BuildReportWithVerdict(RunOf(SimulatedTraining(plan).rank()), {});
+  const proto::DeviceSteps& steps = report.steps(0);
+  std::int64_t all_ns = 0, regular_ns = 0, regular = 0;
+  for (const proto::StepSplit& step : steps.steps()) {
+    if (!step.warm_up()) all_ns += step.data_wait_ns();
+    if (step.kind() != "regular") continue;
+    regular_ns += step.data_wait_ns();
+    regular += step.data_waits();
+  }
+  EXPECT_GT(regular_ns, 0);
+  EXPECT_GT(all_ns, regular_ns);
+  EXPECT_EQ(steps.sum().data_wait_ns(), all_ns);
+  EXPECT_EQ(steps.regular_sum().data_wait_ns(), regular_ns);
+  EXPECT_EQ(steps.regular_sum().data_waits(), regular);
+}
+
 TEST(VerdictTest, SmallKernelsAreALeverWhereTheyAreMany) {
   TrainingPlan small, large;
   small.kernel_ns = 5'000;
