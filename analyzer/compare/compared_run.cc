@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/metrics/reported_device.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {
@@ -113,13 +114,7 @@ const Rank* ComparedRun::rank() const {
   return index ? &run->ranks[static_cast<std::size_t>(device().source())] : nullptr;
 }
 
-const Device* ComparedRun::model() const {
-  if (!index) return nullptr;
-  for (const Device& one : rank()->devices) {
-    if (one.ordinal == device().ordinal() && one.ops.size() > 0) return &one;
-  }
-  return nullptr;
-}
+const Device* ComparedRun::model() const { return index ? DeviceOf(*run, device()) : nullptr; }
 
 ComparedRun PrepareRun(const Run& run, const ReportOptions& options) {
   ComparedRun side;

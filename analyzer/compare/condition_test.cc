@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <regex>
-#include <set>
 #include <sstream>
 
 #include "analyzer/import/temporary_folder.h"
@@ -137,15 +136,6 @@ TEST(ConditionTest, ConditionsOfTheReadme) {
   EXPECT_GT(count, 0);
   for (const std::string_view label : kVerdictLabels)
     EXPECT_TRUE(Says(text, "`" + std::string(label) + "`")) << label;
-}
-
-TEST(FiguresTest, NamesAreUniqueAndExplained) {
-  std::set<std::string_view> names;
-  for (const Figure& figure : Figures()) {
-    EXPECT_TRUE(names.insert(figure.name).second) << figure.name;
-    EXPECT_FALSE(figure.help.empty()) << figure.name;
-    EXPECT_EQ(figure.of_step != nullptr, figure.noise == FigureNoise::kSteps) << figure.name;
-  }
 }
 
 }  // namespace

@@ -13,16 +13,9 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 using Split = proto::StepSplit;
+using shared::Length;
 
-double Length(const Split& step) { return static_cast<double>(step.length_ns()); }
-double Compute(const Split& step) { return static_cast<double>(step.compute_ns()); }
-double ExposedComm(const Split& step) {
-  return static_cast<double>(step.exposed_communication_ns());
-}
-double ExposedCopy(const Split& step) { return static_cast<double>(step.exposed_copy_ns()); }
-double Idle(const Split& step) { return static_cast<double>(step.idle_ns()); }
 double DataWait(const Split& step) { return static_cast<double>(IdleOf(step, "data wait")); }
-double Busy(const Split& step) { return Compute(step) + ExposedComm(step) + ExposedCopy(step); }
 
 using OfStep = double (*)(const Split&);
 
@@ -40,6 +33,10 @@ FigureValue Unknown(std::string reason) { return {std::nullopt, std::move(reason
 template <typename Value>
 FigureValue Known(Value value) {
   return {static_cast<double>(value), ""};
+}
+
+FigureValue KnownOr(std::optional<double> value, std::string reason) {
+  return value ? FigureValue{value, ""} : Unknown(std::move(reason));
 }
 
 FigureValue NoSteps(const ComparedRun& run) {
@@ -93,27 +90,25 @@ FigureValue LeftOutShare(const ComparedRun& run) {
 FigureValue SavedMs(const ComparedRun& run) {
   const proto::Verdict& verdict = run.report.verdict();
   if (!verdict.abstained().empty()) return Unknown("no verdict: " + verdict.abstained());
-  return Known(static_cast<double>(verdict.saved_ns()) / kNsPerMs);
+  return Known(shared::kSaved.get(verdict).value_or(0) / kNsPerMs);
 }
 
 FigureValue MfuShare(const ComparedRun& run) {
   const proto::Mfu& mfu = run.report.mfu();
-  return mfu.has_mfu_percent() ? Known(mfu.mfu_percent() / 100) : Unknown(mfu.reason());
+  return KnownOr(shared::kMfu.get(mfu), mfu.reason());
 }
 
 FigureValue HfuShare(const ComparedRun& run) {
   const proto::MatrixProducts& products = run.report.run().matrix_products();
-  if (products.has_peak_share()) return Known(products.peak_share());
-  return Unknown(products.peak_reason().empty() ? "no matrix products were recorded"
-                                                : products.peak_reason());
+  return KnownOr(shared::kHfu.get(products), products.peak_reason().empty()
+                                                 ? "no matrix products were recorded"
+                                                 : products.peak_reason());
 }
 
 FigureValue SamplesPerSecond(const ComparedRun& run) {
-  const proto::Samples& samples = run.report.run().samples();
-  if (samples.has_per_second()) return Known(samples.per_second());
-  return Unknown(
-      "the data loader did not tell how many samples a batch holds; give "
-      "--tokens-per-step for tokens_per_second");
+  return KnownOr(shared::kSamplesPerSecond.get(run.report.run().samples()),
+                 "the data loader did not tell how many samples a batch holds; give "
+                 "--tokens-per-step for tokens_per_second");
 }
 
 FigureValue TokensPerSecond(const ComparedRun& run) {
@@ -123,15 +118,13 @@ FigureValue TokensPerSecond(const ComparedRun& run) {
 }
 
 FigureValue CommComputeRatio(const ComparedRun& run) {
-  const proto::Partition& partition = run.device_during().partition();
-  return partition.has_communication_to_compute() ? Known(partition.communication_to_compute())
-                                                  : Unknown("no compute kernels were recorded");
+  return KnownOr(shared::kCommComputeRatio.get(run.device_during().partition()),
+                 "no compute kernels were recorded");
 }
 
 FigureValue OverlapShare(const ComparedRun& run) {
-  const proto::Partition& partition = run.device_during().partition();
-  return partition.has_overlap_share() ? Known(partition.overlap_share())
-                                       : Unknown("no communication was recorded");
+  return KnownOr(shared::kOverlapShare.get(run.device_during().partition()),
+                 "no communication was recorded");
 }
 
 // The largest over all GPUs. read: of a GPU, empty if it is not known.
@@ -156,10 +149,9 @@ FigureValue PeakMemory(const ComparedRun& run) {
     return device.has_memory_calls() ? std::optional<double>(device.memory_calls().peak_bytes())
                                      : std::nullopt;
   });
-  if (taken) return {taken, ""};
-  return Unknown(
-      "the recording tells nothing of memory: PyTorch's allocator was not sampled, and calls that "
-      "allocate were not recorded");
+  return KnownOr(taken,
+                 "the recording tells nothing of memory: PyTorch's allocator was not sampled, and "
+                 "calls that allocate were not recorded");
 }
 
 FigureValue AllocatorRetries(const ComparedRun& run) {
@@ -167,31 +159,15 @@ FigureValue AllocatorRetries(const ComparedRun& run) {
     return device.allocator().has_retries() ? std::optional<double>(device.allocator().retries())
                                             : std::nullopt;
   });
-  return retries ? FigureValue{retries, ""} : Unknown("PyTorch's allocator was not sampled");
+  return KnownOr(retries, "PyTorch's allocator was not sampled");
 }
 
-FigureValue FromTelemetry(const ComparedRun& run, bool known, double value) {
-  if (known) return Known(value);
-  return Unknown(run.rank() != nullptr && !run.rank()->imported_from.empty()
+template <const SharedFigure<proto::Telemetry>& kFigure>
+FigureValue FromTelemetry(const ComparedRun& run) {
+  return KnownOr(kFigure.get(run.device_during().telemetry()),
+                 run.rank() != nullptr && !run.rank()->imported_from.empty()
                      ? "such a trace has no samples of the GPU"
                      : "the GPU was not sampled; TRACEINJECT_TELEMETRY_HZ turns that on");
-}
-
-FigureValue SmClock(const ComparedRun& run) {
-  const proto::Telemetry& telemetry = run.device_during().telemetry();
-  return FromTelemetry(run, telemetry.has_busy_sm_clock_mhz(), telemetry.busy_sm_clock_mhz());
-}
-
-FigureValue ThrottledShare(const ComparedRun& run) {
-  const proto::Telemetry& telemetry = run.device_during().telemetry();
-  const double busy_ns = static_cast<double>(std::max<std::int64_t>(1, telemetry.busy_ns()));
-  return FromTelemetry(run, telemetry.busy_ns() > 0,
-                       static_cast<double>(telemetry.throttled_busy_ns()) / busy_ns);
-}
-
-FigureValue Power(const ComparedRun& run) {
-  const proto::Telemetry& telemetry = run.device_during().telemetry();
-  return FromTelemetry(run, telemetry.has_power_w(), telemetry.power_w().mean());
 }
 
 FigureValue KernelsPerStep(const ComparedRun& run) {
@@ -215,56 +191,56 @@ constexpr auto kSteps = FigureNoise::kSteps;
 constexpr auto kStepTime = FigureNoise::kStepTime;
 constexpr auto kExact = FigureNoise::kExact;
 
+template <typename Message>
+constexpr Figure Shared(const SharedFigure<Message>& figure, Better better,
+                        FigureValue (*read)(const ComparedRun&),
+                        FigureNoise noise = FigureNoise::kUnknown) {
+  return {figure.key, figure.unit, better, figure.help, read, noise};
+}
+
+template <const TimeFigure& kFigure>
+constexpr Figure OfSteps(Better better) {
+  constexpr bool kIsShare = kFigure.unit == FigureUnit::kShare;
+  return {kFigure.key,
+          kFigure.unit,
+          better,
+          kFigure.help,
+          kIsShare ? MeanShare<kFigure.get> : MeanMs<kFigure.get>,
+          kSteps,
+          kIsShare ? Share<kFigure.get> : Ms<kFigure.get>};
+}
+
 constexpr Figure kFigures[] = {
-    {"step_ms", FigureUnit::kMs, Better::kLower, "a mean step", MeanMs<Length>, kSteps, Ms<Length>},
+    OfSteps<shared::kStep>(Better::kLower),
     {"step_ms_p50", FigureUnit::kMs, Better::kLower, "half of the steps take no longer",
      Quantile<50>},
     {"step_ms_p95", FigureUnit::kMs, Better::kLower, "95 % of the steps take no longer",
      Quantile<95>},
     {"left_out_share", FigureUnit::kShare, Better::kLower,
      "of the time of all steps but warm-up: irregular ones, evaluation, checkpoints", LeftOutShare},
-    {"samples_per_second", FigureUnit::kPerSecond, Better::kHigher,
-     "samples of the data loaders, all processes", SamplesPerSecond, kStepTime},
+    Shared(shared::kSamplesPerSecond, Better::kHigher, SamplesPerSecond, kStepTime),
     {"tokens_per_second", FigureUnit::kPerSecond, Better::kHigher,
      "--tokens-per-step over a mean step", TokensPerSecond, kStepTime},
-    {"mfu", FigureUnit::kShare, Better::kHigher,
-     "model FLOPs utilisation; needs --params and --tokens-per-step, or --flops-per-step", MfuShare,
-     kStepTime},
-    {"hfu", FigureUnit::kShare, Better::kHigher,
-     "hardware FLOPs utilisation, of the matrix products and attention that were seen: a lower "
-     "bound",
-     HfuShare, kStepTime},
-    {"saved_ms", FigureUnit::kMs, Better::kLower,
-     "what a step would get back without what the verdict names", SavedMs},
-    {"gpu_busy", FigureUnit::kShare, Better::kHigher, "of a step, something ran on the GPU",
-     MeanShare<Busy>, kSteps, Share<Busy>},
-    {"compute_ms", FigureUnit::kMs, Better::kLower, "compute kernels in a step", MeanMs<Compute>,
-     kSteps, Ms<Compute>},
-    {"compute_share", FigureUnit::kShare, Better::kHigher, "the same, of a step",
-     MeanShare<Compute>, kSteps, Share<Compute>},
-    {"exposed_comm_ms", FigureUnit::kMs, Better::kLower,
-     "communication in a step with no compute beside it", MeanMs<ExposedComm>, kSteps,
-     Ms<ExposedComm>},
-    {"exposed_comm_share", FigureUnit::kShare, Better::kLower, "the same, of a step",
-     MeanShare<ExposedComm>, kSteps, Share<ExposedComm>},
-    {"comm_compute_ratio", FigureUnit::kRatio, Better::kLower,
-     "time of communication over time of compute; contains waiting for other ranks",
-     CommComputeRatio},
-    {"overlap_share", FigureUnit::kShare, Better::kHigher,
-     "of the communication, with compute beside it", OverlapShare},
-    {"exposed_copy_ms", FigureUnit::kMs, Better::kLower,
-     "copies in a step with nothing beside them", MeanMs<ExposedCopy>, kSteps, Ms<ExposedCopy>},
-    {"exposed_copy_share", FigureUnit::kShare, Better::kLower, "the same, of a step",
-     MeanShare<ExposedCopy>, kSteps, Share<ExposedCopy>},
-    {"idle_ms", FigureUnit::kMs, Better::kLower, "nothing ran on the GPU, in a step", MeanMs<Idle>,
-     kSteps, Ms<Idle>},
-    {"idle_share", FigureUnit::kShare, Better::kLower, "the same, of a step", MeanShare<Idle>,
-     kSteps, Share<Idle>},
+    Shared(shared::kMfu, Better::kHigher, MfuShare, kStepTime),
+    Shared(shared::kHfu, Better::kHigher, HfuShare, kStepTime),
+    Shared(shared::kSaved, Better::kLower, SavedMs),
+    OfSteps<shared::kBusyShare>(Better::kHigher),
+    OfSteps<shared::kComputeTime>(Better::kLower),
+    OfSteps<shared::kComputeShare>(Better::kHigher),
+    OfSteps<shared::kExposedCommTime>(Better::kLower),
+    OfSteps<shared::kExposedCommShare>(Better::kLower),
+    Shared(shared::kCommComputeRatio, Better::kLower, CommComputeRatio),
+    Shared(shared::kOverlapShare, Better::kHigher, OverlapShare),
+    OfSteps<shared::kExposedCopyTime>(Better::kLower),
+    OfSteps<shared::kExposedCopyShare>(Better::kLower),
+    OfSteps<shared::kIdleTime>(Better::kLower),
+    OfSteps<shared::kIdleShare>(Better::kLower),
     {"data_wait_ms", FigureUnit::kMs, Better::kLower,
-     "idle in a step while the program waited for its data loader", MeanMs<DataWait>, kSteps,
+     "of a mean step, idle while the program waited for its data loader", MeanMs<DataWait>, kSteps,
      Ms<DataWait>},
-    {"data_wait_share", FigureUnit::kShare, Better::kLower, "the same, of a step",
-     MeanShare<DataWait>, kSteps, Share<DataWait>},
+    {"data_wait_share", FigureUnit::kShare, Better::kLower,
+     "of the time, idle while the program waited for its data loader", MeanShare<DataWait>, kSteps,
+     Share<DataWait>},
     {"kernels_per_step", FigureUnit::kCount, Better::kLower, "kernels launched in a step",
      KernelsPerStep, kExact},
     {"peak_memory_bytes", FigureUnit::kBytes, Better::kLower,
@@ -273,11 +249,9 @@ constexpr Figure kFigures[] = {
      PeakMemory, kExact},
     {"allocator_retries", FigureUnit::kCount, Better::kLower,
      "times PyTorch's allocator had to give blocks back to find memory", AllocatorRetries, kExact},
-    {"busy_sm_clock_mhz", FigureUnit::kMhz, Better::kHigher,
-     "clock of the SMs while busy, in steps", SmClock},
-    {"throttled_share", FigureUnit::kShare, Better::kLower,
-     "of the busy time in steps, the card held its clock down", ThrottledShare},
-    {"power_w", FigureUnit::kWatt, Better::kLower, "mean power of the card, in steps", Power},
+    Shared(shared::kSmClock, Better::kHigher, FromTelemetry<shared::kSmClock>),
+    Shared(shared::kThrottledShare, Better::kLower, FromTelemetry<shared::kThrottledShare>),
+    Shared(shared::kPower, Better::kLower, FromTelemetry<shared::kPower>),
     {"records_lost_share", FigureUnit::kShare, Better::kLower, "of the records, known to be lost",
      RecordsLost},
     {"hygiene_faults", FigureUnit::kCount, Better::kLower,

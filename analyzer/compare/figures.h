@@ -11,20 +11,11 @@
 
 #include "analyzer/compare/compared_run.h"
 #include "analyzer/compare/mean_difference.h"
+#include "analyzer/report/shared_figures.h"
 #include "schemas/comparison.pb.h"
 
 namespace traceinject {
 
-enum class FigureUnit : std::uint8_t {
-  kMs,
-  kShare,
-  kRatio,
-  kBytes,
-  kPerSecond,
-  kMhz,
-  kWatt,
-  kCount
-};
 enum class Better : std::uint8_t { kLower, kHigher };
 
 // What says whether a change may be noise.

@@ -66,6 +66,9 @@ void WriteFigureList(TextPage& page) {
   for (const std::string_view label : kVerdictLabels)
     labels += fmt::format("{}{}", labels.empty() ? "" : ", ", label);
   page.Line("");
+  page.Sentence(
+      "parts of steps and of the time, clocks and power: of the compared steps, on the GPU that "
+      "the verdict is about");
   page.Sentence("labels: " + labels);
 }
 

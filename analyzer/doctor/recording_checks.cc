@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "analyzer/common/text.h"
+#include "analyzer/metrics/documents.h"
 #include "injector/cupti/candidates.h"
 
 namespace traceinject {
@@ -51,7 +52,7 @@ CheckLine CheckGpus(const PresentMachine& machine) {
           fmt::format("{} NVIDIA GPU{} on the PCI bus that cannot be used: {}", machine.cards,
                       machine.cards == 1 ? "" : "s", why),
           "install NVIDIA's driver; in a container docker run --gpus all",
-          "docs.nvidia.com/datacenter/cloud-native/container-toolkit"};
+          std::string(documents::kContainers)};
 }
 
 // As cuDriverGetVersion tells, which initialises nothing.

@@ -9,6 +9,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/documents.h"
 #include "analyzer/metrics/gpu_specs.h"
 
 namespace traceinject {
@@ -29,26 +30,24 @@ struct Advice {
   std::uint8_t kind, host_memory;
   std::string_view name, what, setting, change, source;
 };
-constexpr std::string_view kCudaDoc = "docs.pytorch.org/docs/stable/notes/cuda.html";
 constexpr std::string_view kSlowSetting =
     "processes bound to the processors beside their GPU; the slot of the card";
 constexpr std::string_view kSlowChange =
     "pinned copies usually reach 80 % of the link: memory of another NUMA node, a shared switch or "
     "other traffic slow them";
-constexpr std::string_view kSlowSource = "docs.nvidia.com/cuda/cuda-c-best-practices-guide";
 constexpr Advice kAdvice[] = {
     {kUpload, kPageable, "pageable_uploads", "copies from pageable memory to the GPU",
      "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True)",
      "from pinned memory they run at the speed of the link, and the host does not wait for them",
-     kCudaDoc},
+     documents::kTorchCuda},
     {kDownload, kPageable, "pageable_downloads", "copies from the GPU to pageable memory",
      "tensors of torch.empty(..., pin_memory=True), filled by copy_(x, non_blocking=True)",
      "to pinned memory they run at the speed of the link; synchronise before reading them",
-     kCudaDoc},
+     documents::kTorchCuda},
     {kUpload, kPinned, "slow_uploads", "copies from pinned memory to the GPU", kSlowSetting,
-     kSlowChange, kSlowSource},
+     kSlowChange, documents::kCudaPractices},
     {kDownload, kPinned, "slow_downloads", "copies from the GPU to pinned memory", kSlowSetting,
-     kSlowChange, kSlowSource},
+     kSlowChange, documents::kCudaPractices},
 };
 
 const Advice* AdviceOn(const CopyStats& copies) {

@@ -4,18 +4,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "analyzer/metrics/documents.h"
+
 namespace traceinject {
 namespace {
-
-constexpr std::string_view kNcclTroubles =
-    "docs.nvidia.com/deeplearning/nccl/user-guide/docs/troubleshooting.html";
-constexpr std::string_view kNcclEnv = "docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html";
-constexpr std::string_view kNvml = "docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html";
-constexpr std::string_view kClocks =
-    "docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html";
-constexpr std::string_view kMemoryErrors = "docs.nvidia.com/deploy/gpu-debug-guidelines";
-constexpr std::string_view kTuning = "docs.pytorch.org/tutorials/recipes/recipes/tuning_guide.html";
-constexpr std::string_view kSharing = "docs.pytorch.org/docs/stable/multiprocessing.html";
 
 constexpr HygieneSeverity kNote = HygieneSeverity::kNote;
 constexpr HygieneSeverity kWarning = HygieneSeverity::kWarning;
@@ -25,90 +17,93 @@ constexpr HygieneCheck kChecks[] = {
     {"ecc_uncorrected", "uncorrected memory errors", kFault,
      "results may be wrong: take the card out of service and look into the kernel's log for Xid "
      "errors",
-     kMemoryErrors},
+     documents::kMemoryErrors},
     {"data_parallel", "one process for several GPUs", kWarning,
      "DistributedDataParallel with a process for each GPU (torchrun --nproc-per-node N): nothing "
      "is "
      "sent at the beginning of a step, and no process has to drive all GPUs",
-     "docs.pytorch.org/docs/stable/generated/torch.nn.DataParallel.html"},
+     documents::kDataParallel},
     {"mixed_gpus", "models of the GPUs", kWarning,
      "GPUs of one model, or less work for the slower ones: the slowest sets the pace of all",
-     "docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html"},
+     documents::kDdp},
     {"blocking_launches", "CUDA_LAUNCH_BLOCKING", kWarning,
      "unset it: it is for finding errors, and makes the host wait for each kernel",
-     "docs.pytorch.org/docs/stable/notes/cuda.html"},
+     documents::kTorchCuda},
     {"debug_checks", "TORCH_DISTRIBUTED_DEBUG", kWarning,
      "unset it, or INFO: DETAIL checks every collective across ranks before it is issued",
-     "docs.pytorch.org/docs/stable/distributed.html"},
+     documents::kTorchDistributed},
     {"throttled_by_heat", "clocks held down by heat or by the board", kWarning,
      "cooling and airflow, power supply and cables of the machine; compare nvidia-smi -q -d "
      "TEMPERATURE,PERFORMANCE with a healthy one",
-     kClocks},
+     documents::kNvmlClocks},
     {"pcie_link", "PCIe link", kWarning,
      "the seat of the card, riser and cables, bifurcation and link speed in the firmware: copies "
      "between host and GPU are slower by as much",
-     kNvml},
+     documents::kNvmlQueries},
     {"nccl_settings", "variables that keep NCCL from a faster way", kWarning,
-     "unset them, unless they work around a fault that is known", kNcclEnv},
+     "unset them, unless they work around a fault that is known", documents::kNcclVariables},
     {"nccl_host_memory", "ranks that exchange data through memory of the host", kWarning,
      "see what nvidia-smi topo -m and topo -p2p rw say of these GPUs; NCCL_P2P_DISABLE unset, "
      "NCCL_P2P_LEVEL, ACS off",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"nccl_sockets", "ranks that exchange data through TCP sockets", kWarning,
      "between hosts InfiniBand or RoCE (NCCL_IB_HCA, NCCL_IB_DISABLE and NCCL_NET unset), on one "
      "host peer-to-peer access or shared memory",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"nccl_local_network", "ranks of one host that exchange data over a network", kWarning,
      "see that containers of one host share /dev/shm and see all its GPUs; NCCL_P2P_DISABLE and "
      "NCCL_SHM_DISABLE unset",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"nccl_no_gdr", "GPUDirect RDMA", kWarning,
      "the kernel module nvidia-peermem, or DMA-BUF; GPU and adapter below one PCIe switch "
      "(NCCL_NET_GDR_LEVEL); ACS off",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"p2p_off", "peer-to-peer access between the GPUs of the host", kWarning,
      "nvidia-smi topo -p2p rw; IOMMU and ACS off in the firmware; some models have none",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"nvlink_errors", "errors of NVLink", kWarning,
-     "have the link looked at: transfers were repeated, or it was trained anew", kNvml},
+     "have the link looked at: transfers were repeated, or it was trained anew",
+     documents::kNvmlQueries},
     {"numa_wrong", "processors of the process and NUMA node of its GPU", kWarning,
      "bind the process to the node of its GPU (numactl --cpunodebind=N --membind=N): launches and "
      "copies cross the link between the sockets",
-     kTuning},
+     documents::kTuning},
     {"shared_memory", "size of /dev/shm", kWarning,
      "docker run --shm-size=8g, or --ipc=host: batches of data workers and NCCL's buffers between "
      "ranks lie there",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"locked_memory", "limit on locked memory", kWarning,
      "ulimit -l unlimited, docker run --ulimit memlock=-1: memory for RDMA is locked",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"throttled_by_power", "clocks held down by the power limit", kNote,
      "nvidia-smi -q -d POWER: whether the limit is the card's own; many busy cards run at it",
-     kClocks},
+     documents::kNvmlClocks},
     {"throttled_by_settings", "clocks held down by settings", kNote,
-     "nvidia-smi -rac takes application clocks back, -rgc locked ones", kClocks},
+     "nvidia-smi -rac takes application clocks back, -rgc locked ones", documents::kNvmlClocks},
     {"numa_unbound", "binding of the process", kNote,
-     "bind each process to the node of its GPU (numactl --cpunodebind=N --membind=N)", kTuning},
+     "bind each process to the node of its GPU (numactl --cpunodebind=N --membind=N)",
+     documents::kTuning},
     {"acs", "Access Control Services of PCIe bridges", kNote,
      "off in the firmware or by setpci, unless the maker of the platform wants it on: traffic "
      "between devices goes by way of the processor",
-     kNcclTroubles},
+     documents::kNcclTroubles},
     {"nvlink_inactive", "links of NVLink", kNote,
-     "nvidia-smi nvlink -s; after a reset of the machine links may come back", kNvml},
+     "nvidia-smi nvlink -s; after a reset of the machine links may come back",
+     documents::kNvmlQueries},
     {"cpu_governor", "frequency governor of the processors", kNote,
      "cpupower frequency-set -g performance: launches and data loading run at the clock of the "
      "host",
-     "docs.kernel.org/admin-guide/pm/cpufreq.html"},
+     documents::kCpuFrequency},
     {"open_files", "limit on open files", kNote,
-     "ulimit -n 65536: tensors of data workers each keep a file open", kSharing},
+     "ulimit -n 65536: tensors of data workers each keep a file open", documents::kTorchSharing},
     {"pcie_replays", "repeated transfers of PCIe", kNote,
-     "many of them point to a bad slot, riser or cable", kNvml},
+     "many of them point to a bad slot, riser or cable", documents::kNvmlQueries},
     {"ecc_corrected", "corrected memory errors", kNote,
-     "harmless while they are few; see nvidia-smi -q -d ROW_REMAPPER", kMemoryErrors},
+     "harmless while they are few; see nvidia-smi -q -d ROW_REMAPPER", documents::kMemoryErrors},
     {"persistence_off", "persistence mode", kNote,
      "nvidia-persistenced, or nvidia-smi -pm 1: the driver need not start the card for each "
      "program",
-     "docs.nvidia.com/deploy/driver-persistence"},
+     documents::kPersistence},
 };
 
 }  // namespace

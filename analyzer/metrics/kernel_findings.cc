@@ -7,6 +7,7 @@
 #include <array>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/documents.h"
 #include "analyzer/metrics/kernel_signs.h"
 #include "analyzer/model/name_patterns.h"
 
@@ -119,35 +120,33 @@ constexpr std::array<Rule, 7> kRules = {{
      "pad vocabulary, hidden and head sizes: kernels named align1 or align2 load one or two "
      "numbers "
      "at a time",
-     "docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication", true},
+     documents::kMatrixProducts, true},
     {"older_architecture", "products or attention in kernels for older GPUs", IsForOlderGpu, 0.05,
      "newer PyTorch, cuBLAS and attention libraries; aligned sizes",
      "these kernels were built for an older GPU and do not use the matrix instructions of this one",
-     "docs.nvidia.com/cuda/hopper-tuning-guide", true},
+     documents::kHopperTuning, true},
     {"fp32_products", "fp32 products or convolutions without tensor cores", IsFp32Product, 0.05,
      "torch.set_float32_matmul_precision(\"high\"), or torch.autocast with bfloat16",
      "lets fp32 products run on the tensor cores in TF32 (10 bits of mantissa), or in bf16",
-     "docs.pytorch.org/docs/stable/notes/cuda.html", false, Tf32IsSet},
+     documents::kTorchCuda, false, Tf32IsSet},
     {"unfused_attention", "softmax of attention in a kernel of its own", IsUnfusedAttention, 0.02,
      "torch.nn.functional.scaled_dot_product_attention",
      "one kernel computes scores, softmax and result without storing the scores; the products "
      "around the softmax come on top of this share",
-     "docs.pytorch.org/docs/stable/generated/"
-     "torch.nn.functional.scaled_dot_product_attention.html",
-     false},
+     documents::kAttention, false},
     {"layout_changes", "changes of layout around convolutions", ChangesLayout, 0.05,
      "model.to(memory_format=torch.channels_last), inputs too",
      "cuDNN's tensor-core kernels want channels last: it then changes no layout",
-     "docs.pytorch.org/tutorials/intermediate/memory_format_tutorial.html", false},
+     documents::kChannelsLast, false},
     {"single_optimizer", "an optimizer that launches kernels for every parameter",
      IsSingleOptimizer, 0.02, "optimizer with fused=True",
      "one kernel for many parameters; these are only those of its kernels whose names tell",
-     "docs.pytorch.org/docs/stable/optim.html", false},
+     documents::kOptimizers, false},
     {"foreach_optimizer", "an optimizer in several passes over the parameters", IsForeachOptimizer,
      0.03, "optimizer with fused=True",
      "one kernel reads and writes each parameter once instead of several that do one operation "
      "each",
-     "docs.pytorch.org/docs/stable/optim.html", false},
+     documents::kOptimizers, false},
 }};
 
 void Add(KernelFinding& to, const KernelStats& kernel) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "analyzer/metrics/data_types.h"
+#include "analyzer/metrics/documents.h"
 #include "analyzer/metrics/gpu_specs.h"
 #include "analyzer/metrics/kernel_signs.h"
 #include "analyzer/metrics/kernel_work.h"
@@ -24,8 +25,6 @@
 namespace traceinject {
 namespace {
 
-constexpr std::string_view kAlignmentDoc =
-    "docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication";
 // A type pays only if its peak is so much higher.
 constexpr double kWorthwhile = 1.5;
 // Numbers a side of the blocks that a kernel computes of a result, about.
@@ -312,7 +311,7 @@ class Search {
       change += fmt::format("{}{} -> {}", change.empty() ? "pad " : ", ", size, Padded(size));
     if (!change.empty())
       inefficient_.advice.push_back(
-          {"sizes of layers, vocabulary and heads", change, kAlignmentDoc});
+          {"sizes of layers, vocabulary and heads", change, documents::kMatrixProducts});
   }
 
   const Rank& rank_;

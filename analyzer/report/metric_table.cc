@@ -3,14 +3,19 @@
 
 #include <set>
 
+#include "analyzer/report/shared_figures.h"
 #include "analyzer/report/text_notation.h"
+#include "analyzer/verdict/labels.h"
 
 namespace traceinject {
 namespace {
 
+using proto::Report;
+using Device = proto::DeviceReport;
 using Number = std::optional<double>;
 using Labels = MetricLabels;
 using Sample = MetricSample;
+using shared::If;
 
 constexpr std::string_view kDeviceLabels = "rank host pid gpu";
 constexpr std::string_view kSourceLabels = "rank host pid";
@@ -60,25 +65,17 @@ std::vector<Sample> OneIf(bool known, double value) {
 }
 
 // A part of the mean regular step.
-Number PartOfStep(const DeviceView& view, std::int64_t ns_of_sum) {
+Number PartOfStep(const DeviceView& view, double ns_of_sum) {
   const std::int64_t steps = view.steps.regular();
   if (steps == 0 || !view.steps.has_regular_mean_ns()) return std::nullopt;
-  return Seconds(static_cast<double>(ns_of_sum) / static_cast<double>(steps));
+  return Seconds(ns_of_sum / static_cast<double>(steps));
 }
-
-Number ShareOfWall(const DeviceView& view, std::int64_t ns) {
-  const std::int64_t wall = view.device.partition().wall_ns();
-  if (wall == 0) return std::nullopt;
-  return static_cast<double>(ns) / static_cast<double>(wall);
-}
-
-Number If(bool known, double value) { return known ? Number(value) : std::nullopt; }
 
 std::vector<Sample> IdleCausesOfSteps(const proto::Report& report) {
   std::vector<Sample> samples;
   ForEachDevice(report, [&](const DeviceView& view) {
     for (const proto::IdlePart& part : view.steps.regular_sum().idle()) {
-      const Number seconds = PartOfStep(view, part.ns());
+      const Number seconds = PartOfStep(view, static_cast<double>(part.ns()));
       if (!seconds) continue;
       Labels labels = LabelsOf(view);
       labels.emplace_back("cause", part.cause());
@@ -114,8 +111,9 @@ std::vector<Sample> SamplesPerSecond(const proto::Report& report) {
   std::vector<Sample> samples;
   std::set<int> seen;
   for (const proto::DeviceReport& device : report.devices()) {
-    if (!device.samples().has_per_second() || !seen.insert(device.source()).second) continue;
-    samples.push_back({LabelsOf(report, device.source()), device.samples().per_second()});
+    const Number value = shared::kSamplesPerSecond.get(device.samples());
+    if (value && seen.insert(device.source()).second)
+      samples.push_back({LabelsOf(report, device.source()), *value});
   }
   return samples;
 }
@@ -131,8 +129,10 @@ std::vector<Sample> Savings(const proto::Report& report) {
   return samples;
 }
 
+constexpr std::string_view kHealthGrades[] = {"good", "lossy", "bad", "unknown"};
+
 // One sample a state, 1 for the one that holds.
-std::vector<Sample> States(std::string_view label, const std::vector<std::string_view>& states,
+std::vector<Sample> States(std::string_view label, std::span<const std::string_view> states,
                            const std::string& holds) {
   std::vector<Sample> samples;
   bool known = false;
@@ -149,6 +149,83 @@ std::vector<Sample> RunningProcesses(const proto::Report& report) {
   for (int i = 0; i < report.sources_size(); ++i)
     samples.push_back({LabelsOf(report, i), report.sources(i).closed() ? 0.0 : 1.0});
   return samples;
+}
+
+struct BaseUnit {
+  std::string_view name;
+  double factor = 1;  // from what SharedFigure::get gives
+};
+BaseUnit BaseUnitOf(FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kMs:
+      return {"seconds", 1e-9};
+    case FigureUnit::kShare:
+    case FigureUnit::kRatio:
+      return {"ratio"};
+    case FigureUnit::kBytes:
+      return {"bytes"};
+    case FigureUnit::kMhz:
+      return {"hertz", 1e6};
+    case FigureUnit::kWatt:
+      return {"watts"};
+    case FigureUnit::kPerSecond:
+    case FigureUnit::kCount:
+      break;
+  }
+  return {""};
+}
+
+Number InBaseUnit(FigureUnit unit, Number value) {
+  return value ? Number(*value * BaseUnitOf(unit).factor) : value;
+}
+
+template <typename Figure>
+Metric Shared(const Figure& figure, std::string_view labels, decltype(Metric::of_device) of_device,
+              decltype(Metric::of_report) of_report = nullptr) {
+  return {figure.metric, MetricType::kGauge, BaseUnitOf(figure.unit).name, labels, figure.help,
+          of_device,     of_report};
+}
+
+// kPart: what of the report or of a GPU the figure is taken from.
+template <const auto& kFigure, auto kPart>
+Metric OfReport() {
+  return Shared(kFigure, "", nullptr, [](const proto::Report& report) {
+    const Number value = InBaseUnit(kFigure.unit, kFigure.get((report.*kPart)()));
+    return value ? One(*value) : std::vector<Sample>();
+  });
+}
+
+template <const auto& kFigure, auto kPart>
+Metric OfDevice() {
+  return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
+    return InBaseUnit(kFigure.unit, kFigure.get((view.device.*kPart)()));
+  });
+}
+
+template <const TimeFigure& kFigure>
+Metric OfMeanStep() {
+  return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
+    return PartOfStep(view, kFigure.get(view.steps.regular_sum()));
+  });
+}
+
+// The window as one step.
+proto::StepSplit SplitOf(const proto::Partition& partition) {
+  proto::StepSplit split;
+  split.set_length_ns(partition.wall_ns());
+  split.set_compute_ns(partition.compute_ns());
+  split.set_exposed_communication_ns(partition.exposed_communication_ns());
+  split.set_exposed_copy_ns(partition.exposed_copy_ns());
+  split.set_idle_ns(partition.idle_ns());
+  return split;
+}
+
+template <const TimeFigure& kFigure>
+Metric OfWindow() {
+  return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
+    const proto::StepSplit window = SplitOf(view.device.partition());
+    return If(window.length_ns() > 0, kFigure.get(window) / shared::Length(window));
+  });
 }
 
 const Metric kMetrics[] = {
@@ -176,100 +253,44 @@ const Metric kMetrics[] = {
      }},
     {"verdict", MetricType::kStateSet, "", "traceinject_verdict", "what limits the run", nullptr,
      [](const proto::Report& report) {
-       return States("traceinject_verdict", VerdictLabels(), report.verdict().label());
+       return States("traceinject_verdict", kVerdictLabels, report.verdict().label());
      }},
     {"verdict_confidence_ratio", MetricType::kGauge, "ratio", "", "how sure the verdict is",
      nullptr,
      [](const proto::Report& report) {
        return OneIf(report.verdict().has_confidence(), report.verdict().confidence());
      }},
-    {"verdict_saved_seconds", MetricType::kGauge, "seconds", "",
-     "what a mean step would get back if the cause of the verdict vanished", nullptr,
-     [](const proto::Report& report) {
-       return OneIf(report.verdict().has_saved_ns(), Seconds(report.verdict().saved_ns()));
-     }},
+    OfReport<shared::kSaved, &Report::verdict>(),
     {"saving_seconds", MetricType::kGauge, "seconds", "cause place",
      "what a mean step would get back if this cause vanished; causes overlap, so do not add them",
      nullptr, Savings},
-    {"mfu_ratio", MetricType::kGauge, "ratio", "",
-     "model FLOPs utilisation of the job; only with --params or --flops-per-step", nullptr,
-     [](const proto::Report& report) {
-       return OneIf(report.mfu().has_mfu_percent(), report.mfu().mfu_percent() / 100);
-     }},
-    {"known_flops_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "of a step, what its known matrix products would take at the GPU's dense peak: a lower bound "
-     "of FLOPs utilisation",
-     [](const DeviceView& view) {
-       const proto::MatrixProducts& products = view.device.matrix_products();
-       return If(products.has_peak_share(), products.peak_share());
-     }},
-    {"samples_per_second", MetricType::kGauge, "", kSourceLabels,
-     "samples that the program trains on", nullptr, SamplesPerSecond},
-    {"step_seconds", MetricType::kGauge, "seconds", kDeviceLabels, "mean regular training step",
-     [](const DeviceView& view) {
-       return If(view.steps.has_regular_mean_ns(), Seconds(view.steps.regular_mean_ns()));
-     }},
+    OfReport<shared::kMfu, &Report::mfu>(),
+    OfDevice<shared::kHfu, &Device::matrix_products>(),
+    Shared(shared::kSamplesPerSecond, kSourceLabels, nullptr, SamplesPerSecond),
+    OfMeanStep<shared::kStep>(),
     {"step_median_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
      "median regular training step",
      [](const DeviceView& view) {
        return If(view.steps.has_regular_median_ns(), Seconds(view.steps.regular_median_ns()));
      }},
-    {"step_compute_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
-     "of a mean step, while compute kernels ran",
-     [](const DeviceView& view) {
-       return PartOfStep(view, view.steps.regular_sum().compute_ns());
-     }},
-    {"step_exposed_communication_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
-     "of a mean step, while communication ran and no compute",
-     [](const DeviceView& view) {
-       return PartOfStep(view, view.steps.regular_sum().exposed_communication_ns());
-     }},
-    {"step_exposed_copy_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
-     "of a mean step, while copies ran and no kernel",
-     [](const DeviceView& view) {
-       return PartOfStep(view, view.steps.regular_sum().exposed_copy_ns());
-     }},
-    {"step_idle_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
-     "of a mean step, while nothing ran on the GPU",
-     [](const DeviceView& view) { return PartOfStep(view, view.steps.regular_sum().idle_ns()); }},
+    OfMeanStep<shared::kComputeTime>(),
+    OfMeanStep<shared::kExposedCommTime>(),
+    OfMeanStep<shared::kExposedCopyTime>(),
+    OfMeanStep<shared::kIdleTime>(),
     {"step_idle_cause_seconds", MetricType::kGauge, "seconds", "rank host pid gpu cause",
      "the same by cause; the causes add up to it", nullptr, IdleCausesOfSteps},
     {"step_data_wait_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
      "of a mean step, while the program waited for its data loaders; the GPU may have been busy",
      [](const DeviceView& view) {
-       return PartOfStep(view, view.steps.regular_sum().data_wait_ns());
+       return PartOfStep(view, static_cast<double>(view.steps.regular_sum().data_wait_ns()));
      }},
-    {"gpu_busy_ratio", MetricType::kGauge, "ratio", kDeviceLabels, "of the time, something ran",
-     [](const DeviceView& view) { return ShareOfWall(view, view.device.partition().busy_ns()); }},
-    {"gpu_compute_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "of the time, compute kernels ran",
-     [](const DeviceView& view) {
-       return ShareOfWall(view, view.device.partition().compute_ns());
-     }},
-    {"gpu_exposed_communication_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "of the time, communication ran and no compute",
-     [](const DeviceView& view) {
-       return ShareOfWall(view, view.device.partition().exposed_communication_ns());
-     }},
-    {"gpu_exposed_copy_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "of the time, copies ran and no kernel",
-     [](const DeviceView& view) {
-       return ShareOfWall(view, view.device.partition().exposed_copy_ns());
-     }},
-    {"gpu_idle_ratio", MetricType::kGauge, "ratio", kDeviceLabels, "of the time, nothing ran",
-     [](const DeviceView& view) { return ShareOfWall(view, view.device.partition().idle_ns()); }},
-    {"communication_to_compute_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "time of communication over time of compute; waiting for other ranks is in it",
-     [](const DeviceView& view) {
-       const proto::Partition& partition = view.device.partition();
-       return If(partition.has_communication_to_compute(), partition.communication_to_compute());
-     }},
-    {"communication_overlap_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "of the time of communication, compute ran too",
-     [](const DeviceView& view) {
-       const proto::Partition& partition = view.device.partition();
-       return If(partition.has_overlap_share(), partition.overlap_share());
-     }},
+    OfWindow<shared::kBusyShare>(),
+    OfWindow<shared::kComputeShare>(),
+    OfWindow<shared::kExposedCommShare>(),
+    OfWindow<shared::kExposedCopyShare>(),
+    OfWindow<shared::kIdleShare>(),
+    OfDevice<shared::kCommComputeRatio, &Device::partition>(),
+    OfDevice<shared::kOverlapShare, &Device::partition>(),
     {"gpu_memory_used_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
      "most device memory in use, by all processes and the driver",
      [](const DeviceView& view) {
@@ -290,30 +311,15 @@ const Metric kMetrics[] = {
        return If(allocator.has_peak_reserved_bytes(),
                  static_cast<double>(allocator.peak_reserved_bytes()));
      }},
-    {"gpu_sm_clock_hertz", MetricType::kGauge, "hertz", kDeviceLabels,
-     "mean clock of the multiprocessors while the GPU was busy",
-     [](const DeviceView& view) {
-       const proto::Telemetry& telemetry = view.device.telemetry();
-       return If(telemetry.has_busy_sm_clock_mhz(), telemetry.busy_sm_clock_mhz() * 1e6);
-     }},
+    OfDevice<shared::kSmClock, &Device::telemetry>(),
     {"gpu_memory_clock_hertz", MetricType::kGauge, "hertz", kDeviceLabels,
      "mean clock of device memory",
      [](const DeviceView& view) {
        const proto::Telemetry& telemetry = view.device.telemetry();
        return If(telemetry.has_memory_clock_mhz(), telemetry.memory_clock_mhz().mean() * 1e6);
      }},
-    {"gpu_throttled_ratio", MetricType::kGauge, "ratio", kDeviceLabels,
-     "of the busy time, the card held its clock down, for whatever reason",
-     [](const DeviceView& view) {
-       const proto::Telemetry& telemetry = view.device.telemetry();
-       return If(telemetry.busy_ns() > 0, static_cast<double>(telemetry.throttled_busy_ns()) /
-                                              static_cast<double>(telemetry.busy_ns()));
-     }},
-    {"gpu_power_watts", MetricType::kGauge, "watts", kDeviceLabels, "mean power of the board",
-     [](const DeviceView& view) {
-       const proto::Telemetry& telemetry = view.device.telemetry();
-       return If(telemetry.has_power_w(), telemetry.power_w().mean());
-     }},
+    OfDevice<shared::kThrottledShare, &Device::telemetry>(),
+    OfDevice<shared::kPower, &Device::telemetry>(),
     {"gpu_temperature_celsius", MetricType::kGauge, "celsius", kDeviceLabels, "highest temperature",
      [](const DeviceView& view) {
        const proto::Telemetry& telemetry = view.device.telemetry();
@@ -331,8 +337,7 @@ const Metric kMetrics[] = {
     {"health", MetricType::kStateSet, "", "traceinject_health",
      "how good the recording is; bad: do not rely on the figures", nullptr,
      [](const proto::Report& report) {
-       return States("traceinject_health", {"good", "lossy", "bad", "unknown"},
-                     HealthGradeText(report.health().grade()));
+       return States("traceinject_health", kHealthGrades, HealthGradeText(report.health().grade()));
      }},
 };
 
@@ -347,29 +352,6 @@ std::vector<MetricSample> SamplesOf(const Metric& metric, const proto::Report& r
     if (const Number value = metric.of_device(view)) samples.push_back({LabelsOf(view), *value});
   });
   return samples;
-}
-
-const std::vector<std::string_view>& VerdictLabels() {
-  static const std::vector<std::string_view> labels = {"dataloader",
-                                                       "h2d_copy",
-                                                       "comm_exposed",
-                                                       "slow_link",
-                                                       "straggler",
-                                                       "imbalance",
-                                                       "pipeline_bubble",
-                                                       "launch_bound",
-                                                       "sync_bound",
-                                                       "allocator",
-                                                       "checkpoint",
-                                                       "gc_pause",
-                                                       "low_precision_unused",
-                                                       "inefficient_gemm",
-                                                       "unfused_attention",
-                                                       "memory_bound",
-                                                       "throttled",
-                                                       "compute_bound",
-                                                       "inconclusive"};
-  return labels;
 }
 
 }  // namespace traceinject

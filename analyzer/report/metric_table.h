@@ -45,7 +45,4 @@ std::span<const Metric> Metrics();
 // What the report knows of a metric; may be empty.
 std::vector<MetricSample> SamplesOf(const Metric& metric, const proto::Report& report);
 
-// All labels that a verdict can have, as in Verdict.label.
-const std::vector<std::string_view>& VerdictLabels();
-
 }  // namespace traceinject

@@ -13,6 +13,7 @@
 #include "analyzer/report/metric_table.h"
 #include "analyzer/report/sample_runs.h"
 #include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/labels.h"
 
 namespace traceinject {
 namespace {
@@ -146,7 +147,7 @@ TEST(OpenMetrics, AllLabelsOfVerdictsAreStates) {
                     to = comment.find("optional int64 saved_ns = 2;");
   ASSERT_LT(from, to);
   comment = comment.substr(from, to - from);
-  for (const std::string_view label : VerdictLabels())
+  for (const std::string_view label : kVerdictLabels)
     EXPECT_NE(comment.find(label), std::string::npos) << label;
 }
 

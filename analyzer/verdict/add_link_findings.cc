@@ -8,6 +8,7 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/collectives.h"
+#include "analyzer/metrics/documents.h"
 #include "analyzer/model/intervals.h"
 
 namespace traceinject {
@@ -19,11 +20,6 @@ constexpr std::int64_t kSmallBucketBytes = 20'000'000, kLargeBucketBytes = 125'0
 // In a model with fewer gradients than two advised buckets there is nothing to choose.
 constexpr std::int64_t kFewGradientBytes = 50'000'000;
 constexpr double kWorthAWord = 0.05, kSlow = 0.5;
-constexpr std::string_view kDdpDoc =
-    "docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html";
-constexpr std::string_view kFsdpDoc =
-    "docs.pytorch.org/docs/stable/distributed.fsdp.fully_shard.html";
-constexpr std::string_view kNcclDoc = "docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html";
 
 // Exchanges of gradients in the regular steps.
 struct Buckets {
@@ -115,13 +111,13 @@ void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to) {
               : "FSDP: fully_shard on smaller parts of the model (wrapping policy)",
         small ? "small messages do not reach the rate of the link"
               : "the exchange of a large part begins late and overlaps little",
-        kFsdpDoc, to);
+        documents::kFsdp, to);
   } else {
     Add(small ? "small_buckets" : "large_buckets", text,
         "DistributedDataParallel(bucket_cap_mb=50)",
         small ? "small messages do not reach the rate of the link"
               : "a large bucket is full late, so that its exchange overlaps little",
-        kDdpDoc, to);
+        documents::kDdp, to);
   }
 }
 
@@ -146,7 +142,7 @@ void AddSlowCommunication(std::string_view label, NcclWay way, proto::DeviceRepo
       SettingsOf(way),
       "unset what limits NCCL and compare with all_reduce_perf of nccl-tests on the same GPUs; "
       "kernels that run beside the exchange slow it, too",
-      kNcclDoc, to);
+      documents::kNcclVariables, to);
 }
 
 }  // namespace traceinject

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/documents.h"
 #include "analyzer/metrics/small_kernels.h"
 #include "analyzer/metrics/withhold.h"
 
@@ -37,8 +38,7 @@ void Add(const SmallKernels& found, Findings& to) {
   one.set_change(
       "each of these takes hardly longer than launching it: fused into few they read and write "
       "memory once, and a graph launches them all at once");
-  one.set_source(
-      "PyTorch Performance Tuning Guide, pytorch.org/tutorials/recipes/recipes/tuning_guide.html");
+  one.set_source(std::string(documents::kTuningByName));
   std::stable_sort(to.begin(), to.end(),
                    [](const proto::KernelFinding& a, const proto::KernelFinding& b) {
                      return a.share() > b.share();

@@ -49,7 +49,11 @@ void SplitOf(const StepSplit& split, proto::StepSplit& to) {
   }
 }
 
-template <typename Chosen>
+bool IsAfterWarmUp(const Step& step) { return !step.warm_up; }
+bool IsRegular(const Step& step) { return step.regular(); }
+
+using Chosen = bool (*)(const Step&);
+
 StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   StepSplit sum;
   for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
@@ -58,8 +62,14 @@ StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   return sum;
 }
 
-StepSplit SumAfterWarmUp(const JudgedDevice& judged) {
-  return SumOf(judged, [](const Step& step) { return !step.warm_up; });
+void SetSum(const JudgedDevice& judged, const std::vector<StepWaits>& waits, Chosen chosen,
+            proto::StepSplit& to) {
+  SplitOf(SumOf(judged, chosen), to);
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    if (!chosen(judged.steps.steps[i])) continue;
+    to.set_data_waits(to.data_waits() + waits[i].waits);
+    to.set_data_wait_ns(to.data_wait_ns() + waits[i].wait_ns);
+  }
 }
 
 std::string_view WhyLeftOut(StepKind kind) {
@@ -118,14 +128,13 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
   to.set_confidence(steps.confidence);
   if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
   if (const auto median = steps.regular_median_ns()) to.set_regular_median_ns(*median);
-  SplitOf(SumAfterWarmUp(judged), *to.mutable_sum());
+  const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
+  SetSum(judged, waits, IsAfterWarmUp, *to.mutable_sum());
   to.mutable_sum()->set_start_ns(steps.start_ns - origin);
   to.set_regular(static_cast<std::int64_t>(steps.count_regular()));
-  SplitOf(SumOf(judged, [](const Step& step) { return step.regular(); }),
-          *to.mutable_regular_sum());
+  SetSum(judged, waits, IsRegular, *to.mutable_regular_sum());
   LeftOutOf(judged, to);
   QueueOf(judged, to);
-  const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
   for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
     proto::StepSplit& row = *to.add_steps();
     SplitOf(judged.causes.steps[i], row);
@@ -141,7 +150,7 @@ void StepsOf(const JudgedDevice& judged, TimeNs origin, std::size_t rows, proto:
 
 // Share of the steps in which the device waits for others or moves their data.
 double Exposed(const JudgedDevice& judged) {
-  const StepSplit sum = SumAfterWarmUp(judged);
+  const StepSplit sum = SumOf(judged, IsAfterWarmUp);
   return sum.partition.share(sum.partition.exposed_communication_ns +
                              sum.idle(IdleCause::kCommunication));
 }
@@ -150,19 +159,10 @@ std::vector<JudgedDevice> JudgeDevices(const Run& run, TimeNs origin, const Repo
                                        Report& report) {
   std::vector<JudgedDevice> judged;
   for (const proto::DeviceReport& reported : report.devices()) {
-    const auto rank = static_cast<std::size_t>(reported.source());
-    const std::vector<Device>& devices = run.ranks[rank].devices;
-    const auto device = std::find_if(devices.begin(), devices.end(), [&](const Device& known) {
-      return known.ordinal == reported.ordinal() && known.ops.size() > 0;
-    });
-    if (device == devices.end()) continue;
-    const Interval window{reported.window().start_ns() + origin,
-                          reported.window().end_ns() + origin};
-    judged.push_back(
-        JudgeDevice(run.ranks[rank], *device, window, options.stop, options.pattern()));
+    auto device = JudgeReported(run, origin, reported, options.stop, options.pattern());
     if (IsStopped(options.stop)) return {};
-    judged.back().rank_index = rank;
-    judged.back().label = reported.label();
+    if (!device) continue;
+    judged.push_back(std::move(*device));
     StepsOf(judged.back(), origin, options.step_rows, *report.add_steps());
   }
   return judged;

@@ -93,6 +93,7 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
     const auto contains = [&](const char* part) { return path.find(part) != std::string::npos; };
     // Its means are what is shown: a step at the border of what is regular changes the sum.
     const double more = contains("regular_sum.") ? MoreRegularSteps(path) : 0;
+    if (contains("sum.data_waits")) return more;
     if (contains("partition.") || contains("sum.") || contains("_share.") ||
         contains("exposed_ns")) {
       const proto::Partition& time = damaged_.run().partition();

@@ -3,18 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/add_verdict.h"
 #include "analyzer/verdict/simulated_ranks.h"
-#include "analyzer/verdict/simulated_training.h"
+#include "analyzer/verdict/simulated_verdict.h"
 
 namespace traceinject {
 namespace {
-
-proto::Verdict VerdictOn(const TrainingPlan& plan) {
-  traceinject::Run run;
-  run.ranks = {SimulatedTraining(plan).rank()};
-  return BuildReportWithVerdict(run, {}).verdict();
-}
 
 double Simulated(const TrainingPlan& plan) { return SimulatedTraining(plan).step_ns(); }
 

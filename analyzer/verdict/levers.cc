@@ -3,32 +3,12 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/documents.h"
 #include "analyzer/metrics/pinned_uploads.h"
 #include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
 namespace {
-
-constexpr std::string_view kTuning =
-    "PyTorch Performance Tuning Guide, pytorch.org/tutorials/recipes/recipes/tuning_guide.html";
-constexpr std::string_view kDataDoc = "docs.pytorch.org/docs/stable/data.html";
-constexpr std::string_view kCudaDoc = "docs.pytorch.org/docs/stable/notes/cuda.html";
-constexpr std::string_view kDdpDoc =
-    "docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html";
-constexpr std::string_view kCheckpointDoc =
-    "docs.pytorch.org/docs/stable/distributed.checkpoint.html";
-
-constexpr std::string_view kPrecisionDoc =
-    "docs.pytorch.org/docs/stable/generated/torch.set_float32_matmul_precision.html";
-constexpr std::string_view kAutocastDoc = "docs.pytorch.org/docs/stable/amp.html";
-constexpr std::string_view kProductsDoc =
-    "docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication";
-constexpr std::string_view kAttentionDoc =
-    "docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html";
-
-constexpr std::string_view kNvidiaSmiDoc = "docs.nvidia.com/deploy/nvidia-smi";
-constexpr std::string_view kClocksDoc =
-    "docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html";
 
 bool HasComputeCapability(const Rank& rank, int least) {
   return std::any_of(rank.devices.begin(), rank.devices.end(), [&](const Device& device) {
@@ -57,121 +37,125 @@ bool FusesOptimizer(const Rank& rank) {
 constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(num_workers=N)",
      "load batches in worker processes while the GPU computes; raise N until the wait is gone",
-     kTuning, nullptr, WorkersOf},
+     documents::kTuningByName, nullptr, WorkersOf},
     {"dataloader", "DataLoader(prefetch_factor=4, persistent_workers=True)",
-     "more batches in store evens out slow ones; workers survive the end of an epoch", kDataDoc,
-     nullptr, PrefetchingOf},
+     "more batches in store evens out slow ones; workers survive the end of an epoch",
+     documents::kTorchData, nullptr, PrefetchingOf},
     {"dataloader", "DataLoader(pin_memory=True)",
-     "batches arrive in memory that the GPU can copy from without the host", kDataDoc, PinsMemory,
-     PinningOf},
+     "batches arrive in memory that the GPU can copy from without the host", documents::kTorchData,
+     PinsMemory, PinningOf},
     {"dataloader", "decoding and augmentation",
      "do less per sample: smaller or packed files, decoding on the GPU (NVIDIA DALI), cached "
      "results",
-     "docs.nvidia.com/deeplearning/dali"},
+     documents::kDali},
     {"h2d_copy", "DataLoader(pin_memory=True)",
      "copies from pinned memory run at the speed of the link; from pageable memory the driver "
      "copies twice",
-     kCudaDoc, PinsUploads, PinningOf},
+     documents::kTorchCuda, PinsUploads, PinningOf},
     {"h2d_copy", "tensor.to(device, non_blocking=True)",
-     "with pinned memory the host goes on launching during the copy", kCudaDoc, UploadsFromPinned},
+     "with pinned memory the host goes on launching during the copy", documents::kTorchCuda,
+     UploadsFromPinned},
     {"h2d_copy", "copy the next batch on a stream of its own",
-     "the copy then runs while the GPU computes the batch before", kCudaDoc},
+     "the copy then runs while the GPU computes the batch before", documents::kTorchCuda},
     {"sync_bound", ".item(), .cpu(), print(tensor), tensor.tolist()",
-     "each waits for the GPU: keep values on the device, fetch them every N steps", kTuning},
+     "each waits for the GPU: keep values on the device, fetch them every N steps",
+     documents::kTuningByName},
     {"sync_bound", "masks, nonzero(), boolean indexing",
-     "their shapes are known only on the device: use torch.where or fixed shapes", kTuning},
+     "their shapes are known only on the device: use torch.where or fixed shapes",
+     documents::kTuningByName},
     {"sync_bound", "torch.cuda.set_sync_debug_mode(\"warn\")",
-     "names each line that waits for the GPU",
-     "docs.pytorch.org/docs/stable/generated/torch.cuda.set_sync_debug_mode.html"},
+     "names each line that waits for the GPU", documents::kSyncDebug},
     {"allocator", "torch.cuda.empty_cache()",
      "take it out of the loop: what it frees is allocated again in the next step, and freeing "
      "waits "
      "for the GPU",
-     kCudaDoc},
+     documents::kTorchCuda},
     {"allocator", "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
-     "sizes that change no longer fragment the cache, so less is freed and allocated", kCudaDoc},
-    {"allocator", "fixed shapes", "pad to few sizes, so that cached blocks fit", kTuning},
+     "sizes that change no longer fragment the cache, so less is freed and allocated",
+     documents::kTorchCuda},
+    {"allocator", "fixed shapes", "pad to few sizes, so that cached blocks fit",
+     documents::kTuningByName},
     {"checkpoint", "torch.distributed.checkpoint.async_save",
-     "copies to host memory, then writes while training goes on", kCheckpointDoc},
+     "copies to host memory, then writes while training goes on", documents::kCheckpoints},
     {"checkpoint", "sharded checkpoints", "each rank writes its own part at the same time",
-     kCheckpointDoc},
+     documents::kCheckpoints},
     {"checkpoint", "the number of steps between checkpoints",
-     "their cost is spread over the steps between them", kCheckpointDoc},
+     "their cost is spread over the steps between them", documents::kCheckpoints},
     {"gc_pause", "gc.freeze() after setting up",
-     "objects that live for ever are no longer looked at in each collection",
-     "docs.python.org/3/library/gc.html"},
+     "objects that live for ever are no longer looked at in each collection", documents::kPythonGc},
     {"gc_pause", "gc.disable(), then gc.collect() every N steps",
-     "collections come when chosen, at the same time on all ranks",
-     "docs.python.org/3/library/gc.html"},
+     "collections come when chosen, at the same time on all ranks", documents::kPythonGc},
     {"launch_bound", "torch.compile(model)", "fuses small kernels into few: less to launch",
-     kTuning},
+     documents::kTuningByName},
     {"launch_bound", "CUDA graphs: torch.compile(mode=\"reduce-overhead\"), torch.cuda.graph",
-     "a whole step is launched by one call", kCudaDoc},
+     "a whole step is launched by one call", documents::kTorchCuda},
     {"launch_bound", "optimizer with fused=True",
-     "one kernel for many parameters instead of several for each",
-     "docs.pytorch.org/docs/stable/optim.html", FusesOptimizer},
+     "one kernel for many parameters instead of several for each", documents::kOptimizers,
+     FusesOptimizer},
     {"launch_bound", "Python between the launches",
      "py-spy record --native names what it computes: take it out of the step, or give it to "
      "another "
      "process",
-     "github.com/benfred/py-spy"},
-    {"launch_bound", "larger batches", "the same launches do more work", kTuning},
+     documents::kPySpy},
+    {"launch_bound", "larger batches", "the same launches do more work", documents::kTuningByName},
     {"comm_exposed", "DistributedDataParallel(bucket_cap_mb=...)",
      "buckets of 25 to 100 MB start early enough to overlap the backward pass and are large enough "
      "for full bandwidth",
-     kDdpDoc, nullptr, BucketsOf},
+     documents::kDdp, nullptr, BucketsOf},
     {"comm_exposed", "no_sync() during gradient accumulation",
-     "communicates once per optimizer step instead of once per backward pass", kDdpDoc},
+     "communicates once per optimizer step instead of once per backward pass", documents::kDdp},
     {"comm_exposed", "gradient compression: fp16_compress_hook, bf16_compress_hook",
-     "half the bytes", "docs.pytorch.org/docs/stable/ddp_comm_hooks.html"},
+     "half the bytes", documents::kDdpHooks},
     {"low_precision_unused", "torch.set_float32_matmul_precision(\"high\")",
      "lets fp32 products run on the tensor cores in TF32 (10 bits of mantissa); for convolutions "
      "torch.backends.cudnn.allow_tf32 = True",
-     kPrecisionDoc, HasNoTf32},
+     documents::kMatmulPrecision, HasNoTf32},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
-     "products in bf16: twice the rate of TF32 and half the memory", kAutocastDoc, HasNoTf32},
+     "products in bf16: twice the rate of TF32 and half the memory", documents::kAutocast,
+     HasNoTf32},
     {"low_precision_unused", "torch.autocast(\"cuda\", dtype=torch.float16) with a GradScaler",
-     "products in fp16 on the tensor cores", kAutocastDoc, HasBf16},
+     "products in fp16 on the tensor cores", documents::kAutocast, HasBf16},
     {"inefficient_gemm", "newer PyTorch, CUDA and cuBLAS",
-     "bring kernels that use the matrix instructions of this GPU",
-     "docs.nvidia.com/cuda/hopper-tuning-guide"},
+     "bring kernels that use the matrix instructions of this GPU", documents::kHopperTuning},
     {"inefficient_gemm", "larger and fewer products",
      "larger batches, one product for query, key and value, experts in one grouped call: small "
      "ones "
      "leave most of the GPU idle",
-     kProductsDoc},
+     documents::kMatrixProducts},
     {"unfused_attention", "torch.nn.functional.scaled_dot_product_attention",
-     "one kernel computes scores, softmax and result without storing the scores", kAttentionDoc},
+     "one kernel computes scores, softmax and result without storing the scores",
+     documents::kAttention},
     {"unfused_attention", "torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION)",
      "says why a fused kernel cannot be used: it needs fp16 or bf16 and its masks as is_causal",
-     "docs.pytorch.org/docs/stable/generated/torch.nn.attention.sdpa_kernel.html"},
+     documents::kAttentionKernels},
     {"unfused_attention", "attn_implementation=\"sdpa\" or \"flash_attention_2\"",
      "in Hugging Face Transformers; \"eager\" computes attention in separate kernels",
-     "huggingface.co/docs/transformers/attention_interface"},
+     documents::kTransformersAttention},
     {"memory_bound", "torch.compile(model)",
      "fuses elementwise kernels that follow each other: numbers are read and written once instead "
      "of "
      "once a kernel",
-     "docs.pytorch.org/docs/stable/generated/torch.compile.html"},
+     documents::kTorchCompile},
     {"memory_bound", "fused modules: torch.nn.functional.gelu, layer_norm, rms_norm, cross_entropy",
-     "one kernel instead of the same written out in single operations", kTuning},
+     "one kernel instead of the same written out in single operations", documents::kTuningByName},
     {"memory_bound", "optimizer with fused=True",
      "one kernel reads and writes each parameter once instead of several that do one operation "
      "each",
-     "docs.pytorch.org/docs/stable/optim.html", FusesOptimizer},
+     documents::kOptimizers, FusesOptimizer},
     {"memory_bound", "torch.autocast(\"cuda\", dtype=torch.bfloat16)",
-     "numbers of 16 bits are half as much to move", kAutocastDoc, HasNoTf32},
+     "numbers of 16 bits are half as much to move", documents::kAutocast, HasNoTf32},
     {"throttled", "cooling: fans, air flow, inlet temperature, neighbours",
      "where heat is the reason: cards lower their clock near the limit of their temperature",
-     kClocksDoc},
+     documents::kNvmlClocks},
     {"throttled", "nvidia-smi -q -d POWER,CLOCK; nvidia-smi -pl WATTS",
      "where power is the reason: compare the enforced limit with the default one, and raise it",
-     kNvidiaSmiDoc},
+     documents::kNvidiaSmi},
     {"throttled", "nvidia-smi -rac and nvidia-smi -rgc",
-     "where clocks were set: takes application clocks and locked clocks back", kNvidiaSmiDoc},
+     "where clocks were set: takes application clocks and locked clocks back",
+     documents::kNvidiaSmi},
     {"throttled", "power supplies and cables",
      "where a hardware slowdown or power brake is the reason: the card is not given its power",
-     kClocksDoc},
+     documents::kNvmlClocks},
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "analyzer/metrics/bootstrap.h"
 #include "analyzer/metrics/pinned_uploads.h"
 #include "analyzer/metrics/replay.h"
+#include "analyzer/metrics/reported_device.h"
 
 namespace traceinject {
 namespace {
@@ -248,6 +249,19 @@ JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window
                  [&] { judged.timeline = BuildHostTimeline(rank, device); }});
   if (IsStopped(stop)) return judged;
   judged.causes = SplitSteps(rank, device, judged.timeline, judged.steps);
+  return judged;
+}
+
+std::optional<JudgedDevice> JudgeReported(const Run& run, TimeNs origin,
+                                          const proto::DeviceReport& reported, StopFlag stop,
+                                          const StepPattern* pattern) {
+  const Device* device = DeviceOf(run, reported);
+  if (device == nullptr) return std::nullopt;
+  const auto rank = static_cast<std::size_t>(reported.source());
+  const Interval window{reported.window().start_ns() + origin, reported.window().end_ns() + origin};
+  JudgedDevice judged = JudgeDevice(run.ranks[rank], *device, window, stop, pattern);
+  judged.rank_index = rank;
+  judged.label = reported.label();
   return judged;
 }
 

@@ -32,6 +32,7 @@
 #include "analyzer/metrics/steps.h"
 #include "analyzer/model/run.h"
 #include "schemas/ranks.pb.h"
+#include "schemas/report.pb.h"
 
 namespace traceinject {
 
@@ -54,6 +55,13 @@ struct JudgedDevice {
 // Stopped: some parts are empty.
 JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window,
                          StopFlag stop = nullptr, const StepPattern* pattern = nullptr);
+
+// A GPU of a report over its window, with the label that the report gives it. The origin is that of
+// the run (RunOrigin). Empty: there are no operations. `reported` must outlive it.
+std::optional<JudgedDevice> JudgeReported(const Run& run, TimeNs origin,
+                                          const proto::DeviceReport& reported,
+                                          StopFlag stop = nullptr,
+                                          const StepPattern* pattern = nullptr);
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 

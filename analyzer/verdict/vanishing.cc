@@ -114,17 +114,9 @@ Vanishing FindVanishing(const Run& run, const Report& report, std::string_view l
   const std::optional<TimeNs> origin = RunOrigin(run);
   const proto::DeviceReport* reported = JudgedOf(report);
   if (!origin || reported == nullptr) return {};
-  const Rank& rank = run.ranks[static_cast<std::size_t>(reported->source())];
-  const auto device =
-      std::find_if(rank.devices.begin(), rank.devices.end(), [&](const Device& known) {
-        return known.ordinal == reported->ordinal() && known.ops.size() > 0;
-      });
-  if (device == rank.devices.end()) return {};
-  const Interval window{reported->window().start_ns() + *origin,
-                        reported->window().end_ns() + *origin};
-  const JudgedDevice judged = JudgeDevice(rank, *device, window, stop);
-  if (IsStopped(stop)) return {};
-  return {reported->label(), Finder(judged, label).Find()};
+  const std::optional<JudgedDevice> judged = JudgeReported(run, *origin, *reported, stop);
+  if (!judged || IsStopped(stop)) return {};
+  return {reported->label(), Finder(*judged, label).Find()};
 }
 
 }  // namespace traceinject

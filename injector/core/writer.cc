@@ -10,9 +10,8 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
-#include "injector/core/events.h"
+#include "injector/core/event_tables.h"
 #include "injector/core/process_facts.h"
-#include "injector/core/ring.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/cuda/driver.h"
@@ -32,51 +31,16 @@ constexpr std::size_t kRowsPerTransaction = 500'000;
 // How often NCCL's log is looked for: what a process that is killed in between leaves behind.
 constexpr std::int64_t kNcclLogLookNs = 50'000'000;
 
-template <typename Visit>
-void ForEachEventTable(Batch* batch, Visit visit) {
-  visit(batch->kernels, Health::kKernelStored, Health::kKernelDropped);
-  visit(batch->memcpys, Health::kMemcpyStored, Health::kMemcpyDropped);
-  visit(batch->memsets, Health::kMemsetStored, Health::kMemsetDropped);
-  visit(batch->memory_operations, Health::kMemoryStored, Health::kMemoryDropped);
-  visit(batch->apis, Health::kApiStored, Health::kApiDropped);
-  visit(batch->syncs, Health::kSyncStored, Health::kSyncDropped);
-  visit(batch->nvtx, Health::kNvtxStored, Health::kNvtxDropped);
-  visit(batch->collectives, Health::kNcclStored, Health::kNcclDropped);
-  visit(batch->collective_plans, Health::kNcclPluginStored, Health::kNcclPluginDropped);
-  visit(batch->gemms, Health::kGemmStored, Health::kGemmDropped);
-  visit(batch->attentions, Health::kAttentionStored, Health::kAttentionDropped);
-  visit(batch->data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
-  visit(batch->step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
-  visit(batch->host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
-  visit(batch->device_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
-  visit(batch->device_slow_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
-  visit(batch->allocator_samples, Health::kAllocatorSampleStored, Health::kAllocatorSampleDropped);
-  visit(batch->host_samples, Health::kHostSampleStored, Health::kHostSampleDropped);
-  visit(batch->worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
-}
-
 std::size_t MostRowsPerTransaction(const Options& options) {
   if (!options.keep_last) return kRowsPerTransaction;
   const KeepLastRoom room({options.max_size_bytes, options.keep_last_ns});
   return std::min(kRowsPerTransaction, RowsOfBytes(room.transaction_bytes));
 }
 
-std::size_t EventRows(Batch* batch) {
-  std::size_t rows = 0;
-  ForEachEventTable(batch, [&](auto& table, Health, Health) { rows += table.size(); });
-  return rows;
-}
-
 std::string Join(const std::vector<std::string>& sentences) {
   std::string joined;
   for (const std::string& sentence : sentences) joined += (joined.empty() ? "" : "; ") + sentence;
   return joined;
-}
-
-std::size_t DictionaryRows(const Batch& batch) {
-  return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
-         batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.attention_shapes.size() +
-         batch.workers.size() + batch.nccl_setups.size() + batch.nccl_links.size();
 }
 
 }  // namespace
@@ -87,11 +51,9 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       base_ns_(base_ns),
       dictionary_(&batch_, options.keep_last),
       cupti_client_(&options_, base_ns, &batch_, &log_, [this] { DrainQueues(); }),
-      nccl_decoder_(base_ns, &dictionary_, &batch_),
+      event_decoder_(base_ns, &dictionary_, &batch_),
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
-      nccl_log_decoder_(&dictionary_, &batch_, &nccl_decoder_.communicators()),
-      nvtx_decoder_(base_ns, &dictionary_, &batch_, &nccl_decoder_),
-      python_decoder_(base_ns, &dictionary_, &batch_),
+      nccl_log_decoder_(&dictionary_, &batch_, &event_decoder_.nccl().communicators()),
       stall_watch_(options.stall_ns, &dictionary_, &batch_),
       file_(&options_, &environment_, base_ns, &log_),
       rows_per_transaction_(MostRowsPerTransaction(options)),
@@ -189,7 +151,8 @@ void Writer::FollowWindow() {
 
 void Writer::OpenWindow() {
   DrainQueues();
-  nvtx_decoder_.ForgetRanges();  // of a thread that was just telling when the last window ended
+  // Of a thread that was just telling when the last window ended.
+  event_decoder_.nvtx().ForgetRanges();
   if (!cupti_client_.Open()) return StopAtLimit("other_client");
   g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
   const std::int64_t now = NowNs() - base_ns_;
@@ -202,7 +165,7 @@ void Writer::CloseWindow() {
   batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++window_gaps_));
   g_sources.store(0, std::memory_order_relaxed);
   cupti_client_.Close();
-  nvtx_decoder_.ForgetRanges();
+  event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");
 }
@@ -244,10 +207,10 @@ void Writer::Flush(bool everything) {
                      {activity_decoder_->probes(), activity_decoder_->correlation()}, everything))
     return StopAtLimit("other_client");
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
-  nccl_decoder_.EndFlush(everything);
+  event_decoder_.nccl().EndFlush(everything);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
-  nvtx_decoder_.StoreOpenRanges();
+  event_decoder_.nvtx().StoreOpenRanges();
   if (cupti_client_.IsRecording()) {
     stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
   } else if (recording()) {
@@ -257,7 +220,7 @@ void Writer::Flush(bool everything) {
   if (!file_.there()) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
         batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
-      if (EventRows(&batch_) > kMostWaitingRows) DropEvents();
+      if (EventRows(batch_) > kMostWaitingRows) DropEvents(&batch_);
       return;
     }
     if (!CreateFile()) {
@@ -317,25 +280,7 @@ int Writer::DrainCupti() {
 
 int Writer::DrainQueues() {
   const int gpu_records = DrainCupti();
-  constexpr int kLookEvery = 1024;
-  int decoded = 0;
-  g_rings.DrainAll(
-      [&](int slot, int tid, const EventHeader& event) {
-        if (++decoded % kLookEvery == 0) StoreIfMany();
-        const auto type = static_cast<EventType>(event.type);
-        if (type == EventType::kSync) {
-          DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
-        } else if (type == EventType::kGemm) {
-          DecodeGemm(tid, reinterpret_cast<const GemmEvent&>(event));
-        } else if (PythonDecoder::Decodes(type)) {
-          python_decoder_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
-        } else if (NcclDecoder::Decodes(type)) {
-          nccl_decoder_.Decode(slot, tid, event);
-        } else {
-          nvtx_decoder_.Decode(slot, tid, reinterpret_cast<const NvtxEvent&>(event));
-        }
-      },
-      [&](int slot) { nvtx_decoder_.ForgetThread(slot); });
+  event_decoder_.Drain([this] { StoreIfMany(); });
   return gpu_records;
 }
 
@@ -343,36 +288,10 @@ int Writer::DrainQueues() {
 // make room for them. With the counters, so that they agree with the rows whenever the process
 // dies.
 void Writer::StoreIfMany() {
-  if (!file_.there() || gave_up_ || EventRows(&batch_) < rows_per_transaction_) return;
+  if (!file_.there() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
   AddHealth();
   Store(false);
-}
-
-void Writer::DecodeSync(int tid, const SyncEvent& event) {
-  g_counters.Add(Health::kSyncSeen);
-  batch_.syncs.push_back(
-      {event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
-       dictionary_.Thread(tid), event.header.flags,
-       event.event == 0 ? 0 : dictionary_.Event(event.event),
-       event.has_stream != 0 ? dictionary_.Stream(event.device, event.context, event.stream) : 0});
-}
-
-void Writer::DecodeGemm(int tid, const GemmEvent& event) {
-  g_counters.Add(Health::kGemmSeen);
-  GemmShapeRow shape{};
-  shape.m = event.m;
-  shape.n = event.n;
-  shape.k = event.k;
-  shape.batch = event.batch;
-  shape.trans_a = event.trans_a;
-  shape.trans_b = event.trans_b;
-  shape.type_a = event.type_a;
-  shape.type_b = event.type_b;
-  shape.type_c = event.type_c;
-  shape.compute_type = event.compute_type;
-  batch_.gemms.push_back({event.header.time_ns - base_ns_, event.end_ns - event.header.time_ns,
-                          dictionary_.Thread(tid), dictionary_.GemmShape(event.function, shape)});
 }
 
 // Work whose records are lost is work, too: the recording says so.
@@ -401,7 +320,7 @@ bool Writer::CreateFile() {
 // The file cannot be written: the counters, which tell why and what is lost, go to another one.
 void Writer::LeaveReason() {
   if (!file_.CreateElsewhere(cupti_client_.library())) return;
-  DropEvents();
+  DropEvents(&batch_);
   batch_ = Batch();
   AddHealth();
   Store();
@@ -422,7 +341,8 @@ void Writer::TellSampler() {
   if (sampler_ == nullptr) return;
   for (const StreamRow& stream : batch_.streams)
     sampler_->UseDevice(static_cast<int>(stream.device));
-  for (const auto& [pid, loader] : python_decoder_.TakeWorkers()) sampler_->TellWorker(pid, loader);
+  for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers())
+    sampler_->TellWorker(pid, loader);
 }
 
 void Writer::TakeSamples() {
@@ -464,9 +384,7 @@ void Writer::Store(bool may_stop) {
   last_stored_ = file_->Write(batch_);
   g_counters.Set(Health::kWriterReopened, file_->reopened());
   if (last_stored_) {
-    ForEachEventTable(&batch_, [](auto& table, Health stored_id, Health) {
-      g_counters.Add(stored_id, static_cast<std::int64_t>(table.size()));
-    });
+    CountStored(batch_);
     const std::uint32_t flush = batch_.flush;
     batch_ = Batch();
     batch_.flush = flush;
@@ -477,19 +395,10 @@ void Writer::Store(bool may_stop) {
   g_counters.Add(Health::kWriterErrors);
   write_error_ = file_->last_error();
   log_.Line("a transaction failed: " + write_error_);
-  DropEvents();  // the dictionary rows stay for the next transaction: later events refer to them
+  // The dictionary rows stay for the next transaction: later events refer to them.
+  DropEvents(&batch_);
   if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMostWaitingRows)
     StopAtLimit("write_errors");
-}
-
-// All but the dictionary rows. The counters will be told anew.
-void Writer::DropEvents() {
-  ForEachEventTable(&batch_, [](auto& table, Health, Health dropped_id) {
-    g_counters.Add(dropped_id, static_cast<std::int64_t>(table.size()));
-    table.clear();
-  });
-  batch_.clock_pairs.clear();
-  batch_.health.clear();
 }
 
 void Writer::AddClockPair() {
@@ -560,10 +469,7 @@ void Writer::AddHealth() {
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
   if (file_.there()) g_counters.Set(Health::kFileBytes, file_->bytes());
   g_counters.Set(Health::kWriterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
-  std::int64_t pending[static_cast<std::size_t>(Health::kCount)] = {};
-  ForEachEventTable(&batch_, [&](auto& table, Health stored_id, Health) {
-    pending[static_cast<std::size_t>(stored_id)] += static_cast<std::int64_t>(table.size());
-  });
+  const CounterValues pending = RowsToStore(batch_);
   for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
     const auto id = static_cast<Health>(i);
     const HealthCounterInfo& info = kHealthCounters[i];
@@ -588,7 +494,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   DrainQueues();
   cupti_client_.LeaveIfAsked();
   activity_decoder_->EndFlush(true);
-  nccl_decoder_.EndFlush(true);
+  event_decoder_.nccl().EndFlush(true);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
   TakeSamples();
@@ -609,7 +515,7 @@ void Writer::GiveUp(const std::string& reason) noexcept {
     cupti_client_.Stop();
     if (!file_.there()) return;
     const std::int64_t now = NowNs() - base_ns_;
-    DropEvents();
+    DropEvents(&batch_);
     batch_.gaps.push_back({now, -1, reason});
     AddHealth();
     Store();

@@ -17,17 +17,15 @@
 #include "injector/core/cupti_client.h"
 #include "injector/core/dictionary.h"
 #include "injector/core/environment_copy.h"
+#include "injector/core/event_decoder.h"
 #include "injector/core/log.h"
 #include "injector/core/options.h"
 #include "injector/core/recording_file.h"
 #include "injector/core/stall_watch.h"
 #include "injector/core/window_follower.h"
 #include "injector/cupti/decoder.h"
-#include "injector/nccl/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
-#include "injector/nvtx/decoder.h"
-#include "injector/python/decoder.h"
 #include "injector/python/start.h"
 #include "injector/telemetry/sampler.h"
 
@@ -82,8 +80,6 @@ class Writer {
   int DrainCupti();
   int DrainQueues();
   void StoreIfMany();
-  void DecodeSync(int tid, const SyncEvent& event);
-  void DecodeGemm(int tid, const GemmEvent& event);
   bool LostGpuWork() const;
   bool CreateFile();
   void LeaveReason();
@@ -97,7 +93,6 @@ class Writer {
   void DescribeCuptiError();
   std::vector<std::string> DisabledSources() const;
   std::string HealthDetail(Health id) const;
-  void DropEvents();
   void StopAtLimit(const std::string& reason);
   void AddStartFacts();
   void StartSampler();
@@ -113,11 +108,9 @@ class Writer {
   Dictionary dictionary_;
   CuptiClient cupti_client_;
   std::unique_ptr<ActivityDecoder> activity_decoder_;
-  NcclDecoder nccl_decoder_;
+  EventDecoder event_decoder_;
   NcclLogFile nccl_log_;
   NcclLogDecoder nccl_log_decoder_;
-  NvtxDecoder nvtx_decoder_;
-  PythonDecoder python_decoder_;
   PythonStart python_start_;
   StallWatch stall_watch_;
   std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a batch into the tables of schemas/run_db.sql, through statements that stay prepared.
+// Rows of a batch into the tables of schemas/run_db.sql, and out of them again.
 //
 // A commit whose outcome is unknown can be undone: event tables are only appended to, with rowids
 // from 1 without holes, so that rows above the known number are those of that commit. All other
@@ -22,15 +22,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "injector/store/row_statements.h"
 #include "injector/store/rows.h"
 
 namespace traceinject {
-
-// What an event row takes of the file, at most on average.
-inline constexpr std::int64_t kEstimatedRowBytes = 48;
-
-// About how much of the file the rows of a batch will take; rather too much. O(texts and blobs).
-std::int64_t EstimatedBytes(const Batch& batch);
 
 // The last rows of the event tables at a moment.
 struct RowBounds {
@@ -44,16 +39,11 @@ class RowWriter {
   // Ranges and operations that never end are kept up to so many later ones.
   static constexpr std::int64_t kMostKeptOpen = 65'536;
 
-  RowWriter() = default;
-  ~RowWriter() { Finalize(); }
-  RowWriter(const RowWriter&) = delete;
-  RowWriter& operator=(const RowWriter&) = delete;
-
   // Prepares for a connection to a database that has the schema. False on an error of SQLite.
-  bool Prepare(sqlite3* db);
+  bool Prepare(sqlite3* db) { return statements_.Prepare(db); }
 
   // Must run before the connection is closed.
-  void Finalize();
+  void Finalize() { statements_.Finalize(); }
 
   // Inserts all rows, dictionaries first, inside the caller's transaction. False on an error of
   // SQLite. O(rows).
@@ -81,13 +71,12 @@ class RowWriter {
   bool StoreRemoved();
 
  private:
-  static constexpr std::size_t kStatements = 47;
   static constexpr std::size_t kEventTables = RowBounds::kEventTables;
   using EventCounts = std::array<std::int64_t, kEventTables>;
 
   static EventCounts CountEvents(const Batch& batch);
 
-  std::array<sqlite3_stmt*, kStatements> statements_{};
+  RowStatements statements_;
   // By event table, in the order of kEventTableInfos.
   RowBounds committed_;
   EventCounts removed_{}, removed_now_{};

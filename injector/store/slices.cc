@@ -6,6 +6,9 @@
 namespace traceinject {
 namespace {
 
+// What an event row takes of the file, at most on average.
+constexpr std::int64_t kEstimatedRowBytes = 48;
+
 // What is kept is cut into so many slices: when one goes, so much of what is kept goes at once.
 constexpr std::int64_t kSlices = 20;
 // Where nothing asks for shorter ones: so that a crash finds few seconds in the open slice, and
@@ -18,6 +21,28 @@ constexpr std::int64_t kShareOfRoom = 64;
 constexpr std::int64_t kMostLogBytes = 16 << 20, kMostTransactionBytes = 24 << 20;
 
 }  // namespace
+
+std::int64_t EstimatedBytes(const Batch& batch) {
+  constexpr std::int64_t kDictionaryRowBytes = 64;
+  std::int64_t rows = 0, bytes = 0;
+  const auto count = [&](const auto&... tables) {
+    ((rows += static_cast<std::int64_t>(tables.size())), ...);
+  };
+  count(batch.kernels, batch.memcpys, batch.memsets, batch.memory_operations, batch.apis,
+        batch.syncs, batch.nvtx, batch.collectives, batch.collective_plans, batch.gemms,
+        batch.attentions, batch.data_waits, batch.step_marks, batch.host_spans,
+        batch.device_samples, batch.device_slow_samples, batch.allocator_samples,
+        batch.host_samples, batch.worker_samples, batch.clock_pairs, batch.gaps);
+  bytes = rows * kEstimatedRowBytes;
+  rows = 0;
+  count(batch.strings, batch.threads, batch.streams, batch.shapes, batch.graph_nodes,
+        batch.gemm_shapes, batch.attention_shapes, batch.communicators, batch.nccl_setups,
+        batch.nccl_links, batch.facts, batch.workers);
+  bytes += rows * kDictionaryRowBytes;
+  for (const StringRow& row : batch.strings) bytes += static_cast<std::int64_t>(row.text.size());
+  for (const NvtxRow& row : batch.nvtx) bytes += static_cast<std::int64_t>(row.payload_blob.size());
+  return bytes;
+}
 
 KeepLastRoom::KeepLastRoom(const KeepLast& keep)
     : log_bytes(std::min(keep.most_bytes / kShareOfRoom, kMostLogBytes)),

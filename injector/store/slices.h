@@ -18,6 +18,9 @@
 
 namespace traceinject {
 
+// About how much of the file the rows of a batch will take; rather too much. O(texts and blobs).
+std::int64_t EstimatedBytes(const Batch& batch);
+
 struct KeepLast {
   std::int64_t most_bytes = 0;  // of the file and its journal together
   std::int64_t kept_ns = 0;     // older rows go even if there is room; 0: they stay

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the columns of each kind of row are, in the tables of schemas/run_db.sql: statements that
+// stay prepared, and the values that go into them.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "injector/store/rows.h"
+
+namespace traceinject {
+
+class RowStatements {
+ public:
+  RowStatements() = default;
+  ~RowStatements() { Finalize(); }
+  RowStatements(const RowStatements&) = delete;
+  RowStatements& operator=(const RowStatements&) = delete;
+
+  // For a connection to a database that has the schema. False on an error of SQLite.
+  bool Prepare(sqlite3* db);
+
+  // Must run before the connection is closed.
+  void Finalize();
+
+  // Inserts all rows, dictionaries first, inside the caller's transaction. Ranges and gaps that are
+  // appended follow the rowids given. False on an error of SQLite. O(rows).
+  bool Insert(const Batch& batch, std::int64_t last_nvtx, std::int64_t last_gap);
+  bool Insert(const HealthRow& row);
+
+ private:
+  static constexpr std::size_t kStatements = 47;
+
+  std::array<sqlite3_stmt*, kStatements> statements_{};
+};
+
+}  // namespace traceinject
