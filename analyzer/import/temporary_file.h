@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyzer/common/result.h"
+#include "analyzer/import/removed_on_signal.h"
 
 namespace traceinject {
 
@@ -39,11 +40,11 @@ class TemporaryFile {
   const std::string& path() const { return path_; }
 
  private:
-  TemporaryFile(std::string path, FileDescriptor fd);
+  TemporaryFile(std::string path, FileDescriptor fd, RemovedOnSignal removed);
   void Forget();
   std::string path_;  // empty: moved from
   FileDescriptor fd_;
-  std::size_t slot_;  // in the list of what a signal removes
+  RemovedOnSignal removed_;
 };
 
 }  // namespace traceinject

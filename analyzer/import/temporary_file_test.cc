@@ -5,10 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "analyzer/import/temporary_folder.h"
 
@@ -68,6 +71,42 @@ TEST_F(TemporaryFileTest, GoesWhenTheProcessIsInterrupted) {
     EXPECT_EQ(WTERMSIG(status), signal);
     EXPECT_TRUE(IsEmpty(tmp())) << signal;
   }
+}
+
+// At any moment, one in which the file has just been made, too; signals come when a call returns.
+TEST_F(TemporaryFileTest, GoesWheneverTheProcessIsInterrupted) {
+  for (int i = 0; i < 100 && !HasFailure(); ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      std::signal(SIGTERM, SIG_DFL);
+      // The signal is taken by either thread.
+      std::thread other([] {
+        for (;;) (void)TemporaryFile::Create();
+      });
+      for (;;) (void)TemporaryFile::Create();
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(1500 + 37 * i));
+    kill(child, SIGTERM);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    EXPECT_TRUE(IsEmpty(tmp())) << "process " << i;
+  }
+}
+
+TEST_F(TemporaryFileTest, ManyGoWhenTheProcessIsInterrupted) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_DFL);
+    std::vector<TemporaryFile> files;
+    for (int i = 0; i < 200; ++i) files.push_back(TemporaryFile::Create().value());
+    raise(SIGTERM);
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_TRUE(IsEmpty(tmp()));
 }
 
 TEST_F(TemporaryFileTest, OneBesideAPathCanTakeItsName) {
