@@ -23,6 +23,7 @@
 #include "analyzer/metrics/host_timeline.h"
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/steps.h"
+#include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -65,6 +66,11 @@ struct IdlePiece {
 std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
                                    const HostTimeline& timeline, const Steps& steps,
                                    Interval window);
+
+// The part of kQueued inside a set of time whose next operation was launched that long before it
+// began. O(n).
+TimeNs QueuedTime(const Rank& rank, const GpuOps& ops, Interval window, TimeNs ahead_ns,
+                  const Intervals& within);
 
 // Whether an operation is a copy from pageable memory to the device, which the host waits for.
 bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row);

@@ -298,6 +298,31 @@ TEST(GapCausesTest, PiecesOfRandomRunsAreTheIdleTimeOfTheSteps) {
   EXPECT_GT(with_steps, 300U);
 }
 
+TEST(GapCausesTest, QueuedTimeIsThatOfThePiecesLaunchedLongBefore) {
+  TimeNs queued_ns = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Rank rank = RandomRank(seed);
+    const GpuOps& ops = rank.devices[0].ops;
+    if (ops.size() == 0) continue;
+    const Interval window{ops.start.front(), *std::max_element(ops.end.begin(), ops.end.end())};
+    const TimeNs ahead_ns = static_cast<TimeNs>(seed % 3) * 10 * kUs;
+    const TimeNs third_ns = (window.end - window.start) / 3;
+    const Intervals within = {{window.start, window.start + third_ns},
+                              {window.end - third_ns, window.end}};
+    TimeNs expected_ns = 0;
+    for (const IdlePiece& piece :
+         ExplainIdle(rank, rank.devices[0], BuildHostTimeline(rank, rank.devices[0]),
+                     FindSteps(rank, rank.devices[0], window), window)) {
+      if (piece.cause == IdleCause::kQueued &&
+          ops.start[piece.ended_by] - rank.api.start[ops.launch[piece.ended_by]] >= ahead_ns)
+        expected_ns += LengthInside(within, piece.time);
+    }
+    ASSERT_EQ(QueuedTime(rank, ops, window, ahead_ns, within), expected_ns) << seed;
+    queued_ns += expected_ns;
+  }
+  EXPECT_GT(queued_ns, 0);
+}
+
 TEST(HostTimelineTest, SegmentsAreDisjointAndInOrder) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const Rank rank = RandomRank(seed);
