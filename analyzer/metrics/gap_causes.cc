@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/launch_latency.h"
 #include "analyzer/metrics/merged_calls.h"
 
 namespace traceinject {
@@ -43,8 +44,9 @@ void WalkGaps(const GpuOps& ops, Interval window, OnOp on_op, OnGap on_gap) {
   if (busy_until < window.end) on_gap({busy_until, window.end}, before, kNone);
 }
 
-// Of a gap whose next operation was launched in time.
-IdleCause QueuedCause(const GpuOps& ops, std::uint32_t before, std::uint32_t row) {
+// Of a gap whose next operation was launched before it.
+IdleCause InTimeCause(const Rank& rank, const GpuOps& ops, TimeNs usual_latency_ns, Interval gap,
+                      std::uint32_t before, std::uint32_t row) {
   const auto communicates = [&](std::uint32_t op) {
     return op != kNone && ops.kernel_class[op] == KernelClass::kComm;
   };
@@ -56,7 +58,10 @@ IdleCause QueuedCause(const GpuOps& ops, std::uint32_t before, std::uint32_t row
   // Which stream it was matters for few only.
   if ((communicates(before) || copies(before)) && ops.stream[before] != ops.stream[row])
     return communicates(before) ? IdleCause::kCommunication : IdleCause::kCopy;
-  return IdleCause::kQueued;
+  const TimeNs since_launch_ns = ops.start[row] - rank.api.start[ops.launch[row]];
+  return WasOnItsWay(ops, row, gap.end - gap.start, since_launch_ns, usual_latency_ns)
+             ? IdleCause::kLaunch
+             : IdleCause::kQueued;
 }
 
 // Walks over the gaps of a device, from the first to the last, and hands each piece that has one
@@ -71,7 +76,9 @@ class GapWalker {
         timeline_(timeline),
         calls_(rank.api, timeline.feeders),
         host_wait_ns_(host_wait_ns),
-        book_(std::move(book)) {}
+        book_(std::move(book)) {
+    found_.usual_latency_ns = UsualLatency(rank.api, ops);
+  }
 
   // The steps stay empty: they are the booker's.
   GapCauses Walk(Interval window) {
@@ -99,7 +106,8 @@ class GapWalker {
     if (launch == kNone || rank_.api.start[launch] > ops_.start[row] + kClockNs)
       return Put(gap, IdleCause::kUnknown);
     const TimeNs launched = std::min(rank_.api.start[launch], gap.end);
-    if (launched <= gap.start) return Put(gap, QueuedCause(ops_, before, row));
+    if (launched <= gap.start)
+      return Put(gap, InTimeCause(rank_, ops_, found_.usual_latency_ns, gap, before, row));
     const std::optional<IdleCause> drained = DrainedBy(gap.start, launched);
     Host({gap.start, launched}, drained);
     IdleCause latency = drained.value_or(IdleCause::kLaunch);
@@ -252,8 +260,8 @@ std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
   return pieces;
 }
 
-TimeNs QueuedTime(const Rank& rank, const GpuOps& ops, Interval window, TimeNs ahead_ns,
-                  const Intervals& within) {
+TimeNs QueuedTime(const Rank& rank, const GpuOps& ops, TimeNs usual_latency_ns, Interval window,
+                  TimeNs ahead_ns, const Intervals& within) {
   TimeNs queued_ns = 0;
   WalkGaps(
       ops, window, [](std::uint32_t) {},
@@ -262,7 +270,7 @@ TimeNs QueuedTime(const Rank& rank, const GpuOps& ops, Interval window, TimeNs a
         if (launch == kNone) return;
         const TimeNs launched = rank.api.start[launch];
         if (launched <= gap.start && gap.end - launched >= ahead_ns &&
-            QueuedCause(ops, before, row) == IdleCause::kQueued)
+            InTimeCause(rank, ops, usual_latency_ns, gap, before, row) == IdleCause::kQueued)
           queued_ns += LengthInside(within, gap);
       });
   return queued_ns;

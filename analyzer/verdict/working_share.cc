@@ -36,7 +36,8 @@ TimeNs PausesOf(const JudgedDevice& judged) {
   for (const Step& step : judged.steps.steps) {
     if (!step.warm_up) Append(steps, step.time);
   }
-  return QueuedTime(*judged.rank, judged.device->ops, judged.window, kAheadNs, steps);
+  return QueuedTime(*judged.rank, judged.device->ops, judged.causes.usual_latency_ns, judged.window,
+                    kAheadNs, steps);
 }
 
 }  // namespace
