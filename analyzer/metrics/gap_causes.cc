@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/launch_latency.h"
 #include "analyzer/metrics/merged_calls.h"
 
 namespace traceinject {
@@ -15,6 +16,53 @@ namespace {
 constexpr TimeNs kClockNs = 2'000;  // as in host_timeline.cc
 constexpr TimeNs kShortestHostWaitNs = 2'000'000;
 constexpr TimeNs kHostWaitStepShare = 20;  // a twentieth
+
+// Hands the gaps of a device, from the first to the last, to `on_gap(Interval, row of the operation
+// before it, row of the one that ended it)`, and each operation to `on_op(row)` before the gap that
+// it ended. kNone: there is none, or it was not recorded.
+template <typename OnOp, typename OnGap>
+void WalkGaps(const GpuOps& ops, Interval window, OnOp on_op, OnGap on_gap) {
+  TimeNs busy_until = window.start;
+  std::uint32_t before = kNone;
+  auto lost = ops.unrecorded.begin();
+  const auto pass_unrecorded = [&](TimeNs until) {
+    for (; lost != ops.unrecorded.end() && lost->start < until; ++lost) {
+      if (lost->start > busy_until) on_gap({busy_until, lost->start}, before, kNone);
+      busy_until = std::max(busy_until, lost->end);
+    }
+  };
+  for (std::uint32_t row = 0; row < ops.size() && ops.start[row] < window.end; ++row) {
+    on_op(row);
+    pass_unrecorded(ops.start[row]);
+    if (ops.start[row] > busy_until) on_gap({busy_until, ops.start[row]}, before, row);
+    if (ops.end[row] > busy_until) {
+      busy_until = ops.end[row];
+      before = row;
+    }
+  }
+  pass_unrecorded(window.end);
+  if (busy_until < window.end) on_gap({busy_until, window.end}, before, kNone);
+}
+
+// Of a gap whose next operation was launched before it.
+IdleCause InTimeCause(const Rank& rank, const GpuOps& ops, TimeNs usual_latency_ns, Interval gap,
+                      std::uint32_t before, std::uint32_t row) {
+  const auto communicates = [&](std::uint32_t op) {
+    return op != kNone && ops.kernel_class[op] == KernelClass::kComm;
+  };
+  const auto copies = [&](std::uint32_t op) {
+    return op != kNone && ops.kind[op] == OpKind::kMemcpy;
+  };
+  if (communicates(row)) return IdleCause::kCommunication;
+  if (copies(row)) return IdleCause::kCopy;
+  // Which stream it was matters for few only.
+  if ((communicates(before) || copies(before)) && ops.stream[before] != ops.stream[row])
+    return communicates(before) ? IdleCause::kCommunication : IdleCause::kCopy;
+  const TimeNs since_launch_ns = ops.start[row] - rank.api.start[ops.launch[row]];
+  return WasOnItsWay(ops, row, gap.end - gap.start, since_launch_ns, usual_latency_ns)
+             ? IdleCause::kLaunch
+             : IdleCause::kQueued;
+}
 
 // Walks over the gaps of a device, from the first to the last, and hands each piece that has one
 // cause to `book(Interval, IdleCause, row of the operation that ended the gap)`.
@@ -28,33 +76,18 @@ class GapWalker {
         timeline_(timeline),
         calls_(rank.api, timeline.feeders),
         host_wait_ns_(host_wait_ns),
-        book_(std::move(book)) {}
+        book_(std::move(book)) {
+    found_.usual_latency_ns = UsualLatency(rank.api, ops);
+  }
 
   // The steps stay empty: they are the booker's.
   GapCauses Walk(Interval window) {
-    const TimeNs end = window.end;
-    TimeNs busy_until = window.start;
-    std::uint32_t before = kNone;
-    auto lost = ops_.unrecorded.begin();
-    const auto pass_unrecorded = [&](TimeNs until) {
-      ended_by_ = kNone;
-      for (; lost != ops_.unrecorded.end() && lost->start < until; ++lost) {
-        if (lost->start > busy_until) Put({busy_until, lost->start}, IdleCause::kUnknown);
-        busy_until = std::max(busy_until, lost->end);
-      }
-    };
-    for (std::uint32_t row = 0; row < ops_.size() && ops_.start[row] < end; ++row) {
-      CountLaunch(row);
-      pass_unrecorded(ops_.start[row]);
-      ended_by_ = row;
-      if (ops_.start[row] > busy_until) Gap({busy_until, ops_.start[row]}, before, row);
-      if (ops_.end[row] > busy_until) {
-        busy_until = ops_.end[row];
-        before = row;
-      }
-    }
-    pass_unrecorded(end);
-    if (busy_until < end) Put({busy_until, end}, IdleCause::kUnknown);
+    WalkGaps(
+        ops_, window, [this](std::uint32_t row) { CountLaunch(row); },
+        [this](Interval gap, std::uint32_t before, std::uint32_t row) {
+          ended_by_ = row;
+          Gap(gap, before, row);
+        });
     return std::move(found_);
   }
 
@@ -69,31 +102,17 @@ class GapWalker {
   void Put(Interval piece, IdleCause cause) { book_(piece, cause, ended_by_); }
 
   void Gap(Interval gap, std::uint32_t before, std::uint32_t row) {
-    const std::uint32_t launch = ops_.launch[row];
+    const std::uint32_t launch = row == kNone ? kNone : ops_.launch[row];
     if (launch == kNone || rank_.api.start[launch] > ops_.start[row] + kClockNs)
       return Put(gap, IdleCause::kUnknown);
     const TimeNs launched = std::min(rank_.api.start[launch], gap.end);
-    if (launched <= gap.start) return Put(gap, QueuedCause(before, row));
+    if (launched <= gap.start)
+      return Put(gap, InTimeCause(rank_, ops_, found_.usual_latency_ns, gap, before, row));
     const std::optional<IdleCause> drained = DrainedBy(gap.start, launched);
     Host({gap.start, launched}, drained);
     IdleCause latency = drained.value_or(IdleCause::kLaunch);
     if (IsPageableUpload(rank_, ops_, row)) latency = IdleCause::kCopy;
     Put({launched, gap.end}, latency);
-  }
-
-  IdleCause QueuedCause(std::uint32_t before, std::uint32_t row) const {
-    const auto communicates = [&](std::uint32_t op) {
-      return op != kNone && ops_.kernel_class[op] == KernelClass::kComm;
-    };
-    const auto copies = [&](std::uint32_t op) {
-      return op != kNone && ops_.kind[op] == OpKind::kMemcpy;
-    };
-    if (communicates(row)) return IdleCause::kCommunication;
-    if (copies(row)) return IdleCause::kCopy;
-    // Which stream it was matters for few only.
-    if ((communicates(before) || copies(before)) && ops_.stream[before] != ops_.stream[row])
-      return communicates(before) ? IdleCause::kCommunication : IdleCause::kCopy;
-    return IdleCause::kQueued;
   }
 
   // The wait for the device that was going on when it ran dry. Leaves segment_ at the first segment
@@ -239,6 +258,22 @@ std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
   };
   GapWalker(rank, device.ops, timeline, HostWaitLimit(steps), book).Walk(window);
   return pieces;
+}
+
+TimeNs QueuedTime(const Rank& rank, const GpuOps& ops, TimeNs usual_latency_ns, Interval window,
+                  TimeNs ahead_ns, const Intervals& within) {
+  TimeNs queued_ns = 0;
+  WalkGaps(
+      ops, window, [](std::uint32_t) {},
+      [&](Interval gap, std::uint32_t before, std::uint32_t row) {
+        const std::uint32_t launch = row == kNone ? kNone : ops.launch[row];
+        if (launch == kNone) return;
+        const TimeNs launched = rank.api.start[launch];
+        if (launched <= gap.start && gap.end - launched >= ahead_ns &&
+            InTimeCause(rank, ops, usual_latency_ns, gap, before, row) == IdleCause::kQueued)
+          queued_ns += LengthInside(within, gap);
+      });
+  return queued_ns;
 }
 
 }  // namespace traceinject

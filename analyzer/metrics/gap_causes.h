@@ -5,7 +5,8 @@
 // A gap [a, b) of the whole device (union over streams) is ended by an operation that was launched
 // by a call beginning at r:
 //   r <= a  the operation was queued in time. The gap is the device's own: communication or a copy
-//           where the operation before or after is one, else `queued`;
+//           where the operation before or after is one, else `queued`; unless it was still on its
+//           way (launch_latency.h), which is launch latency;
 //   r >  a  the host was late. [r, b) is launch latency. [a, r) is split by what the host did
 //           (host_timeline.h). Where it did nothing in particular, a call that waited for the
 //           device from before a until after it is the cause, because it took away the work that
@@ -23,6 +24,7 @@
 #include "analyzer/metrics/host_timeline.h"
 #include "analyzer/metrics/partition.h"
 #include "analyzer/metrics/steps.h"
+#include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -40,6 +42,7 @@ struct GapCauses {
   // Host time of causes that only gaps show, by start: kDrainedBySync and kHostWait, and what
   // followed a wait of another kind.
   std::vector<HostSegment> host;
+  TimeNs usual_latency_ns = 0;  // from launch to start where the device is idle
   std::int64_t operations = 0;  // of the device, those that begin before the end of the window
   std::int64_t joined = 0;      // of those, with a known launch
   std::int64_t acausal = 0;     // of those, started before they were launched
@@ -65,6 +68,11 @@ struct IdlePiece {
 std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
                                    const HostTimeline& timeline, const Steps& steps,
                                    Interval window);
+
+// The part of kQueued inside a set of time whose next operation was launched that long before it
+// began. O(n).
+TimeNs QueuedTime(const Rank& rank, const GpuOps& ops, TimeNs usual_latency_ns, Interval window,
+                  TimeNs ahead_ns, const Intervals& within);
 
 // Whether an operation is a copy from pageable memory to the device, which the host waits for.
 bool IsPageableUpload(const Rank& rank, const GpuOps& ops, std::uint32_t row);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "analyzer/metrics/launch_latency.h"
 #include "analyzer/metrics/rank_builder.h"
 
 namespace traceinject {
@@ -49,6 +50,15 @@ TEST_F(GapTest, NothingInParticularIsPythonAndLaunchLatency) {
   builder_.AddApi(300 * kUs, 305 * kUs, "cudaLaunchKernel");
   Second();
   ExpectIdle(builder_.rank(), {{IdleCause::kPython, 885 * kUs}, {IdleCause::kLaunch, 15 * kUs}});
+}
+
+// The kernel in between ends 4 us before the second one, which was launched 6 us before its start.
+TEST_F(GapTest, OnItsWayIsLaunchLatency) {
+  First();
+  builder_.AddKernel(101 * kUs, 996 * kUs, kGemm,
+                     builder_.AddApi(-10 * kUs, -5 * kUs, "cudaLaunchKernel"));
+  Second(994 * kUs);
+  ExpectIdle(builder_.rank(), {{IdleCause::kQueued, kUs}, {IdleCause::kLaunch, 4 * kUs}});
 }
 
 TEST_F(GapTest, DataWait) {
@@ -296,6 +306,33 @@ TEST(GapCausesTest, PiecesOfRandomRunsAreTheIdleTimeOfTheSteps) {
     }
   }
   EXPECT_GT(with_steps, 300U);
+}
+
+TEST(GapCausesTest, QueuedTimeIsThatOfThePiecesLaunchedLongBefore) {
+  TimeNs queued_ns = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Rank rank = RandomRank(seed);
+    const GpuOps& ops = rank.devices[0].ops;
+    if (ops.size() == 0) continue;
+    const Interval window{ops.start.front(), *std::max_element(ops.end.begin(), ops.end.end())};
+    const TimeNs ahead_ns = static_cast<TimeNs>(seed % 3) * 10 * kUs;
+    const TimeNs third_ns = (window.end - window.start) / 3;
+    const Intervals within = {{window.start, window.start + third_ns},
+                              {window.end - third_ns, window.end}};
+    TimeNs expected_ns = 0;
+    for (const IdlePiece& piece :
+         ExplainIdle(rank, rank.devices[0], BuildHostTimeline(rank, rank.devices[0]),
+                     FindSteps(rank, rank.devices[0], window), window)) {
+      if (piece.cause == IdleCause::kQueued &&
+          ops.start[piece.ended_by] - rank.api.start[ops.launch[piece.ended_by]] >= ahead_ns)
+        expected_ns += LengthInside(within, piece.time);
+    }
+    ASSERT_EQ(QueuedTime(rank, ops, UsualLatency(rank.api, ops), window, ahead_ns, within),
+              expected_ns)
+        << seed;
+    queued_ns += expected_ns;
+  }
+  EXPECT_GT(queued_ns, 0);
 }
 
 TEST(HostTimelineTest, SegmentsAreDisjointAndInOrder) {

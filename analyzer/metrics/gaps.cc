@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "analyzer/metrics/launch_latency.h"
+
 namespace traceinject {
 namespace {
 
@@ -11,14 +13,17 @@ bool LongerFirst(const Gap& a, const Gap& b) {
   return a.time.start < b.time.start;
 }
 
-Gap Classify(const GpuOps& ops, const ApiCalls& api, Interval time, std::uint32_t op) {
+Gap Classify(const GpuOps& ops, const ApiCalls& api, TimeNs usual_latency_ns, Interval time,
+             std::uint32_t op) {
   Gap gap;
   gap.time = time;
   gap.op = op;
   if (op != kNone) gap.launch = ops.launch[op];
   if (gap.launch == kNone) return gap;
   const TimeNs launched = std::clamp(api.start[gap.launch], time.start, time.end);
-  if (launched == time.start) {
+  if (launched == time.start &&
+      !WasOnItsWay(ops, op, gap.length_ns(), ops.start[op] - api.start[gap.launch],
+                   usual_latency_ns)) {
     gap.cause = GapCause::kQueued;
     return gap;
   }
@@ -79,13 +84,16 @@ IdleCauses& IdleCauses::operator+=(const IdleCauses& other) {
 
 Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size_t keep) {
   Collector collector(keep);
+  const TimeNs usual_latency_ns = UsualLatency(api, ops);
+  const auto add = [&](Interval time, std::uint32_t op) {
+    collector.Add(Classify(ops, api, usual_latency_ns, time, op));
+  };
   TimeNs busy_until = window.start;
   auto lost = ops.unrecorded.begin();
   // What ended an earlier gap than the operation did is not known.
   const auto pass_unrecorded = [&](TimeNs until) {
     for (; lost != ops.unrecorded.end() && lost->start < until; ++lost) {
-      if (lost->start > busy_until)
-        collector.Add(Classify(ops, api, {busy_until, lost->start}, kNone));
+      if (lost->start > busy_until) add({busy_until, lost->start}, kNone);
       busy_until = std::max(busy_until, lost->end);
     }
   };
@@ -93,12 +101,12 @@ Gaps FindGaps(const GpuOps& ops, const ApiCalls& api, Interval window, std::size
   for (; row < ops.size() && busy_until < window.end; ++row) {
     pass_unrecorded(std::min(ops.start[row], window.end));
     if (ops.start[row] > busy_until && busy_until < window.end) {
-      collector.Add(Classify(ops, api, {busy_until, std::min(ops.start[row], window.end)}, row));
+      add({busy_until, std::min(ops.start[row], window.end)}, row);
     }
     busy_until = std::max(busy_until, ops.end[row]);
   }
   pass_unrecorded(window.end);
-  if (busy_until < window.end) collector.Add(Classify(ops, api, {busy_until, window.end}, kNone));
+  if (busy_until < window.end) add({busy_until, window.end}, kNone);
   return collector.Finish();
 }
 

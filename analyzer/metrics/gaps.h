@@ -4,7 +4,8 @@
 // A gap is a maximal interval of the window in which no operation ran on any stream of the device.
 // Its launch call is that of the operation that ended it (the first by start). For a gap [a, b) and
 // a launch call that began at r:
-//   r <= a   the operation was queued: the whole gap is waiting for something on the device;
+//   r <= a   the operation was queued: the whole gap is waiting for something on the device, or
+//            launch latency if it was still on its way (launch_latency.h);
 //   r >  a   the host was late: [a, r) is host time, [r, b) launch latency.
 // Unrecorded time (GpuOps::unrecorded) is no part of a gap; what ended a gap before it is unknown.
 #pragma once

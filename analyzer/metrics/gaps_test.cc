@@ -48,6 +48,25 @@ TEST(GapsTest, CausesAndTheirSums) {
   EXPECT_EQ(gaps.longest[3].launch, kNone);
 }
 
+// The default latency is 8 us. From one operation that is queued to the next the device takes less
+// than the last gap.
+TEST(GapsTest, LaunchedBeforeTheGapAndStillOnItsWay) {
+  RankBuilder builder;
+  const std::uint32_t first = builder.AddApi(-8'000, -6'000, "cudaLaunchKernel");
+  const std::uint32_t on_its_way = builder.AddApi(1'000, 2'000, "cudaLaunchKernel");
+  const std::uint32_t queued = builder.AddApi(7'000, 7'500, "cudaLaunchKernel");
+  builder.AddKernel(0, 2'000, "a", first);
+  builder.AddKernel(6'000, 9'000, "b", on_its_way);
+  builder.AddKernel(11'000, 12'000, "c", queued);
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 12'000}, 10);
+  ASSERT_EQ(gaps.longest.size(), 2u);
+  EXPECT_EQ(gaps.longest[0].cause, GapCause::kLaunchLatency);
+  EXPECT_EQ(gaps.longest[1].cause, GapCause::kQueued);
+  EXPECT_EQ(gaps.causes.host_late_ns, 0);
+  EXPECT_EQ(gaps.causes.launch_latency_ns, 4'000);
+  EXPECT_EQ(gaps.causes.queued_ns, 2'000);
+}
+
 TEST(GapsTest, WindowCutsGaps) {
   RankBuilder builder = EveryCause();
   const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {150, 350}, 10);

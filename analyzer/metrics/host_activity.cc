@@ -184,6 +184,11 @@ std::string DescribeGap(const Rank& rank, const Gap& gap,
       return fmt::format("host late: {} began {} into the gap; before that: {}", launch,
                          FormatTime(gap.host_late_ns), host);
     default:
+      if (gap.host_late_ns == 0)
+        return fmt::format(
+            "launch latency: {} began {} before the gap, and the operation was still on its way; "
+            "host: {}",
+            launch, FormatTime(gap.time.start - rank.api.start[gap.launch]), host);
       return fmt::format(
           "launch latency: {} began {} into the gap, {} before the operation started", launch,
           FormatTime(gap.host_late_ns), FormatTime(gap.launch_latency_ns));

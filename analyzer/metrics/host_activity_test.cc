@@ -100,5 +100,16 @@ TEST(HostActivityTest, SilenceIsSaidToBeSilence) {
       std::string::npos);
 }
 
+TEST(HostActivityTest, AnOperationOnItsWayIsSaidToBe) {
+  RankBuilder builder;
+  builder.AddKernel(0, 2'000, "a");
+  builder.AddKernel(6'000, 7'000, "b", builder.AddApi(1'000, 3'000, "cudaLaunchKernel"));
+  const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 7'000}, 1);
+  EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[0], {}),
+            "launch latency: cudaLaunchKernel on thread 100 (python) began 1.000 us before the "
+            "gap, and the operation was still on its way; host: no CUDA call, NVTX range or NCCL "
+            "call recorded meanwhile");
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/metrics/played_ops.h"
 
+#include "analyzer/metrics/launch_latency.h"
+
 namespace traceinject {
 namespace {
 
@@ -19,7 +21,9 @@ void PlayedOps::Play(std::size_t row) {
     if (op.launch != kNone) {
       const TimeNs called = api_.start[op.launch];
       op.launch_known = called <= start + kClockNs;
-      op.late = op.launch_known && op.gap > 0 && called > recorded_;
+      op.late = op.launch_known && op.gap > 0 &&
+                (called > recorded_ || WasOnItsWay(ops_, static_cast<std::uint32_t>(row), op.gap,
+                                                   start - called, usual_latency_ns_));
       op.latency = op.late ? start - called : std::min(start - called, usual_latency_ns_);
     }
     if (residuals_ != nullptr) Substitute(row, op);

@@ -19,7 +19,7 @@ struct PlayedOp {
   TimeNs latency = 0;  // from its launch to its start, where that is known
   std::uint32_t launch = kNone;
   bool launch_known = false;  // else nobody knows when it was launched
-  bool late = false;          // launched after the end of all before it
+  bool late = false;          // launched after the end of all before it, or on its way then
 };
 
 // Works these out once for all players, a stretch of rows at a time.

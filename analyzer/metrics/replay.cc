@@ -12,27 +12,8 @@
 namespace traceinject {
 namespace {
 
-constexpr TimeNs kDefaultLatencyNs = 8'000;
 constexpr TimeNs kAsyncCopyCallNs = 10'000;
 constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
-
-// The fifth percentile of launch latency where the device was idle. With work in store the latency
-// says how far the host was ahead, nothing else.
-TimeNs UsualLatency(const Rank& rank, const GpuOps& ops) {
-  std::vector<TimeNs> latencies;
-  TimeNs busy_until = std::numeric_limits<TimeNs>::min();
-  for (std::size_t row = 0; row < ops.size(); ++row) {
-    const std::uint32_t launch = ops.launch[row];
-    if (launch != kNone && ops.start[row] > busy_until && rank.api.start[launch] > busy_until &&
-        rank.api.start[launch] <= ops.start[row])
-      latencies.push_back(ops.start[row] - rank.api.start[launch]);
-    busy_until = std::max(busy_until, ops.end[row]);
-  }
-  if (latencies.size() < 20) return kDefaultLatencyNs;
-  const auto at = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 20);
-  std::nth_element(latencies.begin(), at, latencies.end());
-  return *at;
-}
 
 // When each call was launched in a replay. Calls come one after the other, and what lies far back
 // is given up once no operation asks for it: a list as long as the run would not stay in the cache.
@@ -377,7 +358,7 @@ Replay::Replay(const Rank& rank, const traceinject::Device& device, const HostTi
       steps_(steps),
       launches_(rank.api.size()),
       last_ops_(rank.api.size() / LaunchTimes::kBlock + 1, kNone),
-      usual_latency_ns_(UsualLatency(rank, device.ops)),
+      usual_latency_ns_(causes.usual_latency_ns),
       begin_(ops_.size() > 0 ? std::min(ops_.start.front(), steps.start_ns) : 0) {
   for (std::uint32_t row = 0; row < ops_.size(); ++row) {
     communicates_ |= ops_.kernel_class[row] == KernelClass::kComm;

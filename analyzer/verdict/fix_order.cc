@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "analyzer/common/units.h"
@@ -30,14 +28,19 @@ std::shared_ptr<const std::vector<OpLength>> Both(
   if (a == nullptr || a == b) return b;
   if (b == nullptr) return a;
   std::vector<OpLength> both;
-  std::merge(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(both),
-             [](const OpLength& left, const OpLength& right) {
-               return std::tie(left.row, left.length_ns) < std::tie(right.row, right.length_ns);
-             });
-  const auto same = [](const OpLength& left, const OpLength& right) {
-    return left.row == right.row;
-  };
-  both.erase(std::unique(both.begin(), both.end(), same), both.end());
+  both.reserve(a->size() + b->size());
+  auto left = a->begin(), right = b->begin();
+  while (left != a->end() && right != b->end()) {
+    if (left->row < right->row) {
+      both.push_back(*left++);
+    } else if (right->row < left->row) {
+      both.push_back(*right++);
+    } else {
+      both.push_back({left->row, std::min(left++->length_ns, right++->length_ns)});
+    }
+  }
+  both.insert(both.end(), left, a->end());
+  both.insert(both.end(), right, b->end());
   return std::make_shared<const std::vector<OpLength>>(std::move(both));
 }
 
@@ -146,14 +149,17 @@ class FixPlanner {
       if (IsReplayed(cause)) causes.push_back(&cause);
     }
     if (causes.size() < 2) return;
-    std::vector<Scenario> scenarios = {savings_.unchanged, savings_.unchanged};
+    // Without the causes from the last to each.
+    std::vector<Scenario> later = {savings_.unchanged};
+    for (auto cause = causes.rbegin(); cause != causes.rend(); ++cause)
+      later.push_back(Both(later.back(), *(*cause)->scenario));
+    std::vector<Scenario> scenarios = {savings_.unchanged, std::move(later.back())};
+    Scenario earlier = savings_.unchanged;
     for (const CauseSaving* cause : causes) {
-      scenarios[1] = Both(scenarios[1], *cause->scenario);
+      later.pop_back();
       scenarios.push_back(Both(savings_.unchanged, *cause->scenario));
-      scenarios.push_back(savings_.unchanged);
-      for (const CauseSaving* other : causes) {
-        if (other != cause) scenarios.back() = Both(scenarios.back(), *other->scenario);
-      }
+      scenarios.push_back(Both(earlier, later.back()));
+      earlier = Both(earlier, *cause->scenario);
     }
     const std::vector<std::vector<TimeNs>> lengths = ReplayAll(replay_, scenarios, stop_);
     if (IsStopped(stop_)) return;

@@ -50,6 +50,28 @@ TEST(RecordedTimeVerdictTest, WhatRecordingAddsIsNotSaved) {
   EXPECT_NEAR(static_cast<double>(verdict.new_step_ns()), then, 0.1 * now);
 }
 
+// Each launch comes just before the kernel before it ends, and the GPU waits for nothing but the
+// way of the launch: work that came all at once would not let it wait.
+TEST(RecordedTimeVerdictTest, LaunchesThatComeAsFastAsTheirLatency) {
+  TrainingPlan unrecorded;
+  unrecorded.layers = 100;
+  unrecorded.kernels = 20;
+  unrecorded.kernel_ns = 1'500;
+  unrecorded.python_ns = unrecorded.call_ns = 2'000;
+  unrecorded.latency_ns = 5'000;
+  TrainingPlan recorded = unrecorded;
+  recorded.recorder_ns = kRecordedLaunchNs;
+  TrainingPlan graph = unrecorded;
+  graph.python_ns = graph.call_ns = 0;
+  graph.pause_ns = kGraphSwitchNs;
+  const double now = SimulatedTraining(unrecorded).step_ns();
+  const double then = SimulatedTraining(graph).step_ns();
+  const proto::Verdict verdict = VerdictOn(recorded);
+  EXPECT_EQ(verdict.label(), "launch_bound") << verdict.abstained();
+  EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), now - then, 0.1 * now);
+  EXPECT_NEAR(static_cast<double>(verdict.new_step_ns()), then, 0.1 * now);
+}
+
 // The recorder of another tool has costs of its own.
 TEST(RecordedTimeVerdictTest, NothingIsTakenOffAnImportedTrace) {
   TrainingPlan plan;

@@ -32,20 +32,12 @@ TimeNs OwnCopiesAlone(const JudgedDevice& judged) {
 constexpr TimeNs kAheadNs = 50'000;
 
 TimeNs PausesOf(const JudgedDevice& judged) {
-  const GpuOps& ops = judged.device->ops;
-  const std::vector<TimeNs>& launched = judged.rank->api.start;
-  Intervals pauses, steps;
+  Intervals steps;
   for (const Step& step : judged.steps.steps) {
     if (!step.warm_up) Append(steps, step.time);
   }
-  for (const IdlePiece& piece :
-       ExplainIdle(*judged.rank, *judged.device, judged.timeline, judged.steps, judged.window)) {
-    if (piece.cause != IdleCause::kQueued || piece.ended_by == kNone) continue;
-    const std::uint32_t launch = ops.launch[piece.ended_by];
-    if (launch != kNone && ops.start[piece.ended_by] - launched[launch] >= kAheadNs)
-      Append(pauses, piece.time);
-  }
-  return OverlapLength(pauses, steps);
+  return QueuedTime(*judged.rank, judged.device->ops, judged.causes.usual_latency_ns, judged.window,
+                    kAheadNs, steps);
 }
 
 }  // namespace
@@ -56,8 +48,10 @@ WorkingShares WorkingSharesOf(const JudgedDevice& judged) {
     if (!judged.steps.steps[i].warm_up) sum += judged.causes.steps[i];
   }
   const Partition& p = sum.partition;
-  return {p.share(p.busy_ns() - p.exposed_copy_ns),
-          p.share(std::min(OwnCopiesAlone(judged), p.exposed_copy_ns)), p.share(PausesOf(judged))};
+  const TimeNs own_copies_ns =
+      p.exposed_copy_ns > 0 ? std::min(OwnCopiesAlone(judged), p.exposed_copy_ns) : 0;
+  return {p.share(p.busy_ns() - p.exposed_copy_ns), p.share(own_copies_ns),
+          p.share(PausesOf(judged))};
 }
 
 }  // namespace traceinject
