@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "analyzer/metrics/launch_latency.h"
 #include "analyzer/metrics/played_ops.h"
 
 namespace traceinject {
@@ -281,7 +282,8 @@ class Player {
   // These two return when the operation has ended.
   template <bool kKnown, Changes kChanges>
   TimeNs Operate(std::uint32_t row, const PlayedOp& op, TimeNs length, Device& device) const {
-    TimeNs after = op.late ? std::min(op.gap, switch_ns_) : op.gap;
+    const bool switches = op.late || (pace_.without_launching && op.gap <= kLongestSwitchNs);
+    TimeNs after = switches ? std::min(op.gap, switch_ns_) : op.gap;
     // What overlapped nothing but what fades begins after the rest has ended, as usual.
     if (kChanges != Changes::kNothing && op.gap <= 0)
       after = std::min(ops_.start[row] - device.lasting, switch_ns_);

@@ -8,9 +8,10 @@
 //             max(end of what ran before + q(k), launch(k) + l(k)),
 //           where l is the recorded latency from launch to start where the device was idle (else at
 //           most the usual one), and q the recorded gap if k was launched in time, else at most
-//           `kSwitchNs` (`kGraphSwitchNs` without launching); for operations that overlapped
-//           others, q is minus the overlap. Where operations take other times, none starts before
-//           one that started before it in the recording.
+//           `kSwitchNs` (`kGraphSwitchNs` without launching, also of what was launched in time
+//           and came within `kLongestSwitchNs`); for operations that overlapped others, q is minus
+//           the overlap. Where operations take other times, none starts before one that started
+//           before it in the recording.
 // With nothing changed it gives the recorded times back. Changes act on host time, on waits and on
 // operations; what then limits the run follows: removing a wait saves nothing where the host is
 // slower than the device anyway, and the other way round.
