@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/metrics/copies.h"
+#include "analyzer/metrics/host_load.h"
 #include "analyzer/metrics/launch_latency.h"
 #include "analyzer/metrics/merged_calls.h"
 
@@ -69,13 +70,13 @@ IdleCause InTimeCause(const Rank& rank, const GpuOps& ops, TimeNs usual_latency_
 template <typename Book>
 class GapWalker {
  public:
-  GapWalker(const Rank& rank, const GpuOps& ops, const HostTimeline& timeline, TimeNs host_wait_ns,
-            Book book)
+  GapWalker(const Rank& rank, const GpuOps& ops, const HostTimeline& timeline,
+            UnrecordedStretch unrecorded, Book book)
       : rank_(rank),
         ops_(ops),
         timeline_(timeline),
         calls_(rank.api, timeline.feeders),
-        host_wait_ns_(host_wait_ns),
+        unrecorded_(unrecorded),
         book_(std::move(book)) {
     found_.usual_latency_ns = UsualLatency(rank.api, ops);
   }
@@ -169,7 +170,7 @@ class GapWalker {
         ended != std::numeric_limits<TimeNs>::min() ? std::min(ended, time.start) : time.start;
     // What was explained, such as a wait for data, is no part of an unexplained stretch.
     const TimeNs from = std::max(since, LastSegmentEnd(time.start));
-    if (time.end - from >= host_wait_ns_) return BookHost(time, IdleCause::kHostWait);
+    if (time.end - from >= unrecorded_.at_least_ns) return BookHost(time, unrecorded_.cause);
     BookHost(time, drained.value_or(IdleCause::kPython));
   }
 
@@ -196,7 +197,7 @@ class GapWalker {
   const GpuOps& ops_;
   const HostTimeline& timeline_;
   MergedCalls calls_;
-  const TimeNs host_wait_ns_;
+  const UnrecordedStretch unrecorded_;
   Book book_;
   GapCauses found_;
   std::uint32_t ended_by_ = kNone;
@@ -217,8 +218,12 @@ StepSplit& StepSplit::operator+=(const StepSplit& other) {
   return *this;
 }
 
-TimeNs HostWaitLimit(const Steps& steps) {
-  return std::max(kShortestHostWaitNs, steps.median_ns / kHostWaitStepShare);
+UnrecordedStretch UnrecordedStretchesOf(const Rank& rank, const HostTimeline& timeline,
+                                        const Steps& steps) {
+  const std::vector<TimeNs> cuts = steps.cuts();
+  const double load = LoadOfFeeders(rank, timeline, {cuts.front(), cuts.back()}).value_or(0);
+  return {std::max(kShortestHostWaitNs, steps.median_ns / kHostWaitStepShare),
+          load >= kComputingLoad ? IdleCause::kPython : IdleCause::kHostWait};
 }
 
 GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,
@@ -236,8 +241,9 @@ GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline&
       if (inside > 0) split[i].idle_ns[static_cast<std::size_t>(cause)] += inside;
     }
   };
-  GapCauses found = GapWalker(rank, device.ops, timeline, HostWaitLimit(steps), book)
-                        .Walk({cuts.front(), cuts.back()});
+  GapCauses found =
+      GapWalker(rank, device.ops, timeline, UnrecordedStretchesOf(rank, timeline, steps), book)
+          .Walk({cuts.front(), cuts.back()});
   found.steps = std::move(split);
   return found;
 }
@@ -256,7 +262,8 @@ std::vector<IdlePiece> ExplainIdle(const Rank& rank, const Device& device,
       pieces.push_back({time, cause, ended_by});
     }
   };
-  GapWalker(rank, device.ops, timeline, HostWaitLimit(steps), book).Walk(window);
+  GapWalker(rank, device.ops, timeline, UnrecordedStretchesOf(rank, timeline, steps), book)
+      .Walk(window);
   return pieces;
 }
 

@@ -48,8 +48,15 @@ struct GapCauses {
   std::int64_t acausal = 0;     // of those, started before they were launched
 };
 
-// Between two calls, the host has met something unrecorded from this long on.
-TimeNs HostWaitLimit(const Steps& steps);
+// Host time between two calls of which nothing was recorded: from so long on something must have
+// gone on. A wait, unless the threads that launch used their processor all the time (host_load.h):
+// then the program computed.
+struct UnrecordedStretch {
+  TimeNs at_least_ns = 0;
+  IdleCause cause = IdleCause::kHostWait;
+};
+UnrecordedStretch UnrecordedStretchesOf(const Rank& rank, const HostTimeline& timeline,
+                                        const Steps& steps);
 
 // O(n + segments) after O(1) set-up.
 GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,

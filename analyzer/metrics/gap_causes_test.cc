@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <random>
 
+#include "analyzer/metrics/host_load.h"
 #include "analyzer/metrics/launch_latency.h"
 #include "analyzer/metrics/rank_builder.h"
 
@@ -116,13 +118,25 @@ TEST_F(GapTest, CollectionInsideACheckpointInsideNothing) {
                                {IdleCause::kLaunch, 10 * kUs}});
 }
 
-TEST_F(GapTest, LongSilenceIsAWaitOfTheHost) {
+// Between two operations that are 9 ms apart; of which the thread that launches computes a share.
+class SilenceTest : public GapTest, public testing::WithParamInterface<double> {};
+
+TEST_P(SilenceTest, IsAWaitUnlessTheHostComputes) {
   builder_.AddKernel(0, 100 * kUs, kGemm,
                      builder_.AddApi(-20 * kUs, -15 * kUs, "cudaLaunchKernel"));
   builder_.AddKernel(9000 * kUs, 9100 * kUs, kGemm,
                      builder_.AddApi(8990 * kUs, 8995 * kUs, "cudaLaunchKernel"));
-  ExpectIdle(builder_.rank(), {{IdleCause::kHostWait, 8890 * kUs}, {IdleCause::kLaunch, 10 * kUs}});
+  const double load = GetParam();
+  HostSamples& samples = builder_.rank().host_samples;
+  for (const TimeNs time : {TimeNs{0}, 9000 * kUs}) {
+    samples.time.push_back(time);
+    samples.thread.push_back(0);
+    samples.cpu_ns.push_back(std::llround(load * static_cast<double>(time)));
+  }
+  const IdleCause expected = load >= kComputingLoad ? IdleCause::kPython : IdleCause::kHostWait;
+  ExpectIdle(builder_.rank(), {{expected, 8890 * kUs}, {IdleCause::kLaunch, 10 * kUs}});
 }
+INSTANTIATE_TEST_SUITE_P(Gap, SilenceTest, testing::Values(0.1, 0.8, 0.95, 1));
 
 TEST_F(GapTest, LaunchedInTimeIsTheDevicesOwn) {
   First();

@@ -10,6 +10,9 @@
 
 namespace traceinject {
 
+// From this share of a processor on they compute: a thread that waits now and then uses less.
+inline constexpr double kComputingLoad = 0.9;
+
 // Processor time of the threads that feed the device, as a share of the time between the first and
 // the last sample of theirs in the interval: 1 is one processor. Empty: fewer than two samples of
 // each. O(samples).

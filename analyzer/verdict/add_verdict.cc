@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "analyzer/metrics/data_loading.h"
-#include "analyzer/metrics/host_load.h"
 #include "analyzer/metrics/printable.h"
 #include "analyzer/metrics/queue_depth.h"
 #include "analyzer/metrics/window.h"
@@ -198,9 +197,6 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
       });
   grounds.lossy =
       health.grade() == proto::Health::GRADE_LOSSY || health.grade() == proto::Health::GRADE_BAD;
-  grounds.feeder_load = LoadOfFeeders(*judged.rank, judged.timeline,
-                                      {judged.steps.start_ns, judged.steps.steps.back().time.end})
-                            .value_or(0);
   grounds.one_rank = run.ranks.size() == 1;
   grounds.rank_wait_ns = ExposedWaitOf(judged, between).value_or(0);
   grounds.job_replay_error = between.ranks.replay_error();

@@ -15,8 +15,6 @@ namespace {
 constexpr double kFewestJoined = 0.9;
 constexpr double kMostAcausal = 0.01;
 constexpr double kMostLost = 0.01;
-// A thread that waits now and then for something unrecorded uses less of its processor.
-constexpr double kComputingLoad = 0.9;
 // The share of the step that the model takes from the recording without explaining it.
 constexpr double kMostResidual = 0.1, kResidualConfidence = 0.5;
 constexpr double kThinMargin = 0.02;
@@ -207,7 +205,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
   }
   const double second = decision.runner_up == nullptr ? 0 : decision.runner_up->saved_ns;
   decision.margin = (best->saved_ns - second) / savings.step_ns;
-  if (best->label == kHostWaitLabel && grounds.feeder_load < kComputingLoad) {
+  if (best->label == kHostWaitLabel) {
     Abstain(decision,
             fmt::format("The GPU waits {} a step for the host in stretches of which nothing was "
                         "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
@@ -230,8 +228,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
     return decision;
   }
   decision.cause = best;
-  // Neither a disk nor a lock: the program computes on the thread that launches.
-  decision.label = best->label == kHostWaitLabel ? "launch_bound" : std::string(best->label);
+  decision.label = best->label;
   decision.confidence = Stability(*best, savings);
   CapConfidence(decision, savings, grounds);
   return decision;

@@ -28,7 +28,6 @@ struct Grounds {
   double acausal_share = 0;          // of those, started before they were launched
   std::optional<double> lost_share;  // of the records
   bool health_error = false, lossy = false;
-  double feeder_load = 0;  // processors that the launching threads used; 0: unknown
   bool one_rank = true;    // of the job, one rank was recorded
   // Of several: what the device waited for others in a mean step with nothing else to do, of the
   // replay of them all, and how many of how many clocks could not be aligned.

@@ -84,8 +84,10 @@ class Witness {
     if (decision.label == "allocator") Allocations();
     if (decision.label == "checkpoint") Checkpoints();
     if (decision.label == "gc_pause") Collections();
-    if (cause != nullptr && cause->label == kHostWaitLabel) Computing();
-    if (decision.label == "launch_bound") Launches();
+    if (decision.label == "launch_bound") {
+      Launches();
+      Computing();
+    }
     if (decision.label == "comm_exposed") Communication();
     for (const KernelSaving& saving : savings_.kernels) {
       if (saving.label == decision.label) Kernels(saving);
@@ -372,10 +374,12 @@ class Witness {
   // Of stretches without calls.
   void Computing() {
     const double load = LoadOfFeeders(rank_, judged_.timeline, span_).value_or(0);
-    Say(fmt::format("for {} the threads that launch made no CUDA call, and computed something "
-                    "else: over the steps they used {:.2f} processors",
-                    PerStep(IdleOf({IdleCause::kHostWait})), load),
-        GapOf({IdleCause::kHostWait}));
+    const double between = IdleOf({IdleCause::kPython});
+    if (load < kComputingLoad || between < IdleOf({IdleCause::kLaunch})) return;
+    Say(fmt::format("between launch calls their threads compute: over the steps they used {:.2f} "
+                    "processors",
+                    load),
+        GapOf({IdleCause::kPython}));
   }
 
   void Allocations() {
