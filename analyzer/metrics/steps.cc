@@ -270,7 +270,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
       found.start_ns = time.start;
       found.before = cuts[i - 1].op;
     }
-    found.steps.push_back({time, cuts[i].op});
+    found.steps.push_back({time, cuts[i].op, {host.times[i - 1], host.times[i]}});
   }
   LeaveRecorded(rank, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
