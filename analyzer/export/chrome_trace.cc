@@ -214,12 +214,12 @@ class ChromeWriter {
     const Steps& steps = steps_.front().steps;
     // The program's own ranges stand among the events of their thread.
     if (steps.source == StepSource::kRanges || HasProfilerSteps(rank_)) return;
+    const std::vector<TimeNs> moments = MomentsOnHost(rank_, steps);
     const std::int64_t tid = TrainingThreadId(rank_);
     for (std::size_t i = 0; i < steps.steps.size(); ++i) {
-      const Step& step = steps.steps[i];
       const std::string name = fmt::format("\"{}{}\"", kProfilerStep, steps.first + i);
-      AddHead("user_annotation", name, pid_, tid, step.host.start, step.host.end);
-      AddArguments(StepArguments(steps, step));
+      AddHead("user_annotation", name, pid_, tid, moments[i], moments[i + 1]);
+      AddArguments(StepArguments(steps, steps.steps[i]));
     }
   }
 

@@ -110,6 +110,28 @@ class FoundStepsTest : public testing::Test {
     EXPECT_EQ(RangesOf(twice, true), RangesOf(once, true));
   }
 
+  // Of the steps and the other ranges of the training thread, as programs that draw them need it.
+  static void ExpectNested(const traceinject::Run& run) {
+    const Rank& rank = run.ranks[0];
+    std::vector<Interval> steps;
+    std::uint32_t thread = kNone;
+    for (std::size_t row = 0; row < rank.nvtx.size(); ++row) {
+      if (!rank.string(rank.nvtx.text[row]).starts_with(kProfilerStep)) continue;
+      steps.push_back({rank.nvtx.start[row], rank.nvtx.end[row]});
+      thread = rank.nvtx.thread[row];
+    }
+    EXPECT_FALSE(steps.empty());
+    for (std::size_t row = 0; row < rank.nvtx.size(); ++row) {
+      if (rank.nvtx.thread[row] != thread) continue;
+      const TimeNs start = rank.nvtx.start[row], end = rank.nvtx.end[row];
+      for (const Interval& step : steps) {
+        EXPECT_FALSE((start < step.start && step.start < end && end < step.end) ||
+                     (step.start < start && start < step.end && step.end < end))
+            << rank.string(rank.nvtx.text[row]);
+      }
+    }
+  }
+
   PerfettoContents Perfetto(const traceinject::Run& run) {
     auto file = OutputFile::Create(perfetto_);
     EXPECT_TRUE(file.ok());
@@ -175,6 +197,29 @@ TEST_F(FoundStepsTest, RangesOfTheProgramAreNotWrittenTwice) {
   EXPECT_EQ(Occurrences(ContentsOf(folder_ / "once.json"), "ProfilerStep"), 0U);
 }
 
+TEST_F(FoundStepsTest, NestWithRangesInWhichTheOptimizerEndsItsStep) {
+  RunDbFixture file(folder_ / "run.db", {.rank = 0, .end_ns = 100'000});
+  file.AddDevice({});
+  for (int step = 0; step < 7; ++step) {
+    const TimeNs start = 1'000 + step * 10'001;
+    file.AddLaunchedKernel({.start_ns = start + 3'000, .dur_ns = 7'000}, start, 500);
+    file.AddNvtx({.start_ns = start - 100, .dur_ns = 6'000, .text = "batch"});
+    file.AddNvtx({.start_ns = start + 4'000, .dur_ns = 1'003, .text = "update"});
+    file.AddStepMark({.time_ns = start + 5'000});
+    // What is launched in a range behind the mark belongs to the next step.
+    if (step == 3)
+      file.AddLaunchedKernel({.start_ns = start + 10'000, .dur_ns = 1}, start + 5'500, 100);
+  }
+  file.Close();
+  const traceinject::Run run = LoadSample(folder_ / "run.db");
+  ExpectSameStepsFromJson(run);
+  const Steps steps = FindStepsOfDevices(run.ranks[0]).front().steps;
+  const std::vector<TimeNs> moments = MomentsOnHost(run.ranks[0], steps);
+  ASSERT_EQ(moments.size(), 7U);
+  for (std::size_t i = 0; i < moments.size(); ++i)
+    EXPECT_EQ(moments[i] - 1'000 - static_cast<TimeNs>(i) * 10'001, i == 3 ? 5'003 : 5'900) << i;
+}
+
 TEST_F(FoundStepsTest, OfRecordingsOfTrainingAreTheSameInBothFormats) {
   for (const char* name : {"transformer_h200.db.zst", "ddp_h200/run.rank00001.db.zst"}) {
     SCOPED_TRACE(name);
@@ -184,6 +229,7 @@ TEST_F(FoundStepsTest, OfRecordingsOfTrainingAreTheSameInBothFormats) {
       ASSERT_EQ(found.size(), 1U);
       ASSERT_EQ(found[0].steps.source, source);
       ExpectSameStepsFromJson(run);
+      ExpectNested(LoadSample(folder_ / "once.json"));
       const Track track = TrackOf(Perfetto(run), "Steps");
       ASSERT_EQ(track.cuts, FirstBoundaries(run));
       EXPECT_EQ(track.names.back(), "step " + std::to_string(found[0].steps.steps.size()));
