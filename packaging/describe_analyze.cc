@@ -3,8 +3,8 @@
 #include <string>
 
 #include "analyzer/commands/analyze.h"
+#include "packaging/describe.h"
 #include "packaging/man_page.h"
-#include "packaging/shell_completion.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "packaging/describe.h"
 #include "packaging/man_page.h"
-#include "packaging/shell_completion.h"
 #include "viewer/options.h"
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "packaging/shell_completion.h"
 
-#include <cstdio>
 #include <string_view>
 
 namespace traceinject {
@@ -25,13 +24,6 @@ std::optional<std::string> ShellCompletion(const std::string& shell,
     if (known.name == shell) return known.script(program);
   }
   return std::nullopt;
-}
-
-int Describe(int argc, char** argv, const CompletedProgram& program,
-             const std::function<std::string()>& manual) {
-  const auto script = argc == 2 ? ShellCompletion(argv[1], program) : manual();
-  if (!script) return 2;
-  return std::fputs(script->c_str(), stdout) < 0 ? 1 : 0;
 }
 
 }  // namespace traceinject

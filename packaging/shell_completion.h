@@ -2,7 +2,6 @@
 // Scripts that complete the words of a program in a shell, from the options that it declares.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,10 +23,5 @@ std::string FishCompletion(const CompletedProgram& program);
 // By the name of the shell; empty: there is no such script.
 std::optional<std::string> ShellCompletion(const std::string& shell,
                                            const CompletedProgram& program);
-
-// main() of programs that print what is installed: with the name of a shell its completion, else
-// the manual page. Returns the exit code.
-int Describe(int argc, char** argv, const CompletedProgram& program,
-             const std::function<std::string()>& manual);
 
 }  // namespace traceinject

@@ -62,7 +62,8 @@ void Describe(CLI::App& app, Options& options) {
       "  analyze watch run.db --once                  one picture\n"
       "  analyze watch run.db --format json | jq .devices[0].step_ns\n");
   app.add_option("run", options.paths,
-                 "the recording: run.db stands for run.rank*.db; it need not be there yet")
+                 "the recording: run.db stands for run.rank*.db; it need not be there yet. One "
+                 "that is written in a spool (TRACEINJECT_SPOOL) is followed there")
       ->required();
   AddTime(app, "--window", options.window_ns, "show this last part of the run (10s)");
   AddTime(app, "--every", options.every_ns, "so often (2s)");
