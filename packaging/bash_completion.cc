@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "packaging/bash_completion.h"
-
 #include <fmt/format.h>
+
+#include "packaging/completion_words.h"
+#include "packaging/shell_completion.h"
 
 namespace traceinject {
 namespace {
@@ -43,21 +44,6 @@ _@P@() {
 complete -o bashdefault -o default -F _@P@ @P@
 )bash";
 
-void Replace(std::string& text, const std::string& mark, const std::string& with) {
-  for (std::size_t at = text.find(mark); at != std::string::npos;
-       at = text.find(mark, at + with.size()))
-    text.replace(at, mark.size(), with);
-}
-
-std::string Joined(const std::vector<std::string>& words, const char* between) {
-  return fmt::format("{}", fmt::join(words, between));
-}
-
-// "kernels" of "analyze kernels"; of the program itself its own name.
-std::string ShortName(const CommandText& command) {
-  return command.name.substr(command.name.rfind(' ') + 1);
-}
-
 std::string ValueCases(const CommandText& command) {
   std::string cases;
   for (const OptionText& option : command.options) {
@@ -86,24 +72,22 @@ std::string OptionCase(const CommandText& command) {
 
 }  // namespace
 
-std::string BashCompletion(const std::string& program, const std::vector<CommandText>& commands,
-                           const std::string& otherwise) {
+std::string BashCompletion(const CompletedProgram& program) {
   std::vector<std::string> names;
   std::string values, options;
-  for (const CommandText& command : commands) {
-    if (command.name != program) names.push_back(ShortName(command));
+  for (const CommandText& command : program.commands) {
+    if (command.name != program.name) names.push_back(ShortName(command));
     values += ValueCases(command);
     options += OptionCase(command);
   }
-  std::string text =
-      "# Generated from the options that the program declares. bash-completion(7) loads it by "
-      "itself; else: source FILE" +
-      std::string(kFunction);
+  std::string text = std::string(kCompletionHead) +
+                     " bash-completion(7) loads it by itself; else: source FILE" +
+                     std::string(kFunction);
   Replace(text, "@V@", values);
   Replace(text, "@O@", options);
   Replace(text, "@C@", Joined(names, " "));
-  Replace(text, "@D@", otherwise);
-  Replace(text, "@P@", program);
+  Replace(text, "@D@", program.otherwise);
+  Replace(text, "@P@", program.name);
   return text;
 }
 

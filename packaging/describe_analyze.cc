@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the manual page of `analyze`, or with the argument `bash` its completion.
-#include <cstdio>
+// Prints the manual page of `analyze`, or with the name of a shell its completion.
 #include <string>
 
 #include "analyzer/commands/analyze.h"
-#include "packaging/bash_completion.h"
+#include "packaging/describe.h"
 #include "packaging/man_page.h"
 
 namespace {
@@ -51,7 +50,5 @@ std::string Manual() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool bash = argc == 2 && std::string(argv[1]) == "bash";
-  const std::string text = bash ? BashCompletion("analyze", AnalyzeCommands(), "report") : Manual();
-  return std::fputs(text.c_str(), stdout) < 0 ? 1 : 0;
+  return Describe(argc, argv, {"analyze", AnalyzeCommands(), "report"}, Manual);
 }

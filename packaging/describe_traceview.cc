@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the manual page of `traceview`, or with the argument `bash` its completion.
+// Prints the manual page of `traceview`, or with the name of a shell its completion.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <string>
 
-#include "packaging/bash_completion.h"
+#include "packaging/describe.h"
 #include "packaging/man_page.h"
 #include "viewer/options.h"
 
@@ -34,8 +33,6 @@ int main(int argc, char** argv) {
   CLI::App app;
   AddViewerOptions(app, options);
   const CommandText program = DescribeCommand(app);
-  const bool bash = argc == 2 && std::string(argv[1]) == "bash";
-  const std::string text =
-      bash ? BashCompletion("traceview", {program}, "traceview") : Manual(program);
-  return std::fputs(text.c_str(), stdout) < 0 ? 1 : 0;
+  return Describe(argc, argv, {"traceview", {program}, "traceview"},
+                  [&] { return Manual(program); });
 }

@@ -31,7 +31,7 @@ constexpr char kProgram[] = "analyze export";
 constexpr char kExamples[] =
     "Examples:\n"
     "  analyze export run.db -o trace.pftrace            for ui.perfetto.dev: all ranks, streams, "
-    "threads, counters\n"
+    "threads, steps, counters\n"
     "  analyze export run.db -o trace.json.gz            as torch.profiler writes it, for HTA, "
     "TraceLens, chrome://tracing;\n"
     "                                                    several ranks: trace.rank00000.json.gz, "

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyzer/commands/live_paths.h"
 #include "analyzer/import/load_run.h"
 #include "analyzer/ranks/align_run.h"
 #include "analyzer/verdict/add_verdict.h"
@@ -13,7 +14,7 @@ Result<Report> ReadLiveReport(const LiveOptions& options) {
   LoadOptions how;
   how.last_ns = options.last_ns;
   how.stop = options.report.stop;
-  auto run = LoadRun(options.paths, how);
+  auto run = LoadRun(FindLivePaths(options.paths).paths, how);
   if (!run.ok()) return Error{run.error()};
   for (std::string& done : AlignRun(run.value())) run.value().notes.push_back(std::move(done));
   return BuildReportWithVerdict(run.value(), options.report);

@@ -11,7 +11,7 @@
 namespace traceinject {
 
 struct LiveOptions {
-  std::vector<std::string> paths;   // as LoadRun takes them
+  std::vector<std::string> paths;   // as LoadRun takes them; the files may still be in their spool
   TimeNs last_ns = 30'000'000'000;  // of what was recorded so far
   ReportOptions report;             // limits count from the first GPU operation of that time
 };

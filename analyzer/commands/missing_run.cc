@@ -7,11 +7,11 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "analyzer/common/printable.h"
 #include "analyzer/import/run_paths.h"
+#include "analyzer/import/spool_notes.h"
 #include "schemas/health_counters.h"
 
 namespace traceinject {
@@ -51,8 +51,7 @@ std::vector<std::string> LikelyFolders(const std::vector<std::string>& paths) {
   return folders;
 }
 
-// Recordings that have not come to their place (TRACEINJECT_SPOOL): each has a note there of one
-// line, HOST:/PATH.
+// Recordings that have not come to their place.
 std::string Spooled(const std::vector<std::string>& paths) {
   std::set<std::string> notes;
   for (const std::string& folder : LikelyFolders(paths)) {
@@ -66,11 +65,8 @@ std::string Spooled(const std::vector<std::string>& paths) {
       "process was killed or its place was full, opens where it is; to move it, take its -wal "
       "file, "
       "if there is one, along:\n";
-  for (const std::string& note : notes) {
-    std::string where;
-    std::getline(std::ifstream(note), where);
-    text += fmt::format("  {} ({})\n", Printable(where), note);
-  }
+  for (const std::string& note : notes)
+    text += fmt::format("  {} ({})\n", Printable(ReadSpoolNote(note).text), note);
   return text;
 }
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/common/text.h"
 #include "analyzer/doctor/output_folder.h"
+#include "analyzer/import/spool_notes.h"
 
 namespace traceinject {
 namespace {
@@ -44,10 +45,17 @@ std::vector<std::pair<std::string, NewRecordings::FileId>> NewRecordings::List()
   std::error_code error;
   const auto take = [&](const fs::directory_entry& entry) {
     struct stat facts = {};
-    const std::string path = entry.path().string();
-    const bool matches = std::any_of(std::begin(globs), std::end(globs),
-                                     [&](const std::string& g) { return MatchesGlob(path, g); });
-    if (matches && stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
+    std::string path = entry.path().string();
+    const auto matches = [&](const char* ending) {
+      return std::any_of(std::begin(globs), std::end(globs),
+                         [&](const std::string& g) { return MatchesGlob(path, g + ending); });
+    };
+    if (matches(".*.spool")) {
+      path = ReadSpoolNote(path).recording;
+    } else if (!matches("")) {
+      return;
+    }
+    if (stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode))
       found.emplace_back(path, FileId{facts.st_dev, facts.st_ino});
   };
   // What is made of %h and the like may name folders, too.

@@ -18,7 +18,7 @@ class NewRecordings {
   // now is not new, under whatever name it lies later.
   explicit NewRecordings(std::string output);
 
-  // Sorted by name.
+  // Sorted by name; those that are still written in their spool (TRACEINJECT_SPOOL) by that name.
   std::vector<std::string> Find() const;
 
  private:

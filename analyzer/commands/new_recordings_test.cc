@@ -47,6 +47,22 @@ TEST_F(NewRecordingsTest, RanksAndProcessesAreFoundAndNothingElse) {
   EXPECT_EQ(BytesOf(found), 16);  // three files and a log
 }
 
+TEST_F(NewRecordingsTest, WhatIsInItsSpoolIsFoundThere) {
+  std::filesystem::create_directory(Path("spool"));
+  const auto announce = [&](const std::string& name) {
+    Write("spool/" + name);
+    std::ofstream(Path(name + ".spool")) << "node1:" << Path("spool/" + name) << "\n";
+  };
+  announce("run.db.node1.p7.1");
+  const NewRecordings recordings(Path("run.db"));
+  EXPECT_TRUE(recordings.Find().empty()) << "that a killed process left there";
+  announce("run.db.node1.p8.1");
+  announce("other.db.node1.p8.1");
+  EXPECT_EQ(recordings.Find(), std::vector<std::string>{Path("spool/run.db.node1.p8.1")});
+  std::filesystem::rename(Path("spool/run.db.node1.p8.1"), Path("run.db"));
+  EXPECT_EQ(recordings.Find(), std::vector<std::string>{Path("run.db")});
+}
+
 TEST_F(NewRecordingsTest, NamesAndFoldersMadeOfFacts) {
   const NewRecordings recordings(Path("%h/out-%p.db"));
   std::filesystem::create_directory(Path("node7"));

@@ -17,9 +17,11 @@
 #include "analyzer/commands/recorder_options.h"
 #include "analyzer/commands/run_options.h"
 #include "analyzer/commands/status_line.h"
+#include "analyzer/commands/steps_so_far.h"
 #include "analyzer/common/units.h"
 #include "analyzer/import/writer_lock.h"
 #include "analyzer/report/text.h"
+#include "analyzer/report/text_notation.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {
@@ -88,11 +90,17 @@ std::string Clock(std::chrono::steady_clock::duration time) {
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
 }
 
+// "3 steps, ".
+std::string StepsDone(std::optional<std::int64_t> steps) {
+  return steps ? Plural(*steps, "step") + ", " : "";
+}
+
 std::string Progress(std::chrono::steady_clock::duration elapsed,
-                     const std::vector<std::string>& recordings) {
+                     const std::vector<std::string>& recordings, StepsSoFar& steps) {
   if (recordings.empty()) return fmt::format("recording {}: no work on a GPU yet", Clock(elapsed));
   return fmt::format(
-      "recording {}: {} of {}", Clock(elapsed), FormatBytes(BytesOf(recordings)),
+      "recording {}: {}{} of {}", Clock(elapsed), StepsDone(steps.Count(recordings)),
+      FormatBytes(BytesOf(recordings)),
       recordings.size() == 1 ? "1 process" : fmt::format("{} processes", recordings.size()));
 }
 
@@ -174,8 +182,11 @@ int Record(Options& options) {
   }
   const auto start = std::chrono::steady_clock::now();
   StatusLine line(!options.no_progress);
-  program.Wait(
-      [&] { line.Show(Progress(std::chrono::steady_clock::now() - start, recordings.Find())); });
+  StepsSoFar steps;
+  program.Wait([&] {
+    if (line.active())
+      line.Show(Progress(std::chrono::steady_clock::now() - start, recordings.Find(), steps));
+  });
   line.Release();
   Conclude(program, recordings, options);
   return program.exit_code();

@@ -15,6 +15,8 @@ class StatusLine {
   StatusLine(const StatusLine&) = delete;
   StatusLine& operator=(const StatusLine&) = delete;
 
+  // Whether anything will be seen.
+  bool active() const { return active_; }
   void Show(const std::string& text);
   // Gives the line back.
   void Release();

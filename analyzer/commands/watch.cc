@@ -10,10 +10,12 @@
 
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
+#include "analyzer/commands/live_paths.h"
 #include "analyzer/commands/live_report.h"
 #include "analyzer/commands/missing_run.h"
 #include "analyzer/commands/stop_keys.h"
 #include "analyzer/commands/watch_frame.h"
+#include "analyzer/common/printable.h"
 #include "analyzer/common/units.h"
 #include "analyzer/import/run_paths.h"
 #include "analyzer/import/writer_lock.h"
@@ -60,7 +62,8 @@ void Describe(CLI::App& app, Options& options) {
       "  analyze watch run.db --once                  one picture\n"
       "  analyze watch run.db --format json | jq .devices[0].step_ns\n");
   app.add_option("run", options.paths,
-                 "the recording: run.db stands for run.rank*.db; it need not be there yet")
+                 "the recording: run.db stands for run.rank*.db; it need not be there yet. One "
+                 "that is written in a spool (TRACEINJECT_SPOOL) is followed there")
       ->required();
   AddTime(app, "--window", options.window_ns, "show this last part of the run (10s)");
   AddTime(app, "--every", options.every_ns, "so often (2s)");
@@ -106,8 +109,19 @@ class Screen {
   std::ptrdiff_t lines_ = 0;
 };
 
+// A spool on this machine is followed. Of others it can only be said where they are.
+std::string SpooledElsewhere(const LivePaths& found) {
+  std::string text;
+  for (const SpoolNote& note : found.elsewhere)
+    text += fmt::format(
+        "{0} writes to {1} until the run is complete (TRACEINJECT_SPOOL, {2}); on that machine: "
+        "analyze watch {1}\n",
+        Printable(note.host), Printable(note.recording), note.path);
+  return text;
+}
+
 bool HasEnded(const Options& options) {
-  const auto files = ResolveRunPaths(options.paths);
+  const auto files = ResolveRunPaths(FindLivePaths(options.paths).paths);
   return files.ok() &&
          std::none_of(files.value().files.begin(), files.value().files.end(), HasWriter);
 }
@@ -146,6 +160,7 @@ class Watch {
     if (IsStopped(keys_.flag())) return kReported;
     if (!report.ok()) return Missing(report.error());
     unreadable_since_.reset();
+    shown_ = true;
     const WatchFrame frame{report.value(), NowUnix_ns(), Ns(Clock::now() - due), ended};
     screen_.Show(options_.format == "json" ? FrameJson(frame) : FrameText(frame, screen_.size()));
     AdaptWindow(Ns(Clock::now() - begin));
@@ -154,7 +169,8 @@ class Watch {
   }
 
   std::variant<Next, int> Missing(const std::string& error) {
-    const bool is_there = ResolveRunPaths(options_.paths).ok();
+    const LivePaths found = FindLivePaths(options_.paths);
+    const bool is_there = ResolveRunPaths(found.paths).ok();
     if (options_.once) {
       fmt::print(stderr, "{}\n", error);
       if (!is_there) fmt::print(stderr, "\n{}", MissingRunChecklist(options_.paths));
@@ -165,17 +181,13 @@ class Watch {
       fmt::print(stderr, "{}\n", error);
       return kUnreadable;
     }
-    if (!said_waiting_) {
-      const std::string text =
-          fmt::format("waiting for {}: the file appears with the first work on a GPU\n",
-                      options_.paths.front());
-      if (screen_.redraws()) {
-        screen_.Show(text);
-      } else {
-        fmt::print(stderr, "{}", text);
-      }
-    }
-    said_waiting_ = true;
+    const std::string text =
+        fmt::format("waiting for {}: the file appears with the first work on a GPU\n{}",
+                    options_.paths.front(), SpooledElsewhere(found));
+    // A picture that was shown stays: a file that comes to its place may not be found for a moment.
+    if (!shown_ && text != said_)
+      screen_.redraws() ? screen_.Show(text) : fmt::print(stderr, "{}", text);
+    said_ = text;
     return Next{};
   }
 
@@ -194,7 +206,8 @@ class Watch {
   std::int64_t window_ns_;
   Screen screen_;
   std::optional<Clock::time_point> unreadable_since_;
-  bool said_waiting_ = false;
+  std::string said_;  // while there is nothing to show
+  bool shown_ = false;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "analyzer/export/event_arguments.h"
 #include "analyzer/export/event_category.h"
 #include "analyzer/export/event_names.h"
+#include "analyzer/export/found_steps.h"
 #include "analyzer/export/host_events.h"
 #include "analyzer/export/launch_flows.h"
 #include "analyzer/metrics/process_label.h"
@@ -22,8 +23,10 @@ namespace traceinject {
 namespace {
 
 // The earliest time in the process: times of such traces are never negative.
-TimeNs EarliestOf(const Rank& rank) {
+TimeNs EarliestOf(const Rank& rank, const std::vector<FoundSteps>& steps) {
   TimeNs earliest = rank.start;
+  for (const FoundSteps& of_device : steps)
+    earliest = std::min(earliest, of_device.steps.steps.front().host.start);
   HostEvent event;
   if (HostEvents(rank).Next(event)) earliest = std::min(earliest, event.start);
   for (const Device& device : rank.devices) {
@@ -42,7 +45,8 @@ class ChromeWriter {
         rank_(rank),
         file_(file),
         pid_(rank.process.pid),
-        earliest_(EarliestOf(rank)),
+        steps_(FindStepsOfDevices(rank)),
+        earliest_(EarliestOf(rank, steps_)),
         names_(rank),
         flows_(rank) {}
 
@@ -50,6 +54,7 @@ class ChromeWriter {
     WriteHead();
     NameProcesses();
     WriteSpan();
+    WriteSteps();
     WriteThreads();
     for (std::size_t device = 0; device < rank_.devices.size(); ++device) WriteDevice(device);
     Add("\n],\n\"traceName\": {}\n}}\n", JsonString(ProcessLabel(run_, rank_)));
@@ -202,6 +207,22 @@ class ChromeWriter {
     AddArguments({});
   }
 
+  // As torch.profiler has them: on the host, and what is launched in one of them belongs to it.
+  void WriteSteps() {
+    if (steps_.empty()) return;
+    // Those of a second GPU would mix with them.
+    const Steps& steps = steps_.front().steps;
+    // The program's own ranges stand among the events of their thread.
+    if (steps.source == StepSource::kRanges || HasProfilerSteps(rank_)) return;
+    const std::vector<TimeNs> moments = MomentsOnHost(rank_, steps);
+    const std::int64_t tid = TrainingThreadId(rank_);
+    for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+      const std::string name = fmt::format("\"{}{}\"", kProfilerStep, steps.first + i);
+      AddHead("user_annotation", name, pid_, tid, moments[i], moments[i + 1]);
+      AddArguments(StepArguments(steps, steps.steps[i]));
+    }
+  }
+
   void WriteThreads() {
     HostArguments arguments(rank_);
     HostEvents events(rank_);
@@ -246,6 +267,7 @@ class ChromeWriter {
   const Rank& rank_;
   OutputFile& file_;
   std::int64_t pid_;
+  std::vector<FoundSteps> steps_;
   TimeNs earliest_;
   EventNames names_;
   LaunchFlows flows_;

@@ -12,7 +12,7 @@ namespace {
 // Tables whose rows have names, beside those of HostEventKind.
 constexpr auto kKinds = static_cast<std::uint64_t>(HostEventKind::kCount);
 constexpr std::uint64_t kKernels = kKinds, kCopies = kKinds + 1, kMemsets = kKinds + 2,
-                        kGaps = kKinds + 3;
+                        kGaps = kKinds + 3, kSteps = kKinds + 4;
 
 std::string DataWaitName(const Rank& rank, std::uint32_t loader) {
   // torch.profiler tells one kind from the other, and no more of the loader.
@@ -103,6 +103,10 @@ std::uint32_t EventNames::Of(const HostEvent& event) {
 std::uint32_t EventNames::OfGap(const CaptureGap& gap) {
   return Number(kGaps, static_cast<std::uint64_t>(&gap - rank_.gaps.data()),
                 [&] { return fmt::format("not recorded: {}", gap.reason); });
+}
+
+std::uint32_t EventNames::OfStep(std::size_t number) {
+  return Number(kSteps, number, [&] { return fmt::format("step {}", number); });
 }
 
 std::uint32_t EventNames::Of(const GpuOps& ops, std::size_t row) {

@@ -23,6 +23,7 @@ class EventNames {
   std::uint32_t Of(const GpuOps& ops, std::size_t row);
   // `gap`: of Rank::gaps.
   std::uint32_t OfGap(const CaptureGap& gap);
+  std::uint32_t OfStep(std::size_t number);
 
   // Printable. Stays where it is.
   const std::string& text(std::uint32_t name) const { return texts_[name]; }

@@ -5,7 +5,7 @@
 
 namespace traceinject {
 
-HostEvents::HostEvents(const Rank& rank) : rank_(rank) {}
+HostEvents::HostEvents(const Rank& rank) : rank_(rank), from_ranges_(!rank.imported_from.empty()) {}
 
 bool HostEvents::Peek(std::size_t kind, HostEvent& event) const {
   event.kind = static_cast<HostEventKind>(kind);
@@ -30,11 +30,11 @@ bool HostEvents::Peek(std::size_t kind, HostEvent& event) const {
       event.instant = rank_.nvtx.kind[event.row] == NvtxKind::kMark;
       return true;
     case HostEventKind::kDataWait:
-      return take(rank_.data_waits);
+      return !from_ranges_ && take(rank_.data_waits);
     case HostEventKind::kHostSpan:
       return take(rank_.host_spans);
     case HostEventKind::kStepMark:
-      return take(rank_.step_marks);
+      return !from_ranges_ && take(rank_.step_marks);
     case HostEventKind::kCollective:
       return take(rank_.collectives);
     case HostEventKind::kAttention:

@@ -45,6 +45,9 @@ class HostEvents {
   void Gather();
 
   const Rank& rank_;
+  // Waits for data and step marks of another profiler's trace were found in its ranges, which are
+  // events already.
+  bool from_ranges_;
   std::array<std::uint32_t, static_cast<std::size_t>(HostEventKind::kCount)> at_{};
   std::vector<HostEvent> together_;  // that start at the same moment, the next one last
 };

@@ -17,6 +17,7 @@
 #include "analyzer/export/event_arguments.h"
 #include "analyzer/export/event_category.h"
 #include "analyzer/export/event_names.h"
+#include "analyzer/export/found_steps.h"
 #include "analyzer/export/host_events.h"
 #include "analyzer/export/launch_flows.h"
 #include "analyzer/export/nested_tracks.h"
@@ -62,6 +63,7 @@ class RankWriter {
     SendClocks();
     process_uuid_ = SendProcess();
     WriteGaps();
+    WriteSteps();
     // Arrows begin before they end.
     WriteThreads();
     for (std::size_t device = 0; device < rank_.devices.size(); ++device) WriteDevice(device);
@@ -183,6 +185,29 @@ class RankWriter {
       ++counts_.events;
     }
     Finish(group);
+  }
+
+  // On the GPU, as the report has them: the host may be ahead by more than one.
+  void WriteSteps() {
+    const std::vector<FoundSteps> devices = FindStepsOfDevices(rank_);
+    for (const FoundSteps& found : devices) {
+      const Steps& steps = found.steps;
+      const std::string name =
+          devices.size() == 1 ? "Steps" : fmt::format("Steps of GPU {}", found.ordinal);
+      const std::uint64_t track =
+          SendChild(process_uuid_, name, std::numeric_limits<int>::min() + 1);
+      for (std::size_t i = 0; i < steps.steps.size(); ++i) {
+        const Step& step = steps.steps[i];
+        BeginEvent(step.time.start, track, perfetto::TrackEvent::TYPE_SLICE_BEGIN);
+        const std::uint32_t text = names_.OfStep(steps.first + i);
+        sequence_.SetName(text, names_.text(text));
+        sequence_.AddCategory("step");
+        sequence_.AddArguments(StepArguments(steps, step));
+        sequence_.Send();
+        SendEnd(track, step.time.end);
+        ++counts_.events;
+      }
+    }
   }
 
   void WriteThreads() {

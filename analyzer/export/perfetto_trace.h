@@ -3,8 +3,9 @@
 // schemas/perfetto.proto.
 //
 // Of each process its threads (NVTX ranges, waits for data, NCCL and library calls, CUDA calls),
-// its GPUs with a track a stream and a track a sampled figure, and arrows from launches to what
-// they launched. Slices that would not nest stand on further tracks of the same name.
+// its GPUs with a track a stream and a track a sampled figure, the training steps, and arrows from
+// launches to what they launched. Slices that would not nest stand on further tracks of the same
+// name.
 #pragma once
 
 #include "analyzer/export/export_counts.h"

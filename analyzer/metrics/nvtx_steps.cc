@@ -12,8 +12,6 @@
 namespace traceinject {
 namespace {
 
-constexpr std::string_view kProfilerStep = "ProfilerStep#";
-
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool IsLetter(char c) { return Lower(c) >= 'a' && Lower(c) <= 'z'; }

@@ -15,6 +15,9 @@
 
 namespace traceinject {
 
+// What torch.profiler calls its steps, before their number.
+inline constexpr std::string_view kProfilerStep = "ProfilerStep#";
+
 struct StepCount {
   std::int64_t steps = 0;
   std::string pattern;  // text of the ranges with the number left out: "ProfilerStep#N"

@@ -170,24 +170,35 @@ void MarkUnusual(Steps& found, bool begins) {
 
 }  // namespace
 
-std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks) {
-  std::map<std::uint32_t, std::vector<TimeNs>> by_optimizer;
-  for (std::size_t row = 0; row < marks.size(); ++row)
-    by_optimizer[marks.optimizer[row]].push_back(marks.time[row]);
-  if (by_optimizer.empty()) return {};
+std::uint32_t OptimizerOfSteps(const std::map<std::uint32_t, MarkSpan>& optimizers) {
   TimeNs first = kOpen, last = std::numeric_limits<TimeNs>::min();
-  for (auto& [optimizer, times] : by_optimizer) {
-    std::sort(times.begin(), times.end());
-    first = std::min(first, times.front());
-    last = std::max(last, times.back());
+  for (const auto& [optimizer, marks] : optimizers) {
+    first = std::min(first, marks.first);
+    last = std::max(last, marks.last);
   }
-  const std::vector<TimeNs>* most = nullptr;
-  for (const auto& [optimizer, times] : by_optimizer) {
-    if (times.size() > kFewestSteps && (times.back() - times.front()) / 4 >= (last - first) / 5)
-      return times;
-    if (most == nullptr || times.size() > most->size()) most = &times;
+  const std::pair<const std::uint32_t, MarkSpan>* most = nullptr;
+  for (const auto& found : optimizers) {
+    const MarkSpan& marks = found.second;
+    if (marks.count > kFewestSteps && (marks.last - marks.first) / 4 >= (last - first) / 5)
+      return found.first;
+    if (most == nullptr || marks.count > most->second.count) most = &found;
   }
-  return *most;
+  return most->first;
+}
+
+std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks) {
+  if (marks.size() == 0) return {};
+  std::map<std::uint32_t, MarkSpan> optimizers;
+  for (std::size_t row = 0; row < marks.size(); ++row)
+    optimizers[marks.optimizer[row]].Add(marks.time[row]);
+  const std::uint32_t chosen = OptimizerOfSteps(optimizers);
+  std::vector<TimeNs> times;
+  times.reserve(optimizers.at(chosen).count);
+  for (std::size_t row = 0; row < marks.size(); ++row) {
+    if (marks.optimizer[row] == chosen) times.push_back(marks.time[row]);
+  }
+  std::sort(times.begin(), times.end());
+  return times;
 }
 
 std::string_view StepSourceName(StepSource source) {
@@ -270,7 +281,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
       found.start_ns = time.start;
       found.before = cuts[i - 1].op;
     }
-    found.steps.push_back({time, cuts[i].op});
+    found.steps.push_back({time, cuts[i].op, {host.times[i - 1], host.times[i]}});
   }
   LeaveRecorded(rank, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);

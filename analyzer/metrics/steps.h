@@ -18,8 +18,10 @@
 // Units and convention: int64 nanoseconds, half-open intervals. Consecutive steps touch.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +45,7 @@ struct Step {
   Interval time;  // on the device
   // Row of the operation whose end is the step's; kNone: no operation, the host's moment is.
   std::uint32_t last_op = kNone;
+  Interval host{};         // the moments on the host that it was told by; of the window none
   bool warm_up = false;    // far from the median, at the beginning
   bool irregular = false;  // far from the median, elsewhere
 
@@ -70,7 +73,23 @@ struct Steps {
   std::vector<Interval> regular_times() const;
 };
 
-// When the optimizer that ended the first step ended its steps, on the host. O(n).
+// The marks of one optimizer.
+struct MarkSpan {
+  std::size_t count = 0;
+  TimeNs first = 0, last = 0;
+
+  void Add(TimeNs time) {
+    first = count == 0 ? time : std::min(first, time);
+    last = count == 0 ? time : std::max(last, time);
+    ++count;
+  }
+};
+
+// The one whose marks end the steps: the first that is at work for most of the time, else the one
+// with most marks. `optimizers`: at least one, by number. O(optimizers).
+std::uint32_t OptimizerOfSteps(const std::map<std::uint32_t, MarkSpan>& optimizers);
+
+// When that optimizer ended its steps, on the host. O(n).
 std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
 
 // Steps whose time lies within the window, at least half of it. With fewer than three the source is

@@ -77,7 +77,8 @@ class Package(harness.TestCase):
         archive = next((self.place / "packages").glob("*.tar.gz"))
         names = {line.split("/", 1)[1] for line in run("tar", "-tzf", archive).stdout.splitlines() if not line.endswith("/")}
         files = {str(path.relative_to(self.root / "usr")) for path in (self.root / "usr").rglob("*") if path.is_file()}
-        self.assertEqual(names, files)
+        # Debian's zsh keeps the functions of packages apart from those of /usr/local.
+        self.assertEqual(names, {name.replace("zsh/vendor-completions", "zsh/site-functions") for name in files})
 
     def test_version_is_the_project_s(self):
         self.assertIn(f"analyze {VERSION} ", run(self.installed("bin/analyze"), "--version").stdout)
@@ -120,32 +121,73 @@ class Package(harness.TestCase):
         for option in re.findall(r"\| `(TRACEINJECT\w*)`", (harness.ROOT / "README.md").read_text()):
             self.assertIn(f'"{option}"', library)
 
-    def complete(self, *words):
+    def in_bash(self, *words):
         """What bash offers for the last word."""
         program = words[0]
         script = (f'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _{program}; '
                   '((${#COMPREPLY[@]} == 0)) || printf "%s\\n" "${COMPREPLY[@]}"')
+        # To bash the = of --name=value is a word.
+        words = [part for word in words for part in (re.split("(=)", word) if word.startswith("--") else [word])]
         ended = run("bash", "--norc", "-c", script, "complete", self.installed(f"share/bash-completion/completions/{program}"), *words)
         self.assertEqual((ended.returncode, ended.stderr), (0, ""))
         return ended.stdout.split()
 
-    def test_completion(self):
-        self.assertEqual(self.complete("analyze", "kern"), ["kernels"])
-        self.assertIn("doctor", self.complete("analyze", ""))
-        self.assertEqual(self.complete("analyze", "kernels", "run.db", "--rev"), ["--reverse"])
-        self.assertEqual(self.complete("analyze", "run.db", "--format", "js"), ["json"])
-        self.assertEqual(self.complete("analyze", "doctor", "--format", "=", ""), ["text", "json"])
-        self.assertEqual(self.complete("analyze", "trigger", "sta"), ["start", "status"])
-        self.assertEqual(self.complete("analyze", "kernels", "run"), [], "names of files are bash's own")
+    def in_zsh(self, *words):
+        folder = self.installed(f"share/zsh/vendor-completions/_{words[0]}").parent
+        ended = run("zsh", "-f", pathlib.Path(__file__).parent / "complete.zsh", folder, *words, cwd=self.folder, timeout=60)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        return ended.stdout.split()
+
+    def in_fish(self, *words):
+        script = self.installed(f"share/fish/vendor_completions.d/{words[0]}.fish")
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8"}
+        ended = run("fish", "-c", 'source $argv[1]; complete -C (string join " " -- $argv[2..])', script, *words, cwd=self.folder,
+                    env=env, timeout=60)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        # With what it means behind it; of --name=value all of it.
+        return [re.sub("^--[a-z-]+=", "", line.split("\t")[0]) for line in ended.stdout.splitlines()]
+
+    def check_completion(self, complete):
+        self.assertEqual(complete("analyze", "kern"), ["kernels"])
+        self.assertIn("doctor", complete("analyze", ""))
+        self.assertEqual(complete("analyze", "kernels", "run.db", "--rev"), ["--reverse"])
+        self.assertEqual(complete("analyze", "run.db", "--form"), ["--format"], "options of the report need no command")
+        self.assertEqual(complete("analyze", "run.db", "--format", "js"), ["json"])
+        self.assertCountEqual(complete("analyze", "doctor", "--format="), ["text", "json"])
+        self.assertCountEqual(complete("analyze", "trigger", "sta"), ["start", "status"])
+        self.assertIn("env", complete("analyze", "record", "-o", "x.db", "--", "en"), "behind -- stands another program")
         # Every option of every command is offered.
         for command in re.findall(r"^  (\w+)  ", run(self.installed("bin/analyze"), "--help").stdout, re.M):
             told = re.findall(r"^  (?:-\w,)?(--[a-z-]+)", run(self.installed("bin/analyze"), command, "--help").stdout, re.M)
-            self.assertLessEqual(set(told), set(self.complete("analyze", command, "-")), command)
+            self.assertTrue(told, command)
+            self.assertLessEqual(set(told), set(complete("analyze", command, "--")), command)
         if "traceinject-viewer" in self.packages:
-            self.assertEqual(self.complete("traceview", "--scr"), ["--screenshot", "--script"])
+            self.assertCountEqual(complete("traceview", "--scr"), ["--screenshot", "--script"])
+
+    def check_files(self, complete):
+        (self.folder / "run.rank00000.db").touch()
+        for words in (["kernels", "run.ra"], ["kernels", "-o", "run.ra"], ["trigger", "start", "run.ra"], ["run.ra"],
+                      ["record", "--", "cat", "run.ra"]):
+            self.assertEqual(complete("analyze", *words), ["run.rank00000.db"], words)
+
+    def test_completion_in_bash(self):
+        self.check_completion(self.in_bash)
+        self.assertEqual(self.in_bash("analyze", "kernels", "run"), [], "names of files are bash's own")
         registered = run("bash", "--norc", "-c", 'source "$1"; complete -p analyze', "complete",
                          self.installed("share/bash-completion/completions/analyze")).stdout
         self.assertIn("-F _analyze analyze", registered)
+
+    def test_completion_in_zsh(self):
+        if not shutil.which("zsh"):
+            self.skipTest("no zsh here: apt install zsh")
+        self.check_completion(self.in_zsh)
+        self.check_files(self.in_zsh)
+
+    def test_completion_in_fish(self):
+        if not shutil.which("fish"):
+            self.skipTest("no fish here: apt install fish")
+        self.check_completion(self.in_fish)
+        self.check_files(self.in_fish)
 
     def test_project_of_others_reads_a_recording(self):
         expected = run(self.installed("bin/analyze"), "sql", SAMPLE, "SELECT count(*) FROM kernel", "--format", "csv").stdout.split()[-1]

@@ -147,6 +147,18 @@ class Record(harness.TestCase):
         shown, _ = self.on_terminal("--no-progress", "--", TRAIN, "--steps", "5")
         self.assertNotIn("\x1b[24;1H", shown)
 
+    def test_progress_counts_the_steps(self):
+        for options in ((), ("--spool", "truth.spool")):
+            shown, code = self.on_terminal("--no-report", *options, "--", TRAIN, "--steps", "300", "--step-us", "10000", "--nvtx")
+            self.assertEqual(code, 0)
+            counts = [int(count) for count in re.findall(r"recording 0:0\d: (\d+) steps?, [0-9.]+ [kM]?B of 1 process", shown)]
+            self.assertTrue(counts, shown)
+            self.assertEqual(counts, sorted(counts))
+            self.assertLessEqual(counts[-1], 300)
+            recording = self.open()
+            self.assertEqual(recording.rows("SELECT count(*) FROM nvtx_ranges WHERE text GLOB 'step [0-9]*'"), [(300,)], "what was counted")
+            recording.close()
+
 
 if __name__ == "__main__":
     harness.main()

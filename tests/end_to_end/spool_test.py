@@ -2,6 +2,7 @@
 """TRACEINJECT_SPOOL: the file is written in another folder, and comes to its place when it is complete; nothing is lost if it cannot."""
 
 import errno
+import json
 import os
 import pathlib
 import shutil
@@ -86,6 +87,58 @@ class Spool(harness.TestCase):
         self.assertIn(where.name, self.spooled(), "the next process leaves it alone")
         self.assertIn("run.db", self.files())
         self.assertEqual(len(self.notes()), 1, "and its note")
+
+    def watch(self, *options):
+        return self.start(command=[harness.BUILD / "bin" / "analyze", "watch", "run.db", "--every", "200ms", "--format", "json", *options],
+                          preload=False)
+
+    def test_watch_follows_it_from_the_spool_to_its_place(self):
+        watch = self.watch()
+        self.assertEqual(watch.stderr.readline(), "waiting for run.db: the file appears with the first work on a GPU\n")
+        trained = self.play("--steps", "1500", "--step-us", "2000", env={**self.env, "TRACEINJECT_FLUSH_MS": "200"})
+        ended = self.finish(watch)
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        lines = [json.loads(line) for line in ended.stdout.splitlines()]
+        self.assertGreater(len(lines), 3)
+        self.assertEqual([line["ended"] for line in lines], [False] * (len(lines) - 1) + [True])
+        # Nothing of that kept it from its place.
+        recording = self.assert_arrived(trained)
+        self.assertEqual(lines[-1]["recorded_until_unix_ns"], max(kernel.end for kernel in recording.kernels()))
+
+    def test_watch_shows_the_new_run_and_not_the_one_before(self):
+        self.play(*SHORT, env=self.env)
+        before = harness.Recording(self.folder / "run.db")
+        until = max(kernel.end for kernel in before.kernels())
+        before.close()
+        process = self.start_endless()
+        shown = self.finish(self.watch("--once"))
+        self.assertEqual((shown.code, shown.stderr), (0, ""))
+        frame = json.loads(shown.stdout)
+        self.assertFalse(frame["ended"])
+        self.assertGreater(frame["recorded_until_unix_ns"], until)
+        self.assertEqual(len(frame["devices"]), 1)
+        process.kill()
+        self.finish(process)
+
+    def test_watch_of_a_killed_process_shows_what_it_left(self):
+        process = self.start_endless()
+        process.kill()
+        self.finish(process)
+        ended = self.finish(self.watch())
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.assertTrue(json.loads(ended.stdout)["ended"])
+
+    def test_watch_names_the_machine_that_it_is_on(self):
+        (self.folder / "run.db.node9.p7.1.spool").write_text("node9:/nonexistent/run.db\n")
+        watch = self.watch()
+        self.addCleanup(lambda: self.finish(watch))
+        self.addCleanup(watch.kill)
+        self.assertIn("waiting for run.db", watch.stderr.readline())
+        self.assertEqual(watch.stderr.readline(), "node9 writes to /nonexistent/run.db until the run is complete (TRACEINJECT_SPOOL, "
+                         "run.db.node9.p7.1.spool); on that machine: analyze watch /nonexistent/run.db\n")
+        once = self.finish(self.watch("--once"))
+        self.assertEqual(once.code, 3)
+        self.assertIn("node9:/nonexistent/run.db", once.stderr)
 
     def test_place_that_vanishes(self):
         target = self.folder / "truth.out" / "deep"
