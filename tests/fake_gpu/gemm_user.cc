@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that calls cuBLAS, loaded with RTLD_LOCAL as PyTorch's is: RunProducts() asks for one
-// product of each kind. Returns how many calls did not return what they should.
+// product of each kind and returns how many calls did not return what they should; RunProduct() for
+// one in BF16, and returns what that did.
 #include <cublasLt.h>
 #include <cublas_v2.h>
 
@@ -10,7 +11,32 @@
 
 namespace fake = traceinject::fake;
 
-extern "C" __attribute__((visibility("default"))) int RunProducts() {
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+cublasLtMatrixLayout_t Layout(fake::LtLayout& of) {
+  return reinterpret_cast<cublasLtMatrixLayout_t>(&of);
+}
+
+}  // namespace
+
+EXPORT int RunProduct(int m, int n, int k, cudaStream_t stream) {
+  const float one = 1;
+  cublasLtHandle_t light = nullptr;
+  if (cublasLtCreate(&light) != CUBLAS_STATUS_SUCCESS) return CUBLAS_STATUS_NOT_INITIALIZED;
+  fake::LtOperation operation{CUBLAS_COMPUTE_32F, CUBLAS_OP_N, CUBLAS_OP_N};
+  const auto matrix = [](int rows, int columns) {
+    return fake::LtLayout{CUDA_R_16BF, static_cast<std::uint64_t>(rows),
+                          static_cast<std::uint64_t>(columns)};
+  };
+  fake::LtLayout a = matrix(m, k), b = matrix(k, n), d = matrix(m, n);
+  return cublasLtMatmul(light, reinterpret_cast<cublasLtMatmulDesc_t>(&operation), &one, nullptr,
+                        Layout(a), nullptr, Layout(b), &one, nullptr, Layout(d), nullptr, Layout(d),
+                        nullptr, nullptr, 0, stream);
+}
+
+EXPORT int RunProducts() {
   const float one = 1;
   float* matrix = nullptr;
   void* plain = nullptr;
@@ -55,11 +81,8 @@ extern "C" __attribute__((visibility("default"))) int RunProducts() {
   // fp8: a is k x m, transposed.
   fake::LtLayout a{CUDA_R_8F_E4M3, 700, 500, 2}, b{CUDA_R_8F_E4M3, 700, 600, 2},
       d{CUDA_R_16BF, 500, 600, 2};
-  const auto layout = [](fake::LtLayout& of) {
-    return reinterpret_cast<cublasLtMatrixLayout_t>(&of);
-  };
   expect(cublasLtMatmul(light, reinterpret_cast<cublasLtMatmulDesc_t>(&operation), &one, plain,
-                        layout(a), plain, layout(b), &one, plain, layout(d), plain, layout(d),
+                        Layout(a), plain, Layout(b), &one, plain, Layout(d), plain, Layout(d),
                         nullptr, nullptr, 0, nullptr),
          0);
   return wrong;

@@ -44,7 +44,7 @@ struct TrainOptions {
   std::string launch =
       "runtime";  // runtime: cudaLaunchKernel, symbol13: __cudaLaunchKernel, driver: cuLaunchKernel
   std::string work = "mixed";   // names of the kernels: mixed, or of programs that could do better:
-                                // fp32, attention, pointwise
+                                // fp32, attention, pointwise, gemm (by cuBLAS)
   std::string sync = "device";  // at the end of a step: device, stream, event, none
 
   // Steps during which another client of CUPTI records, such as "1-2,4-4", into the file that

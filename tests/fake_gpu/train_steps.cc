@@ -24,6 +24,7 @@
 #include "tests/fake_gpu/settings.h"
 #include "tests/fake_gpu/simulator.h"
 #include "tests/fake_gpu/train_nvtx.h"
+#include "tests/fake_gpu/train_products.h"
 #include "tests/fake_gpu/train_profiler.h"
 
 extern "C" cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block,
@@ -86,11 +87,17 @@ constexpr NamedKernel kPointwise[] = {
     {"void at::native::vectorized_elementwise_kernel<4, at::native::PowFunctor<float> >()", 16, 0,
      4096, 128, 0},
 };
+// Every second one beside the products.
+constexpr NamedKernel kBesideProducts[] = {
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::TanhFunctor<float> >()", 16, 0,
+     4096, 128, 0},
+};
 
 std::span<const NamedKernel> NamesOf(const std::string& work) {
   if (work == "fp32") return kFp32;
   if (work == "attention") return kAttention;
   if (work == "pointwise") return kPointwise;
+  if (work == "gemm") return kBesideProducts;
   return kMixed;
 }
 
@@ -148,6 +155,7 @@ class Player {
         plain_(""),
         library_("my_lib") {
     for (int device = 0; device < options_.devices; ++device) devices_.push_back(Prepare(device));
+    if (options_.work == "gemm") products_.emplace();
     library_.NameCategory(7, "phase");
     BuildGraph();
   }
@@ -342,10 +350,11 @@ class Player {
   }
 
   void LaunchKernel(DeviceWork& work, int index) {
+    cudaStream_t stream = work.streams[static_cast<std::size_t>(index) % work.streams.size()];
+    if (products_ && index % 2 == 0) return products_->Multiply(stream);
     const std::size_t which = static_cast<std::size_t>(index) % kernels_.compute.size();
     const NamedKernel& named = names_[which];
     const KernelCode* kernel = &kernels_.compute[which];
-    cudaStream_t stream = work.streams[static_cast<std::size_t>(index) % work.streams.size()];
     const unsigned sizes = options_.work == "mixed" ? 1 + static_cast<unsigned>(index) % 3 : 1;
     const dim3 grid(static_cast<unsigned>(named.grid), sizes, 2),
         block(static_cast<unsigned>(named.block));
@@ -532,6 +541,7 @@ class Player {
                           options_.profile_finalize};
   const std::span<const NamedKernel> names_;
   Kernels kernels_;
+  std::optional<TrainProducts> products_;
   GraphCode graph_;
   std::vector<char> pageable_;
   NvtxDomain plain_, library_;
