@@ -16,10 +16,11 @@ VERSION = re.search(r"project\(traceinject VERSION ([0-9.]+)", (harness.ROOT / "
 PROJECT = pathlib.Path(__file__).parent / "reader_project"
 SAMPLE = harness.ROOT / "samples" / "recordings" / "slow_loader_h200.db.zst"
 PACKAGES = ("traceinject", "traceinject-viewer", "libtraceinject-reader-dev")
+HOME = tempfile.TemporaryDirectory(prefix="traceinject-home-")  # shells write there
 
 
 def run(*command, **how):
-    how.setdefault("env", {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"})
+    how.setdefault("env", {"PATH": os.environ["PATH"], "HOME": HOME.name, "LANG": "C.UTF-8"})
     return subprocess.run([str(word) for word in command], capture_output=True, text=True, **how)
 
 
