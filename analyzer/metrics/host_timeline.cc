@@ -156,9 +156,8 @@ class Painter {
   std::vector<HostSegment> found_;
 };
 
-void AddCalls(const Rank& rank, const GpuOps& ops, const std::vector<bool>& feeders,
-              Painter& painter) {
-  const EndedBefore ended(rank, ops);
+void AddCalls(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
+              const std::vector<bool>& feeders, Painter& painter) {
   const ApiCalls& api = rank.api;
   for (std::uint32_t row = 0; row < api.size(); ++row) {
     const ApiName& name = rank.api_names[api.name[row]];
@@ -176,8 +175,8 @@ void AddCalls(const Rank& rank, const GpuOps& ops, const std::vector<bool>& feed
 }
 
 // Copies and launches that do not return at once.
-void AddBlockingLaunches(const Rank& rank, const GpuOps& ops, const std::vector<bool>& feeders,
-                         Painter& painter) {
+void AddBlockingLaunches(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
+                         const std::vector<bool>& feeders, Painter& painter) {
   const ApiCalls& api = rank.api;
   for (std::uint32_t row = 0; row < ops.size(); ++row) {
     const std::uint32_t launch = ops.launch[row];
@@ -185,8 +184,10 @@ void AddBlockingLaunches(const Rank& rank, const GpuOps& ops, const std::vector<
     const TimeNs start = api.start[launch], end = api.end[launch];
     if (end == kOpen || ops.start[row] < start) continue;
     if (ops.kind[row] == OpKind::kKernel) {
-      if (end - start > kFullQueueCallNs && ops.start[row] > end + kFullQueueLeadNs)
-        painter.Add(start, end, IdleCause::kQueued, row);
+      if (end - start <= kFullQueueCallNs || ops.start[row] <= end + kFullQueueLeadNs) continue;
+      const std::uint32_t made_room = ended.Find(start, end);
+      const bool waited = made_room != kNone && ops.end[made_room] > start;
+      painter.Add(start, end, IdleCause::kQueued, waited ? made_room : kNone);
       continue;
     }
     if (ops.kind[row] != OpKind::kMemcpy) continue;
@@ -268,8 +269,9 @@ HostTimeline BuildHostTimeline(const Rank& rank, const Device& device) {
   HostTimeline timeline;
   timeline.feeders = FeedingThreads(rank, device.ops);
   Painter painter;
-  AddCalls(rank, device.ops, timeline.feeders, painter);
-  AddBlockingLaunches(rank, device.ops, timeline.feeders, painter);
+  const EndedBefore ended(rank, device.ops);
+  AddCalls(rank, device.ops, ended, timeline.feeders, painter);
+  AddBlockingLaunches(rank, device.ops, ended, timeline.feeders, painter);
   AddDataWaits(rank, timeline.feeders, rank.end, painter);
   AddSpans(rank, timeline.feeders, rank.end, painter);
   timeline.segments = painter.Paint();

@@ -170,8 +170,10 @@ class Player {
       host_.replayed += length;
       return;
     }
-    // A launch that waited for room in the queue: the device sets the pace anyway.
-    if (segment.cause == IdleCause::kQueued) return;
+    // A launch that waited for room in the queue. A graph is one launch.
+    if (segment.cause == IdleCause::kQueued &&
+        (segment.waits_for == kNone || pace_.without_launching))
+      return;
     if (Without(segment.cause)) {
       if (segment.cause == IdleCause::kDataWait) host_.replayed += HandOver(length);
       return;

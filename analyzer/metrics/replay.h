@@ -16,8 +16,9 @@
 // operations; what then limits the run follows: removing a wait saves nothing where the host is
 // slower than the device anyway, and the other way round.
 //
-// Not modelled: event dependencies between streams other than by their recorded overlap, limits of
-// the launch queue, and hosts that slow each other down.
+// Not modelled: event dependencies between streams other than by their recorded overlap, launches
+// that would fill the queue where they did not in the recording, and hosts that slow each other
+// down.
 #pragma once
 
 #include <array>

@@ -131,6 +131,39 @@ TEST(ReplayTest, WhatIsNotThereLeavesWhatOverlappedItAlone) {
   EXPECT_EQ(replay.Run(scenario), replay.Run({}));
 }
 
+// Twenty long kernels, for which the queue has not enough room, then many short ones, for which the
+// host is too slow: when it comes to those depends on the room.
+TEST(ReplayTest, AFullQueueHoldsTheHostBack) {
+  constexpr std::size_t kRoom = 10;
+  RankBuilder builder;
+  std::vector<TimeNs> starts;
+  TimeNs host = 0, gpu = 0;
+  for (int step = 0; step < 10; ++step) {
+    for (int k = 0; k < 320; ++k) {
+      const TimeNs room = starts.size() < kRoom ? 0 : starts[starts.size() - kRoom];
+      const TimeNs returned = std::max(host + 4 * kUs, room);
+      const std::uint32_t call = builder.AddApi(host, returned, "cudaLaunchKernel");
+      starts.push_back(std::max(gpu, host + 6 * kUs));
+      gpu = starts.back() + (k < 20 ? 100 * kUs : kUs);
+      builder.AddKernel(starts.back(), gpu, kGemm, call);
+      host = returned + 4 * kUs;
+    }
+    builder.AddStepMark(host);
+  }
+  builder.rank().end = gpu;
+  const Rank& rank = builder.rank();
+  const Device& device = rank.devices[0];
+  const Steps steps = FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()});
+  const HostTimeline timeline = BuildHostTimeline(rank, device);
+  const GapCauses causes = SplitSteps(rank, device, timeline, steps);
+  const std::vector<TimeNs> played = Replay(rank, device, timeline, causes, steps).Run({});
+  ASSERT_EQ(played.size(), steps.steps.size());
+  for (std::size_t i = 0; i < played.size(); ++i) {
+    const auto recorded = static_cast<double>(steps.steps[i].length_ns());
+    EXPECT_NEAR(static_cast<double>(played[i]), recorded, 0.005 * recorded) << i;
+  }
+}
+
 // Where a scenario is said to change nothing, its replay is that of none.
 TEST(ReplayTest, ScenariosWithoutWhatTheRecordingHasChangeNothing) {
   std::vector<Scenario> scenarios(3);
