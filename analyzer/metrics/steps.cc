@@ -281,7 +281,8 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
       found.start_ns = time.start;
       found.before = cuts[i - 1].op;
     }
-    found.steps.push_back({time, cuts[i].op, {host.times[i - 1], host.times[i]}});
+    found.steps.push_back(
+        {.time = time, .last_op = cuts[i].op, .host = {host.times[i - 1], host.times[i]}});
   }
   LeaveRecorded(rank, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);

@@ -45,9 +45,9 @@ struct Step {
   Interval time;  // on the device
   // Row of the operation whose end is the step's; kNone: no operation, the host's moment is.
   std::uint32_t last_op = kNone;
-  Interval host{};         // the moments on the host that it was told by; of the window none
   bool warm_up = false;    // far from the median, at the beginning
   bool irregular = false;  // far from the median, elsewhere
+  Interval host{};         // the moments on the host that it was told by; of the window none
 
   TimeNs length_ns() const { return time.end - time.start; }
   bool regular() const { return !warm_up && !irregular; }
