@@ -170,7 +170,8 @@ class GapWalker {
         ended != std::numeric_limits<TimeNs>::min() ? std::min(ended, time.start) : time.start;
     // What was explained, such as a wait for data, is no part of an unexplained stretch.
     const TimeNs from = std::max(since, LastSegmentEnd(time.start));
-    if (time.end - from >= unrecorded_.at_least_ns) return BookHost(time, unrecorded_.cause);
+    if (time.end - from >= unrecorded_.at_least_ns)
+      return BookHost(time, unrecorded_.cause_of(time));
     BookHost(time, drained.value_or(IdleCause::kPython));
   }
 
@@ -221,9 +222,10 @@ StepSplit& StepSplit::operator+=(const StepSplit& other) {
 UnrecordedStretch UnrecordedStretchesOf(const Rank& rank, const HostTimeline& timeline,
                                         const Steps& steps) {
   const std::vector<TimeNs> cuts = steps.cuts();
-  const double load = LoadOfFeeders(rank, timeline, {cuts.front(), cuts.back()}).value_or(0);
+  const Interval span{cuts.front(), cuts.back()};
+  const double load = LoadOfFeeders(rank, timeline, span).value_or(0);
   return {std::max(kShortestHostWaitNs, steps.median_ns / kHostWaitStepShare),
-          load >= kComputingLoad ? IdleCause::kPython : IdleCause::kHostWait};
+          load >= kComputingLoad ? span : Interval{}};
 }
 
 GapCauses SplitSteps(const Rank& rank, const Device& device, const HostTimeline& timeline,

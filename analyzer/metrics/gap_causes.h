@@ -49,11 +49,16 @@ struct GapCauses {
 };
 
 // Host time between two calls of which nothing was recorded: from so long on something must have
-// gone on. A wait, unless the threads that launch used their processor all the time (host_load.h):
-// then the program computed.
+// gone on. A wait, unless the threads that launch used their processor all the time of the steps
+// (host_load.h): then the program computed.
 struct UnrecordedStretch {
   TimeNs at_least_ns = 0;
-  IdleCause cause = IdleCause::kHostWait;
+  Interval computing;  // where they did; empty: nowhere
+
+  IdleCause cause_of(Interval time) const {
+    const bool computes = time.start >= computing.start && time.end <= computing.end;
+    return computes ? IdleCause::kPython : IdleCause::kHostWait;
+  }
 };
 UnrecordedStretch UnrecordedStretchesOf(const Rank& rank, const HostTimeline& timeline,
                                         const Steps& steps);
