@@ -12,7 +12,8 @@
 namespace traceinject {
 
 struct HiddenUploads {
-  std::vector<OpLength> lengths;  // by row, of those of at least a megabyte: no time is left of them
+  std::vector<OpLength>
+      lengths;  // by row, of those of at least a megabyte: no time is left of them
   // Of each step, what hiding them saves at most: the link still takes its time for them.
   std::vector<TimeNs> most_ns;
 };

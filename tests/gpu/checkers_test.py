@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import sqlite3
+import statistics
 import sys
 import tempfile
 import unittest
@@ -332,10 +333,13 @@ class CheckersTest(unittest.TestCase):
             for name in switch:
                 self.assertIn(f'"{name}"', options)
 
-    def test_a_window_costs_what_its_blocks_take_longer(self):
-        # The block in which recording ends 1 ms a step longer, the recorded one 3 ms: 4 of 10 blocks of 10 ms.
-        self.assertAlmostEqual(window_cost.cost_of([11, *[10] * 8, 13]), 4)
-        self.assertAlmostEqual(window_cost.cost_of([10] * 10), 0)
+    def test_a_window_costs_what_its_steps_take_longer(self):
+        # Of a hundred steps of 10 ms the first takes 1 ms longer, and the third 3 ms; in one hundred of five a neighbour 50 ms more.
+        usual = [11, 10, 13, *[10] * 97]
+        disturbed = [11, 10, 63, *[10] * 97]
+        cycles = [window_cost.over_quiet(cycle) for cycle in (usual, usual, disturbed, usual, usual)]
+        self.assertAlmostEqual(window_cost.cost_of(cycles, statistics.median), 0.4)
+        self.assertAlmostEqual(window_cost.cost_of(cycles, statistics.mean), 1.4)
 
     def test_one_process_measures_several_workloads(self):
         (self.folder / "torch.py").write_text("")
