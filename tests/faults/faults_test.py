@@ -6,16 +6,13 @@ TRACEINJECT_CHURN: short threads of one test (10000; 100000 with TRACEINJECT_LON
 disk stalls (1; 30 with TRACEINJECT_LONG=1). TRACEINJECT_PROCESSES: processes at once (64).
 """
 
-import contextlib
 import errno
 import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 import time
-import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "end_to_end"))

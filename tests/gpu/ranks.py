@@ -17,7 +17,6 @@ it fails if something else is found, and counts as too weak if not.
 import argparse
 import collections
 import json
-import os
 import pathlib
 import shutil
 import statistics
