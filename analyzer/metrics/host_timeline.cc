@@ -16,7 +16,6 @@ namespace {
 // A call is taken to return from its wait at most this long before the record of the operation
 // ends: the clocks of host and device differ by about a microsecond.
 constexpr TimeNs kClockNs = 2'000;
-// cudaMemcpyAsync from or to pageable memory: CUpti_ActivityMemoryKind.
 // A launch that takes this long while the device has work in store waits for room in the queue.
 constexpr TimeNs kFullQueueCallNs = 50'000, kFullQueueLeadNs = 200'000;
 

@@ -48,6 +48,22 @@ struct Played {
   GapCauses causes;
 };
 
+// What a replay of the first device of a rank rests on. The rank must outlive it.
+struct Judged {
+  explicit Judged(const Rank& rank)
+      : device(rank.devices[0]),
+        steps(FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()})),
+        timeline(BuildHostTimeline(rank, device)),
+        causes(SplitSteps(rank, device, timeline, steps)),
+        replay(rank, device, timeline, causes, steps) {}
+
+  const Device& device;
+  const Steps steps;
+  const HostTimeline timeline;
+  const GapCauses causes;
+  const Replay replay;
+};
+
 // Kernels that take half as long: the program waits for its kernels, until its host is what limits
 // it.
 TEST(ReplayTest, OperationsTakeOtherTimes) {
@@ -82,17 +98,14 @@ TEST(ReplayTest, ShorterOperationsKeepTheOrder) {
     builder.AddStepMark(at + 2 * kUs);
   }
   builder.rank().end = 5'000 * kUs;
-  const Rank& rank = builder.rank();
-  const Device& device = rank.devices[0];
-  const Steps steps = FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()});
-  const HostTimeline timeline = BuildHostTimeline(rank, device);
-  const GapCauses causes = SplitSteps(rank, device, timeline, steps);
+  const Judged judged(builder.rank());
+  const std::size_t operations = builder.rank().devices[0].ops.size();
   std::vector<OpLength> lengths;
-  for (std::uint32_t row = 0; row < device.ops.size(); row += 2) lengths.push_back({row, 50 * kUs});
+  for (std::uint32_t row = 0; row < operations; row += 2) lengths.push_back({row, 50 * kUs});
   Scenario scenario;
   scenario.lengths = std::make_shared<const std::vector<OpLength>>(lengths);
-  const std::vector<TimeNs> played = Replay(rank, device, timeline, causes, steps).Run(scenario);
-  ASSERT_EQ(played.size(), steps.steps.size());
+  const std::vector<TimeNs> played = judged.replay.Run(scenario);
+  ASSERT_EQ(played.size(), judged.steps.steps.size());
   // A launch every 1,000 us by the host: no step is shorter for it, and none longer.
   for (std::size_t i = 1; i < played.size(); ++i)
     EXPECT_NEAR(static_cast<double>(played[i]), 1e6, 20e3) << i;
@@ -120,15 +133,10 @@ TEST(ReplayTest, WhatIsNotThereLeavesWhatOverlappedItAlone) {
     builder.AddStepMark(at + 2 * kUs);
   }
   builder.rank().end = 5'000 * kUs;
-  const Rank& rank = builder.rank();
-  const Device& device = rank.devices[0];
-  const Steps steps = FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()});
-  const HostTimeline timeline = BuildHostTimeline(rank, device);
-  const GapCauses causes = SplitSteps(rank, device, timeline, steps);
-  const Replay replay(rank, device, timeline, causes, steps);
+  const Judged judged(builder.rank());
   Scenario scenario;
   scenario.lengths = std::make_shared<const std::vector<OpLength>>(gone);
-  EXPECT_EQ(replay.Run(scenario), replay.Run({}));
+  EXPECT_EQ(judged.replay.Run(scenario), judged.replay.Run({}));
 }
 
 // Twenty long kernels, for which the queue has not enough room, then many short ones, for which the
@@ -151,15 +159,11 @@ TEST(ReplayTest, AFullQueueHoldsTheHostBack) {
     builder.AddStepMark(host);
   }
   builder.rank().end = gpu;
-  const Rank& rank = builder.rank();
-  const Device& device = rank.devices[0];
-  const Steps steps = FindSteps(rank, device, {device.ops.start.front(), device.ops.end.back()});
-  const HostTimeline timeline = BuildHostTimeline(rank, device);
-  const GapCauses causes = SplitSteps(rank, device, timeline, steps);
-  const std::vector<TimeNs> played = Replay(rank, device, timeline, causes, steps).Run({});
-  ASSERT_EQ(played.size(), steps.steps.size());
+  const Judged judged(builder.rank());
+  const std::vector<TimeNs> played = judged.replay.Run({});
+  ASSERT_EQ(played.size(), judged.steps.steps.size());
   for (std::size_t i = 0; i < played.size(); ++i) {
-    const auto recorded = static_cast<double>(steps.steps[i].length_ns());
+    const auto recorded = static_cast<double>(judged.steps.steps[i].length_ns());
     EXPECT_NEAR(static_cast<double>(played[i]), recorded, 0.005 * recorded) << i;
   }
 }
