@@ -21,6 +21,13 @@ constexpr long kPauseNs = 200'000;
 
 pthread_mutex_t g_flush_turn = PTHREAD_MUTEX_INITIALIZER;
 
+// The kind that CUPTI turns off with this one.
+CUpti_ActivityKind TwinOf(CUpti_ActivityKind kind) {
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) return CUPTI_ACTIVITY_KIND_MEMSET;
+  if (kind == CUPTI_ACTIVITY_KIND_MEMSET) return CUPTI_ACTIVITY_KIND_MEMCPY;
+  return CUPTI_ACTIVITY_KIND_INVALID;
+}
+
 void Clear(WantedRecords* wanted) {
   for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind)
     wanted->SetKind(static_cast<CUpti_ActivityKind>(kind), false);
@@ -164,7 +171,17 @@ CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
       wanted_[kOurs].HasKind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
     cupti()->ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   if (WantedRecords::IsCalls(kind)) RestoreCalls(other, WantedRecords::DomainOf(kind));
+  RestoreTwin(kind);
   return result;
+}
+
+// Copies and memsets go off together, while CUPTI takes the other kind to be on still: to turn that
+// on has no effect until it was turned off (tests/gpu/cupti_gpu_time.cc).
+void SharedSession::RestoreTwin(CUpti_ActivityKind kind) const {
+  const CUpti_ActivityKind twin = TwinOf(kind);
+  if (!wanted_[kOurs].HasKind(twin) && !wanted_[kTheirs].HasKind(twin)) return;
+  cupti()->ActivityDisable(twin);
+  cupti()->ActivityEnable(twin);
 }
 
 // The kind was turned off, and with it every call.

@@ -136,6 +136,7 @@ class SharedSession {
   bool KernelsAreSerial() const { return wanted_[kTheirs].HasKind(CUPTI_ACTIVITY_KIND_KERNEL); }
   // In CUPTI. An answer that CUPTI has no such function is no error of a client's.
   CUptiResult SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const;
+  void RestoreTwin(CUpti_ActivityKind kind) const;
   void RestoreCalls(Side side, CudaDomain domain) const;
 
   std::atomic<const CuptiLibrary*> cupti_{nullptr};

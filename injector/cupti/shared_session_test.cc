@@ -10,6 +10,8 @@ namespace {
 
 constexpr auto kSerial = CUPTI_ACTIVITY_KIND_KERNEL;
 constexpr auto kConcurrent = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+constexpr auto kCopies = CUPTI_ACTIVITY_KIND_MEMCPY;
+constexpr auto kSets = CUPTI_ACTIVITY_KIND_MEMSET;
 constexpr auto kOurs = SharedSession::kOurs;
 constexpr auto kTheirs = SharedSession::kTheirs;
 using Kinds = std::set<CUpti_ActivityKind>;
@@ -29,8 +31,11 @@ CUptiResult CUPTIAPI Enable(CUpti_ActivityKind kind) {
 CUptiResult CUPTIAPI RefuseSerial(CUpti_ActivityKind kind) {
   return kind == kSerial ? CUPTI_ERROR_NOT_COMPATIBLE : Enable(kind);
 }
+// Copies go with memsets, and conversely, as in the real one.
 CUptiResult CUPTIAPI Disable(CUpti_ActivityKind kind) {
   g_on.erase(kind);
+  if (kind == kCopies) g_on.erase(kSets);
+  if (kind == kSets) g_on.erase(kCopies);
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI Register(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCallbackCompleteFunc) {
@@ -106,6 +111,34 @@ TEST_F(SharedSessionTest, AWindowOfOursWhileKernelsAreOneAtATime) {
   EXPECT_EQ(g_on, Kinds{kSerial});
   EXPECT_EQ(Set(kTheirs, kSerial, false), CUPTI_SUCCESS);
   EXPECT_EQ(g_on, Kinds{});
+}
+
+TEST_F(SharedSessionTest, CopiesStayOnWhenMemsetsAreTurnedOff) {
+  for (const auto side : {kOurs, kTheirs}) {
+    Set(kOurs, kCopies, true);
+    Set(side, kSets, true);
+    Set(side, kSets, false);
+    EXPECT_EQ(g_on, Kinds{kCopies});
+    Set(kOurs, kCopies, false);
+    EXPECT_EQ(g_on, Kinds{});
+  }
+}
+
+TEST_F(SharedSessionTest, TheirCopiesAndMemsetsStayOnWhenOursAreTurnedOff) {
+  Set(kOurs, kSets, true);
+  Set(kTheirs, kCopies, true);
+  Set(kOurs, kSets, false);
+  EXPECT_EQ(g_on, Kinds{kCopies});
+  Set(kOurs, kCopies, true);
+  Set(kTheirs, kSets, true);
+  Set(kOurs, kCopies, false);
+  EXPECT_EQ(g_on, (Kinds{kCopies, kSets}));
+}
+
+TEST_F(SharedSessionTest, AKindThatWasNotOnTakesNothingAway) {
+  Set(kOurs, kSets, true);
+  Set(kTheirs, kCopies, false);
+  EXPECT_EQ(g_on, Kinds{kSets});
 }
 
 TEST_F(SharedSessionTest, OursGoOnWhereKernelsOneAtATimeAreRefused) {

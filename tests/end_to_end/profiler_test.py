@@ -114,6 +114,12 @@ class OtherClient(Program):
     def test_another_client_that_wants_kernels_one_at_a_time(self):
         self.check(env={"FAKE_PROFILER_KERNELS": "serial"})
 
+    def test_copies_stay_recorded_where_only_the_other_client_wants_memsets(self):
+        traced, _ = self.profile(preload=True, env={"TRACEINJECT_KINDS": "kernel,memcpy,memcpy2,api"})
+        recording, truth = self.open(), self.truth(traced)
+        self.assert_near(recording.memcpys(), truth.memcpys())
+        self.assertEqual(recording.memsets(), [])
+
     def test_work_on_other_threads(self):
         # What they launch while a session begins or ends is in it or not: only our side is counted. What is not done yet when the clock is
         # changed or the other client ends with its forced flush is lost, and counted.

@@ -10,6 +10,8 @@
 //   * a forced flush returns records of running work with end 0, and of work that has not begun
 //   with start 0 too;
 //   * kernels one at a time and concurrent ones exclude each other;
+//   * whoever turns copies off turns memsets off too, and conversely, although the other kind stays
+//   on: its records do not come until it was turned off itself and on again;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
 //   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;
 //   * times of GPU work are converted to a client's clock when the buffer comes back; where the
@@ -110,6 +112,7 @@ class CuptiSession final : public ActivitySink {
   CuptiSession();
   bool Refused(CUptiResult* result) const;
   void CallBack(const ApiRecord& record);
+  void SilenceTransfers(CUpti_ActivityKind kind, bool enabled);
   CUpti_ActivityKind WantedKind(const Operation& operation) const;
   void Append(const Operation* operation, CUpti_ActivityKind kind,
               const std::vector<std::uint8_t>* encoded);
@@ -151,7 +154,7 @@ class CuptiSession final : public ActivitySink {
   std::atomic<std::size_t> dropped_{0};
   std::atomic<bool> per_thread_buffers_;
   std::atomic<bool> system_thread_ids_{false};
-  std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> kinds_{};
+  std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> kinds_{}, silent_{};
   std::array<std::atomic<bool>, 1024> runtime_calls_{}, driver_calls_{};
   std::mutex subscriber_mutex_;
   CUpti_CallbackFunc subscriber_ = nullptr;

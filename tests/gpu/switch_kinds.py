@@ -4,7 +4,7 @@
 
 Processes of the same program differ by several per cent in step time, more than the costs in question. So here one process is
 recorded by the library (start it with LD_PRELOAD) and this program turns CUPTI's activity kinds off and on between blocks of
-steps, in turns. Printed are the median step of each setting and, against `kernel`, the median of the differences within a
+steps, in turns. Printed are the median step of each setting and, against `kernel`, the medians of the differences within a
 round, with 95 % intervals (percentile bootstrap over rounds). `off` is not an untraced program: something of CUPTI stays
 behind when all kinds are disabled; compare with untraced processes by overhead.sh.
 
@@ -26,6 +26,7 @@ KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, 
 SETTINGS = {
     "off": set(),
     "kernel": {"kernel"},
+    "kernel,memcpy": {"kernel", "memcpy"},
     "kernel,memset": {"kernel", "memset"},
     "kernel,memcpy,memset": {"kernel", "memcpy", "memset"},
     "kernel,runtime calls": {"kernel", "runtime"},
@@ -57,16 +58,22 @@ class Switch:
 
     def to(self, setting):
         wanted = SETTINGS[setting]
-        for kind in self.on ^ wanted:
-            if kind in ("runtime", "driver"):
-                enable = getattr(self.cupti, f"cuptiActivityEnable{kind.title()}Api")
-                for cbid in self.calls[kind]:
-                    enable(ctypes.c_uint32(cbid), ctypes.c_uint8(kind in wanted))
-            elif kind in wanted:
-                self.cupti.cuptiActivityEnable(KINDS[kind])
-            else:
-                self.cupti.cuptiActivityDisable(KINDS[kind])
+        # All off first: copies and memsets go off together, and the one that stays on records nothing (cupti_gpu_time.cc).
+        for kind in self.on:
+            self.turn(kind, False)
+        for kind in wanted:
+            self.turn(kind, True)
         self.on = set(wanted)
+
+    def turn(self, kind, on):
+        if kind in ("runtime", "driver"):
+            enable = getattr(self.cupti, f"cuptiActivityEnable{kind.title()}Api")
+            for cbid in self.calls[kind]:
+                enable(ctypes.c_uint32(cbid), ctypes.c_uint8(on))
+        elif on:
+            self.cupti.cuptiActivityEnable(KINDS[kind])
+        else:
+            self.cupti.cuptiActivityDisable(KINDS[kind])
 
 
 def main():

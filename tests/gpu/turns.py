@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step times of one process under several settings, which take turns: for costs below the difference between two processes."""
+"""Step times of one process under several settings, which take turns: for costs below the difference between two processes.
+
+A step is timed on the GPU, from the end of the one before to its own. A block that the host's clock times between two
+synchronisations also has the host's way to the first kernel in it, which a few steps do not hide.
+"""
 
 import gc
+import math
 import pathlib
 import random
 import statistics
@@ -15,8 +20,9 @@ sys.path.insert(0, str(ROOT / "samples" / "workloads"))
 def add_options(parser, settings, floor):
     parser.add_argument("--preset", choices=["compute", "launch-bound"], default="launch-bound")
     parser.add_argument("--rounds", type=int, default=25, help="blocks of each setting (default: 25)")
-    parser.add_argument("--block", type=int, default=10, help="steps timed together (default: 10)")
-    parser.add_argument("--settle", type=int, default=2, help="steps after a switch that are not timed (default: 2)")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no round after so long (default: no limit)")
+    parser.add_argument("--block", type=int, default=10, help="steps timed after each switch (default: 10)")
+    parser.add_argument("--settle", type=int, default=3, help="steps after a switch that are not timed (default: 3)")
     parser.add_argument("--setting", action="append", choices=settings, help="may be repeated (default: all)")
     parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel; start with torchrun")
     parser.add_argument("--over", choices=settings, default=floor, help=f"the setting to compare with (default: {floor})")
@@ -29,8 +35,11 @@ def interval(values, of=statistics.median, rounds=4000):
 
 
 def measure(options, settings, make_switch):
-    """{setting: [step in ms, a block each]}; make_switch() is called once the program trains, what it returns with each setting."""
+    """{setting: [[ms of each step] of each block]}; make_switch() is called once the program trains, what it returns with each setting."""
     import transformer
+
+    if options.ddp and options.seconds < math.inf:
+        sys.exit("turns: with --ddp say how many --rounds: after --seconds some ranks would stop and others wait for them")
 
     steps = options.rounds * len(settings) * (options.block + options.settle) + 20
     sys.argv = ["transformer.py", "--preset", options.preset, "--steps", str(steps), "--workers", "0", *(["--ddp"] if options.ddp else [])]
@@ -44,29 +53,40 @@ def measure(options, settings, make_switch):
     gc.disable()
     order = random.Random(1)  # no setting follows the same one always, whose last records are still being stored
     step_ms = {setting: [] for setting in settings}
+    device, end = trainer.replicas[0].device, time.monotonic() + options.seconds
     for _ in range(options.rounds):
+        if time.monotonic() > end:
+            break
         for setting in order.sample(settings, len(settings)):
             trainer.synchronise()
             switch(setting)
             for _ in range(options.settle):
                 trainer.step()
-            trainer.synchronise()
-            started = time.perf_counter()
+            ends = transformer.StepEnds(device)
+            ends.mark()
             for _ in range(options.block):
                 trainer.step()
+                ends.mark()
             trainer.synchronise()
-            step_ms[setting].append((time.perf_counter() - started) * 1e3 / options.block)
+            step_ms[setting].append(ends.lengths_ms())
     return step_ms
 
 
 def table(options, step_ms):
-    """The median over the rounds of the difference within a round."""
+    """The median over the rounds of the difference within a round, of the mean and of the median step of a block."""
     floor = options.over
-    base = statistics.median(step_ms[floor])
-    lines = [f"{options.preset}, one process, {options.rounds} rounds of {options.block} steps each:", "",
-             f"| setting | step, ms | over {floor}, % of the step (95 %) |", "|---|---|---|"]
-    for setting, times in step_ms.items():
-        over = [100 * (mine - of_floor) / base for mine, of_floor in zip(times, step_ms[floor])]
-        low, high = interval(over)
-        lines.append(f"| {setting} | {statistics.median(times):.2f} | {statistics.median(over):+.2f} ({low:+.2f} to {high:+.2f}) |")
+    rounds = len(step_ms[floor])
+    lines = [f"{options.preset}, one process, {rounds} rounds of {options.block} steps each:", "",
+             f"| setting | step, ms | mean step over {floor}, % (95 %) | median step over {floor}, % (95 %) |", "|---|---|---|---|"]
+    for setting, blocks in step_ms.items():
+        middle = statistics.median(statistics.median(block) for block in blocks)
+        lines.append(f"| {setting} | {middle:.2f} | {over(blocks, step_ms[floor], statistics.fmean)} "
+                     f"| {over(blocks, step_ms[floor], statistics.median)} |")
     return "\n".join(lines)
+
+
+def over(blocks, floor, of):
+    base = statistics.median(map(of, floor))
+    differences = [100 * (of(mine) - of(of_floor)) / base for mine, of_floor in zip(blocks, floor)]
+    low, high = interval(differences)
+    return f"{statistics.median(differences):+.2f} ({low:+.2f} to {high:+.2f})"
