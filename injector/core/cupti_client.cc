@@ -163,6 +163,16 @@ bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool force
   return true;
 }
 
+void CuptiClient::LookAtMemsets(MemsetLimit::Seen so_far) {
+  if (options_->all_memsets || memsets_left_out_ ||
+      !memset_limit_.Look(ReadClockNs(CLOCK_MONOTONIC), IsRecording(), so_far))
+    return;
+  activity_.LeaveMemsetsOut();
+  memsets_left_out_ = true;
+  g_counters.Set(Health::kMemsetLeftOutMs, (NowNs() - base_ns_) / 1'000'000);
+  log_->Line("many short memsets: left out from now on");
+}
+
 void CuptiClient::StandAside() {
   activity_.StandAside();
   unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client", ++last_gap_row_};

@@ -16,6 +16,7 @@
 #include "injector/core/log.h"
 #include "injector/core/options.h"
 #include "injector/cupti/activity.h"
+#include "injector/cupti/memset_limit.h"
 #include "injector/cupti/unseen_client.h"
 #include "injector/store/rows.h"
 
@@ -51,6 +52,9 @@ class CuptiClient {
   // After a flush, with what was decoded so far; `forced`: the last one.
   bool LookForOthers(const UnseenClient::Decoded& decoded, bool forced);
 
+  // After a flush, with what was decoded so far: many short memsets are left out (memset_limit.h).
+  void LookAtMemsets(MemsetLimit::Seen so_far);
+
   // A window of the plan ends.
   void Close();
   // Before a flush; `probing`: of a recording that has a file.
@@ -80,6 +84,8 @@ class CuptiClient {
   CuptiLibrary* library_ = nullptr;
   Activity activity_;
   UnseenClient unseen_client_;
+  MemsetLimit memset_limit_;
+  bool memsets_left_out_ = false;
   std::vector<std::string> refused_;
   bool in_window_ = false;
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not

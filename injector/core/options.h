@@ -17,6 +17,7 @@ struct Options {
   std::string output = "run.db";
   std::string spool;               // folder in which the file is written first; empty: none
   std::vector<std::string> kinds;  // activity kinds by name, see cupti/activity_kinds.h
+  bool all_memsets = false;        // also many short ones (cupti/memset_limit.h)
   bool nvtx = true;
   bool nccl = true;
   bool nccl_log = false;

@@ -206,6 +206,7 @@ void Writer::Flush(bool everything) {
   if (flushed && !cupti_client_.LookForOthers(
                      {activity_decoder_->probes(), activity_decoder_->correlation()}, everything))
     return StopAtLimit("other_client");
+  cupti_client_.LookAtMemsets(activity_decoder_->memsets());
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
   event_decoder_.nccl().EndFlush(everything);
   ReadNcclLog();

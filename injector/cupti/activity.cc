@@ -302,6 +302,15 @@ bool Activity::Flush(bool everything) {
       cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
+void Activity::LeaveMemsetsOut() {
+  const auto memset = std::find(kinds_.begin(), kinds_.end(), "memset");
+  if (memset != kinds_.end()) kinds_.erase(memset);
+  if (!g_shared_session.there()) return;
+  const FlushTurn turn;
+  CuptiSucceeded("cuptiActivityDisable",
+                 g_shared_session.SetKind(SharedSession::kOurs, CUPTI_ACTIVITY_KIND_MEMSET, false));
+}
+
 void Activity::Stop() {
   if (!g_shared_session.there()) return;
   const FlushTurn turn;

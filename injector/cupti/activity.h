@@ -59,6 +59,9 @@ class Activity {
   // CUPTI failed.
   bool Flush(bool everything);
 
+  // From now on memsets are none of the kinds that Start() enables.
+  void LeaveMemsetsOut();
+
   // Turns all kinds off that nobody else wants; what is in flight still comes back by Flush().
   void Stop();
 

@@ -135,6 +135,8 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   bool repaired = false;
   if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kMemsetDropped);
+  ++memsets_.count;
+  memsets_.total_ns += interval.dur;
   batch_->memsets.push_back(
       {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
        record.value, record.memoryKind, static_cast<std::int64_t>(record.bytes),

@@ -10,6 +10,7 @@
 
 #include "injector/core/dictionary.h"
 #include "injector/cupti/activity.h"
+#include "injector/cupti/memset_limit.h"
 #include "injector/cupti/record_clock.h"
 #include "injector/cupti/records.h"
 
@@ -61,6 +62,7 @@ class ActivityDecoder {
     return times_.ToRealtimeNs(g_record_clocks.current(), timestamp);
   }
 
+  MemsetLimit::Seen memsets() const { return memsets_; }
   // Records of kProbeCall so far.
   std::int64_t probes() const { return probes_; }
   // The latest correlation id.
@@ -94,6 +96,7 @@ class ActivityDecoder {
   int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
   CorrelationWidener correlation_;
   int taken_away_ = 0;  // CompletedBuffer::taken_away of the buffers so far
+  MemsetLimit::Seen memsets_;
   std::int64_t probes_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 

@@ -8,7 +8,7 @@ steps, in turns. Printed are the median step of each setting and, against `kerne
 round, with 95 % intervals (percentile bootstrap over rounds). `off` is not an untraced program: something of CUPTI stays
 behind when all kinds are disabled; compare with untraced processes by overhead.sh.
 
-    LD_PRELOAD=libtraceinject.so python3 switch_kinds.py --preset launch-bound
+    LD_PRELOAD=libtraceinject.so TRACEINJECT_MEMSETS=all python3 switch_kinds.py --preset launch-bound
 """
 
 import argparse
@@ -23,6 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # CUpti_ActivityKind
 KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, "cuda_event": 36, "synchronization": 38, "stream": 37, "memory": 49}
+DEFAULT = {"kernel", "memcpy", "memcpy2", "runtime", "driver"}  # where memsets are many and short
 SETTINGS = {
     "off": set(),
     "kernel": {"kernel"},
@@ -31,12 +32,13 @@ SETTINGS = {
     "kernel,memcpy,memset": {"kernel", "memcpy", "memset"},
     "kernel,runtime calls": {"kernel", "runtime"},
     "kernel,driver calls": {"kernel", "driver"},
-    "default": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver"},
-    "default+overhead": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "overhead"},
-    "default+synchronization": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "synchronization"},
-    "default+cuda_event": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "cuda_event"},
-    "default+memory": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "memory"},
-    "default+memory+stream": {"kernel", "memcpy", "memcpy2", "memset", "runtime", "driver", "memory", "stream"},
+    "default": DEFAULT,
+    "default+memset": DEFAULT | {"memset"},
+    "default+overhead": DEFAULT | {"overhead"},
+    "default+synchronization": DEFAULT | {"synchronization"},
+    "default+cuda_event": DEFAULT | {"cuda_event"},
+    "default+memory": DEFAULT | {"memory"},
+    "default+memory+stream": DEFAULT | {"memory", "stream"},
 }
 
 
@@ -54,7 +56,7 @@ class Switch:
             sys.exit("switch_kinds.py: start it with LD_PRELOAD=libtraceinject.so: nothing is recorded")
         self.cupti = ctypes.CDLL(re.search(r"\S*/libcupti\.so\S*", maps).group())
         self.calls = allowed_calls()
-        self.on = set(SETTINGS["default"])
+        self.on = SETTINGS["default+memset"]
 
     def to(self, setting):
         wanted = SETTINGS[setting]
@@ -63,7 +65,7 @@ class Switch:
             self.turn(kind, False)
         for kind in wanted:
             self.turn(kind, True)
-        self.on = set(wanted)
+        self.on = wanted
 
     def turn(self, kind, on):
         if kind in ("runtime", "driver"):
@@ -87,7 +89,7 @@ def main():
         return switches[0].to
 
     step_ms = turns.measure(options, options.setting or list(SETTINGS), make_switch)
-    switches[0].to("default")
+    switches[0].to("default+memset")
     print("\n" + turns.table(options, step_ms))
 
 

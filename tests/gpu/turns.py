@@ -5,7 +5,9 @@ A step is timed on the GPU, from the end of the one before to its own. A block t
 synchronisations also has the host's way to the first kernel in it, which a few steps do not hide.
 """
 
+import argparse
 import gc
+import json
 import math
 import pathlib
 import random
@@ -24,6 +26,7 @@ def add_options(parser, settings, floor):
     parser.add_argument("--block", type=int, default=10, help="steps timed after each switch (default: 10)")
     parser.add_argument("--settle", type=int, default=3, help="steps after a switch that are not timed (default: 3)")
     parser.add_argument("--setting", action="append", choices=settings, help="may be repeated (default: all)")
+    parser.add_argument("--raw", type=argparse.FileType("w"), help="write each step in ms to this file, as JSON: {setting: [[a block's steps]]}")
     parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel; start with torchrun")
     parser.add_argument("--over", choices=settings, default=floor, help=f"the setting to compare with (default: {floor})")
 
@@ -69,6 +72,8 @@ def measure(options, settings, make_switch):
                 ends.mark()
             trainer.synchronise()
             step_ms[setting].append(ends.lengths_ms())
+    if options.raw:
+        json.dump(step_ms, options.raw)
     return step_ms
 
 
