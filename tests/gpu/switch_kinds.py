@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each part of a recording costs over kernel records alone, measured inside one recorded process.
+"""What each part of a recording costs over CUPTI's records of kernels alone, measured inside one recorded process.
 
 Processes of the same program differ by several per cent in step time, more than the costs in question. So here one process is
-recorded by the library (start it with LD_PRELOAD) and this program turns CUPTI's activity kinds off and on between blocks of
-steps, in turns. Printed are the median step of each setting and, against `kernel`, the medians of the differences within a
-round, with 95 % intervals (percentile bootstrap over rounds). `off` is not an untraced program: something of CUPTI stays
-behind when all kinds are disabled; compare with untraced processes by overhead.sh.
+recorded by the library (start it with LD_PRELOAD) and this program turns CUPTI's activity kinds, and all that the library records
+without CUPTI (`sources`, switch_sources.py), off and on between blocks of steps, in turns. Printed are the median step of each
+setting and, against `kernel`, the medians of the differences within a round, with 95 % intervals (percentile bootstrap over
+rounds). `off` is not an untraced program: something of CUPTI stays behind when all kinds are disabled; compare with untraced
+processes by overhead.sh.
 
     LD_PRELOAD=libtraceinject.so TRACEINJECT_MEMSETS=all python3 switch_kinds.py --preset launch-bound
 """
@@ -17,19 +18,21 @@ import pathlib
 import re
 import sys
 
+import switch_sources
 import turns
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # CUpti_ActivityKind
 KINDS = {"memcpy": 1, "memset": 2, "kernel": 10, "overhead": 17, "memcpy2": 22, "cuda_event": 36, "synchronization": 38, "stream": 37, "memory": 49}
-DEFAULT = {"kernel", "memcpy", "memcpy2", "runtime", "driver"}  # where memsets are many and short
+DEFAULT = {"kernel", "memcpy", "memcpy2", "runtime", "driver", "sources"}  # where memsets are many and short
 SETTINGS = {
     "off": set(),
     "kernel": {"kernel"},
     "kernel,memcpy": {"kernel", "memcpy"},
     "kernel,memset": {"kernel", "memset"},
     "kernel,memcpy,memset": {"kernel", "memcpy", "memset"},
+    "kernel,sources": {"kernel", "sources"},
     "kernel,runtime calls": {"kernel", "runtime"},
     "kernel,driver calls": {"kernel", "driver"},
     "default": DEFAULT,
@@ -56,6 +59,7 @@ class Switch:
             sys.exit("switch_kinds.py: start it with LD_PRELOAD=libtraceinject.so: nothing is recorded")
         self.cupti = ctypes.CDLL(re.search(r"\S*/libcupti\.so\S*", maps).group())
         self.calls = allowed_calls()
+        self.sources = switch_sources.Switch()
         self.on = SETTINGS["default+memset"]
 
     def to(self, setting):
@@ -68,7 +72,9 @@ class Switch:
         self.on = wanted
 
     def turn(self, kind, on):
-        if kind in ("runtime", "driver"):
+        if kind == "sources":
+            self.sources.to("all" if on else "none")
+        elif kind in ("runtime", "driver"):
             enable = getattr(self.cupti, f"cuptiActivityEnable{kind.title()}Api")
             for cbid in self.calls[kind]:
                 enable(ctypes.c_uint32(cbid), ctypes.c_uint8(on))

@@ -22,6 +22,7 @@ import turns
 SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM = 1, 2, 4, 8, 16, 32  # enum Source
 PREVIOUS = SYNC | PROGRAM  # what was captured before the others came
 SETTINGS = {
+    "none": 0,
     "previous": PREVIOUS,
     "previous again": PREVIOUS,  # shows what a difference of nothing looks like
     "previous+gemm": PREVIOUS | GEMM,
