@@ -276,7 +276,8 @@ class Runner:
         code = self.execute(words, environment, f"{stem}.plain")
         if code != expected_code:
             return checks.skip("runs", f"without the library: exit code {code}, expected {expected_code}; see {stem}.plain.err")
-        code = self.execute(words, environment | {"LD_PRELOAD": str(self.library), "TRACEINJECT_OUTPUT": f"{stem}.db"}, f"{stem}.traced")
+        recorded = {"LD_PRELOAD": str(self.library), "TRACEINJECT_OUTPUT": f"{stem}.db", "TRACEINJECT_MEMSETS": "all"}
+        code = self.execute(words, environment | recorded, f"{stem}.traced")
         same = pathlib.Path(f"{stem}.plain.out").read_bytes() == pathlib.Path(f"{stem}.traced.out").read_bytes()
         checks.add("exit code and output as without the library", code == expected_code and same,
                    f"exit code {code}, expected {expected_code}; output {'the same' if same else 'differs'}")

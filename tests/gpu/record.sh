@@ -72,7 +72,7 @@ check() {
 record() {
   local part=$1 file=$2
   shift 2
-  run "$part" "recorded run" 240 env LD_PRELOAD="$lib" TRACEINJECT_OUTPUT="$file" "$@"
+  run "$part" "recorded run" 240 env LD_PRELOAD="$lib" TRACEINJECT_MEMSETS=all TRACEINJECT_OUTPUT="$file" "$@"
 }
 
 # report PART PATH NAME: both formats; the JSON is what the checks read.
