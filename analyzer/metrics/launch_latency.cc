@@ -18,8 +18,8 @@ TimeNs UsualLatency(const ApiCalls& api, const GpuOps& ops) {
   TimeNs busy_until = std::numeric_limits<TimeNs>::min();
   for (std::size_t row = 0; row < ops.size(); ++row) {
     const std::uint32_t launch = ops.launch[row];
-    if (launch != kNone && ops.start[row] > busy_until && api.start[launch] > busy_until &&
-        api.start[launch] <= ops.start[row])
+    if (launch != kNone && IsOwnKernel(ops, row) && ops.start[row] > busy_until &&
+        api.start[launch] > busy_until && api.start[launch] <= ops.start[row])
       latencies.push_back(ops.start[row] - api.start[launch]);
     busy_until = std::max(busy_until, ops.end[row]);
   }

@@ -6,8 +6,13 @@
 
 namespace traceinject {
 
-// The fifth percentile where the device was idle. With work in store the time from launch to start
-// says how far the host was ahead, nothing else. O(n).
+// Copies take longer to begin, and communication waits for more than its launch.
+inline bool IsOwnKernel(const GpuOps& ops, std::size_t row) {
+  return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
+}
+
+// The fifth percentile of kernels where the device was idle. With work in store the time from
+// launch to start says how far the host was ahead, nothing else. O(n).
 TimeNs UsualLatency(const ApiCalls& api, const GpuOps& ops);
 
 // Of the pauses between operations that were queued 50 us and more ahead, 95 of 100 take at
@@ -22,11 +27,11 @@ constexpr bool IsUsualLatency(TimeNs latency_ns, TimeNs usual_latency_ns) {
 
 // Whether an operation that was launched before the device ran dry ended a gap only then because it
 // was still on its way: longer than the device takes from one operation to the next, and so soon
-// after its launch. Copies and communication wait for more than their launches.
+// after its launch.
 inline bool WasOnItsWay(const GpuOps& ops, std::uint32_t row, TimeNs gap_ns, TimeNs since_launch_ns,
                         TimeNs usual_latency_ns) {
   return gap_ns > kLongestSwitchNs && IsUsualLatency(since_launch_ns, usual_latency_ns) &&
-         ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
+         IsOwnKernel(ops, row);
 }
 
 }  // namespace traceinject

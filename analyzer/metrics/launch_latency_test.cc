@@ -35,6 +35,17 @@ TEST(LaunchLatencyTest, UsualIsLowAmongThoseThatFoundAnIdleDevice) {
   EXPECT_EQ(UsualLatency(builder.rank().api, builder.ops()), 7 * kUs);
 }
 
+TEST(LaunchLatencyTest, CopiesAreNoKernels) {
+  RankBuilder builder;
+  LaunchIdle(builder, 40);
+  for (int i = 0; i < 400; ++i) {
+    const TimeNs at = (10'000 + i * 100) * kUs;
+    const std::uint32_t call = builder.AddApi(at, at + 2 * kUs, "cudaMemcpyAsync");
+    builder.AddCopy(at + 4 * kUs, at + 6 * kUs, {.bytes = 4096}, call);
+  }
+  EXPECT_EQ(UsualLatency(builder.rank().api, builder.ops()), 7 * kUs);
+}
+
 TEST(LaunchLatencyTest, FewSayNothing) {
   RankBuilder builder;
   LaunchIdle(builder, 19);
