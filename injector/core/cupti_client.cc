@@ -164,7 +164,9 @@ bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool force
 }
 
 void CuptiClient::LookAtMemsets(MemsetLimit::Seen so_far) {
-  if (options_->all_memsets || memsets_left_out_ ||
+  // What blocks of steps are compared for stays the same in all of them.
+  const bool may_leave_out = !options_->all_memsets && options_->ab_steps == 0;
+  if (!may_leave_out || memsets_left_out_ ||
       !memset_limit_.Look(ReadClockNs(CLOCK_MONOTONIC), IsRecording(), so_far))
     return;
   activity_.LeaveMemsetsOut();
