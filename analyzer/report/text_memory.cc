@@ -1,11 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cstdint>
+
 #include "analyzer/common/units.h"
 #include "analyzer/report/text_notation.h"
 #include "analyzer/report/text_sections.h"
 
 namespace traceinject {
+namespace {
+
+// The table has those only that came before.
+void WriteWhenMemsetsEnd(TextReport& to) {
+  std::int64_t first_ms = 0;
+  for (const proto::HealthLine& line : to.report.health().lines()) {
+    if (line.name() == "memset.left_out_ms" && (first_ms == 0 || line.value() < first_ms))
+      first_ms = line.value();
+  }
+  if (first_ms == 0) return;
+  to.page.Sentence(fmt::format(
+      "memsets: no longer recorded {} after the recording began, as they were many and short "
+      "(TRACEINJECT_MEMSETS=all records them)",
+      FormatTime(first_ms * 1'000'000)));
+}
+
+}  // namespace
 
 void WriteCopies(TextReport& to, const Repeated<proto::Copy>& copies, std::size_t rows) {
   if (copies.empty()) return to.page.Sentence("no copies");
@@ -21,6 +40,7 @@ void WriteCopies(TextReport& to, const Repeated<proto::Copy>& copies, std::size_
   }
   to.page.Table(table, 2, 6);
   WriteMore(to, rows, copies.size());
+  WriteWhenMemsetsEnd(to);
 }
 
 void WriteMemoryCalls(TextReport& to, const proto::MemoryCalls& memory) {

@@ -205,6 +205,15 @@ TEST(TextTest, NoVerdictSaysWhy) {
 }
 
 // What the verdict says of ranks is not said again.
+TEST(TextTest, MemsetsThatWereLeftOut) {
+  auto run = SampleRun();
+  const std::string said = "memsets: no longer recorded 8.423 s after the recording began";
+  EXPECT_EQ(Unbroken(WriteText(BuildReport(run, {}), {})).find(said), std::string::npos);
+  run.ranks[0].health.push_back({"memset", "left_out_ms", 9000, ""});
+  run.ranks[1].health.push_back({"memset", "left_out_ms", 8423, ""});
+  EXPECT_NE(Unbroken(WriteText(BuildReport(run, {}), {})).find(said), std::string::npos);
+}
+
 TEST(TextTest, AVerdictBetweenRanks) {
   const traceinject::Run run = RunOfRanks({{}, {.data_wait_ns = 4'000'000}});
   const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});

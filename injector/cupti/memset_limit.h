@@ -11,7 +11,7 @@ namespace traceinject {
 
 class MemsetLimit {
  public:
-  static constexpr std::int64_t kRecordNs = 1'900;  // of the GPU's time
+  static constexpr std::int64_t kRecordNs = 2'000;  // of the GPU's time
   static constexpr std::int64_t kSpanNs = 1'000'000'000;
   static constexpr int kSpans = 5;  // on end: one that begins or saves may make many, too
 

@@ -14,6 +14,7 @@ processes by overhead.sh.
 
 import argparse
 import ctypes
+import os
 import pathlib
 import re
 import sys
@@ -57,6 +58,8 @@ class Switch:
         maps = pathlib.Path("/proc/self/maps").read_text()
         if "libtraceinject.so" not in maps:
             sys.exit("switch_kinds.py: start it with LD_PRELOAD=libtraceinject.so: nothing is recorded")
+        if os.environ.get("TRACEINJECT_MEMSETS") != "all":
+            sys.exit("switch_kinds.py: start it with TRACEINJECT_MEMSETS=all: else the library turns kinds off, too")
         self.cupti = ctypes.CDLL(re.search(r"\S*/libcupti\.so\S*", maps).group())
         self.calls = allowed_calls()
         self.sources = switch_sources.Switch()
