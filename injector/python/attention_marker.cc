@@ -4,13 +4,15 @@
 #include <dlfcn.h>
 
 #include <cstdint>
-#include <utility>
 
 #include "injector/core/clock.h"
 #include "injector/core/loaded_libraries.h"
 #include "injector/core/ring.h"
+#include "injector/python/known_shapes.h"
 #include "injector/python/method_definition.h"
+#include "injector/python/owned.h"
 #include "injector/python/reports.h"
+#include "injector/python/tensor_reader.h"
 
 namespace traceinject {
 namespace {
@@ -19,14 +21,10 @@ constexpr std::int64_t kForward = 1;  // attention.direction
 
 // What PyTorch keeps for a thread, told by functions of its C++ library: what Python is given for
 // it takes many times as long. Each null: not found.
-constexpr char kTorchLibrary[] = "libtorch_cpu.so";
 struct ThreadState {
   // const std::shared_ptr<TracingState>& torch::jit::tracer::getTracingState(): null unless
   // torch.jit traces (torch/csrc/jit/frontend/tracer.h, the same since 1.0).
   void* const* (*tracing)();
-  // std::unique_ptr<FuncTorchTLSBase>& at::functorch::functorchTLSAccessor(), a shared_ptr before
-  // 2.0: null until the thread uses functorch (ATen/FuncTorchTLS.h).
-  void* const* (*functorch)();
   // static int64_t at::impl::PythonTorchFunctionTLS::stack_len(): the number of torch function
   // modes (ATen/PythonTorchFunctionTLS.h, since 2.0).
   std::int64_t (*count_modes)();
@@ -34,49 +32,24 @@ struct ThreadState {
 constinit ThreadState g_thread_state{};
 
 constinit const Interpreter* g_python = nullptr;
-
-// A reference that is given back. Null: an exception is set.
-class Owned {
- public:
-  explicit Owned(PyObject* object) : object_(object) {}
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() {
-    if (object_ != nullptr) g_python->Py_DecRef(object_);
-  }
-  PyObject* get() const { return object_; }
-  explicit operator bool() const { return object_ != nullptr; }
-
- private:
-  PyObject* object_;
-};
+constinit TensorReader g_tensors;
+constinit KnownShapes g_known_shapes;  // the GIL keeps threads apart
+// Names of attributes and keys, made once: CPython finds by their identity.
+constinit PyObject *g_requires_grad = nullptr, *g_is_causal = nullptr;
 
 // What the marker is made with: the items of the tuple, in this order.
 enum Tool : std::ptrdiff_t {
+  kOriginal,      // torch.nn.functional.scaled_dot_product_attention
   kTensorType,    // torch.Tensor
   kCountModes,    // () -> number of torch function modes, which would see our questions
   kTracingState,  // () -> None unless torch.jit traces, which would note them
-  kKnown,         // {(query, key, value shape, dtype, is_causal): number}
+  kReport,  // (start_ns, end_ns, args, kwargs, result) -> number of the shape, or what is no number
   kTools
 };
 
-// Names of attributes and keys, made once: CPython finds by their identity.
-struct Names {
-  PyObject *is_cuda, *is_nested, *data_ptr, *shape, *dtype, *requires_grad, *is_causal;
-};
-constinit Names g_names{};
-
-bool MakeNames() {
-  const std::pair<PyObject**, const char*> names[] = {
-      {&g_names.is_cuda, "is_cuda"},    {&g_names.is_nested, "is_nested"},
-      {&g_names.data_ptr, "data_ptr"},  {&g_names.shape, "shape"},
-      {&g_names.dtype, "dtype"},        {&g_names.requires_grad, "requires_grad"},
-      {&g_names.is_causal, "is_causal"}};
-  for (const auto& [object, text] : names) {
-    if (*object == nullptr) *object = g_python->PyUnicode_InternFromString(text);
-    if (*object == nullptr) return false;
-  }
-  return true;
+bool MakeName(const char* text, PyObject** name) {
+  if (*name == nullptr) *name = g_python->PyUnicode_InternFromString(text);
+  return *name != nullptr;
 }
 
 template <typename Function>
@@ -85,121 +58,128 @@ void Find(void* library, const char* name, Function** function) {
 }
 
 void FindThreadState() {
-  void* library = OpenLoaded(kTorchLibrary);
+  void* library = OpenLoaded("libtorch_cpu.so");
   if (library == nullptr) return;
   Find(library, "_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
-  Find(library, "_ZN2at9functorch20functorchTLSAccessorEv", &g_thread_state.functorch);
   Find(library, "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
   dlclose(library);  // it stays loaded: the program holds it
 }
 
+// A call that returned.
 class Call {
  public:
-  // `arguments`: as mark() has them.
-  Call(PyObject* tools, PyObject* const* arguments)
-      : tools_(tools), result_(arguments[1]), args_(arguments[2]), kwargs_(arguments[3]) {}
+  Call(PyObject* tools, PyObject* args, PyObject* kwargs, PyObject* result)
+      : tools_(tools), args_(args), kwargs_(kwargs), result_(result) {}
 
-  // False: it is not of this kind, or an exception is set.
-  bool Mark(std::int64_t start_ns, std::int64_t end_ns) {
-    if (!IsPlain()) return false;
-    const Owned key(Key());
-    if (!key) return false;
-    PyObject* number = g_python->PyDict_GetItemWithError(Get(kKnown), key.get());
-    const int gradient = number == nullptr ? -1 : Attribute(g_names.requires_grad);
-    if (gradient < 0) return false;
-    ReportAttention(start_ns, end_ns, g_python->PyLong_AsLong(number), kForward, gradient);
-    return true;
+  void Mark(std::int64_t start_ns, std::int64_t end_ns) {
+    const bool plain = IsPlain();
+    const std::int64_t number = plain ? g_known_shapes.Find(shape_) : 0;
+    if (number == 0) return Report(start_ns, end_ns, plain);
+    const int gradient = NeedsGradient();
+    if (gradient >= 0) ReportAttention(start_ns, end_ns, number, kForward, gradient);
   }
 
  private:
   PyObject* Get(Tool tool) const { return g_python->PyTuple_GetItem(tools_, tool); }
+  PyObject* Argument(std::ptrdiff_t index) const { return g_python->PyTuple_GetItem(args_, index); }
 
-  // Whether all of them are tensors with nothing to them but their sizes, and may be asked.
-  bool IsPlain() const {
+  // Whether all of them are tensors with nothing to them but their sizes, and may be asked; these
+  // are in shape_ then.
+  bool IsPlain() {
     if (g_python->PyTuple_Size(args_) < 3 || !IsTensor(result_)) return false;
     for (std::ptrdiff_t i = 0; i < 3; ++i) {
-      if (!IsTensor(g_python->PyTuple_GetItem(args_, i))) return false;
+      if (!IsTensor(Argument(i))) return false;
     }
-    return !IsSeenByModes() && !IsTraced() && Attribute(g_names.is_cuda) == 1 &&
-           Attribute(g_names.is_nested) == 0 && HasMemory();
+    return !IsSeenByModes() && !IsTraced() && ReadCausal() &&
+           g_tensors.ReadType(result_, &shape_.type) &&
+           g_tensors.ReadSizes(Argument(0), &shape_.query) &&
+           g_tensors.ReadSizes(Argument(1), &shape_.key) &&
+           g_tensors.ReadSizes(Argument(2), &shape_.value);
+  }
+
+  bool IsTensor(PyObject* object) const {
+    const Owned type(*g_python, g_python->PyObject_Type(object));
+    return type.get() == Get(kTensorType);
   }
 
   bool IsSeenByModes() const {
     if (g_thread_state.count_modes != nullptr) return g_thread_state.count_modes() != 0;
-    const Owned modes(g_python->PyObject_CallObject(Get(kCountModes), nullptr));
+    const Owned modes(*g_python, g_python->PyObject_CallObject(Get(kCountModes), nullptr));
     return !modes || g_python->PyLong_AsLong(modes.get()) != 0;
-  }
-
-  bool IsTensor(PyObject* object) const {
-    const Owned type(g_python->PyObject_Type(object));
-    return type.get() == Get(kTensorType);
   }
 
   bool IsTraced() const {
     if (g_thread_state.tracing != nullptr) return *g_thread_state.tracing() != nullptr;
-    const Owned state(g_python->PyObject_CallObject(Get(kTracingState), nullptr));
+    const Owned state(*g_python, g_python->PyObject_CallObject(Get(kTracingState), nullptr));
     return state.get() != g_python->_Py_NoneStruct;
   }
 
-  // False: sizes are not all there is to it (functorch holds it), and it has no address.
-  bool HasMemory() const {
-    if (g_thread_state.functorch != nullptr && *g_thread_state.functorch() == nullptr) return true;
-    const Owned address(g_python->PyObject_CallMethodObjArgs(result_, g_names.data_ptr, nullptr));
-    if (!address) g_python->PyErr_Clear();
-    return static_cast<bool>(address);
+  // False: neither True nor False was given.
+  bool ReadCausal() {
+    PyObject* given = nullptr;  // borrowed
+    if (g_python->PyTuple_Size(args_) > 5) {
+      given = Argument(5);
+    } else if (kwargs_ != nullptr) {
+      given = g_python->PyDict_GetItemWithError(kwargs_, g_is_causal);
+    }
+    shape_.causal = given == g_python->_Py_TrueStruct;
+    return given == nullptr || shape_.causal || given == g_python->_Py_FalseStruct;
   }
 
   // Of the result: 1, 0, or -1 with an exception.
-  int Attribute(PyObject* name) const {
-    const Owned value(g_python->PyObject_GetAttr(result_, name));
+  int NeedsGradient() const {
+    const Owned value(*g_python, g_python->PyObject_GetAttr(result_, g_requires_grad));
     return value ? g_python->PyObject_IsTrue(value.get()) : -1;
   }
 
-  // The key of `known`, or null.
-  PyObject* Key() const {
-    const Owned query(Shape(0)), key(Shape(1)), value(Shape(2));
-    const Owned type(g_python->PyObject_GetAttr(result_, g_names.dtype));
-    PyObject* const causal = Causal();
-    if (!query || !key || !value || !type || causal == nullptr) return nullptr;
-    return g_python->PyTuple_Pack(5, query.get(), key.get(), value.get(), type.get(), causal);
-  }
-  PyObject* Shape(std::ptrdiff_t argument) const {
-    return g_python->PyObject_GetAttr(g_python->PyTuple_GetItem(args_, argument), g_names.shape);
-  }
-  // True or False; null: something else was given. Borrowed.
-  PyObject* Causal() const {
-    PyObject* const given = g_python->PyTuple_Size(args_) > 5
-                                ? g_python->PyTuple_GetItem(args_, 5)
-                                : g_python->PyDict_GetItemWithError(kwargs_, g_names.is_causal);
-    if (given == nullptr)
-      return g_python->PyErr_Occurred() == nullptr ? g_python->_Py_FalseStruct : nullptr;
-    return given == g_python->_Py_TrueStruct || given == g_python->_Py_FalseStruct ? given
-                                                                                   : nullptr;
+  // Leaves it to Python, whose number is known for the next call.
+  void Report(std::int64_t start_ns, std::int64_t end_ns, bool plain) {
+    if (g_python->PyErr_Occurred() != nullptr) return;
+    const Owned start(*g_python, g_python->PyLong_FromLong(start_ns));
+    const Owned end(*g_python, g_python->PyLong_FromLong(end_ns));
+    const Owned none(*g_python, kwargs_ == nullptr ? g_python->PyDict_New() : nullptr);
+    PyObject* const kwargs = kwargs_ == nullptr ? none.get() : kwargs_;
+    if (!start || !end || kwargs == nullptr) return;
+    const Owned number(*g_python,
+                       g_python->PyObject_CallFunctionObjArgs(Get(kReport), start.get(), end.get(),
+                                                              args_, kwargs, result_, nullptr));
+    if (!number || number.get() == g_python->_Py_NoneStruct) return;
+    const long told = g_python->PyLong_AsLong(number.get());
+    if (plain && told > 0) g_known_shapes.Add(shape_, told);
   }
 
   PyObject* const tools_;
-  PyObject* const result_;
   PyObject* const args_;
-  PyObject* const kwargs_;
+  PyObject* const kwargs_;  // null: there are none
+  PyObject* const result_;
+  AttentionCall shape_;
 };
 
-// mark(): `self` is the tuple of tools.
-PyObject* Mark(PyObject* self, PyObject* const* arguments, std::ptrdiff_t count) {
-  if (count != 4) {
-    g_python->PyErr_BadArgument();
-    return nullptr;
-  }
-  const std::int64_t end_ns = NowNs();
-  g_rings.Prefetch();
-  const std::int64_t start_ns = g_python->PyLong_AsLongLong(arguments[0]);
-  const bool marked = Call(self, arguments).Mark(start_ns, end_ns);
-  if (g_python->PyErr_Occurred() != nullptr) return nullptr;
-  PyObject* const result = marked ? g_python->_Py_TrueStruct : g_python->_Py_FalseStruct;
-  g_python->Py_IncRef(result);
-  return result;
+// False: an exception is set that is the program's: its signal handlers may run while we do.
+bool ClearOurs() {
+  if (g_python->PyErr_Occurred() == nullptr) return true;
+  if (g_python->PyErr_ExceptionMatches(*g_python->PyExc_Exception) == 0) return false;
+  g_python->PyErr_Clear();
+  return true;
 }
 
-constinit MethodDefinition g_mark = {"mark", Mark, kFastCall, nullptr};
+// `self` is the tuple of tools.
+PyObject* CallAndMark(PyObject* self, PyObject* args, PyObject* kwargs) {
+  PyObject* const original = g_python->PyTuple_GetItem(self, kOriginal);
+  if (!WantsAttention()) return g_python->PyObject_Call(original, args, kwargs);
+  const std::int64_t start_ns = NowNs();
+  PyObject* const result = g_python->PyObject_Call(original, args, kwargs);
+  if (result == nullptr) return nullptr;
+  const std::int64_t end_ns = NowNs();
+  g_rings.Prefetch();
+  Call(self, args, kwargs, result).Mark(start_ns, end_ns);
+  if (ClearOurs()) return result;
+  g_python->Py_DecRef(result);
+  return nullptr;
+}
+
+constinit MethodDefinition g_call_and_mark = {"scaled_dot_product_attention", CallAndMark,
+                                              kVarArgs | kKeywords, nullptr};
 
 }  // namespace
 
@@ -210,9 +190,11 @@ PyObject* MakeAttentionMarker(const Interpreter& python, PyObject* const* argume
     python.PyErr_BadArgument();
     return nullptr;
   }
-  if (!MakeNames()) return nullptr;
+  if (!MakeName("requires_grad", &g_requires_grad) || !MakeName("is_causal", &g_is_causal) ||
+      !g_tensors.Open(python, python.PyTuple_GetItem(arguments[0], kTensorType)))
+    return nullptr;
   FindThreadState();
-  return python.PyCFunction_NewEx(&g_mark, arguments[0], nullptr);
+  return python.PyCFunction_NewEx(&g_call_and_mark, arguments[0], nullptr);
 }
 
 }  // namespace traceinject

@@ -422,44 +422,50 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
             return number
 
         def report(start, end, args, kwargs, result):
+            """The number of the call's shape; None: there is nothing to tell of it."""
             whole = plain(result)
             if whole is None:
-                return
+                return None
             query, key, value = args[:3] if len(args) > 2 else [dict(zip(names, args), **kwargs)[name] for name in names[:3]]
             kind = type(whole)
             if type(query) is not kind or type(key) is not kind or type(value) is not kind:
                 query, key, value = local(query), local(key), local(value)
                 if query is None or key is None or value is None:
-                    return
+                    return None
             causal = args[5] if len(args) > 5 else kwargs.get("is_causal", False)
             given = query.shape, key.shape, value.shape, whole.dtype, bool(causal)
             number = known.get(given) or add_known(given)
             if number:
                 report_attention(start, end, number, FORWARD, int(result.requires_grad))
+            return number
 
-        def make_mark():
-            """mark(start, result, args, kwargs) does what report() does, at a fraction of the cost, or tells that it cannot."""
+        def report_if_untraced(*call):
+            return unseen(report, *call) if is_traced() is None else None
+
+        def call_and_mark(*args, **kwargs):
+            start = clock()
+            result = original(*args, **kwargs)
+            end = clock()
+            try:
+                report_if_untraced(start, end, args, kwargs, result)
+            except Exception:
+                pass
+            return result
+
+        def make_marked():
+            """The same at a fraction of the cost, where the interpreter has a lock that keeps calls of C apart."""
             modes = getattr(torch._C, "_len_torch_function_stack", None)
-            has_lock = getattr(sys, "_is_gil_enabled", None)  # without it, dictionaries change while C looks into them
+            has_lock = getattr(sys, "_is_gil_enabled", None)
             if modes is None or (has_lock is not None and not has_lock()):
-                return lambda *call: False
-            return make_attention_marker((torch.Tensor, modes, is_traced, known))
+                return call_and_mark
+            return make_attention_marker((original, torch.Tensor, modes, is_traced, report_if_untraced))
 
-        mark = make_mark()
+        marked = make_marked()
 
         def scaled_dot_product_attention(*args, **kwargs):
             if compiling():
                 return original(*args, **kwargs)
-            start = clock()
-            result = original(*args, **kwargs)
-            try:
-                if not mark(start, result, args, kwargs):
-                    end = clock()
-                    if is_traced() is None:
-                        unseen(report, start, end, args, kwargs, result)
-            except Exception:
-                pass
-            return result
+            return marked(*args, **kwargs)
 
         # torch.jit knows functions of C++ by their identity; any other it compiles from its source.
         builtins = modules["torch.jit._builtins"]

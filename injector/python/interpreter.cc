@@ -27,9 +27,10 @@ std::optional<Interpreter> FindInterpreter() {
       TRACEINJECT_FIND(PyObject_Type) && TRACEINJECT_FIND(PyObject_IsTrue) &&
       TRACEINJECT_FIND(PyUnicode_AsUTF8) && TRACEINJECT_FIND(PyUnicode_InternFromString) &&
       TRACEINJECT_FIND(PyTuple_Size) && TRACEINJECT_FIND(PyTuple_GetItem) &&
-      TRACEINJECT_FIND(PyTuple_Pack) && TRACEINJECT_FIND(PyEval_GetBuiltins) &&
+      TRACEINJECT_FIND(PyCapsule_GetPointer) && TRACEINJECT_FIND(PyEval_GetBuiltins) &&
       TRACEINJECT_FIND(Py_CompileString) && TRACEINJECT_FIND(PyEval_EvalCode) &&
-      TRACEINJECT_FIND(PyObject_CallObject) && TRACEINJECT_FIND(PyObject_CallFunctionObjArgs) &&
+      TRACEINJECT_FIND(PyObject_CallObject) && TRACEINJECT_FIND(PyObject_Call) &&
+      TRACEINJECT_FIND(PyObject_CallFunctionObjArgs) &&
       TRACEINJECT_FIND(PyObject_CallMethodObjArgs) && TRACEINJECT_FIND(PyCFunction_NewEx) &&
       TRACEINJECT_FIND(PyLong_AsLong) && TRACEINJECT_FIND(PyLong_AsLongLong) &&
       TRACEINJECT_FIND(PyLong_FromLong) && TRACEINJECT_FIND(Py_IncRef) &&

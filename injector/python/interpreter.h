@@ -32,14 +32,15 @@ struct Interpreter {
   PyObject* (*PyUnicode_InternFromString)(const char* text);
   std::ptrdiff_t (*PyTuple_Size)(PyObject* tuple);
   PyObject* (*PyTuple_GetItem)(PyObject* tuple, std::ptrdiff_t index);  // borrowed
-  PyObject* (*PyTuple_Pack)(std::ptrdiff_t count, ...);
-  PyObject* (*PyEval_GetBuiltins)();  // borrowed
+  PyObject* (*PyEval_GetBuiltins)();                                    // borrowed
   PyObject* (*Py_CompileString)(const char* source, const char* name, int start);
   PyObject* (*PyEval_EvalCode)(PyObject* code, PyObject* globals, PyObject* locals);
   PyObject* (*PyObject_CallObject)(PyObject* callable, PyObject* arguments);
+  PyObject* (*PyObject_Call)(PyObject* callable, PyObject* args, PyObject* kwargs);
   // The arguments end with a null pointer.
   PyObject* (*PyObject_CallFunctionObjArgs)(PyObject* callable, ...);
   PyObject* (*PyObject_CallMethodObjArgs)(PyObject* object, PyObject* name, ...);
+  void* (*PyCapsule_GetPointer)(PyObject* capsule, const char* name);
   PyObject* (*PyCFunction_NewEx)(void* definition, PyObject* self, PyObject* module);
   long (*PyLong_AsLong)(PyObject* number);
   long long (*PyLong_AsLongLong)(PyObject* number);

@@ -94,9 +94,11 @@ std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std:
                                  head_size, value_head_size, type, causal});
 }
 
+bool WantsAttention() { return Recording() && Delivers(Source::kProgram); }
+
 void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
                      std::int64_t direction, std::int64_t gradient) {
-  if (!Recording() || !Delivers(Source::kProgram)) return;
+  if (!WantsAttention()) return;
   const std::int64_t values[] = {number, direction, gradient};
   Count(Emit(EventType::kAttention, start_ns, end_ns, values, std::size(values)),
         Health::kAttentionSeen, Health::kAttentionDropped);

@@ -38,6 +38,9 @@ std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std:
                                   std::int64_t value_head_size, std::int64_t type,
                                   std::int64_t causal);
 
+// Whether a call now would be recorded.
+bool WantsAttention();
+
 // `direction`, `gradient` as in attention; `gradient` -1: unknown.
 void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
                      std::int64_t direction, std::int64_t gradient);

@@ -126,6 +126,7 @@ class PythonSide(Program):
         (1, 3, 8, 8, 128, 128, 64, 64, 0, 0, "forward", 1, 0),
         (1, 5, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
         (1, None, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
+        (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
         (1, 7, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0)]
 
     def test_attention(self):
@@ -133,7 +134,7 @@ class PythonSide(Program):
         self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
         first, again = measured["wrapped_asked"]
         self.assertGreater(first, 4)
-        self.assertEqual(again, 4, "in Python only those that are no plain case: no flag, no plain tensor, a mode, a wrapper")
+        self.assertEqual(again, 5, "in Python only those that are no plain case: no flag, no plain tensor, many dimensions, a mode, a wrapper")
         self.assertEqual(recording.rows("SELECT flops FROM attentions ORDER BY start_ns LIMIT 1"), [(4 * 2 * 8 * 128 * 128 * 64,)])
         self.assertEqual(recording.rows("SELECT count(*) FROM attention_shape"), [(8,)])
         forward = recording.rows("SELECT start_ns, dur_ns FROM attentions WHERE direction = 'forward' ORDER BY start_ns")
@@ -149,6 +150,15 @@ class PythonSide(Program):
         measured, recording = self.record("--scene", "attention", env={"STAND_IN_TORCH_CPU": str(STAND_IN_TORCH_CPU)})
         self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
         self.assertEqual(measured["addresses_asked"], 2)
+        self.assertEqual(measured["asked_in_mode"], measured["asked_by_torch"])
+
+    def test_attention_by_the_table_for_other_libraries(self):
+        measured, recording = self.record("--scene", "attention", env={"STAND_IN_TORCH_CPU": str(STAND_IN_TORCH_CPU), "STAND_IN_DLPACK": "1"})
+        self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
+        # Four a call that is marked in C. Of the others: two with six dimensions, of which the first ends it, and one each that is not on
+        # the GPU, has no memory, or is nested.
+        self.assertEqual(measured["views"], 2 * (5 * 4 + 2 + 3))
+        self.assertEqual(measured["addresses_asked"], 0)
         self.assertEqual(measured["asked_in_mode"], measured["asked_by_torch"])
 
     def test_attention_looks_as_before(self):

@@ -137,7 +137,7 @@ def scene_attention(options, torch):
     return {**measured, "names": [attention.__name__, attention.__module__, attention.__doc__],
             "pickled": pickle.loads(pickle.dumps(attention)) is attention, "builtin": torch.jit._builtins._find_builtin(attention),
             "asked_by_torch": 4, "first": first, "wrapped_asked": [asked, torch._C.wrapped_asked - asked],
-            "addresses_asked": torch._C.addresses_asked}
+            "addresses_asked": torch._C.addresses_asked, "views": torch._dlpack.views}
 
 
 def attention_calls(torch):
@@ -160,6 +160,7 @@ def attention_calls(torch):
     functional.grad_enabled = False
     call((5, 8, 128, 64))
     call((6, 1, 8, 128, 64), key=(1, 1, 8, 128, 64))  # repeated along the batch
+    call((2, 1, 1, 8, 128, 64))  # more dimensions than are the rule
     seen = []
     torch._C.function_modes.append(seen)
     torch._C.tell_library()

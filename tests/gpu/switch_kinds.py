@@ -53,14 +53,20 @@ def allowed_calls():
             for domain in ("runtime", "driver")}
 
 
+def load_cupti():
+    """The library that this process is recorded with."""
+    program = pathlib.Path(sys.modules["__main__"].__file__).name
+    maps = pathlib.Path("/proc/self/maps").read_text()
+    if "libtraceinject.so" not in maps:
+        sys.exit(f"{program}: start it with LD_PRELOAD=libtraceinject.so: nothing is recorded")
+    if os.environ.get("TRACEINJECT_MEMSETS") != "all":
+        sys.exit(f"{program}: start it with TRACEINJECT_MEMSETS=all: else the library turns kinds off, too")
+    return ctypes.CDLL(re.search(r"\S*/libcupti\.so\S*", maps).group())
+
+
 class Switch:
     def __init__(self):
-        maps = pathlib.Path("/proc/self/maps").read_text()
-        if "libtraceinject.so" not in maps:
-            sys.exit("switch_kinds.py: start it with LD_PRELOAD=libtraceinject.so: nothing is recorded")
-        if os.environ.get("TRACEINJECT_MEMSETS") != "all":
-            sys.exit("switch_kinds.py: start it with TRACEINJECT_MEMSETS=all: else the library turns kinds off, too")
-        self.cupti = ctypes.CDLL(re.search(r"\S*/libcupti\.so\S*", maps).group())
+        self.cupti = load_cupti()
         self.calls = allowed_calls()
         self.sources = switch_sources.Switch()
         self.on = SETTINGS["default+memset"]

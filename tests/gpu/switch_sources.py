@@ -69,8 +69,11 @@ class Switch:
         self.original = getattr(self.hooked, "__wrapped__", self.hooked)
 
     def to(self, setting):
-        self.set.value = SETTINGS[setting]
-        self.functions.scaled_dot_product_attention = self.hooked if setting in WITH_ATTENTION else self.original
+        self.use(SETTINGS[setting], setting in WITH_ATTENTION)
+
+    def use(self, sources, attention):
+        self.set.value = sources
+        self.functions.scaled_dot_product_attention = self.hooked if attention else self.original
 
 
 def main():

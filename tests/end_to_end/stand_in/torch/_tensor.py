@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
+import os
+
 import torch._C
+import torch._dlpack
 
 float32, float16, bfloat16 = "float32", "float16", "bfloat16"
 
@@ -24,6 +27,10 @@ class Tensor:
 
     def dim(self):
         return len(self.shape)
+
+
+if "STAND_IN_DLPACK" in os.environ:
+    Tensor.__dlpack_c_exchange_api__ = torch._dlpack.capsule_of(torch._C.library)
 
 
 class Parameter(Tensor):
