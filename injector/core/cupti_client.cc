@@ -43,6 +43,12 @@ bool CuptiClient::Begin(bool recording, std::string* why) {
 
 bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
 
+bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
+
+bool CuptiClient::Flush(bool everything) {
+  return (!everything && Rests()) || activity_.Flush(everything);
+}
+
 bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
 
 bool CuptiClient::Open() {
@@ -146,7 +152,7 @@ bool CuptiClient::ComeBackAfterProfiler() {
 }
 
 void CuptiClient::BeginFlush(bool probing) {
-  unseen_client_.Begin(NowNs(), probing && IsRecording());
+  unseen_client_.Begin(NowNs(), probing && IsRecording() && !Rests());
 }
 
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {

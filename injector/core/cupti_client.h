@@ -59,6 +59,8 @@ class CuptiClient {
   void Close();
   // Before a flush; `probing`: of a recording that has a file.
   void BeginFlush(bool probing);
+  // Activity::Flush(), unless it had better wait (SharedSession::Rests).
+  bool Flush(bool everything);
   // Nothing is recorded any more.
   void Stop() { activity_.Stop(); }
   // After that: leaves CUPTI where the options ask for it, and nobody else uses it.
@@ -67,6 +69,7 @@ class CuptiClient {
  private:
   // In a window, and no profiler has the room that it asked for.
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
+  bool Rests() const;
   void BringTheirsBack();
   bool Leave();
   bool ComeBack();

@@ -250,7 +250,7 @@ void Writer::Flush(bool everything) {
 
 bool Writer::FlushCupti(bool everything) {
   in_cupti_.store(true, std::memory_order_relaxed);
-  const bool flushed = cupti_client_.activity().Flush(everything);
+  const bool flushed = cupti_client_.Flush(everything);
   in_cupti_.store(false, std::memory_order_relaxed);
   return flushed;
 }

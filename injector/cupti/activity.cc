@@ -69,7 +69,7 @@ void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
   if (g_shared_session.BuffersAreTheirs()) {
     *buffer = nullptr;
     g_shared_session.request()(buffer, size, max_records);
-    if (*buffer != nullptr) return;
+    if (*buffer != nullptr) return g_shared_session.LentByThem();
   }
   LendOurs(buffer, size, max_records);
 }
@@ -171,8 +171,7 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     const std::size_t kept =
         Divide(g_shared_session, buffer, valid_bytes,
                [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
-    if (const auto complete = g_shared_session.complete())
-      complete(context, stream, buffer, size, kept);
+    g_shared_session.HandOver({context, stream, buffer, size, kept});
     return;
   }
   g_counters.Add(Health::kBuffersCompleted);
@@ -297,9 +296,8 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 bool Activity::Flush(bool everything) {
   if (!g_shared_session.there()) return true;
   const FlushTurn turn;
-  return CuptiSucceeded(
-      "cuptiActivityFlushAll",
-      cupti_->ActivityFlushAll(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
+  return CuptiSucceeded("cuptiActivityFlushAll",
+                        g_shared_session.Flush(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
 void Activity::LeaveMemsetsOut() {

@@ -28,10 +28,7 @@ CUpti_ActivityKind TwinOf(CUpti_ActivityKind kind) {
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
 
-void Clear(WantedRecords* wanted) {
-  for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind)
-    wanted->SetKind(static_cast<CUpti_ActivityKind>(kind), false);
-}
+const WantedRecords kNothing;
 
 }  // namespace
 
@@ -125,13 +122,39 @@ void SharedSession::Register(CUpti_BuffersCallbackRequestFunc on_requested,
 
 void SharedSession::Begin() {
   delivered_.CopyFrom(wanted_[kTheirs]);
-  buffers_are_theirs_.store(true, std::memory_order_release);
+  SetBuffersAreTheirs(true);
   BringBack();
   g_counters.Add(Health::kOtherClientSessions);
 }
 
 // Those of its buffers that are filled now come back by the flush with which it ends.
-void SharedSession::End() { buffers_are_theirs_.store(false, std::memory_order_release); }
+void SharedSession::End() { SetBuffersAreTheirs(false); }
+
+void SharedSession::SetBuffersAreTheirs(bool on) {
+  changed_ns_.store(ReadClockNs(CLOCK_MONOTONIC), std::memory_order_relaxed);
+  buffers_are_theirs_.store(on, std::memory_order_release);
+}
+
+void SharedSession::HandOver(const TheirBuffers::Completed& completed) {
+  if (!their_buffers_.CameBack(completed)) return;
+  if (const auto tell = complete())
+    tell(completed.context, completed.stream, completed.buffer, completed.size,
+         completed.valid_bytes);
+}
+
+void SharedSession::HandOverKept() {
+  const auto kept = their_buffers_.TakeKept();
+  if (!kept) return;
+  if (const auto tell = complete())
+    tell(kept->context, kept->stream, kept->buffer, kept->size, kept->valid_bytes);
+}
+
+CUptiResult SharedSession::Flush(std::uint32_t flags) {
+  their_buffers_.SetOurFlush(true);
+  const CUptiResult result = cupti()->ActivityFlushAll(flags);
+  their_buffers_.SetOurFlush(false);
+  return result;
+}
 
 void SharedSession::SetOwnThread() {
   const auto id = cupti()->SetThreadIdType != nullptr ? static_cast<std::uint64_t>(gettid())
@@ -145,15 +168,15 @@ bool SharedSession::IsOwnCall(const CUpti_Activity* record) const {
              own_thread_.load(std::memory_order_relaxed);
 }
 
-void SharedSession::BringBack() const {
+void SharedSession::BringBack() {
   const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + kLongestWaitNs;
   do {
-    cupti()->ActivityFlushAll(0);
+    Flush(0);
     if (!HasLent()) return;
     const timespec pause{0, kPauseNs};
     nanosleep(&pause, nullptr);
   } while (ReadClockNs(CLOCK_MONOTONIC) < until_ns);
-  cupti()->ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  Flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 }
 
 CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
@@ -196,7 +219,8 @@ CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t c
   if (domain == CudaDomain::kRuntime && on) NoteHarm();
   wanted_[side].SetCall(domain, cbid, on);
   if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
-  return SwitchCall(domain, cbid, on || wanted_[1 - side].HasCall(domain, cbid));
+  if (wanted_[1 - side].HasCall(domain, cbid)) return CUPTI_SUCCESS;  // it is on, and stays so
+  return SwitchCall(domain, cbid, on);
 }
 
 CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const {
@@ -208,8 +232,9 @@ CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, boo
 void SharedSession::TakenAway() {
   End();
   busy_.store(false, std::memory_order_relaxed);
-  for (WantedRecords& wanted : wanted_) Clear(&wanted);
+  for (WantedRecords& wanted : wanted_) wanted.CopyFrom(kNothing);
   lent_.store(0, std::memory_order_relaxed);
+  their_buffers_.Forget();
   g_record_clocks.Use(nullptr);
   taken_away_count_.fetch_add(1, std::memory_order_acq_rel);
 }

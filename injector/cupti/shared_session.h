@@ -23,6 +23,7 @@
 #include <cstdint>
 
 #include "injector/cupti/library.h"
+#include "injector/cupti/their_buffers.h"
 #include "injector/cupti/wanted_records.h"
 
 namespace traceinject {
@@ -60,9 +61,10 @@ class SharedSession {
   }
   // Another client comes: we are there again if we had left. Holds FlushTurn.
   void Return();
-  // Whether a client that is seen is in a session, or about to be.
+  // Whether a client that is seen is in a session, is about to be, or waits for what it brought.
   bool IsUsedByThem() const {
-    return subscribed() || busy_.load(std::memory_order_relaxed) || wanted_[kTheirs].HasAnyKind();
+    return subscribed() || busy_.load(std::memory_order_relaxed) || wanted_[kTheirs].HasAnyKind() ||
+           their_buffers_.AreOut();
   }
   // It began to set a session up; the session ends with its last kind.
   void SetBusy() { busy_.store(true, std::memory_order_relaxed); }
@@ -83,9 +85,11 @@ class SharedSession {
   void Lent() { lent_.fetch_add(1, std::memory_order_relaxed); }
   void CameBack() { lent_.fetch_sub(1, std::memory_order_relaxed); }
   bool HasLent() const { return lent_.load(std::memory_order_relaxed) != 0; }
+  // A call of CUPTI's that is no other client's. Holds FlushTurn.
+  CUptiResult Flush(std::uint32_t flags);
   // All of them come back. Work that is not done yet is waited for, a second at most: a flush that
   // does not wait takes its records away for good. Holds FlushTurn.
-  void BringBack() const;
+  void BringBack();
 
   // The other client's buffer callbacks, before or after it enables kinds. Holds FlushTurn.
   void Register(CUpti_BuffersCallbackRequestFunc on_requested,
@@ -98,6 +102,20 @@ class SharedSession {
   }
   // Whether buffers are asked of the other client.
   bool BuffersAreTheirs() const { return buffers_are_theirs_.load(std::memory_order_acquire); }
+
+  // Of the other client's buffers. With a null `complete()` nobody is told.
+  void LentByThem() { their_buffers_.Lent(); }
+  void HandOver(const TheirBuffers::Completed& completed);
+  // Before a flush of the other client's: what a flush of ours had brought back.
+  void HandOverKept();
+  // Whether a flush that is not needed now had better wait: a session of the other client's goes as
+  // it would without us, and nothing comes back before it asks. At its beginning and end only, so
+  // that what a crash may cost us is limited. `now_ns`: monotonic.
+  bool Rests(std::int64_t now_ns) const {
+    return their_buffers_.AreOut() &&
+           now_ns - changed_ns_.load(std::memory_order_relaxed) < kLongestRestNs;
+  }
+  static constexpr std::int64_t kLongestRestNs = 10'000'000'000;
 
   // When the process ends: the other client may be destroyed already, and is not called any more.
   void LeaveThem() {
@@ -129,6 +147,7 @@ class SharedSession {
   void NoteHarm() { harmed_by_finalize_.store(true, std::memory_order_relaxed); }
   void Begin();
   void End();
+  void SetBuffersAreTheirs(bool on);
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
   CUptiResult EnableInCupti(Side side, CUpti_ActivityKind kind) const;
   CUptiResult Disable(Side side, CUpti_ActivityKind kind);
@@ -149,6 +168,8 @@ class SharedSession {
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};
+  TheirBuffers their_buffers_;
+  std::atomic<std::int64_t> changed_ns_{0};  // when buffers_are_theirs_ did; monotonic
   std::atomic<int> lent_{0};
   std::atomic<std::uint32_t> own_thread_{0};  // as records tell
   std::atomic<bool> subscribed_{false};

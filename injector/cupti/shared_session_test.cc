@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "injector/core/clock.h"
+
 namespace traceinject {
 namespace {
 
@@ -44,6 +46,15 @@ CUptiResult CUPTIAPI Register(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCal
 }
 CUptiResult CUPTIAPI Finalize() { return g_finalize_answer; }
 CUptiResult CUPTIAPI FlushAll(std::uint32_t) { return CUPTI_SUCCESS; }
+int g_calls_switched = 0;
+CUptiResult CUPTIAPI SwitchCall(CUpti_CallbackId, std::uint8_t) {
+  ++g_calls_switched;
+  return CUPTI_SUCCESS;
+}
+std::uint8_t* g_handed_over = nullptr;
+void CUPTIAPI Take(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
+  g_handed_over = buffer;
+}
 void CUPTIAPI Request(std::uint8_t**, std::size_t*, std::size_t*) {}
 void CUPTIAPI Complete(CUcontext, std::uint32_t, std::uint8_t*, std::size_t, std::size_t) {}
 
@@ -58,6 +69,8 @@ class SharedSessionTest : public ::testing::Test {
     library_.ActivityEnable = Enable;
     library_.ActivityDisable = Disable;
     library_.ActivityRegisterCallbacks = Register;
+    library_.ActivityEnableRuntimeApi = SwitchCall;
+    library_.ActivityEnableDriverApi = SwitchCall;
     session_.Attach(&library_, nullptr, nullptr);
   }
   CUptiResult Set(SharedSession::Side side, CUpti_ActivityKind kind, bool on) {
@@ -146,6 +159,54 @@ TEST_F(SharedSessionTest, OursGoOnWhereKernelsOneAtATimeAreRefused) {
   Set(kOurs, kConcurrent, true);
   EXPECT_EQ(Set(kTheirs, kSerial, true), CUPTI_ERROR_NOT_COMPATIBLE);
   EXPECT_EQ(g_on, Kinds{kConcurrent});
+}
+
+TEST_F(SharedSessionTest, ACallThatTheOtherSideHasOnIsLeftAlone) {
+  Set(kTheirs, CUPTI_ACTIVITY_KIND_RUNTIME, true);
+  g_calls_switched = 0;
+  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
+  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, false);
+  EXPECT_EQ(g_calls_switched, 0);
+  session_.SetCall(kTheirs, CudaDomain::kRuntime, 31, false);
+  EXPECT_EQ(g_calls_switched, 1) << "nobody wants it any more";
+  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
+  EXPECT_EQ(g_calls_switched, 2);
+}
+
+TEST_F(SharedSessionTest, WhatWasTakenAwayIsTurnedOnAnew) {
+  Set(kTheirs, CUPTI_ACTIVITY_KIND_RUNTIME, true);
+  session_.SetCall(kTheirs, CudaDomain::kDriver, 307, true);
+  session_.Finalized(1);
+  g_calls_switched = 0;
+  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
+  session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
+  EXPECT_EQ(g_calls_switched, 2);
+}
+
+TEST_F(SharedSessionTest, OursStayOnWhenAKindOfCallsIsTurnedOff) {
+  session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
+  Set(kTheirs, CUPTI_ACTIVITY_KIND_DRIVER, true);
+  g_calls_switched = 0;
+  Set(kTheirs, CUPTI_ACTIVITY_KIND_DRIVER, false);
+  EXPECT_EQ(g_calls_switched, 1);
+}
+
+TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {
+  session_.Register(Request, Take);
+  Set(kTheirs, kCopies, true);
+  const std::int64_t begun_ns = ReadClockNs(CLOCK_MONOTONIC);
+  EXPECT_FALSE(session_.Rests(begun_ns)) << "it has lent none";
+  session_.LentByThem();
+  EXPECT_TRUE(session_.Rests(begun_ns));
+  EXPECT_FALSE(session_.Rests(begun_ns + SharedSession::kLongestRestNs)) << "a long session";
+  Set(kTheirs, kCopies, false);
+  EXPECT_TRUE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC))) << "its end";
+  EXPECT_TRUE(session_.IsUsedByThem());
+  std::uint8_t memory[8];
+  session_.HandOver({nullptr, 0, memory, 8, 8});
+  EXPECT_EQ(g_handed_over, memory);
+  EXPECT_FALSE(session_.Rests(ReadClockNs(CLOCK_MONOTONIC)));
+  EXPECT_FALSE(session_.IsUsedByThem());
 }
 
 TEST_F(SharedSessionTest, WhatWasOnIsOffOnceWeLeft) {

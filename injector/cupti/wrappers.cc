@@ -57,12 +57,13 @@ CUptiResult ChangeClock(CUptiResult (*change)(CUpti_TimestampCallbackFunc),
   const CUptiResult result = change(source);
   if (result == CUPTI_SUCCESS) g_record_clocks.Use(source);
   // What another thread began to fill meanwhile is of both clocks: as little as can be.
-  g_shared_session.cupti()->ActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+  g_shared_session.Flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   return result;
 }
 
 CUptiResult Finalize(CUptiResult (*finalize)()) {
   const FlushTurn turn(kLongestTurnNs);
+  g_shared_session.HandOverKept();
   const CUptiResult result = finalize();
   if (result == CUPTI_SUCCESS) {
     g_shared_session.Finalized(NowNs());
@@ -127,6 +128,7 @@ TRACEINJECT_CUPTI(cuptiActivityEnableDriverApi, (CUpti_CallbackId cbid, std::uin
 TRACEINJECT_CUPTI(cuptiActivityFlushAll, (std::uint32_t flag), (flag),
                   IsShared(function, &CuptiLibrary::ActivityFlushAll), {
                     const FlushTurn turn(kLongestTurnNs);
+                    g_shared_session.HandOverKept();
                     return function(flag);
                   })
 

@@ -94,6 +94,18 @@ class OtherClient(Program):
         # Made at the first flush, for the head of the file, and at each.
         self.check("--step-us", "30000", sessions="1-4,5-6,7-9", env={"TRACEINJECT_FLUSH_MS": "50"})
 
+    def test_flushes_of_ours_before_it_asks_for_its_records(self):
+        """PyTorch's does not ask where all of its buffers came back already: its trace would be empty."""
+        self.check(env={"FAKE_PROFILER_PAUSE_MS": "300", "TRACEINJECT_FLUSH_MS": "50"})
+
+    def test_windows_that_end_before_it_asks_for_its_records(self):
+        log = self.folder / "library.log"
+        how = {"sessions": "2-3,5-5", "env": {"FAKE_PROFILER_PAUSE_MS": "2100", "TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_LOG": str(log)}}
+        _, alone = self.profile(preload=False, **how)
+        _, together = self.profile(preload=True, **how)
+        self.assertEqual(together.sessions, alone.sessions)
+        self.assertGreaterEqual(log.read_text().count("window closed"), 2, "in the pauses")
+
     def test_every_version_of_cupti(self):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):

@@ -4,12 +4,14 @@
 // it writes out, a line a record.
 #include <cupti.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "tests/fake_gpu/clock.h"
 
@@ -116,6 +118,36 @@ void Write(std::FILE* file, const CUpti_Activity* record) {
   std::fputs("}\n", file);
 }
 
+// As PyTorch's, it looks for records only while CUPTI has a buffer. False: it does not.
+bool Flush() {
+  Client& client = TheClient();
+  {
+    const std::lock_guard lock(client.mutex);
+    if (client.lent.empty()) return false;
+  }
+  Check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
+  std::size_t size = 1;
+  std::uint8_t off = 0;
+  Check(cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &off),
+        "cuptiActivitySetAttribute");
+  return true;
+}
+
+void WriteReady(const char* path) {
+  Client& client = TheClient();
+  std::FILE* file = std::fopen(path, "a");
+  std::fputs("{\"kind\": \"session\"}\n", file);
+  const std::lock_guard lock(client.mutex);
+  for (const auto& [buffer, valid_bytes] : client.ready) {
+    CUpti_Activity* record = nullptr;
+    while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
+      Write(file, record);
+    std::free(buffer);
+  }
+  client.ready.clear();
+  std::fclose(file);
+}
+
 }  // namespace
 
 EXPORT void profiler_start() {
@@ -138,27 +170,15 @@ EXPORT void profiler_start() {
 #endif
 }
 
-// Appends what came to the file at `path`.
+// Appends what the session brought to the file at `path`.
 EXPORT void profiler_stop(const char* path, bool finalize) {
   Client& client = TheClient();
   for (const CUpti_ActivityKind kind : kGpuKinds)
     Check(cuptiActivityDisable(kind), "cuptiActivityDisable");
-  Check(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), "cuptiActivityFlushAll");
-  std::size_t size = 1;
-  std::uint8_t off = 0;
-  Check(cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, &size, &off),
-        "cuptiActivitySetAttribute");
-  std::FILE* file = std::fopen(path, "a");
-  std::fputs("{\"kind\": \"session\"}\n", file);
-  const std::lock_guard lock(client.mutex);
-  for (const auto& [buffer, valid_bytes] : client.ready) {
-    CUpti_Activity* record = nullptr;
-    while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
-      Write(file, record);
-    std::free(buffer);
-  }
-  client.ready.clear();
-  std::fclose(file);
+  // FAKE_PROFILER_PAUSE_MS: so long it does nothing before it asks for its records.
+  if (const char* pause_ms = std::getenv("FAKE_PROFILER_PAUSE_MS"))
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(pause_ms)));
+  if (Flush()) WriteReady(path);
   if (!finalize) return;
   if (client.subscriber != nullptr) Check(cuptiUnsubscribe(client.subscriber), "cuptiUnsubscribe");
   client.subscriber = nullptr;

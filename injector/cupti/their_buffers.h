@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activity buffers that another client of CUPTI lent (shared_session.h). To it a flush of ours
+// is one that nobody asked for. PyTorch's profiler asks for its records at the end of a session
+// only if CUPTI has a buffer of it still (CuptiActivityApi::activityBuffers), which without us is
+// always so: where ours brought all of them back, its trace was empty. So the last one that a flush
+// of ours brings back is kept until the client flushes itself.
+//
+// Called where buffers are asked for and come back: takes no lock, does not allocate.
+#pragma once
+
+#include <cupti.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace traceinject {
+
+class TheirBuffers {
+ public:
+  // What its callback is to be given.
+  struct Completed {
+    CUcontext context = nullptr;
+    std::uint32_t stream = 0;
+    std::uint8_t* buffer = nullptr;
+    std::size_t size = 0, valid_bytes = 0;
+  };
+
+  void Lent() { out_.fetch_add(1, std::memory_order_acq_rel); }
+  // Whether the client waits for any.
+  bool AreOut() const { return out_.load(std::memory_order_acquire) > 0; }
+
+  // False: it is kept, and not to be handed over now.
+  bool CameBack(const Completed& completed) {
+    if (our_flush_.load(std::memory_order_acquire) && out_.load(std::memory_order_acquire) == 1) {
+      kept_ = completed;  // there is no other: that would be out, too
+      has_kept_.store(true, std::memory_order_release);
+      return false;
+    }
+    CountOff();
+    return true;
+  }
+  // To be handed over, before a flush of the client's.
+  std::optional<Completed> TakeKept() {
+    if (!has_kept_.exchange(false, std::memory_order_acq_rel)) return std::nullopt;
+    CountOff();
+    return kept_;
+  }
+  // Those that did not come back do not come any more.
+  void Forget() {
+    has_kept_.store(false, std::memory_order_release);
+    out_.store(0, std::memory_order_release);
+  }
+
+  // Around a flush of ours.
+  void SetOurFlush(bool on) { our_flush_.store(on, std::memory_order_release); }
+
+ private:
+  void CountOff() {
+    int out = out_.load(std::memory_order_relaxed);
+    while (out > 0 && !out_.compare_exchange_weak(out, out - 1, std::memory_order_acq_rel)) {
+    }
+  }
+
+  std::atomic<int> out_{0};  // the one that is kept included
+  std::atomic<bool> our_flush_{false};
+  std::atomic<bool> has_kept_{false};
+  Completed kept_;
+};
+
+}  // namespace traceinject

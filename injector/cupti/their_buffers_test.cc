@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/their_buffers.h"
+
+#include <gtest/gtest.h>
+
+namespace traceinject {
+namespace {
+
+std::uint8_t g_memory[3];
+
+TheirBuffers::Completed Buffer(int index) { return {nullptr, 0, g_memory + index, 8, 4}; }
+
+TEST(TheirBuffers, OneThatComesBackByItselfIsHandedOver) {
+  TheirBuffers buffers;
+  EXPECT_FALSE(buffers.AreOut());
+  buffers.Lent();
+  EXPECT_TRUE(buffers.AreOut());
+  EXPECT_TRUE(buffers.CameBack(Buffer(0)));
+  EXPECT_FALSE(buffers.AreOut());
+  EXPECT_FALSE(buffers.TakeKept());
+}
+
+TEST(TheirBuffers, OfThoseThatAFlushOfOursBringsBackTheLastIsKept) {
+  TheirBuffers buffers;
+  buffers.Lent();
+  buffers.Lent();
+  buffers.SetOurFlush(true);
+  EXPECT_TRUE(buffers.CameBack(Buffer(0)));
+  EXPECT_FALSE(buffers.CameBack(Buffer(1)));
+  buffers.SetOurFlush(false);
+  EXPECT_TRUE(buffers.AreOut()) << "the client waits for it";
+  const auto kept = buffers.TakeKept();
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->buffer, g_memory + 1);
+  EXPECT_EQ(kept->valid_bytes, 4U);
+  EXPECT_FALSE(buffers.AreOut());
+  EXPECT_FALSE(buffers.TakeKept());
+}
+
+TEST(TheirBuffers, BesideTheOneThatIsKeptAllOthersAreHandedOver) {
+  TheirBuffers buffers;
+  buffers.SetOurFlush(true);
+  buffers.Lent();
+  EXPECT_FALSE(buffers.CameBack(Buffer(0)));
+  buffers.Lent();
+  EXPECT_TRUE(buffers.CameBack(Buffer(1)));
+  EXPECT_EQ(buffers.TakeKept()->buffer, g_memory);
+}
+
+TEST(TheirBuffers, WhatIsGoneIsNotWaitedFor) {
+  TheirBuffers buffers;
+  buffers.Lent();
+  buffers.Lent();
+  buffers.SetOurFlush(true);
+  EXPECT_TRUE(buffers.CameBack(Buffer(0)));
+  EXPECT_FALSE(buffers.CameBack(Buffer(1)));
+  buffers.Forget();
+  EXPECT_FALSE(buffers.AreOut());
+  EXPECT_FALSE(buffers.TakeKept());
+  EXPECT_TRUE(buffers.CameBack(Buffer(2))) << "one that comes late all the same";
+  buffers.Lent();
+  EXPECT_TRUE(buffers.AreOut()) << "it was not counted off";
+}
+
+}  // namespace
+}  // namespace traceinject
