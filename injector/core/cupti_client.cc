@@ -172,7 +172,9 @@ bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool force
 void CuptiClient::LookAtMemsets(MemsetLimit::Seen so_far) {
   // What blocks of steps are compared for stays the same in all of them.
   const bool may_leave_out = !options_->all_memsets && options_->ab_steps == 0;
-  if (!may_leave_out || memsets_left_out_ ||
+  // To turn a kind off is nothing to do beside a session of another client's.
+  const bool beside_theirs = g_shared_session.wanted(SharedSession::kTheirs).HasAnyKind();
+  if (!may_leave_out || memsets_left_out_ || beside_theirs ||
       !memset_limit_.Look(ReadClockNs(CLOCK_MONOTONIC), IsRecording(), so_far))
     return;
   activity_.LeaveMemsetsOut();

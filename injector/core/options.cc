@@ -214,7 +214,7 @@ constexpr OptionRow kOptions[] = {
      Stall},
     {{"TRACEINJECT_FLUSH_MS", "750",
       "how often what is complete is written and committed; what a killed process loses is at most "
-      "about twice this"},
+      "about twice this, and in a session of torch.profiler up to ten seconds"},
      "milliseconds from 50 to 3600000",
      Integer<&Options::flush_ms, 50, 3'600'000>},
     {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},

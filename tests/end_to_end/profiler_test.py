@@ -106,6 +106,17 @@ class OtherClient(Program):
         self.assertEqual(together.sessions, alone.sessions)
         self.assertGreaterEqual(log.read_text().count("window closed"), 2, "in the pauses")
 
+    def test_windows_that_begin_and_end_while_it_records(self):
+        log = self.folder / "library.log"
+        how = {"sessions": "3-24,26-50", "env": {"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_LOG": str(log)}}
+        _, alone = self.profile("--steps", "52", "--step-us", "100000", preload=False, **how)
+        traced, together = self.profile("--steps", "52", "--step-us", "100000", preload=True, **how)
+        self.assertEqual(together.sessions, alone.sessions)
+        self.assertGreaterEqual(log.read_text().count("window opened"), 2)
+        recording, true = self.open(), {told_by_cupti(kernel).correlation: kernel for kernel in self.truth(traced).kernels()}
+        self.assertGreater(len(recording.kernels()), len(true) / 4)
+        self.assertLess(len(recording.kernels()), len(true))
+
     def test_every_version_of_cupti(self):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):

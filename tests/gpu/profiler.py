@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """torch.profiler in a recorded process: what it exports is what it exports without us, and we record everything before, during and after.
 
-The program trains a few steps, then profiles three of them again and again, with steps in between that nobody profiles.
+The program trains a few steps, then profiles three of them again and again, with steps in between that nobody profiles; in `often`
+single ones, sixty times, while the library flushes twenty times a second: at the end of a session that must take nothing from it. In
+`windows` recording begins and ends in the middle of its sessions.
 
     profiler.py check --library libtraceinject.so --out OUT
-    profiler.py run NAME RESULT.json           (the program: cuda, cpu_cuda, schedule, teardown)
+    profiler.py run NAME RESULT.json           (the program: cuda, cpu_cuda, schedule, often, windows, teardown)
 """
 
 import collections
@@ -22,8 +24,11 @@ from run_db import demangle
 
 HERE = pathlib.Path(__file__).resolve().parent
 WORKLOADS = HERE.parents[1] / "samples" / "workloads"
-PROGRAMS = ("cuda", "cpu_cuda", "schedule", "teardown")
-CYCLES, PROFILED, BETWEEN, WARM_UP = 10, 3, 2, 5
+PROGRAMS = ("cuda", "cpu_cuda", "schedule", "often", "windows", "teardown")
+CYCLES = {"teardown": 3, "often": 60, "windows": 30}
+PROFILED = {"often": 1}
+SETTINGS = {"often": {"TRACEINJECT_FLUSH_MS": "50"}, "windows": {"TRACEINJECT_WINDOW": "every:7:3"}}  # of the library
+SOME_CYCLES, SOME_PROFILED, BETWEEN, WARM_UP = 10, 3, 2, 5
 NEAR_NS = 2_000
 # How often its own buffers are asked for and flushed differs from run to run without us, too.
 UNEQUAL = ("overhead",)
@@ -55,7 +60,7 @@ def run(name, result):
     sys.argv = ["transformer.py", "--preset", "compute", "--steps", "200", "--workers", "0"]
     trainer = transformer.Trainer(transformer.parse_options())
     activities = [ProfilerActivity.CUDA] if name == "cuda" else [ProfilerActivity.CPU, ProfilerActivity.CUDA]
-    cycles = 3 if name == "teardown" else CYCLES
+    cycles, profiled = CYCLES.get(name, SOME_CYCLES), PROFILED.get(name, SOME_PROFILED)
     paths, steps, began = [], 0, time.perf_counter()
 
     def train(count):
@@ -69,15 +74,15 @@ def run(name, result):
     for cycle in range(cycles):
         paths.append(f"{folder}/{cycle}.json")
         if name == "schedule":
-            with profile(activities=activities, schedule=schedule(wait=1, warmup=1, active=PROFILED),
+            with profile(activities=activities, schedule=schedule(wait=1, warmup=1, active=profiled),
                          on_trace_ready=lambda p: p.export_chrome_trace(paths[-1])) as profiler:
-                for _ in range(2 + PROFILED):
+                for _ in range(2 + profiled):
                     train(1)
                     trainer.synchronise()  # else the work of a step before it began is in the trace, more or less of it
                     profiler.step()
         else:
             with profile(activities=activities) as profiler:
-                train(PROFILED)
+                train(profiled)
             profiler.export_chrome_trace(paths[-1])
         train(BETWEEN)
         trainer.synchronise()
@@ -123,6 +128,7 @@ class Check:
             environment.update(TEARDOWN_CUPTI="1")
         if traced:
             environment.update(LD_PRELOAD=str(self.library), TRACEINJECT_OUTPUT=str(database))
+            environment.update(SETTINGS.get(name, {}))
         ended = subprocess.run([sys.executable, __file__, "run", name, str(result)], env=environment, capture_output=True, text=True,
                                timeout=150)
         (self.out / f"{label}.log").write_text(ended.stdout + ended.stderr)
@@ -137,7 +143,12 @@ class Check:
         judge.add("output", self.words(plain_ended) == self.words(traced_ended), f"{len(self.words(traced_ended))} lines, the same without us"
                   if self.words(plain_ended) == self.words(traced_ended) else f"{self.words(traced_ended)[:5]}, without us {self.words(plain_ended)[:5]}")
         self.compare_counts(judge, plain, traced)
-        self.compare_kernels(judge, traced, Recording(self.out / f"{name}.db"), name == "teardown")
+        recording = Recording(self.out / f"{name}.db")
+        if name == "windows":
+            windows = recording.rows("SELECT count(*) FROM capture_gap WHERE reason = 'window'")[0][0]
+            judge.add("windows ended", windows >= CYCLES[name] / 2, f"{windows} times")
+        else:
+            self.compare_kernels(judge, traced, recording, name)
         judge.add("same result", plain["loss"] == traced["loss"], f"loss {traced['loss']}, {plain['loss']} without us")
         judge.note("time of all", f"{plain['seconds']:.1f} s without us, {traced['seconds']:.1f} s with us")
 
@@ -161,7 +172,7 @@ class Check:
             if any(more.values()):
                 judge.note("calls", f"cycle {number}, with us more of: { {name: count for name, count in more.items() if count} }")
 
-    def compare_kernels(self, judge, traced, recording, takes_away):
+    def compare_kernels(self, judge, traced, recording, name_of_program):
         recorded = recording.kernels()
         seen, missing, wrong_name, off = 0, 0, 0, []
         for cycle in traced["cycles"]:
@@ -177,13 +188,13 @@ class Check:
         judge.add("its kernels are recorded", missing == 0 and seen > 0, f"{seen} in its traces, {missing} of them not recorded, {wrong_name} with another name")
         if off:
             judge.add("times", off[-1] <= NEAR_NS, f"largest difference {off[-1]} ns, median {off[len(off) // 2]} ns (limit {NEAR_NS})")
-        a_step = {len(cycle["kernels"]) / PROFILED for cycle in traced["cycles"]}
+        a_step = {len(cycle["kernels"]) / PROFILED.get(name_of_program, SOME_PROFILED) for cycle in traced["cycles"]}
         expected = max(a_step) * traced["steps"]
         rows = sum(map(len, recorded.values()))
         gaps = [reason for reason, in recording.rows("SELECT reason FROM capture_gap")]
         lost_ns = recording.rows("SELECT ifnull(sum(dur), 0) FROM capture_gap")[0][0]
         # A client that takes CUPTI away takes from us what is launched until we are back.
-        judge.add("all steps are recorded", rows >= expected and set(gaps) <= ({"other_client"} if takes_away else set()),
+        judge.add("all steps are recorded", rows >= expected and set(gaps) <= ({"other_client"} if name_of_program == "teardown" else set()),
                   f"{rows} kernels recorded, {expected:.0f} of {traced['steps']} steps; {recording.count('kernel', 'dropped')} dropped; "
                   f"{len(gaps)} gaps of {lost_ns} ns")
         judge.note("sessions", f"{recording.count('other_client', 'sessions')} shared")

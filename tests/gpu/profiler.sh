@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # torch.profiler in a recorded process: it exports what it exports without us, and we record everything before, during and after. Ten
-# sessions each of CUDA only, CPU and CUDA, and with a schedule; and CUPTI torn down after each. About four minutes on one GPU.
+# sessions each of CUDA only, CPU and CUDA, and with a schedule; sixty short ones; thirty across the edges of windows; and CUPTI torn
+# down after each. About six minutes on one GPU.
 #
 # usage: profiler.sh OUT [--program NAME]...    writes OUT/results.json and the recordings; exit code 0: all checks passed
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
   [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
   exit 2
 fi
