@@ -28,7 +28,7 @@ CUpti_ActivityKind TwinOf(CUpti_ActivityKind kind) {
   return CUPTI_ACTIVITY_KIND_INVALID;
 }
 
-const WantedRecords kNothing;
+constinit const WantedRecords kNothing;
 
 }  // namespace
 

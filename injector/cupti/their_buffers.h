@@ -33,18 +33,16 @@ class TheirBuffers {
 
   // False: it is kept, and not to be handed over now.
   bool CameBack(const Completed& completed) {
-    if (our_flush_.load(std::memory_order_acquire) && out_.load(std::memory_order_acquire) == 1) {
-      kept_ = completed;  // there is no other: that would be out, too
-      has_kept_.store(true, std::memory_order_release);
-      return false;
-    }
-    CountOff();
-    return true;
+    if (CountOff(our_flush_.load(std::memory_order_acquire) ? 1 : 0)) return true;
+    if (!AreOut()) return true;  // it was not expected any more
+    kept_ = completed;           // no other is: that would be out, too
+    has_kept_.store(true, std::memory_order_release);
+    return false;
   }
   // To be handed over, before a flush of the client's.
   std::optional<Completed> TakeKept() {
     if (!has_kept_.exchange(false, std::memory_order_acq_rel)) return std::nullopt;
-    CountOff();
+    CountOff(0);
     return kept_;
   }
   // Those that did not come back do not come any more.
@@ -57,10 +55,13 @@ class TheirBuffers {
   void SetOurFlush(bool on) { our_flush_.store(on, std::memory_order_release); }
 
  private:
-  void CountOff() {
+  // False: no more than `least` are out. Several threads may bring some back at a time.
+  bool CountOff(int least) {
     int out = out_.load(std::memory_order_relaxed);
-    while (out > 0 && !out_.compare_exchange_weak(out, out - 1, std::memory_order_acq_rel)) {
+    while (out > least) {
+      if (out_.compare_exchange_weak(out, out - 1, std::memory_order_acq_rel)) return true;
     }
+    return false;
   }
 
   std::atomic<int> out_{0};  // the one that is kept included

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 namespace traceinject {
 namespace {
 
@@ -45,6 +49,22 @@ TEST(TheirBuffers, BesideTheOneThatIsKeptAllOthersAreHandedOver) {
   buffers.Lent();
   EXPECT_TRUE(buffers.CameBack(Buffer(1)));
   EXPECT_EQ(buffers.TakeKept()->buffer, g_memory);
+}
+
+TEST(TheirBuffers, OneIsKeptHoweverManyThreadsBringThemBack) {
+  constexpr int kThreads = 4;
+  for (int round = 0; round < 200; ++round) {
+    TheirBuffers buffers;
+    for (int i = 0; i < kThreads; ++i) buffers.Lent();
+    buffers.SetOurFlush(true);
+    std::atomic<int> handed_over{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i)
+      threads.emplace_back([&] { handed_over += buffers.CameBack(Buffer(0)) ? 1 : 0; });
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(handed_over, kThreads - 1);
+    ASSERT_TRUE(buffers.TakeKept());
+  }
 }
 
 TEST(TheirBuffers, WhatIsGoneIsNotWaitedFor) {

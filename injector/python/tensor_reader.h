@@ -20,6 +20,9 @@ struct TensorSizes {
 
 struct DlpackTensor;
 
+// The table also tells where a tensor's data is: one that is copied when it is written to
+// (torch._lazy_clone, which no public function of PyTorch's makes) is copied by that.
+//
 // With the GIL. No function leaves an exception.
 class TensorReader {
  public:
