@@ -116,9 +116,24 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kDriver, 777, "cuMemcpyBatchAsync", CallClass::kCopy},
 };
 
+// Never turned on by us, but where another client has them recorded they are told in place of the
+// driver's (buffer_sharing.h).
+inline constexpr AllowedCall kLaunchesInRuntime[] = {
+    {CudaDomain::kRuntime, 211, "cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 214, "cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 269, "cudaLaunchCooperativeKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 270, "cudaLaunchCooperativeKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 430, "cudaLaunchKernelExC", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 431, "cudaLaunchKernelExC", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 505, "cudaLaunchKernel", CallClass::kLaunch},
+    {CudaDomain::kRuntime, 506, "cudaLaunchKernel", CallClass::kLaunch},
+};
+
 // cuDeviceGetCount: recorded when we make it to find out whether records come to us
 // (unseen_client.h), never stored.
 inline constexpr std::uint32_t kProbeCall = 4;
+// cuLaunchKernel: recorded with all others that are launches.
+inline constexpr std::uint32_t kLaunchCall = 307;
 
 // Whether a driver call of this class may be inside a runtime call that is recorded as well.
 inline constexpr auto kRecordedInRuntime = [] {
@@ -133,11 +148,24 @@ constexpr bool IsRecordedInRuntime(CallClass call_class) {
   return kRecordedInRuntime[static_cast<std::size_t>(call_class)];
 }
 
+constexpr const AllowedCall* FindLaunchInRuntime(std::uint32_t cbid) {
+  for (const AllowedCall& call : kLaunchesInRuntime) {
+    if (call.cbid == cbid) return &call;
+  }
+  return nullptr;
+}
+
+// Of both lists.
 constexpr const AllowedCall* FindAllowedCall(CudaDomain domain, std::uint32_t cbid) {
   for (const AllowedCall& call : kAllowList) {
     if (call.domain == domain && call.cbid == cbid) return &call;
   }
-  return nullptr;
+  return domain == CudaDomain::kRuntime ? FindLaunchInRuntime(cbid) : nullptr;
+}
+
+constexpr bool IsLaunch(CudaDomain domain, std::uint32_t cbid) {
+  const AllowedCall* call = FindAllowedCall(domain, cbid);
+  return call != nullptr && call->call_class == CallClass::kLaunch;
 }
 
 }  // namespace traceinject

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of one activity buffer that two clients of CUPTI want. Called in the callback with which
 // a buffer comes back; takes no lock and does not allocate.
+//
+// Of a runtime call and the driver call inside it, CUPTI tells the outer one where both are on. So
+// where the other client has the runtime's launches on, they are ours, too: the driver's do not
+// come. If both come all the same, the inner one is taken out. PyTorch's profiler fails on two
+// launches with one correlation id.
 #pragma once
 
 #include <cupti.h>
@@ -15,23 +20,93 @@
 
 namespace traceinject {
 
-// Of a buffer of the other client's: copy(record, bytes) for each record that we want; those that
-// it would not have without us are taken out. Returns how many bytes remain, without holes.
+// copy(record, bytes) for each record that we want; those that the other client would not have
+// without us are taken out.
+template <typename Copy>
+class Division {
+ public:
+  Division(const SharedSession& session, std::uint8_t* buffer, Copy copy)
+      : session_(session), kept_(buffer), copy_(copy) {}
+
+  // Each record in turn, with memory that may be written to once the next one is added.
+  void Add(CUpti_Activity* record, std::size_t bytes) {
+    const std::uint32_t runtime_call =
+        record->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? CallOf(record).correlationId : 0;
+    if (launch_ != nullptr && IsInside(launch_, runtime_call)) {
+      TakeOutInner();
+    } else {
+      Settle();
+    }
+    if (IsDriversLaunch(record)) {
+      launch_ = record;
+      launch_bytes_ = bytes;
+      if (IsInside(launch_, last_runtime_call_)) TakeOutInner();
+      return;
+    }
+    last_runtime_call_ = runtime_call;
+    Divide(record, bytes);
+  }
+  // After the last one: where what remains ends, without holes.
+  std::uint8_t* End() {
+    Settle();
+    return kept_;
+  }
+
+ private:
+  static const ApiRecord& CallOf(const CUpti_Activity* record) {
+    return *reinterpret_cast<const ApiRecord*>(record);
+  }
+  static bool IsDriversLaunch(const CUpti_Activity* record) {
+    return record->kind == CUPTI_ACTIVITY_KIND_DRIVER &&
+           IsLaunch(CudaDomain::kDriver, CallOf(record).cbid);
+  }
+
+  // `runtime_call`: a correlation id; 0: of none.
+  static bool IsInside(const CUpti_Activity* call, std::uint32_t runtime_call) {
+    return runtime_call != 0 && CallOf(call).correlationId == runtime_call;
+  }
+
+  void TakeOutInner() {
+    launch_ = nullptr;
+    g_counters.Add(Health::kApiNested);
+  }
+  // There is no call around the driver's launch that waits.
+  void Settle() {
+    if (launch_ != nullptr) Divide(launch_, launch_bytes_);
+    launch_ = nullptr;
+  }
+
+  void Divide(CUpti_Activity* record, std::size_t bytes) {
+    if (IsOurs(record)) copy_(record, bytes);
+    if (!session_.delivered().Has(record) || session_.IsOwnCall(record)) return;
+    std::memmove(kept_, record, bytes);
+    kept_ += bytes;
+  }
+  bool IsOurs(const CUpti_Activity* record) const {
+    const WantedRecords& ours = session_.wanted(SharedSession::kOurs);
+    return ours.Has(record) || (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME &&
+                                ours.HasCall(CudaDomain::kDriver, kLaunchCall) &&
+                                FindLaunchInRuntime(CallOf(record).cbid) != nullptr);
+  }
+
+  const SharedSession& session_;
+  std::uint8_t* kept_;
+  Copy copy_;
+  CUpti_Activity* launch_ = nullptr;  // of the driver's, which the next call may be around
+  std::size_t launch_bytes_ = 0;
+  std::uint32_t last_runtime_call_ = 0;  // if the last record is one
+};
+
+// Returns how many bytes of a buffer of the other client's remain.
 template <typename Copy>
 std::size_t Divide(const SharedSession& session, std::uint8_t* buffer, std::size_t valid_bytes,
                    Copy copy) {
-  const WantedRecords& ours = session.wanted(SharedSession::kOurs);
-  const WantedRecords& theirs = session.delivered();
-  std::uint8_t* kept = buffer;
-  const bool whole = ForEachRecord(*session.cupti(), buffer, valid_bytes,
-                                   [&](CUpti_Activity* record, std::size_t bytes) {
-                                     if (ours.Has(record)) copy(record, bytes);
-                                     if (!theirs.Has(record) || session.IsOwnCall(record)) return;
-                                     std::memmove(kept, record, bytes);
-                                     kept += bytes;
-                                   });
+  Division<Copy> division(session, buffer, copy);
+  const bool whole = ForEachRecord(
+      *session.cupti(), buffer, valid_bytes,
+      [&](CUpti_Activity* record, std::size_t bytes) { division.Add(record, bytes); });
   if (!whole) g_counters.Add(Health::kBuffersDamaged);
-  return static_cast<std::size_t>(kept - buffer);
+  return static_cast<std::size_t>(division.End() - buffer);
 }
 
 }  // namespace traceinject

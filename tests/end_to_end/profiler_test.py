@@ -84,11 +84,21 @@ class OtherClient(Program):
                                    delta=NEAR_NS)
 
     def test_calls_stay_recorded_after_it_turned_its_kinds_off(self):
-        traced, _ = self.profile(preload=True)
+        traced, profile = self.profile(preload=True)
         recording, truth = self.open(), self.truth(traced)
         def key(call):
-            return call.correlation, call.name
+            return call.correlation, "launch" if "LaunchKernel" in call.name else call.name
         self.assertEqual(sorted(map(key, recording.calls())), sorted(map(key, truth.recorded_calls())))
+        # Where it has the runtime's launches on, CUPTI tells these and not the driver's inside them.
+        launches = collections.Counter(call.name for call in recording.calls() if "LaunchKernel" in call.name)
+        self.assertEqual(launches["cudaLaunchKernel"], sum(session[5, 211] + session[5, 505] for session in profile.sessions))
+        self.assertGreater(launches["cuLaunchKernel"], 0)
+
+    def test_launches_inside_others_that_are_told_all_the_same(self):
+        recording, _ = self.check(env={"FAKE_CUPTI_NESTED": "1"})
+        launches = [call.correlation for call in recording.calls() if "LaunchKernel" in call.name]
+        self.assertEqual(len(launches), len(set(launches)))
+        self.assertGreater(recording.count("api", "nested"), 0)
 
     def test_our_own_calls_are_not_in_its_profile(self):
         # Made at the first flush, for the head of the file, and at each.

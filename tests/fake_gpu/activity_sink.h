@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "tests/fake_gpu/simulator.h"
 
@@ -11,12 +12,18 @@ namespace traceinject::fake {
 
 enum class Domain { kRuntime = 1, kDriver = 2 };
 
+struct CallId {
+  Domain domain = Domain::kRuntime;
+  std::uint32_t cbid = 0;
+};
+
 struct ApiRecord {
   Domain domain = Domain::kRuntime;
   std::uint32_t cbid = 0;
   std::int64_t start_ns = 0, end_ns = 0;
   std::uint64_t correlation = 0;
   int result = 0;
+  std::optional<CallId> outer;  // that it was made in
 };
 
 // CUpti_ActivitySynchronizationType.

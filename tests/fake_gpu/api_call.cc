@@ -41,7 +41,9 @@ ApiCall::~ApiCall() {
   const std::int64_t end_ns = NowNs();
   current_call = outer_;
   if (ActivitySink* sink = GetActivitySink()) {
-    sink->OnApi({domain_, cbid_, start_ns_, end_ns, correlation_, result_});
+    std::optional<CallId> outer;
+    if (outer_ != nullptr) outer = {outer_->domain_, outer_->cbid_};
+    sink->OnApi({domain_, cbid_, start_ns_, end_ns, correlation_, result_, outer});
   }
   if (!TruthWanted()) return;
   TruthLine("api")

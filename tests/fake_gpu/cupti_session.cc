@@ -216,15 +216,27 @@ void CuptiSession::CallBack(const ApiRecord& record) {
   subscriber_(subscriber_data_, CUPTI_CB_DOMAIN_DRIVER_API, record.cbid, &data);
 }
 
+namespace {
+
+CUpti_ActivityKind KindOf(Domain domain) {
+  return domain == Domain::kRuntime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER;
+}
+
+}  // namespace
+
+bool CuptiSession::IsRecorded(CallId call) const {
+  const auto& calls = call.domain == Domain::kRuntime ? runtime_calls_ : driver_calls_;
+  return call.cbid < calls.size() ? calls[call.cbid] : kinds_[KindOf(call.domain)];
+}
+
+// Of a call inside another that is recorded as well, nothing is told. FAKE_CUPTI_NESTED: it is.
 void CuptiSession::OnApi(const ApiRecord& record) {
   CallBack(record);
-  const bool runtime = record.domain == Domain::kRuntime;
-  const auto kind =
-      static_cast<std::size_t>(runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
-  const auto& calls = runtime ? runtime_calls_ : driver_calls_;
-  if (record.cbid < calls.size() ? !calls[record.cbid] : !kinds_[kind]) return;
+  static const bool tells_nested = SettingNumber("FAKE_CUPTI_NESTED", 0) != 0;
+  if (!IsRecorded({record.domain, record.cbid})) return;
+  if (!tells_nested && record.outer && IsRecorded(*record.outer)) return;
   const auto encoded = EncodeApi(record, ThreadId(system_thread_ids_));
-  Append(nullptr, static_cast<CUpti_ActivityKind>(kind), &encoded);
+  Append(nullptr, KindOf(record.domain), &encoded);
 }
 
 void CuptiSession::OnSynchronization(const SynchronizationRecord& record) {

@@ -83,6 +83,7 @@ class CuptiSession final : public ActivitySink {
 
   void OnOperation(const Operation& operation) override;
   void OnApi(const ApiRecord& record) override;
+  bool IsRecorded(CallId call) const;
   void OnSynchronization(const SynchronizationRecord& record) override;
   void OnMemory(const MemoryRecord& record) override;
   void OnStream(const StreamRecord& record) override;
