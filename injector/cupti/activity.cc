@@ -269,7 +269,7 @@ bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
 }
 
 bool Activity::EnableCalls(std::vector<std::string>* disabled) {
-  if (cupti_->ActivityEnableRuntimeApi == nullptr || cupti_->ActivityEnableDriverApi == nullptr) {
+  if (!cupti_->SelectsCalls()) {
     // Before 12.5 there are only whole kinds; the decoder drops the calls that are not on the list.
     disabled->push_back(
         "api: this CUPTI (version " + std::to_string(cupti_->version) +

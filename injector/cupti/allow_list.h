@@ -116,8 +116,8 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kDriver, 777, "cuMemcpyBatchAsync", CallClass::kCopy},
 };
 
-// Never turned on by us, but where another client has them recorded they are told in place of the
-// driver's (buffer_sharing.h).
+// Never turned on by us, but told in place of the driver's where another client has them recorded
+// (buffer_sharing.h), and where calls cannot be selected (before CUPTI 12.5).
 inline constexpr AllowedCall kLaunchesInRuntime[] = {
     {CudaDomain::kRuntime, 211, "cudaLaunchKernel", CallClass::kLaunch},
     {CudaDomain::kRuntime, 214, "cudaLaunchKernel", CallClass::kLaunch},

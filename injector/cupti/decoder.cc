@@ -179,7 +179,7 @@ void ActivityDecoder::AddApi(const ApiRecord& record) {
     const auto nested = waiting_driver_.erase(correlation) + older_driver_.erase(correlation);
     if (nested != 0) g_counters.Add(Health::kApiNested, static_cast<std::int64_t>(nested));
     batch_->apis.push_back(row);
-  } else if (!IsRecordedInRuntime(call->call_class)) {
+  } else if (!IsRecordedInRuntime(call->call_class) && cupti_->SelectsCalls()) {
     batch_->apis.push_back(row);
   } else if (runtime_.count(correlation) != 0 || older_runtime_.count(correlation) != 0) {
     g_counters.Add(Health::kApiNested);

@@ -102,8 +102,8 @@ class ActivityDecoder {
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.
   // Either of the two may come first, in another buffer, so driver calls wait for one flush. Those
-  // that are recorded in the driver alone, as launches are, do not: after a kill no kernel that is
-  // there lacks its call.
+  // that are recorded in the driver alone, as launches are where calls can be selected, do not:
+  // after a kill no kernel that is there lacks its call.
   std::unordered_map<std::uint64_t, ApiRow> waiting_driver_, older_driver_;
   std::unordered_set<std::uint64_t> runtime_, older_runtime_;
 };

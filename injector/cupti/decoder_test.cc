@@ -31,6 +31,8 @@ class DecoderTest : public ::testing::Test {
  protected:
   DecoderTest() {
     cupti_.ActivityGetNextRecord = NextRecord;
+    cupti_.ActivityEnableRuntimeApi = cupti_.ActivityEnableDriverApi =
+        [](CUpti_CallbackId, std::uint8_t) { return CUPTI_SUCCESS; };
     g_sizes.clear();
   }
   template <typename Record>
@@ -251,6 +253,18 @@ TEST_F(DecoderTest, ALaunchWaitsForNothing) {
   Decode();
   ASSERT_EQ(batch_.apis.size(), 1U) << "else a kernel is stored before its call";
   EXPECT_EQ(batch_.apis[0].correlation, 5U);
+}
+
+TEST_F(DecoderTest, WhereCallsCannotBeSelectedALaunchIsStoredOnce) {
+  cupti_.ActivityEnableRuntimeApi = nullptr;
+  AddCall(CUPTI_ACTIVITY_KIND_DRIVER, 307, 5, 2000, 2300);
+  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 5, 1900, 2400);
+  AddCall(CUPTI_ACTIVITY_KIND_RUNTIME, 211, 6, 2500, 2600);
+  Decode();
+  decoder_.EndFlush(true);
+  ASSERT_EQ(batch_.apis.size(), 2U);
+  EXPECT_EQ(batch_.apis[0].dur, 500);
+  EXPECT_EQ(batch_.apis[1].correlation, 6U);
 }
 
 TEST_F(DecoderTest, CallsThatAreNotOnTheListAreNotStored) {

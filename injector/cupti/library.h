@@ -36,6 +36,11 @@ struct CuptiLibrary {
   decltype(&cuptiFinalize) Finalize = nullptr;
 
   // CUPTI's own words for an error.
+  // CUDA calls can be recorded one by one (12.5 and later); before, only whole kinds of them.
+  bool SelectsCalls() const {
+    return ActivityEnableRuntimeApi != nullptr && ActivityEnableDriverApi != nullptr;
+  }
+
   std::string Describe(CUptiResult result) const;
 };
 

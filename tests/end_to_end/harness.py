@@ -40,6 +40,7 @@ RECORDED_CALLS = {
         "cuCtxSynchronize"},
 }
 RECORDED_CALLS[2] |= {"cuMemAlloc_v2", "cuMemFree_v2"}
+LAUNCHES_IN_RUNTIME = {"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"}
 
 Kernel = collections.namedtuple(
     "Kernel", "start end device context stream correlation graph name grid block cluster registers static_shared "
@@ -100,14 +101,16 @@ class Truth:
         return [Memory(m["time"], m["device"], m["release"], m["memory_kind"], m["bytes"], m["address"], m.get("stream"), "stream" in m,
                        m["correlation"]) for m in self.of("memory")]
 
-    def recorded_calls(self):
-        """The calls that must be in the database: those on the list, except driver calls made by a recorded runtime call."""
+    def recorded_calls(self, selected=True):
+        """The calls that must be in the database: those on the list, except driver calls made by a recorded runtime call. `selected`
+        false: all calls are traced, and those of the runtime that launch are told as well."""
+        names = RECORDED_CALLS if selected else {**RECORDED_CALLS, 1: RECORDED_CALLS[1] | LAUNCHES_IN_RUNTIME}
         recorded, outer = [], set()
         for call in self.of("api"):
-            if not call["nested"] and call["name"] in RECORDED_CALLS[call["domain"]]:
+            if not call["nested"] and call["name"] in names[call["domain"]]:
                 outer.add(call["correlation"])
         for call in self.of("api"):
-            listed = call["name"] in RECORDED_CALLS[call["domain"]]
+            listed = call["name"] in names[call["domain"]]
             if listed and not (call["nested"] and call["correlation"] in outer):
                 recorded.append(Api(call["start"], call["end"], call["tid"], call["domain"], call["cbid"], call["name"],
                                     call["correlation"], call["result"]))

@@ -229,7 +229,6 @@ bool CuptiSession::IsRecorded(CallId call) const {
   return call.cbid < calls.size() ? calls[call.cbid] : kinds_[KindOf(call.domain)];
 }
 
-// Of a call inside another that is recorded as well, nothing is told. FAKE_CUPTI_NESTED: it is.
 void CuptiSession::OnApi(const ApiRecord& record) {
   CallBack(record);
   static const bool tells_nested = SettingNumber("FAKE_CUPTI_NESTED", 0) != 0;

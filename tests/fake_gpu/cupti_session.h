@@ -12,6 +12,8 @@
 //   * kernels one at a time and concurrent ones exclude each other;
 //   * whoever turns copies off turns memsets off too, and conversely, although the other kind stays
 //   on: its records do not come until it was turned off itself and on again;
+//   * of a call and one inside it, where both are recorded, the outer one is told;
+//   FAKE_CUPTI_NESTED=1: both are;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
 //   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;
 //   * times of GPU work are converted to a client's clock when the buffer comes back; where the

@@ -135,7 +135,21 @@ bool FieldsAreThere() {
 }
 
 TEST(FakeGpu, KernelAndItsTwoCallsShareOneCorrelation) {
-  InChild([] { Finish(FieldsAreThere()); });
+  InChild([] {
+    setenv("FAKE_CUPTI_NESTED", "1", 1);
+    Finish(FieldsAreThere());
+  });
+}
+
+TEST(FakeGpu, OfTwoCallsTheOuterOneIsTold) {
+  InChild([] {
+    Listen({CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DRIVER});
+    Launch(Kernel("some_kernel", 50));
+    cudaDeviceSynchronize();
+    cuptiActivityFlushAll(0);
+    Finish(Records(CUPTI_ACTIVITY_KIND_RUNTIME).size() == 2 &&
+           Records(CUPTI_ACTIVITY_KIND_DRIVER).empty());
+  });
 }
 
 TEST(FakeGpu, OnlyEnabledKindsAreDelivered) {
