@@ -197,7 +197,7 @@ class Check:
         judge.add("all steps are recorded", rows >= expected and set(gaps) <= ({"other_client"} if name_of_program == "teardown" else set()),
                   f"{rows} kernels recorded, {expected:.0f} of {traced['steps']} steps; {recording.count('kernel', 'dropped')} dropped; "
                   f"{len(gaps)} gaps of {lost_ns} ns")
-        alone = recording.rows("SELECT count(*) FROM kernel k WHERE NOT EXISTS (SELECT 1 FROM api a WHERE a.correlation = k.correlation)")[0][0]
+        alone = recording.rows("SELECT count(*) FROM kernel WHERE correlation NOT IN (SELECT correlation FROM api)")[0][0]
         # In its sessions CUPTI tells the runtime's launches, else the driver's.
         judge.add("each kernel has its launch", alone == 0 or name_of_program == "teardown", f"{alone} of {rows} kernels have none")
         judge.note("sessions", f"{recording.count('other_client', 'sessions')} shared")
