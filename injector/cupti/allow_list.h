@@ -132,7 +132,7 @@ inline constexpr AllowedCall kLaunchesInRuntime[] = {
 // cuDeviceGetCount: recorded when we make it to find out whether records come to us
 // (unseen_client.h), never stored.
 inline constexpr std::uint32_t kProbeCall = 4;
-// cuLaunchKernel: recorded with all others that are launches.
+// cuLaunchKernel: on while we record calls.
 inline constexpr std::uint32_t kLaunchCall = 307;
 
 // Whether a driver call of this class may be inside a runtime call that is recorded as well.
@@ -148,19 +148,15 @@ constexpr bool IsRecordedInRuntime(CallClass call_class) {
   return kRecordedInRuntime[static_cast<std::size_t>(call_class)];
 }
 
-constexpr const AllowedCall* FindLaunchInRuntime(std::uint32_t cbid) {
-  for (const AllowedCall& call : kLaunchesInRuntime) {
-    if (call.cbid == cbid) return &call;
-  }
-  return nullptr;
-}
-
 // Of both lists.
 constexpr const AllowedCall* FindAllowedCall(CudaDomain domain, std::uint32_t cbid) {
   for (const AllowedCall& call : kAllowList) {
     if (call.domain == domain && call.cbid == cbid) return &call;
   }
-  return domain == CudaDomain::kRuntime ? FindLaunchInRuntime(cbid) : nullptr;
+  for (const AllowedCall& call : kLaunchesInRuntime) {
+    if (call.domain == domain && call.cbid == cbid) return &call;
+  }
+  return nullptr;
 }
 
 constexpr bool IsLaunch(CudaDomain domain, std::uint32_t cbid) {

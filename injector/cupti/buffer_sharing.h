@@ -3,9 +3,9 @@
 // a buffer comes back; takes no lock and does not allocate.
 //
 // Of a runtime call and the driver call inside it, CUPTI tells the outer one where both are on. So
-// where the other client has the runtime's launches on, they are ours, too: the driver's do not
-// come. If both come all the same, the inner one is taken out. PyTorch's profiler fails on two
-// launches with one correlation id.
+// where the other client has the runtime's on, those are ours, too: the driver's, which we have on,
+// do not come. If both come for a launch all the same, the inner one is taken out. PyTorch's
+// profiler fails on two launches with one correlation id.
 #pragma once
 
 #include <cupti.h>
@@ -84,9 +84,10 @@ class Division {
   }
   bool IsOurs(const CUpti_Activity* record) const {
     const WantedRecords& ours = session_.wanted(SharedSession::kOurs);
-    return ours.Has(record) || (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME &&
-                                ours.HasCall(CudaDomain::kDriver, kLaunchCall) &&
-                                FindLaunchInRuntime(CallOf(record).cbid) != nullptr);
+    return ours.Has(record) ||
+           (record->kind == CUPTI_ACTIVITY_KIND_RUNTIME &&
+            ours.HasCall(CudaDomain::kDriver, kLaunchCall) &&
+            FindAllowedCall(CudaDomain::kRuntime, CallOf(record).cbid) != nullptr);
   }
 
   const SharedSession& session_;

@@ -14,6 +14,15 @@ std::uint8_t g_memory[3];
 
 TheirBuffers::Completed Buffer(int index) { return {nullptr, 0, g_memory + index, 8, 4}; }
 
+// A flush of ours brings both of two buffers back.
+void KeepOneOfTwo(TheirBuffers* buffers) {
+  buffers->Lent();
+  buffers->Lent();
+  buffers->SetOurFlush(true);
+  EXPECT_TRUE(buffers->CameBack(Buffer(0)));
+  EXPECT_FALSE(buffers->CameBack(Buffer(1)));
+}
+
 TEST(TheirBuffers, OneThatComesBackByItselfIsHandedOver) {
   TheirBuffers buffers;
   EXPECT_FALSE(buffers.AreOut());
@@ -26,11 +35,7 @@ TEST(TheirBuffers, OneThatComesBackByItselfIsHandedOver) {
 
 TEST(TheirBuffers, OfThoseThatAFlushOfOursBringsBackTheLastIsKept) {
   TheirBuffers buffers;
-  buffers.Lent();
-  buffers.Lent();
-  buffers.SetOurFlush(true);
-  EXPECT_TRUE(buffers.CameBack(Buffer(0)));
-  EXPECT_FALSE(buffers.CameBack(Buffer(1)));
+  KeepOneOfTwo(&buffers);
   buffers.SetOurFlush(false);
   EXPECT_TRUE(buffers.AreOut()) << "the client waits for it";
   const auto kept = buffers.TakeKept();
@@ -69,11 +74,7 @@ TEST(TheirBuffers, OneIsKeptHoweverManyThreadsBringThemBack) {
 
 TEST(TheirBuffers, WhatIsGoneIsNotWaitedFor) {
   TheirBuffers buffers;
-  buffers.Lent();
-  buffers.Lent();
-  buffers.SetOurFlush(true);
-  EXPECT_TRUE(buffers.CameBack(Buffer(0)));
-  EXPECT_FALSE(buffers.CameBack(Buffer(1)));
+  KeepOneOfTwo(&buffers);
   buffers.Forget();
   EXPECT_FALSE(buffers.AreOut());
   EXPECT_FALSE(buffers.TakeKept());

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/python/attention_marker.h"
 
-#include <dlfcn.h>
-
 #include <cstdint>
 
 #include "injector/core/clock.h"
-#include "injector/core/loaded_libraries.h"
 #include "injector/core/ring.h"
 #include "injector/python/known_shapes.h"
 #include "injector/python/method_definition.h"
 #include "injector/python/owned.h"
 #include "injector/python/reports.h"
 #include "injector/python/tensor_reader.h"
+#include "injector/python/torch_library.h"
 
 namespace traceinject {
 namespace {
@@ -50,19 +48,6 @@ enum Tool : std::ptrdiff_t {
 bool MakeName(const char* text, PyObject** name) {
   if (*name == nullptr) *name = g_python->PyUnicode_InternFromString(text);
   return *name != nullptr;
-}
-
-template <typename Function>
-void Find(void* library, const char* name, Function** function) {
-  *function = reinterpret_cast<Function*>(dlsym(library, name));
-}
-
-void FindThreadState() {
-  void* library = OpenLoaded("libtorch_cpu.so");
-  if (library == nullptr) return;
-  Find(library, "_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
-  Find(library, "_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
-  dlclose(library);  // it stays loaded: the program holds it
 }
 
 // A call that returned.
@@ -193,7 +178,8 @@ PyObject* MakeAttentionMarker(const Interpreter& python, PyObject* const* argume
   if (!MakeName("requires_grad", &g_requires_grad) || !MakeName("is_causal", &g_is_causal) ||
       !g_tensors.Open(python, python.PyTuple_GetItem(arguments[0], kTensorType)))
     return nullptr;
-  FindThreadState();
+  FindInTorch("_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
+  FindInTorch("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
   return python.PyCFunction_NewEx(&g_call_and_mark, arguments[0], nullptr);
 }
 

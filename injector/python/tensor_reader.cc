@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/python/tensor_reader.h"
 
-#include <dlfcn.h>
-
 #include <cstddef>
 #include <utility>
 
-#include "injector/core/loaded_libraries.h"
 #include "injector/python/dlpack_abi.h"
 #include "injector/python/owned.h"
+#include "injector/python/torch_library.h"
 
 namespace traceinject {
 namespace {
@@ -23,21 +21,13 @@ const DlpackTable* FindTable(const Interpreter& python, PyObject* type) {
   return table;
 }
 
-auto FindFunctorch() -> void* const* (*)() {
-  void* library = OpenLoaded("libtorch_cpu.so");
-  if (library == nullptr) return nullptr;
-  void* found = dlsym(library, "_ZN2at9functorch20functorchTLSAccessorEv");
-  dlclose(library);  // it stays loaded: the program holds it
-  return reinterpret_cast<void* const* (*)()>(found);
-}
-
 }  // namespace
 
 bool TensorReader::Open(const Interpreter& python, PyObject* type) {
   python_ = &python;
   const DlpackTable* table = FindTable(python, type);
   read_ = table == nullptr ? nullptr : table->view;
-  functorch_ = FindFunctorch();
+  FindInTorch("_ZN2at9functorch20functorchTLSAccessorEv", &functorch_);
   const std::pair<PyObject**, const char*> names[] = {{&names_.is_cuda, "is_cuda"},
                                                       {&names_.is_nested, "is_nested"},
                                                       {&names_.data_ptr, "data_ptr"},

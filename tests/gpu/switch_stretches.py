@@ -188,7 +188,7 @@ def table(steps, settings, floor):
     usual = usual_ns(steps)
     parts = ["step", *dict.fromkeys(place[0] for place in usual)]
     whole = {part: sum(ns for place, ns in usual.items() if part in (place[0], "step")) for part in parts}
-    lines = [f"launch-bound, one process, {len(steps)} steps of {len(usual)} stretches; in stretches: "
+    lines = [f"launch-bound, one process of {os.environ.get('WORLD_SIZE', '1')}, {len(steps)} steps of {len(usual)} stretches; in stretches: "
              + ", ".join(f"{part} {whole[part] / 1e6:.2f} ms" for part in parts), "",
              "| setting | " + " | ".join(f"{part}, % over {floor} (95 %)" for part in parts) + " |", "|---" * (len(parts) + 1) + "|"]
     for setting in settings:
