@@ -7,6 +7,7 @@
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/core/profiler_room.h"
+#include "injector/core/safe_point.h"
 #include "injector/cuda/driver.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/cupti/shared_session.h"
@@ -51,12 +52,16 @@ bool CuptiClient::Flush(bool everything) {
 
 bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
 
-bool CuptiClient::Open() {
+bool CuptiClient::Open(const AtEdge& at_edge) {
   in_window_ = true;
-  if (!MayRecord()) return true;
+  if (!MayRecord()) {
+    edge_ns_ = NowNs();
+    at_edge();
+    return true;
+  }
   if (g_shared_session.away() && !ComeBack()) return false;
   BringTheirsBack();
-  Start();
+  Start(at_edge);
   return true;
 }
 
@@ -77,10 +82,15 @@ bool CuptiClient::ComeBack() {
   return false;
 }
 
-bool CuptiClient::Start() {
+bool CuptiClient::Start(const AtEdge& at_edge) {
   std::string why;
   std::vector<std::string> refused;
-  const bool started = activity_.Start(&refused, &why);
+  bool started = false;
+  g_safe_point.Run([&] {
+    started = activity_.Start(&refused, &why);
+    edge_ns_ = NowNs();
+    at_edge();
+  });
   if (!started) log_->Line("cannot record: " + why);
   for (std::string& sentence : refused) {
     if (std::find(refused_.begin(), refused_.end(), sentence) == refused_.end())
@@ -89,10 +99,14 @@ bool CuptiClient::Start() {
   return started;
 }
 
-void CuptiClient::Close() {
+void CuptiClient::Close(const AtEdge& at_edge) {
   in_window_ = false;
   BringTheirsBack();
-  activity_.Stop();
+  g_safe_point.Run([&] {
+    edge_ns_ = NowNs();
+    at_edge();
+    activity_.Stop();
+  });
   drain_();
   LeaveIfAsked();
 }
@@ -119,7 +133,7 @@ bool CuptiClient::FollowProfiler() {
   log_->Line("the profiler that had asked for room is done");
   CaptureGapRow gap = std::exchange(room_gap_, {});
   if (!ComeBackAfterProfiler()) return false;
-  gap.dur = NowNs() - base_ns_ - gap.start;
+  gap.dur = (in_window_ ? edge_ns_ : NowNs()) - base_ns_ - gap.start;
   batch_->gaps.push_back(gap);
   return true;
 }
@@ -141,7 +155,7 @@ void CuptiClient::MakeRoom() {
 }
 
 bool CuptiClient::ComeBackAfterProfiler() {
-  if (g_shared_session.away()) return !in_window_ || Open();
+  if (g_shared_session.away()) return !in_window_ || Open([] {});
   std::string why;
   if (activity_.RegisterCallbacks(&why)) {
     if (in_window_) Start();
@@ -198,7 +212,7 @@ bool CuptiClient::LookForFinalize() {
 bool CuptiClient::Resume(std::int64_t lost_ns) {
   std::string why;
   const bool resumed = activity_.RegisterCallbacks(&why) && (!MayRecord() || Start());
-  const std::int64_t now = NowNs();
+  const std::int64_t now = MayRecord() ? edge_ns_ : NowNs();
   log_->Line(resumed ? "resumed after another client of CUPTI"
                      : "not resumed after another client of CUPTI: " + why);
   if (!resumed) return false;

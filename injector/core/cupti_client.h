@@ -43,8 +43,10 @@ class CuptiClient {
   bool IsRecording() const;
 
   // These are false if recording is over for good, since CUPTI is not to be had again.
-  // A window of the plan opens.
-  bool Open();
+  // A window of the plan opens. `at_edge` is called as soon as everything is recorded, maybe on a
+  // thread of the program.
+  using AtEdge = std::function<void()>;
+  bool Open(const AtEdge& at_edge);
   // Now and then: whether another client took CUPTI away from under us, and is done with it.
   bool LookForFinalize();
   // Now and then: makes the room that a profiler asks for, or comes back when it is done.
@@ -55,8 +57,10 @@ class CuptiClient {
   // After a flush, with what was decoded so far: many short memsets are left out (memset_limit.h).
   void LookAtMemsets(MemsetLimit::Seen so_far);
 
-  // A window of the plan ends.
-  void Close();
+  // A window of the plan ends. `at_edge` is called before anything is recorded no more.
+  void Close(const AtEdge& at_edge);
+  // When recording began or ended the last time.
+  std::int64_t edge_ns() const { return edge_ns_; }
   // Before a flush; `probing`: of a recording that has a file.
   void BeginFlush(bool probing);
   // Activity::Flush(), unless it had better wait (SharedSession::Rests).
@@ -75,7 +79,7 @@ class CuptiClient {
   bool ComeBack();
   void MakeRoom();
   bool ComeBackAfterProfiler();
-  bool Start();
+  bool Start(const AtEdge& at_edge = [] {});
   void StandAside();
   bool Resume(std::int64_t lost_ns);
 
@@ -91,6 +95,7 @@ class CuptiClient {
   bool memsets_left_out_ = false;
   std::vector<std::string> refused_;
   bool in_window_ = false;
+  std::int64_t edge_ns_ = 0;
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not
   CaptureGapRow room_gap_{};    // since a profiler has the room that it asked for; the same
   std::uint64_t last_gap_row_;

@@ -195,9 +195,10 @@ constexpr OptionRow kOptions[] = {
     {{"TRACEINJECT_DETACH", "0",
       "1: between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB and `analyze trigger` CUPTI"
       " is taken out of the process (cuptiFinalize), as else it costs some 400 ns a launch once"
-      " something was recorded. Coming back takes some 10 ms. CUDA calls are then recorded as "
-      "the driver's, not the runtime's, and CUPTI stays from the first session of "
-      "torch.profiler or another client on: cuptiFinalize corrupts memory otherwise"},
+      " something was recorded. Coming back takes some 10 ms. Of CUDA calls only the driver's are "
+      "recorded, and after the first window none that the CUDA runtime makes: kernels that PyTorch "
+      "launches through it have no call. CUPTI stays from the first session of torch.profiler or "
+      "another client on: cuptiFinalize corrupts memory otherwise"},
      "0 or 1",
      Switch<&Options::detach>},
     {{"TRACEINJECT_AB", "0",

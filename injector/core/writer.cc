@@ -72,6 +72,7 @@ bool Writer::Begin() {
   if (!recording()) batch_.gaps.push_back(window_.BeginGap(0, ++window_gaps_));
   activity_decoder_ =
       std::make_unique<ActivityDecoder>(cupti_client_.library(), base_ns_, &dictionary_, &batch_);
+  if (!recording()) activity_decoder_->BeginGap(0);
   return true;
 }
 
@@ -153,18 +154,20 @@ void Writer::OpenWindow() {
   DrainQueues();
   // Of a thread that was just telling when the last window ended.
   event_decoder_.nvtx().ForgetRanges();
-  if (!cupti_client_.Open()) return StopAtLimit("other_client");
-  g_sources.store(SourcesOf(options_), std::memory_order_relaxed);
-  const std::int64_t now = NowNs() - base_ns_;
+  const std::int64_t begin = NowNs() - base_ns_;
+  const auto record = [this] { g_sources.store(SourcesOf(options_), std::memory_order_relaxed); };
+  if (!cupti_client_.Open(record)) return StopAtLimit("other_client");
+  activity_decoder_->EndGap(begin);
+  const std::int64_t now = cupti_client_.edge_ns() - base_ns_;
   stall_watch_.Forget(now);
   batch_.gaps.push_back(window_.EndGap(now));
   log_.Line("window opened");
 }
 
 void Writer::CloseWindow() {
-  batch_.gaps.push_back(window_.BeginGap(NowNs() - base_ns_, ++window_gaps_));
-  g_sources.store(0, std::memory_order_relaxed);
-  cupti_client_.Close();
+  cupti_client_.Close([] { g_sources.store(0, std::memory_order_relaxed); });
+  activity_decoder_->BeginGap(NowNs() - base_ns_);
+  batch_.gaps.push_back(window_.BeginGap(cupti_client_.edge_ns() - base_ns_, ++window_gaps_));
   event_decoder_.nvtx().ForgetRanges();
   stall_watch_.Forget(NowNs() - base_ns_);
   log_.Line("window closed");

@@ -15,6 +15,7 @@
 #include "injector/core/own_cost.h"
 #include "injector/core/real_function.h"
 #include "injector/core/ring.h"
+#include "injector/core/safe_point.h"
 #include "injector/core/sources.h"
 #include "injector/cublas/abi.h"
 #include "injector/preload/exported.h"
@@ -69,7 +70,9 @@ class Emitter {
 // Makes the call; describes it to an Emitter if it is an outermost one that succeeded.
 template <typename Describe, typename Call>
 int Traced(Describe describe, Call call) {
-  if (t_depth > 0 || !Delivers(Source::kGemm)) return call();
+  if (t_depth > 0) return call();
+  g_safe_point.Pass();
+  if (!Delivers(Source::kGemm)) return call();
   OwnCost cost(Health::kGemmOwnNs);
   ++t_depth;
   g_rings.Prefetch();

@@ -14,6 +14,7 @@
 #include "injector/core/real_function.h"
 #include "injector/core/recorder.h"
 #include "injector/core/ring.h"
+#include "injector/core/safe_point.h"
 #include "injector/core/state.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/preload/exported.h"
@@ -73,6 +74,8 @@ class SeenWaiting {
 
 template <typename Call>
 int Timed(const Target& target, Call call) {
+  // Of the others, some are made by threads that launch nothing.
+  if (target.kind >= SyncKind::kHostWaitsEvent) g_safe_point.Pass();
   if (!SyncWanted()) return call();
   OwnCost cost(Health::kSyncOwnNs);
   const std::int64_t start = NowNs();

@@ -116,10 +116,10 @@ void CountDropped(CUcontext context, std::uint32_t stream) {
 }
 
 // Hands a buffer of ours to the writer. The names in it are copies.
-void Queue(std::uint8_t* buffer, std::size_t valid_bytes) {
-  Node* node = new (std::nothrow)
-      Node{{buffer, valid_bytes, g_record_clocks.current(), g_shared_session.taken_away_count()},
-           g_completed.load(std::memory_order_relaxed)};
+void Queue(std::uint8_t* buffer, std::size_t valid_bytes, bool copied) {
+  Node* node = new (std::nothrow) Node{
+      {buffer, valid_bytes, copied, g_record_clocks.current(), g_shared_session.taken_away_count()},
+      g_completed.load(std::memory_order_relaxed)};
   if (node == nullptr) return Drop(buffer, valid_bytes);
   while (!g_completed.compare_exchange_weak(node->next, node, std::memory_order_release,
                                             std::memory_order_relaxed)) {
@@ -152,7 +152,7 @@ class Copies {
   void Deliver() {
     if (buffer_ == nullptr) return;
     g_counters.Add(Health::kBuffersCompleted);
-    Queue(buffer_, used_);
+    Queue(buffer_, used_, true);
     buffer_ = nullptr;
     used_ = 0;
   }
@@ -182,7 +182,11 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
     return;
   }
   if (!InternNames(buffer, valid_bytes)) return Drop(buffer, valid_bytes);
-  Queue(buffer, valid_bytes);
+  Queue(buffer, valid_bytes, false);
+}
+
+bool AreCalls(std::string_view name) {
+  return FindActivityKind(name)->kind == CUPTI_ACTIVITY_KIND_INVALID;
 }
 
 }  // namespace
@@ -190,9 +194,14 @@ void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::ui
 bool Activity::Register(CuptiLibrary* cupti, const Options& options, std::string* why) {
   cupti_ = g_cupti = cupti;
   kinds_ = options.kinds;
-  runtime_calls_ = !options.detach;  // else it could never be left (SharedSession::CanBeFinalized)
+  is_to_be_left_ = options.detach;
   g_pool.SetLimit(options.buffer_bytes);
-  return RegisterCallbacks(why);
+  if (!RegisterCallbacks(why)) return false;
+  const FlushTurn turn;
+  g_shared_session.HookCalls(MayRecordRuntimeCalls(),
+                             std::any_of(kinds_.begin(), kinds_.end(), AreCalls));
+  HoldKinds();
+  return true;
 }
 
 bool Activity::RegisterCallbacks(std::string* why) {
@@ -248,13 +257,11 @@ bool Activity::Leave() {
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
   if (!g_shared_session.there()) return true;
   const FlushTurn turn;
-  bool anything = false;
+  // Calls first: they take a millisecond, in which no work is to be recorded without its call.
+  bool anything = std::any_of(kinds_.begin(), kinds_.end(), AreCalls) && EnableCalls(disabled);
   for (const std::string& name : kinds_) {
+    if (AreCalls(name)) continue;
     const ActivityKind kind = *FindActivityKind(name);
-    if (kind.kind == CUPTI_ACTIVITY_KIND_INVALID) {
-      anything |= EnableCalls(disabled);
-      continue;
-    }
     const CUptiResult result = g_shared_session.SetKind(SharedSession::kOurs, kind.kind, true);
     if (result == CUPTI_SUCCESS) {
       anything = true;
@@ -268,6 +275,10 @@ bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
   return anything;
 }
 
+bool Activity::MayRecordRuntimeCalls() const {
+  return !is_to_be_left_ || !g_shared_session.CanBeFinalized();
+}
+
 bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   if (!cupti_->SelectsCalls()) {
     // Before 12.5 there are only whole kinds; the decoder drops the calls that are not on the list.
@@ -277,19 +288,32 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
     bool anything = false;
     for (const CUpti_ActivityKind kind :
          {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {
-      if (kind == CUPTI_ACTIVITY_KIND_DRIVER || runtime_calls_)
+      if (kind == CUPTI_ACTIVITY_KIND_DRIVER || MayRecordRuntimeCalls())
         anything |= g_shared_session.SetKind(SharedSession::kOurs, kind, true) == CUPTI_SUCCESS;
     }
     return anything;
   }
-  bool anything = false;
-  for (const AllowedCall& call : kAllowList) {
-    if (call.domain == CudaDomain::kRuntime && !runtime_calls_) continue;
-    // A version that does not know a newer call refuses it: nothing is lost.
-    anything |= g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, true) ==
-                CUPTI_SUCCESS;
+  bool anything = SetCalls(kAllowList, true);
+  if (!g_shared_session.TellsInnerCalls()) {
+    anything |= SetCalls(kLaunchesInRuntime, true);
+    if (!MayRecordRuntimeCalls())
+      disabled->push_back(
+          "api: since CUPTI was left (TRACEINJECT_DETACH) it no longer tells launches through the "
+          "CUDA runtime: their kernels have no call");
   }
   if (!anything) disabled->push_back("api: CUPTI refused every call of the list");
+  return anything;
+}
+
+// False: none of them. A version that does not know a newer call refuses it: nothing is lost.
+bool Activity::SetCalls(std::span<const AllowedCall> calls, bool on) const {
+  bool anything = false;
+  for (const AllowedCall& call : calls) {
+    if (call.domain == CudaDomain::kRuntime && !MayRecordRuntimeCalls()) continue;
+    constexpr auto kOurs = SharedSession::kOurs;
+    if (!on && !g_shared_session.wanted(kOurs).HasCall(call.domain, call.cbid)) continue;
+    anything |= g_shared_session.SetCall(kOurs, call.domain, call.cbid, on) == CUPTI_SUCCESS;
+  }
   return anything;
 }
 
@@ -300,11 +324,23 @@ bool Activity::Flush(bool everything) {
                         g_shared_session.Flush(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
 }
 
+// All but kernels, which the other client records itself, maybe one at a time.
+void Activity::HoldKinds() const {
+  SharedSession::Kinds held;
+  for (const std::string& name : kinds_) {
+    const CUpti_ActivityKind kind = FindActivityKind(name)->kind;
+    if (!AreCalls(name) && kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+      held.set(static_cast<std::size_t>(kind));
+  }
+  g_shared_session.SetHeldKinds(held);
+}
+
 void Activity::LeaveMemsetsOut() {
   const auto memset = std::find(kinds_.begin(), kinds_.end(), "memset");
   if (memset != kinds_.end()) kinds_.erase(memset);
   if (!g_shared_session.there()) return;
   const FlushTurn turn;
+  HoldKinds();
   CuptiSucceeded("cuptiActivityDisable",
                  g_shared_session.SetKind(SharedSession::kOurs, CUPTI_ACTIVITY_KIND_MEMSET, false));
 }
@@ -318,10 +354,8 @@ void Activity::Stop() {
       CuptiSucceeded("cuptiActivityDisable",
                      g_shared_session.SetKind(SharedSession::kOurs, kind, false));
   }
-  for (const AllowedCall& call : kAllowList) {
-    if (g_shared_session.wanted(SharedSession::kOurs).HasCall(call.domain, call.cbid))
-      g_shared_session.SetCall(SharedSession::kOurs, call.domain, call.cbid, false);
-  }
+  SetCalls(kAllowList, false);
+  SetCalls(kLaunchesInRuntime, false);
   if (probing_) SwitchProbes(false);
 }
 

@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "injector/core/options.h"
+#include "injector/cupti/allow_list.h"
 #include "injector/cupti/library.h"
 
 namespace traceinject {
@@ -19,8 +21,9 @@ namespace traceinject {
 struct CompletedBuffer {
   std::uint8_t* data = nullptr;
   std::size_t valid_bytes = 0;
-  int clock = 0;       // in force when it came back (record_clock.h)
-  int taken_away = 0;  // how often CUPTI had been taken away by then (shared_session.h)
+  bool copied = false;  // records of ours out of another client's buffer
+  int clock = 0;        // in force when it came back (record_clock.h)
+  int taken_away = 0;   // how often CUPTI had been taken away by then (shared_session.h)
 };
 
 class Activity {
@@ -74,12 +77,16 @@ class Activity {
   CuptiLibrary* cupti() const { return cupti_; }
 
  private:
+  // Not as long as CUPTI can and may be left (SharedSession::CanBeFinalized).
+  bool MayRecordRuntimeCalls() const;
   bool EnableCalls(std::vector<std::string>* disabled);
+  bool SetCalls(std::span<const AllowedCall> calls, bool on) const;
   void SwitchProbes(bool on);
+  void HoldKinds() const;
 
   CuptiLibrary* cupti_ = nullptr;
   std::vector<std::string> kinds_;  // as options name them
-  bool runtime_calls_ = true;
+  bool is_to_be_left_ = false;
   bool probing_ = false;
 };
 

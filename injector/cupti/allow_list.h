@@ -116,8 +116,9 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kDriver, 777, "cuMemcpyBatchAsync", CallClass::kCopy},
 };
 
-// Never turned on by us, but told in place of the driver's where another client has them recorded
-// (buffer_sharing.h), and where calls cannot be selected (before CUPTI 12.5).
+// Told in place of the driver's where another client has them recorded (buffer_sharing.h), where
+// CUPTI does not tell what is inside a runtime call (call_switches.h), and where calls cannot be
+// selected (before CUPTI 12.5).
 inline constexpr AllowedCall kLaunchesInRuntime[] = {
     {CudaDomain::kRuntime, 211, "cudaLaunchKernel", CallClass::kLaunch},
     {CudaDomain::kRuntime, 214, "cudaLaunchKernel", CallClass::kLaunch},
@@ -132,6 +133,10 @@ inline constexpr AllowedCall kLaunchesInRuntime[] = {
 // cuDeviceGetCount: recorded when we make it to find out whether records come to us
 // (unseen_client.h), never stored.
 inline constexpr std::uint32_t kProbeCall = 4;
+// cuCtxDetach and cudaThreadExit, which nobody calls since CUDA 4: turned on to hook CUPTI in
+// (call_switches.h). A call that comes, as of a process that only counts devices, would make CUPTI
+// ask for buffers.
+inline constexpr std::uint32_t kDriverHookCall = 13, kRuntimeHookCall = 123;
 // cuLaunchKernel: on while we record calls.
 inline constexpr std::uint32_t kLaunchCall = 307;
 
@@ -146,6 +151,13 @@ inline constexpr auto kRecordedInRuntime = [] {
 }();
 constexpr bool IsRecordedInRuntime(CallClass call_class) {
   return kRecordedInRuntime[static_cast<std::size_t>(call_class)];
+}
+
+// Calls that may take long. They are on outside of windows, too: to turn one on or off while a
+// thread is in it does harm (safe_point.h), and they are rare.
+constexpr bool MayBlock(CallClass call_class) {
+  return call_class == CallClass::kSynchronise || call_class == CallClass::kCopy ||
+         call_class == CallClass::kAllocate;
 }
 
 // Of both lists.

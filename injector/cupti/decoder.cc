@@ -31,6 +31,7 @@ int ActivityDecoder::Decode(const CompletedBuffer& buffer, const Between& betwee
   int gpu_work = 0, records = 0;
   times_.Read();
   clock_ = buffer.clock;
+  copied_ = buffer.copied;
   if (taken_away_ != buffer.taken_away) correlation_.Restart();
   taken_away_ = buffer.taken_away;
   const bool whole = ForEachRecord(*cupti_, buffer.data, buffer.valid_bytes,
@@ -158,19 +159,31 @@ void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
        correlation_.Widen(record.correlationId)});
 }
 
+void ActivityDecoder::EndGap(std::int64_t time) {
+  if (gaps_.empty()) return;
+  gaps_.back().end = time;
+  if (gaps_.size() > kGaps) gaps_.erase(gaps_.begin());
+}
+
+bool ActivityDecoder::IsInGap(std::int64_t time) const {
+  return std::any_of(gaps_.begin(), gaps_.end(),
+                     [time](const Gap& gap) { return gap.begin <= time && time < gap.end; });
+}
+
 void ActivityDecoder::AddApi(const ApiRecord& record) {
   const bool driver = record.kind == CUPTI_ACTIVITY_KIND_DRIVER;
   const CudaDomain domain = driver ? CudaDomain::kDriver : CudaDomain::kRuntime;
   if (driver && record.cbid == kProbeCall) ++probes_;
   const AllowedCall* call = FindAllowedCall(domain, record.cbid);
   if (call == nullptr) return;  // whole kinds had to be enabled
-  const std::uint32_t name = dictionary_->ApiName(static_cast<int>(domain), record.cbid, call->name,
-                                                  static_cast<int>(call->call_class));
-  g_counters.Add(Health::kApiSeen);
   Interval interval{};
   bool repaired = false;
-  if (!TimesOf(record.start, record.end, &interval, &repaired))
-    return g_counters.Add(Health::kApiDropped);
+  const bool timed = TimesOf(record.start, record.end, &interval, &repaired);
+  if (timed && !copied_ && IsInGap(interval.start)) return;
+  g_counters.Add(Health::kApiSeen);
+  if (!timed) return g_counters.Add(Health::kApiDropped);
+  const std::uint32_t name = dictionary_->ApiName(static_cast<int>(domain), record.cbid, call->name,
+                                                  static_cast<int>(call->call_class));
   const std::uint64_t correlation = correlation_.Widen(record.correlationId);
   const ApiRow row{interval.start, interval.dur, dictionary_->Thread(record.threadId),
                    name,           correlation,  static_cast<std::int32_t>(record.returnValue)};

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "injector/core/dictionary.h"
 #include "injector/cupti/activity.h"
@@ -62,6 +64,12 @@ class ActivityDecoder {
     return times_.ToRealtimeNs(g_record_clocks.current(), timestamp);
   }
 
+  // Calls that begin between windows are left out: some are on at all times (MayBlock). Not those
+  // of buffers of another client's, of which work from before a window is taken, too. Times as in
+  // rows; told before what was recorded then is decoded.
+  void BeginGap(std::int64_t time) { gaps_.push_back({time, kOpen}); }
+  void EndGap(std::int64_t time);
+
   MemsetLimit::Seen memsets() const { return memsets_; }
   // Records of kProbeCall so far.
   std::int64_t probes() const { return probes_; }
@@ -75,6 +83,13 @@ class ActivityDecoder {
   struct Interval {
     std::int64_t start, dur;
   };
+  struct Gap {
+    std::int64_t begin, end;
+  };
+  static constexpr std::int64_t kOpen = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::size_t kGaps = 16;  // records do not come later than that
+  bool IsInGap(std::int64_t time) const;
+
   bool TimesOf(std::uint64_t start, std::uint64_t end, Interval* interval, bool* repaired) const;
   // Whether it was GPU work.
   bool Add(const CUpti_Activity* record);
@@ -93,9 +108,11 @@ class ActivityDecoder {
   Dictionary* dictionary_;
   Batch* batch_;
   RecordTimes times_{&g_record_clocks};
-  int clock_ = RecordClocks::kRealtime;  // of the buffer that is decoded
+  bool copied_ = false;                  // of the buffer that is decoded
+  int clock_ = RecordClocks::kRealtime;  // the same
   CorrelationWidener correlation_;
   int taken_away_ = 0;  // CompletedBuffer::taken_away of the buffers so far
+  std::vector<Gap> gaps_;
   MemsetLimit::Seen memsets_;
   std::int64_t probes_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> context_device_;

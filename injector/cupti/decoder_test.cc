@@ -53,8 +53,8 @@ class DecoderTest : public ::testing::Test {
     record.correlationId = correlation;
     Add(record);
   }
-  int Decode() {
-    const int work = decoder_.Decode({bytes_.data(), bytes_.size()});
+  int Decode(bool copied = false) {
+    const int work = decoder_.Decode({bytes_.data(), bytes_.size(), copied});
     bytes_.clear();
     g_sizes.clear();
     return work;
@@ -66,6 +66,29 @@ class DecoderTest : public ::testing::Test {
   ActivityDecoder decoder_{&cupti_, 1000, &dictionary_, &batch_};
   std::vector<std::uint8_t> bytes_;
 };
+
+TEST_F(DecoderTest, CallsBetweenWindowsAreLeftOut) {
+  constexpr auto kRuntime = CUPTI_ACTIVITY_KIND_RUNTIME;
+  constexpr std::uint32_t kSynchronize = 165;
+  decoder_.BeginGap(2000);
+  decoder_.EndGap(4000);
+  decoder_.BeginGap(6000);
+  const auto add = [this] {
+    std::uint32_t correlation = 0;
+    for (const std::uint64_t start : {1000, 2000, 3999, 4000, 5999, 6000})
+      AddCall(kRuntime, kSynchronize, ++correlation, start + 1000, start + 4000);
+  };
+  add();
+  Decode();
+  ASSERT_EQ(batch_.apis.size(), 3u);
+  EXPECT_EQ(batch_.apis[0].start, 1000);
+  EXPECT_EQ(batch_.apis[1].start, 4000);
+  EXPECT_EQ(batch_.apis[2].start, 5999);
+  batch_.apis.clear();
+  add();
+  Decode(true);
+  EXPECT_EQ(batch_.apis.size(), 6u) << "out of another client's buffer";
+}
 
 TEST_F(DecoderTest, KernelsOfLongerRecords) {
   KernelRecord kernel{};

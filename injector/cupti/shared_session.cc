@@ -4,6 +4,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+
 #include "injector/core/clock.h"
 #include "injector/core/counters.h"
 #include "injector/cupti/errors.h"
@@ -11,7 +15,8 @@
 
 namespace traceinject {
 
-SharedSession g_shared_session;
+constinit SharedSession g_shared_session;
+static_assert(std::is_trivially_destructible_v<SharedSession>, "threads use it until the end");
 
 namespace {
 
@@ -29,6 +34,14 @@ CUpti_ActivityKind TwinOf(CUpti_ActivityKind kind) {
 }
 
 constinit const WantedRecords kNothing;
+
+CallSwitches::Calls BlockingCalls(CudaDomain domain) {
+  CallSwitches::Calls calls;
+  for (const AllowedCall& call : kAllowList) {
+    if (call.domain == domain && MayBlock(call.call_class)) calls.set(call.cbid);
+  }
+  return calls;
+}
 
 }  // namespace
 
@@ -88,12 +101,14 @@ CUptiResult SharedSession::Enable(Side side, CUpti_ActivityKind kind) {
   const bool begins = side == kTheirs && request() != nullptr && !wanted_[kTheirs].HasAnyKind();
   if (begins) Begin();
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) NoteHarm();
-  const CUptiResult result = EnableInCupti(side, kind);
+  const CUptiResult result =
+      AreSwitchedOneByOne(kind) ? SwitchKindOfCalls(side, kind, true) : EnableInCupti(side, kind);
   if (result == CUPTI_SUCCESS) {
     wanted_[side].SetKind(kind, true);
     if (side == kTheirs) delivered_.SetKind(kind, true);
   } else if (begins) {
     End();
+    Release();
   }
   return result;
 }
@@ -102,7 +117,7 @@ CUptiResult SharedSession::EnableInCupti(Side side, CUpti_ActivityKind kind) con
   constexpr auto kConcurrent = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
   if (kind == kConcurrent && KernelsAreSerial())
     return side == kOurs ? CUPTI_SUCCESS : cupti()->ActivityEnable(kind);
-  if (wanted_[1 - side].HasKind(kind)) return CUPTI_SUCCESS;
+  if (IsWantedBeside(side, kind)) return CUPTI_SUCCESS;
   const bool instead = side == kTheirs && kind == CUPTI_ACTIVITY_KIND_KERNEL &&
                        !KernelsAreSerial() && wanted_[kOurs].HasKind(kConcurrent) &&
                        !wanted_[kTheirs].HasKind(kConcurrent);
@@ -124,11 +139,33 @@ void SharedSession::Begin() {
   delivered_.CopyFrom(wanted_[kTheirs]);
   SetBuffersAreTheirs(true);
   BringBack();
+  Hold();
   g_counters.Add(Health::kOtherClientSessions);
 }
 
 // Those of its buffers that are filled now come back by the flush with which it ends.
 void SharedSession::End() { SetBuffersAreTheirs(false); }
+
+void SharedSession::Hold() {
+  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
+    const auto kind = static_cast<CUpti_ActivityKind>(number);
+    if (held_kinds_[static_cast<std::size_t>(number)]) Enable(kHeld, kind);
+  }
+}
+
+void SharedSession::Release() {
+  for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
+    const auto kind = static_cast<CUpti_ActivityKind>(number);
+    if (wanted_[kHeld].HasKind(kind)) Disable(kHeld, kind);
+  }
+}
+
+bool SharedSession::IsWantedBeside(Side side, CUpti_ActivityKind kind) const {
+  for (int other = 0; other < kSides; ++other) {
+    if (other != side && wanted_[other].HasKind(kind)) return true;
+  }
+  return false;
+}
 
 void SharedSession::SetBuffersAreTheirs(bool on) {
   changed_ns_.store(ReadClockNs(CLOCK_MONOTONIC), std::memory_order_relaxed);
@@ -182,18 +219,24 @@ void SharedSession::BringBack() {
 CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
   const bool was_on = wanted_[side].HasKind(kind);
   wanted_[side].SetKind(kind, false);
-  if (side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind()) {
+  const bool ends = side == kTheirs && was_on && !wanted_[kTheirs].HasAnyKind();
+  if (ends) {
     End();
     busy_.store(false, std::memory_order_relaxed);
   }
-  const Side other = side == kOurs ? kTheirs : kOurs;
-  if (wanted_[other].HasKind(kind)) return CUPTI_SUCCESS;
+  const CUptiResult result = DisableInCupti(side, kind, was_on);
+  if (ends) Release();
+  return result;
+}
+
+CUptiResult SharedSession::DisableInCupti(Side side, CUpti_ActivityKind kind, bool was_on) {
+  if (AreSwitchedOneByOne(kind)) return SwitchKindOfCalls(side, kind, false);
+  if (IsWantedBeside(side, kind)) return CUPTI_SUCCESS;
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && KernelsAreSerial()) return CUPTI_SUCCESS;
   const CUptiResult result = cupti()->ActivityDisable(kind);
   if (kind == CUPTI_ACTIVITY_KIND_KERNEL && was_on &&
       wanted_[kOurs].HasKind(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL))
     cupti()->ActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  if (WantedRecords::IsCalls(kind)) RestoreCalls(other, WantedRecords::DomainOf(kind));
   RestoreTwin(kind);
   return result;
 }
@@ -202,31 +245,56 @@ CUptiResult SharedSession::Disable(Side side, CUpti_ActivityKind kind) {
 // on has no effect until it was turned off (tests/gpu/cupti_gpu_time.cc).
 void SharedSession::RestoreTwin(CUpti_ActivityKind kind) const {
   const CUpti_ActivityKind twin = TwinOf(kind);
-  if (!wanted_[kOurs].HasKind(twin) && !wanted_[kTheirs].HasKind(twin)) return;
+  const bool on = std::any_of(std::begin(wanted_), std::end(wanted_),
+                              [twin](const WantedRecords& wanted) { return wanted.HasKind(twin); });
+  if (!on) return;
   cupti()->ActivityDisable(twin);
   cupti()->ActivityEnable(twin);
 }
 
-// The kind was turned off, and with it every call.
-void SharedSession::RestoreCalls(Side side, CudaDomain domain) const {
-  for (std::uint32_t cbid = 0; cbid < WantedRecords::kCalls; ++cbid) {
-    if (wanted_[side].HasCall(domain, cbid)) SwitchCall(domain, cbid, true);
-  }
-}
-
 CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
+  if (!cupti()->SelectsCalls()) return CUPTI_ERROR_NOT_SUPPORTED;
   if (side == kTheirs && on) SetBusy();
-  if (domain == CudaDomain::kRuntime && on) NoteHarm();
   wanted_[side].SetCall(domain, cbid, on);
   if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
-  if (wanted_[1 - side].HasCall(domain, cbid)) return CUPTI_SUCCESS;  // it is on, and stays so
-  return SwitchCall(domain, cbid, on);
+  return SwitchCalls(domain);
 }
 
-CUptiResult SharedSession::SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const {
-  const auto enable = domain == CudaDomain::kRuntime ? cupti()->ActivityEnableRuntimeApi
-                                                     : cupti()->ActivityEnableDriverApi;
-  return enable == nullptr ? CUPTI_ERROR_NOT_SUPPORTED : enable(cbid, on ? 1 : 0);
+void SharedSession::HookCalls(bool runtime, bool blocking) {
+  if (!cupti()->SelectsCalls()) return;
+  blocking_calls_stay_on_ = blocking;
+  calls_.Hook(*cupti(), CudaDomain::kDriver);
+  SwitchCalls(CudaDomain::kDriver);
+  if (!runtime) return;
+  NoteHarm();
+  calls_.Hook(*cupti(), CudaDomain::kRuntime);
+  SwitchCalls(CudaDomain::kRuntime);
+}
+
+CUptiResult SharedSession::SwitchKindOfCalls(Side side, CUpti_ActivityKind kind, bool on) {
+  wanted_[side].SetKind(kind, on);
+  const CUptiResult result = SwitchCalls(WantedRecords::DomainOf(kind));
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) SwitchCalls(CudaDomain::kRuntime);
+  if (on && result != CUPTI_SUCCESS) SwitchKindOfCalls(side, kind, false);
+  return result;
+}
+
+CUptiResult SharedSession::SwitchCalls(CudaDomain domain) {
+  CallSwitches::Calls wanted;
+  for (std::uint32_t cbid = 1; cbid < CallSwitches::kCalls; ++cbid)
+    wanted[cbid] = IsCallWanted(domain, cbid);
+  if (blocking_calls_stay_on_ && calls_.IsHooked(domain)) wanted |= BlockingCalls(domain);
+  if (domain == CudaDomain::kRuntime && wanted.any()) NoteHarm();
+  return calls_.Set(*cupti(), domain, wanted);
+}
+
+// Who wants all of the driver's does not get those inside a runtime's, as without us.
+bool SharedSession::IsCallWanted(CudaDomain domain, std::uint32_t cbid) const {
+  const WantedRecords& theirs = wanted_[kTheirs];
+  const bool hides = domain == CudaDomain::kRuntime && calls_.IsHooked(domain) &&
+                     theirs.HasKind(CUPTI_ACTIVITY_KIND_DRIVER) &&
+                     !theirs.HasKind(CUPTI_ACTIVITY_KIND_RUNTIME);
+  return hides || theirs.HasCall(domain, cbid) || wanted_[kOurs].HasCall(domain, cbid);
 }
 
 void SharedSession::TakenAway() {
@@ -235,6 +303,7 @@ void SharedSession::TakenAway() {
   for (WantedRecords& wanted : wanted_) wanted.CopyFrom(kNothing);
   lent_.store(0, std::memory_order_relaxed);
   their_buffers_.Forget();
+  calls_.Forget();
   g_record_clocks.Use(nullptr);
   taken_away_count_.fetch_add(1, std::memory_order_acq_rel);
 }

@@ -20,8 +20,10 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 
+#include "injector/cupti/call_switches.h"
 #include "injector/cupti/library.h"
 #include "injector/cupti/their_buffers.h"
 #include "injector/cupti/wanted_records.h"
@@ -30,7 +32,15 @@ namespace traceinject {
 
 class SharedSession {
  public:
-  enum Side : int { kOurs, kTheirs };
+  // kHeld: nobody's; on while the other client is in a session (Hold).
+  enum Side : int { kOurs, kTheirs, kHeld };
+
+  // Kinds of work that we record at times. In a session of the other client's they stay on
+  // throughout, and windows of ours that begin or end in it turn nothing on or off: that makes
+  // CUPTI tell calls twice that threads are in at that time, or give all later ones of a thread the
+  // same correlation id, and PyTorch's profiler fails on either.
+  using Kinds = std::bitset<CUPTI_ACTIVITY_KIND_COUNT>;
+  void SetHeldKinds(const Kinds& kinds) { held_kinds_ = kinds; }
 
   // Where we stand with CUPTI.
   enum class Presence : int {
@@ -50,6 +60,13 @@ class SharedSession {
   bool aside() const { return presence_.load(std::memory_order_acquire) == Presence::kAside; }
   bool away() const { return presence_.load(std::memory_order_acquire) == Presence::kAway; }
 
+  // Within cuInit, after Attach(): from now on single calls can be recorded (call_switches.h), of
+  // the runtime only with `runtime`. With `blocking` those that may block (MayBlock) are on as long
+  // as that is so, whether we want them or not.
+  void HookCalls(bool runtime, bool blocking);
+  // Whether a driver call inside a runtime's that nobody wants is told.
+  bool TellsInnerCalls() const { return calls_.IsHooked(CudaDomain::kDriver); }
+
   // Leaves CUPTI by cuptiFinalize(), where no other client uses it and CanBeFinalized(). Holds
   // FlushTurn.
   CUptiResult Leave();
@@ -57,7 +74,7 @@ class SharedSession {
   // or somebody subscribed while those of driver calls were (tests/gpu/cupti_detach.cc).
   bool CanBeFinalized() const { return !harmed_by_finalize_.load(std::memory_order_relaxed); }
   void NoteSubscriber() {
-    if (wanted_[kOurs].HasAnyKind() || wanted_[kTheirs].HasAnyKind()) NoteHarm();
+    if (calls_.AnyOn() || wanted_[kOurs].HasAnyKind() || wanted_[kTheirs].HasAnyKind()) NoteHarm();
   }
   // Another client comes: we are there again if we had left. Holds FlushTurn.
   void Return();
@@ -147,24 +164,36 @@ class SharedSession {
   void NoteHarm() { harmed_by_finalize_.store(true, std::memory_order_relaxed); }
   void Begin();
   void End();
+  void Hold();
+  void Release();
+  // Whether it is on for another one than this.
+  bool IsWantedBeside(Side side, CUpti_ActivityKind kind) const;
   void SetBuffersAreTheirs(bool on);
   CUptiResult Enable(Side side, CUpti_ActivityKind kind);
   CUptiResult EnableInCupti(Side side, CUpti_ActivityKind kind) const;
   CUptiResult Disable(Side side, CUpti_ActivityKind kind);
+  CUptiResult DisableInCupti(Side side, CUpti_ActivityKind kind, bool was_on);
   // Whether our concurrent kernels are off in CUPTI, as the other client has them one at a time.
   bool KernelsAreSerial() const { return wanted_[kTheirs].HasKind(CUPTI_ACTIVITY_KIND_KERNEL); }
-  // In CUPTI. An answer that CUPTI has no such function is no error of a client's.
-  CUptiResult SwitchCall(CudaDomain domain, std::uint32_t cbid, bool on) const;
   void RestoreTwin(CUpti_ActivityKind kind) const;
-  void RestoreCalls(Side side, CudaDomain domain) const;
+  bool IsCallWanted(CudaDomain domain, std::uint32_t cbid) const;
+  bool AreSwitchedOneByOne(CUpti_ActivityKind kind) const {
+    return WantedRecords::IsCalls(kind) && cupti()->SelectsCalls();
+  }
+  CUptiResult SwitchKindOfCalls(Side side, CUpti_ActivityKind kind, bool on);
+  CUptiResult SwitchCalls(CudaDomain domain);
 
   std::atomic<const CuptiLibrary*> cupti_{nullptr};
   CUpti_BuffersCallbackRequestFunc our_request_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc our_complete_ = nullptr;
   std::atomic<Presence> presence_{Presence::kThere};
   std::atomic<bool> busy_{false};
-  WantedRecords wanted_[2];
+  static constexpr int kSides = 3;
+  WantedRecords wanted_[kSides];
+  Kinds held_kinds_;
   WantedRecords delivered_;
+  CallSwitches calls_;
+  bool blocking_calls_stay_on_ = false;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "injector/core/clock.h"
@@ -14,6 +15,8 @@ constexpr auto kSerial = CUPTI_ACTIVITY_KIND_KERNEL;
 constexpr auto kConcurrent = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 constexpr auto kCopies = CUPTI_ACTIVITY_KIND_MEMCPY;
 constexpr auto kSets = CUPTI_ACTIVITY_KIND_MEMSET;
+constexpr auto kRuntime = CUPTI_ACTIVITY_KIND_RUNTIME;
+constexpr auto kDriver = CUPTI_ACTIVITY_KIND_DRIVER;
 constexpr auto kOurs = SharedSession::kOurs;
 constexpr auto kTheirs = SharedSession::kTheirs;
 using Kinds = std::set<CUpti_ActivityKind>;
@@ -23,7 +26,10 @@ Kinds g_on;
 int g_registered = 0;  // times that our callbacks were
 CUptiResult g_finalize_answer = CUPTI_SUCCESS;
 
+int g_switched = 0;  // times that any was turned on or off
+
 CUptiResult CUPTIAPI Enable(CUpti_ActivityKind kind) {
+  ++g_switched;
   if ((kind == kSerial && g_on.count(kConcurrent) != 0) ||
       (kind == kConcurrent && g_on.count(kSerial) != 0))
     return CUPTI_ERROR_NOT_COMPATIBLE;
@@ -35,6 +41,7 @@ CUptiResult CUPTIAPI RefuseSerial(CUpti_ActivityKind kind) {
 }
 // Copies go with memsets, and conversely, as in the real one.
 CUptiResult CUPTIAPI Disable(CUpti_ActivityKind kind) {
+  ++g_switched;
   g_on.erase(kind);
   if (kind == kCopies) g_on.erase(kSets);
   if (kind == kSets) g_on.erase(kCopies);
@@ -46,10 +53,16 @@ CUptiResult CUPTIAPI Register(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCal
 }
 CUptiResult CUPTIAPI Finalize() { return g_finalize_answer; }
 CUptiResult CUPTIAPI FlushAll(std::uint32_t) { return CUPTI_SUCCESS; }
-int g_calls_switched = 0;
-CUptiResult CUPTIAPI SwitchCall(CUpti_CallbackId, std::uint8_t) {
-  ++g_calls_switched;
+using Calls = std::set<CUpti_CallbackId>;
+std::map<CUpti_ActivityKind, Calls> g_calls_on;
+template <CUpti_ActivityKind kind>
+CUptiResult CUPTIAPI SwitchCall(CUpti_CallbackId cbid, std::uint8_t on) {
+  if (on != 0) g_calls_on[kind].insert(cbid);
+  if (on == 0) g_calls_on[kind].erase(cbid);
   return CUPTI_SUCCESS;
+}
+bool IsOn(CUpti_ActivityKind kind, CUpti_CallbackId cbid) {
+  return g_calls_on[kind].count(cbid) != 0;
 }
 std::uint8_t* g_handed_over = nullptr;
 void CUPTIAPI Take(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t) {
@@ -62,6 +75,7 @@ class SharedSessionTest : public ::testing::Test {
  protected:
   SharedSessionTest() {
     g_on.clear();
+    g_calls_on.clear();
     g_registered = 0;
     g_finalize_answer = CUPTI_SUCCESS;
     library_.ActivityFlushAll = FlushAll;
@@ -69,8 +83,8 @@ class SharedSessionTest : public ::testing::Test {
     library_.ActivityEnable = Enable;
     library_.ActivityDisable = Disable;
     library_.ActivityRegisterCallbacks = Register;
-    library_.ActivityEnableRuntimeApi = SwitchCall;
-    library_.ActivityEnableDriverApi = SwitchCall;
+    library_.ActivityEnableRuntimeApi = SwitchCall<kRuntime>;
+    library_.ActivityEnableDriverApi = SwitchCall<kDriver>;
     session_.Attach(&library_, nullptr, nullptr);
   }
   CUptiResult Set(SharedSession::Side side, CUpti_ActivityKind kind, bool on) {
@@ -161,34 +175,74 @@ TEST_F(SharedSessionTest, OursGoOnWhereKernelsOneAtATimeAreRefused) {
   EXPECT_EQ(g_on, Kinds{kConcurrent});
 }
 
-TEST_F(SharedSessionTest, ACallThatTheOtherSideHasOnIsLeftAlone) {
-  Set(kTheirs, CUPTI_ACTIVITY_KIND_RUNTIME, true);
-  g_calls_switched = 0;
+TEST_F(SharedSessionTest, ACallIsOnWhileEitherWantsIt) {
+  session_.HookCalls(true, false);
   session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
-  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, false);
-  EXPECT_EQ(g_calls_switched, 0);
+  Set(kTheirs, kRuntime, true);
+  EXPECT_TRUE(IsOn(kRuntime, 41));
+  EXPECT_FALSE(IsOn(kDriver, 307));
   session_.SetCall(kTheirs, CudaDomain::kRuntime, 31, false);
-  EXPECT_EQ(g_calls_switched, 1) << "nobody wants it any more";
-  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
-  EXPECT_EQ(g_calls_switched, 2);
+  session_.SetCall(kTheirs, CudaDomain::kRuntime, 41, false);
+  EXPECT_TRUE(IsOn(kRuntime, 31));
+  EXPECT_FALSE(IsOn(kRuntime, 41)) << "nobody wants it any more";
+  Set(kTheirs, kRuntime, false);
+  EXPECT_EQ(g_calls_on[kRuntime], (Calls{kRuntimeHookCall, 31}));
+  EXPECT_EQ(g_on, Kinds{}) << "once it was on, single calls would have no effect";
+}
+
+TEST_F(SharedSessionTest, WhoWantsAllOfTheDriversGetsNoneInsideARuntimes) {
+  session_.HookCalls(true, false);
+  Set(kTheirs, kDriver, true);
+  EXPECT_TRUE(IsOn(kDriver, 307));
+  EXPECT_TRUE(IsOn(kRuntime, 211)) << "it hides what is inside it";
+  CUpti_ActivityAPI launch{};
+  launch.kind = kRuntime;
+  launch.cbid = 211;
+  EXPECT_FALSE(session_.delivered().Has(reinterpret_cast<CUpti_Activity*>(&launch)));
+  Set(kTheirs, kDriver, false);
+  EXPECT_FALSE(IsOn(kRuntime, 211));
 }
 
 TEST_F(SharedSessionTest, WhatWasTakenAwayIsTurnedOnAnew) {
-  Set(kTheirs, CUPTI_ACTIVITY_KIND_RUNTIME, true);
-  session_.SetCall(kTheirs, CudaDomain::kDriver, 307, true);
-  session_.Finalized(1);
-  g_calls_switched = 0;
-  session_.SetCall(kOurs, CudaDomain::kRuntime, 31, true);
+  session_.HookCalls(true, false);
+  Set(kTheirs, kRuntime, true);
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
-  EXPECT_EQ(g_calls_switched, 2);
+  session_.Finalized(1);
+  g_calls_on.clear();
+  EXPECT_FALSE(session_.TellsInnerCalls());
+  session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
+  EXPECT_EQ(g_on, Kinds{kDriver}) << "without its kind a call has no effect now";
+  session_.SetCall(kOurs, CudaDomain::kDriver, 307, false);
+  EXPECT_EQ(g_on, Kinds{});
 }
 
-TEST_F(SharedSessionTest, OursStayOnWhenAKindOfCallsIsTurnedOff) {
-  session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
-  Set(kTheirs, CUPTI_ACTIVITY_KIND_DRIVER, true);
-  g_calls_switched = 0;
-  Set(kTheirs, CUPTI_ACTIVITY_KIND_DRIVER, false);
-  EXPECT_EQ(g_calls_switched, 1);
+TEST_F(SharedSessionTest, CallsThatCannotBeSelectedAreOnAsKinds) {
+  library_.ActivityEnableDriverApi = nullptr;
+  session_.HookCalls(true, false);
+  Set(kOurs, kDriver, true);
+  Set(kTheirs, kDriver, true);
+  Set(kTheirs, kDriver, false);
+  EXPECT_EQ(g_on, Kinds{kDriver});
+  EXPECT_EQ(session_.SetCall(kTheirs, CudaDomain::kDriver, 307, true), CUPTI_ERROR_NOT_SUPPORTED);
+}
+
+TEST_F(SharedSessionTest, InASessionWindowsOfOursTurnNothingOnOrOff) {
+  session_.SetHeldKinds(SharedSession::Kinds().set(kCopies).set(kSets));
+  session_.Register(Request, Complete);
+  Set(kOurs, kSets, true);
+  Set(kTheirs, kConcurrent, true);
+  g_switched = 0;
+  for (const bool on : {false, true, false}) {
+    for (const auto kind : {kConcurrent, kCopies, kSets}) Set(kOurs, kind, on);
+  }
+  EXPECT_EQ(g_switched, 0);
+  EXPECT_EQ(g_on, (Kinds{kConcurrent, kCopies, kSets}));
+  CUpti_Activity copy{};
+  copy.kind = kCopies;
+  EXPECT_FALSE(session_.delivered().Has(&copy)) << "it did not ask for them";
+  EXPECT_FALSE(WeTake(kCopies)) << "nor do we, outside of a window";
+  Set(kTheirs, kConcurrent, false);
+  EXPECT_EQ(g_on, Kinds{});
 }
 
 TEST_F(SharedSessionTest, FlushesRestWhileTheOtherClientWaitsForItsBuffers) {

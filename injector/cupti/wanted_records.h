@@ -10,13 +10,14 @@
 #include <cstdint>
 
 #include "injector/cupti/allow_list.h"
+#include "injector/cupti/call_switches.h"
 #include "injector/cupti/records.h"
 
 namespace traceinject {
 
 class WantedRecords {
  public:
-  static constexpr std::size_t kCalls = 1024;  // above the largest callback id of CUDA 13
+  static constexpr std::size_t kCalls = CallSwitches::kCalls;
 
   static bool IsKind(CUpti_ActivityKind kind) {
     return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT;

@@ -23,6 +23,7 @@
 #include "injector/core/options.h"
 #include "injector/core/own_cost.h"
 #include "injector/core/ring.h"
+#include "injector/core/safe_point.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/cuda/stream_ids.h"
@@ -245,6 +246,7 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
 // missed.
 bool IsWanted(EventType type, nvtxDomainHandle_t domain) {
   if (!Recording()) return false;
+  g_safe_point.Pass();
   if (Delivers(Source::kProgram) || type > EventType::kNvtxMark) return true;
   const auto* name = reinterpret_cast<const NvtxName*>(domain);
   return name != nullptr && name->is_nccl;

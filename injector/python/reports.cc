@@ -9,6 +9,7 @@
 #include "injector/core/events.h"
 #include "injector/core/profiler_room.h"
 #include "injector/core/ring.h"
+#include "injector/core/safe_point.h"
 #include "injector/core/sources.h"
 #include "injector/core/state.h"
 #include "injector/core/step_count.h"
@@ -58,6 +59,7 @@ void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loa
 
 void ReportStep(std::int64_t time_ns, std::int64_t optimizer) {
   if (!Recording()) return;
+  g_safe_point.Pass();
   g_step_count.StepEnded(optimizer);
   Count(Emit(EventType::kStepMark, time_ns, time_ns, &optimizer, 1), Health::kStepMarkSeen,
         Health::kStepMarkDropped);
@@ -94,7 +96,10 @@ std::int64_t ReportAttentionShape(std::int64_t library, std::int64_t batch, std:
                                  head_size, value_head_size, type, causal});
 }
 
-bool WantsAttention() { return Recording() && Delivers(Source::kProgram); }
+bool WantsAttention() {
+  g_safe_point.Pass();
+  return Recording() && Delivers(Source::kProgram);
+}
 
 void ReportAttention(std::int64_t start_ns, std::int64_t end_ns, std::int64_t number,
                      std::int64_t direction, std::int64_t gradient) {

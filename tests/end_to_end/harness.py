@@ -151,6 +151,10 @@ class Recording:
     def count(self, source, counter):
         return self.health().get((source, counter), (0, None))[0]
 
+    def without_call(self, table, since=0):
+        """How many rows of GPU work have no CUDA call that made them; `since`: of those that start later, as told by the recording."""
+        return self.rows(f"SELECT count(*) FROM {table} WHERE start > ? AND correlation NOT IN (SELECT correlation FROM api)", since)[0][0]
+
     def integrity(self):
         return self.rows("PRAGMA integrity_check")[0][0]
 

@@ -204,6 +204,7 @@ class OtherClient(Program):
         self.assert_missing_only_in(recording, self.truth(traced), gaps)
         last = max(start + dur for start, dur, _ in gaps)
         self.assertTrue(any(kernel.start > recording.base + last for kernel in recording.kernels()), "nothing after the last gap")
+        self.assertEqual(recording.without_call("kernel", since=last), 0)
 
     # A client that no wrapper sees. Steps of 50 ms, so that flushes find out within its sessions.
     UNSEEN = ["--profile-unseen", "--step-us", "50000", "--steps", "46"]
@@ -227,6 +228,8 @@ class OtherClient(Program):
         starts = [recording.base + start for start, _, _ in gaps[1:]] + [2 ** 62]
         for (start, dur, _), end in zip(gaps, starts):
             self.assertTrue(any(recording.base + start + dur < kernel.start < end for kernel in recording.kernels()), "nothing after a gap")
+        if recording.calls():
+            self.assertEqual(recording.without_call("kernel", since=sum(gaps[-1][:2])), 0)
         return recording, gaps
 
     def test_client_that_no_wrapper_sees(self):

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-import unittest
 
 import harness
 import python_test
@@ -49,7 +48,12 @@ class Windows(python_test.Program):
             if any(start > begin and (until is None or end < until) for begin, until in gaps):
                 self.assertNotIn(number, recorded)
         self.assertEqual(recording.integrity(), "ok")
+        self.check_calls_of_work(recording)
         return recorded
+
+    def check_calls_of_work(self, recording):
+        """Also where the program had initialised CUDA long before."""
+        self.assertEqual(recording.without_call("memset"), 0)
 
     def test_steps(self):
         times = self.play_steps(40, {"TRACEINJECT_WINDOW": "steps:10-14"})
@@ -149,12 +153,31 @@ class Windows(python_test.Program):
                and kernel.correlation in calls and calls[kernel.correlation].start > opened}
         self.assertGreater(len(due), 10)
         self.assertEqual(due - recorded, set())
+        self.check_launches(recording, due)
         self.assertEqual({kernel for kernel in recorded if kernel.correlation in calls and calls[kernel.correlation].start > closed}, set(),
                          "launched after it; what was launched before may begin later")
         self.assertEqual({one for one in recording.nvtx() if one.start > closed and one.domain != "NCCL"}, set())
         self.assertGreater(len([one for one in recording.nvtx() if opened < one.start < closed]), 10)
         self.assertEqual(recording.count("start", "disabled_source"), 0)
         self.assertNotEqual(recording.communicators(), [], "made before the window opened")
+
+
+    def test_threads_that_are_in_a_call_at_the_edge_of_a_window(self):
+        """Turned on or off meanwhile, that call would be one that CUPTI takes the thread to be in for ever."""
+        ended = self.play("--steps", "140", "--kernel-us", "10000", "--sync", "device", "--memcpy", "--nvtx",
+                          env={"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_FLUSH_MS": "50", "FAKE_CUPTI_MISCOUNT": "1", **self.OPTIONS})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        self.check_calls(ended)
+        recording = self.open()
+        self.assertGreater(len(self.gaps(recording)), 2)
+        correlations = [kernel.correlation for kernel in recording.kernels()]
+        self.assertGreater(len(correlations), 100)
+        self.assertEqual(len(correlations), len(set(correlations)))
+        if not self.OPTIONS:  # once CUPTI was left it tells no launches
+            self.check_launches(recording, recording.kernels())
+
+    def check_launches(self, recording, kernels):
+        self.assertEqual({kernel.correlation for kernel in kernels} - {call.correlation for call in recording.calls()}, set())
 
 
 class DetachedBetweenWindows(Windows):
@@ -175,6 +198,9 @@ class DetachedBetweenWindows(Windows):
             self.assertEqual(recording.count("cupti", counter), 0)
         recording.close()
 
+    def check_calls_of_work(self, recording):
+        """Of the runtime's calls, none is recorded where CUPTI is to be left."""
+
     def test_many_windows_beside_launching_threads(self):
         ended = self.play("--steps", "500", "--step-us", "10000", "--threads", "3", "--memcpy", "--memset", "--events", "--sync", "stream",
                           env={"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_FLUSH_MS": "50", **self.OPTIONS})
@@ -182,6 +208,7 @@ class DetachedBetweenWindows(Windows):
         self.check_calls(ended)
         recording = self.open()
         self.assertGreater(recording.count("cupti", "detached"), 1)
+        self.assertIn("no longer tells launches", recording.health()["start", "disabled_source"][1])
         assert_windows_are_whole(self, recording, self.truth(ended))
 
 

@@ -57,6 +57,9 @@ struct StreamRecord {
 
 class ActivitySink {
  public:
+  virtual void OnInitialized() = 0;  // cuInit ends
+  // Whether a call would be told, were it made in no other.
+  virtual bool IsTold(CallId call) const = 0;
   virtual void OnOperation(const Operation& operation) = 0;
   virtual void OnApi(const ApiRecord& record) = 0;
   virtual void OnSynchronization(const SynchronizationRecord& record) = 0;

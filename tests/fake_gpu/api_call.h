@@ -37,6 +37,7 @@ class ApiCall {
   ApiCall* outer_;
   std::uint64_t correlation_;
   std::int64_t start_ns_;
+  bool told_;  // at its beginning
   int result_ = 0;
 };
 

@@ -133,13 +133,27 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY || kind == CUPTI_ACTIVITY_KIND_MEMSET)
     SilenceTransfers(kind, enabled);
   kinds_[static_cast<std::size_t>(kind)] = enabled;
+  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME) SetKindOfCalls(runtime_calls_, runtime_hooked_, enabled);
+  if (kind == CUPTI_ACTIVITY_KIND_DRIVER) SetKindOfCalls(driver_calls_, driver_hooked_, enabled);
   if (kind == CUPTI_ACTIVITY_KIND_RUNTIME && enabled) fragile_ = true;
-  // A kind of calls is all of them, whatever was chosen before.
-  if (kind == CUPTI_ACTIVITY_KIND_RUNTIME || kind == CUPTI_ACTIVITY_KIND_DRIVER) {
-    for (auto& call : kind == CUPTI_ACTIVITY_KIND_RUNTIME ? runtime_calls_ : driver_calls_)
-      call = enabled;
-  }
   return CUPTI_SUCCESS;
+}
+
+// Seen on hardware (tests/gpu/cupti_calls.cc): a kind of calls is all of them, whatever was chosen
+// before; when it is turned off they stay chosen, and no choice has an effect.
+void CuptiSession::SetKindOfCalls(Calls& calls, std::atomic<bool>& hooked, bool enabled) {
+  hooked = enabled;
+  if (!enabled) return;
+  for (auto& call : calls) call = true;
+}
+
+bool CuptiSession::IsAnyOn(const Calls& calls) {
+  return std::any_of(calls.begin(), calls.end(), [](const auto& call) { return call.load(); });
+}
+
+void CuptiSession::OnInitialized() {
+  runtime_hooked_ = IsAnyOn(runtime_calls_);
+  driver_hooked_ = IsAnyOn(driver_calls_);
 }
 
 // Seen on hardware (tests/gpu/cupti_gpu_time.cc).
@@ -189,9 +203,7 @@ void CuptiSession::OnOperation(const Operation& operation) {
 }
 
 void CuptiSession::SetSubscriber(CUpti_CallbackFunc callback, void* data) {
-  const bool any_call = std::any_of(driver_calls_.begin(), driver_calls_.end(),
-                                    [](const auto& call) { return call.load(); });
-  if (callback != nullptr && any_call) fragile_ = true;
+  if (callback != nullptr && IsAnyOn(driver_calls_)) fragile_ = true;
   const std::lock_guard lock(subscriber_mutex_);
   for (auto& call : called_back_) call = false;
   subscriber_ = callback;
@@ -224,16 +236,25 @@ CUpti_ActivityKind KindOf(Domain domain) {
 
 }  // namespace
 
-bool CuptiSession::IsRecorded(CallId call) const {
-  const auto& calls = call.domain == Domain::kRuntime ? runtime_calls_ : driver_calls_;
+bool CuptiSession::IsOn(CallId call) const {
+  const Calls& calls = call.domain == Domain::kRuntime ? runtime_calls_ : driver_calls_;
   return call.cbid < calls.size() ? calls[call.cbid] : kinds_[KindOf(call.domain)];
+}
+
+bool CuptiSession::IsTold(CallId call) const {
+  return (call.domain == Domain::kRuntime ? runtime_hooked_ : driver_hooked_) && IsOn(call);
+}
+
+bool CuptiSession::IsHidden(const ApiRecord& record) const {
+  static const bool tells_nested = SettingNumber("FAKE_CUPTI_NESTED", 0) != 0;
+  if (tells_nested || !record.outer) return false;
+  return IsOn(*record.outer) || kinds_[CUPTI_ACTIVITY_KIND_RUNTIME] ||
+         kinds_[CUPTI_ACTIVITY_KIND_DRIVER];
 }
 
 void CuptiSession::OnApi(const ApiRecord& record) {
   CallBack(record);
-  static const bool tells_nested = SettingNumber("FAKE_CUPTI_NESTED", 0) != 0;
-  if (!IsRecorded({record.domain, record.cbid})) return;
-  if (!tells_nested && record.outer && IsRecorded(*record.outer)) return;
+  if (!IsTold({record.domain, record.cbid}) || IsHidden(record)) return;
   const auto encoded = EncodeApi(record, ThreadId(system_thread_ids_));
   Append(nullptr, KindOf(record.domain), &encoded);
 }
@@ -492,6 +513,7 @@ void CuptiSession::Finalize() {
   for (auto& kind : kinds_) kind = false;
   for (auto& call : runtime_calls_) call = false;
   for (auto& call : driver_calls_) call = false;
+  runtime_hooked_ = driver_hooked_ = false;
   FlushAll(true);
   Lock lock(mutex_);
   request_ = nullptr;

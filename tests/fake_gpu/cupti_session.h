@@ -12,8 +12,12 @@
 //   * kernels one at a time and concurrent ones exclude each other;
 //   * whoever turns copies off turns memsets off too, and conversely, although the other kind stays
 //   on: its records do not come until it was turned off itself and on again;
-//   * of a call and one inside it, where both are recorded, the outer one is told;
-//   FAKE_CUPTI_NESTED=1: both are;
+//   * calls that were turned on alone are told only if one of their domain was when cuInit ended,
+//   or all of them are on as a kind; to turn that off ends it;
+//   * FAKE_CUPTI_MISCOUNT=1: a thread that is in a call while it is turned on or off has the
+//   correlation id of that call in all later ones;
+//   * a call inside a runtime's is not told if that one was turned on, or any kind of calls is;
+//   FAKE_CUPTI_NESTED=1: it is;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
 //   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;
 //   * times of GPU work are converted to a client's clock when the buffer comes back; where the
@@ -83,9 +87,10 @@ class CuptiSession final : public ActivitySink {
   // The calling thread ends: what it recorded into its own buffer goes back.
   void EndThread();
 
+  void OnInitialized() override;
+  bool IsTold(CallId call) const override;
   void OnOperation(const Operation& operation) override;
   void OnApi(const ApiRecord& record) override;
-  bool IsRecorded(CallId call) const;
   void OnSynchronization(const SynchronizationRecord& record) override;
   void OnMemory(const MemoryRecord& record) override;
   void OnStream(const StreamRecord& record) override;
@@ -110,11 +115,16 @@ class CuptiSession final : public ActivitySink {
     std::int64_t ready_ns = 0;     // not given back before, unless forced
   };
   using BufferPtr = std::unique_ptr<Buffer>;
+  using Calls = std::array<std::atomic<bool>, 1024>;
   using Lock = std::unique_lock<std::mutex>;
 
   CuptiSession();
   bool Refused(CUptiResult* result) const;
   void CallBack(const ApiRecord& record);
+  static void SetKindOfCalls(Calls& calls, std::atomic<bool>& hooked, bool enabled);
+  static bool IsAnyOn(const Calls& calls);
+  bool IsOn(CallId call) const;
+  bool IsHidden(const ApiRecord& record) const;
   void SilenceTransfers(CUpti_ActivityKind kind, bool enabled);
   CUpti_ActivityKind WantedKind(const Operation& operation) const;
   void Append(const Operation* operation, CUpti_ActivityKind kind,
@@ -158,7 +168,8 @@ class CuptiSession final : public ActivitySink {
   std::atomic<bool> per_thread_buffers_;
   std::atomic<bool> system_thread_ids_{false};
   std::array<std::atomic<bool>, CUPTI_ACTIVITY_KIND_COUNT> kinds_{}, silent_{};
-  std::array<std::atomic<bool>, 1024> runtime_calls_{}, driver_calls_{};
+  Calls runtime_calls_{}, driver_calls_{};
+  std::atomic<bool> runtime_hooked_{false}, driver_hooked_{false};
   std::mutex subscriber_mutex_;
   CUpti_CallbackFunc subscriber_ = nullptr;
   void* subscriber_data_ = nullptr;

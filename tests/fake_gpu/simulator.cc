@@ -152,6 +152,7 @@ int Initialize() {
   std::lock_guard lock(initialize_mutex);
   if (initialized_by != 0) return RequireInitialized();
   LoadInjection();
+  if (ActivitySink* sink = GetActivitySink()) sink->OnInitialized();
   initialized_by = getpid();
   return kSuccess;
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/cupti/call_switches.h"
+
+#include <cstdint>
+
+namespace traceinject {
+namespace {
+
+CUpti_ActivityKind KindOf(CudaDomain domain) {
+  return domain == CudaDomain::kDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
+}
+
+std::uint32_t HookOf(CudaDomain domain) {
+  return domain == CudaDomain::kDriver ? kDriverHookCall : kRuntimeHookCall;
+}
+
+CUptiResult Switch(const CuptiLibrary& cupti, CudaDomain domain, std::uint32_t cbid, bool on) {
+  const auto enable = domain == CudaDomain::kRuntime ? cupti.ActivityEnableRuntimeApi
+                                                     : cupti.ActivityEnableDriverApi;
+  return enable(cbid, on ? 1 : 0);
+}
+
+}  // namespace
+
+void CallSwitches::Hook(const CuptiLibrary& cupti, CudaDomain domain) {
+  if (Switch(cupti, domain, HookOf(domain), true) != CUPTI_SUCCESS) return;
+  Of(domain).hooked = true;
+  Of(domain).on.set(HookOf(domain));
+}
+
+CUptiResult CallSwitches::Set(const CuptiLibrary& cupti, CudaDomain domain, const Calls& wanted) {
+  Domain& of = Of(domain);
+  if (!of.hooked && !of.kind_on && wanted.any()) {
+    const CUptiResult result = cupti.ActivityEnable(KindOf(domain));
+    if (result != CUPTI_SUCCESS) return result;
+    of.kind_on = true;
+    of.on.set().reset(0);
+  }
+  Calls target = wanted;
+  if (of.hooked) target.set(HookOf(domain));
+  CUptiResult refusal = CUPTI_SUCCESS;
+  bool any = false;
+  for (std::uint32_t cbid = 1; cbid < kCalls; ++cbid) {
+    if (of.on[cbid] == target[cbid]) continue;
+    const CUptiResult result = Switch(cupti, domain, cbid, target[cbid]);
+    if (result == CUPTI_SUCCESS) any = true;
+    if (result != CUPTI_SUCCESS) refusal = result;
+    // One that this version does not know is not tried again.
+    if (result == CUPTI_SUCCESS || result == CUPTI_ERROR_INVALID_PARAMETER)
+      of.on[cbid] = target[cbid];
+  }
+  if (of.kind_on && wanted.none()) {
+    of.kind_on = false;
+    return cupti.ActivityDisable(KindOf(domain));
+  }
+  return any ? CUPTI_SUCCESS : refusal;
+}
+
+}  // namespace traceinject
