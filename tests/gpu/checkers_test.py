@@ -33,6 +33,7 @@ import matrix_products
 import overhead
 import programs
 import detach
+import profiler
 import proton
 import python_side
 import run_db
@@ -824,10 +825,31 @@ class Sources(unittest.TestCase):
         self.assertEqual(switch_sources.SETTINGS["all"], sum(values))
 
 
+class Launches(unittest.TestCase):
+    def launches(self, kernels, calls):
+        """`kernels`: (correlation, graph node); `calls`: their correlation ids."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.db"
+            with contextlib.closing(sqlite3.connect(path)) as database, database:
+                database.executescript("CREATE TABLE meta (key, value); INSERT INTO meta VALUES ('base_ns', 0);"
+                                       "CREATE TABLE kernel (correlation, graph_node); CREATE TABLE api (correlation)")
+                database.executemany("INSERT INTO kernel VALUES (?, ?)", kernels)
+                database.executemany("INSERT INTO api VALUES (?)", [(call,) for call in calls])
+            recording = profiler.Recording(path)
+            with contextlib.closing(recording.db):
+                return recording.launches()
+
+    def test_each_kernel_has_one_of_its_own(self):
+        self.assertEqual(self.launches([(1, None), (2, None), (3, 7), (3, 8)], [1, 2, 3]), (2, 0))
+        self.assertEqual(self.launches([(1, None), (2, None)], [1]), (2, 1), "none")
+        self.assertEqual(self.launches([(1, None), (2, None)], [1, 2, 2]), (2, 1), "two")
+        self.assertEqual(self.launches([(1, None), (1, None)], [1]), (2, 1), "that of another kernel")
+
+
 class Detach(unittest.TestCase):
     A_STEP = 1000
 
-    def outcomes(self, missing=(), mode="detached", left=detach.STEPS // detach.PERIOD - 1, kept=0):
+    def outcomes(self, missing=(), mode="detached", left=detach.STEPS // detach.PERIOD - 1, kept=0, alone=0):
         """Of a recording of the last steps of each period with two kernels each, of which some are missing."""
         times = [(number * self.A_STEP, number * self.A_STEP + 900) for number in range(1, detach.STEPS + 1)]
         edges = [(period * detach.PERIOD + 1, (period + 1) * detach.PERIOD - detach.RECORDED) for period in range(detach.STEPS // detach.PERIOD)]
@@ -836,7 +858,7 @@ class Detach(unittest.TestCase):
         kept_kernels = [start for number, start in enumerate(kernels) if number not in missing]
         counters = {"detached": left, "kept": kept}
         recording = mock.Mock(base=0, rows=lambda sql: gaps, kernels=lambda: {1: [(start, 1, "k") for start in kept_kernels]},
-                              count=lambda _, counter: counters.get(counter, 0))
+                              count=lambda _, counter: counters.get(counter, 0), launches=lambda: (len(kept_kernels), alone))
         with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
             path = pathlib.Path(folder) / "outcomes.jsonl"
             detach.Check.check_recording(checks.Checks(path, "d"), "steps", mode, {"times": times}, recording)
@@ -851,6 +873,8 @@ class Detach(unittest.TestCase):
         self.assertEqual(self.outcomes(left=3), ["detached, times that CUPTI was left"])
         self.assertEqual(self.outcomes(left=detach.STEPS // detach.PERIOD - 2, kept=1), ["detached, times that CUPTI was left"])
         self.assertEqual(self.outcomes(mode="attached", left=0), [])
+        self.assertEqual(self.outcomes(mode="attached", left=0, alone=1), ["attached, each kernel has its launch"])
+        self.assertEqual(self.outcomes(alone=1), [], "once CUPTI was left, launches are not told")
         self.assertEqual(self.outcomes(mode="attached", left=1), ["attached, times that CUPTI was left"])
 
     def test_steps_between_windows(self):

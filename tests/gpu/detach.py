@@ -144,6 +144,11 @@ class Check:
         else:
             judge.add(f"{mode}, windows are whole", len(inside) >= STEPS // PERIOD and len(set(counts)) == 1,
                       f"{len(inside)} steps, kernels in each: {sorted(set(counts))}")
+        kernels, alone = recording.launches()
+        if mode == "attached":
+            judge.add("attached, each kernel has its launch", kernels > 0 and alone == 0, f"{alone} of {kernels} have none")
+        else:
+            judge.note("detached, kernels without a launch", f"{alone} of {kernels}")
         left, kept = recording.count("cupti", "detached"), recording.count("cupti", "kept")
         due = STEPS // PERIOD - 1 if mode == "detached" else 0
         judge.add(f"{mode}, times that CUPTI was left", left + kept >= due and (name == "profiler" or kept == 0) and (due > 0 or left == 0),

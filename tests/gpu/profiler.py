@@ -111,6 +111,11 @@ class Recording:
             found[correlation & 0xFFFFFFFF].append((self.base + start, dur, text))
         return found
 
+    def launches(self):
+        """How many kernels, and of how many of them no call that launched them and nothing else is recorded."""
+        return self.rows("""SELECT count(*), ifnull(sum(correlation NOT IN (SELECT correlation FROM api GROUP BY 1 HAVING count(*) = 1)), 0)
+                            + count(*) - count(DISTINCT correlation) FROM kernel WHERE graph_node IS NULL""")[0]
+
     def count(self, source, counter):
         found = self.rows(f"SELECT value FROM health WHERE source = '{source}' AND counter = '{counter}'")
         return found[0][0] if found else 0
@@ -149,6 +154,9 @@ class Check:
             judge.add("windows ended", windows >= CYCLES[name] / 2, f"{windows} times")
         else:
             self.compare_kernels(judge, traced, recording, name)
+        # In its sessions CUPTI tells the runtime's launches, else the driver's.
+        kernels, alone = recording.launches()
+        judge.add("each kernel has its launch", kernels > 0 and alone == 0, f"{alone} of {kernels} have none")
         judge.add("same result", plain["loss"] == traced["loss"], f"loss {traced['loss']}, {plain['loss']} without us")
         judge.note("time of all", f"{plain['seconds']:.1f} s without us, {traced['seconds']:.1f} s with us")
 
@@ -197,9 +205,6 @@ class Check:
         judge.add("all steps are recorded", rows >= expected and set(gaps) <= ({"other_client"} if name_of_program == "teardown" else set()),
                   f"{rows} kernels recorded, {expected:.0f} of {traced['steps']} steps; {recording.count('kernel', 'dropped')} dropped; "
                   f"{len(gaps)} gaps of {lost_ns} ns")
-        alone = recording.rows("SELECT count(*) FROM kernel WHERE correlation NOT IN (SELECT correlation FROM api)")[0][0]
-        # In its sessions CUPTI tells the runtime's launches, else the driver's.
-        judge.add("each kernel has its launch", alone == 0 or name_of_program == "teardown", f"{alone} of {rows} kernels have none")
         judge.note("sessions", f"{recording.count('other_client', 'sessions')} shared")
 
 
