@@ -190,6 +190,8 @@ class DetachedBetweenWindows(Windows):
         _, *calls = [line["call"] for line in self.truth(ended).of("cupti")]
         recording = self.open()
         closed = len([end for _, end in self.gaps(recording)]) - (self.gaps(recording)[:1] != [] and self.gaps(recording)[0][0] == recording.base)
+        if calls[-1:] == ["cuptiActivityGetNextRecord"]:  # at the end, of a buffer that came back while it was left
+            calls.pop()
         left = calls.count("cuptiFinalize")
         self.assertEqual(left, closed + recording.count("file", "max_size"))
         self.assertEqual(calls, (["cuptiFinalize", "cuptiSubscribe"] * left)[:len(calls)])
