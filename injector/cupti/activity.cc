@@ -194,12 +194,11 @@ bool AreCalls(std::string_view name) {
 bool Activity::Register(CuptiLibrary* cupti, const Options& options, std::string* why) {
   cupti_ = g_cupti = cupti;
   kinds_ = options.kinds;
-  is_to_be_left_ = options.detach;
+  runtime_calls_ = !options.detach;  // else it could never be left (SharedSession::CanBeFinalized)
   g_pool.SetLimit(options.buffer_bytes);
   if (!RegisterCallbacks(why)) return false;
   const FlushTurn turn;
-  g_shared_session.HookCalls(MayRecordRuntimeCalls(),
-                             std::any_of(kinds_.begin(), kinds_.end(), AreCalls));
+  g_shared_session.HookCalls(runtime_calls_, std::any_of(kinds_.begin(), kinds_.end(), AreCalls));
   HoldKinds();
   return true;
 }
@@ -275,10 +274,6 @@ bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
   return anything;
 }
 
-bool Activity::MayRecordRuntimeCalls() const {
-  return !is_to_be_left_ || !g_shared_session.CanBeFinalized();
-}
-
 bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   if (!cupti_->SelectsCalls()) {
     // Before 12.5 there are only whole kinds; the decoder drops the calls that are not on the list.
@@ -288,7 +283,7 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
     bool anything = false;
     for (const CUpti_ActivityKind kind :
          {CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME}) {
-      if (kind == CUPTI_ACTIVITY_KIND_DRIVER || MayRecordRuntimeCalls())
+      if (kind == CUPTI_ACTIVITY_KIND_DRIVER || runtime_calls_)
         anything |= g_shared_session.SetKind(SharedSession::kOurs, kind, true) == CUPTI_SUCCESS;
     }
     return anything;
@@ -296,7 +291,7 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
   bool anything = SetCalls(kAllowList, true);
   if (!g_shared_session.TellsInnerCalls()) {
     anything |= SetCalls(kLaunchesInRuntime, true);
-    if (!MayRecordRuntimeCalls())
+    if (!runtime_calls_)
       disabled->push_back(
           "api: since CUPTI was left (TRACEINJECT_DETACH) it no longer tells launches through the "
           "CUDA runtime: their kernels have no call");
@@ -309,7 +304,7 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 bool Activity::SetCalls(std::span<const AllowedCall> calls, bool on) const {
   bool anything = false;
   for (const AllowedCall& call : calls) {
-    if (call.domain == CudaDomain::kRuntime && !MayRecordRuntimeCalls()) continue;
+    if (call.domain == CudaDomain::kRuntime && !runtime_calls_) continue;
     constexpr auto kOurs = SharedSession::kOurs;
     if (!on && !g_shared_session.wanted(kOurs).HasCall(call.domain, call.cbid)) continue;
     anything |= g_shared_session.SetCall(kOurs, call.domain, call.cbid, on) == CUPTI_SUCCESS;

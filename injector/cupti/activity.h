@@ -77,8 +77,6 @@ class Activity {
   CuptiLibrary* cupti() const { return cupti_; }
 
  private:
-  // Not as long as CUPTI can and may be left (SharedSession::CanBeFinalized).
-  bool MayRecordRuntimeCalls() const;
   bool EnableCalls(std::vector<std::string>* disabled);
   bool SetCalls(std::span<const AllowedCall> calls, bool on) const;
   void SwitchProbes(bool on);
@@ -86,7 +84,7 @@ class Activity {
 
   CuptiLibrary* cupti_ = nullptr;
   std::vector<std::string> kinds_;  // as options name them
-  bool is_to_be_left_ = false;
+  bool runtime_calls_ = true;
   bool probing_ = false;
 };
 

@@ -36,8 +36,6 @@ class Detaching(profiler_test.Program):
     def test_cupti_is_kept_from_the_first_session_on(self):
         recording = self.check(sessions="90-120", env={"FAKE_PROFILER_SUBSCRIBES": "0"})
         self.assertEqual((recording.count("cupti", "kept"), recording.count("cupti", "detached")), (2, 0))
-        opened = [start + dur for start, dur in recording.rows("SELECT start, dur FROM capture_gap WHERE dur IS NOT NULL ORDER BY start")]
-        self.assertEqual(recording.without_call("kernel", since=opened[-1]), 0, "the runtime's calls do no harm any more")
 
     def test_cupti_is_kept_for_a_client_that_stays_subscribed(self):
         recording = self.check(sessions="105-125")
