@@ -6,10 +6,6 @@
 namespace traceinject {
 namespace {
 
-CUpti_ActivityKind KindOf(CudaDomain domain) {
-  return domain == CudaDomain::kDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
-}
-
 std::uint32_t HookOf(CudaDomain domain) {
   return domain == CudaDomain::kDriver ? kDriverHookCall : kRuntimeHookCall;
 }
@@ -31,7 +27,7 @@ void CallSwitches::Hook(const CuptiLibrary& cupti, CudaDomain domain) {
 CUptiResult CallSwitches::Set(const CuptiLibrary& cupti, CudaDomain domain, const Calls& wanted) {
   Domain& of = Of(domain);
   if (!of.hooked && !of.kind_on && wanted.any()) {
-    const CUptiResult result = cupti.ActivityEnable(KindOf(domain));
+    const CUptiResult result = cupti.ActivityEnable(KindOfCalls(domain));
     if (result != CUPTI_SUCCESS) return result;
     of.kind_on = true;
     of.on.set().reset(0);
@@ -51,7 +47,7 @@ CUptiResult CallSwitches::Set(const CuptiLibrary& cupti, CudaDomain domain, cons
   }
   if (of.kind_on && wanted.none()) {
     of.kind_on = false;
-    return cupti.ActivityDisable(KindOf(domain));
+    return cupti.ActivityDisable(KindOfCalls(domain));
   }
   return any ? CUPTI_SUCCESS : refusal;
 }

@@ -23,6 +23,10 @@
 
 namespace traceinject {
 
+constexpr CUpti_ActivityKind KindOfCalls(CudaDomain domain) {
+  return domain == CudaDomain::kDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
+}
+
 // Calls that change something come from one thread at a time. The CUPTI that is given can select
 // calls (CuptiLibrary::SelectsCalls).
 class CallSwitches {

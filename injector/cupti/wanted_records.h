@@ -53,7 +53,7 @@ class WantedRecords {
   bool HasCall(CudaDomain domain, std::uint32_t cbid) const {
     const Choice choice =
         cbid < kCalls ? CallsOf(domain)[cbid].load(std::memory_order_relaxed) : kAsKind;
-    return choice == kAsKind ? HasKind(KindOf(domain)) : choice == kOn;
+    return choice == kAsKind ? HasKind(KindOfCalls(domain)) : choice == kOn;
   }
   // Kernels one at a time are told of instead of concurrent ones.
   bool Has(const CUpti_Activity* record) const {
@@ -70,9 +70,6 @@ class WantedRecords {
   }
   static CudaDomain DomainOf(CUpti_ActivityKind kind) {
     return kind == CUPTI_ACTIVITY_KIND_DRIVER ? CudaDomain::kDriver : CudaDomain::kRuntime;
-  }
-  static CUpti_ActivityKind KindOf(CudaDomain domain) {
-    return domain == CudaDomain::kDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
   }
 
  private:

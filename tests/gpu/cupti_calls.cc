@@ -15,15 +15,13 @@
 #include <cuda.h>
 #include <cupti.h>
 
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
-#include <mutex>
 #include <set>
 #include <string_view>
 #include <vector>
 
+#include "activity_buffers.h"
 #include "empty_kernel.h"
 
 namespace {
@@ -33,23 +31,14 @@ using empty_kernel::Find;
 using Calls = std::set<CUpti_CallbackId>;
 
 constexpr int kLaunches = 200;
-constexpr std::size_t kBufferBytes = 1 << 20;
 // Callback ids are those of cupti_runtime_cbid.h and cupti_driver_cbid.h.
 const Calls kRuntimeLaunches = {211, 214, 430, 431}, kDriverLaunches = {307, 442, 652, 653};
 constexpr CUpti_CallbackId kDeviceCount = 4, kVersion = 1, kMostCalls = 1024;
 
-void CUPTIAPI OnRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
-  *size = kBufferBytes;
-  *max_records = 0;
-}
-
 struct Delivered {
   int runtime_launches = 0, driver_launches = 0, others = 0;
 };
-std::mutex delivered_mutex;
 Delivered delivered;
-decltype(cuptiActivityGetNextRecord)* next_record = nullptr;
 
 void Count(const CUpti_Activity* record) {
   const bool runtime = record->kind == CUPTI_ACTIVITY_KIND_RUNTIME;
@@ -61,22 +50,10 @@ void Count(const CUpti_Activity* record) {
     ++(runtime ? delivered.runtime_launches : delivered.driver_launches);
 }
 
-void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
-                          std::size_t valid) {
-  {
-    const std::scoped_lock lock(delivered_mutex);
-    for (CUpti_Activity* record = nullptr; next_record(buffer, valid, &record) == CUPTI_SUCCESS;)
-      Count(record);
-  }
-  std::free(buffer);
-}
-
 class Cupti {
  public:
   explicit Cupti(const char* library) : library_(empty_kernel::Open(library)) {
-    next_record =
-        Find<decltype(cuptiActivityGetNextRecord)>(library_, "cuptiActivityGetNextRecord");
-    Register();
+    activity_buffers::Register(library_, Count);
   }
 
   void TurnAll(std::string_view step) const {
@@ -90,11 +67,6 @@ class Cupti {
   }
 
  private:
-  void Register() const {
-    Check(Find<decltype(cuptiActivityRegisterCallbacks)>(
-              library_, "cuptiActivityRegisterCallbacks")(OnRequested, OnCompleted),
-          "cuptiActivityRegisterCallbacks");
-  }
   void TurnKind(CUpti_ActivityKind kind, bool on) const {
     const char* name = on ? "cuptiActivityEnable" : "cuptiActivityDisable";
     Check(Find<decltype(cuptiActivityEnable)>(library_, name)(kind), name);
@@ -121,7 +93,7 @@ class Cupti {
     if (what == 'o') return TurnOthers(on);
     if (what == 'F') {
       Check(Find<decltype(cuptiFinalize)>(library_, "cuptiFinalize")(), "cuptiFinalize");
-      return Register();
+      return activity_buffers::Register(library_, Count);
     }
     if (what != 'r' && what != 'd') empty_kernel::Stop("cupti_calls", "no such step");
     for (const CUpti_CallbackId call : what == 'r' ? kRuntimeLaunches : kDriverLaunches)

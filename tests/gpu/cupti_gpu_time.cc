@@ -22,12 +22,11 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "activity_buffers.h"
 #include "empty_kernel.h"
 
 namespace {
@@ -36,8 +35,7 @@ using empty_kernel::Check;
 using empty_kernel::Find;
 
 constexpr int kRounds = 40, kChain = 400;  // the queue holds 1,024 launches
-constexpr std::size_t kBufferBytes = 1 << 20, kBlockerBytes = std::size_t{4} << 30,
-                      kSmallBytes = 4096;
+constexpr std::size_t kBlockerBytes = std::size_t{4} << 30, kSmallBytes = 4096;
 constexpr int kBlockers = 8;  // a millisecond and more each
 
 struct Kind {
@@ -60,21 +58,12 @@ constexpr std::array kAttributes = {
     Attribute{"per_thread", CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, 1},
     Attribute{"buffer_bytes", CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, sizeof(std::size_t)}};
 
-void CUPTIAPI OnRequested(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
-  std::memset(*buffer, 0, kBufferBytes);  // what `zeroed` promises
-  *size = kBufferBytes;
-  *max_records = 0;
-}
-
 // What CUPTI delivered since the last look.
 struct Delivered {
   std::size_t kernels = 0, copies = 0;
   std::vector<double> memsets_ns;
 };
-std::mutex delivered_mutex;
 Delivered delivered;
-decltype(cuptiActivityGetNextRecord)* next_record = nullptr;
 
 void Count(const CUpti_Activity* record) {
   if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) ++delivered.kernels;
@@ -83,16 +72,6 @@ void Count(const CUpti_Activity* record) {
   const auto* set = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
   if (set->bytes == kSmallBytes)
     delivered.memsets_ns.push_back(static_cast<double>(set->end - set->start));
-}
-
-void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
-                          std::size_t valid) {
-  {
-    const std::scoped_lock lock(delivered_mutex);
-    for (CUpti_Activity* record = nullptr; next_record(buffer, valid, &record) == CUPTI_SUCCESS;)
-      Count(record);
-  }
-  std::free(buffer);
 }
 
 void SetAttribute(void* cupti, std::string_view text) {
@@ -256,7 +235,6 @@ int main(int argc, char** argv) {
     return 2;
   }
   void* cupti = empty_kernel::Open(argv[1]);
-  next_record = Find<decltype(cuptiActivityGetNextRecord)>(cupti, "cuptiActivityGetNextRecord");
   std::vector<std::string> sets;
   for (const std::string_view text : std::vector<std::string_view>(argv + 2, argv + argc)) {
     if (text.find('=') == text.npos)
@@ -266,9 +244,7 @@ int main(int argc, char** argv) {
   }
   if (sets.empty())
     sets = {"none", "kernel", "kernel,memcpy", "kernel,memset", "kernel,memcpy,memset"};
-  Check(Find<decltype(cuptiActivityRegisterCallbacks)>(cupti, "cuptiActivityRegisterCallbacks")(
-            OnRequested, OnCompleted),
-        "cuptiActivityRegisterCallbacks");
+  activity_buffers::Register(cupti, Count);
   const empty_kernel::Gpu gpu = empty_kernel::ThroughDriver();
   MeasureAll(cupti, Chain(gpu), sets);
 }
