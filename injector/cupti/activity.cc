@@ -303,11 +303,15 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 // False: none of them. A version that does not know a newer call refuses it: nothing is lost.
 bool Activity::SetCalls(std::span<const AllowedCall> calls, bool on) const {
   bool anything = false;
-  for (const AllowedCall& call : calls) {
-    if (call.domain == CudaDomain::kRuntime && !runtime_calls_) continue;
-    constexpr auto kOurs = SharedSession::kOurs;
-    if (!on && !g_shared_session.wanted(kOurs).HasCall(call.domain, call.cbid)) continue;
-    anything |= g_shared_session.SetCall(kOurs, call.domain, call.cbid, on) == CUPTI_SUCCESS;
+  for (const CudaDomain domain : {CudaDomain::kRuntime, CudaDomain::kDriver}) {
+    if (domain == CudaDomain::kRuntime && !runtime_calls_) continue;
+    CallSwitches::Calls of_domain;
+    for (const AllowedCall& call : calls) {
+      if (call.domain == domain) of_domain.set(call.cbid);
+    }
+    if (of_domain.none()) continue;
+    anything |=
+        g_shared_session.SetCalls(SharedSession::kOurs, domain, of_domain, on) == CUPTI_SUCCESS;
   }
   return anything;
 }

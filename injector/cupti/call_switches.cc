@@ -45,11 +45,15 @@ CUptiResult CallSwitches::Set(const CuptiLibrary& cupti, CudaDomain domain, cons
     if (result == CUPTI_SUCCESS || result == CUPTI_ERROR_INVALID_PARAMETER)
       of.on[cbid] = target[cbid];
   }
-  if (of.kind_on && wanted.none()) {
-    of.kind_on = false;
-    return cupti.ActivityDisable(KindOfCalls(domain));
-  }
   return any ? CUPTI_SUCCESS : refusal;
+}
+
+void CallSwitches::TurnKindsOff(const CuptiLibrary& cupti) {
+  for (const CudaDomain domain : {CudaDomain::kRuntime, CudaDomain::kDriver}) {
+    Domain& of = Of(domain);
+    if (of.kind_on && cupti.ActivityDisable(KindOfCalls(domain)) == CUPTI_SUCCESS)
+      of.kind_on = false;
+  }
 }
 
 }  // namespace traceinject

@@ -8,9 +8,13 @@
 // * Of a runtime call and the driver's inside it the outer one is told, if it is on. While a kind
 //   is on, the inner one is not told even if the outer one is off.
 //
+// * Who turns a kind off while a thread is in a call of it leaves all later calls of that thread
+//   with one correlation id, as if they were inside that call. To turn a kind on does no harm.
+//
 // So the domains are hooked within cuInit. From then on no kind of calls is turned on: all of its
 // calls are, one by one, of which the same records come. Once a domain is not hooked any more, its
-// kind is on while any call is wanted, and all other calls of it are off.
+// kind is turned on with the first call that is wanted, and stays on; all other calls of it are
+// off.
 #pragma once
 
 #include <cupti.h>
@@ -37,11 +41,15 @@ class CallSwitches {
   // Within cuInit. A call that nobody makes is on from then on.
   void Hook(const CuptiLibrary& cupti, CudaDomain domain);
   bool IsHooked(CudaDomain domain) const { return Of(domain).hooked; }
+  // Whether a call that is turned on now is told.
+  bool Tells(CudaDomain domain) const { return Of(domain).hooked || Of(domain).kind_on; }
 
   // Turns these on, and all others off. An error only if none of those to be turned on or off was:
   // versions differ in the calls that they know. A millisecond if it is all of them.
   CUptiResult Set(const CuptiLibrary& cupti, CudaDomain domain, const Calls& wanted);
 
+  // Just before cuptiFinalize(), whose safety was measured without them: kinds go off.
+  void TurnKindsOff(const CuptiLibrary& cupti);
   // CUPTI was taken away: nothing is on, and no domain is hooked.
   void Forget() { runtime_ = driver_ = {}; }
   bool AnyOn() const { return runtime_.on.any() || driver_.on.any(); }

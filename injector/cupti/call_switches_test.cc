@@ -72,16 +72,22 @@ TEST_F(CallSwitchesTest, WhereItIsHookedNoKindIsTurnedOn) {
   EXPECT_FALSE(g_kind_on);
 }
 
-TEST_F(CallSwitchesTest, WhereItIsNotTheKindIsOnWhileAnyIsWanted) {
-  EXPECT_EQ(Set({307}), CUPTI_SUCCESS);
-  EXPECT_TRUE(g_kind_on);
-  EXPECT_EQ(g_on, Cbids{307});
+TEST_F(CallSwitchesTest, WhereItIsNotTheKindIsOnFromTheFirstThatIsWanted) {
   EXPECT_EQ(Set({}), CUPTI_SUCCESS);
   EXPECT_FALSE(g_kind_on);
+  EXPECT_FALSE(switches_.Tells(CudaDomain::kDriver));
+  EXPECT_EQ(Set({307}), CUPTI_SUCCESS);
+  EXPECT_TRUE(g_kind_on);
+  EXPECT_TRUE(switches_.Tells(CudaDomain::kDriver));
+  EXPECT_EQ(g_on, Cbids{307});
+  EXPECT_EQ(Set({}), CUPTI_SUCCESS);
+  EXPECT_TRUE(g_kind_on) << "a thread may be in a call of it";
   EXPECT_EQ(g_on, Cbids{}) << "those that stay on hide the calls inside them";
   EXPECT_FALSE(switches_.AnyOn());
-  EXPECT_EQ(Set({}), CUPTI_SUCCESS);
-  EXPECT_EQ(g_asked, 0);
+  EXPECT_EQ(Set({307}), CUPTI_SUCCESS);
+  EXPECT_EQ(g_asked, 1);
+  switches_.TurnKindsOff(cupti_);
+  EXPECT_FALSE(g_kind_on);
 }
 
 TEST_F(CallSwitchesTest, WhenItWasTakenAwayNothingIsHooked) {

@@ -78,6 +78,7 @@ CUptiResult SharedSession::Attach(const CuptiLibrary* cupti,
 
 CUptiResult SharedSession::Leave() {
   presence_.store(Presence::kAway, std::memory_order_release);  // first: other threads look at it
+  calls_.TurnKindsOff(*cupti());
   const CUptiResult result = cupti()->Finalize();
   if (result == CUPTI_SUCCESS) {
     TakenAway();
@@ -255,18 +256,33 @@ void SharedSession::RestoreTwin(CUpti_ActivityKind kind) const {
 CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
   if (!cupti()->SelectsCalls()) return CUPTI_ERROR_NOT_SUPPORTED;
   if (side == kTheirs && on) SetBusy();
+  Want(side, domain, cbid, on);
+  return SwitchCalls(domain);
+}
+
+CUptiResult SharedSession::SetCalls(Side side, CudaDomain domain, const CallSwitches::Calls& calls,
+                                    bool on) {
+  if (!cupti()->SelectsCalls()) return CUPTI_ERROR_NOT_SUPPORTED;
+  if (side == kTheirs && on) SetBusy();
+  for (std::uint32_t cbid = 1; cbid < CallSwitches::kCalls; ++cbid) {
+    if (calls[cbid]) Want(side, domain, cbid, on);
+  }
+  return SwitchCalls(domain);
+}
+
+void SharedSession::Want(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
   wanted_[side].SetCall(domain, cbid, on);
   if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
-  return SwitchCalls(domain);
 }
 
 void SharedSession::HookCalls(bool runtime, bool blocking) {
   if (!cupti()->SelectsCalls()) return;
-  blocking_calls_stay_on_ = blocking;
+  if (blocking) driver_stay_on_ = BlockingCalls(CudaDomain::kDriver);
   calls_.Hook(*cupti(), CudaDomain::kDriver);
   SwitchCalls(CudaDomain::kDriver);
   if (!runtime) return;
   NoteHarm();
+  if (blocking) runtime_stay_on_ = BlockingCalls(CudaDomain::kRuntime);
   calls_.Hook(*cupti(), CudaDomain::kRuntime);
   SwitchCalls(CudaDomain::kRuntime);
 }
@@ -283,7 +299,8 @@ CUptiResult SharedSession::SwitchCalls(CudaDomain domain) {
   CallSwitches::Calls wanted;
   for (std::uint32_t cbid = 1; cbid < CallSwitches::kCalls; ++cbid)
     wanted[cbid] = IsCallWanted(domain, cbid);
-  if (blocking_calls_stay_on_ && calls_.IsHooked(domain)) wanted |= BlockingCalls(domain);
+  if (calls_.Tells(domain))
+    wanted |= domain == CudaDomain::kDriver ? driver_stay_on_ : runtime_stay_on_;
   if (domain == CudaDomain::kRuntime && wanted.any()) NoteHarm();
   return calls_.Set(*cupti(), domain, wanted);
 }

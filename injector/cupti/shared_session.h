@@ -61,8 +61,8 @@ class SharedSession {
   bool away() const { return presence_.load(std::memory_order_acquire) == Presence::kAway; }
 
   // Within cuInit, after Attach(): from now on single calls can be recorded (call_switches.h), of
-  // the runtime only with `runtime`. With `blocking` those that may block (MayBlock) are on as long
-  // as that is so, whether we want them or not.
+  // the runtime only with `runtime`. With `blocking` those of these domains that may block
+  // (MayBlock) are on as long as calls are told, whether we want them or not.
   void HookCalls(bool runtime, bool blocking);
   // Whether a driver call inside a runtime's that nobody wants is told.
   bool TellsInnerCalls() const { return calls_.IsHooked(CudaDomain::kDriver); }
@@ -86,9 +86,12 @@ class SharedSession {
   // It began to set a session up; the session ends with its last kind.
   void SetBusy() { busy_.store(true, std::memory_order_relaxed); }
 
-  // Turns a kind, or one call, on or off for one side. What CUPTI answers, if it had to be asked.
+  // Turns a kind, one call, or many on or off for one side. What CUPTI answers, if it had to be
+  // asked; of many calls an error only if it refused all of them. What is to be on is worked out
+  // anew each time, some ten microseconds: many calls go at once.
   CUptiResult SetKind(Side side, CUpti_ActivityKind kind, bool on);
   CUptiResult SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on);
+  CUptiResult SetCalls(Side side, CudaDomain domain, const CallSwitches::Calls& calls, bool on);
   const WantedRecords& wanted(Side side) const { return wanted_[side]; }
   // What the other client wanted at any time of its latest session: its buffers come back after it
   // turned its kinds off.
@@ -180,6 +183,7 @@ class SharedSession {
   bool AreSwitchedOneByOne(CUpti_ActivityKind kind) const {
     return WantedRecords::IsCalls(kind) && cupti()->SelectsCalls();
   }
+  void Want(Side side, CudaDomain domain, std::uint32_t cbid, bool on);
   CUptiResult SwitchKindOfCalls(Side side, CUpti_ActivityKind kind, bool on);
   CUptiResult SwitchCalls(CudaDomain domain);
 
@@ -193,7 +197,7 @@ class SharedSession {
   Kinds held_kinds_;
   WantedRecords delivered_;
   CallSwitches calls_;
-  bool blocking_calls_stay_on_ = false;
+  CallSwitches::Calls runtime_stay_on_, driver_stay_on_;
   std::atomic<CUpti_BuffersCallbackRequestFunc> request_{nullptr};
   std::atomic<CUpti_BuffersCallbackCompleteFunc> complete_{nullptr};
   std::atomic<bool> buffers_are_theirs_{false};

@@ -27,6 +27,9 @@ int g_registered = 0;  // times that our callbacks were
 CUptiResult g_finalize_answer = CUPTI_SUCCESS;
 
 int g_switched = 0;  // times that any was turned on or off
+using Calls = std::set<CUpti_CallbackId>;
+std::map<CUpti_ActivityKind, Calls> g_calls_on;
+constexpr CUpti_CallbackId kLastCall = 800;
 
 CUptiResult CUPTIAPI Enable(CUpti_ActivityKind kind) {
   ++g_switched;
@@ -34,6 +37,8 @@ CUptiResult CUPTIAPI Enable(CUpti_ActivityKind kind) {
       (kind == kConcurrent && g_on.count(kSerial) != 0))
     return CUPTI_ERROR_NOT_COMPATIBLE;
   g_on.insert(kind);
+  for (CUpti_CallbackId cbid = 1; WantedRecords::IsCalls(kind) && cbid <= kLastCall; ++cbid)
+    g_calls_on[kind].insert(cbid);
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI RefuseSerial(CUpti_ActivityKind kind) {
@@ -53,13 +58,15 @@ CUptiResult CUPTIAPI Register(CUpti_BuffersCallbackRequestFunc, CUpti_BuffersCal
 }
 CUptiResult CUPTIAPI Finalize() { return g_finalize_answer; }
 CUptiResult CUPTIAPI FlushAll(std::uint32_t) { return CUPTI_SUCCESS; }
-using Calls = std::set<CUpti_CallbackId>;
-std::map<CUpti_ActivityKind, Calls> g_calls_on;
 template <CUpti_ActivityKind kind>
 CUptiResult CUPTIAPI SwitchCall(CUpti_CallbackId cbid, std::uint8_t on) {
   if (on != 0) g_calls_on[kind].insert(cbid);
   if (on == 0) g_calls_on[kind].erase(cbid);
   return CUPTI_SUCCESS;
+}
+// Of a version that does not know any after 31.
+CUptiResult CUPTIAPI SwitchOldCall(CUpti_CallbackId cbid, std::uint8_t) {
+  return cbid <= 31 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
 }
 bool IsOn(CUpti_ActivityKind kind, CUpti_CallbackId cbid) {
   return g_calls_on[kind].count(cbid) != 0;
@@ -190,6 +197,25 @@ TEST_F(SharedSessionTest, ACallIsOnWhileEitherWantsIt) {
   EXPECT_EQ(g_on, Kinds{}) << "once it was on, single calls would have no effect";
 }
 
+TEST_F(SharedSessionTest, ManyCallsGoOnAndOffAtOnce) {
+  session_.HookCalls(true, false);
+  const CallSwitches::Calls calls = CallSwitches::Calls().set(31).set(41);
+  EXPECT_EQ(session_.SetCalls(kOurs, CudaDomain::kRuntime, calls, true), CUPTI_SUCCESS);
+  EXPECT_EQ(g_calls_on[kRuntime], (Calls{kRuntimeHookCall, 31, 41}));
+  session_.SetCall(kTheirs, CudaDomain::kRuntime, 41, true);
+  EXPECT_EQ(session_.SetCalls(kOurs, CudaDomain::kRuntime, calls, false), CUPTI_SUCCESS);
+  EXPECT_EQ(g_calls_on[kRuntime], (Calls{kRuntimeHookCall, 41}));
+}
+
+TEST_F(SharedSessionTest, OfManyCallsAnErrorIsThatNoneIsOn) {
+  session_.HookCalls(true, false);
+  const CallSwitches::Calls calls = CallSwitches::Calls().set(31).set(41);
+  library_.ActivityEnableRuntimeApi = SwitchOldCall;
+  EXPECT_EQ(session_.SetCalls(kOurs, CudaDomain::kRuntime, calls, true), CUPTI_SUCCESS);
+  EXPECT_NE(session_.SetCalls(kOurs, CudaDomain::kRuntime, CallSwitches::Calls().set(42), true),
+            CUPTI_SUCCESS);
+}
+
 TEST_F(SharedSessionTest, WhoWantsAllOfTheDriversGetsNoneInsideARuntimes) {
   session_.HookCalls(true, false);
   Set(kTheirs, kDriver, true);
@@ -212,8 +238,26 @@ TEST_F(SharedSessionTest, WhatWasTakenAwayIsTurnedOnAnew) {
   EXPECT_FALSE(session_.TellsInnerCalls());
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
   EXPECT_EQ(g_on, Kinds{kDriver}) << "without its kind a call has no effect now";
+  EXPECT_EQ(g_calls_on[kDriver], Calls{307});
   session_.SetCall(kOurs, CudaDomain::kDriver, 307, false);
-  EXPECT_EQ(g_on, Kinds{});
+  EXPECT_EQ(g_calls_on[kDriver], Calls{});
+}
+
+TEST_F(SharedSessionTest, CallsThatMayBlockStayOnAsLongAsAnyAreTold) {
+  constexpr CUpti_CallbackId kStreamSynchronize = 126, kRuntimeSynchronize = 131;
+  session_.HookCalls(true, true);
+  EXPECT_TRUE(IsOn(kDriver, kStreamSynchronize));
+  EXPECT_TRUE(IsOn(kRuntime, kRuntimeSynchronize));
+  session_.Finalized(1);
+  g_on.clear();
+  g_calls_on.clear();
+  session_.SetCall(kOurs, CudaDomain::kDriver, 307, true);
+  EXPECT_TRUE(IsOn(kDriver, 307));
+  session_.SetCall(kOurs, CudaDomain::kDriver, 307, false);
+  EXPECT_FALSE(IsOn(kDriver, 307));
+  EXPECT_TRUE(IsOn(kDriver, kStreamSynchronize)) << "a thread may be in it";
+  EXPECT_EQ(g_on, Kinds{kDriver});
+  EXPECT_EQ(g_calls_on[kRuntime], Calls{}) << "none of it is told";
 }
 
 TEST_F(SharedSessionTest, CallsThatCannotBeSelectedAreOnAsKinds) {

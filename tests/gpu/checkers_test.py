@@ -875,11 +875,23 @@ class Detach(unittest.TestCase):
         self.assertEqual(self.outcomes(mode="attached", left=0), [])
         self.assertEqual(self.outcomes(mode="attached", left=0, alone=1), ["attached, each kernel has its launch"])
         self.assertEqual(self.outcomes(alone=1), [], "once CUPTI was left, launches are not told")
+        self.assertEqual(self.outcomes(mode="ordered", left=0, alone=1), ["ordered, each kernel has its launch"])
         self.assertEqual(self.outcomes(mode="attached", left=1), ["attached, times that CUPTI was left"])
+
+    def test_orders_begin_and_end_a_window_in_each_period(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trigger, orders = pathlib.Path(folder) / "run.db.trigger", []
+            for number in range(1, 41):
+                detach.order(number, trigger)
+                if trigger.exists():
+                    orders.append((number, trigger.read_text()))
+                    trigger.unlink()
+            self.assertEqual(orders, [(12, "start\n"), (20, "stop\n"), (32, "start\n"), (40, "stop\n")])
+            self.assertEqual(list(pathlib.Path(folder).iterdir()), [])
 
     def test_steps_between_windows(self):
         times = [(0, number) for number in range(1, 61)]
-        self.assertEqual([step % detach.PERIOD for step in detach.unrecorded_steps(times)], 2 * list(range(3, 14)))
+        self.assertEqual([step % detach.PERIOD for step in detach.unrecorded_steps(times)], 2 * list(range(3, 10)))
 
 
 class Proton(unittest.TestCase):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""TRACEINJECT_DETACH on a training program: it runs as without us, each window is whole, and what a step between windows costs.
+"""Windows of a training program, with CUPTI taken out in between (TRACEINJECT_DETACH), with CUPTI there, and by order (analyze trigger):
+it runs as without us, each window is whole, and what a step between windows costs.
 
 The program waits for the GPU after each step, so that the work of a step lies between its times.
 
     detach.py check --library libtraceinject.so --out OUT
-    detach.py run NAME RESULT.json           (the program: steps, launch_bound, threads, profiler)
+    detach.py run NAME RESULT.json [TRIGGER] (the program: steps, launch_bound, threads, profiler)
 """
 
 import json
@@ -28,7 +29,13 @@ STEPS, PERIOD, RECORDED, SETTLE = 400, 20, 4, 2
 THREADS = 3
 PROFILED_FROM, PROFILED_EVERY, PROFILED_STEPS = 65, 100, 5  # all within the unrecorded part of a period
 RUN_LIMIT_S = 120
-MODES = {"detached": {"TRACEINJECT_DETACH": "1"}, "attached": {}}
+ORDERED = 8  # steps of each period: an order takes effect a look or two later
+PLANNED = f"every:{PERIOD}:{RECORDED}"
+MODES = {
+    "detached": {"TRACEINJECT_WINDOW": PLANNED, "TRACEINJECT_DETACH": "1"},
+    "attached": {"TRACEINJECT_WINDOW": PLANNED},
+    "ordered": {"TRACEINJECT_WINDOW": "trigger", "TRACEINJECT_FLUSH_MS": "50"},
+}
 
 
 # ---- the program
@@ -45,7 +52,15 @@ def launch(ended):
             time.sleep(0.001)
 
 
-def run(name, result):
+def order(number, trigger):
+    """What `analyze trigger` does, without a process each time."""
+    word = {PERIOD - ORDERED: "start", 0: "stop"}.get(number % PERIOD)
+    if word is not None:
+        pathlib.Path(f"{trigger}.new").write_text(f"{word}\n")
+        os.replace(f"{trigger}.new", trigger)
+
+
+def run(name, result, trigger=None):
     import torch
     from torch.profiler import ProfilerActivity, profile
     sys.path.insert(0, str(WORKLOADS))
@@ -64,6 +79,8 @@ def run(name, result):
         if name == "profiler" and number >= PROFILED_FROM and phase == 0:
             profiler = profile(activities=[ProfilerActivity.CUDA])
             profiler.__enter__()
+        if trigger is not None:
+            order(number, trigger)
         begin = time.time_ns()
         trainer.step()
         trainer.synchronise()
@@ -84,7 +101,7 @@ def run(name, result):
 def unrecorded_steps(times):
     """Those between windows, but for the ones next to them and the first period."""
     return [end - begin for number, (begin, end) in enumerate(times, 1)
-            if number > PERIOD and SETTLE < number % PERIOD < PERIOD - RECORDED - SETTLE]
+            if number > PERIOD and SETTLE < number % PERIOD < PERIOD - ORDERED - SETTLE]
 
 
 def steps_in_windows(times, gaps):
@@ -102,8 +119,9 @@ class Check:
         environment = dict(os.environ, CUBLAS_WORKSPACE_CONFIG=":4096:8")
         if mode is not None:
             environment.update(LD_PRELOAD=str(self.library), TRACEINJECT_OUTPUT=str(database), TRACEINJECT_LOG=str(self.out / f"{label}.library.log"),
-                               TRACEINJECT_WINDOW=f"every:{PERIOD}:{RECORDED}", **MODES[mode])
-        ended = subprocess.run(["timeout", "-s", "KILL", str(RUN_LIMIT_S), sys.executable, __file__, "run", name, str(result)],
+                               **MODES[mode])
+        trigger = [f"{database}.trigger"] if mode == "ordered" else []
+        ended = subprocess.run(["timeout", "-s", "KILL", str(RUN_LIMIT_S), sys.executable, __file__, "run", name, str(result), *trigger],
                                env=environment, capture_output=True, text=True)
         (self.out / f"{label}.log").write_text(ended.stdout + ended.stderr)
         return (json.loads(result.read_text()) if ended.returncode == 0 else None), ended
@@ -145,8 +163,8 @@ class Check:
             judge.add(f"{mode}, windows are whole", len(inside) >= STEPS // PERIOD and len(set(counts)) == 1,
                       f"{len(inside)} steps, kernels in each: {sorted(set(counts))}")
         kernels, alone = recording.launches()
-        if mode == "attached":
-            judge.add("attached, each kernel has its launch", kernels > 0 and alone == 0, f"{alone} of {kernels} have none")
+        if mode != "detached":
+            judge.add(f"{mode}, each kernel has its launch", kernels > 0 and alone == 0, f"{alone} of {kernels} have none")
         else:
             judge.note("detached, kernels without a launch", f"{alone} of {kernels}")
         left, kept = recording.count("cupti", "detached"), recording.count("cupti", "kept")
@@ -158,8 +176,8 @@ class Check:
 
 
 def main():
-    if len(sys.argv) == 4 and sys.argv[1] == "run":
-        return run(sys.argv[2], sys.argv[3])
+    if len(sys.argv) in (4, 5) and sys.argv[1] == "run":
+        return run(*sys.argv[2:])
     return checks.check_programs(__doc__, PROGRAMS, Check)
 
 

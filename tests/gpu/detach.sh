@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# TRACEINJECT_DETACH on a training program with windows of steps: that CUPTI is taken out of the process dozens of times and comes to no
-# harm, alone, beside launching threads and with torch.profiler in between; that each window is whole; and what a step between windows
-# costs with CUPTI left and kept. About six minutes on one GPU.
+# Windows of steps of a training program: that CUPTI is taken out of the process dozens of times with TRACEINJECT_DETACH and comes to no
+# harm, alone, beside launching threads and with torch.profiler in between; that each window is whole, also with CUPTI kept and where
+# windows begin and end by order; and what a step between windows costs. About eight minutes on one GPU.
 #
 # usage: detach.sh OUT [--program NAME]...    writes OUT/results.json and the recordings; exit code 0: all checks passed
 set -euo pipefail
