@@ -143,6 +143,7 @@ enum class Health : std::size_t {
   kOtherClientStoodAside,
   kCuptiDetached,
   kCuptiKept,
+  kCuptiUnanswered,
   kCount
 };
 
@@ -333,6 +334,9 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"cupti", "kept", HealthSeverity::kInfo,
      "times that it stayed after a window although TRACEINJECT_DETACH was set, as another client "
      "used or had used it, or cuptiFinalize failed"},
+    {"cupti", "unanswered", HealthSeverity::kNotice,
+     "times that CUPTI did not answer for as long as TRACEINJECT_STALL: what completed meanwhile "
+     "is not known"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

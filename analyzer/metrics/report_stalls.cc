@@ -68,6 +68,7 @@ class StallWriter {
       to.set_last_end_ns(device.ops.end[stall.last_op] - origin_);
     }
     if (ended) return;
+    if (stall.unanswered) to.set_unanswered(true);
     to.set_outstanding_launches(static_cast<std::int64_t>(stall.launches.size()));
     if (!stall.launches.empty()) {
       const std::uint32_t first = stall.launches.front();

@@ -41,6 +41,12 @@ void FindLastOperation(const Rank& rank, Stall& stall) {
   }
 }
 
+bool CuptiDidNotAnswer(const Rank& rank) {
+  return std::any_of(rank.health.begin(), rank.health.end(), [](const HealthCounter& one) {
+    return one.source == "cupti" && one.counter == "unanswered" && one.value != 0;
+  });
+}
+
 // Calls of lower ids have run, or never will.
 std::uint64_t FirstLaunch(const Rank& rank) {
   if (rank.graph_nodes.empty()) return rank.first_kept_call;
@@ -151,6 +157,7 @@ std::vector<Stall> FindStalls(const Rank& rank) {
       stall.launches = FindLaunches(rank);
       FindCollective(rank, stall);
       FindHost(rank, stall);
+      stall.unanswered = CuptiDidNotAnswer(rank);
     }
     stalls.push_back(std::move(stall));
   }

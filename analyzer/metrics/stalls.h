@@ -21,6 +21,7 @@ struct Stall {
   std::uint32_t collective = kNone;     // row of Rank::collectives: the first that is outstanding
   std::vector<std::uint32_t> waits;     // rows of Rank::host_spans
   std::vector<std::uint32_t> ranges;    // rows of Rank::nvtx that were open, in order
+  bool unanswered = false;              // CUPTI did not tell either what completed
 };
 
 // By start. Of one that ended only the time and the last operation are told: what was outstanding

@@ -78,6 +78,15 @@ TEST(StallsTest, ACallThatDidNotReturnIsWhereItStands) {
   EXPECT_EQ(stalls[0].last_op, kNone);
 }
 
+TEST(StallsTest, WhereCuptiDidNotAnswerWhatCompletedIsNotKnown) {
+  Rank rank = TrainingRank(0, true);
+  EXPECT_FALSE(FindStalls(rank)[0].unanswered);
+  rank.health = {{"cupti", "unanswered", 1, ""}};
+  EXPECT_TRUE(FindStalls(rank)[0].unanswered);
+  rank.gaps = {{720, 5000, "stalled"}};
+  EXPECT_FALSE(FindStalls(rank)[0].unanswered) << "it did in the end";
+}
+
 TEST(StallsTest, OfOneThatEndedTheTimeIsTold) {
   Rank rank = TrainingRank(0, true);
   rank.gaps = {{720, 5000, "stalled"}, {6000, 7000, "window"}};

@@ -43,10 +43,10 @@ void WriteStall(TextReport& to, const proto::Stall& stall) {
   const std::string until =
       stall.has_end_ns() ? "then the next operation began" : "up to the last that is known of it";
   to.page.Sentence(to.page.Colored(
-      fmt::format("{}nothing completed on the GPU from {} on for {}, {}, although work was "
-                  "launched",
-                  SourcePrefix(to.report, stall.source()), FormatTime(stall.start_ns()),
-                  FormatTime(stall.length_ns()), until),
+      fmt::format("{}nothing {} on the GPU from {} on for {}, {}, although work was launched",
+                  SourcePrefix(to.report, stall.source()),
+                  stall.unanswered() ? "is known to have completed" : "completed",
+                  FormatTime(stall.start_ns()), FormatTime(stall.length_ns()), until),
       33));
   to.page.Sentence(stall.has_last_operation()
                        ? fmt::format("- the last that completed: {} on {}, at {}",
@@ -55,6 +55,13 @@ void WriteStall(TextReport& to, const proto::Stall& stall) {
                        : std::string("- nothing had completed before"),
                    4);
   if (stall.has_end_ns()) return;
+  if (stall.unanswered()) {
+    to.page.Sentence(
+        "- CUPTI did not answer: what completed since is not known. So it is where a thread "
+        "launches a kernel for the first time while the GPU is busy, and holds a lock of CUDA "
+        "until the GPU is idle; CUDA_MODULE_LOADING=EAGER rules that out",
+        4);
+  }
   if (stall.has_first_launch()) {
     to.page.Sentence(
         fmt::format("- outstanding: {}, the first by {} at {} on {}",
@@ -65,7 +72,8 @@ void WriteStall(TextReport& to, const proto::Stall& stall) {
   }
   if (stall.has_operation()) {
     to.page.Sentence(
-        fmt::format("- it stands in {}: {}, called at {}", OperationText(stall.operation()),
+        fmt::format("- it stands in {}{}: {}, called at {}", OperationText(stall.operation()),
+                    stall.unanswered() ? " or a later one" : "",
                     FormatBytes(stall.operation().bytes()),
                     FormatTime(stall.operation().start_ns())),
         4);
@@ -101,18 +109,24 @@ void WriteHungOperation(TextReport& to, const proto::HungOperation& hung) {
 
 void WriteHungRun(TextReport& to) {
   int processes = 0;
+  bool known = true;
   std::int64_t longest_ns = 0;
   for (const proto::Stall& stall : to.report.stalls()) {
     if (stall.has_end_ns()) continue;
     ++processes;
+    known &= !stall.unanswered();
     longest_ns = std::max(longest_ns, stall.length_ns());
   }
   if (processes == 0) return;
+  const std::string who = Plural(processes, "process", "es");
   to.page.Sentence(
       to.page.Colored(
-          fmt::format("The run stands still at its end: {} completed nothing on the "
-                      "GPU for up to {}, see Stalls. The verdict is on the time before.",
-                      Plural(processes, "process", "es"), FormatTime(longest_ns)),
+          fmt::format("The run {} on the GPU for up to {}, see Stalls. The verdict is on the time "
+                      "before.",
+                      known ? "stands still at its end: " + who + " completed nothing"
+                            : "may stand still at its end: of " + who +
+                                  " nothing is known to have completed",
+                      FormatTime(longest_ns)),
           33),
       0);
 }

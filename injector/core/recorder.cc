@@ -50,6 +50,22 @@ void* RunWriter(void* data) {
   return nullptr;
 }
 
+void* RunWatch(void* data) {
+  pthread_setname_np(pthread_self(), "traceinject-wat");
+  try {
+    static_cast<Session*>(data)->writer->Watch();
+  } catch (...) {  // what it would tell is not told
+  }
+  return nullptr;
+}
+
+// Nobody waits for its end. Without it recording goes on.
+void StartWatch(Session* session) {
+  pthread_t thread;
+  if (session->options.stall_ns != 0 && StartOwnThread(&thread, RunWatch, session))
+    pthread_detach(thread);
+}
+
 // Of the time that the end of the process may take.
 constexpr long kTellHangMs = 1000;
 constexpr std::int64_t kMillisecondNs = 1'000'000;
@@ -89,6 +105,7 @@ void Start(const std::string& why) {
     session->writer->GiveUp("no_thread");
     return;
   }
+  if (running) StartWatch(session);
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
   g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);

@@ -23,8 +23,8 @@ bool Launches(int call_class) {
          call_class == static_cast<int>(CallClass::kGraphLaunch);
 }
 
-std::string Plural(std::size_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+std::string Count(std::size_t count, const char* noun, const char* plural) {
+  return std::to_string(count) + " " + (count == 1 ? noun : plural);
 }
 
 // What tells that the program goes on.
@@ -85,11 +85,8 @@ bool StallWatch::HasLongWait(const Moment& moment) const {
 
 bool StallWatch::WantsAll(const Moment& moment) {
   if (limit_ns_ == 0 || stalled() || !IsLongQuiet(moment.now)) return false;
-  const auto is_long_ago = [&](std::int64_t monotonic) {
-    return monotonic != 0 && moment.monotonic - monotonic >= limit_ns_;
-  };
-  if (asked_at_ != 0 && !is_long_ago(asked_at_)) return false;
-  const bool is_silent = is_long_ago(told_at_) && is_long_ago(no_buffers_out_at_);
+  if (asked_at_ != 0 && !IsLongAgo(asked_at_, moment)) return false;
+  const bool is_silent = IsLongAgo(told_at_, moment) && IsLongAgo(no_buffers_out_at_, moment);
   if (!is_silent && !HasLongWait(moment)) return false;
   asked_at_ = moment.monotonic;
   return true;
@@ -114,13 +111,27 @@ StallWatch::Outstanding StallWatch::FindOutstanding(bool newest) const {
   return found;
 }
 
+void StallWatch::NoteTold(const Moment& moment) {
+  if (moment.told == told_ && told_at_ != 0) return;
+  told_ = moment.told;
+  told_at_ = moment.monotonic;
+}
+
+void StallWatch::JudgeUnanswered(const Moment& moment) {
+  if (limit_ns_ == 0) return;
+  Look();
+  NoteTold(moment);
+  if (stalled() || (!HasLongWait(moment) && !IsLongAgo(told_at_, moment))) return;
+  Outstanding outstanding = FindOutstanding(uses_graphs_);
+  if (outstanding.count == 0) outstanding.first = moment.now - (moment.monotonic - told_at_);
+  Mark(moment, outstanding);
+  detail_ += "; CUPTI does not answer";
+}
+
 void StallWatch::Judge(const Moment& moment) {
   if (limit_ns_ == 0) return;
   Look();
-  if (moment.told != told_ || told_at_ == 0) {
-    told_ = moment.told;
-    told_at_ = moment.monotonic;
-  }
+  NoteTold(moment);
   if (!moment.buffers_out || no_buffers_out_at_ == 0) no_buffers_out_at_ = moment.monotonic;
   if (stalled() && resumed_ != kNever) EndStall(resumed_);
   if (!IsLongQuiet(moment.now)) {
@@ -155,8 +166,8 @@ void StallWatch::Mark(const Moment& moment, const Outstanding& outstanding) {
   ++count_;
   resumed_ = kNever;
   batch_->gaps.push_back(gap_);
-  detail_ = "the last: " + Plural(outstanding.count, "launch") +
-            " without a completed operation, " + Plural(moment.waits.size(), "thread") +
+  detail_ = "the last: " + Count(outstanding.count, "launch", "launches") +
+            " without a completed operation, " + Count(moment.waits.size(), "thread", "threads") +
             " waiting for the GPU";
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Notices that nothing completes on the GPU although work was launched (TRACEINJECT_STALL), so that
-// the file of a job that hangs tells where it stands. Writer thread only.
+// the file of a job that hangs tells where it stands. One thread at a time (Writer::turn_).
 //
 // Records that do not come prove nothing: CUPTI keeps a buffer back while an operation in it has no
 // end, which in a program that runs well may be always. So all that it has is asked for, once, when
 // the program stands still, too: a call has waited for the GPU for as long, or nothing was heard of
-// the program while buffers are out. A program that has nothing on the GPU does neither.
+// the program while buffers are out. A program that has nothing on the GPU does neither. Where
+// CUPTI does not answer at all, that the program stands still is what there is to go by.
 //
 // Times are ns relative to the base of the recording, but for those named monotonic.
 #pragma once
@@ -79,6 +80,8 @@ class StallWatch {
   // After a flush, whose rows it looks at: adds the mark of a stall that begins or ends to the
   // batch.
   void Judge(const Moment& moment);
+  // The same while CUPTI does not answer, and has not for as long as the limit.
+  void JudgeUnanswered(const Moment& moment);
 
   // Nothing is recorded from now on, or up to now.
   void Forget(std::int64_t now);
@@ -103,6 +106,10 @@ class StallWatch {
   void LookAtOperations(const std::vector<Row>& rows);
   bool IsLongQuiet(std::int64_t now) const { return now - last_end_ >= limit_ns_; }
   bool HasLongWait(const Moment& moment) const;
+  bool IsLongAgo(std::int64_t monotonic, const Moment& moment) const {
+    return monotonic != 0 && moment.monotonic - monotonic >= limit_ns_;
+  }
+  void NoteTold(const Moment& moment);
   Outstanding FindOutstanding(bool newest) const;
   void MarkIfStalled(const Moment& moment);
   void Mark(const Moment& moment, const Outstanding& outstanding);

@@ -224,5 +224,45 @@ TEST(LastOfTest, TheOldestGivesWay) {
   EXPECT_EQ(last.held().size(), LastOf<int>::kMost);
 }
 
+TEST_F(StallWatchTest, WhereCuptiDoesNotAnswerAProgramThatStandsStillIsAStall) {
+  Launch(1, kSecond);
+  Complete(1, 2 * kSecond, 3 * kSecond);
+  FlushUntil(10);
+  moment_.told = 5;  // a range, say, which is the last that is heard of it
+  FlushUntil(11);
+  for (int second = 12; second < 71; ++second) {
+    moment_.now = second * kSecond;
+    moment_.monotonic = moment_.now + kSecond;
+    watch_.JudgeUnanswered(moment_);
+  }
+  EXPECT_TRUE(batch_.gaps.empty());
+  moment_.now = 71 * kSecond;
+  moment_.monotonic = 72 * kSecond;
+  watch_.JudgeUnanswered(moment_);
+  watch_.JudgeUnanswered(moment_);
+  ASSERT_EQ(batch_.gaps.size(), 1U) << "once";
+  EXPECT_EQ(batch_.gaps[0].start, 11 * kSecond) << "since it was heard of";
+  EXPECT_EQ(batch_.gaps[0].dur, -1);
+  EXPECT_NE(watch_.detail().find("CUPTI does not answer"), std::string::npos) << watch_.detail();
+  Keep();
+  Complete(2, 80 * kSecond, 81 * kSecond);
+  FlushUntil(82);
+  ASSERT_EQ(gaps_.size(), 2U);
+  EXPECT_EQ(gaps_[1].dur, 69 * kSecond) << "up to the next operation";
+}
+
+TEST_F(StallWatchTest, WhereCuptiDoesNotAnswerAProgramThatGoesOnIsNone) {
+  for (int second = 1; second < 300; ++second) {
+    moment_.now = moment_.monotonic = second * kSecond;
+    moment_.told = second / 30;
+    watch_.JudgeUnanswered(moment_);
+  }
+  EXPECT_TRUE(batch_.gaps.empty());
+  moment_.waits = {{77, 200 * kSecond, 5}};
+  watch_.JudgeUnanswered(moment_);
+  ASSERT_EQ(batch_.gaps.size(), 1U) << "but one of its threads waits";
+  EXPECT_EQ(batch_.gaps[0].start, 200 * kSecond);
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -88,7 +88,27 @@ void Writer::RequestEnd() {
   g_wake.Post();
 }
 
+// Of the writer thread, which holds the turn.
+class Writer::OutsideTurn {
+ public:
+  explicit OutsideTurn(Writer* writer) : writer_(writer) {
+    writer_->in_cupti_since_ns_.store(ReadClockNs(CLOCK_MONOTONIC));
+    writer_->turn_.unlock();
+  }
+  ~OutsideTurn() {
+    writer_->turn_.lock();
+    writer_->in_cupti_since_ns_.store(0);
+  }
+  OutsideTurn(const OutsideTurn&) = delete;
+  OutsideTurn& operator=(const OutsideTurn&) = delete;
+
+ private:
+  Writer* writer_;
+};
+
 void Writer::Run() {
+  const std::lock_guard turn(turn_);
+  pthread_getcpuclockid(pthread_self(), &cpu_clock_);
   if (!failure_.empty()) return RunFailed();
   g_shared_session.SetOwnThread();
   const std::int64_t interval_ns = options_.flush_ms * 1'000'000;
@@ -201,7 +221,7 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  cupti_client_.BeginFlush(file_.there());  // not in a process with nothing to record
+  BeginFlushOfCupti();
   const bool all = everything || (cupti_client_.IsRecording() &&
                                   stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = FlushCupti(all);
@@ -211,10 +231,7 @@ void Writer::Flush(bool everything) {
     return StopAtLimit("other_client");
   cupti_client_.LookAtMemsets(activity_decoder_->memsets());
   activity_decoder_->EndFlush(all, [this] { StoreIfMany(); });
-  event_decoder_.nccl().EndFlush(everything);
-  ReadNcclLog();
-  nccl_log_decoder_.EndFlush();
-  event_decoder_.nvtx().StoreOpenRanges();
+  EndEvents(everything);
   if (cupti_client_.IsRecording()) {
     stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
   } else if (recording()) {
@@ -231,8 +248,8 @@ void Writer::Flush(bool everything) {
       StopAtLimit("");
       return;
     }
-    cupti_client_.activity().RecordProbes();
   }
+  if (!std::exchange(probes_recorded_, true)) cupti_client_.activity().RecordProbes();
   TellSampler();
   TakeSamples();
   AddClockPair();
@@ -251,15 +268,67 @@ void Writer::Flush(bool everything) {
   }
 }
 
+void Writer::EndEvents(bool everything) {
+  event_decoder_.nccl().EndFlush(everything);
+  ReadNcclLog();
+  nccl_log_decoder_.EndFlush();
+  event_decoder_.nvtx().StoreOpenRanges();
+}
+
+void Writer::BeginFlushOfCupti() {
+  const bool probing = file_.there();  // not in a process with nothing to record
+  const OutsideTurn outside(this);
+  cupti_client_.BeginFlush(probing);
+}
+
 bool Writer::FlushCupti(bool everything) {
-  in_cupti_.store(true, std::memory_order_relaxed);
-  const bool flushed = cupti_client_.Flush(everything);
-  in_cupti_.store(false, std::memory_order_relaxed);
-  return flushed;
+  const OutsideTurn outside(this);
+  return cupti_client_.Flush(everything);
+}
+
+void Writer::Watch() {
+  const timespec interval{options_.flush_ms / 1000, options_.flush_ms % 1000 * 1'000'000};
+  while (!end_requested_.load(std::memory_order_acquire) &&
+         g_state.load(std::memory_order_acquire) != State::kDone) {
+    nanosleep(&interval, nullptr);
+    LookFromOutside();
+  }
+}
+
+void Writer::LookFromOutside() {
+  const std::int64_t since = in_cupti_since_ns_.load();
+  if (since == 0 || ReadClockNs(CLOCK_MONOTONIC) - since < options_.stall_ns ||
+      end_requested_.load(std::memory_order_acquire))
+    return;
+  const std::unique_lock turn(turn_, std::try_to_lock);
+  if (!turn || in_cupti_since_ns_.load() != since) return;  // it came back
+  if (std::exchange(unanswered_since_ns_, since) != since) {
+    g_counters.Add(Health::kCuptiUnanswered);
+    log_.Line("CUPTI does not answer");
+  }
+  GoOnWithoutCupti();
+}
+
+// In the middle of a flush: it ends here, and what follows is another one.
+void Writer::GoOnWithoutCupti() {
+  event_decoder_.Drain([this] { StoreIfMany(); });
+  EndEvents(false);
+  if (cupti_client_.IsRecording()) stall_watch_.JudgeUnanswered(StallWatch::ReadMoment(base_ns_));
+  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  if (!file_.there() && (g_counters.Get(Health::kBuffersRequested) == 0 ||
+                         has_told_.load(std::memory_order_relaxed) || !CreateFile())) {
+    if (EventRows(batch_) > kMostWaitingRows) DropEvents(&batch_);
+    return;
+  }
+  TellSampler();
+  TakeSamples();
+  AddHealth();
+  Store(false);
+  batch_.flush = dictionary_.BeginFlush();
 }
 
 bool Writer::HangsUntold() const {
-  return in_cupti_.load(std::memory_order_relaxed) && !has_told_.load(std::memory_order_relaxed) &&
+  return in_cupti_since_ns_.load() != 0 && !has_told_.load(std::memory_order_relaxed) &&
          g_counters.Get(Health::kBuffersRequested) != 0;
 }
 
@@ -472,7 +541,7 @@ void Writer::AddHealth() {
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
   if (file_.there()) g_counters.Set(Health::kFileBytes, file_->bytes());
-  g_counters.Set(Health::kWriterCpuUs, ReadClockNs(CLOCK_THREAD_CPUTIME_ID) / 1000);
+  g_counters.Set(Health::kWriterCpuUs, ReadClockNs(cpu_clock_) / 1000);
   const CounterValues pending = RowsToStore(batch_);
   for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
     const auto id = static_cast<Health>(i);

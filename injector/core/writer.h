@@ -7,9 +7,12 @@
 // What came before it waits in memory, bounded.
 #pragma once
 
+#include <time.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -56,6 +59,10 @@ class Writer {
   // Leaves a file that tells. It reads nothing that the writer thread changes.
   void TellHang() const noexcept;
 
+  // A thread beside Run(), until the end: where CUPTI does not answer, it goes on without it in the
+  // writer's place, and so tells of a program that hangs with it.
+  void Watch();
+
   // When the process ends: what NCCL may still have written for us. Any thread.
   void RemoveNcclLog() const noexcept { nccl_log_.Remove(); }
 
@@ -74,8 +81,15 @@ class Writer {
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
+  // While CUPTI is called, which may take for ever: all here may be used by Watch().
+  class OutsideTurn;
+  void BeginFlushOfCupti();
   // False: CUPTI failed.
   bool FlushCupti(bool everything);
+  void LookFromOutside();
+  void GoOnWithoutCupti();
+  // After a drain, parts of what producers do not end themselves.
+  void EndEvents(bool everything);
   // These decode what is waiting, of CUPTI or all, and return the number of GPU records.
   int DrainCupti();
   int DrainQueues();
@@ -126,8 +140,12 @@ class Writer {
   std::string cupti_error_;  // the first one, in CUPTI's words
   std::atomic<bool> end_requested_{false};
   std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
-  std::atomic<bool> in_cupti_{false};              // the writer thread waits for CUPTI
-  std::atomic<bool> has_told_{false};              // there is a file, or nobody could make one
+  std::mutex turn_;  // whose holder may use what is above; Run()'s thread, but for OutsideTurn
+  clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // of Run()'s thread
+  bool probes_recorded_ = false;
+  std::atomic<std::int64_t> in_cupti_since_ns_{0};  // monotonic; 0: the writer is not in CUPTI
+  std::int64_t unanswered_since_ns_ = 0;            // the last time that this took too long
+  std::atomic<bool> has_told_{false};               // there is a file, or nobody could make one
 };
 
 }  // namespace traceinject

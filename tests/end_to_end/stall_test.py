@@ -154,6 +154,46 @@ class Stall(harness.TestCase):
         self.finish(process)
         self.assertEqual(self.open().rows("SELECT count(*) FROM host_span"), [(0,)])
 
+    def test_where_cupti_does_not_answer(self):
+        """As where a thread of the program holds a lock of CUDA until the GPU is idle, which it never is."""
+        for waits in (("--sync", "device"), ()):
+            with self.subTest(waits=waits):
+                process = self.start(*FOREVER, "--stall-at", "20", "--nvtx", *waits,
+                                     env={**ENV, "TRACEINJECT_STALL": "3s", "FAKE_CUPTI_FLUSH_HANG": "10"})
+                self.wait_for_stall(process)
+                process.kill()
+                self.finish(process)
+                recording = self.open()
+                self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), ("ok", 1, 1))
+                ((start, dur),) = self.stalls(recording)
+                self.assertIsNone(dur)
+                self.assertGreater(len(recording.kernels()), 10)
+                self.assertIn("CUPTI does not answer", recording.health()["gpu", "stalls"][1])
+                text = " ".join(self.analyze("run.db").split())
+                self.assertTrue(text.startswith("The run may stand still at its end: of 1 process nothing is known"), text[:200])
+                self.assertIn("nothing is known to have completed on the GPU", text)
+                self.assertIn("CUPTI did not answer", text)
+                self.assertIn('open NVTX ranges: "step 19"', text)
+                recording.close()
+                for path in self.folder.glob("run.db*"):
+                    path.unlink()
+
+    def test_events_go_on_where_cupti_never_answers_once(self):
+        process = self.start(*FOREVER, "--nvtx", env={**ENV, "FAKE_CUPTI_FLUSH_HANG": "1"})
+        deadline = time.monotonic() + 50
+        steps = 0
+        while steps < 200 and time.monotonic() < deadline:
+            with contextlib.suppress(sqlite3.OperationalError, KeyError):
+                recording = harness.Recording(self.folder / "run.db")
+                ((steps,),) = recording.rows("SELECT count(*) FROM nvtx")
+                recording.close()
+            time.sleep(0.05)
+        process.kill()
+        self.finish(process)
+        recording = self.open()
+        self.assertGreaterEqual(steps, 200)
+        self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), self.stalls(recording)), ("ok", 1, []))
+
     def test_a_long_kernel_is_told_and_its_end_too(self):
         ended = self.play("--steps", "8", "--stall-at", "4", "--stall-ms", "4000", env=ENV)
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))

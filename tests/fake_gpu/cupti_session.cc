@@ -484,7 +484,9 @@ CUptiResult CuptiSession::FlushAll(bool forced) {
   CheckCaller("cuptiActivityFlushAll");
   if (flushing_.exchange(true))
     Misused("two cuptiActivityFlushAll at once: the real one deadlocks");
-  while (SettingNumber("FAKE_CUPTI_FLUSH_HANG", 0) != 0) pause();
+  const std::int64_t hangs_from = SettingNumber("FAKE_CUPTI_FLUSH_HANG", 0);
+  while (hangs_from != 0 && flushes_ + 1 >= hangs_from) pause();
+  ++flushes_;
   // As the real one, which answers so where nobody ever registered callbacks, and not after
   // cuptiFinalize.
   CUptiResult result = finalized_ ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_OPERATION;

@@ -31,8 +31,8 @@
 //   tells of each time (the calls that did). A second copy of the library cannot subscribe or
 //   record meanwhile;
 //   * FAKE_CUPTI_FAIL: functions that fail, see failing_calls.h;
-//   * FAKE_CUPTI_FLUSH_HANG=1: a flush never returns, as with several known faults of the real
-//   library;
+//   * FAKE_CUPTI_FLUSH_HANG=n: from the n-th on a flush never returns, as with several known faults
+//   of the real library, and where a thread holds a lock of CUDA for ever;
 //   * where the real one crashes or hangs (a null buffer before API version 27, a flush from a
 //   callback, two flushes at once, a
 //     flush in a forked child), the process is aborted with a message that names the mistake.
@@ -163,6 +163,7 @@ class CuptiSession final : public ActivitySink {
   pid_t worker_owner_ = 0;
   std::int64_t left_to_drop_;
 
+  std::int64_t flushes_ = 0;  // that were begun, one at a time
   std::atomic<bool> flushing_{false}, finalized_{false}, attached_{false}, fragile_{false};
   std::atomic<std::size_t> dropped_{0};
   std::atomic<bool> per_thread_buffers_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Two ranks under torchrun, of which one ends at a random moment and in a random way.
+"""Two ranks under torchrun (one, where there is one GPU), of which one ends at a random moment and in a random way.
 
 Each rank notes when each of its steps was done. All steps launch the same kernels, so that a recording has the same number of them
 between any two notes, up to two seconds before the rank's end.
@@ -63,12 +63,12 @@ def run(folder, how, seconds, victim):
 
 # ---- the checks
 
-def start(folder, how, seconds, victim, library):
+def start(folder, how, seconds, victim, ranks, library):
     folder.mkdir(parents=True)
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     if library:
         environment.update(LD_PRELOAD=str(library), TRACEINJECT_OUTPUT=f"{folder}/%r.db")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", __file__, "run", str(folder), how,
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), __file__, "run", str(folder), how,
                str(seconds), str(victim)]
     return subprocess.Popen(command, env=environment, stdout=(folder / "log").open("w"), stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -85,8 +85,9 @@ def codes(folder, process):
 
 
 class Job:
-    def __init__(self, out, number, choose):
-        self.how, self.victim = choose.choice(list(ENDINGS)), choose.randrange(2)
+    def __init__(self, out, number, ranks, choose):
+        self.ranks = ranks
+        self.how, self.victim = choose.choice(list(ENDINGS)), choose.randrange(ranks)
         self.seconds = choose.uniform(EARLIEST_S, LATEST_S)
         self.folder = out / f"{number}"
         self.name = f"{number} {self.how} of rank {self.victim} after {self.seconds:.1f} s"
@@ -95,7 +96,7 @@ class Job:
         found = codes(self.folder, self.process)
         judge.add(f"{self.name}: exit codes", found == plain[self.how], f"{found}, {plain[self.how]} without us")
         rows = 0
-        for rank in range(2):
+        for rank in range(self.ranks):
             rows += self.check_file(judge, rank)
         return rows
 
@@ -126,14 +127,14 @@ def check(options):
     outcomes = options.out / "checks.jsonl"
     outcomes.write_text("")
     judge = checks.Checks(outcomes, "ending")
-    begun = {how: start(options.out / f"plain.{how}", how, 1.0, 0, None) for how in ENDINGS}
+    begun = {how: start(options.out / f"plain.{how}", how, 1.0, 0, options.ranks, None) for how in ENDINGS}
     plain = {how: codes(options.out / f"plain.{how}", process) for how, process in begun.items()}
     judge.note("exit codes without us", str(plain))
     choose, rows = random.Random(options.seed), 0
     for first in range(0, options.times, options.at_once):
-        jobs = [Job(options.out, number, choose) for number in range(first, min(first + options.at_once, options.times))]
+        jobs = [Job(options.out, number, options.ranks, choose) for number in range(first, min(first + options.at_once, options.times))]
         for job in jobs:
-            job.process = start(job.folder, job.how, job.seconds, job.victim, options.library)
+            job.process = start(job.folder, job.how, job.seconds, job.victim, options.ranks, options.library)
         rows += sum(job.check(judge, plain) for job in jobs)
     judge.add("something was recorded", rows > 0, f"{rows} kernels in all")
     return checks.summary(outcomes, options.out / "results.json")
@@ -146,6 +147,7 @@ def main():
     parser.add_argument("command", choices=["check"])
     parser.add_argument("--library", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=lambda text: pathlib.Path(text).resolve(), required=True)
+    parser.add_argument("--ranks", type=int, default=2, help="ranks of a job, a GPU each (default: 2)")
     parser.add_argument("--times", type=int, default=30, help="how often a job ends (default: 30)")
     parser.add_argument("--at-once", type=int, default=3, help="jobs at a time (default: 3)")
     parser.add_argument("--seed", type=int, default=1)
