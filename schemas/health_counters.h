@@ -144,6 +144,7 @@ enum class Health : std::size_t {
   kCuptiDetached,
   kCuptiKept,
   kCuptiUnanswered,
+  kCuptiUnsafeEdges,
   kCount
 };
 
@@ -337,6 +338,10 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"cupti", "unanswered", HealthSeverity::kNotice,
      "times that CUPTI did not answer for as long as TRACEINJECT_STALL: what completed meanwhile "
      "is not known"},
+    {"cupti", "unsafe_edges", HealthSeverity::kInfo,
+     "edges of recording at which no thread of the program came by for half a second. A thread "
+     "that "
+     "was in a launch then may have one correlation id in all its later calls"},
 };
 static_assert(sizeof(kHealthCounters) / sizeof(kHealthCounters[0]) ==
               static_cast<std::size_t>(Health::kCount));

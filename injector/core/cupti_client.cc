@@ -82,11 +82,15 @@ bool CuptiClient::ComeBack() {
   return false;
 }
 
+void CuptiClient::RunAtSafePoint(const std::function<void()>& work) {
+  if (!g_safe_point.Run(work)) g_counters.Add(Health::kCuptiUnsafeEdges);
+}
+
 bool CuptiClient::Start(const AtEdge& at_edge) {
   std::string why;
   std::vector<std::string> refused;
   bool started = false;
-  g_safe_point.Run([&] {
+  RunAtSafePoint([&] {
     started = activity_.Start(&refused, &why);
     edge_ns_ = NowNs();
     at_edge();
@@ -102,7 +106,7 @@ bool CuptiClient::Start(const AtEdge& at_edge) {
 void CuptiClient::Close(const AtEdge& at_edge) {
   in_window_ = false;
   BringTheirsBack();
-  g_safe_point.Run([&] {
+  RunAtSafePoint([&] {
     edge_ns_ = NowNs();
     at_edge();
     activity_.Stop();

@@ -75,6 +75,7 @@ class CuptiClient {
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   bool Rests() const;
   void BringTheirsBack();
+  static void RunAtSafePoint(const std::function<void()>& work);
   bool Leave();
   bool ComeBack();
   void MakeRoom();

@@ -5,17 +5,24 @@
 #include <signal.h>
 #include <time.h>
 
+#include <cstddef>
 #include <cstdint>
 
 namespace traceinject {
 
 // A thread of ours in the program: it must not take the program's signals, which are for its own
-// threads. False: there is none.
-inline bool StartOwnThread(pthread_t* thread, void* (*body)(void*), void* data) {
+// threads. False: there is none. `stack_bytes` 0: as the system has it, 8 MB as a rule, which count
+// where the program's address space is limited.
+inline bool StartOwnThread(pthread_t* thread, void* (*body)(void*), void* data,
+                           std::size_t stack_bytes = 0) {
   sigset_t all, before;
   sigfillset(&all);
   if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-  const int error = pthread_create(thread, nullptr, body, data);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (stack_bytes != 0) pthread_attr_setstacksize(&attributes, stack_bytes);
+  const int error = pthread_create(thread, &attributes, body, data);
+  pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return error == 0;
 }

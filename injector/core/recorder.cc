@@ -59,10 +59,13 @@ void* RunWatch(void* data) {
   return nullptr;
 }
 
+constexpr std::size_t kWatchStackBytes = 512 << 10;
+
 // Nobody waits for its end. Without it recording goes on.
 void StartWatch(Session* session) {
   pthread_t thread;
-  if (session->options.stall_ns != 0 && StartOwnThread(&thread, RunWatch, session))
+  if (session->options.stall_ns != 0 &&
+      StartOwnThread(&thread, RunWatch, session, kWatchStackBytes))
     pthread_detach(thread);
 }
 

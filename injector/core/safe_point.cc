@@ -19,17 +19,22 @@ struct SafePoint::Task {
   std::exception_ptr thrown;
 };
 
-void SafePoint::Run(const std::function<void()>& work, std::int64_t limit_ns) {
+bool SafePoint::Run(const std::function<void()>& work, std::int64_t limit_ns) {
   Task task{work, nullptr};
   task_ = &task;
   stage_.store(Stage::kAsked, std::memory_order_release);
   const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + limit_ns;
+  bool passed = true;
   while (stage_.load(std::memory_order_acquire) != Stage::kDone) {
-    if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns && Take()) break;
+    if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns && Take()) {
+      passed = false;
+      break;
+    }
     nanosleep(&kPause, nullptr);
   }
   stage_.store(Stage::kIdle, std::memory_order_relaxed);
   if (task.thrown) std::rethrow_exception(task.thrown);
+  return passed;
 }
 
 // False: another thread has it.

@@ -24,8 +24,8 @@ class SafePoint {
   }
 
   // Returns when `work` is done: by a thread that passes, or by this one where none did for
-  // `limit_ns`. What `work` throws is thrown here. One thread at a time.
-  void Run(const std::function<void()>& work, std::int64_t limit_ns = kLongestWaitNs);
+  // `limit_ns` (false). What `work` throws is thrown here. One thread at a time.
+  bool Run(const std::function<void()>& work, std::int64_t limit_ns = kLongestWaitNs);
   static constexpr std::int64_t kLongestWaitNs = 500'000'000;
 
  private:

@@ -25,7 +25,7 @@ TEST_F(SafePointTest, AThreadThatPassesDoesIt) {
   });
   for (int i = 0; i < 100; ++i) {
     std::thread::id by;
-    point_.Run([&] { by = std::this_thread::get_id(); }, 60'000'000'000);
+    EXPECT_TRUE(point_.Run([&] { by = std::this_thread::get_id(); }, 60'000'000'000));
     EXPECT_EQ(by, program.get_id());
   }
   ended = true;
@@ -34,7 +34,7 @@ TEST_F(SafePointTest, AThreadThatPassesDoesIt) {
 
 TEST_F(SafePointTest, WhereNonePassesTheOneThatAsksDoesIt) {
   int done = 0;
-  point_.Run([&] { ++done; }, 1'000'000);
+  EXPECT_FALSE(point_.Run([&] { ++done; }, 1'000'000));
   EXPECT_EQ(done, 1);
   point_.Pass();
   EXPECT_EQ(done, 1);

@@ -302,14 +302,16 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
 
 // False: none of them. A version that does not know a newer call refuses it: nothing is lost.
 bool Activity::SetCalls(std::span<const AllowedCall> calls, bool on) const {
+  const WantedRecords& wanted = g_shared_session.wanted(SharedSession::kOurs);
   bool anything = false;
   for (const CudaDomain domain : {CudaDomain::kRuntime, CudaDomain::kDriver}) {
     if (domain == CudaDomain::kRuntime && !runtime_calls_) continue;
     CallSwitches::Calls of_domain;
     for (const AllowedCall& call : calls) {
-      if (call.domain == domain) of_domain.set(call.cbid);
+      if (call.domain == domain && (on || wanted.HasCall(domain, call.cbid)))
+        of_domain.set(call.cbid);
     }
-    if (of_domain.none()) continue;
+    if (of_domain.none()) continue;  // nothing was ever on, maybe there is no CUPTI
     anything |=
         g_shared_session.SetCalls(SharedSession::kOurs, domain, of_domain, on) == CUPTI_SUCCESS;
   }

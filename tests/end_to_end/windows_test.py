@@ -176,6 +176,15 @@ class Windows(python_test.Program):
         if not self.OPTIONS:  # once CUPTI was left it tells no launches
             self.check_launches(recording, recording.kernels())
 
+    def test_edges_at_which_no_thread_came_by(self):
+        """In a step of a second and a half it calls nothing of ours for most of the time."""
+        ended = self.play("--steps", "5", "--step-us", "1500000",
+                          env={"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_FLUSH_MS": "100", **self.OPTIONS})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        recording = self.open()
+        self.assertEqual(recording.integrity(), "ok")
+        self.assertGreaterEqual(recording.count("cupti", "unsafe_edges"), 2)
+
     def check_launches(self, recording, kernels):
         self.assertEqual({kernel.correlation for kernel in kernels} - {call.correlation for call in recording.calls()}, set())
 
