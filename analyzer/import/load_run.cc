@@ -138,7 +138,7 @@ void NoteWindows(Run& run) {
       most == 1
           ? "a part of the run was recorded (TRACEINJECT_WINDOW), and this is about that"
           : fmt::format("{} parts of the run were recorded (TRACEINJECT_WINDOW). This is about the "
-                        "longest; name another with --from and --to",
+                        "longest in which launches are known; name another with --from and --to",
                         most));
 }
 

@@ -137,6 +137,7 @@ std::optional<double> JoinRate::share() const {
 JoinRate& JoinRate::operator+=(const JoinRate& other) {
   operations += other.operations;
   joined += other.joined;
+  beyond += other.beyond;
   calls_recorded |= other.calls_recorded;
   return *this;
 }
@@ -146,7 +147,10 @@ JoinRate CountJoins(const Rank& rank, const GpuOps& ops, OpRange range) {
   join.calls_recorded = rank.api.size() > 0;
   for (std::size_t row = range.begin; row < range.end; ++row) {
     const bool joined = ops.launch[row] != kNone;
-    if (!joined && rank.CallIsBeyond(ops.correlation[row])) continue;
+    if (!joined && rank.CallIsBeyond(ops.correlation[row])) {
+      ++join.beyond;
+      continue;
+    }
     ++join.operations;
     join.joined += joined ? 1 : 0;
   }

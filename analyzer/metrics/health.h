@@ -17,6 +17,7 @@ namespace traceinject {
 // GPU operations joined to the call that launched them. Adds up over devices.
 struct JoinRate {
   std::int64_t operations = 0, joined = 0;
+  std::int64_t beyond = 0;      // of which nothing can be said (Rank::CallIsBeyond): not in these
   bool calls_recorded = false;  // false: there was nothing to join to
 
   // Empty without operations or recorded calls.

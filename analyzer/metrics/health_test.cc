@@ -116,6 +116,10 @@ TEST(HealthTest, JoinsAreCounted) {
   EXPECT_EQ(join.operations, 2);
   EXPECT_EQ(join.joined, 1);
   EXPECT_DOUBLE_EQ(*join.share(), 0.5);
+  builder.rank().first_kept_call = 1000;
+  join = CountJoins(builder.rank(), builder.ops(), {0, 2});
+  EXPECT_EQ(join.operations, 1) << "of the other its call may have been before the recording";
+  EXPECT_EQ(join.beyond, 1);
   EXPECT_FALSE(JoinRate{}.share());
 }
 

@@ -410,7 +410,9 @@ void ReportWriter::JoinOf(const JoinRate& join, proto::Join& to) const {
   if (join.share()) {
     to.set_share(*join.share());
   } else {
-    to.set_reason(join.operations == 0 ? "no GPU operations" : "no CUDA calls were recorded");
+    to.set_reason(join.operations + join.beyond == 0 ? "no GPU operations"
+                  : !join.calls_recorded             ? "no CUDA calls were recorded"
+                                                     : "their calls were not recorded");
   }
 }
 

@@ -7,6 +7,34 @@
 namespace traceinject {
 namespace {
 
+TimeNs Length(Interval time) { return time.end - time.start; }
+
+// Those without a planned gap, in order.
+std::vector<Interval> RecordedParts(const Rank& rank, Interval window) {
+  std::vector<Interval> parts;
+  TimeNs from = window.start;
+  const auto until = [&](TimeNs to) {
+    if (to > from) parts.push_back({from, to});
+  };
+  for (const CaptureGap& gap : rank.gaps) {  // in order
+    if (!gap.planned() || gap.end <= from || gap.start >= window.end) continue;
+    until(std::max(gap.start, from));
+    from = std::min(gap.end, window.end);
+  }
+  until(window.end);
+  return parts;
+}
+
+double JoinedShare(const GpuOps& ops, OpRange range) {
+  std::size_t joined = 0;
+  for (std::size_t row = range.begin; row < range.end; ++row) joined += ops.launch[row] != kNone;
+  const std::size_t all = range.end - range.begin;
+  return all == 0 ? 0 : static_cast<double>(joined) / static_cast<double>(all);
+}
+
+}  // namespace
+namespace {
+
 // A limit far outside the representable time is as good as the last representable moment.
 TimeNs SaturatingAdd(TimeNs a, TimeNs b) {
   TimeNs sum = 0;
@@ -50,18 +78,18 @@ std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeL
   return window;
 }
 
-Window LongestRecorded(const Rank& rank, const Window& window) {
-  Interval longest{window.time.start, window.time.start};
-  TimeNs from = window.time.start;
-  const auto until = [&](TimeNs to) {
-    if (to - from > longest.end - longest.start) longest = {from, to};
-  };
-  for (const CaptureGap& gap : rank.gaps) {  // in order
-    if (!gap.planned() || gap.end <= from || gap.start >= window.time.end) continue;
-    until(std::max(gap.start, from));
-    from = std::min(gap.end, window.time.end);
+Window LongestRecorded(const Rank& rank, const GpuOps& ops, const Window& window) {
+  const std::vector<Interval> parts = RecordedParts(rank, window.time);
+  std::vector<double> joined(parts.size(), 0);
+  if (parts.size() > 1) {
+    std::transform(parts.begin(), parts.end(), joined.begin(),
+                   [&](Interval part) { return JoinedShare(ops, StartingIn(ops, part)); });
   }
-  until(window.time.end);
+  const double best = joined.empty() ? 0 : *std::max_element(joined.begin(), joined.end());
+  Interval longest{window.time.start, window.time.start};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (2 * joined[i] >= best && Length(parts[i]) > Length(longest)) longest = parts[i];
+  }
   return {longest, window.restricted || !(longest == window.time)};
 }
 

@@ -41,8 +41,11 @@ std::optional<Interval> GpuSpan(const GpuOps& ops);
 // have length 0. O(n).
 std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits);
 
-// The longest part of the window without a planned gap. O(gaps).
-Window LongestRecorded(const Rank& rank, const Window& window);
+// The longest part of the window without a planned gap; of several only those in which operations
+// are joined to their calls at least half as often as in the best, since without its call nothing
+// explains a gap (with TRACEINJECT_DETACH launches are recorded in the first part only).
+// O(gaps + operations).
+Window LongestRecorded(const Rank& rank, const GpuOps& ops, const Window& window);
 
 // The operations that belong to the window: those that start in it. An operation without length at
 // the very end of the device's span belongs to the window that ends there. O(log n).

@@ -45,8 +45,7 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
   if (grounds.joined_share < kFewestJoined)
     return fmt::format(
         "Only {} of the GPU operations could be joined to the call that launched them, so gaps "
-        "have "
-        "no known cause: record the CUDA calls too.",
+        "have no known cause: record the CUDA calls too (kind api, and no TRACEINJECT_DETACH).",
         Percent(grounds.joined_share));
   if (grounds.acausal_share > kMostAcausal)
     return fmt::format(
