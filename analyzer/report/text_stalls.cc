@@ -57,8 +57,8 @@ void WriteStall(TextReport& to, const proto::Stall& stall) {
   if (stall.has_end_ns()) return;
   if (stall.unanswered()) {
     to.page.Sentence(
-        "- CUPTI did not answer: what completed since is not known. So it is where a thread "
-        "launches a kernel for the first time while the GPU is busy, and holds a lock of CUDA "
+        "- CUPTI did not answer: what completed since is not known. One possible cause: a thread "
+        "that launches a kernel for the first time while the GPU is busy holds a lock of CUDA "
         "until the GPU is idle; CUDA_MODULE_LOADING=EAGER rules that out",
         4);
   }

@@ -254,10 +254,9 @@ void SharedSession::RestoreTwin(CUpti_ActivityKind kind) const {
 }
 
 CUptiResult SharedSession::SetCall(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
-  if (!cupti()->SelectsCalls()) return CUPTI_ERROR_NOT_SUPPORTED;
-  if (side == kTheirs && on) SetBusy();
-  Want(side, domain, cbid, on);
-  return SwitchCalls(domain);
+  CallSwitches::Calls call;
+  if (cbid < CallSwitches::kCalls) call.set(cbid);
+  return SetCalls(side, domain, call, on);
 }
 
 CUptiResult SharedSession::SetCalls(Side side, CudaDomain domain, const CallSwitches::Calls& calls,
@@ -265,14 +264,11 @@ CUptiResult SharedSession::SetCalls(Side side, CudaDomain domain, const CallSwit
   if (!cupti()->SelectsCalls()) return CUPTI_ERROR_NOT_SUPPORTED;
   if (side == kTheirs && on) SetBusy();
   for (std::uint32_t cbid = 1; cbid < CallSwitches::kCalls; ++cbid) {
-    if (calls[cbid]) Want(side, domain, cbid, on);
+    if (!calls[cbid]) continue;
+    wanted_[side].SetCall(domain, cbid, on);
+    if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
   }
   return SwitchCalls(domain);
-}
-
-void SharedSession::Want(Side side, CudaDomain domain, std::uint32_t cbid, bool on) {
-  wanted_[side].SetCall(domain, cbid, on);
-  if (side == kTheirs) delivered_.SetCall(domain, cbid, on);
 }
 
 void SharedSession::HookCalls(bool runtime, bool blocking) {

@@ -183,7 +183,6 @@ class SharedSession {
   bool AreSwitchedOneByOne(CUpti_ActivityKind kind) const {
     return WantedRecords::IsCalls(kind) && cupti()->SelectsCalls();
   }
-  void Want(Side side, CudaDomain domain, std::uint32_t cbid, bool on);
   CUptiResult SwitchKindOfCalls(Side side, CUpti_ActivityKind kind, bool on);
   CUptiResult SwitchCalls(CudaDomain domain);
 
