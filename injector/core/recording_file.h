@@ -28,6 +28,7 @@ class RecordingFile {
   // While it is there.
   RunFile& operator*() { return *file_; }
   RunFile* operator->() { return file_.get(); }
+  const RunFile* operator->() const { return file_.get(); }
 
   // `cupti`: whose version the head names; may be null. False: `why`.
   bool Create(const CuptiLibrary* cupti, std::string* why);

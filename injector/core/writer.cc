@@ -260,12 +260,15 @@ void Writer::Flush(bool everything) {
   g_counters.Add(Health::kWriterFlushes);
   g_counters.Add(Health::kWriterFlushTotalUs, microseconds);
   g_counters.Max(Health::kWriterFlushMaxUs, microseconds);
-  // Rows that give way to new ones keep the file small, unless what is left is too much alone.
-  const std::int64_t most = options_.max_size_bytes * (options_.keep_last ? 2 : 1);
-  if (!everything && file_->bytes() >= most) {
+  if (!everything && IsFull()) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
   }
+}
+
+// Rows that give way to new ones keep the file small, unless what is left is too much alone.
+bool Writer::IsFull() const {
+  return file_->bytes() >= options_.max_size_bytes * (options_.keep_last ? 2 : 1);
 }
 
 void Writer::EndEvents(bool everything) {
@@ -322,6 +325,7 @@ void Writer::GoOnWithoutCupti() {
   }
   TellSampler();
   TakeSamples();
+  if (IsFull()) DropEvents(&batch_);  // recording ends when CUPTI is back
   AddHealth();
   Store(false);
   batch_.flush = dictionary_.BeginFlush();

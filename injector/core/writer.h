@@ -95,6 +95,7 @@ class Writer {
   int DrainQueues();
   void StoreIfMany();
   bool LostGpuWork() const;
+  bool IsFull() const;
   bool CreateFile();
   void LeaveReason();
   bool HasTime() const;

@@ -194,6 +194,21 @@ class Stall(harness.TestCase):
         self.assertGreaterEqual(steps, 200)
         self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), self.stalls(recording)), ("ok", 1, []))
 
+    def test_where_cupti_never_answers_the_file_keeps_its_size(self):
+        process = self.start("--steps", "-1", "--step-us", "100", "--nvtx", env={**ENV, "FAKE_CUPTI_FLUSH_HANG": "1", "TRACEINJECT_MAX_SIZE": "1M"})
+        deadline = time.monotonic() + 50
+        while time.monotonic() < deadline and sum(path.stat().st_size for path in self.folder.glob("run.db")) < 1 << 20:
+            time.sleep(0.05)
+        time.sleep(5)
+        process.kill()
+        self.finish(process)
+        recording = self.open()
+        self.assertEqual(recording.integrity(), "ok")
+        ((size,),) = recording.rows("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+        self.assertGreater(size, 1 << 20)
+        self.assertLess(size, 8 << 20, "of what came before it was full, much is stored at once")
+        self.assertGreater(recording.count("nvtx", "dropped"), 1000)
+
     def test_a_long_kernel_is_told_and_its_end_too(self):
         ended = self.play("--steps", "8", "--stall-at", "4", "--stall-ms", "4000", env=ENV)
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
