@@ -21,11 +21,12 @@ constexpr std::uint64_t kFirstGapRow = std::uint64_t{1} << 33;
 }  // namespace
 
 CuptiClient::CuptiClient(const Options* options, std::int64_t base_ns, Batch* batch, Log* log,
-                         std::function<void()> drain)
+                         WriterTurn* turn, std::function<void()> drain)
     : options_(options),
       base_ns_(base_ns),
       batch_(batch),
       log_(log),
+      turn_(turn),
       drain_(std::move(drain)),
       last_gap_row_(kFirstGapRow) {}
 
@@ -47,7 +48,9 @@ bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_sess
 bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
 
 bool CuptiClient::Flush(bool everything) {
-  return (!everything && Rests()) || activity_.Flush(everything);
+  if (!everything && Rests()) return true;
+  const WriterTurn::Outside outside(turn_);
+  return activity_.Flush(everything);
 }
 
 bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
@@ -67,7 +70,9 @@ bool CuptiClient::Open(const AtEdge& at_edge) {
 
 // Of what another client's buffers hold, we take copies as long as we want it.
 void CuptiClient::BringTheirsBack() {
-  if (g_shared_session.BuffersAreTheirs()) activity_.Flush(false);
+  if (!g_shared_session.BuffersAreTheirs()) return;
+  const WriterTurn::Outside outside(turn_);
+  activity_.Flush(false);
 }
 
 // After Leave(). True also if somebody else has CUPTI: then we are back when that ends.
@@ -83,6 +88,7 @@ bool CuptiClient::ComeBack() {
 }
 
 void CuptiClient::RunAtSafePoint(const std::function<void()>& work) {
+  const WriterTurn::Outside outside(turn_);
   if (!g_safe_point.Run(work)) g_counters.Add(Health::kCuptiUnsafeEdges);
 }
 
@@ -104,13 +110,13 @@ bool CuptiClient::Start(const AtEdge& at_edge) {
 }
 
 void CuptiClient::Close(const AtEdge& at_edge) {
-  in_window_ = false;
   BringTheirsBack();
   RunAtSafePoint([&] {
     edge_ns_ = NowNs();
     at_edge();
     activity_.Stop();
   });
+  in_window_ = false;  // until here it may turn out that CUPTI does not answer
   drain_();
   LeaveIfAsked();
 }
@@ -123,7 +129,10 @@ void CuptiClient::LeaveIfAsked() {
 // is brought back: that may take its records away.
 bool CuptiClient::Leave() {
   if (unseen_client_.active() || !activity_.CanLeave()) return false;
-  activity_.BringBack();
+  {
+    const WriterTurn::Outside outside(turn_);
+    activity_.BringBack();
+  }
   drain_();
   if (!activity_.Leave()) return false;
   g_counters.Add(Health::kCuptiDetached);
@@ -150,8 +159,11 @@ void CuptiClient::MakeRoom() {
   room_gap_ = {NowNs() - base_ns_, -1, "proton", ++last_gap_row_};
   batch_->gaps.push_back(room_gap_);
   if (!g_shared_session.away()) {
-    activity_.Stop();
-    activity_.BringBack();
+    {
+      const WriterTurn::Outside outside(turn_);
+      activity_.Stop();
+      activity_.BringBack();
+    }
     drain_();
     activity_.StandAside();
   }
@@ -170,7 +182,9 @@ bool CuptiClient::ComeBackAfterProfiler() {
 }
 
 void CuptiClient::BeginFlush(bool probing) {
-  unseen_client_.Begin(NowNs(), probing && IsRecording() && !Rests());
+  const bool probes = probing && IsRecording() && !Rests();
+  const WriterTurn::Outside outside(turn_);
+  unseen_client_.Begin(NowNs(), probes);
 }
 
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {

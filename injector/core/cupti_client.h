@@ -5,7 +5,8 @@
 // process between windows where that is asked for (TRACEINJECT_DETACH). What the recording lacks
 // for the sake of others becomes rows of capture_gap.
 //
-// All on the writer thread, but for Begin().
+// All on the writer thread, but for Begin(). Calls into CUPTI that may wait for the program are
+// made outside of the writer's turn.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "injector/core/log.h"
 #include "injector/core/options.h"
+#include "injector/core/writer_turn.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/memset_limit.h"
 #include "injector/cupti/unseen_client.h"
@@ -26,7 +28,7 @@ class CuptiClient {
  public:
   // `drain` decodes what came back so far. All outlive this.
   CuptiClient(const Options* options, std::int64_t base_ns, Batch* batch, Log* log,
-              std::function<void()> drain);
+              WriterTurn* turn, std::function<void()> drain);
 
   // Binds CUPTI and, with `recording`, enables the kinds; before anything else, on the thread that
   // initialises CUDA. False: nothing can be recorded, with the reason in *why.
@@ -75,7 +77,7 @@ class CuptiClient {
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   bool Rests() const;
   void BringTheirsBack();
-  static void RunAtSafePoint(const std::function<void()>& work);
+  void RunAtSafePoint(const std::function<void()>& work);
   bool Leave();
   bool ComeBack();
   void MakeRoom();
@@ -88,6 +90,7 @@ class CuptiClient {
   const std::int64_t base_ns_;
   Batch* batch_;
   Log* log_;
+  WriterTurn* turn_;
   const std::function<void()> drain_;
   CuptiLibrary* library_ = nullptr;
   Activity activity_;

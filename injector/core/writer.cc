@@ -50,7 +50,7 @@ Writer::Writer(const Options& options, const EnvironmentCopy& environment, std::
       environment_(environment),
       base_ns_(base_ns),
       dictionary_(&batch_, options.keep_last),
-      cupti_client_(&options_, base_ns, &batch_, &log_, [this] { DrainQueues(); }),
+      cupti_client_(&options_, base_ns, &batch_, &log_, &turn_, [this] { DrainQueues(); }),
       event_decoder_(base_ns, &dictionary_, &batch_),
       nccl_log_(options.nccl_log ? NcclLogPath(environment) : std::string()),
       nccl_log_decoder_(&dictionary_, &batch_, &event_decoder_.nccl().communicators()),
@@ -87,24 +87,6 @@ void Writer::RequestEnd() {
   end_requested_.store(true, std::memory_order_release);
   g_wake.Post();
 }
-
-// Of the writer thread, which holds the turn.
-class Writer::OutsideTurn {
- public:
-  explicit OutsideTurn(Writer* writer) : writer_(writer) {
-    writer_->in_cupti_since_ns_.store(ReadClockNs(CLOCK_MONOTONIC));
-    writer_->turn_.unlock();
-  }
-  ~OutsideTurn() {
-    writer_->turn_.lock();
-    writer_->in_cupti_since_ns_.store(0);
-  }
-  OutsideTurn(const OutsideTurn&) = delete;
-  OutsideTurn& operator=(const OutsideTurn&) = delete;
-
- private:
-  Writer* writer_;
-};
 
 void Writer::Run() {
   const std::lock_guard turn(turn_);
@@ -221,10 +203,10 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  BeginFlushOfCupti();
+  cupti_client_.BeginFlush(file_.there());  // a process with nothing to record is not probed
   const bool all = everything || (cupti_client_.IsRecording() &&
                                   stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
-  const bool flushed = FlushCupti(all);
+  const bool flushed = cupti_client_.Flush(all);
   const int gpu_records = DrainQueues();
   if (flushed && !cupti_client_.LookForOthers(
                      {activity_decoder_->probes(), activity_decoder_->correlation()}, everything))
@@ -278,42 +260,24 @@ void Writer::EndEvents(bool everything) {
   event_decoder_.nvtx().StoreOpenRanges();
 }
 
-void Writer::BeginFlushOfCupti() {
-  const bool probing = file_.there();  // not in a process with nothing to record
-  const OutsideTurn outside(this);
-  cupti_client_.BeginFlush(probing);
-}
-
-bool Writer::FlushCupti(bool everything) {
-  const OutsideTurn outside(this);
-  return cupti_client_.Flush(everything);
-}
-
 void Writer::Watch() {
-  const timespec interval{options_.flush_ms / 1000, options_.flush_ms % 1000 * 1'000'000};
+  const std::int64_t interval_ns = std::min(options_.flush_ms * 1'000'000, options_.stall_ns / 2);
+  const std::int64_t looks = options_.stall_ns / interval_ns + 1;
+  const timespec interval{interval_ns / 1'000'000'000, interval_ns % 1'000'000'000};
   while (!end_requested_.load(std::memory_order_acquire) &&
          g_state.load(std::memory_order_acquire) != State::kDone) {
     nanosleep(&interval, nullptr);
-    LookFromOutside();
+    turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
   }
-}
-
-void Writer::LookFromOutside() {
-  const std::int64_t since = in_cupti_since_ns_.load();
-  if (since == 0 || ReadClockNs(CLOCK_MONOTONIC) - since < options_.stall_ns ||
-      end_requested_.load(std::memory_order_acquire))
-    return;
-  const std::unique_lock turn(turn_, std::try_to_lock);
-  if (!turn || in_cupti_since_ns_.load() != since) return;  // it came back
-  if (std::exchange(unanswered_since_ns_, since) != since) {
-    g_counters.Add(Health::kCuptiUnanswered);
-    log_.Line("CUPTI does not answer");
-  }
-  GoOnWithoutCupti();
 }
 
 // In the middle of a flush: it ends here, and what follows is another one.
-void Writer::GoOnWithoutCupti() {
+void Writer::GoOnWithoutCupti(bool first) {
+  if (end_requested_.load(std::memory_order_acquire)) return;
+  if (first) {
+    g_counters.Add(Health::kCuptiUnanswered);
+    log_.Line("CUPTI does not answer");
+  }
   event_decoder_.Drain([this] { StoreIfMany(); });
   EndEvents(false);
   if (cupti_client_.IsRecording()) stall_watch_.JudgeUnanswered(StallWatch::ReadMoment(base_ns_));
@@ -332,7 +296,7 @@ void Writer::GoOnWithoutCupti() {
 }
 
 bool Writer::HangsUntold() const {
-  return in_cupti_since_ns_.load() != 0 && !has_told_.load(std::memory_order_relaxed) &&
+  return turn_.IsGivenUp() && !has_told_.load(std::memory_order_relaxed) &&
          g_counters.Get(Health::kBuffersRequested) != 0;
 }
 
@@ -567,7 +531,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   gave_up_ = true;
   if (!file_.there()) return;
   const std::int64_t now = NowNs() - base_ns_;
-  FlushCupti(true);
+  cupti_client_.Flush(true);
   DrainQueues();
   cupti_client_.LeaveIfAsked();
   activity_decoder_->EndFlush(true);

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,6 +25,7 @@
 #include "injector/core/recording_file.h"
 #include "injector/core/stall_watch.h"
 #include "injector/core/window_follower.h"
+#include "injector/core/writer_turn.h"
 #include "injector/cupti/decoder.h"
 #include "injector/nccl/log_decoder.h"
 #include "injector/nccl/log_file.h"
@@ -81,13 +81,8 @@ class Writer {
   void ReadNcclLog();
   std::int64_t LongestWait(std::int64_t wait_ns) const;
   void Flush(bool everything);
-  // While CUPTI is called, which may take for ever: all here may be used by Watch().
-  class OutsideTurn;
-  void BeginFlushOfCupti();
-  // False: CUPTI failed.
-  bool FlushCupti(bool everything);
-  void LookFromOutside();
-  void GoOnWithoutCupti();
+  // `first`: of a call into CUPTI that does not return.
+  void GoOnWithoutCupti(bool first);
   // After a drain, parts of what producers do not end themselves.
   void EndEvents(bool everything);
   // These decode what is waiting, of CUPTI or all, and return the number of GPU records.
@@ -118,6 +113,7 @@ class Writer {
   Options options_;
   const EnvironmentCopy& environment_;
   std::int64_t base_ns_;
+  WriterTurn turn_;  // who may use what is here
   Log log_;
   Batch batch_;
   Dictionary dictionary_;
@@ -141,12 +137,9 @@ class Writer {
   std::string cupti_error_;  // the first one, in CUPTI's words
   std::atomic<bool> end_requested_{false};
   std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
-  std::mutex turn_;  // whose holder may use what is above; Run()'s thread, but for OutsideTurn
   clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // of Run()'s thread
   bool probes_recorded_ = false;
-  std::atomic<std::int64_t> in_cupti_since_ns_{0};  // monotonic; 0: the writer is not in CUPTI
-  std::int64_t unanswered_since_ns_ = 0;            // the last time that this took too long
-  std::atomic<bool> has_told_{false};               // there is a file, or nobody could make one
+  std::atomic<bool> has_told_{false};  // there is a file, or nobody could make one
 };
 
 }  // namespace traceinject

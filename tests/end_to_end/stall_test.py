@@ -178,6 +178,16 @@ class Stall(harness.TestCase):
                 for path in self.folder.glob("run.db*"):
                     path.unlink()
 
+    def test_where_cupti_does_not_answer_at_the_end_of_a_window(self):
+        """In which the stall has not lasted long enough to be one."""
+        process = self.start(*FOREVER, "--stall-at", "20", "--sync", "device", env={
+            **ENV, "TRACEINJECT_STALL": "5s", "TRACEINJECT_WINDOW": "seconds:0-2", "FAKE_CUPTI_DISABLE_HANG": "1"})
+        self.wait_for_stall(process)
+        process.kill()
+        self.finish(process)
+        recording = self.open()
+        self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), ("ok", 1, 1))
+
     def test_events_go_on_where_cupti_never_answers_once(self):
         process = self.start(*FOREVER, "--nvtx", env={**ENV, "FAKE_CUPTI_FLUSH_HANG": "1"})
         deadline = time.monotonic() + 50

@@ -126,6 +126,7 @@ CUptiResult CuptiSession::SetKind(CUpti_ActivityKind kind, bool enabled) {
       kind == SettingNumber("FAKE_CUPTI_REFUSED_KIND", -1)) {
     return CUPTI_ERROR_INVALID_KIND;
   }
+  while (!enabled && SettingNumber("FAKE_CUPTI_DISABLE_HANG", 0) != 0) pause();
   if (enabled &&
       ((kind == CUPTI_ACTIVITY_KIND_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]) ||
        (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL && kinds_[CUPTI_ACTIVITY_KIND_KERNEL])))

@@ -33,6 +33,7 @@
 //   * FAKE_CUPTI_FAIL: functions that fail, see failing_calls.h;
 //   * FAKE_CUPTI_FLUSH_HANG=n: from the n-th on a flush never returns, as with several known faults
 //   of the real library, and where a thread holds a lock of CUDA for ever;
+//   * FAKE_CUPTI_DISABLE_HANG=1: the same where a kind is turned off;
 //   * where the real one crashes or hangs (a null buffer before API version 27, a flush from a
 //   callback, two flushes at once, a
 //     flush in a forked child), the process is aborted with a message that names the mistake.

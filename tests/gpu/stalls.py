@@ -50,6 +50,7 @@ def program(case, path):
                 events.append(torch.cuda.Event())
                 events[-1].record()
             events[0].synchronize()
+        torch.cuda.synchronize()  # what has no end when the process ends is lost
     else:
         torch.cuda.nvtx.range_push("the last phase")
         time.sleep(FLUSHED_S)
@@ -84,7 +85,8 @@ class Runs:
 
     def start(self, name, *arguments, rank=None):
         recording = self.out / f"{name}.db"
-        environment = os.environ | {"LD_PRELOAD": str(self.library), "TRACEINJECT_OUTPUT": str(recording), "TRACEINJECT_STALL": f"{STALL_S}s"}
+        environment = os.environ | {"LD_PRELOAD": str(self.library), "TRACEINJECT_OUTPUT": str(recording), "TRACEINJECT_STALL": f"{STALL_S}s",
+                                    "TRACEINJECT_LOG": str(self.out / f"{name}.log")}
         if rank is not None:
             environment |= {"RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(PORT)}
         return subprocess.Popen([sys.executable, str(HERE / "stalls.py"), *map(str, arguments)], env=environment)
@@ -110,6 +112,19 @@ class Runs:
             time.sleep(0.2)
         return False
 
+    def keep_threads(self, name, pid):
+        """For finding out why: what each thread of the process waits in, as far as the kernel tells."""
+        lines = []
+        for task in sorted(pathlib.Path(f"/proc/{pid}/task").iterdir()):
+            told = []
+            for file in ("comm", "wchan", "syscall"):
+                try:
+                    told.append((task / file).read_text().strip())
+                except OSError as error:
+                    told.append(error.strerror)
+            lines.append(" | ".join([task.name, *told]))
+        (self.out / f"{name}.threads").write_text("\n".join(lines) + "\n")
+
     def report(self, name):
         done = subprocess.run([self.analyze, self.out / f"{name}.db"], capture_output=True, text=True, timeout=LIMIT_S)
         (self.out / f"{name}.txt").write_text(done.stdout + done.stderr)
@@ -122,6 +137,8 @@ def check_hang(checks, runs, case):
     made = runs.out / f"{case}.made"
     process = runs.start(case, "program", case, made)
     noticed = runs.wait_for_stall(path, process)
+    if process.poll() is None:
+        runs.keep_threads(case, process.pid)
     process.kill()
     process.wait()
     checks.add(f"{case}: noticed", noticed, f"{runs.stalls(path)}")

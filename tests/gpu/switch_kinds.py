@@ -103,7 +103,7 @@ def main():
         switches.append(Switch())
         return switches[0].to
 
-    step_ms = turns.measure(options, options.setting or list(SETTINGS), make_switch)
+    step_ms = turns.measure(options, turns.chosen(options, SETTINGS), make_switch)
     switches[0].to("default+memset")
     print("\n" + turns.table(options, step_ms))
 

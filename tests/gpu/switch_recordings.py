@@ -72,7 +72,7 @@ def main():
         switches.append(Switch(options.analyze))
         return switches[0].to
 
-    step_ms = turns.measure(options, options.setting or list(SETTINGS), make_switch)
+    step_ms = turns.measure(options, turns.chosen(options, SETTINGS), make_switch)
     switches[0].to("on")
     if switches[0].rank == 0:
         print("\n" + turns.table(options, step_ms), flush=True)

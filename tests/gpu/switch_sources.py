@@ -80,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     turns.add_options(parser, SETTINGS, "previous")
     options = parser.parse_args()
-    step_ms = turns.measure(options, options.setting or list(SETTINGS), lambda: Switch().to)
+    step_ms = turns.measure(options, turns.chosen(options, SETTINGS), lambda: Switch().to)
     print("\n" + turns.table(options, step_ms))
 
 

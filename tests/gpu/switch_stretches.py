@@ -215,7 +215,7 @@ def main():
         parser.error("say how long: --seconds or --steps")
     if options.ddp and options.seconds < math.inf:
         parser.error("with --ddp say how many --steps: after --seconds some ranks would stop and others wait for them")
-    settings = list(dict.fromkeys([options.over, *(options.setting or ["default"])]))
+    settings = turns.chosen(options, ["default"])
     steps = measure(options, settings)
     if int(os.environ.get("RANK", "0")) == 0:
         print("\n" + table(steps, settings, options.over))

@@ -31,6 +31,11 @@ def add_options(parser, settings, floor):
     parser.add_argument("--over", choices=settings, default=floor, help=f"the setting to compare with (default: {floor})")
 
 
+def chosen(options, settings):
+    """What is measured: the settings asked for, and the one to compare with."""
+    return list(dict.fromkeys([options.over, *(options.setting or settings)]))
+
+
 def interval(values, of=statistics.median, rounds=4000):
     draw = random.Random(1)
     drawn = sorted(of(draw.choices(values, k=len(values))) for _ in range(rounds))

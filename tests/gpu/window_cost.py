@@ -4,10 +4,11 @@
 
 The process is recorded by the library, 2 of every 100 steps. Each step is timed, the GPU waited for after it. The steps that a window
 may touch are the recorded ones, the one before and the 17 after them, in which recording ends and what was recorded is stored. How much
-longer than the median of the other eighty they take is what a window costs: for each of the twenty places the median over the hundreds
+longer than the median of the others they take is what a window costs: for each of the twenty places the median over the windows
 (a window does the same each time; a neighbour's doing hits a place at random), summed up, as a share of all steps, with a 95 % interval
-(percentile bootstrap over hundreds). The same with means in place of medians tells what comes seldom, with the noise of the machine.
-What the library costs between windows is not in it: see launch_cost.py, "after a window".
+(percentile bootstrap over windows). The same with means in place of medians tells what comes seldom, with the noise of the machine.
+What the library costs between windows is not in it: see launch_cost.py, "after a window". With --every 40 windows come more often and tell
+more in the same time; what they add is given for one in a hundred steps all the same.
 
     LD_PRELOAD=libtraceinject.so TRACEINJECT_WINDOW=every:100:2 python3 window_cost.py --preset launch-bound
 """
@@ -21,8 +22,7 @@ import time
 
 import turns
 
-CYCLE, TOUCHED = 100, 20
-WINDOW = f"every:{CYCLE}:2"
+SHARE_OF, TOUCHED = 100, 20
 
 
 def over_quiet(cycle_ms):
@@ -32,17 +32,17 @@ def over_quiet(cycle_ms):
 
 
 def cost_of(cycles, middle):
-    """What a window adds to the steps of its hundred, in per cent; `cycles` as over_quiet() returns them."""
-    return sum(middle(place) for place in zip(*cycles)) / CYCLE
+    """What a window adds to a hundred steps, in per cent; `cycles` as over_quiet() returns them."""
+    return sum(middle(place) for place in zip(*cycles)) / SHARE_OF
 
 
 def measure(options):
-    """The steps of each hundred in ms, from the one before the recorded ones on."""
+    """The steps from window to window in ms, from the one before the recorded ones on."""
     import transformer
 
     # The first window is not like the others: CUPTI is set up in it.
-    before = 2 * CYCLE - 3
-    steps = before + CYCLE * options.cycles
+    before = 2 * options.every - 3
+    steps = before + options.every * options.cycles
     sys.argv = ["transformer.py", "--preset", options.preset, "--steps", str(steps), "--workers", "0", *(["--ddp"] if options.ddp else [])]
     trainer = transformer.Trainer(transformer.parse_options())
     for _ in range(before):
@@ -52,25 +52,29 @@ def measure(options):
     gc.disable()
     steps_ms = []
     trainer.synchronise()
-    for _ in range(CYCLE * options.cycles):
+    for _ in range(options.every * options.cycles):
         started = time.perf_counter()
         trainer.step()
         trainer.synchronise()
         steps_ms.append((time.perf_counter() - started) * 1e3)
-    return [steps_ms[at:at + CYCLE] for at in range(0, len(steps_ms), CYCLE)]
+    return [steps_ms[at:at + options.every] for at in range(0, len(steps_ms), options.every)]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", choices=["compute", "launch-bound"], default="launch-bound")
-    parser.add_argument("--cycles", type=int, default=12, help="hundreds of steps (default: 12)")
+    parser.add_argument("--cycles", type=int, default=12, help="windows (default: 12)")
+    parser.add_argument("--every", type=int, default=SHARE_OF, help=f"steps from window to window, twice {TOUCHED} at least (default: {SHARE_OF})")
     parser.add_argument("--ddp", action="store_true", help="DistributedDataParallel; start with torchrun")
     options = parser.parse_args()
-    if os.environ.get("TRACEINJECT_WINDOW") != WINDOW:
-        parser.error(f"set TRACEINJECT_WINDOW={WINDOW}, and LD_PRELOAD")
+    if options.every < 2 * TOUCHED:
+        parser.error(f"--every {options.every}: fewer than {2 * TOUCHED}, so that too few steps are left to compare with")
+    window = f"every:{options.every}:2"
+    if os.environ.get("TRACEINJECT_WINDOW") != window:
+        parser.error(f"set TRACEINJECT_WINDOW={window}, and LD_PRELOAD")
     cycles_ms = measure(options)
     cycles = [over_quiet(cycle) for cycle in cycles_ms]
-    print(f"{options.preset}, {WINDOW}, {options.cycles} windows, step {statistics.median(sum(cycles_ms, [])):.2f} ms; added to the mean step:")
+    print(f"{options.preset}, {window}, {options.cycles} windows, step {statistics.median(sum(cycles_ms, [])):.2f} ms; adds to each of {SHARE_OF} steps:")
     for name, middle in (("medians", statistics.median), ("means", statistics.mean)):
         low, high = turns.interval(cycles, lambda drawn, middle=middle: cost_of(drawn, middle), 1000)
         print(f"  {name}: {cost_of(cycles, middle):+.3f} % ({low:+.3f} to {high:+.3f})")
