@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The checkers of this folder on made-up recordings: they must pass what agrees and fail what does not. Needs no GPU."""
 
+import argparse
 import collections
 import contextlib
 import importlib.util
@@ -38,6 +39,7 @@ import proton
 import python_side
 import run_db
 import switch_sources
+import turns
 import workers
 import window_cost
 import workloads
@@ -341,6 +343,20 @@ class CheckersTest(unittest.TestCase):
         cycles = [window_cost.over_quiet(cycle) for cycle in (usual, usual, disturbed, usual, usual)]
         self.assertAlmostEqual(window_cost.cost_of(cycles, statistics.median), 0.4)
         self.assertAlmostEqual(window_cost.cost_of(cycles, statistics.mean), 1.4)
+        more_often = [window_cost.over_quiet(usual[:40]) for _ in range(5)]
+        self.assertAlmostEqual(window_cost.cost_of(more_often, statistics.median), 0.4)
+
+    def test_windows_leave_steps_to_compare_with(self):
+        complaint = io.StringIO()
+        with mock.patch.object(sys, "argv", ["window_cost.py", "--every", "39"]), contextlib.redirect_stderr(complaint), self.assertRaises(SystemExit):
+            window_cost.main()
+        self.assertIn("--every 39: fewer than 40", complaint.getvalue())
+
+    def test_what_is_compared_with_is_measured(self):
+        options = argparse.Namespace(over="off", setting=["default"])
+        self.assertEqual(turns.chosen(options, ["off", "kernel", "default"]), ["off", "default"])
+        options.setting = None
+        self.assertEqual(turns.chosen(options, ["kernel", "off"]), ["off", "kernel"])
 
     def test_one_process_measures_several_workloads(self):
         (self.folder / "torch.py").write_text("")

@@ -74,7 +74,7 @@ def main():
         parser.error(f"set TRACEINJECT_WINDOW={window}, and LD_PRELOAD")
     cycles_ms = measure(options)
     cycles = [over_quiet(cycle) for cycle in cycles_ms]
-    print(f"{options.preset}, {window}, {options.cycles} windows, step {statistics.median(sum(cycles_ms, [])):.2f} ms; adds to each of {SHARE_OF} steps:")
+    print(f"{options.preset}, {window}, {options.cycles} windows, step {statistics.median(sum(cycles_ms, [])):.2f} ms; one adds to the mean of {SHARE_OF} steps:")
     for name, middle in (("medians", statistics.median), ("means", statistics.mean)):
         low, high = turns.interval(cycles, lambda drawn, middle=middle: cost_of(drawn, middle), 1000)
         print(f"  {name}: {cost_of(cycles, middle):+.3f} % ({low:+.3f} to {high:+.3f})")
