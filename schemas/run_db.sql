@@ -560,7 +560,9 @@ CREATE TABLE capture_gap (
                                        -- this time may be there in part; keep_last: it was recorded, and dropped
                                        -- again as TRACEINJECT_KEEP_LAST asks (what ended after it is all there, of what ended
                                        -- in it some rows may be left); window: outside of the windows of TRACEINJECT_WINDOW and
-                                       -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB; stalled:
+                                       -- of what analyze trigger asked for, and in the unrecorded blocks of TRACEINJECT_AB: GPU work
+                                       -- that was launched before one may have its row in it, and what was launched in one runs
+                                       -- after it without a row; stalled:
                                        -- nothing completed for TRACEINJECT_STALL or more although work was launched: from the end of the last operation, or from the launch of the
                                        -- first outstanding one if that is later, to the start of the next one that is recorded. What
                                        -- is outstanding has rows of api and collective, and none of kernel; proton: Triton's Proton

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/import/repair_operations.h"
 
+#include "analyzer/import/device_gaps.h"
 #include "analyzer/import/find_lost_operations.h"
 #include "analyzer/import/repair_durations.h"
 #include "analyzer/import/repair_links.h"
@@ -33,11 +34,6 @@ void SetAsideOutside(Rank& rank, GpuOps& ops) {
              ops.correlation, ops.launch, ops.graph_node);
 }
 
-// Nothing is known of what ran meanwhile.
-void AddCaptureGaps(const Rank& rank, GpuOps& ops) {
-  for (const CaptureGap& gap : rank.gaps) ops.unrecorded.push_back({gap.start, gap.end});
-}
-
 }  // namespace
 
 void RepairOperations(Rank& rank) {
@@ -51,12 +47,14 @@ void RepairOperations(Rank& rank) {
     SetAsideOutside(rank, device.ops);
     rank.trust.operations += static_cast<std::int64_t>(device.ops.size());
     RepairDurations(rank, device);
-    AddCaptureGaps(rank, device.ops);
   }
   // Before links are dropped: of a wrong link too the call has an operation.
   FindLostOperations(rank);
   RepairLinks(rank);
-  for (Device& device : rank.devices) device.ops.unrecorded = Merge(device.ops.unrecorded);
+  for (Device& device : rank.devices) {
+    FindDeviceGaps(rank, device.ops);
+    device.ops.unrecorded = Merge(device.ops.unrecorded);
+  }
 }
 
 }  // namespace traceinject

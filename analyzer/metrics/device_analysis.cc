@@ -139,7 +139,7 @@ std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeN
   std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
   if (!window) note = NoWorkNote(label, device, origin, options.limits);
   if (window && !options.limits.from_ns && !options.limits.to_ns)
-    window = LongestRecorded(rank, device.ops, *window);
+    window = LongestRecorded(device.ops, *window);
   if (!window || !options.steps) return window;
   return WindowOfSteps(rank, device, *window, options, label, note);
 }

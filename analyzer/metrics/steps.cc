@@ -126,10 +126,10 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
 }
 
 // Steps at the window's ends of which a part was not to be recorded are none.
-void LeaveRecorded(const Rank& rank, Steps& found) {
+void LeaveRecorded(const GpuOps& ops, Steps& found) {
   const auto is_cut = [&](const Step& step) {
-    return std::any_of(rank.gaps.begin(), rank.gaps.end(), [&](const CaptureGap& gap) {
-      return gap.planned() && gap.start < step.time.end && gap.end > step.time.start;
+    return std::any_of(ops.planned_gaps.begin(), ops.planned_gaps.end(), [&](const Interval& gap) {
+      return gap.start < step.time.end && gap.end > step.time.start;
     });
   };
   while (!found.steps.empty() && is_cut(found.steps.back())) found.steps.pop_back();
@@ -284,7 +284,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
     found.steps.push_back(
         {.time = time, .last_op = cuts[i].op, .host = {host.times[i - 1], host.times[i]}});
   }
-  LeaveRecorded(rank, found);
+  LeaveRecorded(device.ops, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
   MarkUnusual(found, !LacksBeginning(rank, found.start_ns));
   return found;

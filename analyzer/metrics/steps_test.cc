@@ -136,7 +136,7 @@ TEST(StepsTest, StepsThatAWindowOfTheRecordingCutsAreNone) {
   RankBuilder builder = Training(std::vector<TimeNs>(10, 10'000));
   for (int i = 1; i <= 10; ++i) builder.AddStepMark(i * 10'000 - 50);
   Rank& rank = builder.rank();
-  rank.gaps = {{0, 23'000, "window"}, {78'000, kOpen, "window"}};
+  rank.devices[0].ops.planned_gaps = {{0, 23'000}, {78'000, kOpen}};
   const Steps found = FindSteps(rank, rank.devices[0], Interval{23'000, 78'000});
   ASSERT_EQ(found.steps.size(), 4U);
   EXPECT_EQ(found.start_ns, 31'600);

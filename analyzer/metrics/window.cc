@@ -10,14 +10,14 @@ namespace {
 TimeNs Length(Interval time) { return time.end - time.start; }
 
 // Those without a planned gap, in order.
-std::vector<Interval> RecordedParts(const Rank& rank, Interval window) {
+std::vector<Interval> RecordedParts(const GpuOps& ops, Interval window) {
   std::vector<Interval> parts;
   TimeNs from = window.start;
   const auto until = [&](TimeNs to) {
     if (to > from) parts.push_back({from, to});
   };
-  for (const CaptureGap& gap : rank.gaps) {  // in order
-    if (!gap.planned() || gap.end <= from || gap.start >= window.end) continue;
+  for (const Interval& gap : ops.planned_gaps) {  // in order
+    if (gap.end <= from || gap.start >= window.end) continue;
     until(std::max(gap.start, from));
     from = std::min(gap.end, window.end);
   }
@@ -78,8 +78,8 @@ std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeL
   return window;
 }
 
-Window LongestRecorded(const Rank& rank, const GpuOps& ops, const Window& window) {
-  const std::vector<Interval> parts = RecordedParts(rank, window.time);
+Window LongestRecorded(const GpuOps& ops, const Window& window) {
+  const std::vector<Interval> parts = RecordedParts(ops, window.time);
   std::vector<double> joined(parts.size(), 0);
   if (parts.size() > 1) {
     std::transform(parts.begin(), parts.end(), joined.begin(),

@@ -45,7 +45,7 @@ std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeL
 // are joined to their calls at least half as often as in the best, since without its call nothing
 // explains a gap (with TRACEINJECT_DETACH launches are recorded in the first part only).
 // O(gaps + operations).
-Window LongestRecorded(const Rank& rank, const GpuOps& ops, const Window& window);
+Window LongestRecorded(const GpuOps& ops, const Window& window);
 
 // The operations that belong to the window: those that start in it. An operation without length at
 // the very end of the device's span belongs to the window that ends there. O(log n).

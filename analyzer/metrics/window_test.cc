@@ -40,26 +40,25 @@ TEST(WindowTest, DefaultIsFirstStartToLastEnd) {
 
 TEST(WindowTest, OfARecordingInWindowsTheLongest) {
   RankBuilder builder = TwoKernels();
-  Rank& rank = builder.rank();
+  GpuOps& ops = builder.rank().devices[0].ops;
   const Window all{{100, 400}, false};
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), all).time, all.time);
-  rank.gaps = {
-      {0, 120, "window"}, {200, 210, "window"}, {300, 310, "max_size"}, {390, kOpen, "window"}};
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), all).time, (Interval{210, 390}));
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), {{100, 205}, false}).time, (Interval{120, 200}));
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), {{220, 380}, false}).time, (Interval{220, 380}));
+  EXPECT_EQ(LongestRecorded(ops, all).time, all.time);
+  ops.planned_gaps = {{0, 120}, {200, 210}, {390, kOpen}};
+  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{210, 390}));
+  EXPECT_EQ(LongestRecorded(ops, {{100, 205}, false}).time, (Interval{120, 200}));
+  EXPECT_EQ(LongestRecorded(ops, {{220, 380}, false}).time, (Interval{220, 380}));
 }
 
 TEST(WindowTest, OfARecordingInWindowsThoseWithoutLaunchesGiveWay) {
   RankBuilder builder = TwoKernels();
-  Rank& rank = builder.rank();
-  rank.gaps = {{155, 157, "window"}};
+  GpuOps& ops = builder.rank().devices[0].ops;
+  ops.planned_gaps = {{155, 157}};
   const Window all{{100, 400}, false};
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), all).time, (Interval{157, 400})) << "none has any";
-  rank.devices[0].ops.launch = {7, kNone, kNone};
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), all).time, (Interval{100, 155}));
-  rank.devices[0].ops.launch = {7, kNone, 8};
-  EXPECT_EQ(LongestRecorded(rank, builder.ops(), all).time, (Interval{157, 400}));
+  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{157, 400})) << "none has any";
+  ops.launch = {7, kNone, kNone};
+  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{100, 155}));
+  ops.launch = {7, kNone, 8};
+  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{157, 400}));
 }
 
 TEST(WindowTest, LimitsAreRelativeToTheOriginAndOnlyCut) {

@@ -24,9 +24,11 @@ void MapTimes(Rank& rank, Map map) {
   };
   for (Device& device : rank.devices) {
     both(device.ops);
-    for (Interval& lost : device.ops.unrecorded) {
-      one(lost.start);
-      one(lost.end);
+    for (auto* intervals : {&device.ops.unrecorded, &device.ops.planned_gaps}) {
+      for (Interval& lost : *intervals) {
+        one(lost.start);
+        one(lost.end);
+      }
     }
     column(device.samples.time);
     column(device.slow_samples.time);

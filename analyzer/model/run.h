@@ -115,6 +115,9 @@ struct GpuOps {
   // When operations may have run of which there is no record: merged (see intervals.h). Nothing is
   // known of these times unless another operation ran.
   std::vector<Interval> unrecorded;
+  // Of these, when what ran was not to be recorded: those of CaptureGap::planned, as they are on
+  // the device, where what was launched in one may run after it. By time.
+  std::vector<Interval> planned_gaps;
   std::size_t size() const { return start.size(); }
 };
 
@@ -393,6 +396,8 @@ struct CaptureGap {
 
   // Nothing was to be recorded then (TRACEINJECT_WINDOW).
   bool planned() const { return reason == "window"; }
+  // What was launched then is not recorded: that, or another client of CUPTI had the records.
+  bool by_launch() const { return planned() || reason == "other_client" || reason == "proton"; }
   // Nothing completed, although work was launched (TRACEINJECT_STALL).
   bool stalled() const { return reason == "stalled"; }
 };

@@ -189,6 +189,26 @@ class Windows(python_test.Program):
         self.assertEqual({kernel.correlation for kernel in kernels} - {call.correlation for call in recording.calls()}, set())
 
 
+class WorkInFlight(harness.TestCase):
+    def test_what_runs_long_after_its_launch(self):
+        """The GPU is always busy, and the host further and further ahead: a window's work runs after it, and after a window's beginning runs
+        what was launched before."""
+        ended = self.play("--steps", "100", "--kernels", "100", "--kernel-us", "1000", "--step-us", "40000", "--sync", "none",
+                          env={"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_FLUSH_MS": "100"})
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        recording = self.open()
+        (_, begin), (end, _), *_ = [(recording.base + start, recording.base + start + (dur or 0)) for start, dur in
+                                    recording.rows("SELECT start, dur FROM capture_gap ORDER BY start")]
+        starts = sorted(kernel.start for kernel in recording.kernels())
+        self.assertGreater(starts[0] - begin, 100_000_000)
+        self.assertGreater(sum(start > end for start in starts), 100, "recorded as they were launched in the window")
+        for limits in ((), ("--from", "0s")):
+            done = subprocess.run([harness.BUILD / "bin" / "analyze", "run.db", "--format", "json", *limits], cwd=self.folder, capture_output=True,
+                                  text=True, timeout=60)
+            (device,) = json.loads(done.stdout)["devices"]
+            self.assertEqual([gap for gap in device["longest_gaps"] if int(gap["duration_ns"]) > 10_000_000], [], "the GPU was never idle")
+
+
 class DetachedBetweenWindows(Windows):
     """The same where CUPTI is left between windows."""
 

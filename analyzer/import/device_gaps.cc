@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/device_gaps.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace traceinject {
+namespace {
+
+struct Rows {
+  std::size_t begin, end;
+};
+
+// Those that start in [from, to).
+Rows StartingBetween(const GpuOps& ops, TimeNs from, TimeNs to) {
+  const auto row = [&](TimeNs time) {
+    return static_cast<std::size_t>(std::lower_bound(ops.start.begin(), ops.start.end(), time) -
+                                    ops.start.begin());
+  };
+  return {row(from), row(std::max(from, to))};
+}
+
+// When the last ends that ran in the gap and was launched before it; the gap's start if none did.
+TimeNs EndOfLaunchedBefore(const Rank& rank, const GpuOps& ops, const CaptureGap& gap) {
+  TimeNs end = gap.start;
+  const Rows rows = StartingBetween(ops, gap.start, gap.end);
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    if (ops.launch[row] != kNone && rank.api.start[ops.launch[row]] < gap.start)
+      end = std::max(end, ops.end[row]);
+  }
+  return std::min(end, gap.end);
+}
+
+// The one whose rows take longest.
+std::uint32_t BusiestStream(const GpuOps& ops, Rows rows) {
+  std::vector<TimeNs> busy;  // by stream
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    const std::uint32_t stream = ops.stream[row];
+    if (stream >= busy.size()) busy.resize(stream + 1);
+    busy[stream] += ops.end[row] - ops.start[row];
+  }
+  return static_cast<std::uint32_t>(std::max_element(busy.begin(), busy.end()) - busy.begin());
+}
+
+// When what was launched in a gap that ended at `time` is done, at the latest. `until`: when the
+// next gap begins.
+TimeNs EndOfLaunchedIn(const Rank& rank, const GpuOps& ops, TimeNs time, TimeNs until) {
+  const Rows rows = StartingBetween(ops, time, until);
+  if (rows.begin == rows.end) return time;
+  const std::uint32_t stream = BusiestStream(ops, rows);
+  TimeNs first = kOpen, ahead = 0;
+  for (std::size_t row = rows.begin; row < rows.end; ++row) {
+    if (ops.stream[row] != stream) continue;
+    if (first == kOpen) first = ops.start[row];
+    if (ops.launch[row] == kNone) return first;  // how far the host is ahead is not known
+    ahead = std::max(ahead, ops.end[row] - rank.api.start[ops.launch[row]]);
+    if (ahead >= first - time) return first;
+  }
+  return time + ahead;
+}
+
+}  // namespace
+
+void FindDeviceGaps(const Rank& rank, GpuOps& ops) {
+  for (std::size_t i = 0; i < rank.gaps.size(); ++i) {
+    const CaptureGap& gap = rank.gaps[i];
+    Interval lost{gap.start, gap.end};
+    if (gap.planned()) lost.start = EndOfLaunchedBefore(rank, ops, gap);
+    if (gap.end != kOpen && gap.by_launch()) {
+      const TimeNs next = i + 1 < rank.gaps.size() ? rank.gaps[i + 1].start : kOpen;
+      lost.end = EndOfLaunchedIn(rank, ops, gap.end, next);
+    }
+    ops.unrecorded.push_back(lost);
+    if (gap.planned()) ops.planned_gaps.push_back(lost);
+  }
+}
+
+}  // namespace traceinject
