@@ -29,6 +29,7 @@ import flops
 import fork_client
 import hide_profiler
 import identical
+import in_flight
 import kernels
 import matrix_products
 import overhead
@@ -908,6 +909,28 @@ class Detach(unittest.TestCase):
     def test_steps_between_windows(self):
         times = [(0, number) for number in range(1, 61)]
         self.assertEqual([step % detach.PERIOD for step in detach.unrecorded_steps(times)], 2 * list(range(3, 10)))
+
+
+class InFlight(unittest.TestCase):
+    def test_windows_go_by_launches(self):
+        """Of a program whose GPU is 500 behind: recorded from 1000 on for 1000."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.db"
+            with contextlib.closing(sqlite3.connect(path)) as database, database:
+                database.executescript(SCHEMA)
+                database.execute("INSERT INTO api_name (id, domain, cbid, name, class) VALUES (1, 0, 1, 'cuLaunchKernel', 1)")
+                database.executemany("INSERT INTO capture_gap (start, dur, proc, reason) VALUES (?, ?, 1, 'window')", [(0, 1000), (2000, None)])
+                database.executemany("INSERT INTO api (start, dur, thread, name, correlation, result) VALUES (?, 5, 1, 1, ?, 0)",
+                                     [(1100, 1), (1900, 2), (1950, 3)])
+                database.executemany("INSERT INTO kernel (start, dur, stream, shape, correlation) VALUES (?, 10, 1, 1, ?)", [(1600, 1), (2400, 2), (2450, 9)])
+            windows = in_flight.Windows(path)
+            windows.recording.db.close()
+        self.assertEqual((windows.launches, windows.operations, windows.without_operation, windows.without_launch), (3, 3, 1, 1))
+        self.assertEqual((windows.in_gaps, windows.behind_ns), (2, [600]))
+
+    def test_busy_is_of_what_is_known(self):
+        step = {"length_ns": "110", "idle_ns": "25", "unrecorded_ns": "10"}
+        self.assertAlmostEqual(in_flight.Check.busy_share({"steps": [{"regular_sum": step}]}), 0.75)
 
 
 class Proton(unittest.TestCase):

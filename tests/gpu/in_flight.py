@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks windows of a program whose GPU is behind its host (see in_flight.sh).
+
+  in_flight.py check --library FILE --analyze FILE --out OUT    records the program in windows and as a whole, and compares
+  in_flight.py run PRESET    the program: steps of training that nothing waits for
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import checks
+from run_db import LAUNCH_CLASSES, OPERATIONS, RunDb
+
+WORKLOADS = pathlib.Path(__file__).resolve().parents[2] / "samples" / "workloads"
+STEPS, PERIOD, RECORDED = 200, 20, 4
+RUN_LIMIT_S = 120
+MODES = {"windows": {"TRACEINJECT_WINDOW": f"every:{PERIOD}:{RECORDED}"}, "whole": {}}
+BUSY_APART = 0.03  # of the time
+
+
+def run(preset):
+    sys.path.insert(0, str(WORKLOADS))
+    import transformer
+    sys.argv = ["transformer.py", "--preset", preset, "--steps", str(STEPS), "--workers", "0"]
+    trainer = transformer.Trainer(transformer.parse_options())
+    for _ in range(STEPS):
+        trainer.step()
+    trainer.synchronise()
+
+
+class Windows:
+    """Of a recording: what was launched in its windows, and when it ran."""
+
+    def __init__(self, path):
+        self.recording = RunDb(path)
+        self.gaps = self.rows("SELECT start, ifnull(start + dur, 1 << 62) FROM capture_gap WHERE reason = 'window' ORDER BY start")
+        launches = dict(self.rows(f"SELECT a.correlation, a.start FROM api a JOIN api_name n ON n.id = a.name WHERE n.class IN {LAUNCH_CLASSES}"))
+        operations = self.rows(f"SELECT start, correlation FROM ({OPERATIONS}) ORDER BY start")
+        ran = {correlation for _, correlation in operations}
+        self.launches, self.operations = len(launches), len(operations)
+        self.without_operation = sum(correlation not in ran for correlation in launches)
+        self.without_launch = sum(correlation not in launches for _, correlation in operations)
+        self.in_gaps = sum(any(begin <= start < end for begin, end in self.gaps) for start, _ in operations)
+        starts = [start for start, _ in operations]
+        self.behind_ns = [min((start for start in starts if start >= end), default=end) - end for _, end in self.gaps if end < 1 << 62]
+
+    def rows(self, sql):
+        return self.recording.db.execute(sql).fetchall()
+
+
+class Check:
+    def __init__(self, options):
+        self.options = options
+        log = options.out / "checks.jsonl"
+        log.write_text("")
+        self.judge = checks.Checks(log, "in flight")
+
+    def play(self, mode):
+        database = self.options.out / f"{mode}.db"
+        environment = os.environ | {"LD_PRELOAD": str(self.options.library), "TRACEINJECT_OUTPUT": str(database), "TRACEINJECT_MEMSETS": "all", **MODES[mode]}
+        ended = subprocess.run(["timeout", "-s", "KILL", str(RUN_LIMIT_S), sys.executable, __file__, "run", self.options.preset], env=environment,
+                               capture_output=True, text=True)
+        self.judge.add(f"{mode}: runs", ended.returncode == 0, f"exit code {ended.returncode}: {ended.stderr.strip()[-200:]}")
+        return database
+
+    def report(self, database, *limits):
+        done = subprocess.run([self.options.analyze, database, "--format", "json", *limits], capture_output=True, text=True, timeout=RUN_LIMIT_S)
+        database.with_suffix(f".{len(limits)}.json").write_text(done.stdout)
+        return json.loads(done.stdout)
+
+    @staticmethod
+    def busy_share(report):
+        """Of the recorded time of a mean step."""
+        step = report["steps"][0]["regular_sum"]
+        known = int(step["length_ns"]) - int(step.get("unrecorded_ns", 0))
+        return 1 - int(step.get("idle_ns", 0)) / known
+
+    def all(self):
+        in_windows, whole = self.play("windows"), self.play("whole")
+        windows = Windows(in_windows)
+        self.judge.add("windows", len(windows.behind_ns) >= STEPS // PERIOD - 1, f"{len(windows.behind_ns)}")
+        self.judge.note("the GPU is behind", "ms from a window's begin to its first record: " + " ".join(f"{ns / 1e6:.1f}" for ns in windows.behind_ns))
+        self.judge.add("what was launched in a window is recorded", windows.without_operation == 0 and windows.launches > 0,
+                       f"{windows.without_operation} of {windows.launches} launches have no operation")
+        self.judge.add("what is recorded was launched in a window", windows.without_launch == 0, f"{windows.without_launch} of {windows.operations} have no launch")
+        self.judge.note("ran after its window", f"{windows.in_gaps} of {windows.operations}")
+        expected = self.busy_share(self.report(whole))
+        busy = self.busy_share(self.report(in_windows))
+        self.judge.add("the GPU is as busy as in a whole recording", abs(busy - expected) <= BUSY_APART, f"{100 * busy:.1f} %, {100 * expected:.1f} % there")
+        gaps_ms = [int(gap["duration_ns"]) / 1e6 for gap in self.report(in_windows, "--from", "0s")["devices"][0]["longest_gaps"]]
+        longest = max([int(gap["duration_ns"]) / 1e6 for gap in self.report(whole, "--from", "0s")["devices"][0]["longest_gaps"]], default=0)
+        self.judge.add("no gap at the edges of windows", max(gaps_ms, default=0) <= longest + 1, f"ms: {gaps_ms[:5]}, in the whole recording {longest:.3f} at most")
+        return checks.summary(self.judge.path, self.options.out / "results.json")
+
+
+def main():
+    if len(sys.argv) == 3 and sys.argv[1] == "run":
+        return run(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["check"])
+    for name in ("library", "analyze", "out"):
+        parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).resolve(), required=True)
+    parser.add_argument("--preset", choices=["compute", "launch-bound"], default="compute")
+    return Check(parser.parse_args()).all()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
