@@ -19,7 +19,8 @@ from run_db import LAUNCH_CLASSES, OPERATIONS, RunDb
 WORKLOADS = pathlib.Path(__file__).resolve().parents[2] / "samples" / "workloads"
 STEPS, PERIOD, RECORDED = 200, 20, 4
 RUN_LIMIT_S = 120
-MODES = {"windows": {"TRACEINJECT_WINDOW": f"every:{PERIOD}:{RECORDED}"}, "whole": {}}
+PLANNED = {"TRACEINJECT_WINDOW": f"every:{PERIOD}:{RECORDED}"}
+MODES = {"whole": {}, "windows": PLANNED, "detached": {**PLANNED, "TRACEINJECT_DETACH": "1"}}
 BUSY_APART = 0.03  # of the time
 
 
@@ -80,21 +81,32 @@ class Check:
         known = int(step["length_ns"]) - int(step.get("unrecorded_ns", 0))
         return 1 - int(step.get("idle_ns", 0)) / known
 
+    @staticmethod
+    def longest_gap_ms(report):
+        return max((int(gap["duration_ns"]) / 1e6 for gap in report["devices"][0]["longest_gaps"]), default=0)
+
+    def check_windows(self, mode, database, whole):
+        windows, judge = Windows(database), self.judge
+        judge.add(f"{mode}: windows", len(windows.behind_ns) >= STEPS // PERIOD - 1, f"{len(windows.behind_ns)}")
+        judge.note(f"{mode}: the GPU is behind", "ms from a window's begin to its first record: " + " ".join(f"{ns / 1e6:.1f}" for ns in windows.behind_ns))
+        judge.note(f"{mode}: ran after its window", f"{windows.in_gaps} of {windows.operations}")
+        lost = f"{windows.without_operation} of {windows.launches} launches have no operation"
+        unknown = f"{windows.without_launch} of {windows.operations} have no launch"
+        if "TRACEINJECT_DETACH" in MODES[mode]:  # CUPTI does not tell launches of the runtime then
+            judge.note(f"{mode}: launches", f"{lost}, {unknown}")
+        else:
+            judge.add(f"{mode}: what was launched in a window is recorded", windows.without_operation == 0 and windows.launches > 0, lost)
+            judge.add(f"{mode}: what is recorded was launched in a window", windows.without_launch == 0, unknown)
+        busy, expected = (self.busy_share(self.report(recording)) for recording in (database, whole))
+        judge.add(f"{mode}: the GPU is as busy as in a whole recording", abs(busy - expected) <= BUSY_APART, f"{100 * busy:.1f} %, {100 * expected:.1f} % there")
+        longest, usual = (self.longest_gap_ms(self.report(recording, "--from", "0s")) for recording in (database, whole))
+        judge.add(f"{mode}: no gap at the edges of windows", longest <= usual + 1, f"the longest {longest:.3f} ms, {usual:.3f} in the whole recording")
+
     def all(self):
-        in_windows, whole = self.play("windows"), self.play("whole")
-        windows = Windows(in_windows)
-        self.judge.add("windows", len(windows.behind_ns) >= STEPS // PERIOD - 1, f"{len(windows.behind_ns)}")
-        self.judge.note("the GPU is behind", "ms from a window's begin to its first record: " + " ".join(f"{ns / 1e6:.1f}" for ns in windows.behind_ns))
-        self.judge.add("what was launched in a window is recorded", windows.without_operation == 0 and windows.launches > 0,
-                       f"{windows.without_operation} of {windows.launches} launches have no operation")
-        self.judge.add("what is recorded was launched in a window", windows.without_launch == 0, f"{windows.without_launch} of {windows.operations} have no launch")
-        self.judge.note("ran after its window", f"{windows.in_gaps} of {windows.operations}")
-        expected = self.busy_share(self.report(whole))
-        busy = self.busy_share(self.report(in_windows))
-        self.judge.add("the GPU is as busy as in a whole recording", abs(busy - expected) <= BUSY_APART, f"{100 * busy:.1f} %, {100 * expected:.1f} % there")
-        gaps_ms = [int(gap["duration_ns"]) / 1e6 for gap in self.report(in_windows, "--from", "0s")["devices"][0]["longest_gaps"]]
-        longest = max([int(gap["duration_ns"]) / 1e6 for gap in self.report(whole, "--from", "0s")["devices"][0]["longest_gaps"]], default=0)
-        self.judge.add("no gap at the edges of windows", max(gaps_ms, default=0) <= longest + 1, f"ms: {gaps_ms[:5]}, in the whole recording {longest:.3f} at most")
+        whole = self.play("whole")
+        for mode in MODES:
+            if mode != "whole":
+                self.check_windows(mode, self.play(mode), whole)
         return checks.summary(self.judge.path, self.options.out / "results.json")
 
 
