@@ -202,11 +202,11 @@ class WorkInFlight(harness.TestCase):
         starts = sorted(kernel.start for kernel in recording.kernels())
         self.assertGreater(starts[0] - begin, 100_000_000)
         self.assertGreater(sum(start > end for start in starts), 100, "recorded as they were launched in the window")
-        for limits in ((), ("--from", "0s")):
-            done = subprocess.run([harness.BUILD / "bin" / "analyze", "run.db", "--format", "json", *limits], cwd=self.folder, capture_output=True,
-                                  text=True, timeout=60)
-            (device,) = json.loads(done.stdout)["devices"]
-            self.assertEqual([gap for gap in device["longest_gaps"] if int(gap["duration_ns"]) > 10_000_000], [], "the GPU was never idle")
+        done = subprocess.run([harness.BUILD / "bin" / "analyze", "run.db", "--format", "json"], cwd=self.folder, capture_output=True, text=True,
+                              timeout=60)
+        (device,) = json.loads(done.stdout)["devices"]
+        self.assertGreater(device["partition"]["busy_share"], 0.95)
+        self.assertGreater(int(device["window"]["end_ns"]) - int(device["window"]["start_ns"]), end - begin, "it is whole")
 
 
 class DetachedBetweenWindows(Windows):

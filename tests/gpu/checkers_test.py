@@ -928,10 +928,6 @@ class InFlight(unittest.TestCase):
         self.assertEqual((windows.launches, windows.operations, windows.without_operation, windows.without_launch), (3, 3, 1, 1))
         self.assertEqual((windows.in_gaps, windows.behind_ns), (2, [600]))
 
-    def test_busy_is_of_what_is_known(self):
-        step = {"length_ns": "110", "idle_ns": "25", "unrecorded_ns": "10"}
-        self.assertAlmostEqual(in_flight.Check.busy_share({"steps": [{"regular_sum": step}]}), 0.75)
-
 
 class Proton(unittest.TestCase):
     SECOND = 1_000_000_000
