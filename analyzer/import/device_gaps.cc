@@ -21,9 +21,11 @@ Rows StartingBetween(const GpuOps& ops, TimeNs from, TimeNs to) {
 }
 
 // When the last ends that ran in the gap and was launched before it; the gap's start if none did.
-TimeNs EndOfLaunchedBefore(const Rank& rank, const GpuOps& ops, const CaptureGap& gap) {
+// `next`: when the next gap begins, which in a damaged file may be in this one.
+TimeNs EndOfLaunchedBefore(const Rank& rank, const GpuOps& ops, const CaptureGap& gap,
+                           TimeNs next) {
   TimeNs end = gap.start;
-  const Rows rows = StartingBetween(ops, gap.start, gap.end);
+  const Rows rows = StartingBetween(ops, gap.start, std::min(gap.end, next));
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
     if (ops.launch[row] != kNone && rank.api.start[ops.launch[row]] < gap.start)
       end = std::max(end, ops.end[row]);
@@ -42,10 +44,9 @@ std::uint32_t BusiestStream(const GpuOps& ops, Rows rows) {
   return static_cast<std::uint32_t>(std::max_element(busy.begin(), busy.end()) - busy.begin());
 }
 
-// When what was launched in a gap that ended at `time` is done, at the latest. `until`: when the
-// next gap begins.
-TimeNs EndOfLaunchedIn(const Rank& rank, const GpuOps& ops, TimeNs time, TimeNs until) {
-  const Rows rows = StartingBetween(ops, time, until);
+// When what was launched in a gap that ended at `time` is done, at the latest.
+TimeNs EndOfLaunchedIn(const Rank& rank, const GpuOps& ops, TimeNs time, TimeNs next) {
+  const Rows rows = StartingBetween(ops, time, next);
   if (rows.begin == rows.end) return time;
   const std::uint32_t stream = BusiestStream(ops, rows);
   TimeNs first = kOpen, ahead = 0;
@@ -64,12 +65,10 @@ TimeNs EndOfLaunchedIn(const Rank& rank, const GpuOps& ops, TimeNs time, TimeNs 
 void FindDeviceGaps(const Rank& rank, GpuOps& ops) {
   for (std::size_t i = 0; i < rank.gaps.size(); ++i) {
     const CaptureGap& gap = rank.gaps[i];
+    const TimeNs next = i + 1 < rank.gaps.size() ? rank.gaps[i + 1].start : kOpen;
     Interval lost{gap.start, gap.end};
-    if (gap.planned()) lost.start = EndOfLaunchedBefore(rank, ops, gap);
-    if (gap.end != kOpen && gap.by_launch()) {
-      const TimeNs next = i + 1 < rank.gaps.size() ? rank.gaps[i + 1].start : kOpen;
-      lost.end = EndOfLaunchedIn(rank, ops, gap.end, next);
-    }
+    if (gap.planned()) lost.start = EndOfLaunchedBefore(rank, ops, gap, next);
+    if (gap.end != kOpen && gap.by_launch()) lost.end = EndOfLaunchedIn(rank, ops, gap.end, next);
     ops.unrecorded.push_back(lost);
     if (gap.planned()) ops.planned_gaps.push_back(lost);
   }
