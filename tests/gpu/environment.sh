@@ -33,9 +33,14 @@ command -v "$python" >/dev/null || stop "python3 not found"
 gpus=$("$python" -c 'import torch; print(torch.cuda.device_count())') || stop "PyTorch cannot be imported by $python"
 ((gpus > 0)) || stop "PyTorch sees no CUDA device: these checks need an NVIDIA GPU"
 
+# Stops unless analyze is there.
+need_analyze() {
+  [[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+}
+
 # start_on_two_gpus OUT: an empty OUT with recordings/, reports/ and logs/; sets out and outcomes (the list that checks.py writes).
 start_on_two_gpus() {
-  [[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+  need_analyze
   ((gpus >= 2)) || stop "two GPUs are needed, $gpus found"
   mkdir -p "$1" || stop "cannot write to $1"
   out=$(realpath "$1")

@@ -7,14 +7,12 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
-  exit 2
-fi
+# shellcheck source=tests/gpu/usage.sh
+source "$here/usage.sh"
+out_first "$@"
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-[[ -n $analyze ]] || stop "analyze not found: build it or set TRACEINJECT_ANALYZE"
+need_analyze
 out=$1
 shift
 mkdir -p "$out"

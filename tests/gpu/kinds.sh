@@ -10,11 +10,9 @@ base=kernel,memcpy,memset,api
 extras=(memcpy2 synchronization overhead cuda_event)
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
-  exit 2
-fi
+# shellcheck source=tests/gpu/usage.sh
+source "$here/usage.sh"
+out_first "$@"
 out=$1
 shift
 configurations=(--configuration untraced --configuration "kinds:kernel" --configuration "kinds:$base")

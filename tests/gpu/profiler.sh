@@ -8,11 +8,9 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
-  exit 2
-fi
+# shellcheck source=tests/gpu/usage.sh
+source "$here/usage.sh"
+out_first "$@"
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
 out=$1

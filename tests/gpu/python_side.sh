@@ -7,11 +7,9 @@
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-if [[ $# -ne 1 || $1 == -* ]]; then
-  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
-  exit 2
-fi
+# shellcheck source=tests/gpu/usage.sh
+source "$here/usage.sh"
+out_only "$@"
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
 mkdir -p "$1"

@@ -18,7 +18,7 @@ if [[ $# -lt 1 || $1 == -* ]]; then
 fi
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-[[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+need_analyze
 ((gpus >= 2)) || stop "two GPUs are needed, $gpus found"
 unset NCCL_DEBUG NCCL_DEBUG_SUBSYS NCCL_DEBUG_FILE NCCL_PROFILER_PLUGIN NCCL_ALGO NCCL_PROTO NCCL_P2P_DISABLE NCCL_SHM_DISABLE
 out=$1

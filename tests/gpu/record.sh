@@ -33,7 +33,7 @@ fi
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-[[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+need_analyze
 
 mkdir -p "$1" || stop "cannot write to $1"
 out=$(realpath "$1")

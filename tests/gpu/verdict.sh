@@ -18,7 +18,7 @@ if [[ $# -lt 1 || $1 == -* ]]; then
 fi
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-[[ -n $analyze ]] || stop "analyze not found: build it (cmake --preset portable && cmake --build --preset portable) or set TRACEINJECT_ANALYZE"
+need_analyze
 out=$1
 shift
 describe_machine
