@@ -66,8 +66,9 @@ class Check:
         environment = os.environ | {"LD_PRELOAD": str(self.options.library), "TRACEINJECT_OUTPUT": str(database), "TRACEINJECT_MEMSETS": "all", **MODES[mode]}
         ended = subprocess.run(["timeout", "-s", "KILL", str(RUN_LIMIT_S), sys.executable, __file__, "run", self.options.preset], env=environment,
                                capture_output=True, text=True)
-        self.judge.add(f"{mode}: runs", ended.returncode == 0, f"exit code {ended.returncode}: {ended.stderr.strip()[-200:]}")
-        return database
+        runs = ended.returncode == 0 and database.is_file()
+        self.judge.add(f"{mode}: runs, and leaves a recording", runs, f"exit code {ended.returncode}: {ended.stderr.strip()[-200:]}")
+        return database if runs else None
 
     def device(self, database):
         """What is reported of it."""
@@ -94,10 +95,11 @@ class Check:
         judge.add(f"{mode}: no gap at the edges of windows", longest <= usual + 1, f"the longest {longest:.3f} ms, {usual:.3f} in the whole recording")
 
     def all(self):
-        whole = self.play("whole")
-        for mode in MODES:
-            if mode != "whole":
-                self.check_windows(mode, self.play(mode), whole)
+        recordings = {mode: self.play(mode) for mode in MODES}
+        whole = recordings.pop("whole")
+        for mode, database in recordings.items():
+            if database and whole:
+                self.check_windows(mode, database, whole)
         return checks.summary(self.judge.path, self.options.out / "results.json")
 
 
