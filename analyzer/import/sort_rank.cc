@@ -137,6 +137,7 @@ TimeNs LastTimeSeen(const Rank& rank) {
   look(rank.memory.time, rank.memory.time);
   look(rank.step_marks.time, rank.step_marks.time);
   look(rank.host_spans.start, rank.host_spans.end);
+  look(rank.clocks.realtime, rank.clocks.realtime);  // also of one that stands still
   return last;
 }
 

@@ -9,7 +9,8 @@ namespace traceinject {
 // JoinLaunches, which fills the one column that this leaves alone, GpuOps::launch. O(n log n).
 void SortRank(Rank& rank);
 
-// The end of the last event; rank.start if there is none. O(n).
+// The last that is known of the process: the end of an event, or a look at its clocks; rank.start
+// if there is none. O(n).
 TimeNs LastTimeSeen(const Rank& rank);
 
 }  // namespace traceinject

@@ -234,7 +234,7 @@ void Writer::Flush(bool everything) {
   if (!std::exchange(probes_recorded_, true)) cupti_client_.activity().RecordProbes();
   TellSampler();
   TakeSamples();
-  AddClockPair();
+  AddClockPair(true);
   AddHealth();
   Store();
   if (gave_up_) return;
@@ -289,6 +289,7 @@ void Writer::GoOnWithoutCupti(bool first) {
   }
   TellSampler();
   TakeSamples();
+  AddClockPair(false);
   if (IsFull()) DropEvents(&batch_);  // recording ends when CUPTI is back
   AddHealth();
   Store(false);
@@ -442,7 +443,7 @@ void Writer::Store(bool may_stop) {
     StopAtLimit("write_errors");
 }
 
-void Writer::AddClockPair() {
+void Writer::AddClockPair(bool with_cupti) {
   ClockPairRow row{};
   row.realtime = NowNs() - base_ns_;
   row.monotonic = ReadClockNs(CLOCK_MONOTONIC);
@@ -450,7 +451,7 @@ void Writer::AddClockPair() {
   row.boottime = ReadClockNs(CLOCK_BOOTTIME);
   std::uint64_t cupti_now = 0;
   const CuptiLibrary* cupti = cupti_client_.library();
-  if (cupti_client_.MayCall() && cupti->GetTimestamp != nullptr &&
+  if (with_cupti && cupti_client_.MayCall() && cupti->GetTimestamp != nullptr &&
       CuptiSucceeded("cuptiGetTimestamp", cupti->GetTimestamp(&cupti_now))) {
     const std::int64_t realtime_ns = activity_decoder_->RealtimeNs(cupti_now);
     row.has_cupti = realtime_ns != 0;

@@ -98,7 +98,7 @@ class Writer {
   void EndFile(std::int64_t end);
   // `may_stop`: false while queues are drained, which stopping would do, too.
   void Store(bool may_stop = true);
-  void AddClockPair();
+  void AddClockPair(bool with_cupti);
   void AddHealth();
   void DescribeCuptiError();
   std::vector<std::string> DisabledSources() const;

@@ -154,6 +154,15 @@ class Stall(harness.TestCase):
         self.finish(process)
         self.assertEqual(self.open().rows("SELECT count(*) FROM host_span"), [(0,)])
 
+    def test_how_long_it_stands_still(self):
+        process = self.start(*FOREVER, "--stall-at", "20", "--sync", "device", env=ENV)
+        self.wait_for_stall(process)
+        time.sleep(3)
+        process.kill()
+        self.finish(process)
+        (stall,) = self.report("run.db")["stalls"]
+        self.assertGreater(int(stall["length_ns"]), 3_500_000_000, "up to the kill, and not to when it was noticed")
+
     def test_where_cupti_does_not_answer(self):
         """As where a thread of the program holds a lock of CUDA until the GPU is idle, which it never is."""
         for waits in (("--sync", "device"), ()):
@@ -161,8 +170,11 @@ class Stall(harness.TestCase):
                 process = self.start(*FOREVER, "--stall-at", "20", "--nvtx", *waits,
                                      env={**ENV, "TRACEINJECT_STALL": "3s", "FAKE_CUPTI_FLUSH_HANG": "10"})
                 self.wait_for_stall(process)
+                time.sleep(2)
                 process.kill()
                 self.finish(process)
+                (stall,) = self.report("run.db")["stalls"]
+                self.assertGreater(int(stall["length_ns"]), 4_500_000_000, "up to the kill, nearly")
                 recording = self.open()
                 self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), ("ok", 1, 1))
                 ((start, dur),) = self.stalls(recording)
