@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 import checks
-from run_db import LAUNCH_CLASSES, OPERATIONS, RunDb
+from run_db import OPERATIONS, RunDb
 
 WORKLOADS = pathlib.Path(__file__).resolve().parents[2] / "samples" / "workloads"
 STEPS, PERIOD, RECORDED = 200, 20, 4
@@ -40,7 +40,7 @@ class Windows:
     def __init__(self, path):
         self.recording = RunDb(path)
         self.gaps = self.rows("SELECT start, ifnull(start + dur, 1 << 62) FROM capture_gap WHERE reason = 'window' ORDER BY start")
-        launches = dict(self.rows(f"SELECT a.correlation, a.start FROM api a JOIN api_name n ON n.id = a.name WHERE n.class IN {LAUNCH_CLASSES}"))
+        launches = self.recording.launch_starts()
         operations = self.rows(f"SELECT start, correlation FROM ({OPERATIONS}) ORDER BY start")
         ran = {correlation for _, correlation in operations}
         self.launches, self.operations = len(launches), len(operations)
