@@ -4,28 +4,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyzer/model/op_range.h"
+
 namespace traceinject {
 namespace {
-
-struct Rows {
-  std::size_t begin, end;
-};
-
-// Those that start in [from, to).
-Rows StartingBetween(const GpuOps& ops, TimeNs from, TimeNs to) {
-  const auto row = [&](TimeNs time) {
-    return static_cast<std::size_t>(std::lower_bound(ops.start.begin(), ops.start.end(), time) -
-                                    ops.start.begin());
-  };
-  return {row(from), row(std::max(from, to))};
-}
 
 // When the last ends that ran in the gap and was launched before it; the gap's start if none did.
 // `next`: when the next gap begins, which in a damaged file may be in this one.
 TimeNs EndOfLaunchedBefore(const Rank& rank, const GpuOps& ops, const CaptureGap& gap,
                            TimeNs next) {
   TimeNs end = gap.start;
-  const Rows rows = StartingBetween(ops, gap.start, std::min(gap.end, next));
+  const OpRange rows = StartingIn(ops, {gap.start, std::min(gap.end, next)});
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
     if (ops.launch[row] != kNone && rank.api.start[ops.launch[row]] < gap.start)
       end = std::max(end, ops.end[row]);
@@ -34,7 +23,7 @@ TimeNs EndOfLaunchedBefore(const Rank& rank, const GpuOps& ops, const CaptureGap
 }
 
 // The one whose rows take longest.
-std::uint32_t BusiestStream(const GpuOps& ops, Rows rows) {
+std::uint32_t BusiestStream(const GpuOps& ops, OpRange rows) {
   std::vector<TimeNs> busy;  // by stream
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
     const std::uint32_t stream = ops.stream[row];
@@ -46,7 +35,7 @@ std::uint32_t BusiestStream(const GpuOps& ops, Rows rows) {
 
 // When what was launched in a gap that ended at `time` is done, at the latest.
 TimeNs EndOfLaunchedIn(const Rank& rank, const GpuOps& ops, TimeNs time, TimeNs next) {
-  const Rows rows = StartingBetween(ops, time, next);
+  const OpRange rows = StartingIn(ops, {time, next});
   if (rows.begin == rows.end) return time;
   const std::uint32_t stream = BusiestStream(ops, rows);
   TimeNs first = kOpen, ahead = 0;

@@ -6,9 +6,16 @@
 #include "analyzer/import/load_run.h"
 #include "analyzer/import/run_db_fixture.h"
 #include "analyzer/import/temporary_folder.h"
+#include "analyzer/model/join_rate.h"
 
 namespace traceinject {
 namespace {
+
+// Operations whose call is missing though it was recorded.
+std::int64_t Unlinked(const Rank& rank) {
+  const JoinRate join = CountJoins(rank);
+  return join.operations - join.joined;
+}
 
 class KeptPartTest : public testing::Test {
  protected:
@@ -60,7 +67,7 @@ TEST_F(KeptPartTest, CallsOfBeforeAreNotMissed) {
   const traceinject::Run run = Load();
   const Rank& rank = run.ranks.at(0);
   EXPECT_EQ(rank.first_kept_call, 1001U);
-  EXPECT_EQ(rank.trust.without_call, 0);
+  EXPECT_EQ(Unlinked(rank), 0);
   EXPECT_EQ(rank.trust.lost_operations, 0);
   EXPECT_EQ(rank.trust.links, 1000);
   EXPECT_TRUE(rank.devices.at(0).ops.unrecorded.empty());
@@ -68,13 +75,13 @@ TEST_F(KeptPartTest, CallsOfBeforeAreNotMissed) {
 
 TEST_F(KeptPartTest, ACallThatIsMissingLaterIsMissed) {
   Build({}, true);
-  ASSERT_EQ(Load().ranks.at(0).trust.without_call, 0);
+  ASSERT_EQ(Unlinked(Load().ranks.at(0)), 0);
   RunDbFixture file(path_, {});
   file.AddLaunchedKernel({.start_ns = kKeptFrom + 10'000, .dur_ns = 500}, kKeptFrom + 1'000, 500);
   file.AddKernel({.start_ns = kKeptFrom + 20'000, .dur_ns = 500, .correlation = 2});
   file.AddGap(0, kKeptFrom, "keep_last");
   file.Close();
-  EXPECT_EQ(Load().ranks.at(0).trust.without_call, 1);
+  EXPECT_EQ(Unlinked(Load().ranks.at(0)), 1);
 }
 
 TEST_F(KeptPartTest, TheReportSaysHowLongItIs) {
@@ -130,12 +137,12 @@ TEST_F(KeptPartTest, WhatPlannedGapsCutIsNotMissed) {
     file.AddGap(295'000, 305'000, reason);
     file.Close();
     const traceinject::Run run = Load();
-    const Trust& trust = run.ranks.at(0).trust;
+    const Rank& rank = run.ranks.at(0);
     const bool planned = std::string(reason) == "window";
-    EXPECT_EQ(trust.without_call, planned ? 0 : 5) << reason;
-    EXPECT_EQ(trust.lost_operations, planned ? 0 : 5) << reason;
+    EXPECT_EQ(Unlinked(rank), planned ? 0 : 5) << reason;
+    EXPECT_EQ(rank.trust.lost_operations, planned ? 0 : 5) << reason;
     EXPECT_EQ(run.notes.size(), planned ? 1U : 0U);
-    EXPECT_EQ(run.ranks.at(0).gaps.size(), 1U);
+    EXPECT_EQ(rank.gaps.size(), 1U);
   }
 }
 
@@ -174,7 +181,7 @@ TEST_F(KeptPartTest, CallsThatWereNotStoredYetAreNotMissed) {
       file.AddKernel({.start_ns = at + 100, .dur_ns = 50, .correlation = id});
     }
     file.Close();
-    EXPECT_EQ(Load().ranks.at(0).trust.without_call, closed ? 20 : 0);
+    EXPECT_EQ(Unlinked(Load().ranks.at(0)), closed ? 20 : 0);
   }
 }
 

@@ -145,7 +145,7 @@ TEST_P(PublicTraceTest, RaisesNoFalseAlarm) {
   const Trust& trust = rank().trust;
   EXPECT_GT(trust.operations, 0);
   EXPECT_EQ(trust.corrupt_durations + trust.overlaps + trust.early_starts + trust.outside, 0);
-  EXPECT_EQ(trust.wrong_links + trust.without_call + trust.lost_operations, 0);
+  EXPECT_EQ(trust.wrong_links + trust.lost_operations, 0);
   EXPECT_TRUE(trust.clock_steps.empty());
   EXPECT_TRUE(ops().unrecorded.empty());
 }

@@ -23,10 +23,7 @@ class Links {
     disordered_.assign(rank_.streams.size(), false);
     ForEachValue(ops_.stream, [&](std::uint32_t row, std::uint32_t stream) {
       const std::uint32_t call = ops_.launch[row];
-      if (call == kNone) {
-        if (!rank_.CallIsBeyond(ops_.correlation[row])) ++rank_.trust.without_call;
-        return;
-      }
+      if (call == kNone) return;
       ++rank_.trust.links;
       const TimeNs called = rank_.api.start[call];
       if (ops_.start[row] < called - kEarliestStartNs || !Fits(row, call))
@@ -78,7 +75,8 @@ class Links {
   }
 
   // Keeps the longest run of operations whose calls began one after the other, and what fits
-  // between them.
+  // between them. What starts together may have been launched in either order: on an H200 a kernel
+  // was told to start up to 0.5 us before the one launched ahead of it.
   void CheckOrderOf(std::uint32_t stream) {
     std::vector<std::uint32_t> rows;
     auto skip = wrong_.begin();
@@ -97,11 +95,14 @@ class Links {
         continue;
       }
       const std::uint32_t call = ops_.launch[rows[i]];
-      const bool after_before =
-          next == 0 || rank_.api.end[call] + kClockToleranceNs >= CalledAt(rows[kept[next - 1]]);
-      const bool before_after =
-          next == kept.size() ||
-          rank_.api.end[ops_.launch[rows[kept[next]]]] + kClockToleranceNs >= rank_.api.start[call];
+      std::size_t before = next, after = next;  // before: one past it
+      while (before > 0 && StartTogether(rows[kept[before - 1]], rows[i])) --before;
+      while (after < kept.size() && StartTogether(rows[i], rows[kept[after]])) ++after;
+      const bool after_before = before == 0 || rank_.api.end[call] + kClockToleranceNs >=
+                                                   CalledAt(rows[kept[before - 1]]);
+      const bool before_after = after == kept.size() ||
+                                rank_.api.end[ops_.launch[rows[kept[after]]]] + kClockToleranceNs >=
+                                    rank_.api.start[call];
       if (!after_before || !before_after) wrong.push_back(rows[i]);
     }
     const std::size_t middle = wrong_.size();
@@ -110,6 +111,9 @@ class Links {
                        wrong_.end());
   }
 
+  bool StartTogether(std::uint32_t first, std::uint32_t second) const {
+    return ops_.start[second] - ops_.start[first] <= kClockToleranceNs;
+  }
   TimeNs CalledAt(std::uint32_t row) const { return rank_.api.start[ops_.launch[row]]; }
 
   // Places in `rows` of a longest sequence in which calls begin in order. O(n log n).

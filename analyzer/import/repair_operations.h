@@ -11,7 +11,8 @@
 //     another one had returned cannot have launched an earlier operation. This alone finds wrong
 //     correlation ids: of two that were exchanged one is out of order, however deep the queue.
 //     Latencies would not do: with work in store for 50 ms every wrong one within that is
-//     plausible. Nor would names: programs launch any kernel from any range.
+//     plausible. Nor would names: programs launch any kernel from any range. (Of two that start
+//     within the clock's tolerance the order is not known.)
 //   * Nothing runs before it was launched.
 //   * A call that launches a kernel gives one kernel.
 #pragma once

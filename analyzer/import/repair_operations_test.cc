@@ -54,7 +54,7 @@ TEST_F(RepairOperationsTest, LeavesWholeRecordsAlone) {
   EXPECT_EQ(trust.operations, 100);
   EXPECT_EQ(trust.links, 100);
   EXPECT_EQ(trust.launches, 100);
-  EXPECT_EQ(trust.unlinked_share() + trust.lost_share(), 0);
+  EXPECT_EQ(trust.lost_share(), 0);
 }
 
 TEST_F(RepairOperationsTest, OutlastingTheNextIsCorrupt) {
@@ -147,6 +147,18 @@ TEST_F(RepairOperationsTest, OverlappingCallsMayPassEachOther) {
   Link(4, 5);
   Link(5, 4);
   EXPECT_EQ(Repair().wrong_links, 0);
+}
+
+// The next one, begun early, may be stamped first: so seen on an H200.
+TEST_F(RepairOperationsTest, StartsCloseTogetherMayBeExchanged) {
+  AddKernels(100);
+  Link(50, 51);
+  Link(51, 50);
+  GpuOps& rows = ops();
+  rows.start[51] = rows.start[50] + 300;
+  rows.end[51] = rows.start[51] + 700;
+  EXPECT_EQ(Repair().wrong_links, 0);
+  EXPECT_EQ(ops().launch[51], 50u);
 }
 
 TEST_F(RepairOperationsTest, KernelsAreNotLaunchedByCopies) {

@@ -68,6 +68,9 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   std::deque<DeviceAnalysis> devices = AnalyseDevices(run, origin.value_or(0), options, report);
   if (IsStopped(options.stop)) return report;
   MatchRanks(devices, report);
+  std::vector<TrustedDevice> trusted;  // what is wrong with those that are left out is told, too
+  for (const DeviceAnalysis& found : devices)
+    trusted.push_back({found.rank_index, found.partition, found.join});
   std::erase_if(devices, [&](const DeviceAnalysis& found) {
     return !options.devices.takes(*found.rank, *found.device);
   });
@@ -82,11 +85,7 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   if (options.nvtx_ranges) writer.NvtxRanges(devices, report);
   writer.MfuBlock(MfuOf(run, devices, options), *report.mutable_mfu());
   JoinRate join;
-  std::vector<TrustedDevice> trusted;
-  for (const DeviceAnalysis& found : devices) {
-    join += found.join;
-    trusted.push_back({found.rank_index, &found.partition});
-  }
+  for (const DeviceAnalysis& found : devices) join += found.join;
   const TrustJudgement trust = JudgeTrust(run, trusted);
   writer.HealthBlock(JudgeHealth(run, join, trust), *report.mutable_health());
   WithholdFigures(trust, report);

@@ -185,6 +185,24 @@ TEST(BuildReportTest, CaptureGapsInTheWindowAreNamed) {
   EXPECT_EQ(report.health().grade(), proto::Health::GRADE_LOSSY);
 }
 
+// With TRACEINJECT_DETACH, launches are recorded in the first part only.
+TEST(BuildReportTest, PartsWithoutLaunchesSpoilNotTheOneThatIsReported) {
+  traceinject::Run run;
+  RankBuilder builder;
+  builder.rank() = TrainingRank(0, 500);
+  builder.AddKernel(9000, 9500, kGemm);
+  run.ranks.push_back(builder.rank());
+  run.ranks[0].trust.links = 3;
+  EXPECT_EQ(BuildReport(run, {}).trust().findings(0).name(), "without_call");
+  EXPECT_GT(BuildReport(run, {}).trust().withheld_size(), 0);
+  run.ranks[0].gaps = {{3000, 8500, "window"}};
+  run.ranks[0].devices[0].ops.planned_gaps = {{3000, 8500}};
+  const Report report = BuildReport(run, {});
+  EXPECT_EQ(report.trust().findings_size(), 0);
+  EXPECT_EQ(report.trust().withheld_size(), 0);
+  EXPECT_EQ(report.run().join().joined(), 3);
+}
+
 TEST(BuildReportTest, ChosenDevicesAloneAreSummedUp) {
   ReportOptions options;
   options.devices.rank = 1;
@@ -202,8 +220,8 @@ TEST(BuildReportTest, ChosenDevicesAloneAreSummedUp) {
 
 TEST(BuildReportTest, WhatIsWrongWithDevicesThatAreLeftOutSpoilsNoSum) {
   traceinject::Run run = TwoRanks();
-  run.ranks[1].trust.operations = run.ranks[1].trust.links = 100;
-  run.ranks[1].trust.without_call = 10;
+  run.ranks[1].trust.links = 2;
+  run.ranks[1].devices[0].ops.launch = {kNone, 1, 3};
   EXPECT_EQ(BuildReport(run, {}).run().nccl().rows_size(), 0);
   ReportOptions options;
   options.devices.rank = 0;

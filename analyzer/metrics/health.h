@@ -8,24 +8,11 @@
 #include <vector>
 
 #include "analyzer/metrics/trust.h"
-#include "analyzer/metrics/window.h"
+#include "analyzer/model/join_rate.h"
 #include "analyzer/model/run.h"
 #include "schemas/health_counters.h"
 
 namespace traceinject {
-
-// GPU operations joined to the call that launched them. Adds up over devices.
-struct JoinRate {
-  std::int64_t operations = 0, joined = 0;
-  std::int64_t beyond = 0;      // of which nothing can be said (Rank::CallIsBeyond): not in these
-  bool calls_recorded = false;  // false: there was nothing to join to
-
-  // Empty without operations or recorded calls.
-  std::optional<double> share() const;
-  JoinRate& operator+=(const JoinRate& other);
-};
-
-JoinRate CountJoins(const Rank& rank, const GpuOps& ops, OpRange range);
 
 struct HealthLine {
   HealthSeverity severity = HealthSeverity::kInfo;

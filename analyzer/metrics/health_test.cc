@@ -107,21 +107,5 @@ TEST(HealthTest, ImportedTracesAreUnknownWithAReason) {
   EXPECT_NE(health.reasons[0].find("imported from a PyTorch profiler trace"), std::string::npos);
 }
 
-TEST(HealthTest, JoinsAreCounted) {
-  RankBuilder builder;
-  const std::uint32_t call = builder.AddApi(0, 1, "cudaLaunchKernel");
-  builder.AddKernel(0, 10, "a", call);
-  builder.AddKernel(20, 30, "b");
-  JoinRate join = CountJoins(builder.rank(), builder.ops(), {0, 2});
-  EXPECT_EQ(join.operations, 2);
-  EXPECT_EQ(join.joined, 1);
-  EXPECT_DOUBLE_EQ(*join.share(), 0.5);
-  builder.rank().first_kept_call = 1000;
-  join = CountJoins(builder.rank(), builder.ops(), {0, 2});
-  EXPECT_EQ(join.operations, 1) << "of the other its call may have been before the recording";
-  EXPECT_EQ(join.beyond, 1);
-  EXPECT_FALSE(JoinRate{}.share());
-}
-
 }  // namespace
 }  // namespace traceinject

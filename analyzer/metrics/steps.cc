@@ -125,12 +125,17 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
   return found;
 }
 
-// Steps at the window's ends of which a part was not to be recorded are none.
-void LeaveRecorded(const GpuOps& ops, Steps& found) {
+bool Overlap(const Interval& a, const Interval& b) { return a.start < b.end && a.end > b.start; }
+
+// Steps at the window's ends of which a part was not to be recorded are none: on the device; or on
+// the host, as of a device that is behind the gap begins where the part that was recorded ends.
+void LeaveRecorded(const Rank& rank, const GpuOps& ops, Steps& found) {
   const auto is_cut = [&](const Step& step) {
-    return std::any_of(ops.planned_gaps.begin(), ops.planned_gaps.end(), [&](const Interval& gap) {
-      return gap.start < step.time.end && gap.end > step.time.start;
-    });
+    return std::any_of(ops.planned_gaps.begin(), ops.planned_gaps.end(),
+                       [&](const Interval& gap) { return Overlap(gap, step.time); }) ||
+           std::any_of(rank.gaps.begin(), rank.gaps.end(), [&](const CaptureGap& gap) {
+             return gap.planned() && Overlap({gap.start, gap.end}, step.host);
+           });
   };
   while (!found.steps.empty() && is_cut(found.steps.back())) found.steps.pop_back();
   std::size_t cut = 0;
@@ -284,7 +289,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
     found.steps.push_back(
         {.time = time, .last_op = cuts[i].op, .host = {host.times[i - 1], host.times[i]}});
   }
-  LeaveRecorded(device.ops, found);
+  LeaveRecorded(rank, device.ops, found);
   if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
   MarkUnusual(found, !LacksBeginning(rank, found.start_ns));
   return found;

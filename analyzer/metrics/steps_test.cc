@@ -144,6 +144,18 @@ TEST(StepsTest, StepsThatAWindowOfTheRecordingCutsAreNone) {
   EXPECT_EQ(found.first, 4U);
 }
 
+// On a GPU that is behind, the gap begins there where the last work launched before it ends.
+TEST(StepsTest, StepsOfWhichOnlyAPartWasLaunchedInAWindowAreNone) {
+  RankBuilder builder = Training(std::vector<TimeNs>(10, 10'000));
+  for (int i = 1; i <= 10; ++i) builder.AddStepMark(i * 10'000 - 50);
+  Rank& rank = builder.rank();
+  rank.gaps = {{65'000, kOpen, "window"}};
+  rank.devices[0].ops.planned_gaps = {{61'600, kOpen}};
+  const Steps found = FindSteps(rank, rank.devices[0], Interval{0, 61'600});
+  ASSERT_EQ(found.steps.size(), 5U);
+  EXPECT_EQ(found.steps.back().time.end, 51'600);
+}
+
 TEST(StepsTest, APatternComesBeforeMarksAndAllowsNothingElse) {
   RankBuilder builder = Training(std::vector<TimeNs>(6, 10'000));
   for (int i = 0; i < 6; ++i) {

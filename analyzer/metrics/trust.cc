@@ -32,7 +32,7 @@ class Judge {
         judgement_(judgement) {}
 
   void Find(const std::vector<TrustedDevice>& devices) {
-    CountTime(devices);
+    SumUp(devices);
     ClockSteps();
     Durations();
     Links();
@@ -41,12 +41,15 @@ class Judge {
   }
 
  private:
-  void CountTime(const std::vector<TrustedDevice>& devices) {
+  void SumUp(const std::vector<TrustedDevice>& devices) {
     for (const TrustedDevice& device : devices) {
       if (device.rank != rank_) continue;
-      all_ += *device.partition;
+      all_ += device.partition;
+      join_ += device.join;
     }
   }
+  // Operations whose launch is not known though it was to be.
+  std::int64_t Unlinked() const { return join_.operations - join_.joined; }
 
   void Add(std::string name, std::int64_t count, std::string text,
            std::optional<double> share = std::nullopt,
@@ -136,11 +139,12 @@ class Judge {
   }
 
   void Losses() {
-    if (trust_.without_call > 0 && trust_.links > 0) {
-      const double share = Ratio(trust_.without_call, trust_.operations);
-      Add("without_call", trust_.without_call,
-          fmt::format("{} ({}) have no record of the call that launched them",
-                      Operations(trust_.without_call), Percent(share)),
+    if (Unlinked() > 0 && trust_.links > 0 && !trust_.links_dropped) {
+      const double share = Ratio(Unlinked(), join_.operations);
+      Add("without_call", Unlinked(),
+          fmt::format("{} ({}) have no record of the call that launched them{}",
+                      Operations(Unlinked()), Percent(share),
+                      trust_.wrong_links > 0 ? ", or a wrong one" : ""),
           share);
     }
     if (trust_.lost_operations > 0) {
@@ -179,12 +183,13 @@ class Judge {
       Withhold(Figures::kPartition,
                fmt::format("{} of the operations were lost", Percent(trust_.lost_share())));
     if (trust_.links == 0) return;
-    const double hidden = trust_.unlinked_share() + 2 * trust_.lost_share();
+    const double unlinked = Ratio(Unlinked(), join_.operations);
+    const double hidden = unlinked + 2 * trust_.lost_share();
     if (hidden > kMostHiddenCauses)
       Withhold(Figures::kGapCauses,
                fmt::format("of {} of the gaps the cause cannot be known, as records are missing",
                            Percent(hidden)));
-    const double broken = trust_.unlinked_share() + trust_.lost_share();
+    const double broken = unlinked + trust_.lost_share();
     if (broken > kMostBrokenLinks)
       Withhold(Figures::kLinks,
                fmt::format("{} of the operations or their launches are missing", Percent(broken)));
@@ -194,7 +199,8 @@ class Judge {
   const TimeNs origin_;
   const Trust& trust_;
   TrustJudgement& judgement_;
-  Partition all_;  // of its devices
+  Partition all_;  // of its devices' windows
+  JoinRate join_;  // likewise
 };
 
 }  // namespace

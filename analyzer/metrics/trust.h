@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/metrics/partition.h"
+#include "analyzer/model/join_rate.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -71,10 +72,12 @@ struct TrustJudgement {
   const WithheldFigures* Withheld(std::size_t rank, Figures figures) const;
 };
 
-// A device of the report.
+// What was found of a device's window. Of the other damage it is not known when it happened: it
+// counts for the whole recording.
 struct TrustedDevice {
   std::size_t rank = 0;
-  const Partition* partition = nullptr;  // of its window
+  Partition partition;
+  JoinRate join;
 };
 
 // O(ranks * devices).

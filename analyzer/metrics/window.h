@@ -6,11 +6,10 @@
 // because GPU work is what a run has in common on all ranks.
 #pragma once
 
-#include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "analyzer/model/intervals.h"
+#include "analyzer/model/op_range.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
@@ -24,12 +23,6 @@ struct Window {
   Interval time;
   bool restricted = false;  // a limit cut something off
 };
-
-// Rows [begin, end) of a GpuOps.
-struct OpRange {
-  std::size_t begin = 0, end = 0;
-};
-using OpRanges = std::vector<OpRange>;  // disjoint
 
 // Start of the run's first GPU operation; empty if there is none. O(devices).
 std::optional<TimeNs> RunOrigin(const Run& run);
@@ -46,9 +39,5 @@ std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeL
 // explains a gap (with TRACEINJECT_DETACH launches are recorded in the first part only).
 // O(gaps + operations).
 Window LongestRecorded(const GpuOps& ops, const Window& window);
-
-// The operations that belong to the window: those that start in it. An operation without length at
-// the very end of the device's span belongs to the window that ends there. O(log n).
-OpRange StartingIn(const GpuOps& ops, Interval window);
 
 }  // namespace traceinject

@@ -79,22 +79,5 @@ TEST(WindowTest, ExtremeLimitsDoNotWrapAround) {
   EXPECT_FALSE(DeviceWindow(builder.ops(), 90, {.from_ns = kMax}));
 }
 
-TEST(WindowTest, OperationsBelongWhereTheyStart) {
-  RankBuilder builder = TwoKernels();
-  const OpRange range = StartingIn(builder.ops(), {150, 160});
-  EXPECT_EQ(range.begin, 1u);
-  EXPECT_EQ(range.end, 2u);
-}
-
-TEST(WindowTest, OperationWithoutLengthAtTheVeryEndCounts) {
-  RankBuilder builder;
-  builder.AddKernel(0, 10, "a");
-  builder.AddKernel(10, 10, "b");
-  EXPECT_EQ(StartingIn(builder.ops(), {0, 10}).end, 2u);
-  builder.AddKernel(10, 20, "c");
-  EXPECT_EQ(StartingIn(builder.ops(), {0, 10}).end, 1u);
-  EXPECT_EQ(StartingIn(builder.ops(), {0, 20}).end, 3u);
-}
-
 }  // namespace
 }  // namespace traceinject

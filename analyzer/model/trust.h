@@ -31,17 +31,10 @@ struct Trust {
   std::int64_t wrong_links = 0;     // that cannot be: set aside
   std::int64_t repeated_links = 0;  // of those, to a launch that has another kernel already
   bool links_dropped = false;       // so many were wrong that all were set aside
-  std::int64_t without_call = 0;    // operations that found no call, though calls were recorded
   // Calls that launched or copied something, and those of them whose operation is missing.
   std::int64_t launches = 0, lost_operations = 0;
   std::vector<ClockStep> clock_steps;
 
-  // Of the operations, those whose launch is not known though it was to be.
-  double unlinked_share() const {
-    return operations == 0
-               ? 0
-               : static_cast<double>(without_call + wrong_links) / static_cast<double>(operations);
-  }
   double lost_share() const {
     return launches == 0 ? 0 : static_cast<double>(lost_operations) / static_cast<double>(launches);
   }

@@ -27,11 +27,7 @@ std::string DescribeRank(const Run& run, const Rank& rank) {
 
 JoinRate JoinsOf(const Run& run) {
   JoinRate join;
-  for (const Rank& rank : run.ranks) {
-    for (const Device& device : rank.devices) {
-      join += CountJoins(rank, device.ops, {0, static_cast<std::uint32_t>(device.ops.size())});
-    }
-  }
+  for (const Rank& rank : run.ranks) join += CountJoins(rank);
   return join;
 }
 
