@@ -43,12 +43,17 @@ class Windows:
         launches = self.recording.launch_starts()
         operations = self.rows(f"SELECT start, correlation FROM ({OPERATIONS}) ORDER BY start")
         ran = {correlation for _, correlation in operations}
-        self.launches, self.operations = len(launches), len(operations)
-        self.without_operation = sum(correlation not in ran for correlation in launches)
+        # Near the edges, calls may be told already, or still, when operations are not.
+        inside = [correlation for correlation, start in launches.items() if not self.in_gap(start)]
+        self.launches, self.operations = len(inside), len(operations)
+        self.without_operation = sum(correlation not in ran for correlation in inside)
         self.without_launch = sum(correlation not in launches for _, correlation in operations)
-        self.in_gaps = sum(any(begin <= start < end for begin, end in self.gaps) for start, _ in operations)
+        self.in_gaps = sum(self.in_gap(start) for start, _ in operations)
         starts = [start for start, _ in operations]
         self.behind_ns = [min((start for start in starts if start >= end), default=end) - end for _, end in self.gaps if end < 1 << 62]
+
+    def in_gap(self, time):
+        return any(begin <= time < end for begin, end in self.gaps)
 
     def rows(self, sql):
         return self.recording.db.execute(sql).fetchall()
@@ -70,11 +75,10 @@ class Check:
         self.judge.add(f"{mode}: runs, and leaves a recording", runs, f"exit code {ended.returncode}: {ended.stderr.strip()[-200:]}")
         return database if runs else None
 
-    def device(self, database):
-        """What is reported of it."""
-        done = subprocess.run([self.options.analyze, database, "--format", "json"], capture_output=True, text=True, timeout=RUN_LIMIT_S)
+    def report(self, database, *arguments):
+        done = subprocess.run([self.options.analyze, database, "--format", "json", *arguments], capture_output=True, text=True, timeout=RUN_LIMIT_S)
         database.with_suffix(".json").write_text(done.stdout)
-        return json.loads(done.stdout)["devices"][0]
+        return json.loads(done.stdout)
 
     def check_windows(self, mode, database, whole):
         windows, judge = Windows(database), self.judge
@@ -88,7 +92,10 @@ class Check:
         else:
             judge.add(f"{mode}: what was launched in a window is recorded", windows.without_operation == 0 and windows.launches > 0, lost)
             judge.add(f"{mode}: what is recorded was launched in a window", windows.without_launch == 0, unknown)
-        here, there = self.device(database), self.device(whole)
+        reports = self.report(database), self.report(whole, "--steps", f"{PERIOD}..{STEPS - 1}")  # without its first ones, as the windows
+        here, there = (report["devices"][0] for report in reports)
+        verdicts = [report["verdict"]["label"] for report in reports]
+        judge.add(f"{mode}: the verdict is that of the whole recording", verdicts[0] == verdicts[1], f"{verdicts[0]}, {verdicts[1]} there")
         busy, expected = (100 * device["partition"]["busy_share"] for device in (here, there))
         judge.add(f"{mode}: the GPU is as busy as in a whole recording", abs(busy - expected) <= BUSY_APART, f"{busy:.1f} %, {expected:.1f} % there")
         longest, usual = (max((int(gap["duration_ns"]) / 1e6 for gap in device["longest_gaps"]), default=0) for device in (here, there))
