@@ -347,6 +347,11 @@ class CheckersTest(unittest.TestCase):
         more_often = [window_cost.over_quiet(usual[:40]) for _ in range(5)]
         self.assertAlmostEqual(window_cost.cost_of(more_often, statistics.median), 0.4)
 
+    def test_what_it_costs_to_begin_and_end_is_told_from_what_recorded_steps_cost(self):
+        cycles = [window_cost.over_quiet([101.0] + [102.0] * 8 + [100.0] * 31) for _ in range(5)]
+        self.assertAlmostEqual(window_cost.within(cycles, 8), 2)
+        self.assertAlmostEqual(window_cost.beyond(cycles, 8), 1)
+
     def test_windows_leave_steps_to_compare_with(self):
         complaint = io.StringIO()
         with mock.patch.object(sys, "argv", ["window_cost.py", "--every", "39"]), contextlib.redirect_stderr(complaint), self.assertRaises(SystemExit):
