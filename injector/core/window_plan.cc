@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 40, kMostSeconds = 1'000'000'000;
-// The thread that turns recording on is woken when a step ends, and needs a moment.
+// The thread that turns recording on is woken when a step ends, and needs a moment. Nor would it do
+// to wait for it there: where a step begins on the GPU is told by the last work of the one before.
 constexpr std::int64_t kStepsAhead = 1;
 
 bool ParseCount(std::string_view text, std::int64_t most, std::int64_t* value) {
