@@ -48,7 +48,7 @@ std::vector<FoundSteps> FindStepsOfDevices(const Rank& rank) {
   for (const Device& device : rank.devices) {
     const std::optional<Window> worked = DeviceWindow(device.ops, 0, {});
     if (!worked) continue;
-    Steps steps = FindSteps(rank, device, LongestRecorded(device.ops, *worked).time);
+    Steps steps = FindSteps(rank, device, ReportedPart(device.ops, *worked).time);
     if (steps.source != StepSource::kWindow) found.push_back({device.ordinal, std::move(steps)});
   }
   return found;

@@ -16,7 +16,7 @@ namespace traceinject {
 
 using Report = proto::Report;
 
-// Steps by number, as the viewer counts them: from 1, both included.
+// Steps by number, as reports and the viewer tell them: from 1, both included.
 struct StepChoice {
   std::size_t first = 1, last = 1;
 };

@@ -109,15 +109,17 @@ std::optional<Window> WindowOfSteps(const Rank& rank, const Device& device, cons
                        device.name);
     return std::nullopt;
   }
-  if (chosen.last > found.steps.size()) {
-    note =
-        fmt::format("{} ({}) has {} steps (from {}), not the chosen {} to {}.", label, device.name,
-                    found.steps.size(), StepSourceName(found.source), chosen.first, chosen.last);
+  const std::size_t last = found.first + found.steps.size() - 1;
+  if (chosen.first < found.first || chosen.last > last) {
+    note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the chosen {} to {}.", label,
+                       device.name, found.first, last, StepSourceName(found.source),
+                       device.ops.planned_gaps.empty() ? "" : " in the part that this is about",
+                       chosen.first, chosen.last);
     return std::nullopt;
   }
-  const TimeNs start = chosen.first == 1 ? found.start_ns : found.steps[chosen.first - 2].time.end;
-  return Window{{std::max(all.time.start, start),
-                 std::min(all.time.end, found.steps[chosen.last - 1].time.end)},
+  const std::vector<TimeNs> cuts = found.cuts();
+  return Window{{std::max(all.time.start, cuts[chosen.first - found.first]),
+                 std::min(all.time.end, cuts[chosen.last - found.first + 1])},
                 true};
 }
 
@@ -139,7 +141,7 @@ std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeN
   std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
   if (!window) note = NoWorkNote(label, device, origin, options.limits);
   if (window && !options.limits.from_ns && !options.limits.to_ns)
-    window = LongestRecorded(device.ops, *window);
+    window = ReportedPart(device.ops, *window);
   if (!window || !options.steps) return window;
   return WindowOfSteps(rank, device, *window, options, label, note);
 }

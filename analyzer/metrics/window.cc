@@ -7,14 +7,27 @@
 namespace traceinject {
 namespace {
 
-TimeNs Length(Interval time) { return time.end - time.start; }
+struct Part {
+  Interval time;
+  std::size_t operations;
+  double joined_share;
+};
+
+double JoinedShare(const GpuOps& ops, OpRange range) {
+  std::size_t joined = 0;
+  for (std::size_t row = range.begin; row < range.end; ++row) joined += ops.launch[row] != kNone;
+  const std::size_t all = range.end - range.begin;
+  return all == 0 ? 0 : static_cast<double>(joined) / static_cast<double>(all);
+}
 
 // Those without a planned gap, in order.
-std::vector<Interval> RecordedParts(const GpuOps& ops, Interval window) {
-  std::vector<Interval> parts;
+std::vector<Part> RecordedParts(const GpuOps& ops, Interval window) {
+  std::vector<Part> parts;
   TimeNs from = window.start;
   const auto until = [&](TimeNs to) {
-    if (to > from) parts.push_back({from, to});
+    if (to <= from) return;
+    const OpRange range = StartingIn(ops, {from, to});
+    parts.push_back({{from, to}, range.end - range.begin, JoinedShare(ops, range)});
   };
   for (const Interval& gap : ops.planned_gaps) {  // in order
     if (gap.end <= from || gap.start >= window.end) continue;
@@ -25,15 +38,13 @@ std::vector<Interval> RecordedParts(const GpuOps& ops, Interval window) {
   return parts;
 }
 
-double JoinedShare(const GpuOps& ops, OpRange range) {
-  std::size_t joined = 0;
-  for (std::size_t row = range.begin; row < range.end; ++row) joined += ops.launch[row] != kNone;
-  const std::size_t all = range.end - range.begin;
-  return all == 0 ? 0 : static_cast<double>(joined) / static_cast<double>(all);
+// Leaves those that have at least half as much as any.
+template <typename Number>
+void LeaveLargest(std::vector<Part>& parts, Number Part::*figure) {
+  Number most = 0;
+  for (const Part& part : parts) most = std::max(most, part.*figure);
+  std::erase_if(parts, [&](const Part& part) { return 2 * (part.*figure) < most; });
 }
-
-}  // namespace
-namespace {
 
 // A limit far outside the representable time is as good as the last representable moment.
 TimeNs SaturatingAdd(TimeNs a, TimeNs b) {
@@ -78,19 +89,14 @@ std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeL
   return window;
 }
 
-Window LongestRecorded(const GpuOps& ops, const Window& window) {
-  const std::vector<Interval> parts = RecordedParts(ops, window.time);
-  std::vector<double> joined(parts.size(), 0);
-  if (parts.size() > 1) {
-    std::transform(parts.begin(), parts.end(), joined.begin(),
-                   [&](Interval part) { return JoinedShare(ops, StartingIn(ops, part)); });
-  }
-  const double best = joined.empty() ? 0 : *std::max_element(joined.begin(), joined.end());
-  Interval longest{window.time.start, window.time.start};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (2 * joined[i] >= best && Length(parts[i]) > Length(longest)) longest = parts[i];
-  }
-  return {longest, window.restricted || !(longest == window.time)};
+Window ReportedPart(const GpuOps& ops, const Window& window) {
+  if (ops.planned_gaps.empty()) return window;
+  std::vector<Part> parts = RecordedParts(ops, window.time);
+  LeaveLargest(parts, &Part::joined_share);
+  LeaveLargest(parts, &Part::operations);
+  const Interval none{window.time.start, window.time.start};
+  const Interval chosen = parts.empty() ? none : parts[parts.size() / 2].time;
+  return {chosen, window.restricted || !(chosen == window.time)};
 }
 
 }  // namespace traceinject

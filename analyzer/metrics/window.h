@@ -34,10 +34,12 @@ std::optional<Interval> GpuSpan(const GpuOps& ops);
 // have length 0. O(n).
 std::optional<Window> DeviceWindow(const GpuOps& ops, TimeNs origin, const TimeLimits& limits);
 
-// The longest part of the window without a planned gap; of several only those in which operations
-// are joined to their calls at least half as often as in the best, since without its call nothing
-// explains a gap (with TRACEINJECT_DETACH launches are recorded in the first part only).
+// Of the parts of the window between planned gaps one that stands for the others: the middle one of
+// those that have half as many operations as any, and of which half as many are joined to their
+// calls, since without its call nothing explains a gap (with TRACEINJECT_DETACH launches are
+// recorded in the first part only). Not the longest: of parts that are alike that is the one with
+// the most unusual step. So ranks that record the same steps are reported on by the same.
 // O(gaps + operations).
-Window LongestRecorded(const GpuOps& ops, const Window& window);
+Window ReportedPart(const GpuOps& ops, const Window& window);
 
 }  // namespace traceinject

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "analyzer/metrics/rank_builder.h"
@@ -38,27 +39,45 @@ TEST(WindowTest, DefaultIsFirstStartToLastEnd) {
   EXPECT_FALSE(DeviceWindow(GpuOps{}, 100, {}));
 }
 
-TEST(WindowTest, OfARecordingInWindowsTheLongest) {
-  RankBuilder builder = TwoKernels();
-  GpuOps& ops = builder.rank().devices[0].ops;
-  const Window all{{100, 400}, false};
-  EXPECT_EQ(LongestRecorded(ops, all).time, all.time);
-  ops.planned_gaps = {{0, 120}, {200, 210}, {390, kOpen}};
-  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{210, 390}));
-  EXPECT_EQ(LongestRecorded(ops, {{100, 205}, false}).time, (Interval{120, 200}));
-  EXPECT_EQ(LongestRecorded(ops, {{220, 380}, false}).time, (Interval{220, 380}));
+// Four parts of 100 ns, from 0, 200, 400 and 600 on, with ten operations each.
+RankBuilder FourParts() {
+  RankBuilder builder;
+  for (int part = 0; part < 4; ++part) {
+    for (int i = 0; i < 10; ++i)
+      builder.AddKernel(part * 200 + i * 10, part * 200 + i * 10 + 10, "a", 0);
+  }
+  builder.ops().planned_gaps = {{-50, 0}, {100, 200}, {300, 400}, {500, 600}, {700, kOpen}};
+  return builder;
 }
 
-TEST(WindowTest, OfARecordingInWindowsThoseWithoutLaunchesGiveWay) {
-  RankBuilder builder = TwoKernels();
-  GpuOps& ops = builder.rank().devices[0].ops;
-  ops.planned_gaps = {{155, 157}};
-  const Window all{{100, 400}, false};
-  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{157, 400})) << "none has any";
-  ops.launch = {7, kNone, kNone};
-  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{100, 155}));
-  ops.launch = {7, kNone, 8};
-  EXPECT_EQ(LongestRecorded(ops, all).time, (Interval{157, 400}));
+TEST(WindowTest, OfARecordingInWindowsOneFromTheMiddle) {
+  RankBuilder builder = FourParts();
+  GpuOps& ops = builder.ops();
+  const Window all{{0, 700}, false};
+  EXPECT_EQ(ReportedPart(ops, all).time, (Interval{400, 500}));
+  EXPECT_TRUE(ReportedPart(ops, all).restricted);
+  ops.planned_gaps[2].start = 350;
+  EXPECT_EQ(ReportedPart(ops, all).time, (Interval{400, 500})) << "not the longest";
+  EXPECT_EQ(ReportedPart(ops, {{0, 280}, false}).time, (Interval{200, 280}));
+  EXPECT_EQ(ReportedPart(ops, {{420, 480}, false}).time, (Interval{420, 480}));
+  ops.planned_gaps.clear();
+  EXPECT_EQ(ReportedPart(ops, all).time, all.time);
+  EXPECT_FALSE(ReportedPart(ops, all).restricted);
+}
+
+TEST(WindowTest, PartsWithFewOperationsGiveWay) {
+  RankBuilder builder = FourParts();
+  builder.ops().planned_gaps = {{10, 200}, {220, 400}, {420, 600}};
+  EXPECT_EQ(ReportedPart(builder.ops(), {{0, 700}, false}).time, (Interval{600, 700}));
+}
+
+TEST(WindowTest, PartsWithoutLaunchesGiveWay) {
+  RankBuilder builder = FourParts();
+  GpuOps& ops = builder.ops();
+  std::fill(ops.launch.begin() + 10, ops.launch.end(), kNone);
+  EXPECT_EQ(ReportedPart(ops, {{0, 700}, false}).time, (Interval{0, 100}));
+  std::fill(ops.launch.begin(), ops.launch.end(), kNone);
+  EXPECT_EQ(ReportedPart(ops, {{0, 700}, false}).time, (Interval{400, 500})) << "none has any";
 }
 
 TEST(WindowTest, LimitsAreRelativeToTheOriginAndOnlyCut) {

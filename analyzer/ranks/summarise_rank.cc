@@ -305,7 +305,7 @@ std::vector<RankSummary> SummariseRank(const Rank& rank) {
   for (const Device& device : rank.devices) {
     const std::optional<Window> worked = DeviceWindow(device.ops, 0, {});
     if (!worked) continue;
-    const Steps steps = FindSteps(rank, device, LongestRecorded(device.ops, *worked).time);
+    const Steps steps = FindSteps(rank, device, ReportedPart(device.ops, *worked).time);
     const StepOfTime step_of(steps);
     RankSummary summary = DescribeProcess(rank, device);
     const HostTimeline timeline = BuildHostTimeline(rank, device);

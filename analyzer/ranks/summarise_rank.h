@@ -9,8 +9,8 @@
 namespace traceinject {
 
 // What the analysis across ranks needs of a process: one summary for each device that did work, by
-// ordinal. Of a recording in windows it is about the longest one. Times are on the clock and base
-// of the rank. O(events log events).
+// ordinal. Of a recording in windows it is about one (ReportedPart). Times are on the clock and
+// base of the rank. O(events log events).
 std::vector<RankSummary> SummariseRank(const Rank& rank);
 
 // Only who it is and its operations: what clocks are aligned by. As many. O(operations log).

@@ -197,6 +197,9 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
       });
   grounds.lossy =
       health.grade() == proto::Health::GRADE_LOSSY || health.grade() == proto::Health::GRADE_BAD;
+  const std::vector<CaptureGap>& gaps = judged.rank->gaps;
+  grounds.in_windows =
+      std::any_of(gaps.begin(), gaps.end(), [](const CaptureGap& gap) { return gap.planned(); });
   grounds.one_rank = run.ranks.size() == 1;
   grounds.rank_wait_ns = ExposedWaitOf(judged, between).value_or(0);
   grounds.job_replay_error = between.ranks.replay_error();

@@ -28,7 +28,8 @@ struct Grounds {
   double acausal_share = 0;          // of those, started before they were launched
   std::optional<double> lost_share;  // of the records
   bool health_error = false, lossy = false;
-  bool one_rank = true;  // of the job, one rank was recorded
+  bool in_windows = false;  // only parts of the run were recorded (TRACEINJECT_WINDOW)
+  bool one_rank = true;     // of the job, one rank was recorded
   // Of several: what the device waited for others in a mean step with nothing else to do, of the
   // replay of them all, and how many of how many clocks could not be aligned.
   double rank_wait_ns = 0, job_replay_error = 0;

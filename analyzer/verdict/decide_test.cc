@@ -70,6 +70,16 @@ TEST(DecideTest, StepsThatNobodyMarkedLimitConfidence) {
   EXPECT_TRUE(Decide(savings, grounds).caveats.empty());
 }
 
+TEST(DecideTest, WithoutThreeStepsItIsSaidHowToGetThem) {
+  const Savings savings = SavingsOf({Saving("allocator", 60e6)});
+  Grounds grounds = GoodGrounds(0.3);
+  grounds.source = StepSource::kWindow;
+  const auto caveat = [&] { return Decide(savings, grounds).caveats.at(0); };
+  EXPECT_NE(caveat().find("NVTX"), std::string::npos) << caveat();
+  grounds.in_windows = true;
+  EXPECT_NE(caveat().find("TRACEINJECT_WINDOW=every:100:3"), std::string::npos) << caveat();
+}
+
 TEST(DecideTest, ThinMarginHalvesConfidence) {
   const Savings savings = SavingsOf({Saving("allocator", 20e6), Saving("dataloader", 19e6)});
   const Decision decision = Decide(savings, GoodGrounds(0.6));

@@ -37,6 +37,27 @@ TEST(ReportedStepsTest, OnlyTheChosenSteps) {
   EXPECT_EQ(part.mfu().steps(), 10);
 }
 
+// Those that a report on a recording in windows names can be asked for.
+TEST(ReportedStepsTest, StepsOfAWindowKeepTheirNumbers) {
+  Rank rank = SimulatedTraining({}).rank();
+  const Report whole = BuildReportWithVerdict(RunOf(rank), {});
+  const TimeNs begin = whole.steps(0).steps(6).start_ns() + RunOrigin(RunOf(rank)).value();
+  rank.devices[0].ops.planned_gaps = {{0, begin}};
+  ReportOptions options;
+  const auto first =
+      static_cast<std::size_t>(BuildReportWithVerdict(RunOf(rank), options).steps(0).first());
+  EXPECT_GT(first, 1u);
+  options.steps = StepChoice{first + 1, first + 3};
+  const Report part = BuildReportWithVerdict(RunOf(rank), options);
+  ASSERT_EQ(part.steps_size(), 1) << part.notes(0);
+  EXPECT_EQ(part.steps(0).first(), first + 1);
+  EXPECT_EQ(part.steps(0).count(), 3);
+  options.steps = StepChoice{1, 3};
+  EXPECT_NE(
+      BuildReportWithVerdict(RunOf(rank), options).notes(0).find("in the part that this is about"),
+      std::string::npos);
+}
+
 // What comes after the window says nothing about how much of the window was joined to its launches.
 TEST(ReportedStepsTest, AnEarlyPartIsJudgedLikeTheWhole) {
   TrainingPlan plan;
