@@ -3,14 +3,14 @@
 
 import unittest
 
-import harness
 import profiler_test
 import windows_test
 
 
 class Detaching(profiler_test.Program):
     # Windows of half of the time, in steps of 20 ms: it is left after 2 s and after 4 s.
-    STEPS = ["--step-us", "20000", "--steps", "250"]
+    COUNT = 250
+    STEPS = ["--step-us", "20000", "--steps", str(COUNT)]
     ENV = {"TRACEINJECT_WINDOW": "every:2s:1s", "TRACEINJECT_DETACH": "1", "TRACEINJECT_FLUSH_MS": "50", "FAKE_CUPTI_FRAGILE": "1"}
 
     def check(self, *flags, sessions, env=()):
@@ -21,11 +21,17 @@ class Detaching(profiler_test.Program):
         self.assertEqual(together.sessions, alone.sessions, "rows that the other client gains or loses")
         recording = self.open()
         # A buffer of the other client's in which work is not done does not come back at the edge of a window.
-        windows_test.assert_windows_are_whole(self, recording, self.truth(traced), edge_ns=120_000_000)
+        windows_test.assert_windows_are_whole(self, recording, self.truth(traced), edge_ns=120_000_000, others=self.times_of(sessions, traced))
         self.assertEqual(recording.count("cupti", "errors"), 0)
         calls = [line["call"] for line in self.truth(traced).of("cupti")]
         self.assertEqual(calls.count("cuptiFinalize") - len(together.sessions) * ("--profile-finalize" in flags), recording.count("cupti", "detached"))
         return recording
+
+    def times_of(self, sessions, ended):
+        """From when to when they lasted, by the kernels of their steps."""
+        kernels = sorted(kernel.start for kernel in self.truth(ended).kernels())
+        steps = [kernels[len(kernels) * step // self.COUNT] for step in range(self.COUNT)] + [kernels[-1] + 1]
+        return [(steps[int(first) - 1], steps[int(last)]) for first, last in (session.split("-") for session in sessions.split(","))]
 
     def test_session_while_cupti_is_left(self):
         """Begun and ended while it is left, and across the beginning of a window."""
