@@ -135,11 +135,12 @@ void NoteWindows(Run& run) {
   }
   if (most == 0) return;
   run.notes.push_back(
-      most == 1 ? "a part of the run was recorded (TRACEINJECT_WINDOW), and this is about that"
-                : fmt::format(
-                      "{} parts of the run were recorded (TRACEINJECT_WINDOW). This is about one "
-                      "from the middle of those that are alike; name another with --from and --to",
-                      most));
+      most == 1
+          ? "a part of the run was recorded (TRACEINJECT_WINDOW), and this is about that"
+          : fmt::format(
+                "{} parts of the run were recorded (TRACEINJECT_WINDOW). A report is about one "
+                "from the middle of those that are alike, or about --from to --to",
+                most));
 }
 
 Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes, TimeNs last_ns) {

@@ -174,7 +174,8 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
     decision.caveats.push_back(
         grounds.in_windows
             ? "No three whole steps were found in the part of the run that this is about: it is "
-              "taken as one. Record three or more at a time (TRACEINJECT_WINDOW=every:100:3)."
+              "taken as one. Name a longer part, or record three or more steps at a time "
+              "(TRACEINJECT_WINDOW=every:100:3)."
             : "No three steps were found: the whole window is taken as one. Mark steps with NVTX "
               "ranges named 'step <n>'.");
   }

@@ -54,9 +54,10 @@ class Stall(harness.TestCase):
     def report(self, *arguments):
         return json.loads(self.analyze(*arguments, "--format", "json"))
 
-    def hang_and_kill(self, *arguments, env=None):
+    def hang_and_kill(self, *arguments, env=None, after_s=0):
         process = self.start(*FOREVER, *arguments, env={**ENV, **(env or {})})
         self.wait_for_stall(process)
+        time.sleep(after_s)
         process.kill()
         ended = self.finish(process)
         self.assertEqual(ended.code, harness.killed_by(signal.SIGKILL))
@@ -155,11 +156,7 @@ class Stall(harness.TestCase):
         self.assertEqual(self.open().rows("SELECT count(*) FROM host_span"), [(0,)])
 
     def test_how_long_it_stands_still(self):
-        process = self.start(*FOREVER, "--stall-at", "20", "--sync", "device", env=ENV)
-        self.wait_for_stall(process)
-        time.sleep(3)
-        process.kill()
-        self.finish(process)
+        self.hang_and_kill("--stall-at", "20", "--sync", "device", after_s=3)
         (stall,) = self.report("run.db")["stalls"]
         self.assertGreater(int(stall["length_ns"]), 3_500_000_000, "up to the kill, and not to when it was noticed")
 
@@ -167,16 +164,11 @@ class Stall(harness.TestCase):
         """As where a thread of the program holds a lock of CUDA until the GPU is idle, which it never is."""
         for waits in (("--sync", "device"), ()):
             with self.subTest(waits=waits):
-                process = self.start(*FOREVER, "--stall-at", "20", "--nvtx", *waits,
-                                     env={**ENV, "TRACEINJECT_STALL": "3s", "FAKE_CUPTI_FLUSH_HANG": "10"})
-                self.wait_for_stall(process)
-                time.sleep(2)
-                process.kill()
-                self.finish(process)
+                recording, _ = self.hang_and_kill("--stall-at", "20", "--nvtx", *waits, after_s=2,
+                                                  env={"TRACEINJECT_STALL": "3s", "FAKE_CUPTI_FLUSH_HANG": "10"})
                 (stall,) = self.report("run.db")["stalls"]
                 self.assertGreater(int(stall["length_ns"]), 4_500_000_000, "up to the kill, nearly")
-                recording = self.open()
-                self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), ("ok", 1, 1))
+                self.assertEqual((recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), (1, 1))
                 ((start, dur),) = self.stalls(recording)
                 self.assertIsNone(dur)
                 self.assertGreater(len(recording.kernels()), 10)
@@ -192,13 +184,9 @@ class Stall(harness.TestCase):
 
     def test_where_cupti_does_not_answer_at_the_end_of_a_window(self):
         """In which the stall has not lasted long enough to be one."""
-        process = self.start(*FOREVER, "--stall-at", "20", "--sync", "device", env={
-            **ENV, "TRACEINJECT_STALL": "5s", "TRACEINJECT_WINDOW": "seconds:0-2", "FAKE_CUPTI_DISABLE_HANG": "1"})
-        self.wait_for_stall(process)
-        process.kill()
-        self.finish(process)
-        recording = self.open()
-        self.assertEqual((recording.integrity(), recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), ("ok", 1, 1))
+        env = {"TRACEINJECT_STALL": "5s", "TRACEINJECT_WINDOW": "seconds:0-2", "FAKE_CUPTI_DISABLE_HANG": "1"}
+        recording, _ = self.hang_and_kill("--stall-at", "20", "--sync", "device", env=env)
+        self.assertEqual((recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), (1, 1))
 
     def test_events_go_on_where_cupti_never_answers_once(self):
         process = self.start(*FOREVER, "--nvtx", env={**ENV, "FAKE_CUPTI_FLUSH_HANG": "1"})

@@ -63,3 +63,11 @@ print(f"{datetime.date.today()}; {torch.cuda.device_count()} x {torch.cuda.get_d
       f"driver {driver}; CUDA {torch.version.cuda}; PyTorch {torch.__version__}; NCCL {nccl}")
 PY
 }
+
+# run_checks SCRIPT SECONDS OUT [ARGUMENT...]: the checks of a script beside this one, with the library and analyze. Does not return.
+run_checks() {
+  need_analyze
+  mkdir -p "$3" || stop "cannot write to $3"
+  describe_machine
+  exec timeout -k 10 "${TIME_LIMIT_S:-$2}" "$python" "$root/tests/gpu/$1" check --library "$lib" --analyze "$analyze" --out "$3" "${@:4}"
+}

@@ -3,7 +3,7 @@
 # Windows of a program whose GPU is behind its host: what is launched in a window has its record, also where it runs after it, what was
 # launched before has none, and a report does not take that for idle time. About a minute on one GPU.
 #
-# usage: in_flight.sh OUT [--preset compute]    writes OUT/results.json, recordings and reports; exit code 0: all checks passed
+# usage: in_flight.sh OUT [--preset compute|launch-bound]    writes OUT/results.json, recordings and reports; exit code 0: all checks passed
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -12,9 +12,4 @@ source "$here/usage.sh"
 out_first "$@"
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-need_analyze
-out=$1
-shift
-mkdir -p "$out"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-300}" "$python" "$here/in_flight.py" check --library "$lib" --analyze "$analyze" --out "$out" "$@"
+run_checks in_flight.py 300 "$@"

@@ -12,9 +12,4 @@ source "$here/usage.sh"
 out_first "$@"
 # shellcheck source=tests/gpu/environment.sh
 source "$here/environment.sh"
-need_analyze
-out=$1
-shift
-mkdir -p "$out"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/kernels.py" check --library "$lib" --analyze "$analyze" --out "$out" "$@"
+run_checks kernels.py 500 "$@"
