@@ -72,6 +72,7 @@ enum class Health : std::size_t {
   kStepMarkSeen,
   kStepMarkStored,
   kStepMarkDropped,
+  kStepMarkLeftOut,
   kHostSpanSeen,
   kHostSpanStored,
   kHostSpanDropped,
@@ -231,6 +232,9 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"step_mark", "stored", HealthSeverity::kInfo, "rows written for them"},
     {"step_mark", "dropped", HealthSeverity::kDataLoss,
      "lost because a thread's queue was full, or not written"},
+    {"step_mark", "left_out", HealthSeverity::kNotice,
+     "steps of optimizers beyond the 16 that are marked at a time, as where each parameter has "
+     "one"},
     {"host_span", "seen", HealthSeverity::kInfo,
      "checkpoints and garbage collections that the Python side reported"},
     {"host_span", "stored", HealthSeverity::kInfo, "rows written for them"},

@@ -19,6 +19,7 @@
 #include "injector/cupti/errors.h"
 #include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
+#include "injector/python/touched.h"
 
 namespace traceinject {
 namespace {
@@ -491,6 +492,8 @@ std::string Writer::HealthDetail(Health id) const {
                  : "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE was already set";
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
+    case Health::kPythonInstalled:
+      return TouchedByHooks().Get();
     case Health::kStartDisabledSource:
       return Join(DisabledSources());
     case Health::kStartUnknownOption:

@@ -7,10 +7,12 @@
 #include "injector/core/ring.h"
 #include "injector/python/known_shapes.h"
 #include "injector/python/method_definition.h"
+#include "injector/python/method_swap.h"
 #include "injector/python/owned.h"
 #include "injector/python/reports.h"
 #include "injector/python/tensor_reader.h"
 #include "injector/python/torch_library.h"
+#include "injector/python/unseen.h"
 
 namespace traceinject {
 namespace {
@@ -35,15 +37,24 @@ constinit KnownShapes g_known_shapes;  // the GIL keeps threads apart
 // Names of attributes and keys, made once: CPython finds by their identity.
 constinit PyObject *g_requires_grad = nullptr, *g_is_causal = nullptr;
 
-// What the marker is made with: the items of the tuple, in this order.
+// The items of the tuple, in this order.
 enum Tool : std::ptrdiff_t {
-  kOriginal,      // torch.nn.functional.scaled_dot_product_attention
   kTensorType,    // torch.Tensor
   kCountModes,    // () -> number of torch function modes, which would see our questions
   kTracingState,  // () -> None unless torch.jit traces, which would note them
   kReport,  // (start_ns, end_ns, args, kwargs, result) -> number of the shape, or what is no number
+  kIsPlainPython,  // whether there is a GIL, and kCountModes is not None: else all is left to
+                   // kReport
   kTools
 };
+
+constinit KeywordCall g_original = nullptr;  // PyTorch's
+constinit PyObject* g_tools = nullptr;
+constinit bool g_is_plain_python = false;
+
+// How many calls this thread has marked: of one inside another, as a subclass of tensors or a torch
+// function mode makes it, the inner one is what runs.
+constinit thread_local unsigned t_marked = 0;
 
 bool MakeName(const char* text, PyObject** name) {
   if (*name == nullptr) *name = g_python->PyUnicode_InternFromString(text);
@@ -53,25 +64,27 @@ bool MakeName(const char* text, PyObject** name) {
 // A call that returned.
 class Call {
  public:
-  Call(PyObject* tools, PyObject* args, PyObject* kwargs, PyObject* result)
-      : tools_(tools), args_(args), kwargs_(kwargs), result_(result) {}
+  Call(PyObject* args, PyObject* kwargs, PyObject* result)
+      : args_(args), kwargs_(kwargs), result_(result) {}
 
   void Mark(std::int64_t start_ns, std::int64_t end_ns) {
     const bool plain = IsPlain();
     const std::int64_t number = plain ? g_known_shapes.Find(shape_) : 0;
     if (number == 0) return Report(start_ns, end_ns, plain);
     const int gradient = NeedsGradient();
-    if (gradient >= 0) ReportAttention(start_ns, end_ns, number, kForward, gradient);
+    if (gradient < 0) return;
+    ReportAttention(start_ns, end_ns, number, kForward, gradient);
+    ++t_marked;
   }
 
  private:
-  PyObject* Get(Tool tool) const { return g_python->PyTuple_GetItem(tools_, tool); }
+  static PyObject* Get(Tool tool) { return g_python->PyTuple_GetItem(g_tools, tool); }
   PyObject* Argument(std::ptrdiff_t index) const { return g_python->PyTuple_GetItem(args_, index); }
 
   // Whether all of them are tensors with nothing to them but their sizes, and may be asked; these
   // are in shape_ then.
   bool IsPlain() {
-    if (g_python->PyTuple_Size(args_) < 3 || !IsTensor(result_)) return false;
+    if (!g_is_plain_python || g_python->PyTuple_Size(args_) < 3 || !IsTensor(result_)) return false;
     for (std::ptrdiff_t i = 0; i < 3; ++i) {
       if (!IsTensor(Argument(i))) return false;
     }
@@ -120,6 +133,7 @@ class Call {
   // Leaves it to Python, whose number is known for the next call.
   void Report(std::int64_t start_ns, std::int64_t end_ns, bool plain) {
     if (g_python->PyErr_Occurred() != nullptr) return;
+    const Unseen unseen(*g_python);
     const Owned start(*g_python, g_python->PyLong_FromLong(start_ns));
     const Owned end(*g_python, g_python->PyLong_FromLong(end_ns));
     const Owned none(*g_python, kwargs_ == nullptr ? g_python->PyDict_New() : nullptr);
@@ -130,57 +144,60 @@ class Call {
                                                               args_, kwargs, result_, nullptr));
     if (!number || number.get() == g_python->_Py_NoneStruct) return;
     const long told = g_python->PyLong_AsLong(number.get());
-    if (plain && told > 0) g_known_shapes.Add(shape_, told);
+    if (told <= 0) return;
+    ++t_marked;
+    if (plain) g_known_shapes.Add(shape_, told);
   }
 
-  PyObject* const tools_;
   PyObject* const args_;
   PyObject* const kwargs_;  // null: there are none
   PyObject* const result_;
   AttentionCall shape_;
 };
 
-// False: an exception is set that is the program's: its signal handlers may run while we do.
-bool ClearOurs() {
-  if (g_python->PyErr_Occurred() == nullptr) return true;
-  if (g_python->PyErr_ExceptionMatches(*g_python->PyExc_Exception) == 0) return false;
-  g_python->PyErr_Clear();
-  return true;
-}
-
-// `self` is the tuple of tools.
+// In place of PyTorch's.
 PyObject* CallAndMark(PyObject* self, PyObject* args, PyObject* kwargs) {
-  PyObject* const original = g_python->PyTuple_GetItem(self, kOriginal);
-  if (!WantsAttention()) return g_python->PyObject_Call(original, args, kwargs);
+  if (!WantsAttention() || !g_python->IsHere()) return g_original(self, args, kwargs);
+  const unsigned marked = t_marked;
   const std::int64_t start_ns = NowNs();
-  PyObject* const result = g_python->PyObject_Call(original, args, kwargs);
-  if (result == nullptr) return nullptr;
+  PyObject* const result = g_original(self, args, kwargs);
+  if (result == nullptr || t_marked != marked) return result;
   const std::int64_t end_ns = NowNs();
   g_rings.Prefetch();
-  Call(self, args, kwargs, result).Mark(start_ns, end_ns);
-  if (ClearOurs()) return result;
+  Call(args, kwargs, result).Mark(start_ns, end_ns);
+  if (ClearOurs(*g_python)) return result;
   g_python->Py_DecRef(result);
   return nullptr;
 }
 
-constinit MethodDefinition g_call_and_mark = {"scaled_dot_product_attention", CallAndMark,
-                                              kVarArgs | kKeywords, nullptr};
+// False: an exception is set, or the function is called in another way than we know.
+bool Watch(PyObject* builtin, PyObject* tools) {
+  if (g_original != nullptr) return true;
+  MethodDefinition* const definition = FindDefinition(*g_python, builtin);
+  if (definition == nullptr || definition->flags != (kVarArgs | kKeywords)) return false;
+  if (!MakeName("requires_grad", &g_requires_grad) || !MakeName("is_causal", &g_is_causal) ||
+      !g_tensors.Open(*g_python, g_python->PyTuple_GetItem(tools, kTensorType)))
+    return false;
+  FindInTorch("_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
+  FindInTorch("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
+  g_python->Py_IncRef(tools);
+  g_tools = tools;
+  g_is_plain_python = g_python->PyTuple_GetItem(tools, kIsPlainPython) == g_python->_Py_TrueStruct;
+  return SwapMethod(definition, reinterpret_cast<void*>(&CallAndMark),
+                    reinterpret_cast<void**>(&g_original));
+}
 
 }  // namespace
 
-PyObject* MakeAttentionMarker(const Interpreter& python, PyObject* const* arguments,
-                              std::ptrdiff_t count) {
+PyObject* WatchAttention(const Interpreter& python, PyObject* const* arguments,
+                         std::ptrdiff_t count) {
   g_python = &python;
-  if (count != 1 || python.PyTuple_Size(arguments[0]) != kTools) {
+  if (count != 2 || python.PyTuple_Size(arguments[1]) != kTools) {
     python.PyErr_BadArgument();
     return nullptr;
   }
-  if (!MakeName("requires_grad", &g_requires_grad) || !MakeName("is_causal", &g_is_causal) ||
-      !g_tensors.Open(python, python.PyTuple_GetItem(arguments[0], kTensorType)))
-    return nullptr;
-  FindInTorch("_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
-  FindInTorch("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
-  return python.PyCFunction_NewEx(&g_call_and_mark, arguments[0], nullptr);
+  const bool watched = Watch(arguments[0], arguments[1]);
+  return python.PyErr_Occurred() == nullptr ? python.PyLong_FromLong(watched) : nullptr;
 }
 
 }  // namespace traceinject

@@ -6,20 +6,21 @@
 # install() until nothing is left to do. Reports go through the functions in `reports` (report_functions.h), which take integers;
 # they do not block, so that the GIL is kept, and do nothing in forked children and once the recording ended.
 #
-# Rules: never import torch, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
-# ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes.
+# Nothing of the program is replaced, and no object of it gets an attribute: C functions of ours stand behind the objects that the
+# program has (watched_functions.h, watched_builtins.h, attention_marker.h), make the calls as before, and then call what stands here.
+# TOUCHED is the list of all of them.
 #
-# torch.compile traces what it inlines, and frames that run inside a compiled region. So is_compiling() comes first everywhere,
-# functions that it may inline read no globals (it would import the module that they name), and all code claims to be in torch's
-# folder (the script as a whole, in a part of it that is never compiled) or below the file of the function that it stands for or is
-# called by: the path decides whether a frame is compiled, inlined or skipped.
+# Rules: never import torch, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
+# ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes. The
+# program's tracers do not see us (unseen.h), and torch.compile is told to leave our code alone (hide_from_compiler), also by its path:
+# start.cc claims a file in torch's folder of utilities, which is never compiled.
 #
 # Tensors: only plain ones are asked for their shape (a subclass would run the program's code, a traced or fake one would note the
 # question), and no mode that sees calls of torch's functions sees ours.
 #
-# Limits: `from torch import save` before the patch keeps the unmarked function, `from torch.nn.functional import
-# scaled_dot_product_attention` likewise. A step or an attention call inside a compiled region is not marked.
-# While the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call.
+# Limits: a step or an attention call inside a compiled region is not marked. While the main thread stays in C (a program that trains
+# on another thread and joins it), the interpreter makes no pending call. What CPython 3.11 does not tell is in watched_functions.h:
+# there an explicit iterator.__next__() is no wait, and functions of torch.distributed.checkpoint that no decorator calls are not seen.
 import functools
 import gc
 import itertools
@@ -33,15 +34,36 @@ import weakref
 from collections import UserDict
 from _thread import get_ident
 
-CHECKPOINT, COLLECTION = 1, 2  # host_span.kind
-SHORTEST_YOUNG_COLLECTION_NS = 100_000  # shorter ones of generation 0 are many and explain nothing
+CHECKPOINT = 1  # host_span.kind
 MOST_LOADERS = 4096
+MOST_OPTIMIZERS = 16  # that are marked at a time: programs with one for each parameter take their steps together
+MOST_WRITERS = 64  # of files that are open at a time
 MOST_SHAPES = 65536  # of attention calls; those of later ones stay unknown
 ALLOCATOR_PERIOD_NS = 1_000_000_000
 TORCH_ATTENTION, FLASH_ATTENTION = 1, 2  # attention_shape.library
 FORWARD, BACKWARD = 1, 2  # attention.direction
 LONGEST_WAIT_FOR_ROOM_S = 2
 PROTONS_CUPTI = "TRITON_CUPTI_LIB_PATH"  # the folder in which it looks for libcupti.so
+
+# All that is touched: (names, with *, how, why the program cannot tell, the test that says so). What has no line here is not touched:
+# the hooks refuse, and a test compares the list with what they did.
+CALL = "the function that CPython calls for it (vectorcall); object, code, frames and tracebacks are the program's"
+METHOD = "the C function behind its method definition (ml_meth); object, name, flags and self are the program's"
+TOUCHED = (
+    ("torch.utils.data.dataloader._BaseDataLoaderIter.__next__", "vectorcall", CALL, "python.Unchanged"),
+    ("torch._C._log_api_usage_once", "ml_meth", METHOD, "python.Unchanged"),
+    ("*.step", "vectorcall", "of each class of optimizers: " + CALL, "python.Unchanged"),
+    ("torch._C.PyTorchFileWriter.__init__", "ml_meth", METHOD, "python.Unchanged"),
+    ("torch._C.PyTorchFileWriter.write_end_of_file", "ml_meth", METHOD, "python.Unchanged"),
+    ("torch.distributed.checkpoint.*save*", "vectorcall", CALL, "python.Unchanged"),
+    ("torch.*.scaled_dot_product_attention", "ml_meth", METHOD, "python.Unchanged"),
+    ("flash_attn*.forward", "vectorcall", CALL, "python.Unchanged"),
+    ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged"),
+    ("triton._C.libproton.proton.*", "ml_meth", METHOD + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",
+     "proton.Proton"),
+    ("gc.callbacks", "registered", "the interpreter's own list of observers has one more; collections are as before",
+     "python.Unchanged"),
+)
 
 
 def loaded_libraries(prefix):
@@ -51,35 +73,73 @@ def loaded_libraries(prefix):
     return [path for path in paths if os.path.basename(path).startswith(prefix)]
 
 
-def make_install(reports, modules=sys.modules, clock=time.time_ns):
+def code_of(function):
+    """Its code, and that of all functions in it."""
+    found = [function.__code__]
+    for code in found:
+        found += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return found
+
+
+def hide_from_compiler(torch, functions):
+    """torch.compile neither compiles our functions nor counts them as frames."""
+    skip = getattr(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None), "skip_code", None)
+    for function in functions if skip else ():
+        for code in code_of(function):
+            skip(code)
+
+
+def innermost(function):
+    """What its decorators call in the end."""
+    while isinstance(getattr(function, "__wrapped__", None), types.FunctionType):
+        function = function.__wrapped__
+    return function
+
+
+class NumbersOf:
+    """Numbers of objects of the program's, which are not kept alive and not written to."""
+
+    def __init__(self, most):
+        self.known = {}  # id -> (weak reference, number)
+        self.counter = itertools.count(1)  # also where threads are not kept apart by a lock, no number is given twice
+        self.most = most
+
+    def get(self, thing):
+        """0: there are too many at a time."""
+        entry = self.known.get(id(thing))
+        if entry is not None and entry[0]() is thing:
+            return entry[1]
+        if len(self.known) >= self.most:
+            return 0
+        number = next(self.counter)
+        self.put(thing, number)
+        return number
+
+    def put(self, thing, value):
+        # Called when it dies, amid the program's code: no function of Python, which the program's tracers would see.
+        forget = functools.partial(dict.pop, self.known, id(thing))
+        self.known[id(thing)] = (weakref.ref(thing, forget), value)
+
+    def find(self, thing):
+        """None: nothing was put."""
+        entry = self.known.get(id(thing))
+        return entry[1] if entry is not None and entry[0]() is thing else None
+
+
+def make_install(reports, modules=sys.modules):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
-    make_attention_marker, ask_for_room = reports["make_attention_marker"], reports["ask_for_room"]
+    watch_function, watch_builtin, watch_attention = (reports["watch_" + name] for name in ("function", "builtin", "attention"))
+    ask_for_room, mark_collection, report_unmarked_step, tell_touched = (
+        reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched"))
+    touched = []
 
-    def find_is_compiling():
-        found = getattr(modules.get("torch.compiler"), "is_compiling", None)
-        if found is not None:
-            return found
-
-        def compiling():  # torch before 2.1, or without a compiler
-            found = getattr(modules.get("torch._dynamo"), "is_compiling", None)
-            return found is not None and found()
-
-        return compiling
-
-    def is_ours(function):
-        return getattr(function, "__traceinject__", False)
-
-    def claim(function, module):
-        # Begins as the module's own path does, with which torch.compile compares the beginnings of its lists.
-        place = os.path.splitext(module.__file__)[0]
-        function.__code__ = function.__code__.replace(co_filename=os.path.join(place, "<traceinject>"))
-        function.__traceinject__ = True
-        return function
-
-    def dress(wrapper, original, module):
-        """`wrapper` looks like `original`, which it keeps as __wrapped__."""
-        return claim(functools.update_wrapper(wrapper, original), module)
+    def touch(name, done):
+        """`done`: whether it was, which is what the watch functions return."""
+        if name not in {line[0] for line in TOUCHED} or not done:
+            raise RuntimeError(name)
+        if name not in touched:
+            touched.append(name)
 
     def make_unseen(torch):
         """Calls a function with arguments such that the program's torch function modes do not see what it asks tensors for."""
@@ -140,19 +200,16 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
 
         return samples_of
 
-    def hook_loader(module, compiling):
+    def hook_loader(module):
         samples_of = make_samples_of(modules["torch"])
-        iterator = module._BaseDataLoaderIter
-        original = iterator.__dict__["__next__"]
-        if is_ours(original):
-            return
         numbers = {}  # the identity of the sampler and the settings -> number
-        counter = itertools.count(1)  # also where threads are not kept apart by a lock, no number is given twice
+        counter = itertools.count(1)
+        iterators = NumbersOf(MOST_LOADERS)  # those that told their loader's number
 
         def known(value):
             return value if isinstance(value, int) and value >= 0 else -1
 
-        def number_of(self):
+        def describe(self):
             # An iterator does not know its loader; the sampler that tells the indices is the loader's, for all its passes.
             sampler = getattr(self, "_index_sampler", None)
             workers = int(getattr(self, "_num_workers", 0))
@@ -173,41 +230,28 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                     report_worker(pid, found)
             return found
 
+        def number_of(self):
+            found = iterators.find(self)
+            if found is None:
+                found = describe(self)
+                if len(iterators.known) < MOST_LOADERS:
+                    iterators.put(self, found)
+            return found
+
         def samples_or_unknown(self, batch):
             try:
                 return samples_of(self, batch)
             except Exception:
                 return -1
 
-        def describe_and_report(self, start, end, samples, has_batch):
-            try:
-                loader = getattr(self, "_traceinject_loader", None)
-                if loader is None:
-                    loader = self._traceinject_loader = number_of(self)
-                yielded = getattr(self, "_num_yielded", 0) if has_batch else 0
-                report_wait(start, end, loader, yielded - 1, samples)
-            except Exception:
-                pass
+        def after_next(start, end, args, batch, returned):
+            # The end of a pass (workers are joined in it) and errors are waits, too, without a batch.
+            self = args[0]
+            number = getattr(self, "_num_yielded", 0) - 1 if returned else -1
+            report_wait(start, end, number_of(self), number, samples_or_unknown(self, batch) if returned else -1)
 
-        def __next__(self):
-            if compiling():
-                return original(self)
-            start = clock()
-            try:
-                batch = original(self)
-            except BaseException:
-                # The end of a pass (workers are joined in it) and errors are waits, too, without a batch.
-                describe_and_report(self, start, clock(), -1, False)
-                raise
-            end = clock()
-            samples = samples_or_unknown(self, batch)
-            try:
-                report_wait(start, end, self._traceinject_loader, self._num_yielded - 1, samples)
-            except Exception:
-                describe_and_report(self, start, end, samples, True)
-            return batch
-
-        iterator.__next__ = dress(__next__, original, module)
+        touch("torch.utils.data.dataloader._BaseDataLoaderIter.__next__",
+              watch_function(vars(module._BaseDataLoaderIter)["__next__"], None, after_next))
 
     def make_sample_allocator(torch):
         due = [0]
@@ -233,125 +277,96 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
 
         return sample_allocator
 
-    def hook_optimizer(module, compiling):
-        numbers = {}  # id of an optimizer -> (weak reference, number)
-        counter = itertools.count(1)
+    def hook_optimizer(module):
+        base = module.Optimizer
+        numbers = NumbersOf(MOST_OPTIMIZERS)
+        stepping = set()  # (thread, optimizer): the step of a base class inside a step is no step
         sample_allocator = make_sample_allocator(modules["torch"])
 
-        def mark(optimizer):
-            try:
-                entry = numbers.get(id(optimizer))
-                if entry is None or entry[0]() is not optimizer:
-                    entry = numbers[id(optimizer)] = (weakref.ref(optimizer), next(counter))
-                now = clock()
-                report_step(now, entry[1])
-                sample_allocator(now)
-            except Exception:
-                pass
+        def before_step(start, args):
+            key = get_ident(), id(args[0])
+            if key in stepping:
+                return False
+            stepping.add(key)
+            return True
 
-        register = getattr(module, "register_optimizer_step_post_hook", None)
-        if register is None:
-            return wrap_steps(module, compiling, mark)
-        if any(is_ours(hook) for hook in getattr(module, "_global_optimizer_post_hooks", {}).values()):
-            return None
-
-        def after_step(optimizer, args, kwargs):
-            if compiling():
+        def after_step(start, end, args, result, returned):
+            optimizer = args[0]
+            stepping.discard((get_ident(), id(optimizer)))
+            if not returned:
                 return
-            mark(optimizer)
+            number = numbers.get(optimizer)
+            if not number:
+                return report_unmarked_step()
+            report_step(end, number)
+            sample_allocator(end)
 
-        register(claim(after_step, module))
-        return None
+        def watch_all(owner):
+            """The steps of all classes, which PyTorch wraps when the first object of each is made: the wrapper calls them by `*args`."""
+            step = vars(owner).get("step")
+            if isinstance(step, types.FunctionType) and owner is not base:
+                inner = getattr(step, "__wrapped__", step) if getattr(step, "hooked", False) else step
+                touch("*.step", watch_function(inner, before_step, after_step))
+            for derived in type.__subclasses__(owner):
+                watch_all(derived)
 
-    def wrap_steps(module, compiling, mark):
-        """Before torch 2.1: wraps the step of every class of optimizers, those of later classes when an object is made."""
-        base, stepping = module.Optimizer, set()
+        def before_usage(start, args):
+            """What an optimizer says as it is made: its class may be a new one."""
+            if args and args[0] == "python.optimizer":
+                watch_all(base)
+            return False
 
-        def wrap(owner):
-            original = owner.__dict__.get("step")
-            if owner is base or not isinstance(original, types.FunctionType) or is_ours(original):
-                return
+        watch_all(base)
+        touch("torch._C._log_api_usage_once", watch_builtin(modules["torch"]._C._log_api_usage_once, before_usage, None))
 
-            def step(self, *args, **kwargs):
-                if compiling() or id(self) in stepping:  # the step of a base class inside a step is no step
-                    return original(self, *args, **kwargs)
-                stepping.add(id(self))
-                try:
-                    result = original(self, *args, **kwargs)
-                finally:
-                    stepping.discard(id(self))
-                mark(self)
-                return result
+    saving = set()  # threads that are inside a distributed save: files that it writes are part of it
 
-            owner.step = dress(step, original, module)
+    def hook_save(module):
+        """A file in PyTorch's format, from where it is opened to its end: that is torch.save, under whatever name."""
+        writer = modules["torch"]._C.PyTorchFileWriter
+        opened = {}  # id of a writer -> when
 
-        def wrap_all(owner):
-            wrap(owner)
-            for derived in owner.__subclasses__():
-                wrap_all(derived)
+        def before_opening(start, args):
+            if len(opened) >= MOST_WRITERS:
+                opened.clear()
+            opened[id(args[0])] = start
+            return False
 
-        original_init = base.__init__
-        if is_ours(original_init):
-            return
+        def after_end(start, end, args, result, returned):
+            since = opened.pop(id(args[0]), None)
+            if since is not None and get_ident() not in saving:
+                report_span(since, end, CHECKPOINT, -1)
 
-        def __init__(self, *args, **kwargs):
-            original_init(self, *args, **kwargs)
-            try:
-                for owner in type(self).__mro__:
-                    wrap(owner)
-            except Exception:
-                pass
+        for name, before, after in (("__init__", before_opening, None), ("write_end_of_file", None, after_end)):
+            method = vars(writer)[name]
+            touch("torch._C.PyTorchFileWriter." + name, watch_builtin(getattr(method, "__func__", method), before, after))
 
-        wrap_all(base)
-        base.__init__ = dress(__init__, original_init, module)
-
-    saving = set()  # threads that are inside a save: one inside another is part of it
-
-    def mark_save(original, module, compiling, is_background=None):
-        def save(*args, **kwargs):
-            if compiling():
-                return original(*args, **kwargs)
-            thread = get_ident()
-            if thread in saving or (is_background is not None and is_background()):
-                return original(*args, **kwargs)
-            saving.add(thread)
-            start = clock()
-            try:
-                return original(*args, **kwargs)
-            finally:
-                saving.discard(thread)
-                try:
-                    report_span(start, clock(), CHECKPOINT, -1)
-                except Exception:
-                    pass
-
-        return dress(save, original, module)
-
-    def hook_save(module, compiling):
-        original = module.save
-        if is_ours(original):
-            return
-        save = mark_save(original, module, compiling)
-        torch = modules["torch"]
-        if getattr(torch, "save", None) is original:
-            torch.save = save
-        module.save = save
-
-    def hook_distributed_save(module, compiling):
+    def hook_distributed_save(module):
         def is_background():
-            """Whether async_save's own thread calls, which keeps nobody waiting. Frames: this, save, its caller."""
-            name = sys._getframe(2).f_globals.get("__name__") or ""
-            return name == "concurrent.futures.thread" or name.startswith("torch.distributed.checkpoint._async")
+            """Whether async_save's own thread calls, which keeps nobody waiting. Frames: this, before_save, decorators, the caller."""
+            frame = sys._getframe(2)
+            for _ in range(6):
+                name = frame.f_globals.get("__name__") or "" if frame is not None else ""
+                if name == "concurrent.futures.thread" or name.startswith("torch.distributed.checkpoint._async"):
+                    return True
+                frame = frame and frame.f_back
+            return False
 
-        package = modules.get("torch.distributed.checkpoint")
+        def before_save(start, args):
+            thread = get_ident()
+            if thread in saving or is_background():
+                return False
+            saving.add(thread)
+            return True
+
+        def after_save(start, end, args, result, returned):
+            saving.discard(get_ident())
+            report_span(start, end, CHECKPOINT, -1)
+
         for name in ("save", "async_save", "save_state_dict"):
-            original = getattr(module, name, None)
-            if original is None or is_ours(original):
-                continue
-            save = mark_save(original, module, compiling, is_background)
-            if getattr(package, name, None) is original:
-                setattr(package, name, save)
-            setattr(module, name, save)
+            function = getattr(module, name, None)
+            if isinstance(function, types.FunctionType):
+                touch("torch.distributed.checkpoint.*save*", watch_function(innermost(function), before_save, after_save))
 
     shapes = {}  # (the columns of attention_shape) -> number
 
@@ -393,11 +408,11 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
 
         return plain
 
-    def hook_attention(module, compiling):
-        original = getattr(module, "scaled_dot_product_attention", None)
-        if original is None or is_ours(original):  # there is none before torch 2.0
-            return
+    def hook_attention(module):
         torch = modules["torch"]
+        builtin = getattr(torch._C._nn, "scaled_dot_product_attention", None)
+        if builtin is None:  # before torch 2.0
+            return
         codes, local, plain, unseen = make_type_codes(torch), make_local(torch), make_plain(torch), make_unseen(torch)
         is_traced = torch._C._get_tracing_state
         names = ("query", "key", "value", "attn_mask", "dropout_p", "is_causal")
@@ -442,44 +457,17 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
         def report_if_untraced(*call):
             return unseen(report, *call) if is_traced() is None else None
 
-        def call_and_mark(*args, **kwargs):
-            start = clock()
-            result = original(*args, **kwargs)
-            end = clock()
-            try:
-                report_if_untraced(start, end, args, kwargs, result)
-            except Exception:
-                pass
-            return result
+        modes = getattr(torch._C, "_len_torch_function_stack", None)
+        has_lock = getattr(sys, "_is_gil_enabled", None)
+        is_plain_python = modes is not None and (has_lock is None or has_lock())
+        touch("torch.*.scaled_dot_product_attention",
+              watch_attention(builtin, (torch.Tensor, modes, is_traced, report_if_untraced, is_plain_python)))
 
-        def make_marked():
-            """The same at a fraction of the cost, where the interpreter has a lock that keeps calls of C apart."""
-            modes = getattr(torch._C, "_len_torch_function_stack", None)
-            has_lock = getattr(sys, "_is_gil_enabled", None)
-            if modes is None or (has_lock is not None and not has_lock()):
-                return call_and_mark
-            return make_attention_marker((original, torch.Tensor, modes, is_traced, report_if_untraced))
-
-        marked = make_marked()
-
-        def scaled_dot_product_attention(*args, **kwargs):
-            if compiling():
-                return original(*args, **kwargs)
-            return marked(*args, **kwargs)
-
-        # torch.jit knows functions of C++ by their identity; any other it compiles from its source.
-        builtins = modules["torch.jit._builtins"]
-        operator = builtins._find_builtin(original)
-        dress(scaled_dot_product_attention, original, module)
-        scaled_dot_product_attention.__module__ = module.__name__  # where pickle finds it
-        if operator is not None:
-            builtins._register_builtin(scaled_dot_product_attention, operator)
-        module.scaled_dot_product_attention = scaled_dot_product_attention
-
-    def hook_flash_attention(module, compiling):
+    def hook_flash_attention(module):
         """The forward and backward of the package's autograd functions, which all its functions, however imported, go through."""
         torch = modules["torch"]
         codes, plain, unseen = make_type_codes(torch), make_plain(torch), make_unseen(torch)
+        shapes_of = NumbersOf(MOST_SHAPES)  # of contexts between a forward and its backward
         elsewhere = ("seqused_q", "seqused_k", "page_table", "block_table")  # the lengths that count are on the GPU
 
         def layout(tensors):
@@ -512,58 +500,36 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
             if number:
                 report_attention(start, end, number, direction, -1)
 
-        def mark_forward(original, names):
-            def forward(*args):
-                if compiling():
-                    return original(*args)
-                start = clock()
-                result = original(*args)
-                end = clock()
-                try:
-                    shape = unseen(describe, dict(zip(names, args)))
-                    if shape is not None:
-                        report(start, end, shape, FORWARD)
-                        args[0]._traceinject_shape = shape
-                except Exception:
-                    pass
-                return result
+        def make_after_forward(names):
+            def after_forward(start, end, args, result, returned):
+                shape = unseen(describe, dict(zip(names, args))) if returned else None
+                if shape is not None:
+                    report(start, end, shape, FORWARD)
+                    shapes_of.put(args[0], shape)
 
-            return dress(forward, original, module)
+            return after_forward
 
-        def mark_backward(original):
-            def backward(*args):
-                if compiling():
-                    return original(*args)
-                start = clock()
-                result = original(*args)
-                end = clock()
-                try:
-                    report(start, end, args[0]._traceinject_shape, BACKWARD)
-                except Exception:
-                    pass
-                return result
-
-            return dress(backward, original, module)
+        def after_backward(start, end, args, result, returned):
+            shape = shapes_of.find(args[0]) if returned else None
+            if shape is not None:
+                report(start, end, shape, BACKWARD)
 
         for owner in list(vars(module).values()):
             if not isinstance(owner, type):
                 continue
-            methods = [getattr(vars(owner).get(name), "__func__", None) for name in ("forward", "backward")]
-            if not all(isinstance(method, types.FunctionType) and not is_ours(method) for method in methods):
+            forward, backward = [getattr(vars(owner).get(name), "__func__", None) for name in ("forward", "backward")]
+            if not isinstance(forward, types.FunctionType) or not isinstance(backward, types.FunctionType):
                 continue
-            code = methods[0].__code__
-            names = code.co_varnames[:code.co_argcount]
+            names = forward.__code__.co_varnames[:forward.__code__.co_argcount]
             if {"q", "k", "v"} <= set(names) or "qkv" in names or {"q", "kv"} <= set(names):
-                owner.forward = staticmethod(mark_forward(methods[0], names))
-                owner.backward = staticmethod(mark_backward(methods[1]))
+                touch("flash_attn*.forward", watch_function(forward, None, make_after_forward(names)))
+                touch("flash_attn*.backward", watch_function(backward, None, after_backward))
 
-    def hook_proton(module, compiling):
+    def hook_proton(module):
         """Proton takes CUPTI's records for itself: we leave them to it until its last session is over. And it brings a copy of CUPTI, which
         CUPTI refuses in a process where another copy was used: it gets that one."""
         library = module.libproton  # all of Proton's functions go through it, however they were imported
-        if is_ours(library.start):
-            return
-        sessions = set()
+        sessions, undoing = set(), []
 
         def uses_cupti(args):
             return any(isinstance(arg, str) and arg.startswith("cupti") for arg in args[1:5])  # after the name, in an order that varies
@@ -600,65 +566,33 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
             if not sessions:
                 ask_for_room(0)
 
-        def wrap_start(original):
-            def start(*args, **kwargs):
-                if compiling() or not uses_cupti(args):
-                    return original(*args, **kwargs)
-                ask_and_wait()
-                undo = lend_loaded_cupti()
-                try:
-                    session = original(*args, **kwargs)
-                    sessions.add(session)
-                    return session
-                finally:
-                    undo()
-                    end(())
+        def before_start(start, args):
+            if not uses_cupti(args):
+                return False
+            ask_and_wait()
+            undoing.append(lend_loaded_cupti())
+            return True
 
-            return start
+        def after_start(start, end_ns, args, session, returned):
+            while undoing:
+                undoing.pop()()
+            if returned:
+                sessions.add(session)
+            end(())
 
-        def wrap_finalize(original):
-            def finalize(session, *args, **kwargs):
-                try:
-                    return original(session, *args, **kwargs)
-                finally:
-                    end((session,))
+        def after_finalize(start, end_ns, args, result, returned):
+            end(args[:1])
 
-            return finalize
+        def after_finalize_all(start, end_ns, args, result, returned):
+            end(tuple(sessions))
 
-        def wrap_finalize_all(original):
-            def finalize_all(*args, **kwargs):
-                try:
-                    return original(*args, **kwargs)
-                finally:
-                    end(tuple(sessions))
+        for name, before, after in (("start", before_start, after_start), ("finalize", None, after_finalize),
+                                    ("finalize_all", None, after_finalize_all)):
+            touch("triton._C.libproton.proton.*", watch_builtin(getattr(library, name), before, after))
 
-            return finalize_all
-
-        wrappers = [(name, getattr(library, name), wrap) for name, wrap in
-                    (("start", wrap_start), ("finalize", wrap_finalize), ("finalize_all", wrap_finalize_all))]
-        for name, original, wrap in wrappers:
-            setattr(library, name, dress(wrap(original), original, module))
-
-    def hook_collector(module, compiling):
-        if any(is_ours(callback) for callback in gc.callbacks):
-            return
-        begun = [0]  # one collection at a time, in all threads
-
-        def on_collection(phase, info):
-            try:
-                if phase == "start":
-                    begun[0] = clock()
-                    return
-                start, begun[0] = begun[0], 0
-                end = clock()
-                generation = info["generation"]
-                if start and (generation or end - start >= SHORTEST_YOUNG_COLLECTION_NS):
-                    report_span(start, end, COLLECTION, generation)
-            except Exception:
-                pass
-
-        on_collection.__traceinject__ = True
-        gc.callbacks.append(on_collection)
+    def hook_collector(module):
+        gc.callbacks.append(mark_collection)
+        touch("gc.callbacks", True)
 
     parts = [("torch.utils.data.dataloader", hook_loader), ("torch.optim.optimizer", hook_optimizer),
              ("torch.serialization", hook_save), ("torch", hook_collector), ("torch.nn.functional", hook_attention),
@@ -675,7 +609,8 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
         """Returns the parts in place (bits from 0), those that failed (bits above), and again_bit if there is more to do."""
         if not is_loaded("torch"):
             return again_bit
-        compiling = find_is_compiling()
+        if not state["installed"]:
+            hide_from_compiler(modules["torch"], (make_install, NumbersOf.get, NumbersOf.put, NumbersOf.find))
         again = 0
         for index, (name, hook) in enumerate(parts):
             bit = 1 << index
@@ -685,10 +620,11 @@ def make_install(reports, modules=sys.modules, clock=time.time_ns):
                 again = again_bit
                 continue
             try:
-                hook(modules[name], compiling)
+                hook(modules[name])
                 state["installed"] |= bit
             except Exception:
                 state["failed"] |= bit
+        tell_touched(", ".join(f"{name} ({how})" for name, how, _, _ in TOUCHED if name in touched))
         return state["installed"] | state["failed"] << len(parts) | again
 
     return install

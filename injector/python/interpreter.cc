@@ -38,10 +38,19 @@ std::optional<Interpreter> FindInterpreter() {
       TRACEINJECT_FIND(PyErr_Occurred) && TRACEINJECT_FIND(PyErr_ExceptionMatches) &&
       TRACEINJECT_FIND(PyErr_Clear) && TRACEINJECT_FIND(PyExc_Exception) &&
       TRACEINJECT_FIND(_Py_NoneStruct) && TRACEINJECT_FIND(_Py_TrueStruct) &&
-      TRACEINJECT_FIND(_Py_FalseStruct);
+      TRACEINJECT_FIND(_Py_FalseStruct) && TRACEINJECT_FIND(PyCFunction_GetFunction) &&
+      TRACEINJECT_FIND(PyCFunction_GetFlags) && TRACEINJECT_FIND(PyTuple_New) &&
+      TRACEINJECT_FIND(PyTuple_SetItem) && TRACEINJECT_FIND(PyErr_Fetch) &&
+      TRACEINJECT_FIND(PyErr_Restore) && TRACEINJECT_FIND(PyBaseObject_Type) &&
+      TRACEINJECT_FIND(PyFunction_Type) && TRACEINJECT_FIND(PyThreadState_Get);
   if (!all) return std::nullopt;
   TRACEINJECT_FIND(PyInterpreterState_Get);
   TRACEINJECT_FIND(PyInterpreterState_Main);
+  TRACEINJECT_FIND(PyThreadState_EnterTracing);
+  TRACEINJECT_FIND(PyThreadState_LeaveTracing);
+  TRACEINJECT_FIND(PyVectorcall_Function);
+  TRACEINJECT_FIND(PyFunction_SetVectorcall);
+  TRACEINJECT_FIND(_PyFunction_Vectorcall);
 #undef TRACEINJECT_FIND
   // Public since 3.13, under another name since 3.7.
   if (!Find("Py_IsFinalizing", &found.Py_IsFinalizing))

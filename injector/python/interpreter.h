@@ -2,7 +2,7 @@
 // The functions of the program's CPython that we need, found by name at run time: no headers of
 // Python, nothing linked. All but Py_IsInitialized, Py_IsFinalizing and Py_AddPendingCall need the
 // GIL. Declarations: the stable ABI of CPython 3 (docs.python.org/3/c-api/stable.html), in which
-// objects are opaque.
+// objects are opaque; those that say since when they are there are of its cpython/ headers.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,9 @@ struct Interpreter {
   PyObject* (*PyUnicode_InternFromString)(const char* text);
   std::ptrdiff_t (*PyTuple_Size)(PyObject* tuple);
   PyObject* (*PyTuple_GetItem)(PyObject* tuple, std::ptrdiff_t index);  // borrowed
-  PyObject* (*PyEval_GetBuiltins)();                                    // borrowed
+  PyObject* (*PyTuple_New)(std::ptrdiff_t size);
+  int (*PyTuple_SetItem)(PyObject* tuple, std::ptrdiff_t index, PyObject* item);  // takes `item`
+  PyObject* (*PyEval_GetBuiltins)();                                              // borrowed
   PyObject* (*Py_CompileString)(const char* source, const char* name, int start);
   PyObject* (*PyEval_EvalCode)(PyObject* code, PyObject* globals, PyObject* locals);
   PyObject* (*PyObject_CallObject)(PyObject* callable, PyObject* arguments);
@@ -42,6 +44,8 @@ struct Interpreter {
   PyObject* (*PyObject_CallMethodObjArgs)(PyObject* object, PyObject* name, ...);
   void* (*PyCapsule_GetPointer)(PyObject* capsule, const char* name);
   PyObject* (*PyCFunction_NewEx)(void* definition, PyObject* self, PyObject* module);
+  void* (*PyCFunction_GetFunction)(PyObject* builtin);  // null, with an exception: it is none
+  int (*PyCFunction_GetFlags)(PyObject* builtin);
   long (*PyLong_AsLong)(PyObject* number);
   long long (*PyLong_AsLongLong)(PyObject* number);
   PyObject* (*PyLong_FromLong)(long number);
@@ -51,10 +55,24 @@ struct Interpreter {
   PyObject* (*PyErr_Occurred)();
   int (*PyErr_ExceptionMatches)(PyObject* type);
   void (*PyErr_Clear)();
+  // Take and give references.
+  void (*PyErr_Fetch)(PyObject** type, PyObject** value, PyObject** traceback);
+  void (*PyErr_Restore)(PyObject* type, PyObject* value, PyObject* traceback);
   PyObject** PyExc_Exception;
   PyObject* _Py_NoneStruct;
   PyObject* _Py_TrueStruct;
   PyObject* _Py_FalseStruct;
+  PyObject* PyBaseObject_Type;
+  PyObject* PyFunction_Type;
+  void* (*PyThreadState_Get)();
+  // Null before 3.11.
+  void (*PyThreadState_EnterTracing)(void* thread);
+  void (*PyThreadState_LeaveTracing)(void* thread);
+  // How a function is called: read and written by functions since 3.11 and 3.12; before, the field
+  // is found by the value that it has in functions of Python, which has had a name up to 3.12.
+  void* (*PyVectorcall_Function)(PyObject* callable);
+  void (*PyFunction_SetVectorcall)(PyObject* function, void* call);
+  void* _PyFunction_Vectorcall;
 
   // Between Py_Initialize and the beginning of Py_Finalize. From any thread.
   bool IsAlive() const {
@@ -65,6 +83,8 @@ struct Interpreter {
     return PyInterpreterState_Get == nullptr || PyInterpreterState_Main == nullptr ||
            PyInterpreterState_Get() == PyInterpreterState_Main();
   }
+  // What observes the program's calls may do so. Needs the GIL.
+  bool IsHere() const { return IsAlive() && IsMain(); }
 };
 
 // Of this process; empty when it has none whose names are visible to all.

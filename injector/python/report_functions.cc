@@ -7,8 +7,12 @@
 #include <utility>
 
 #include "injector/python/attention_marker.h"
+#include "injector/python/collection_marker.h"
 #include "injector/python/method_definition.h"
 #include "injector/python/reports.h"
+#include "injector/python/touched.h"
+#include "injector/python/watched_builtins.h"
+#include "injector/python/watched_functions.h"
 
 namespace traceinject {
 namespace {
@@ -53,21 +57,34 @@ PyObject* Call(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   return CheckAndApply(function, arguments, count);
 }
 
-PyObject* MakeMarker(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
-  return MakeAttentionMarker(*g_python, arguments, count);
+template <auto function>
+PyObject* CallWithPython(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
+  return function(*g_python, arguments, count);
+}
+
+PyObject* TellTouched(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
+  const char* const text = count == 1 ? g_python->PyUnicode_AsUTF8(arguments[0]) : nullptr;
+  if (text == nullptr) return nullptr;
+  TouchedByHooks().Set(text);
+  return None();
 }
 
 constinit MethodDefinition g_functions[] = {
     {"report_loader", Call<ReportLoader>, kFastCall, nullptr},
     {"report_wait", Call<ReportDataWait>, kFastCall, nullptr},
     {"report_step", Call<ReportStep>, kFastCall, nullptr},
+    {"report_unmarked_step", Call<ReportUnmarkedStep>, kFastCall, nullptr},
     {"report_span", Call<ReportSpan>, kFastCall, nullptr},
     {"report_worker", Call<ReportWorker>, kFastCall, nullptr},
     {"report_shape", Call<ReportAttentionShape>, kFastCall, nullptr},
     {"report_attention", Call<ReportAttention>, kFastCall, nullptr},
-    {"make_attention_marker", MakeMarker, kFastCall, nullptr},
     {"report_allocator", Call<ReportAllocator>, kFastCall, nullptr},
     {"ask_for_room", Call<AskForRoom>, kFastCall, nullptr},
+    {"watch_function", CallWithPython<WatchFunction>, kFastCall, nullptr},
+    {"watch_builtin", CallWithPython<WatchBuiltin>, kFastCall, nullptr},
+    {"watch_attention", CallWithPython<WatchAttention>, kFastCall, nullptr},
+    {"tell_touched", TellTouched, kFastCall, nullptr},
+    {"mark_collection", CallWithPython<MarkCollection>, kFastCall, nullptr},
 };
 
 }  // namespace

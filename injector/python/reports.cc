@@ -65,6 +65,10 @@ void ReportStep(std::int64_t time_ns, std::int64_t optimizer) {
         Health::kStepMarkDropped);
 }
 
+void ReportUnmarkedStep() {
+  if (Recording()) g_counters.Add(Health::kStepMarkLeftOut);
+}
+
 void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind,
                 std::int64_t detail) {
   if (!Recording() || !Delivers(Source::kProgram)) return;

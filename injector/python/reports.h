@@ -19,6 +19,8 @@ void ReportDataWait(std::int64_t start_ns, std::int64_t end_ns, std::int64_t loa
                     std::int64_t batch, std::int64_t samples);
 
 void ReportStep(std::int64_t time_ns, std::int64_t optimizer);
+// Of an optimizer that is not marked, as there are too many. It is counted.
+void ReportUnmarkedStep();
 
 // `kind` as host_span.kind in run_db.sql; `detail` -1: none.
 void ReportSpan(std::int64_t start_ns, std::int64_t end_ns, std::int64_t kind, std::int64_t detail);

@@ -9,6 +9,7 @@
 #include "injector/python/hooks_py.h"
 #include "injector/python/interpreter.h"
 #include "injector/python/report_functions.h"
+#include "injector/python/unseen.h"
 
 namespace traceinject {
 namespace {
@@ -130,6 +131,7 @@ int OnMainThread(void*) {
   bool ours = true;
   if (Recording() && python.IsAlive() && python.IsMain() &&
       (Loaded(python, "torch.optim") != nullptr || Loaded(python, "torch.utils.data") != nullptr)) {
+    const Unseen unseen(python);
     ours = InstallOrGiveUp(python);
   }
   g_shared.outstanding.store(false, std::memory_order_release);

@@ -24,6 +24,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("TRACEINJECT_BUILD", ROOT / "build" / "release")).resolve()
 LIBRARY = BUILD / "lib" / "libtraceinject.so"
 FAKE_GPU = BUILD / "fake_gpu"
+# For programs on the stand-in for PyTorch, which may import the helpers beside this file.
+STAND_IN = {"PYTHONPATH": f"{ROOT}/tests/end_to_end/stand_in:{ROOT}/tests/end_to_end", "PYTHONDONTWRITEBYTECODE": "1",
+            "STAND_IN_BUILTINS": str(BUILD / "stand_in" / "builtins.so")}
 SANITIZER_OPTIONS = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
 CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
 # Everything that the player can do, short of special endings.

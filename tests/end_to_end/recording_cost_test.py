@@ -46,7 +46,7 @@ class RecordingCost(harness.TestCase):
     def train(self, env):
         ended = self.finish(self.start(
             command=[sys.executable, str(python_test.HERE / "train_python.py"), "--scene", "windows", "--items", str(STEPS), "--item-us", "8000"],
-            env={"PYTHONPATH": str(python_test.HERE / "stand_in"), "PYTHONDONTWRITEBYTECODE": "1", **env}))
+            env={**harness.STAND_IN, **env}))
         self.assertEqual((ended.code, ended.stderr), (0, ""))
 
     def test_steps_by_turns(self):

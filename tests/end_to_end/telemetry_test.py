@@ -228,9 +228,8 @@ if __name__ == "__main__":
     runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
     if how == "loader":
         import torch
-        end = time.monotonic() + 20
-        while not hasattr(torch.save, "__wrapped__") and time.monotonic() < end:
-            time.sleep(0.01)
+        import watched
+        watched.wait_until_watched(torch._C._log_api_usage_once)
         for batch in torch.utils.data.DataLoader(Items(), batch_size=1, num_workers=2, multiprocessing_context=context):
             pass
     else:
@@ -248,7 +247,7 @@ class Workers(harness.TestCase):
         script = self.folder / "truth.workers.py"
         script.write_text(WORKERS)
         ended = self.finish(self.start(command=[sys.executable, str(script), context, how],
-                                       env={**FAST, "PYTHONPATH": str(HERE / "stand_in"), "PYTHONDONTWRITEBYTECODE": "1"}))
+                                       env={**FAST, **harness.STAND_IN}))
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "", ""))
         self.assertEqual(self.files(), ["run.db"], "workers leave nothing behind")
         recording = self.open()

@@ -15,6 +15,8 @@ import sys
 import threading
 import time
 
+import watched
+
 
 class Dataset:
     def __init__(self, length, item_us, fail_at=None):
@@ -37,17 +39,11 @@ def use_gpu():
     runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
 
 
-def is_hooked():
-    return (hasattr(sys.modules["torch.utils.data.dataloader"]._BaseDataLoaderIter.__next__, "__wrapped__")
-            and hasattr(sys.modules["torch"].save, "__wrapped__")
-            and hasattr(sys.modules["torch.nn.functional"].scaled_dot_product_attention, "__wrapped__"))
-
-
-def wait_until_hooked(hooked=is_hooked, limit_s=20):
-    end = time.monotonic() + limit_s
-    while not hooked() and time.monotonic() < end:
-        time.sleep(0.001)
-    return hooked()
+def wait_until_hooked(*more):
+    torch = sys.modules["torch"]
+    return watched.wait_until_watched(*more or (
+        torch.utils.data.dataloader._BaseDataLoaderIter.__next__, torch._C._nn.scaled_dot_product_attention,
+        vars(torch._C.PyTorchFileWriter)["write_end_of_file"], torch._C._log_api_usage_once))
 
 
 def run_pass(loader, optimizers, waits):
@@ -82,8 +78,8 @@ def scene_plain(options, torch):
     return train(options, torch)
 
 
-def scene_old(options, torch):
-    """PyTorch before 2.1: no hooks of steps, no torch.compiler. One class is there before the patch, one comes later."""
+def scene_later_class(options, torch):
+    """One class is there before the hooks, one comes later and calls the first one's step."""
     early = torch.optim.SGD()
 
     class Later(torch.optim.SGD):
@@ -97,16 +93,95 @@ def scene_old(options, torch):
     return {"waits": waits, "steps": steps}
 
 
-def scene_compiling(options, torch):
-    """Nothing is marked while torch.compile traces."""
-    optimizer = torch.optim.SGD()
-    torch.compiler.compiling = True
-    loader = torch.utils.data.DataLoader(Dataset(20, 10), batch_size=4)
-    run_pass(loader, [optimizer], [])
+def scene_many_optimizers(options, torch):
+    """One for each parameter; and half of them go, and others come."""
+    optimizers = [torch.optim.SGD() for _ in range(20)]
+    for optimizer in optimizers:
+        optimizer.step()
+    del optimizers[:10], optimizer
+    for optimizer in [torch.optim.SGD() for _ in range(5)]:
+        optimizer.step()
+    return {}
+
+
+def scene_compiler(options, torch):
+    """What torch.compile was told to skip."""
+    train(options, torch)
+    folder = os.path.dirname(torch.__file__) + "/"
+    return {"files": sorted({code.co_filename.replace(folder, "") for code in torch._C.codes_skipped}),
+            "names": sorted({code.co_name for code in torch._C.codes_skipped})}
+
+
+def scene_unchanged(options, torch):
+    """What changed in modules and classes since before the recording; what is observed; and what the program's observers saw."""
+    torch.utils.data.dataloader._BaseDataLoaderIter, torch.optim.SGD()
+    train(options, torch)
+    seen = set()
+    sys.setprofile(lambda frame, event, arg: seen.add(frame.f_code.co_filename.rpartition("/")[2]))
+    train(options, torch)
     torch.save(1, "truth.saved")
-    torch.compiler.compiling = False
-    optimizer.step()
-    return {"steps": 1}
+    sys.setprofile(None)
+    attention_calls(torch)
+    gc.collect()
+    now = watched.snapshot()
+    changed = sorted(path for path in options.before.keys() | now.keys()
+                     if options.before.get(path) != now.get(path) and not path.endswith("_asked"))  # what the stand-in counts
+    return {"changed": changed, "watched": watched.watched_functions(), "traced": sorted(seen)}
+
+
+def frames():
+    """Names of the functions that lead here."""
+    frame, found = sys._getframe(1), []
+    while frame:
+        found.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return found
+
+
+def scene_frames(options, torch):
+    """No frame comes between a function and who called it, also in tracebacks and warnings."""
+    import traceback
+    import warnings
+    told = {}
+
+    class Failing(Dataset):
+        def __getitem__(self, index):
+            told.setdefault("loader", frames())
+            raise ValueError("planned")
+
+    try:
+        next(iter(torch.utils.data.DataLoader(Failing(4, 0), batch_size=4)))
+    except ValueError as error:
+        told["traceback"] = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+
+    class Warning(torch.optim.SGD):
+        def step(self):
+            told.setdefault("step", frames())
+            warnings.warn("planned", stacklevel=3)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        Warning().step()
+    told["warned"] = [os.path.basename(warning.filename) for warning in caught]
+    return told
+
+
+def scene_identity(options, torch):
+    """A subclass of tensors is told the function that the program knows, and may make the call in another way."""
+    attention = torch.nn.functional.scaled_dot_product_attention
+    told = []
+
+    class Told(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            told.append(function is attention)
+            plain = [torch.Tensor(*tensor.sizes) for tensor in args]
+            return function(*plain, **kwargs) if told[0] else None
+
+    tensors = [Told(2, 8, 128, 64) for _ in range(3)]
+    for _ in range(2):
+        attention(*tensors)
+    return {"told": told}
 
 
 def scene_checkpoint(options, torch):
@@ -121,7 +196,7 @@ def scene_checkpoint(options, torch):
 
 def scene_distributed_checkpoint(options, torch):
     import torch.distributed.checkpoint as checkpoint
-    assert wait_until_hooked(lambda: hasattr(checkpoint.save, "__wrapped__"))
+    assert wait_until_hooked(checkpoint.save.__wrapped__)
     checkpoint.save(1, checkpoint_id="truth.saved")
     checkpoint.async_save(1, checkpoint_id="truth.saved").result()
     return {"docs": checkpoint.save.__doc__, "same": checkpoint.save is checkpoint.state_dict_saver.save}
@@ -142,7 +217,7 @@ def scene_attention(options, torch):
 
 def attention_calls(torch):
     functional = torch.nn.functional
-    functional.grad_enabled = True
+    torch._C.grad_enabled = True
     calls = []
 
     def call(sizes, key=None, value=None, make=torch.Tensor, dtype=torch.bfloat16, **more):
@@ -157,7 +232,7 @@ def attention_calls(torch):
     call((2, 8, 128, 63), key=(2, 2, 256, 63), value=(2, 2, 256, 32), is_causal=True)
     call((4, 16, 8), dtype=torch.float16, make=torch.nn.Parameter)
     call((3, 8, 128, 64), dtype=torch.float32)
-    functional.grad_enabled = False
+    torch._C.grad_enabled = False
     call((5, 8, 128, 64))
     call((6, 1, 8, 128, 64), key=(1, 1, 8, 128, 64))  # repeated along the batch
     call((2, 1, 1, 8, 128, 64))  # more dimensions than are the rule
@@ -169,9 +244,6 @@ def attention_calls(torch):
     torch._C.function_modes.clear()
     torch._C.tell_library()
 
-    torch.compiler.compiling = True
-    call((2, 8, 128, 64))
-    torch.compiler.compiling = False
     torch._C.tracing = "trace"
     torch._C.tell_library()
     call((2, 8, 128, 64))
@@ -202,7 +274,7 @@ def attention_calls(torch):
 def scene_flash_attention(options, torch):
     import flash_attn
     from flash_attn import flash_attn_interface as interface
-    assert wait_until_hooked(lambda: hasattr(interface.FlashAttnVarlenFunc.forward, "__wrapped__"))
+    assert wait_until_hooked(interface.FlashAttnVarlenFunc.backward)
     tensor = torch.Tensor
     q, k, starts = tensor(2, 128, 8, 64), tensor(2, 256, 2, 64), tensor(3)
     outcomes = []
@@ -211,9 +283,6 @@ def scene_flash_attention(options, torch):
                           flash_attn.flash_attn_kvpacked_func(tensor(4, 32, 8, 16), tensor(4, 64, 2, 2, 16)),
                           flash_attn.flash_attn_varlen_func(tensor(300, 8, 64), packed, packed, starts, starts, 9, 9)):
         outcomes += [out, backward()]
-    torch.compiler.compiling = True
-    flash_attn.flash_attn_func(q, k, k)[1]()
-    torch.compiler.compiling = False
     return {"outcomes": outcomes}
 
 
@@ -318,7 +387,7 @@ def scene_proton(options, torch):
     from triton.profiler import start  # before it is hooked
     module = sys.modules["triton.profiler.profile"]
     if not options.never_hooked:
-        assert wait_until_hooked(lambda: hasattr(module.libproton.start, "__wrapped__"))
+        assert wait_until_hooked(module.libproton.start)
     runtime, one = ctypes.CDLL("libcudart.so.13"), Dim3(1, 1, 1)
     kernel = KernelCode(0x4B45524E454C4B31, b"a_kernel", 10_000, 32, 0, 0)
     phases, optimizer = [], torch.optim.SGD()
@@ -378,30 +447,6 @@ def scene_error(options, torch):
     return {}
 
 
-def functions_behind(function, found):
-    """All functions that `function` can reach through closures."""
-    if function not in found:
-        found.append(function)
-        for cell in function.__closure__ or ():
-            if isinstance(cell.cell_contents, type(functions_behind)):
-                functions_behind(cell.cell_contents, found)
-    return found
-
-
-def scene_looks(options, torch):
-    """The patched functions look as before."""
-    method, save = torch.utils.data.dataloader._BaseDataLoaderIter.__next__, torch.save
-    functions = []
-    for function in (method, save, *torch.optim.optimizer._global_optimizer_post_hooks.values(), *gc.callbacks):
-        functions_behind(function, functions)
-    folder = os.path.dirname(torch.__file__) + "/"
-    claimed = {function.__name__: function.__code__.co_filename.removeprefix(folder) for function in (method, save)}
-    return {"claimed": claimed, "foreign": [function.__name__ for function in functions if not function.__code__.co_filename.startswith(folder)],
-            "names": [method.__name__, method.__qualname__, method.__module__, method.__doc__, save.__name__, save.__module__, save.__doc__],
-            "save": torch.save is torch.serialization.save, "main": sorted(vars(sys.modules["__main__"]).keys() & {"install", "addresses"}),
-            "modules": [name for name in sys.modules if "traceinject" in name]}
-
-
 def scene_fork(options, torch):
     """A child that goes on training reports nothing and comes to no harm."""
     child = os.fork()
@@ -444,18 +489,17 @@ def main():
     parser.add_argument("--sessions", default="one", help="of Triton's Proton: one, two (at once), broken, unfinished, or a backend; with commas")
     parser.add_argument("--gpu-first", action="store_true", help="CUDA is initialised before torch is imported")
     parser.add_argument("--break", dest="broken", action="append", default=[], help="module:attribute to remove before the recording starts")
+    parser.add_argument("--tell-watched", action="store_true", help="names of the functions that are observed, as JSON to the standard error")
     parser.add_argument("--never-hooked", action="store_true", help="do not wait for the patches")
     options = parser.parse_args()
     if options.gpu_first:
         use_gpu()
         time.sleep(0.3)
     import torch
-    if options.scene == "old":
-        del torch.optim.optimizer.register_optimizer_step_post_hook
-        del sys.modules["torch.compiler"]
     for target in options.broken:
         module, _, attribute = target.partition(":")
         delattr(sys.modules[module], attribute)
+    options.before = watched.snapshot()
     if not options.gpu_first:
         use_gpu()
     if options.never_hooked:
@@ -463,6 +507,8 @@ def main():
     elif not wait_until_hooked():
         sys.exit("never hooked")
     print(json.dumps(globals()["scene_" + options.scene](options, torch)))
+    if options.tell_watched:
+        print(json.dumps(watched.watched_functions()), file=sys.stderr)
 
 
 if __name__ == "__main__":

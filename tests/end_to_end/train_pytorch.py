@@ -12,6 +12,7 @@ import sys
 import time
 
 import torch
+import watched
 from torch.utils.data import DataLoader, Dataset, IterableDataset
 
 LENGTH, BATCH, ITEM_S = 30, 4, 0.002  # the last batch is smaller
@@ -45,12 +46,6 @@ def use_gpu():
     runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
     runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
     runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
-
-
-def wait_until_hooked():
-    end = time.monotonic() + 20
-    while not hasattr(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, "__wrapped__") and time.monotonic() < end:
-        time.sleep(0.01)
 
 
 def train(loader, stop_after=None):
@@ -91,7 +86,8 @@ def main():
     torch.set_num_threads(1)
     use_gpu()
     if "libtraceinject" in os.environ.get("LD_PRELOAD", ""):
-        wait_until_hooked()
+        watched.wait_until_watched(torch.utils.data.dataloader._BaseDataLoaderIter.__next__,
+                                   torch._C.PyTorchFileWriter.__dict__["write_end_of_file"])
     loader = DataLoader(Stream() if options.stream else Items(options.fail_at), batch_size=BATCH, num_workers=options.workers,
                         multiprocessing_context=options.context if options.workers else None,
                         persistent_workers=options.persistent)

@@ -21,8 +21,7 @@ class Windows(python_test.Program):
         """The time around each step, and the recording."""
         process = self.start(command=[sys.executable, str(python_test.HERE / "train_python.py"), "--scene", "windows", "--items", str(count),
                                       "--item-us", str(STEP_US)],
-                             env={"PYTHONPATH": str(python_test.HERE / "stand_in"), "TRACEINJECT_FLUSH_MS": "100",
-                                  "PYTHONDONTWRITEBYTECODE": "1", **self.OPTIONS, **env})
+                             env={**harness.STAND_IN, "TRACEINJECT_FLUSH_MS": "100", **self.OPTIONS, **env})
         if meanwhile is not None:
             meanwhile(process)
         ended = self.finish(process)

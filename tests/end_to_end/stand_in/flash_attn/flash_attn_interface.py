@@ -12,7 +12,7 @@ class Function:
     @classmethod
     def apply(cls, *args):
         context = Context()
-        return cls.forward(context, *args), lambda: cls.backward(context, None)
+        return cls.forward(context, *args), lambda: cls.backward(context, *(None,))
 
 
 class FlashAttnFunc(Function):

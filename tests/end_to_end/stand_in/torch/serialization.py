@@ -2,6 +2,8 @@
 import pickle
 import time
 
+import torch._C
+
 
 class Slow:
     """Takes that long to be pickled."""
@@ -22,7 +24,18 @@ class Nested:
         return (Nested, ())
 
 
+class _open_zipfile_writer:
+    def __init__(self, f):
+        self.writer = torch._C.PyTorchFileWriter(f)
+
+    def __enter__(self):
+        return self.writer
+
+    def __exit__(self, *_):
+        self.writer.write_end_of_file()
+
+
 def save(obj, f):
     """Docs of save."""
-    with open(f, "wb") as file:
-        pickle.dump(obj, file)
+    with _open_zipfile_writer(f) as writer:
+        pickle.dump(obj, writer.file)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import functools
 
+import torch._C
+
 _global_optimizer_post_hooks = {}
-
-
-def register_optimizer_step_post_hook(hook):
-    _global_optimizer_post_hooks[len(_global_optimizer_post_hooks)] = hook
 
 
 def _with_hooks(function):
@@ -21,6 +19,7 @@ def _with_hooks(function):
 
 class Optimizer:
     def __init__(self):
+        torch._C._log_api_usage_once("python.optimizer")
         if not getattr(type(self).step, "hooked", None):
             type(self).step = _with_hooks(type(self).step)
             type(self).step.hooked = True

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the library's Python side observes in this process, which Python itself cannot tell: functions that are called through code of
+libtraceinject.so. Standard library only; also for the programs of tests/gpu.
+"""
+
+import ctypes
+import sys
+import time
+import types
+
+_get_function = ctypes.pythonapi.PyCFunction_GetFunction
+_get_function.restype = ctypes.c_void_p
+_get_function.argtypes = [ctypes.py_object]
+FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
+
+
+def our_code():
+    """Address ranges of the library's code; empty: it is not loaded."""
+    with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+        rows = [line.split() for line in maps if "/libtraceinject.so" in line]
+    return [tuple(int(end, 16) for end in row[0].split("-")) for row in rows if "x" in row[1]]
+
+
+def plain(function):
+    """Of a method in a class: its function."""
+    return getattr(function, "__func__", function)
+
+
+def addresses(function):
+    """That may be those of the C function by which it is called."""
+    if isinstance(function, types.BuiltinFunctionType):
+        return [_get_function(function)]
+    words = types.FunctionType.__basicsize__ // ctypes.sizeof(ctypes.c_void_p)
+    return list((ctypes.c_size_t * words).from_address(id(function)))
+
+
+def is_watched(function, code=None):
+    function = plain(function)
+    code = our_code() if code is None else code
+    return isinstance(function, FUNCTIONS) and any(begin <= address < end for address in addresses(function) for begin, end in code)
+
+
+def wait_until_watched(*functions, limit_s=20):
+    """A function stands for itself. False: they are not all watched by then."""
+    end = time.monotonic() + limit_s
+    while not all(map(is_watched, functions)):
+        if time.monotonic() >= end:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def functions_of(modules=None):
+    """(path, function) of all functions that modules and the classes in them hold, and of what their decorators wrap."""
+    seen = set()
+    for module_name, module in list((modules or sys.modules).items()):
+        names = getattr(module, "__dict__", None)
+        if not isinstance(module, types.ModuleType) or names is None:
+            continue
+        for name, value in list(names.items()):
+            parts = [(f"{module_name}.{name}", value)]
+            if isinstance(value, type):
+                parts += [(f"{module_name}.{name}.{part}", held) for part, held in list(vars(value).items())]
+            for path, function in parts:
+                function = plain(function)
+                while isinstance(function, FUNCTIONS) and id(function) not in seen:
+                    seen.add(id(function))
+                    yield path, function
+                    function = getattr(function, "__wrapped__", None)
+
+
+def watched_functions():
+    code = our_code()
+    return sorted({path for path, function in functions_of() if is_watched(function, code)})
+
+
+def look(function):
+    """All that Python tells of a function."""
+    names = ("__name__", "__qualname__", "__module__", "__doc__", "__text_signature__", "__defaults__", "__kwdefaults__")
+    looks = [repr(getattr(function, name, None)) for name in names]
+    looks += [id(getattr(function, name, None)) for name in ("__code__", "__globals__", "__self__", "__closure__", "__wrapped__")]
+    return (type(function).__name__, *looks, sorted(map(str, getattr(function, "__dict__", {}))))
+
+
+def snapshot():
+    """{path: identity and looks} of everything that modules and the classes in them hold."""
+    found = {}
+    for module_name, module in list(sys.modules.items()):
+        names = getattr(module, "__dict__", None)
+        if not isinstance(module, types.ModuleType) or names is None:
+            continue
+        for name, value in list(names.items()):
+            found[f"{module_name}.{name}"] = id(value)
+            if isinstance(value, type):
+                found.update({f"{module_name}.{name}.{part}": id(held) for part, held in list(vars(value).items())})
+    found.update({path + "()": (id(function), look(function)) for path, function in functions_of()})
+    return found
