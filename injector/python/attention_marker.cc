@@ -5,9 +5,9 @@
 
 #include "injector/core/clock.h"
 #include "injector/core/ring.h"
+#include "injector/python/call_slot.h"
 #include "injector/python/known_shapes.h"
 #include "injector/python/method_definition.h"
-#include "injector/python/method_swap.h"
 #include "injector/python/owned.h"
 #include "injector/python/reports.h"
 #include "injector/python/tensor_reader.h"
@@ -48,8 +48,8 @@ enum Tool : std::ptrdiff_t {
   kTools
 };
 
-constinit KeywordCall g_original = nullptr;  // PyTorch's
-constinit PyObject* g_tools = nullptr;
+constinit OriginalCall g_original{nullptr};
+constinit PyObject* g_tools = nullptr;  // null: no call is marked yet
 constinit bool g_is_plain_python = false;
 
 // How many calls this thread has marked: of one inside another, as a subclass of tensors or a torch
@@ -155,16 +155,18 @@ class Call {
   AttentionCall shape_;
 };
 
-// In place of PyTorch's.
-PyObject* CallAndMark(PyObject* self, PyObject* args, PyObject* kwargs) {
-  if (!WantsAttention() || !g_python->IsHere()) return g_original(self, args, kwargs);
+// In place of CPython's own function.
+PyObject* CallAndMark(PyObject* function, PyObject* const* arguments, std::size_t count,
+                      PyObject* names) {
+  const TupleCall call(*g_python, arguments, CountOfVectorCall(count), names);
+  if (!WantsAttention() || !g_python->IsHere()) return call.Make(function);
   const unsigned marked = t_marked;
   const std::int64_t start_ns = NowNs();
-  PyObject* const result = g_original(self, args, kwargs);
+  PyObject* const result = call.Make(function);
   if (result == nullptr || t_marked != marked) return result;
   const std::int64_t end_ns = NowNs();
   g_rings.Prefetch();
-  Call(args, kwargs, result).Mark(start_ns, end_ns);
+  Call(call.args(), call.kwargs(), result).Mark(start_ns, end_ns);
   if (ClearOurs(*g_python)) return result;
   g_python->Py_DecRef(result);
   return nullptr;
@@ -172,19 +174,17 @@ PyObject* CallAndMark(PyObject* self, PyObject* args, PyObject* kwargs) {
 
 // False: an exception is set, or the function is called in another way than we know.
 bool Watch(PyObject* builtin, PyObject* tools) {
-  if (g_original != nullptr) return true;
-  MethodDefinition* const definition = FindDefinition(*g_python, builtin);
-  if (definition == nullptr || definition->flags != (kVarArgs | kKeywords)) return false;
+  if (g_tools != nullptr) return true;
   if (!MakeName("requires_grad", &g_requires_grad) || !MakeName("is_causal", &g_is_causal) ||
       !g_tensors.Open(*g_python, g_python->PyTuple_GetItem(tools, kTensorType)))
     return false;
+  if (g_python->PyCFunction_GetFlags(builtin) != (kVarArgs | kKeywords)) return false;
   FindInTorch("_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
   FindInTorch("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
   g_python->Py_IncRef(tools);
   g_tools = tools;
   g_is_plain_python = g_python->PyTuple_GetItem(tools, kIsPlainPython) == g_python->_Py_TrueStruct;
-  return SwapMethod(definition, reinterpret_cast<void*>(&CallAndMark),
-                    reinterpret_cast<void**>(&g_original));
+  return SwapCall(*g_python, builtin, CallAndMark, &g_original);
 }
 
 }  // namespace

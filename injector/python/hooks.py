@@ -7,8 +7,7 @@
 # they do not block, so that the GIL is kept, and do nothing in forked children and once the recording ended.
 #
 # Nothing of the program is replaced, and no object of it gets an attribute: C functions of ours stand behind the objects that the
-# program has (watched_functions.h, watched_builtins.h, attention_marker.h), make the calls as before, and then call what stands here.
-# TOUCHED is the list of all of them.
+# program has (call_slot.h), make the calls as before, and then call what stands here (watched_calls.h). TOUCHED is the list of all.
 #
 # Rules: never import torch, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
 # ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes. The
@@ -19,7 +18,7 @@
 # question), and no mode that sees calls of torch's functions sees ours.
 #
 # Limits: a step or an attention call inside a compiled region is not marked. While the main thread stays in C (a program that trains
-# on another thread and joins it), the interpreter makes no pending call. What CPython 3.11 does not tell is in watched_functions.h:
+# on another thread and joins it), the interpreter makes no pending call. What CPython 3.11 does not tell is in call_slot.h:
 # there an explicit iterator.__next__() is no wait, and functions of torch.distributed.checkpoint that no decorator calls are not seen.
 import functools
 import gc
@@ -47,19 +46,18 @@ PROTONS_CUPTI = "TRITON_CUPTI_LIB_PATH"  # the folder in which it looks for libc
 
 # All that is touched: (names, with *, how, why the program cannot tell, the test that says so). What has no line here is not touched:
 # the hooks refuse, and a test compares the list with what they did.
-CALL = "the function that CPython calls for it (vectorcall); object, code, frames and tracebacks are the program's"
-METHOD = "the C function behind its method definition (ml_meth); object, name, flags and self are the program's"
+CALL = "the C function by which CPython calls it (call_slot.h); object, hash, code, frames and tracebacks are the program's"
 TOUCHED = (
     ("torch.utils.data.dataloader._BaseDataLoaderIter.__next__", "vectorcall", CALL, "python.Unchanged"),
-    ("torch._C._log_api_usage_once", "ml_meth", METHOD, "python.Unchanged"),
+    ("torch._C._log_api_usage_once", "vectorcall", CALL, "python.Unchanged"),
     ("*.step", "vectorcall", "of each class of optimizers: " + CALL, "python.Unchanged"),
-    ("torch._C.PyTorchFileWriter.__init__", "ml_meth", METHOD, "python.Unchanged"),
-    ("torch._C.PyTorchFileWriter.write_end_of_file", "ml_meth", METHOD, "python.Unchanged"),
+    ("torch._C.PyTorchFileWriter.__init__", "vectorcall", CALL, "python.Unchanged"),
+    ("torch._C.PyTorchFileWriter.write_end_of_file", "vectorcall", CALL, "python.Unchanged"),
     ("torch.distributed.checkpoint.*save*", "vectorcall", CALL, "python.Unchanged"),
-    ("torch.*.scaled_dot_product_attention", "ml_meth", METHOD, "python.Unchanged"),
+    ("torch.*.scaled_dot_product_attention", "vectorcall", CALL, "python.Unchanged"),
     ("flash_attn*.forward", "vectorcall", CALL, "python.Unchanged"),
     ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged"),
-    ("triton._C.libproton.proton.*", "ml_meth", METHOD + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",
+    ("triton._C.libproton.proton.*", "vectorcall", CALL + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",
      "proton.Proton"),
     ("gc.callbacks", "registered", "the interpreter's own list of observers has one more; collections are as before",
      "python.Unchanged"),
@@ -83,7 +81,15 @@ def code_of(function):
 
 def hide_from_compiler(torch, functions):
     """torch.compile neither compiles our functions nor counts them as frames."""
-    skip = getattr(getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None), "skip_code", None)
+    compiler = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
+    skip = getattr(compiler, "skip_code", None)  # before 2.7
+    if hasattr(compiler, "set_code_exec_strategy"):
+        leave = compiler._FrameAction.SKIP
+        strategy = compiler._FrameExecStrategy(leave, leave)  # itself, and what it calls
+
+        def skip(code):
+            compiler.set_code_exec_strategy(code, strategy)
+
     for function in functions if skip else ():
         for code in code_of(function):
             skip(code)
@@ -129,7 +135,7 @@ class NumbersOf:
 def make_install(reports, modules=sys.modules):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
-    watch_function, watch_builtin, watch_attention = (reports["watch_" + name] for name in ("function", "builtin", "attention"))
+    watch_calls, watch_attention = reports["watch_calls"], reports["watch_attention"]
     ask_for_room, mark_collection, report_unmarked_step, tell_touched = (
         reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched"))
     touched = []
@@ -251,7 +257,7 @@ def make_install(reports, modules=sys.modules):
             report_wait(start, end, number_of(self), number, samples_or_unknown(self, batch) if returned else -1)
 
         touch("torch.utils.data.dataloader._BaseDataLoaderIter.__next__",
-              watch_function(vars(module._BaseDataLoaderIter)["__next__"], None, after_next))
+              watch_calls(vars(module._BaseDataLoaderIter)["__next__"], None, after_next))
 
     def make_sample_allocator(torch):
         due = [0]
@@ -306,7 +312,7 @@ def make_install(reports, modules=sys.modules):
             step = vars(owner).get("step")
             if isinstance(step, types.FunctionType) and owner is not base:
                 inner = getattr(step, "__wrapped__", step) if getattr(step, "hooked", False) else step
-                touch("*.step", watch_function(inner, before_step, after_step))
+                touch("*.step", watch_calls(inner, before_step, after_step))
             for derived in type.__subclasses__(owner):
                 watch_all(derived)
 
@@ -317,7 +323,7 @@ def make_install(reports, modules=sys.modules):
             return False
 
         watch_all(base)
-        touch("torch._C._log_api_usage_once", watch_builtin(modules["torch"]._C._log_api_usage_once, before_usage, None))
+        touch("torch._C._log_api_usage_once", watch_calls(modules["torch"]._C._log_api_usage_once, before_usage, None))
 
     saving = set()  # threads that are inside a distributed save: files that it writes are part of it
 
@@ -339,7 +345,7 @@ def make_install(reports, modules=sys.modules):
 
         for name, before, after in (("__init__", before_opening, None), ("write_end_of_file", None, after_end)):
             method = vars(writer)[name]
-            touch("torch._C.PyTorchFileWriter." + name, watch_builtin(getattr(method, "__func__", method), before, after))
+            touch("torch._C.PyTorchFileWriter." + name, watch_calls(getattr(method, "__func__", method), before, after))
 
     def hook_distributed_save(module):
         def is_background():
@@ -366,7 +372,7 @@ def make_install(reports, modules=sys.modules):
         for name in ("save", "async_save", "save_state_dict"):
             function = getattr(module, name, None)
             if isinstance(function, types.FunctionType):
-                touch("torch.distributed.checkpoint.*save*", watch_function(innermost(function), before_save, after_save))
+                touch("torch.distributed.checkpoint.*save*", watch_calls(innermost(function), before_save, after_save))
 
     shapes = {}  # (the columns of attention_shape) -> number
 
@@ -522,8 +528,8 @@ def make_install(reports, modules=sys.modules):
                 continue
             names = forward.__code__.co_varnames[:forward.__code__.co_argcount]
             if {"q", "k", "v"} <= set(names) or "qkv" in names or {"q", "kv"} <= set(names):
-                touch("flash_attn*.forward", watch_function(forward, None, make_after_forward(names)))
-                touch("flash_attn*.backward", watch_function(backward, None, after_backward))
+                touch("flash_attn*.forward", watch_calls(forward, None, make_after_forward(names)))
+                touch("flash_attn*.backward", watch_calls(backward, None, after_backward))
 
     def hook_proton(module):
         """Proton takes CUPTI's records for itself: we leave them to it until its last session is over. And it brings a copy of CUPTI, which
@@ -588,7 +594,7 @@ def make_install(reports, modules=sys.modules):
 
         for name, before, after in (("start", before_start, after_start), ("finalize", None, after_finalize),
                                     ("finalize_all", None, after_finalize_all)):
-            touch("triton._C.libproton.proton.*", watch_builtin(getattr(library, name), before, after))
+            touch("triton._C.libproton.proton.*", watch_calls(getattr(library, name), before, after))
 
     def hook_collector(module):
         gc.callbacks.append(mark_collection)

@@ -39,10 +39,12 @@ std::optional<Interpreter> FindInterpreter() {
       TRACEINJECT_FIND(PyErr_Clear) && TRACEINJECT_FIND(PyExc_Exception) &&
       TRACEINJECT_FIND(_Py_NoneStruct) && TRACEINJECT_FIND(_Py_TrueStruct) &&
       TRACEINJECT_FIND(_Py_FalseStruct) && TRACEINJECT_FIND(PyCFunction_GetFunction) &&
-      TRACEINJECT_FIND(PyCFunction_GetFlags) && TRACEINJECT_FIND(PyTuple_New) &&
-      TRACEINJECT_FIND(PyTuple_SetItem) && TRACEINJECT_FIND(PyErr_Fetch) &&
-      TRACEINJECT_FIND(PyErr_Restore) && TRACEINJECT_FIND(PyBaseObject_Type) &&
-      TRACEINJECT_FIND(PyFunction_Type) && TRACEINJECT_FIND(PyThreadState_Get);
+      TRACEINJECT_FIND(PyCFunction_GetFlags) && TRACEINJECT_FIND(PyCFunction_GetSelf) &&
+      TRACEINJECT_FIND(PyCFunction_Type) && TRACEINJECT_FIND(PyDict_SetItem) &&
+      TRACEINJECT_FIND(PyTuple_New) && TRACEINJECT_FIND(PyTuple_SetItem) &&
+      TRACEINJECT_FIND(PyErr_Fetch) && TRACEINJECT_FIND(PyErr_Restore) &&
+      TRACEINJECT_FIND(PyBaseObject_Type) && TRACEINJECT_FIND(PyFunction_Type) &&
+      TRACEINJECT_FIND(PyThreadState_Get);
   if (!all) return std::nullopt;
   TRACEINJECT_FIND(PyInterpreterState_Get);
   TRACEINJECT_FIND(PyInterpreterState_Main);

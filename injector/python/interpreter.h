@@ -22,6 +22,7 @@ struct Interpreter {
   PyObject* (*PyImport_GetModuleDict)();                                // borrowed
   PyObject* (*PyDict_GetItemString)(PyObject* dict, const char* key);   // borrowed
   PyObject* (*PyDict_GetItemWithError)(PyObject* dict, PyObject* key);  // borrowed
+  int (*PyDict_SetItem)(PyObject* dict, PyObject* key, PyObject* value);
   int (*PyDict_SetItemString)(PyObject* dict, const char* key, PyObject* value);
   PyObject* (*PyDict_New)();
   PyObject* (*PyObject_GetAttrString)(PyObject* object, const char* name);
@@ -46,6 +47,7 @@ struct Interpreter {
   PyObject* (*PyCFunction_NewEx)(void* definition, PyObject* self, PyObject* module);
   void* (*PyCFunction_GetFunction)(PyObject* builtin);  // null, with an exception: it is none
   int (*PyCFunction_GetFlags)(PyObject* builtin);
+  PyObject* (*PyCFunction_GetSelf)(PyObject* builtin);  // borrowed; null: none
   long (*PyLong_AsLong)(PyObject* number);
   long long (*PyLong_AsLongLong)(PyObject* number);
   PyObject* (*PyLong_FromLong)(long number);
@@ -64,6 +66,7 @@ struct Interpreter {
   PyObject* _Py_FalseStruct;
   PyObject* PyBaseObject_Type;
   PyObject* PyFunction_Type;
+  PyObject* PyCFunction_Type;
   void* (*PyThreadState_Get)();
   // Null before 3.11.
   void (*PyThreadState_EnterTracing)(void* thread);

@@ -14,16 +14,6 @@ Observer MakeObserver(const Interpreter& python, PyObject* before, PyObject* aft
   return {held(before), held(after)};
 }
 
-PyObject* TupleOf(const Interpreter& python, PyObject* const* items, std::size_t count) {
-  PyObject* tuple = python.PyTuple_New(static_cast<std::ptrdiff_t>(count));
-  for (std::size_t i = 0; i < count && tuple != nullptr; ++i) {
-    python.Py_IncRef(items[i]);
-    python.PyTuple_SetItem(tuple, static_cast<std::ptrdiff_t>(i), items[i]);
-  }
-  if (tuple == nullptr) python.PyErr_Clear();
-  return tuple;
-}
-
 bool Observed::Begin() {
   wanted_ = observer_.after != nullptr;
   if (observer_.before == nullptr) return true;

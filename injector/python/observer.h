@@ -8,7 +8,6 @@
 // passes, as if it had been raised inside the call.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 
 #include "injector/core/clock.h"
@@ -24,10 +23,6 @@ struct Observer {
 
 // Keeps both alive for good; None is null.
 Observer MakeObserver(const Interpreter& python, PyObject* before, PyObject* after);
-
-// A tuple of these, as if they had been given so. Null: out of memory, which is no error of the
-// program's.
-PyObject* TupleOf(const Interpreter& python, PyObject* const* items, std::size_t count);
 
 // One call.
 class Observed {

@@ -11,8 +11,7 @@
 #include "injector/python/method_definition.h"
 #include "injector/python/reports.h"
 #include "injector/python/touched.h"
-#include "injector/python/watched_builtins.h"
-#include "injector/python/watched_functions.h"
+#include "injector/python/watched_calls.h"
 
 namespace traceinject {
 namespace {
@@ -80,8 +79,7 @@ constinit MethodDefinition g_functions[] = {
     {"report_attention", Call<ReportAttention>, kFastCall, nullptr},
     {"report_allocator", Call<ReportAllocator>, kFastCall, nullptr},
     {"ask_for_room", Call<AskForRoom>, kFastCall, nullptr},
-    {"watch_function", CallWithPython<WatchFunction>, kFastCall, nullptr},
-    {"watch_builtin", CallWithPython<WatchBuiltin>, kFastCall, nullptr},
+    {"watch_calls", CallWithPython<WatchCalls>, kFastCall, nullptr},
     {"watch_attention", CallWithPython<WatchAttention>, kFastCall, nullptr},
     {"tell_touched", TellTouched, kFastCall, nullptr},
     {"mark_collection", CallWithPython<MarkCollection>, kFastCall, nullptr},

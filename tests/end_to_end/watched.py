@@ -8,9 +8,6 @@ import sys
 import time
 import types
 
-_get_function = ctypes.pythonapi.PyCFunction_GetFunction
-_get_function.restype = ctypes.c_void_p
-_get_function.argtypes = [ctypes.py_object]
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 
@@ -22,15 +19,13 @@ def our_code():
 
 
 def plain(function):
-    """Of a method in a class: its function."""
-    return getattr(function, "__func__", function)
+    """Of a method in a class: its function. By its type: other objects may do anything when they are asked for an attribute."""
+    return function.__func__ if type(function).__name__ in ("instancemethod", "staticmethod", "classmethod") else function
 
 
 def addresses(function):
-    """That may be those of the C function by which it is called."""
-    if isinstance(function, types.BuiltinFunctionType):
-        return [_get_function(function)]
-    words = types.FunctionType.__basicsize__ // ctypes.sizeof(ctypes.c_void_p)
+    """All words of the object, one of which is the address of the C function by which it is called."""
+    words = type(function).__basicsize__ // ctypes.sizeof(ctypes.c_void_p)
     return list((ctypes.c_size_t * words).from_address(id(function)))
 
 
@@ -79,6 +74,7 @@ def look(function):
     names = ("__name__", "__qualname__", "__module__", "__doc__", "__text_signature__", "__defaults__", "__kwdefaults__")
     looks = [repr(getattr(function, name, None)) for name in names]
     looks += [id(getattr(function, name, None)) for name in ("__code__", "__globals__", "__self__", "__closure__", "__wrapped__")]
+    looks.append(hash(function))
     return (type(function).__name__, *looks, sorted(map(str, getattr(function, "__dict__", {}))))
 
 

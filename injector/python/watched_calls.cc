@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/python/watched_calls.h"
+
+#include <atomic>
+
+#include "injector/core/state.h"
+#include "injector/python/call_slot.h"
+#include "injector/python/observer.h"
+
+namespace traceinject {
+namespace {
+
+constinit const Interpreter* g_python = nullptr;
+
+struct Watched {
+  std::atomic<PyObject*> function{nullptr};
+  OriginalCall original{nullptr};
+  Observer observer;
+};
+constexpr std::size_t kMost = 256;
+constinit Watched g_watched[kMost];
+constinit std::atomic<std::size_t> g_count{0};  // only the main thread adds
+
+Watched* Find(PyObject* function) {
+  const std::size_t count = g_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (g_watched[i].function.load(std::memory_order_relaxed) == function) return &g_watched[i];
+  }
+  return nullptr;
+}
+
+// In place of CPython's own function.
+PyObject* CallWatched(PyObject* function, PyObject* const* arguments, std::size_t count,
+                      PyObject* names) {
+  const Watched& watched = *Find(function);
+  const auto call = [&] {
+    return CallAsBefore(*g_python, watched.original, function, arguments, count, names);
+  };
+  if (!Recording() || !g_python->IsHere()) return call();
+  const Owned args(*g_python, TupleOf(*g_python, arguments, CountOfVectorCall(count)));
+  if (args) return Observed(*g_python, watched.observer, args.get()).Make(call);
+  g_python->PyErr_Clear();  // out of memory, which is no error of the program's
+  return call();
+}
+
+// Null: there are too many. An address is met again where another function was freed.
+Watched* PlaceFor(PyObject* function) {
+  if (Watched* known = Find(function)) return known;
+  const std::size_t count = g_count.load(std::memory_order_relaxed);
+  return count < kMost ? &g_watched[count] : nullptr;
+}
+
+bool Watch(PyObject* function, PyObject* before, PyObject* after) {
+  if (IsSwapped(*g_python, function, CallWatched)) return true;
+  Watched* const place = PlaceFor(function);
+  if (place == nullptr) return false;
+  // All of it before the first call through us.
+  place->observer = MakeObserver(*g_python, before, after);
+  if (place->function.exchange(function, std::memory_order_relaxed) == nullptr)
+    g_count.fetch_add(1, std::memory_order_release);
+  return SwapCall(*g_python, function, CallWatched, &place->original);
+}
+
+}  // namespace
+
+PyObject* WatchCalls(const Interpreter& python, PyObject* const* arguments, std::ptrdiff_t count) {
+  g_python = &python;
+  if (count != 3) {
+    python.PyErr_BadArgument();
+    return nullptr;
+  }
+  return python.PyLong_FromLong(Watch(arguments[0], arguments[1], arguments[2]));
+}
+
+}  // namespace traceinject
