@@ -9,7 +9,7 @@
 # Nothing of the program is replaced, and no object of it gets an attribute: C functions of ours stand behind the objects that the
 # program has (call_slot.h), make the calls as before, and then call what stands here (watched_calls.h). TOUCHED is the list of all.
 #
-# Rules: never import torch, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
+# Rules: never import torch nor any module that is not there whenever torch is, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
 # ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes. The
 # program's tracers do not see us (unseen.h), and torch.compile is told to leave our code alone (hide_from_compiler), also by its path:
 # start.cc claims a file in torch's folder of utilities, which is never compiled.
@@ -18,20 +18,19 @@
 # question), and no mode that sees calls of torch's functions sees ours.
 #
 # Limits: a step or an attention call inside a compiled region is not marked. While the main thread stays in C (a program that trains
-# on another thread and joins it), the interpreter makes no pending call. What CPython 3.11 does not tell is in call_slot.h:
-# there an explicit iterator.__next__() is no wait, and functions of torch.distributed.checkpoint that no decorator calls are not seen.
+# on another thread and joins it), the interpreter makes no pending call. What CPython 3.11 does not tell is in call_slot.h: there an
+# explicit iterator.__next__() is no wait, and functions of torch.distributed.checkpoint that no decorator calls are not seen. CPython
+# 3.8 does not tell f(*args) of builtins.
 import functools
 import gc
 import itertools
 import os
-import shutil
 import sys
-import tempfile
 import time
 import types
-import weakref
 from collections import UserDict
 from _thread import get_ident
+from _weakref import ref as weak_reference
 
 CHECKPOINT = 1  # host_span.kind
 MOST_LOADERS = 4096
@@ -124,7 +123,7 @@ class NumbersOf:
     def put(self, thing, value):
         # Called when it dies, amid the program's code: no function of Python, which the program's tracers would see.
         forget = functools.partial(dict.pop, self.known, id(thing))
-        self.known[id(thing)] = (weakref.ref(thing, forget), value)
+        self.known[id(thing)] = (weak_reference(thing, forget), value)
 
     def find(self, thing):
         """None: nothing was put."""
@@ -546,8 +545,10 @@ def make_install(reports, modules=sys.modules):
                 copies = loaded_libraries("libcupti.so")
                 if len(copies) != 1:
                     return lambda: None
-                folder = tempfile.mkdtemp(prefix="traceinject-")
-                os.symlink(copies[0], os.path.join(folder, "libcupti.so"))
+                folder = f"/tmp/traceinject-{os.getpid()}-{time.monotonic_ns()}"
+                os.mkdir(folder, 0o700)
+                link = os.path.join(folder, "libcupti.so")
+                os.symlink(copies[0], link)
             except OSError:
                 return lambda: None
             before = os.environ.get(PROTONS_CUPTI)
@@ -558,7 +559,11 @@ def make_install(reports, modules=sys.modules):
                     del os.environ[PROTONS_CUPTI]
                 else:
                     os.environ[PROTONS_CUPTI] = before
-                shutil.rmtree(folder, ignore_errors=True)
+                for remove, path in ((os.unlink, link), (os.rmdir, folder)):
+                    try:
+                        remove(path)
+                    except OSError:
+                        pass
 
             return undo
 
