@@ -29,7 +29,8 @@ import time
 import checks
 import outcomes
 
-HERE = pathlib.Path(__file__).resolve().parent
+# What is in the tests' processes: not this folder, whose modules have names that programs use.
+INSIDE = pathlib.Path(__file__).resolve().parent / "inside"
 # Tests at most, and GPUs that they need.
 FILES = {"test_transformers.py": (1600, 0), "test_optim.py": (1200, 0), "test_dataloader.py": (400, 0), "test_autograd.py": (1000, 0),
          "test_jit.py": (1200, 0), "distributed/test_c10d_nccl.py": (60, 2)}
@@ -120,11 +121,12 @@ class Suite:
     def environment(self, arm, folder, name):
         kept = {variable: value for variable, value in os.environ.items()
                 if not variable.startswith("TRACEINJECT_") and variable not in ("CI", "LD_PRELOAD", "PYTHONPATH")}
-        paths = [str(HERE)]
+        paths = [str(INSIDE)]
         if not importlib.util.find_spec("expecttest"):
-            paths.append(str(HERE / "stand_ins"))
+            paths.append(str(INSIDE / "stand_ins"))
         paths += filter(None, [self.options.pythonpath, os.environ.get("PYTHONPATH")])
         kept.update({"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1",
+                     "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
                      "HARMLESS_TASK": str(folder / "task.json"), "TMPDIR": str(folder / "tmp"),
                      "TORCHINDUCTOR_CACHE_DIR": str(folder / "inductor"), "TRITON_CACHE_DIR": str(folder / "triton")})
         if self.options.cuda:
@@ -162,7 +164,7 @@ class Shard:
             (folder / below).mkdir()
         (folder / "task.json").write_text(json.dumps({**what, "log": str(log), "cuda": str(suite.options.cuda or "")}))
         (folder / "pytest.ini").write_text("[pytest]\n")
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "harmless_plugin", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist",
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "harmless_plugin", "-p", "no:cacheprovider",
                    "--noconftest", "-c", str(folder / "pytest.ini"), "--rootdir", str(suite.test_folder), "-p", "no:warnings",
                    str(suite.test_folder / self.selection.file)]
         if self.selection.expression:

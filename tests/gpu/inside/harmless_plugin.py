@@ -11,7 +11,6 @@ JSON file with
   cuda    a folder with stand-ins of libcuda and libcudart that are to be used, so that a recording starts without a GPU; may be missing
 """
 
-import ctypes
 import json
 import os
 import pathlib
@@ -19,6 +18,8 @@ import time
 import zlib
 
 import pytest
+
+import stand_in_cuda
 
 TASK = json.loads(pathlib.Path(os.environ["HARMLESS_TASK"]).read_text())
 PROCESS = os.getpid()
@@ -37,21 +38,12 @@ def is_preloaded():
     return "libtraceinject" in pathlib.Path("/proc/self/maps").read_text()
 
 
-def use_stand_ins(folder):
-    """Initialises CUDA and does some work, as in tests/end_to_end/train_pytorch.py: then there is a recording."""
-    (runtime,) = pathlib.Path(folder).glob("libcudart.so.*[0-9]")
-    ctypes.CDLL(str(pathlib.Path(folder) / "libcuda.so.1")).cuInit(0)
-    library, memory = ctypes.CDLL(str(runtime)), ctypes.c_void_p()
-    library.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
-    library.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
-
-
 def pytest_configure(config):
     """Starts what is recorded before the first test, the same with and without the library."""
     import torch
     import torch.utils.data
     if TASK.get("cuda"):
-        use_stand_ins(TASK["cuda"])
+        stand_in_cuda.use(TASK["cuda"])
     else:
         torch.cuda.is_available()  # no more: a process that used the GPU must not fork
     end = time.monotonic() + SETTLE_S
