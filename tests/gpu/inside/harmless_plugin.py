@@ -92,11 +92,13 @@ def outcome_of(report):
 
 RANKS = ("passed", "skipped", "xfailed", "xpassed", "failed", "error")
 worst = {}  # test id: (outcome, message)
+began = {}  # test id: processor time; for the choice of tests, never compared
 
 
 def pytest_runtest_logstart(nodeid, location):
     worst[nodeid] = ("passed", "")
     write("start", id=nodeid)
+    began[nodeid] = time.process_time()
 
 
 def pytest_runtest_logreport(report):
@@ -107,7 +109,7 @@ def pytest_runtest_logreport(report):
 
 def pytest_runtest_logfinish(nodeid, location):
     outcome, message = worst.pop(nodeid)
-    write("end", id=nodeid, outcome=outcome, message=message)
+    write("end", id=nodeid, outcome=outcome, message=message, cpu_s=round(time.process_time() - began.pop(nodeid), 3))
 
 
 def pytest_sessionfinish(session, exitstatus):
