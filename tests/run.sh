@@ -131,6 +131,19 @@ cpp_is_formatted() {
   return 1
 }
 
+pytorchs_own_tests() {
+  local name="PyTorch's own tests, with and without the library"
+  if [[ ! -f build/release/lib/libtraceinject.so ]]; then
+    skip "$name" "libtraceinject.so was not built"
+  elif ! "$python" -c 'import pytest, torch' 2>/dev/null; then
+    skip "$name" "$python has no PyTorch or no pytest"
+  elif ! tests/pytorch_tests.sh fetch; then
+    skip "$name" "the distribution's source package cannot be had"
+  else
+    check "$name" tests/pytorch_tests.sh run
+  fi
+}
+
 if [[ $install == yes ]]; then
   if ! (install_packages "${build_packages[@]}" "${test_packages[@]}"); then
     say "installing packages failed; trying with what is here"
@@ -145,9 +158,11 @@ check "Python scripts parse" python_compiles
 # The distribution's Python, whose PyTorch was installed; another may come first in the path.
 python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
 check "checkers of the hardware scripts" "$python" tests/gpu/checkers_test.py
+check "comparing of outcomes" "$python" tests/gpu/harmless_test.py
 check "scoring of verdicts" python3 tests/gpu/verdict_test.py
 check "scoring of findings across ranks" python3 tests/gpu/ranks_test.py
 check "scoring of verdicts across ranks" python3 tests/gpu/rank_verdicts_test.py
+pytorchs_own_tests
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted
 else

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A guest changes nothing: PyTorch's own tests, of the distribution's PyTorch, with and without the library on the processor, where a
+# stand-in of CUDA starts the recording (see tests/gpu/harmless.sh). Their source is the distribution's source package; of it only the
+# tests are unpacked, into the build folder.
+#
+# usage: pytorch_tests.sh fetch          gets them, unless they are there; exit code 1 with a sentence if they cannot be had
+#        pytorch_tests.sh run [option]   runs them; options are those of tests/gpu/harmless.py
+set -euo pipefail
+
+# shellcheck source=samples/setup.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../samples/setup.sh"
+python=${TRACEINJECT_TORCH_PYTHON:-/usr/bin/python3}
+build=$root/build/release
+checkout=$root/build/pytorch_tests
+# FILE:MOST=EXPRESSION: a minute or two in all. Tests that alone take seconds are left out.
+selections=(
+  test_optim.py:30
+  test_torch.py:500
+  "test_autograd.py:400=not free_deep_graph and not lobpcg and not logging_tensor"
+  "test_nn.py:500=not masked_softmax and not precision"
+  "test_jit.py:250=not method_overloading and not Transformer"
+  "test_dataloader.py:40=not persistent and not spawn and not multi_epochs and not timeout"
+)
+
+# A configuration of apt's with the sources of where the binary packages come from, and lists of its own.
+make_apt_configuration() {
+  local work=$1
+  mkdir -p "$work"/lists/partial "$work"/cache/archives/partial
+  apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+    sort -u >"$work/sources.list"
+  [[ -s $work/sources.list ]] || return 1
+  cat >"$work/apt.conf" <<CONFIGURATION
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::State::Lists "$work/lists";
+Dir::Cache "$work/cache";
+APT::Sandbox::User "root";
+Acquire::Retries "3";
+CONFIGURATION
+}
+
+# The source package's archive into the folder WORK.
+download() {
+  local work=$1 source
+  source=$(dpkg-query -W -f '${source:Package}=${source:Version}' python3-torch 2>/dev/null) || die "python3-torch is not installed"
+  make_apt_configuration "$work" || die "apt knows no source of packages"
+  (cd "$work" && export APT_CONFIG=$work/apt.conf && apt-get update -q >&2 && apt-get source -q --download-only --tar-only "$source" >&2) ||
+    die "the source package $source cannot be had"
+}
+
+fetch() {
+  [[ -d $checkout/test ]] && return
+  command -v apt-get >/dev/null || die "no apt-get here, whose source package of PyTorch has its tests"
+  local work=$checkout.part
+  rm -rf "$work"
+  mkdir -p "$work/unpacked"
+  download "$work"
+  tar -xf "$work"/*.orig.tar.* -C "$work/unpacked" --strip-components 1 --wildcards '*/test/*'
+  mkdir -p "$checkout"
+  mv "$work/unpacked/test" "$checkout/test"
+  rm -rf "$work"
+}
+
+run() {
+  local selection options=()
+  for selection in "${selections[@]}"; do options+=(--select "$selection"); done
+  exec "$python" "$root/tests/gpu/harmless.py" check --library "$build/lib/libtraceinject.so" --cuda "$build/fake_gpu/cuda13" \
+    --checkout "$checkout" --out "$root/build/pytorch_tests.out" --shards 1 --least 1000 --seconds 400 --repeat-seconds 60 \
+    --recorded "python installed=1" --recorded step_mark=1000 --recorded data_wait=10 "${options[@]}" "$@"
+}
+
+case ${1:-} in
+  fetch) fetch ;;
+  run) shift && run "$@" ;;
+  *) awk 'NR > 2 && !/^#/ { exit } NR > 2 { sub(/^# ?/, ""); print }' "$0" && exit 2 ;;
+esac
