@@ -4,7 +4,7 @@
 
 usage: python_side_cost.py BUILD    BUILD: the CMake build folder
 
-The patched function and the one that it wraps take turns in one recorded process; printed is the difference of their best rounds,
+The watched function and a copy of it take turns in one recorded process; printed is the difference of their best rounds,
 which other processes disturb least. Rounds are short enough for a thread's queue, so that every mark is really stored.
 """
 
@@ -25,8 +25,8 @@ runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
 runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
 runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
 iterator = torch.utils.data.dataloader._BaseDataLoaderIter
-while not hasattr(torch.save, "__wrapped__"):
-    time.sleep(0.01)
+import watched
+assert watched.wait_until_watched(iterator.__next__, torch.optim.SGD.__dict__["step"])
 
 class Endless(iterator):
     def __init__(self):
@@ -37,16 +37,13 @@ class Endless(iterator):
 def seconds(call, argument):
     start = time.perf_counter()
     for _ in range(CALLS):
-        call(argument)
+        call(*argument)
     return time.perf_counter() - start
 
-def empty(optimizer, args, kwargs):
-    pass
-
 endless, optimizer = Endless(), torch.optim.SGD()
-(hook,) = torch.optim.optimizer._global_optimizer_post_hooks.values()
-calls = {"wait for data": ((iterator.__next__, endless), (iterator.__next__.__wrapped__, endless)),
-         "step mark": ((lambda of: hook(of, (), {}), optimizer), (lambda of: empty(of, (), {}), optimizer))}
+following, stepping = iterator.__next__, torch.optim.SGD.step.__wrapped__
+calls = {"wait for data": ((following, (endless,)), (watched.unwatched_copy(following), (endless,))),
+         "step mark": ((stepping, (optimizer,)), (watched.unwatched_copy(stepping), (optimizer,)))}
 best = {name: [1e9, 1e9] for name in calls}
 for _ in range(ROUNDS):
     for name, pair in calls.items():
@@ -63,7 +60,8 @@ def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "LD_PRELOAD": str(build / "lib" / "libtraceinject.so"), "LD_LIBRARY_PATH": str(build / "fake_gpu" / "cuda13"),
-                       "PYTHONPATH": str(ROOT / "tests" / "end_to_end" / "stand_in"), "PYTHONDONTWRITEBYTECODE": "1",
+                       "PYTHONPATH": f"{ROOT}/tests/end_to_end/stand_in:{ROOT}/tests/end_to_end", "PYTHONDONTWRITEBYTECODE": "1",
+                       "STAND_IN_BUILTINS": str(build / "stand_in" / "builtins.so"),
                        "TRACEINJECT_FLUSH_MS": "50", "TRACEINJECT_OUTPUT": f"{folder}/run.db"}
         ended = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True, timeout=120)
     for name, (marked, plain) in json.loads(ended.stdout).items():

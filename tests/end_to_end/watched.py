@@ -4,6 +4,7 @@ libtraceinject.so. Standard library only; also for the programs of tests/gpu.
 """
 
 import ctypes
+import gc
 import sys
 import time
 import types
@@ -43,6 +44,50 @@ def wait_until_watched(*functions, limit_s=20):
             return False
         time.sleep(0.001)
     return True
+
+
+def innermost(function):
+    """What its decorators call in the end."""
+    while isinstance(getattr(function, "__wrapped__", None), FUNCTIONS):
+        function = function.__wrapped__
+    return function
+
+
+def unwatched_copy(function):
+    """A function of Python that does the same and is not watched."""
+    copy = types.FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    copy.__kwdefaults__ = function.__kwdefaults__
+    return copy
+
+
+class Watches:
+    """The watches of functions and of the garbage collector, to be taken out and put back while the program runs."""
+
+    def __init__(self, *functions):
+        code = our_code()
+        self.slots = []  # (words of the object, which of them, our function, CPython's own)
+        for function in map(plain, functions):
+            own = (ctypes.c_size_t * (types.FunctionType.__basicsize__ // 8)).from_address(id(unwatched))
+            words = (ctypes.c_size_t * (type(function).__basicsize__ // 8)).from_address(id(function))
+            for index, address in enumerate(words):
+                if any(begin <= address < end for begin, end in code):
+                    self.slots.append((words, index, address, own[index] if isinstance(function, types.FunctionType) else 0))
+        self.callbacks = [callback for callback in gc.callbacks if getattr(callback, "__name__", "") == "mark_collection"]
+
+    def take_out(self):
+        for words, index, _, own in self.slots:
+            words[index] = own
+        for callback in self.callbacks:
+            gc.callbacks.remove(callback)
+
+    def put_back(self):
+        for words, index, ours, _ in self.slots:
+            words[index] = ours
+        gc.callbacks.extend(self.callbacks)
+
+
+def unwatched():
+    """A function that nobody watches."""
 
 
 def functions_of(modules=None):

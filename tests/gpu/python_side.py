@@ -25,6 +25,9 @@ import sys
 import threading
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+import watched  # noqa: E402
+
 CONFIGURATIONS = [(0, None), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn")]
 BATCHES, BATCH, ITEM_S = 40, 8, 0.0005
 TOLERANCE = 0.02
@@ -50,13 +53,10 @@ class Items:
 
 
 def wait_until_hooked(torch):
-    """Uses the GPU, which starts the recording. True once the patches are in place; without the library they never come."""
+    """Uses the GPU, which starts the recording. True once calls are observed; without the library they never are."""
     torch.zeros(1, device="cuda")
     expected = "libtraceinject" in os.environ.get("LD_PRELOAD", "") and os.environ.get("TRACEINJECT_PYTHON") != "0"
-    end = time.monotonic() + (20 if expected else 0.5)
-    while not hasattr(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, "__wrapped__") and time.monotonic() < end:
-        time.sleep(0.01)
-    return hasattr(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, "__wrapped__")
+    return watched.wait_until_watched(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, limit_s=20 if expected else 0.5)
 
 
 def loaders():
@@ -150,9 +150,8 @@ def variety():
     from torch.utils.checkpoint import checkpoint
     functional = torch.nn.functional
     hooked = wait_until_hooked(torch)
-    end = time.monotonic() + (20 if hooked else 0)
-    while not hasattr(distributed_checkpoint.save, "__wrapped__") and time.monotonic() < end:
-        time.sleep(0.05)
+    if hooked:
+        watched.wait_until_watched(watched.innermost(distributed_checkpoint.save))
 
     def heads(batch, grad=True, size=64):
         return torch.randn(batch, 8, 128, size, device="cuda", dtype=torch.bfloat16).requires_grad_(grad)
@@ -181,6 +180,21 @@ def variety():
     graph = torch.fx.symbolic_trace(attend).graph
     with torch.device("meta"):
         attend(torch.empty(14, 8, 128, 64))
+    from torch.nn.attention.bias import causal_lower_right
+    lower_right = functional.scaled_dot_product_attention(heads(15, grad=False), heads(15, grad=False), heads(15, grad=False),
+                                                          causal_lower_right(128, 128)).shape
+
+    class Told(torch.Tensor):
+        """A subclass that compares the function it is told with the one that the program knows."""
+        same = []
+
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            if function.__name__ == "scaled_dot_product_attention":
+                cls.same.append(function is functional.scaled_dot_product_attention)
+            return super().__torch_function__(function, types, args, kwargs or {})
+
+    attend(heads(16, grad=False).as_subclass(Told))
     memory = torch.cuda.memory_allocated()
     for _ in range(20):
         attend(heads(1))
@@ -193,8 +207,8 @@ def variety():
         saves.append(time.time_ns() - start)
     torch.optim.SGD([heads(1)], lr=0.1).step()
     torch.cuda.synchronize()
-    return {"hooked": hooked, "attention": expected, "saves": saves, "held": held, "graph": str(graph),
-            "allocated": torch.cuda.max_memory_allocated()}
+    return {"hooked": hooked, "attention": expected, "saves": saves, "held": held, "graph": str(graph), "same": Told.same,
+            "lower_right": list(lower_right), "allocated": torch.cuda.max_memory_allocated()}
 
 
 def brief():
@@ -234,7 +248,7 @@ def cost():
 
     class Endless(iterator):
         def __init__(self):
-            self._num_yielded, self._traceinject_loader, self._dataset_kind, self._IterableDataset_len_called = 0, 1, 0, None
+            self._num_yielded, self._dataset_kind, self._IterableDataset_len_called = 0, 0, None
             self._sampler_iter, self._profile_name = object(), "endless"
 
         def _next_data(self):
@@ -243,33 +257,9 @@ def cost():
     if not hooked:
         return {"hooked": hooked}
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
-    hooks = sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks.values()  # torch.optim hides the module
-    (hook,) = [hook for hook in hooks if getattr(hook, "__traceinject__", False)]
-    return {"hooked": hooked, "wait_ns": nanoseconds_more(iterator.__next__, iterator.__next__.__wrapped__, Endless()),
-            "step_mark_ns": nanoseconds_more(lambda of: hook(of, (), {}), lambda of: None, optimizer)}
-
-
-class Patches:
-    """What the library has put in place, to be taken out and put back while the program runs."""
-
-    def __init__(self, torch):
-        self.iterator = torch.utils.data.dataloader._BaseDataLoaderIter
-        self.marked_next = self.iterator.__next__
-        self.hooks = sys.modules["torch.optim.optimizer"]._global_optimizer_post_hooks
-        self.step_hooks = {key: hook for key, hook in self.hooks.items() if getattr(hook, "__traceinject__", False)}
-        self.callbacks = [callback for callback in gc.callbacks if getattr(callback, "__traceinject__", False)]
-
-    def take_out(self):
-        self.iterator.__next__ = self.marked_next.__wrapped__
-        for key in self.step_hooks:
-            del self.hooks[key]
-        for callback in self.callbacks:
-            gc.callbacks.remove(callback)
-
-    def put_back(self):
-        self.iterator.__next__ = self.marked_next
-        self.hooks.update(self.step_hooks)
-        gc.callbacks.extend(self.callbacks)
+    following, stepping = vars(iterator)["__next__"], torch.optim.SGD.step.__wrapped__
+    return {"hooked": hooked, "wait_ns": nanoseconds_more(following, watched.unwatched_copy(following), Endless()),
+            "step_mark_ns": nanoseconds_more(stepping, watched.unwatched_copy(stepping), optimizer)}
 
 
 def step():
@@ -282,7 +272,8 @@ def step():
     trainer = transformer.Trainer(transformer.parse_options())
     for _ in range(10):
         trainer.step()
-    patches, steps = Patches(torch), {"with": [], "without": []}
+    steps = {"with": [], "without": []}
+    watches = watched.Watches(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, type(trainer.optimizer).step.__wrapped__)
     end = time.monotonic() + STEP_BUDGET_S
     for index in range(2 * STEP_PAIRS if hooked else 0):
         if time.monotonic() > end and index % 4 == 0:
@@ -290,18 +281,13 @@ def step():
         # with, without, without, with: a drift in time hits both alike
         kind = "with" if index % 4 in (0, 3) else "without"
         if kind == "without":
-            patches.take_out()
+            watches.take_out()
         start = time.perf_counter()
         trainer.step()  # the GPU is faster than the host: its time is the step's
         steps[kind].append((time.perf_counter() - start) * 1e3)
         if kind == "without":
-            patches.put_back()
+            watches.put_back()
     return {"hooked": hooked, "steps_ms": steps}
-
-
-def without_files(counts):
-    """Reasons of graph breaks name the file of the function; ours stands in for the original's."""
-    return {re.sub(r"filename: `[^`]*`", "filename", reason): count for reason, count in counts.items()}
 
 
 PROGRAMS = {"loaders": loaders, "compile": compile_counters, "variety": variety, "brief": brief, "cost": cost, "step": step}
@@ -363,7 +349,7 @@ class Check:
         own = self.run("loaders", "loaders")
         if own is None:
             return
-        self.add("patches", own["hooked"], "in place" if own["hooked"] else "never came")
+        self.add("hooks", own["hooked"], "in place" if own["hooked"] else "never came")
         db = self.database("loaders")
         for configuration in own["configurations"]:
             self.check_configuration(db, configuration)
@@ -383,14 +369,12 @@ class Check:
         loaded = self.run("compile", "compile_recorded")
         if plain is None or loaded is None:
             return
-        self.add("torch.compile: patches", loaded["hooked"], "in place" if loaded["hooked"] else "never came")
+        self.add("torch.compile: hooks", loaded["hooked"], "in place" if loaded["hooked"] else "never came")
         self.add("torch.compile: results", plain["losses"] == loaded["losses"], f"{len(plain['losses'])} values equal")
         names = sorted(set(plain["counters"]) | set(loaded["counters"]))
         for name in names:
-            with_us, without = (without_files(result["counters"].get(name, {})) for result in (loaded, plain))
-            if name == "frames":  # torch.optim is compiled, so a hook of its steps is a frame more; no graph, no break
-                print(f"      torch.compile: frames without {without}, with {with_us}")
-            if name in ("stats", "graph_break", "unimplemented", "recompiles"):
+            with_us, without = (result["counters"].get(name, {}) for result in (loaded, plain))
+            if name in ("frames", "stats", "graph_break", "unimplemented", "recompiles"):
                 total = sum(value for value in without.values() if isinstance(value, int))
                 self.add(f"torch.compile: counters of {name}", with_us == without,
                          f"{len(without)} equal, {total} in all" if with_us == without else f"without {without}, with {with_us}")
@@ -414,6 +398,8 @@ class Check:
         self.add("attention that is traced or has no memory", others == 0, f"{others} calls")
         self.add("attention keeps nothing alive", own["held"] == plain["held"], f"{own['held']} and {plain['held']} bytes")
         self.add("attention in torch.fx", own["graph"] == plain["graph"], "the same graph")
+        self.add("attention told to a subclass", own["same"] == plain["same"] == [True], "the function that the program knows")
+        self.add("attention with a causal bias", own["lower_right"] == plain["lower_right"], "torch.nn.attention.bias")
         allocator = db.execute("SELECT max(peak_allocated_bytes) FROM allocator_sample").fetchone()[0]
         self.add("allocator", allocator == own["allocated"], f"peak of {allocator} bytes recorded, {own['allocated']} told by torch")
         saves = [dur for (dur,) in db.execute("SELECT dur_ns FROM host_spans WHERE kind = 'checkpoint' ORDER BY dur_ns DESC LIMIT 1")]

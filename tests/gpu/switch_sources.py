@@ -19,6 +19,9 @@ import sys
 
 import turns
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "end_to_end"))
+import watched  # noqa: E402
+
 SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM = 1, 2, 4, 8, 16, 32  # enum Source
 PREVIOUS = SYNC | PROGRAM  # what was captured before the others came
 SETTINGS = {
@@ -52,7 +55,7 @@ def offset_of(library, name):
 
 
 class Switch:
-    """Changes the set in memory, and PyTorch's attention between the hooked and the original function."""
+    """Changes the set in memory, and PyTorch's attention with and without its watch."""
 
     def __init__(self):
         mapped = re.search(r"^([0-9a-f]+)-\S+ \S+ 00000000 \S+ \S+\s+(\S*/libtraceinject\.so)$", pathlib.Path("/proc/self/maps").read_text(),
@@ -64,16 +67,17 @@ class Switch:
         if self.set.value != SETTINGS["all"]:
             sys.exit(f"switch_sources.py: the sources in use are {self.set.value}, expected all: {SETTINGS['all']}")
         import torch
-        self.functions = torch.nn.functional
-        self.hooked = self.functions.scaled_dot_product_attention
-        self.original = getattr(self.hooked, "__wrapped__", self.hooked)
+        self.watches = watched.Watches(torch.nn.functional.scaled_dot_product_attention)
+        self.attention = True
 
     def to(self, setting):
         self.use(SETTINGS[setting], setting in WITH_ATTENTION)
 
     def use(self, sources, attention):
         self.set.value = sources
-        self.functions.scaled_dot_product_attention = self.hooked if attention else self.original
+        if attention != self.attention:
+            (self.watches.put_back if attention else self.watches.take_out)()
+        self.attention = attention
 
 
 def main():
