@@ -67,7 +67,8 @@ run() {
   for selection in "${selections[@]}"; do options+=(--select "$selection"); done
   exec "$python" "$root/tests/gpu/harmless.py" check --library "$build/lib/libtraceinject.so" --cuda "$build/fake_gpu/cuda13" \
     --checkout "$checkout" --out "$root/build/pytorch_tests.out" --shards 1 --least 1000 --seconds 400 --repeat-seconds 60 \
-    --recorded "python installed=1" --recorded step_mark=1000 --recorded data_wait=10 "${options[@]}" "$@"
+    --recorded "recordings=${#selections[@]}" --recorded "python installed=${#selections[@]}" \
+    --recorded step_mark=1000 --recorded data_wait=10 "${options[@]}" "$@"
 }
 
 case ${1:-} in
