@@ -20,13 +20,14 @@ selections=(
   "test_autograd.py:400=not free_deep_graph and not lobpcg and not logging_tensor"
   "test_nn.py:500=not masked_softmax and not precision"
   "test_jit.py:250=not method_overloading and not Transformer"
-  "test_dataloader.py:40=not persistent and not spawn and not multi_epochs and not timeout"
+  "test_dataloader.py:40=not persistent and not spawn and not multi_epochs and not timeout and not shuffler"
 )
 
 # A configuration of apt's with the sources of where the binary packages come from, and lists of its own.
 make_apt_configuration() {
   local work=$1
   mkdir -p "$work"/lists/partial "$work"/cache/archives/partial
+  # shellcheck disable=SC2016  # apt's own variables
   apt-get indextargets --format 'deb-src $(REPO_URI) $(CODENAME) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
     sort -u >"$work/sources.list"
   [[ -s $work/sources.list ]] || return 1
@@ -67,7 +68,8 @@ run() {
   for selection in "${selections[@]}"; do options+=(--select "$selection"); done
   exec "$python" "$root/tests/gpu/harmless.py" check --library "$build/lib/libtraceinject.so" --cuda "$build/fake_gpu/cuda13" \
     --checkout "$checkout" --out "$root/build/pytorch_tests.out" --shards 1 --least 1000 --seconds 400 --repeat-seconds 60 \
-    --recorded "python installed=1" --recorded step_mark=1000 --recorded data_wait=10 "${options[@]}" "$@"
+    --recorded "recordings=${#selections[@]}" --recorded "python installed=${#selections[@]}" \
+    --recorded step_mark=1000 --recorded data_wait=10 "${options[@]}" "$@"
 }
 
 case ${1:-} in

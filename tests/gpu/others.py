@@ -198,7 +198,7 @@ def programs(options):
         "rnn": Program([sample["rnn"], "--device", device, *small], nothing, ""),
         "rnn as a graph": Program([sample["rnn"], "--graph", *small], nothing, gpu_only),
         "images": Program([sample["images"], "--device", device, "--files", "8", "--batch", "8", "--workers", "2", *small], nothing, ""),
-        "bottlenecks": Program([sample["bottlenecks"], "--cause", "checkpoint", "--steps", "4", "--settle", "2"], nothing, gpu_only),
+        "bottlenecks": Program([sample["bottlenecks"], "--cause", "checkpoint", "--steps", "12", "--settle", "2"], nothing, gpu_only),
     }
 
 
