@@ -181,7 +181,7 @@ class Others(unittest.TestCase):
             return others.Shown(folder, code)
 
     def judged(self, plain, recorded, rows=5, again=None, name="p"):
-        return judged(others.judge, name, plain, recorded, rows, lambda: again or plain)
+        return judged(others.judge, name, plain, recorded, rows, lambda: [again or plain])
 
     def test_the_same_passes_and_anything_else_fails(self):
         plain = self.shown()
