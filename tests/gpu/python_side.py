@@ -226,19 +226,43 @@ def brief():
     return {"hooked": hooked}
 
 
-def nanoseconds_more(call, base, argument):
-    """What a call takes longer than another: the median over rounds, of both in turn, that fit into the queue of a thread."""
-    def round_of(function):
-        start = time.perf_counter_ns()
-        for _ in range(2000):
-            function(argument)
-        return (time.perf_counter_ns() - start) / 2000
+def nanoseconds_of(function, argument):
+    """Of a call, over as many as fit into the queue of a thread."""
+    start = time.perf_counter_ns()
+    for _ in range(2000):
+        function(argument)
+    return (time.perf_counter_ns() - start) / 2000
 
+
+def median_difference(call, base):
+    """Of what both return, in turn; what was recorded meanwhile is fetched."""
     differences = []
     for _ in range(21):
-        differences.append(round_of(call) - round_of(base))
+        differences.append(call() - base())
         time.sleep(0.2)
     return statistics.median(differences)
+
+
+def nanoseconds_more(call, base, argument):
+    """What a call takes longer than another."""
+    return median_difference(lambda: nanoseconds_of(call, argument), lambda: nanoseconds_of(base, argument))
+
+
+def attention_nanoseconds(torch):
+    """What a watched call of attention takes longer, where the host is what it waits for."""
+    attention = torch.nn.functional.scaled_dot_product_attention
+    watches = watched.Watches(attention)
+    tensor = torch.zeros(1, 1, 8, 8, device="cuda", dtype=torch.bfloat16)
+
+    def unwatched():
+        watches.take_out()
+        try:
+            return nanoseconds_of(lambda x: attention(x, x, x), tensor)
+        finally:
+            watches.put_back()
+            torch.cuda.synchronize()
+
+    return median_difference(lambda: nanoseconds_of(lambda x: attention(x, x, x), tensor), unwatched)
 
 
 def cost():
@@ -259,7 +283,8 @@ def cost():
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
     following, stepping = vars(iterator)["__next__"], torch.optim.SGD.step.__wrapped__
     return {"hooked": hooked, "wait_ns": nanoseconds_more(following, watched.unwatched_copy(following), Endless()),
-            "step_mark_ns": nanoseconds_more(stepping, watched.unwatched_copy(stepping), optimizer)}
+            "step_mark_ns": nanoseconds_more(stepping, watched.unwatched_copy(stepping), optimizer),
+            "attention_ns": attention_nanoseconds(torch)}
 
 
 def step():
@@ -418,7 +443,7 @@ class Check:
         own = self.run("cost", "cost")
         if own is None or not own["hooked"]:
             return
-        print(f"NOTE  a wait costs {own['wait_ns']:.0f} ns, a step mark {own['step_mark_ns']:.0f} ns", flush=True)
+        print(f"NOTE  a wait costs {own['wait_ns']:.0f} ns, a step mark {own['step_mark_ns']:.0f} ns, a call of attention {own['attention_ns']:.0f} ns", flush=True)
 
     def note_step_cost(self):
         own = self.run("step", "step")
