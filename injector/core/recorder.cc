@@ -117,6 +117,7 @@ void Start(const std::string& why) {
 }  // namespace
 
 void StartRecording() {
+  if (g_state.load(std::memory_order_relaxed) == State::kOutside) return;
   try {
     Start({});
   } catch (...) {  // out of memory: the program goes on without us

@@ -19,6 +19,7 @@
 #include "injector/cupti/errors.h"
 #include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
+#include "injector/preload/environment.h"
 
 namespace traceinject {
 namespace {
@@ -412,11 +413,8 @@ void Writer::StopSampler() noexcept {
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
-  // What is set for NCCL's log the user did not set.
-  const bool own_log = !NcclLogPath(environment_).empty();
-  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block())) {
-    if (!own_log || !IsNcclLogVariable(fact.key)) batch_.facts.push_back(std::move(fact));
-  }
+  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block()))
+    batch_.facts.push_back(std::move(fact));
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value, {}});
   batch_.facts.insert(batch_.facts.end(), file_.facts().begin(), file_.facts().end());
@@ -471,6 +469,11 @@ void Writer::DescribeCuptiError() {
 std::vector<std::string> Writer::DisabledSources() const {
   std::vector<std::string> sources = cupti_client_.refused();
   sources.insert(sources.end(), disabled_.begin(), disabled_.end());
+  if (const std::string plugin = ForeignNcclPlugin(); !plugin.empty()) {
+    sources.push_back("how NCCL carries operations out: NCCL's own profiler plug-in " + plugin +
+                      " is installed and stays in force; to record instead of it, set "
+                      "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN");
+  }
   return sources;
 }
 
