@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "injector/core/options.h"
+#include "injector/core/own_thread.h"
 #include "injector/core/state.h"
 #include "injector/nccl/log_name.h"
 #include "injector/preload/exported.h"
@@ -87,9 +88,10 @@ bool LeavesNcclSlot(const void* caller) {
 void PublishLibrary() {
   if (!IsPartOfTheProgram()) {
     g_state.store(State::kOutside);
-  } else if (PublishEntryPoints() && IsSwitchedOn("TRACEINJECT_NCCL_LOG")) {
-    OfferNcclLog();
+    return;
   }
+  RememberProcessors();
+  if (PublishEntryPoints() && IsSwitchedOn("TRACEINJECT_NCCL_LOG")) OfferNcclLog();
 }
 
 const char* OfferedVariable(const char* name, const char* set, const void* caller) {

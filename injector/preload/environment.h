@@ -13,7 +13,7 @@
 namespace traceinject {
 
 // All that the constructor does: names our own file for CUDA, without overwriting what another tool
-// set, and decides what is offered to NVTX and NCCL.
+// set, decides what is offered to NVTX and NCCL, and notes where threads of ours will run.
 void PublishLibrary();
 
 // What the variable `name` is to be for the code at `caller`, where the environment has `set`,
