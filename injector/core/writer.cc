@@ -395,7 +395,7 @@ void Writer::TakeSamples() {
   append(batch_.device_samples, taken.devices);
   append(batch_.device_slow_samples, taken.slow_devices);
   for (ThreadSample& sample : taken.threads) {
-    sample.row.thread = dictionary_.Thread(sample.tid);
+    sample.row.thread = dictionary_.Thread(sample.tid, sample.start_ticks);
     batch_.host_samples.push_back(sample.row);
   }
   for (const WorkerRow& worker : taken.workers.workers) {
