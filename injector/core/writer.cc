@@ -31,6 +31,8 @@ constexpr std::size_t kMostWaitingRows = 200'000;
 constexpr std::size_t kRowsPerTransaction = 500'000;
 // How often NCCL's log is looked for: what a process that is killed in between leaves behind.
 constexpr std::int64_t kNcclLogLookNs = 50'000'000;
+// Between rounds of Watch().
+constexpr std::int64_t kLongestWatchNs = 1'000'000'000;
 
 std::size_t MostRowsPerTransaction(const Options& options) {
   if (!options.keep_last) return kRowsPerTransaction;
@@ -99,7 +101,6 @@ void Writer::Run() {
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= next_flush) {
-      window_.ReadTrigger(NowNs());
       Flush(false);
       // From the end of this one: a slow disk must not make flushes back to back.
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
@@ -262,14 +263,17 @@ void Writer::EndEvents(bool everything) {
 }
 
 void Writer::Watch() {
-  const std::int64_t interval_ns = std::min(options_.flush_ms * 1'000'000, options_.stall_ns / 2);
+  std::int64_t interval_ns = std::min(options_.flush_ms * 1'000'000, kLongestWatchNs);
+  if (options_.stall_ns != 0) interval_ns = std::min(interval_ns, options_.stall_ns / 2);
   const std::int64_t looks = options_.stall_ns / interval_ns + 1;
-  const timespec interval{interval_ns / 1'000'000'000, interval_ns % 1'000'000'000};
-  while (!end_requested_.load(std::memory_order_acquire) &&
-         g_state.load(std::memory_order_acquire) != State::kDone) {
-    nanosleep(&interval, nullptr);
-    turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
+  while (!end_requested_.load(std::memory_order_acquire)) {
+    if (g_state.load(std::memory_order_acquire) == State::kDone) return;
+    watch_wake_.Wait(interval_ns);
+    if (options_.stall_ns != 0) turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
+    if (window_.LookAtTrigger(ReadClockNs(CLOCK_MONOTONIC))) g_wake.Post();
   }
+  while (!telling_requested_.load(std::memory_order_acquire)) watch_wake_.Wait(kLongestWatchNs);
+  TellHang();
 }
 
 // In the middle of a flush: it ends here, and what follows is another one.
@@ -297,9 +301,13 @@ void Writer::GoOnWithoutCupti(bool first) {
   batch_.flush = dictionary_.BeginFlush();
 }
 
-bool Writer::HangsUntold() const {
-  return turn_.IsGivenUp() && !has_told_.load(std::memory_order_relaxed) &&
-         g_counters.Get(Health::kBuffersRequested) != 0;
+bool Writer::RequestTelling() {
+  if (!turn_.IsGivenUp() || has_told_.load(std::memory_order_relaxed) ||
+      g_counters.Get(Health::kBuffersRequested) == 0)
+    return false;
+  telling_requested_.store(true, std::memory_order_release);
+  watch_wake_.Post();
+  return true;
 }
 
 void Writer::TellHang() const noexcept {
