@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/commands/output.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -8,12 +9,22 @@
 #include <cstring>
 
 #include "analyzer/commands/analyze.h"
+#include "analyzer/common/private_file.h"
 
 namespace traceinject {
 
+namespace {
+
+std::FILE* OpenPrivate(const std::string& path) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
+  return fd < 0 ? nullptr : fdopen(fd, "wb");
+}
+
+}  // namespace
+
 Status WriteOutput(const std::string& path, std::string_view data) {
   const bool to_stdout = path == "-";
-  std::FILE* file = to_stdout ? stdout : std::fopen(path.c_str(), "wb");
+  std::FILE* file = to_stdout ? stdout : OpenPrivate(path);
   if (file == nullptr)
     return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
   bool written = std::fwrite(data.data(), 1, data.size(), file) == data.size();

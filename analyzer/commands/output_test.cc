@@ -2,6 +2,7 @@
 #include "analyzer/commands/output.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <iterator>
@@ -28,6 +29,18 @@ TEST(Output, WritesFilesAndStdout) {
   testing::internal::CaptureStdout();
   ASSERT_TRUE(WriteOutput("-", "data").ok());
   EXPECT_EQ(testing::internal::GetCapturedStdout(), "data");
+}
+
+TEST(Output, FilesAreForTheirOwnerOnly) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteOutput(folder / "a", "text").ok());
+  struct stat about {};
+  ASSERT_EQ(stat((folder / "a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0600U);
+  ASSERT_EQ(chmod((folder / "a").c_str(), 0644), 0);
+  ASSERT_TRUE(WriteOutput(folder / "a", "more").ok());
+  ASSERT_EQ(stat((folder / "a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0644U) << "it was shared";
 }
 
 TEST(Output, FailuresNameTheFile) {

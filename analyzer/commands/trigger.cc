@@ -21,6 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kProgram[] = "analyze trigger";
+// Ranks look that often (injector/core/window_follower.cc), each at a time of its own: so the last
+// one records for as long as was asked for, too.
+constexpr std::int64_t kLookNs = 2'000'000'000;
 
 std::int64_t Now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -61,7 +64,9 @@ int RunTrigger(const std::vector<std::string>& arguments) {
                  "record to it follow");
   AddTime(app, "--for", for_ns, "with start: stop after this time, such as 10s");
   app.footer(
-      "The recorder looks at the file RUN.trigger at each flush, once a second by default.\n\n"
+      "Every rank looks at the file RUN.trigger every 2 seconds, and every 10 seconds where "
+      "TRACEINJECT_WINDOW is not set and no order was given yet. It has to belong to the user of "
+      "the run, or to root.\n\n"
       "Examples:\n"
       "  TRACEINJECT_WINDOW=trigger LD_PRELOAD=$(analyze preload) python train.py &\n"
       "  analyze trigger start run.db --for 10s\n");
@@ -78,7 +83,7 @@ int RunTrigger(const std::vector<std::string>& arguments) {
     fmt::print("{}: {}\n", path, there ? line : "none: as TRACEINJECT_WINDOW says");
     return kReported;
   }
-  if (for_ns) order = fmt::format("start until {}", Now_ns() + *for_ns);
+  if (for_ns) order = fmt::format("start until {}", Now_ns() + kLookNs + *for_ns);
   const Status written = WriteTrigger(path, order);
   if (!written.ok()) {
     fmt::print(stderr, "{}: {}\n", kProgram, written.error());

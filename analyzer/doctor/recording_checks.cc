@@ -14,6 +14,7 @@
 #include "analyzer/common/text.h"
 #include "analyzer/metrics/documents.h"
 #include "injector/cupti/candidates.h"
+#include "injector/preload/slot.h"
 
 namespace traceinject {
 namespace {
@@ -166,7 +167,7 @@ Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string
   constexpr char kCheck[] = "entrance for the library";
   const auto taken = [&](std::string_view name) {
     const std::string value = Variable(facts, name);
-    return value.empty() || value == "none" || value == own_path ? std::string() : value;
+    return IsFreeSlot(value.c_str()) || value == own_path ? std::string() : value;
   };
   Checklist lines;
   if (const std::string other = taken("CUDA_INJECTION64_PATH"); !other.empty())

@@ -11,7 +11,8 @@ std::vector<SystemFact> Environment(const std::string& name, const std::string& 
 }
 
 TEST(RecordingChecks, AFreeEntrance) {
-  for (const char* value : {"", "none", "/lib/libtraceinject.so"}) {
+  for (const char* value : {"", "none", "/lib/libtraceinject.so", "/old/place/libtraceinject.so",
+                            "/gone/libother.so"}) {
     const Checklist lines =
         CheckEntrances(Environment("CUDA_INJECTION64_PATH", value), "/lib/libtraceinject.so");
     ASSERT_EQ(lines.size(), 1u) << value;
@@ -23,8 +24,8 @@ TEST(RecordingChecks, OtherToolsAtTheEntrances) {
   const struct {
     const char *name, *value;
     CheckStatus status;
-  } cases[] = {{"CUDA_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so", CheckStatus::kFail},
-               {"NVTX_INJECTION64_PATH", "/opt/other.so", CheckStatus::kWarn},
+  } cases[] = {{"CUDA_INJECTION64_PATH", "/proc/self/exe", CheckStatus::kFail},
+               {"NVTX_INJECTION64_PATH", "libother.so", CheckStatus::kWarn},
                {"NCCL_PROFILER_PLUGIN", "inspector", CheckStatus::kWarn},
                {"NCCL_PROFILER_PLUGIN", "STATIC_PLUGIN", CheckStatus::kOk},
                {"TRACEINJECT", "0", CheckStatus::kFail},

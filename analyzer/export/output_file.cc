@@ -14,6 +14,8 @@
 #include <cstring>
 #include <vector>
 
+#include "analyzer/common/private_file.h"
+
 namespace traceinject {
 namespace {
 
@@ -96,7 +98,7 @@ Result<OutputFile> OutputFile::Create(const std::string& path, Packing packing) 
   } else {
     const bool special = IsSpecial(path);
     const std::string target = special ? path : fmt::format("{}.{}.part", path, getpid());
-    state->fd = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    state->fd = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
     if (state->fd < 0)
       return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
     state->owns_fd = true;

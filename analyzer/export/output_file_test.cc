@@ -37,6 +37,12 @@ class OutputFileTest : public testing::Test {
   std::string path_ = folder_ / "out";
 };
 
+TEST_F(OutputFileTest, IsForItsOwnerOnly) {
+  OutputFile file = Create();
+  ASSERT_TRUE(file.Close().ok());
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
 TEST_F(OutputFileTest, AppearsAsAWhole) {
   std::ofstream(path_) << "before";
   OutputFile file = Create();

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/common/private_file.h"
+
 namespace traceinject {
 namespace {
 
@@ -70,9 +72,7 @@ void TemporaryFile::Forget() {
 }
 
 Status TemporaryFile::Keep(const std::string& path) {
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (fchmod(fd_.get(), 0666 & ~mask) != 0 || fsync(fd_.get()) != 0 ||
+  if (fchmod(fd_.get(), kPrivateFileMode) != 0 || fsync(fd_.get()) != 0 ||
       std::rename(path_.c_str(), path.c_str()) != 0)
     return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
   Forget();

@@ -34,8 +34,8 @@ class TemporaryFile {
   ~TemporaryFile();
 
   Status Append(const char* bytes, std::size_t count);
-  // Puts it on the disk and gives it a name for good, in place of what has that name; with the
-  // permissions of a new file. It is no temporary one any more.
+  // Puts it on the disk and gives it a name for good, in place of what has that name;
+  // readable for its owner only, as recordings are. It is no temporary one any more.
   Status Keep(const std::string& path);
   const std::string& path() const { return path_; }
 

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
+
+#include "injector/host/proc_files.h"
 
 namespace traceinject {
 namespace {
@@ -18,6 +21,13 @@ std::string ReadThreadName(std::int64_t tid) {
   const ssize_t length = read(file, name, sizeof name);
   close(file);
   return length > 1 ? std::string(name, static_cast<std::size_t>(length - 1)) : std::string();
+}
+
+// 0 if that cannot be told.
+std::int64_t ReadThreadStart(std::int64_t tid) {
+  const auto text = ReadTextFile("/proc/self/task/" + std::to_string(tid) + "/stat");
+  const auto stat = text ? ParseProcStat(*text) : std::nullopt;
+  return stat ? stat->start_ticks : 0;
 }
 
 bool IsAlive(std::int64_t tid) {
@@ -61,9 +71,12 @@ void Dictionary::ForgetStrings(std::uint32_t flush, const std::vector<std::uint3
 void Dictionary::ForgetThreads(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
   const std::unordered_set<std::uint32_t> stay(kept.begin(), kept.end());
   std::vector<std::uint32_t> unused;
-  threads_.Forget(flush, &unused, [&](const IntegerKey<1>& tid, std::uint32_t id) {
-    return stay.contains(id) || IsAlive(static_cast<std::int64_t>(tid[0]));
+  threads_.Forget(flush, &unused, [&](const IntegerKey<2>& thread, std::uint32_t id) {
+    const auto tid = static_cast<std::int64_t>(thread[0]);
+    if (stay.contains(id)) return true;
+    return thread_starts_[tid] == static_cast<std::int64_t>(thread[1]) && IsAlive(tid);
   });
+  std::erase_if(thread_starts_, [](const auto& thread) { return !IsAlive(thread.first); });
   for (const std::uint32_t id : unused) thread_names_.erase(id);
   batch_->unused.threads.insert(batch_->unused.threads.end(), unused.begin(), unused.end());
 }
@@ -107,8 +120,10 @@ void Dictionary::ForgetUnused(std::uint32_t flush, const KeptIds& kept) {
 }
 
 std::uint32_t Dictionary::Thread(std::int64_t tid) {
+  const auto [known, fresh] = thread_starts_.try_emplace(tid, 0);
+  if (fresh) known->second = ReadThreadStart(tid);
   return threads_.Id(
-      {static_cast<std::uint64_t>(tid)},
+      {static_cast<std::uint64_t>(tid), static_cast<std::uint64_t>(known->second)},
       [&](std::uint32_t id) {
         const std::string name = ReadThreadName(tid);
         const std::uint32_t text = name.empty() ? 0 : String(name);
@@ -116,6 +131,11 @@ std::uint32_t Dictionary::Thread(std::int64_t tid) {
         batch_->threads.push_back({id, tid, text});
       },
       flush_);
+}
+
+std::uint32_t Dictionary::Thread(std::int64_t tid, std::int64_t start_ticks) {
+  thread_starts_[tid] = start_ticks;
+  return Thread(tid);
 }
 
 void Dictionary::NameThread(std::int64_t tid, std::string_view name) {

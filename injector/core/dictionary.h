@@ -132,6 +132,9 @@ class Dictionary {
   void ForgetUnused(std::uint32_t flush, const KeptIds& kept);
 
   std::uint32_t Thread(std::int64_t tid);
+  // The same where it is known when the thread began, as ticks since boot: ids are used again, and
+  // events that tell no time of beginning belong to the last thread that was told.
+  std::uint32_t Thread(std::int64_t tid, std::int64_t start_ticks);
   // nvtxNameOsThread: the program's own name for a thread.
   void NameThread(std::int64_t tid, std::string_view name);
 
@@ -205,7 +208,8 @@ class Dictionary {
   std::unordered_set<std::uint32_t> kept_strings_;
   std::uint32_t string_count_ = 0;
   std::unordered_map<const void*, std::uint32_t> stable_strings_;
-  IntegerIdMap<1> threads_;
+  std::unordered_map<std::int64_t, std::int64_t> thread_starts_;   // ticks; 0: unknown
+  IntegerIdMap<2> threads_;                                        // by id and start
   std::unordered_map<std::uint32_t, std::uint32_t> thread_names_;  // texts, by id; 0: none
   std::vector<UsedId> ended_workers_;                              // only with rows_go_
   IntegerIdMap<3> streams_;

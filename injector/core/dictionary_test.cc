@@ -10,6 +10,8 @@
 #include <set>
 #include <string>
 
+#include "injector/host/proc_files.h"
+
 namespace traceinject {
 namespace {
 
@@ -198,6 +200,27 @@ TEST(DictionaryTest, EndlessUnusedStreamsTakeBoundedMemory) {
   ASSERT_EQ(batch.streams.size(), 3U);
   EXPECT_EQ(batch.streams[1].priority, -1);
   EXPECT_EQ(batch.streams[2].priority, -5) << "one in use is never forgotten";
+}
+
+TEST(DictionaryTest, AThreadIdThatIsUsedAgainIsAnotherThread) {
+  constexpr std::int64_t kTid = 1'000'000'000;  // the kernel gives no such number
+  Batch batch;
+  Dictionary dictionary(&batch);
+  const std::uint32_t first = dictionary.Thread(kTid, 10);
+  dictionary.NameThread(kTid, "loader");
+  EXPECT_EQ(dictionary.Thread(kTid), first);
+  const std::uint32_t second = dictionary.Thread(kTid, 20);
+  EXPECT_NE(second, first);
+  EXPECT_EQ(dictionary.Thread(kTid), second);
+  EXPECT_EQ(batch.threads.back().id, second);
+  EXPECT_EQ(batch.threads.back().name, 0U) << "not the name of the one before";
+}
+
+TEST(DictionaryTest, ThreadsOfTheProcessBeganWhenTheKernelSays) {
+  Batch batch;
+  Dictionary dictionary(&batch);
+  const auto stat = ParseProcStat(*ReadTextFile("/proc/thread-self/stat"));
+  EXPECT_EQ(dictionary.Thread(gettid()), dictionary.Thread(gettid(), stat->start_ticks));
 }
 
 }  // namespace

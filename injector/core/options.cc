@@ -149,7 +149,8 @@ constexpr OptionRow kOptions[] = {
      Switch<&Options::nvtx>},
     {{"TRACEINJECT_NCCL", "1",
       "1: how NCCL carries operations out, through its profiler interface where it has one (2.23 "
-      "and later) and NCCL_PROFILER_PLUGIN is not set; 0: only what NVTX tells"},
+      "and later), unless NCCL_PROFILER_PLUGIN is set or NCCL finds a plug-in of its own "
+      "(libnccl-profiler.so); 0: only what NVTX tells"},
      "0 or 1",
      Switch<&Options::nccl>},
     {{"TRACEINJECT_NCCL_LOG", "0",

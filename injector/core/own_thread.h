@@ -1,42 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+// Threads of ours in the program.
 #pragma once
 
 #include <pthread.h>
-#include <signal.h>
-#include <time.h>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace traceinject {
 
-// A thread of ours in the program: it must not take the program's signals, which are for its own
-// threads. False: there is none. `stack_bytes` 0: as the system has it, 8 MB as a rule, which count
-// where the program's address space is limited.
-inline bool StartOwnThread(pthread_t* thread, void* (*body)(void*), void* data,
-                           std::size_t stack_bytes = 0) {
-  sigset_t all, before;
-  sigfillset(&all);
-  if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0) return false;
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  if (stack_bytes != 0) pthread_attr_setstacksize(&attributes, stack_bytes);
-  const int error = pthread_create(thread, &attributes, body, data);
-  pthread_attr_destroy(&attributes);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return error == 0;
-}
+// What such a thread is to have of the program is what the program was started with, and not what
+// the thread that starts it made of itself: a thread that pins itself to a processor, or takes a
+// real-time policy, wants that for itself alone. So the processors of this moment, which is that of
+// the library's constructor, are kept.
+void RememberProcessors();
+
+// Enough for SQLite and for calls into CUPTI and NVML. What the system has by default counts where
+// the address space is limited, and is next to nothing under some limits.
+inline constexpr std::size_t kOwnStackBytes = 2 << 20;
+
+// A thread with all signals blocked, which are for the program's own threads, of ordinary priority
+// on the processors that were remembered. False: there is none.
+bool StartOwnThread(pthread_t* thread, void* (*body)(void*), void* data,
+                    std::size_t stack_bytes = kOwnStackBytes);
 
 // Waits for its end. False: it did not come in time. Not on the clock of the day, which may be set
 // back by hours meanwhile. Needs glibc 2.31.
-inline bool JoinWithin(pthread_t thread, std::int64_t limit_ns) {
-  constexpr std::int64_t kSecondNs = 1'000'000'000;
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  const std::int64_t until_ns = now.tv_nsec + limit_ns % kSecondNs;
-  const timespec until{now.tv_sec + limit_ns / kSecondNs + until_ns / kSecondNs,
-                       until_ns % kSecondNs};
-  return pthread_clockjoin_np(thread, nullptr, CLOCK_MONOTONIC, &until) == 0;
-}
+bool JoinWithin(pthread_t thread, std::int64_t limit_ns);
 
 }  // namespace traceinject

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "injector/core/secrets.h"
 #include "injector/host/proc_files.h"
 
 namespace traceinject {
@@ -85,21 +86,6 @@ std::string RunId(const ProcessRow& facts, const Launcher* launcher,
   return id + ":restart" + std::to_string(std::max(facts.restart, 0));
 }
 
-constexpr std::string_view kSecretWords[] = {"token",      "secret",  "passw",       "apikey",
-                                             "api_key",    "api-key", "access_key",  "access-key",
-                                             "credential", "auth",    "private_key", "private-key"};
-// Beginnings of tokens of well-known services.
-constexpr std::string_view kTokenPrefixes[] = {"hf_",  "ghp_",   "github_pat_", "sk-",
-                                               "AKIA", "glpat-", "xoxb-",       "wandb_"};
-constexpr std::string_view kMask = "***";
-
-bool LooksLikeToken(std::string_view value) {
-  for (std::string_view prefix : kTokenPrefixes) {
-    if (value.size() >= prefix.size() + 12 && value.substr(0, prefix.size()) == prefix) return true;
-  }
-  return false;
-}
-
 // Variables by their beginning.
 constexpr std::string_view kEnvironmentOfInterest[] = {"NCCL_",
                                                        "CUDA_",
@@ -152,42 +138,6 @@ constexpr std::string_view kEnvironmentOfInterest[] = {"NCCL_",
 
 }  // namespace
 
-bool IsSecretName(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  if (lower == "key" || lower == "--key" || lower.ends_with("_key") || lower.ends_with("-key"))
-    return true;
-  return std::any_of(std::begin(kSecretWords), std::end(kSecretWords),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
-
-std::string MaskedCommandLine(const std::vector<std::string>& arguments) {
-  std::string line;
-  bool mask_next = false;
-  for (const std::string& argument : arguments) {
-    if (!line.empty()) line += ' ';
-    const std::size_t equals = argument.find('=');
-    const bool is_option = argument.starts_with("-");
-    if (mask_next && !is_option) {
-      line += kMask;
-      mask_next = false;
-      continue;
-    }
-    mask_next = false;
-    if (equals != std::string::npos &&
-        (IsSecretName(argument.substr(0, equals)) || LooksLikeToken(argument.substr(equals + 1)))) {
-      line += argument.substr(0, equals + 1) + std::string(kMask);
-    } else if (LooksLikeToken(argument)) {
-      line += kMask;
-    } else {
-      line += argument;
-      mask_next = is_option && equals == std::string::npos && IsSecretName(argument);
-    }
-  }
-  return line;
-}
-
 ProcessRow ReadProcessFacts(const char* const* environment) {
   ProcessRow facts;
   facts.pid = getpid();
@@ -225,8 +175,7 @@ std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment) 
         std::any_of(std::begin(kEnvironmentOfInterest), std::end(kEnvironmentOfInterest),
                     [&](std::string_view prefix) { return name.starts_with(prefix); });
     if (!wanted) continue;
-    const bool secret = IsSecretName(name) || LooksLikeToken(value);
-    facts.push_back({"env", std::string(name), std::string(secret ? kMask : value), {}});
+    facts.push_back({"env", std::string(name), MaskedValue(name, value), {}});
   }
   return facts;
 }

@@ -3,8 +3,6 @@
 // secrets masked.
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "injector/store/rows.h"
@@ -17,12 +15,5 @@ ProcessRow ReadProcessFacts(const char* const* environment);
 
 // Environment variables that change how GPUs, NCCL or PyTorch behave, secrets masked.
 std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment);
-
-// The arguments joined by spaces; values of arguments and variables whose name says that they are
-// secret, and tokens of well-known forms, are replaced by ***.
-std::string MaskedCommandLine(const std::vector<std::string>& arguments);
-
-// Whether the name of an option or variable says that its value is a secret.
-bool IsSecretName(std::string_view name);
 
 }  // namespace traceinject

@@ -31,7 +31,8 @@ struct Session {
   const EnvironmentCopy environment{environ};
   Options options;
   std::unique_ptr<Writer> writer;
-  pthread_t thread{};
+  pthread_t thread{}, watch{};
+  bool has_watch = false;
   pid_t owner = 0;
   std::atomic<bool> finishing{false};
 };
@@ -61,24 +62,9 @@ void* RunWatch(void* data) {
 
 constexpr std::size_t kWatchStackBytes = 512 << 10;
 
-// Nobody waits for its end. Without it recording goes on.
-void StartWatch(Session* session) {
-  pthread_t thread;
-  if (session->options.stall_ns != 0 &&
-      StartOwnThread(&thread, RunWatch, session, kWatchStackBytes))
-    pthread_detach(thread);
-}
-
 // Of the time that the end of the process may take.
 constexpr long kTellHangMs = 1000;
 constexpr std::int64_t kMillisecondNs = 1'000'000;
-
-// On a thread of its own, since the disk may hang, too.
-void* TellHang(void* session) {
-  pthread_setname_np(pthread_self(), "traceinject-end");
-  static_cast<Session*>(session)->writer->TellHang();
-  return nullptr;
-}
 
 void AfterForkInChild() {
   // CUDA and CUPTI do not survive a fork, and the writer thread is not here.
@@ -108,15 +94,21 @@ void Start(const std::string& why) {
     session->writer->GiveUp("no_thread");
     return;
   }
-  if (running) StartWatch(session);
+  // Without it recording goes on.
+  session->has_watch =
+      running && StartOwnThread(&session->watch, RunWatch, session, kWatchStackBytes);
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
-  g_state.store(running ? State::kRunning : State::kFailed, std::memory_order_release);
+  // The writer may have come to an end already.
+  State armed = State::kArmed;
+  g_state.compare_exchange_strong(armed, running ? State::kRunning : State::kFailed,
+                                  std::memory_order_acq_rel);
 }
 
 }  // namespace
 
 void StartRecording() {
+  if (g_state.load(std::memory_order_relaxed) == State::kOutside) return;
   try {
     Start({});
   } catch (...) {  // out of memory: the program goes on without us
@@ -139,10 +131,10 @@ void FinishRecording(long limit_ms) {
   session->writer->RequestEnd();
   const long tell_ms = std::min(kTellHangMs, limit_ms / 4);
   if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs)) {
-    pthread_t teller;
-    const bool telling =
-        session->writer->HangsUntold() && StartOwnThread(&teller, TellHang, session);
-    JoinWithin(telling ? teller : session->thread, tell_ms * kMillisecondNs);
+    // By a thread that is there: where the disk hangs, too, nobody waits for it for long, and in
+    // _exit, which may be called anywhere, none can be made.
+    const bool telling = session->has_watch && session->writer->RequestTelling();
+    JoinWithin(telling ? session->watch : session->thread, tell_ms * kMillisecondNs);
   }
   g_sources.store(0, std::memory_order_relaxed);  // a window may have opened just before the end
   session->writer->RemoveNcclLog();

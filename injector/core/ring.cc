@@ -19,20 +19,32 @@ namespace {
 thread_local constinit bool t_refused = false;
 
 pthread_key_t g_exit_key;
+bool g_has_exit_key = false;
 pthread_once_t g_exit_key_once = PTHREAD_ONCE_INIT;
 
 }  // namespace
 
+// Whether OnThreadExit will be called for this thread. The program may have used up the keys that
+// there are, or the memory for them.
+bool RingSet::WatchThisThread(Slot* slot) {
+  pthread_once(&g_exit_key_once, [] {
+    g_has_exit_key = pthread_key_create(&g_exit_key, &RingSet::OnThreadExit) == 0;
+  });
+  return g_has_exit_key && pthread_setspecific(g_exit_key, slot) == 0;
+}
+
 Ring* RingSet::OpenForThisThread() {
   if (t_refused) return nullptr;
   Slot* slot = Take(static_cast<int>(syscall(SYS_gettid)));
+  if (slot != nullptr && !WatchThisThread(slot)) {
+    slot->abandoned.store(true, std::memory_order_release);
+    slot = nullptr;
+  }
   if (slot == nullptr) {
     t_refused = true;
     g_counters.Add(Health::kRingsRefused);
     return nullptr;
   }
-  pthread_once(&g_exit_key_once, [] { pthread_key_create(&g_exit_key, &RingSet::OnThreadExit); });
-  pthread_setspecific(g_exit_key, slot);
   g_counters.Add(Health::kRingsOpened);
   t_slot = slot;
   return &slot->ring;

@@ -179,6 +179,7 @@ class RingSet {
 
   Ring* OpenForThisThread();
   Slot* Take(int tid);
+  static bool WatchThisThread(Slot* slot);
   static void OnThreadExit(void* slot);
 
   Slot slots_[kMost];

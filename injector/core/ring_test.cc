@@ -2,6 +2,8 @@
 #include "injector/core/ring.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <set>
 #include <thread>
@@ -118,6 +120,24 @@ TEST(RingSetTest, HandsTheRingOfAnEndedThreadToTheNext) {
   std::thread([&] { second = g_rings.OfThisThread(); }).join();
   EXPECT_EQ(first, second);
   drain();
+}
+
+// In a process of its own, where no ring was opened before.
+TEST(RingSetDeathTest, AProgramThatHasAllKeysKeepsItsOwn) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto look = [] {
+    pthread_key_t key;
+    while (pthread_key_create(&key, nullptr) == 0) {
+    }
+    int opened = -1;
+    std::thread([&] {
+      void* const before = pthread_getspecific(0);
+      opened = g_rings.OfThisThread() != nullptr ? 2 : 0;
+      if (pthread_getspecific(0) != before) opened |= 1;
+    }).join();
+    _exit(opened);
+  };
+  EXPECT_EXIT(look(), testing::ExitedWithCode(0), "") << "1: key 0 was overwritten; 2: a ring";
 }
 
 }  // namespace

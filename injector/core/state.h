@@ -13,6 +13,7 @@ enum class State : int {
              // used
   kDone,     // the recording ended, or stopped at its limits
   kDead,     // a forked child: nothing of ours may run
+  kOutside,  // CUDA or NVTX loaded us into a program that is not to be recorded
 };
 
 inline constinit std::atomic<State> g_state{State::kArmed};

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether recording is on at this moment: as the plan of windows has it (window_plan.h), unless the
 // trigger file orders otherwise (trigger_file.h). The writer thread asks; the program's threads
-// never do: a step that ends at most wakes the writer.
+// never do: a step that ends at most wakes the writer. The trigger file is looked at by a thread
+// that may wait for its file system.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "injector/core/trigger_file.h"
@@ -19,8 +21,9 @@ class WindowFollower {
   // As Follow() last found it; on before.
   bool recording() const { return recording_; }
 
-  // Once a flush.
-  void ReadTrigger(std::int64_t now_ns) { order_ = trigger_.Read(now_ns); }
+  // Of one thread, often: looks at the trigger file when that is due, at `now` on the monotonic
+  // clock. True: there is another order.
+  bool LookAtTrigger(std::int64_t now_ns);
   // Looks anew. True: recording is to be turned on or off now.
   bool Follow();
   // When to look again, on the monotonic clock.
@@ -36,8 +39,9 @@ class WindowFollower {
 
   WindowPlan plan_;
   TriggerFile trigger_;
-  TriggerFile::Order order_ = TriggerFile::Order::kNone;
-  std::int64_t began_ns_;  // monotonic
+  std::int64_t began_ns_;              // monotonic
+  std::int64_t next_trigger_look_ns_;  // monotonic
+  std::atomic<std::int64_t> order_{TriggerFile::kNoOrder};
   bool recording_ = true;
   CaptureGapRow gap_;
 };

@@ -28,6 +28,8 @@ class WindowPlan {
   static WindowPlan Alternating(std::int64_t steps);
 
   bool Wants(const RunProgress& progress) const;
+  // Nothing is left out.
+  bool IsAll() const { return period_ == 0 && from_ == 0 && to_ == kNever; }
 
   // The number of ended steps, and the time, from which on Wants() may be different; kNever: no
   // such number or time.

@@ -19,6 +19,7 @@
 #include "injector/cupti/errors.h"
 #include "injector/cupti/shared_session.h"
 #include "injector/nccl/log_name.h"
+#include "injector/preload/environment.h"
 #include "injector/python/touched.h"
 
 namespace traceinject {
@@ -31,6 +32,8 @@ constexpr std::size_t kMostWaitingRows = 200'000;
 constexpr std::size_t kRowsPerTransaction = 500'000;
 // How often NCCL's log is looked for: what a process that is killed in between leaves behind.
 constexpr std::int64_t kNcclLogLookNs = 50'000'000;
+// Between rounds of Watch().
+constexpr std::int64_t kLongestWatchNs = 1'000'000'000;
 
 std::size_t MostRowsPerTransaction(const Options& options) {
   if (!options.keep_last) return kRowsPerTransaction;
@@ -99,7 +102,6 @@ void Writer::Run() {
   while (!gave_up_ && !end_requested_.load(std::memory_order_acquire)) {
     const std::int64_t now = ReadClockNs(CLOCK_MONOTONIC);
     if (now >= next_flush) {
-      window_.ReadTrigger(NowNs());
       Flush(false);
       // From the end of this one: a slow disk must not make flushes back to back.
       next_flush = ReadClockNs(CLOCK_MONOTONIC) + interval_ns;
@@ -262,14 +264,17 @@ void Writer::EndEvents(bool everything) {
 }
 
 void Writer::Watch() {
-  const std::int64_t interval_ns = std::min(options_.flush_ms * 1'000'000, options_.stall_ns / 2);
+  std::int64_t interval_ns = std::min(options_.flush_ms * 1'000'000, kLongestWatchNs);
+  if (options_.stall_ns != 0) interval_ns = std::min(interval_ns, options_.stall_ns / 2);
   const std::int64_t looks = options_.stall_ns / interval_ns + 1;
-  const timespec interval{interval_ns / 1'000'000'000, interval_ns % 1'000'000'000};
-  while (!end_requested_.load(std::memory_order_acquire) &&
-         g_state.load(std::memory_order_acquire) != State::kDone) {
-    nanosleep(&interval, nullptr);
-    turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
+  while (!end_requested_.load(std::memory_order_acquire)) {
+    if (g_state.load(std::memory_order_acquire) == State::kDone) return;
+    watch_wake_.Wait(interval_ns);
+    if (options_.stall_ns != 0) turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
+    if (window_.LookAtTrigger(ReadClockNs(CLOCK_MONOTONIC))) g_wake.Post();
   }
+  while (!telling_requested_.load(std::memory_order_acquire)) watch_wake_.Wait(kLongestWatchNs);
+  TellHang();
 }
 
 // In the middle of a flush: it ends here, and what follows is another one.
@@ -297,9 +302,13 @@ void Writer::GoOnWithoutCupti(bool first) {
   batch_.flush = dictionary_.BeginFlush();
 }
 
-bool Writer::HangsUntold() const {
-  return turn_.IsGivenUp() && !has_told_.load(std::memory_order_relaxed) &&
-         g_counters.Get(Health::kBuffersRequested) != 0;
+bool Writer::RequestTelling() {
+  if (!turn_.IsGivenUp() || has_told_.load(std::memory_order_relaxed) ||
+      g_counters.Get(Health::kBuffersRequested) == 0)
+    return false;
+  telling_requested_.store(true, std::memory_order_release);
+  watch_wake_.Post();
+  return true;
 }
 
 void Writer::TellHang() const noexcept {
@@ -395,7 +404,7 @@ void Writer::TakeSamples() {
   append(batch_.device_samples, taken.devices);
   append(batch_.device_slow_samples, taken.slow_devices);
   for (ThreadSample& sample : taken.threads) {
-    sample.row.thread = dictionary_.Thread(sample.tid);
+    sample.row.thread = dictionary_.Thread(sample.tid, sample.start_ticks);
     batch_.host_samples.push_back(sample.row);
   }
   for (const WorkerRow& worker : taken.workers.workers) {
@@ -413,11 +422,8 @@ void Writer::StopSampler() noexcept {
 
 void Writer::AddStartFacts() {
   batch_.devices = ReadDevices();
-  // What is set for NCCL's log the user did not set.
-  const bool own_log = !NcclLogPath(environment_).empty();
-  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block())) {
-    if (!own_log || !IsNcclLogVariable(fact.key)) batch_.facts.push_back(std::move(fact));
-  }
+  for (SystemFactRow& fact : ReadEnvironmentFacts(environment_.block()))
+    batch_.facts.push_back(std::move(fact));
   for (const Options::Changed& option : options_.changed)
     batch_.facts.push_back({"option", option.name, option.value, {}});
   batch_.facts.insert(batch_.facts.end(), file_.facts().begin(), file_.facts().end());
@@ -472,6 +478,11 @@ void Writer::DescribeCuptiError() {
 std::vector<std::string> Writer::DisabledSources() const {
   std::vector<std::string> sources = cupti_client_.refused();
   sources.insert(sources.end(), disabled_.begin(), disabled_.end());
+  if (const std::string plugin = ForeignNcclPlugin(); !plugin.empty()) {
+    sources.push_back("how NCCL carries operations out: NCCL's own profiler plug-in " + plugin +
+                      " is installed and stays in force; to record instead of it, set "
+                      "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN");
+  }
   return sources;
 }
 

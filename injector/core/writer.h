@@ -53,15 +53,14 @@ class Writer {
   // when Run() has left or was never called.
   void GiveUp(const std::string& reason) noexcept;
 
-  // From any thread, when Run() does not return although the end was requested: whether it hangs in
-  // CUPTI with GPU work of which no file tells.
-  bool HangsUntold() const;
-  // Leaves a file that tells. It reads nothing that the writer thread changes.
-  void TellHang() const noexcept;
-
-  // A thread beside Run(), until the end: where CUPTI does not answer, it goes on without it in the
-  // writer's place, and so tells of a program that hangs with it.
+  // A thread beside Run(), which does what a file system or CUPTI may keep waiting. It looks at the
+  // trigger file; where CUPTI does not answer, it goes on without it in the writer's place, and so
+  // tells of a program that hangs with it; and at the end it does what RequestTelling() asks for.
   void Watch();
+
+  // From any thread, when Run() does not return although the end was requested. True: it hangs in
+  // CUPTI with GPU work of which no file tells, and Watch() will leave one before it returns.
+  bool RequestTelling();
 
   // When the process ends: what NCCL may still have written for us. Any thread.
   void RemoveNcclLog() const noexcept { nccl_log_.Remove(); }
@@ -74,6 +73,8 @@ class Writer {
 
  private:
   void RunFailed();
+  // Leaves a file that tells of a hang. It reads nothing that the writer thread changes.
+  void TellHang() const noexcept;
   // Turns recording on or off when it is time.
   void FollowWindow();
   void OpenWindow();
@@ -136,6 +137,8 @@ class Writer {
   std::uint64_t window_gaps_ = 0;
   std::string cupti_error_;  // the first one, in CUPTI's words
   std::atomic<bool> end_requested_{false};
+  std::atomic<bool> telling_requested_{false};
+  Wake watch_wake_;
   std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
   clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // of Run()'s thread
   bool probes_recorded_ = false;

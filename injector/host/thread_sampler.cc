@@ -30,6 +30,7 @@ bool ThreadSampler::Read(const std::string& folder, Known* now) const {
   const auto text = ReadTextFile(folder + "/stat");
   const auto stat = text ? ParseProcStat(*text) : std::nullopt;
   if (!stat) return false;
+  now->start_ticks = stat->start_ticks;
   now->row.minor_faults = stat->minor_faults;
   now->row.major_faults = stat->major_faults;
   if (!accounted) {
@@ -52,11 +53,12 @@ bool ThreadSampler::Sample(std::int64_t time, std::vector<ThreadSample>* samples
   for (const std::string& name : *names) {
     const std::int64_t tid = WholeNumber(name);
     if (tid < 0) continue;
-    const auto [entry, fresh] = known_.try_emplace(tid);
+    auto [entry, fresh] = known_.try_emplace(tid);
     Known& known = entry->second;
     Known now = known;
     if (!Read(folder_ + "/" + name, &now)) continue;
     now.round = round_;
+    fresh = fresh || now.start_ticks != known.start_ticks;
     const HostSampleRow &a = now.row, &b = known.row;
     now.stored = fresh || a.cpu_ns != b.cpu_ns || a.runqueue_ns != b.runqueue_ns ||
                  a.minor_faults != b.minor_faults || a.major_faults != b.major_faults ||
@@ -65,10 +67,10 @@ bool ThreadSampler::Sample(std::int64_t time, std::vector<ThreadSample>* samples
     if (now.stored) {
       if (!fresh && !known.stored) {
         known.row.time = last_time_;
-        samples->push_back({tid, known.row});
+        samples->push_back({tid, known.start_ticks, known.row});
       }
       now.row.time = time;
-      samples->push_back({tid, now.row});
+      samples->push_back({tid, now.start_ticks, now.row});
     }
     known = now;
   }

@@ -16,7 +16,8 @@ namespace traceinject {
 
 struct ThreadSample {
   std::int64_t tid;
-  HostSampleRow row;  // without the thread
+  std::int64_t start_ticks;  // of the thread: ids are used again
+  HostSampleRow row;         // without the thread
 };
 
 class ThreadSampler {
@@ -31,9 +32,10 @@ class ThreadSampler {
  private:
   struct Known {
     HostSampleRow row{};
-    std::int64_t slices = -1;  // times it was given a processor
-    std::uint64_t round = 0;   // the last one in which it was there
-    bool stored = false;       // `row` was, with the time of the last round
+    std::int64_t slices = -1;      // times it was given a processor
+    std::int64_t start_ticks = 0;  // since boot
+    std::uint64_t round = 0;       // the last one in which it was there
+    bool stored = false;           // `row` was, with the time of the last round
   };
 
   bool Read(const std::string& folder, Known* now) const;

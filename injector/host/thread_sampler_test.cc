@@ -130,5 +130,15 @@ TEST(ThreadSamplerCost, OfAHundredIdleThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
+TEST_F(ThreadSamplerTest, AnIdThatIsUsedAgain) {
+  SetThread(7, "1000 200 3", {.start = 10});
+  Sample(50);
+  SetThread(7, "1000 200 4", {.start = 20});
+  const auto samples = Sample(60);
+  ASSERT_EQ(samples.size(), 1U) << "a thread's first, though its time is the same";
+  EXPECT_EQ(samples[0].start_ticks, 20);
+  EXPECT_EQ(samples[0].row.time, 60);
+}
+
 }  // namespace
 }  // namespace traceinject

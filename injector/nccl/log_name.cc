@@ -25,28 +25,8 @@ constexpr std::string_view kPrefix = "traceinject-nccl-";
 constexpr std::size_t kTokenBytes = 16;
 constexpr std::string_view kSuffix = "-%p";
 
-bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
-
-bool IsOurName(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos) return false;
-  std::string_view name = path.substr(slash + 1);
-  if (name.size() != kPrefix.size() + 2 * kTokenBytes + kSuffix.size() ||
-      name.substr(0, kPrefix.size()) != kPrefix || !name.ends_with(kSuffix))
-    return false;
-  name = name.substr(kPrefix.size(), 2 * kTokenBytes);
-  return std::all_of(name.begin(), name.end(), IsHexDigit);
-}
-
-bool Is(const char* variable, const char* value) {
-  const char* set = getenv(variable);
-  return set != nullptr && strcmp(set, value) == 0;
-}
-
-bool Inherited() {
-  const char* file = getenv(kFile);
-  return file != nullptr && IsOurName(file);
-}
+// As NCCL is to read it: empty until it is offered.
+constinit char g_offered_file[PATH_MAX] = "";
 
 // NCCL replaces what follows a %. False: it does not fit.
 bool AppendEscaped(const char* text, char* buffer, std::size_t capacity, std::size_t* used) {
@@ -88,35 +68,24 @@ bool MakeName(char* buffer, std::size_t capacity) {
 
 }  // namespace
 
-void WithdrawNcclLog() {
-  if (!Inherited()) return;
-  unsetenv(kFile);
-  if (Is(kSubsystems, kOurSubsystems)) unsetenv(kSubsystems);
-  if (Is(kLevel, kOurLevel)) unsetenv(kLevel);
-}
-
-void PublishNcclLog() {
-  if (Inherited()) {
-    // A parent that set another level meant its children, whose output would go to our file.
-    if (!Is(kLevel, kOurLevel) || !Is(kSubsystems, kOurSubsystems)) return WithdrawNcclLog();
-  } else if (getenv(kLevel) != nullptr || getenv(kSubsystems) != nullptr ||
-             getenv(kFile) != nullptr) {
+void OfferNcclLog() {
+  g_offered_file[0] = '\0';
+  if (getenv(kLevel) != nullptr || getenv(kSubsystems) != nullptr || getenv(kFile) != nullptr)
     return;
-  }
   char name[PATH_MAX];
-  if (!MakeName(name, sizeof name)) return WithdrawNcclLog();
-  setenv(kFile, name, 1);
-  setenv(kSubsystems, kOurSubsystems, 1);
-  setenv(kLevel, kOurLevel, 1);
+  if (MakeName(name, sizeof name)) strcpy(g_offered_file, name);
 }
 
-bool IsNcclLogVariable(std::string_view name) {
-  return name == kLevel || name == kSubsystems || name == kFile;
+const char* OfferedNcclLog(const char* name) {
+  if (g_offered_file[0] == '\0') return nullptr;
+  if (strcmp(name, kLevel) == 0) return kOurLevel;
+  if (strcmp(name, kSubsystems) == 0) return kOurSubsystems;
+  return strcmp(name, kFile) == 0 ? g_offered_file : nullptr;
 }
 
 std::string NcclLogPath(const EnvironmentCopy& environment) {
-  std::string_view name = environment.Get(kFile);
-  if (!IsOurName(name)) return {};
+  if (g_offered_file[0] == '\0' || !environment.Get(kFile).empty()) return {};
+  std::string_view name = g_offered_file;
   name.remove_suffix(kSuffix.size());
   std::string path;
   for (std::size_t i = 0; i < name.size(); ++i) {

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// NCCL's own log, which tells how it connects the ranks: the environment variables that make NCCL
-// write it to a private file of ours, and the name of that file.
+// NCCL's own log, which tells how it connects the ranks: the variables that make NCCL write it to a
+// private file of ours, and the name of that file. They are offered to what asks for them in this
+// process (preload/environment.h) and are not in its environment, which children would inherit.
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "injector/core/environment_copy.h"
 
 namespace traceinject {
 
-// In the constructor only, the one safe time to change the environment. Changes nothing where the
-// user set one of NCCL_DEBUG, NCCL_DEBUG_SUBSYS and NCCL_DEBUG_FILE. Each program gets a name that
-// nobody can guess, also the child of a program that was given one.
-void PublishNcclLog();
+// In the constructor: makes up the name of the file, which nobody can guess. Changes nothing where
+// the user set one of NCCL_DEBUG, NCCL_DEBUG_SUBSYS and NCCL_DEBUG_FILE.
+void OfferNcclLog();
 
-// The opposite, in a program that inherited the variables and shall not have them. What the user
-// set stays.
-void WithdrawNcclLog();
+// What NCCL is to find in the variable `name`; null: nothing of ours.
+const char* OfferedNcclLog(const char* name);
 
-bool IsNcclLogVariable(std::string_view name);
-
-// Where NCCL in this process writes its log; empty: not to a file of ours.
+// Where NCCL in this process writes its log; empty: not to a file of ours. `environment`: in which
+// the program may have named another one since.
 std::string NcclLogPath(const EnvironmentCopy& environment);
 
 }  // namespace traceinject

@@ -17,6 +17,11 @@ std::optional<std::string> Variable(const char* name) {
   return value == nullptr ? std::nullopt : std::optional<std::string>(value);
 }
 
+std::optional<std::string> Offered(const char* name) {
+  const char* value = OfferedNcclLog(name);
+  return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
 class NcclLogName : public testing::Test {
  protected:
   void SetUp() override { Clear(); }
@@ -28,61 +33,54 @@ class NcclLogName : public testing::Test {
   static std::string Path() { return NcclLogPath(EnvironmentCopy(environ)); }
 };
 
-TEST_F(NcclLogName, IsPublishedWhereNothingIsSet) {
-  PublishNcclLog();
-  EXPECT_EQ(Variable("NCCL_DEBUG"), "INFO");
-  EXPECT_EQ(Variable("NCCL_DEBUG_SUBSYS"), "INIT,NET,P2P,SHM,GRAPH");
-  const std::string name = Variable("NCCL_DEBUG_FILE").value_or("");
+TEST_F(NcclLogName, IsOfferedWhereNothingIsSet) {
+  OfferNcclLog();
+  EXPECT_EQ(Offered("NCCL_DEBUG"), "INFO");
+  EXPECT_EQ(Offered("NCCL_DEBUG_SUBSYS"), "INIT,NET,P2P,SHM,GRAPH");
+  EXPECT_EQ(Offered("NCCL_DEBUG_TIMESTAMP_FORMAT"), std::nullopt);
+  const std::string name = Offered("NCCL_DEBUG_FILE").value_or("");
   EXPECT_EQ(name.substr(0, 22), "/tmp/traceinject-nccl-");
   EXPECT_EQ(name.substr(name.size() - 3), "-%p");
   EXPECT_EQ(Path(), name.substr(0, name.size() - 2) + std::to_string(getpid()));
+}
+
+TEST_F(NcclLogName, TheEnvironmentStaysAsItIs) {
+  OfferNcclLog();
+  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
+    EXPECT_EQ(Variable(name), std::nullopt);
 }
 
 TEST_F(NcclLogName, WhatTheUserSetStays) {
   for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"}) {
     Clear();
     setenv(name, "WARN", 1);
-    PublishNcclLog();
-    WithdrawNcclLog();
+    OfferNcclLog();
     EXPECT_EQ(Variable(name), "WARN");
-    int set = 0;
     for (const char* each : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
-      set += Variable(each) ? 1 : 0;
-    EXPECT_EQ(set, 1) << name;
+      EXPECT_EQ(Offered(each), std::nullopt) << name;
     EXPECT_EQ(Path(), "");
   }
 }
 
-TEST_F(NcclLogName, ChildGetsANameOfItsOwn) {
-  PublishNcclLog();
-  const auto parents = Variable("NCCL_DEBUG_FILE");
-  PublishNcclLog();
-  EXPECT_EQ(Variable("NCCL_DEBUG"), "INFO");
-  EXPECT_NE(Variable("NCCL_DEBUG_FILE"), parents);
+TEST_F(NcclLogName, FileThatTheProgramNamesLater) {
+  OfferNcclLog();
+  setenv("NCCL_DEBUG_FILE", "mine", 1);
+  EXPECT_EQ(Path(), "");
 }
 
-TEST_F(NcclLogName, LevelThatAParentSetForItsChildrenStays) {
-  PublishNcclLog();
-  setenv("NCCL_DEBUG", "WARN", 1);
-  PublishNcclLog();
-  EXPECT_EQ(Variable("NCCL_DEBUG"), "WARN");
-  EXPECT_EQ(Variable("NCCL_DEBUG_FILE"), std::nullopt);
-  EXPECT_EQ(Variable("NCCL_DEBUG_SUBSYS"), std::nullopt);
-}
-
-TEST_F(NcclLogName, IsWithdrawn) {
-  PublishNcclLog();
-  WithdrawNcclLog();
-  for (const char* each : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
-    EXPECT_EQ(Variable(each), std::nullopt);
+TEST_F(NcclLogName, IsAnotherOneEachTime) {
+  OfferNcclLog();
+  const auto first = Offered("NCCL_DEBUG_FILE");
+  OfferNcclLog();
+  EXPECT_NE(Offered("NCCL_DEBUG_FILE"), first);
 }
 
 TEST_F(NcclLogName, FolderWithAPercentSign) {
   char folder[] = "/tmp/traceinject-50%p-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
   setenv("TMPDIR", folder, 1);
-  PublishNcclLog();
-  EXPECT_EQ(Variable("NCCL_DEBUG_FILE").value_or("").substr(0, 21), "/tmp/traceinject-50%%");
+  OfferNcclLog();
+  EXPECT_EQ(Offered("NCCL_DEBUG_FILE").value_or("").substr(0, 21), "/tmp/traceinject-50%%");
   EXPECT_EQ(Path().substr(0, sizeof folder), std::string(folder) + "/");
   rmdir(folder);
 }
@@ -94,8 +92,8 @@ TEST_F(NcclLogName, FolderThatIsOfNoUse) {
         "/" + std::string(5000, 'x')}) {
     Clear();
     setenv("TMPDIR", folder.c_str(), 1);
-    PublishNcclLog();
-    EXPECT_EQ(Variable("NCCL_DEBUG_FILE").value_or("").substr(0, 22), "/tmp/traceinject-nccl-");
+    OfferNcclLog();
+    EXPECT_EQ(Offered("NCCL_DEBUG_FILE").value_or("").substr(0, 22), "/tmp/traceinject-nccl-");
   }
 }
 

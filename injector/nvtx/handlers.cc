@@ -539,9 +539,10 @@ bool FillPayloadExtension(const nvtxExtModuleInfo_t* module) {
 using traceinject::FillCallbacks;
 using traceinject::FillPayloadExtension;
 
-// A parent process may have named us in the environment although this one switches NVTX off.
+// The environment may name us although this process switches NVTX off, or is none of ours.
 static bool Wanted() {
-  return !traceinject::IsSwitchedOff("TRACEINJECT") &&
+  return traceinject::g_state.load(std::memory_order_relaxed) != traceinject::State::kOutside &&
+         !traceinject::IsSwitchedOff("TRACEINJECT") &&
          !traceinject::IsSwitchedOff("TRACEINJECT_NVTX");
 }
 

@@ -6,11 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <atomic>
+
 #include "injector/core/options.h"
+#include "injector/core/own_thread.h"
+#include "injector/core/state.h"
 #include "injector/nccl/log_name.h"
 #include "injector/preload/exported.h"
+#include "injector/preload/installed_library.h"
+#include "injector/preload/slot.h"
 
-extern "C" int InitializeInjection(void);
+extern "C" const char traceinject_version[];
 
 namespace traceinject {
 namespace {
@@ -20,56 +26,112 @@ constexpr char kNvtxSlot[] = "NVTX_INJECTION64_PATH";
 constexpr char kNcclSlot[] = "NCCL_PROFILER_PLUGIN";
 // NCCL then looks for a plug-in among the symbols of the process itself.
 constexpr char kNcclStatic[] = "STATIC_PLUGIN";
+// What NCCL looks for where that variable is not set.
+constexpr char kNcclDefault[] = "libnccl-profiler.so";
+
+// Written by the constructor.
+constinit char g_own_path[PATH_MAX] = "";  // empty: nothing is offered
+constinit bool g_offers_nvtx = false, g_offers_nccl = false;
+
+constinit char g_nccl_plugin[PATH_MAX] = "";
+enum class Look { kNone, kWriting, kWritten };
+constinit std::atomic<Look> g_nccl_plugin_look{Look::kNone};
 
 // The absolute path of this library. LD_PRELOAD may have a relative one, and the program may change
 // its folder.
-const char* OwnPath(char* buffer) {
+bool FindOwnPath(char* buffer) {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<void*>(&InitializeInjection), &info) == 0 ||
-      info.dli_fname == nullptr)
-    return nullptr;
-  return realpath(info.dli_fname, buffer);
+  return dladdr(traceinject_version, &info) != 0 && info.dli_fname != nullptr &&
+         realpath(info.dli_fname, buffer) != nullptr;
 }
 
-// "none" is a common way to say that the slot is free.
-bool IsFree(const char* value) {
-  return value == nullptr || value[0] == '\0' || strcmp(value, "none") == 0;
+// Whether the program was started with us. Where CUDA or NVTX loaded us later, by what the
+// environment of a parent names, our symbols are not among those that the program itself finds, and
+// its calls do not come to our wrappers. Not RTLD_DEFAULT, which looks into the caller, too.
+bool IsPartOfTheProgram() {
+  void* program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);
+  const bool is_part =
+      program != nullptr && dlsym(program, "traceinject_version") == traceinject_version;
+  if (program != nullptr) dlclose(program);
+  return is_part;
 }
 
 // False: this process shall not be recorded.
 bool PublishEntryPoints() {
   if (IsSwitchedOff("TRACEINJECT")) return false;
-  char buffer[PATH_MAX];
-  const char* path = OwnPath(buffer);
-  if (path == nullptr) return false;
-  if (!IsFree(getenv(kCudaSlot)) && strcmp(getenv(kCudaSlot), path) != 0)
+  char path[PATH_MAX];
+  if (!FindOwnPath(path)) return false;
+  const char* cuda = getenv(kCudaSlot);
+  if (!IsFreeSlot(cuda) && strcmp(cuda, path) != 0)
     return false;  // another tool's process: stay off
-  if (IsFree(getenv(kCudaSlot))) setenv(kCudaSlot, path, 1);
-  if (!IsSwitchedOff("TRACEINJECT_NVTX") && IsFree(getenv(kNvtxSlot))) setenv(kNvtxSlot, path, 1);
-  // Any value is the user's will here, also "none".
-  if (!IsSwitchedOff("TRACEINJECT_NCCL")) setenv(kNcclSlot, kNcclStatic, 0);
+  setenv(kCudaSlot, path, 1);
+  strcpy(g_own_path, path);
+  g_offers_nvtx = !IsSwitchedOff("TRACEINJECT_NVTX");
+  g_offers_nccl = !IsSwitchedOff("TRACEINJECT_NCCL");
+  return true;
+}
+
+// A plug-in that NCCL would load stays in force.
+bool LeavesNcclSlot(const void* caller) {
+  char path[PATH_MAX];
+  if (!FindInstalledLibrary(kNcclDefault, caller, path)) return false;
+  Look none = Look::kNone;
+  if (g_nccl_plugin_look.compare_exchange_strong(none, Look::kWriting)) {
+    strcpy(g_nccl_plugin, path);
+    g_nccl_plugin_look.store(Look::kWritten, std::memory_order_release);
+  }
   return true;
 }
 
 }  // namespace
 
 void PublishLibrary() {
-  if (PublishEntryPoints() && IsSwitchedOn("TRACEINJECT_NCCL_LOG")) {
-    PublishNcclLog();
-  } else {
-    WithdrawNcclLog();
+  if (!IsPartOfTheProgram()) {
+    g_state.store(State::kOutside);
+    return;
   }
+  RememberProcessors();
+  if (PublishEntryPoints() && IsSwitchedOn("TRACEINJECT_NCCL_LOG")) OfferNcclLog();
+}
+
+const char* OfferedVariable(const char* name, const char* set, const void* caller) {
+  if (name[0] != 'N' || g_own_path[0] == '\0') return nullptr;
+  if (strcmp(name, kNvtxSlot) == 0) return g_offers_nvtx && IsFreeSlot(set) ? g_own_path : nullptr;
+  if (set != nullptr) return nullptr;  // any value is the user's will here, also "none"
+  if (strcmp(name, kNcclSlot) == 0)
+    return g_offers_nccl && !LeavesNcclSlot(caller) ? kNcclStatic : nullptr;
+  return OfferedNcclLog(name);
 }
 
 std::string ForeignInjection() {
   const char* value = getenv(kCudaSlot);
-  if (IsFree(value)) return {};
-  char buffer[PATH_MAX];
-  const char* path = OwnPath(buffer);
-  if (path == nullptr || strcmp(value, path) == 0) return {};
+  if (IsFreeSlot(value)) return {};
+  char path[PATH_MAX];
+  if (!FindOwnPath(path) || strcmp(value, path) == 0) return {};
   return value;
+}
+
+std::string ForeignNcclPlugin() {
+  if (g_nccl_plugin_look.load(std::memory_order_acquire) != Look::kWritten) return {};
+  return g_nccl_plugin;
 }
 
 }  // namespace traceinject
 
 extern "C" __attribute__((constructor)) void TraceinjectLoaded() { traceinject::PublishLibrary(); }
+
+// Before this library's constructor has run, and for all that is not offered, this is the C
+// library's (or that of a library preloaded after this one).
+extern "C" TRACEINJECT_EXPORT char* getenv(const char* name) noexcept {
+  using Function = char* (*)(const char*);
+  static constinit std::atomic<Function> next{nullptr};
+  Function real = next.load(std::memory_order_relaxed);
+  if (real == nullptr) {
+    real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "getenv"));
+    next.store(real, std::memory_order_relaxed);
+  }
+  char* set = real(name);
+  const char* offered = traceinject::OfferedVariable(
+      name, set, __builtin_extract_return_addr(__builtin_return_address(0)));
+  return offered == nullptr ? set : const_cast<char*>(offered);
+}

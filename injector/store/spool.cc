@@ -33,7 +33,17 @@ std::string Marked(const std::string& path, const std::string& name) {
 
 class File {
  public:
-  File(const std::string& path, int flags) : fd_(GuardedOpen(path.c_str(), flags, kFileMode)) {}
+  File(const std::string& path, int flags) : File(GuardedOpen(path.c_str(), flags, kFileMode)) {}
+  // A file that was not there. Others may write to the folder, too, and have left a link of that
+  // name to a file of the user's; only a plain file of the user's own, as a process of ours may
+  // have left it when it died, is put out of the way.
+  static File New(const std::string& path) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+    const int fd = GuardedOpen(path.c_str(), kFlags, kFileMode);
+    if (fd >= 0 || errno != EEXIST || !IsPlainAndOurs(path) || unlink(path.c_str()) != 0)
+      return File(fd);
+    return File(GuardedOpen(path.c_str(), kFlags, kFileMode));
+  }
   ~File() { Close(); }
   File(const File&) = delete;
   File& operator=(const File&) = delete;
@@ -61,6 +71,16 @@ class File {
   }
 
  private:
+  explicit File(int fd) : fd_(fd) {}
+  // Leaves errno as it is.
+  static bool IsPlainAndOurs(const std::string& path) {
+    const int saved_errno = errno;
+    struct stat about;
+    const bool ours = lstat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
+                      about.st_uid == geteuid() && about.st_nlink == 1;
+    errno = saved_errno;
+    return ours;
+  }
   // The program may have closed it, and have another file of that number by now.
   bool Ours() const {
     if (GuardedIsOurs(fd_)) return true;
@@ -74,8 +94,10 @@ class File {
 // False with errno; ETIME: it may not go on.
 bool CopyFile(const std::string& from, const std::string& to,
               const std::function<bool()>& may_go_on) {
-  File source(from, O_RDONLY), copy(to, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!source.is_open() || !copy.is_open()) return false;
+  const File source(from, O_RDONLY | O_NOFOLLOW);
+  if (!source.is_open()) return false;
+  File copy = File::New(to);
+  if (!copy.is_open()) return false;
   std::vector<char> chunk(kChunkBytes);
   for (;;) {
     if (!may_go_on()) return errno = ETIME, false;
@@ -114,7 +136,7 @@ Spool::Spool(const std::string& folder, std::string target, const std::string& h
 void Spool::Announce() const {
   std::string ignored;
   MakeFolders(Folder(target_), &ignored);
-  const File note(note_, O_WRONLY | O_CREAT | O_TRUNC);
+  const File note = File::New(note_);
   if (note.is_open()) note.Write(line_.data(), line_.size());
 }
 
@@ -129,7 +151,7 @@ bool Spool::Deliver(const std::function<bool()>& may_go_on, std::string* where,
     const bool copies = !OnOneFileSystem(path_, Folder(target_));
     if (copies && !CopyFile(path_, part, may_go_on)) {
       fail("the recording cannot be copied there");
-      unlink(part.c_str());
+      if (errno != EEXIST) unlink(part.c_str());  // else it is not ours
       return false;
     }
     const std::unique_ptr<Claim> claim = Claim::Take(target_, why);

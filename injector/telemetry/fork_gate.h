@@ -37,11 +37,12 @@ class ForkGate {
       held_ = pthread_mutex_trylock(&mutex_) == 0;
       return;
     }
+    // Not the clock of the day, which may be set back by hours meanwhile.
     timespec until{};
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += kLongestWaitNs;
     if (until.tv_nsec >= 1'000'000'000) until.tv_nsec -= 1'000'000'000, ++until.tv_sec;
-    held_ = pthread_mutex_timedlock(&mutex_, &until) == 0;
+    held_ = pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &until) == 0;
     broken_.store(!held_, std::memory_order_relaxed);
   }
   static void AfterFork() {

@@ -88,7 +88,7 @@ class Doctor(harness.TestCase):
         self.assertNotIn("repeated transfers of PCIe", lines)
 
     def test_what_forbids_a_recording_fails(self):
-        for env, check in (({"CUDA_INJECTION64_PATH": "/opt/libToolsInjection64.so"}, "entrance for the library"),
+        for env, check in (({"CUDA_INJECTION64_PATH": "libToolsInjection64.so"}, "entrance for the library"),
                            ({"TRACEINJECT_LIBRARY": "/nowhere/libtraceinject.so"}, "recording library"),
                            ({"TRACEINJECT_OUTPUT": "/proc/self/run.db"}, "output folder"),
                            ({"FAKE_GPU_DRIVER_VERSION": "11080"}, "driver"),

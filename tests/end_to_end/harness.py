@@ -12,6 +12,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -348,6 +349,11 @@ class AnalyzeTestCase(TestCase):
         ended = subprocess.run([str(word) for word in command], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(ended.returncode, code, ended.stderr)
         return ended
+
+
+def numberless(text):
+    """NCCL's log without processes, threads, addresses and hashes, which differ from run to run."""
+    return re.sub(r"0x[0-9a-f]+", "0x", re.sub(r":\d+:\d+ ", ":: ", text))
 
 
 def killed_by(number):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What libtraceinject.so asks of a process and gives to it: needed libraries, versions, exported names, environment."""
 
+import json
 import re
 import subprocess
+import sys
 import unittest
 
 import harness
@@ -11,12 +13,20 @@ import harness
 ALLOWED_LIBRARIES = re.compile(r"^(libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1)$")
 ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeInjectionNvtxExtension",
                 "traceinject_version", *(f"ncclProfiler_v{version}" for version in range(1, 6))}
-ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
+ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|getenv|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
                              r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?|cudaDeviceSynchronize|cuCtxSynchronize"
                              r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul"
                              r"|cupti(Activity(RegisterCallbacks|Enable((Runtime|Driver)Api)?|Disable|FlushAll|SetAttribute|RegisterTimestampCallback)"
                              r"|Subscribe|Unsubscribe|Finalize))$")
 NEWEST_GLIBC = (2, 34)
+ASKED = ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH", "NCCL_PROFILER_PLUGIN", "NCCL_DEBUG", "NCCL_DEBUG_FILE", "NCCL_IB_HCA")
+ASK = """
+import ctypes, json, sys
+getenv = ctypes.CDLL(None).getenv
+getenv.restype = ctypes.c_char_p
+answers = {name: getenv(name.encode()) for name in sys.argv[1:]}
+print(json.dumps({name: None if value is None else value.decode() for name, value in answers.items()}))
+"""
 
 
 def output_of(*command):
@@ -41,32 +51,59 @@ class Library(harness.TestCase):
         self.assertNotEqual(versions, [])
         self.assertLessEqual(max(versions), NEWEST_GLIBC)
 
-    def environment_seen(self, **env):
-        ended = self.finish(self.start(command=["env"], env=env))
+    def environment_seen(self, preload=True, **env):
+        """By a child of the process."""
+        ended = self.finish(self.start(command=["sh", "-c", "env; true"], env=env, preload=preload))
         return dict(line.split("=", 1) for line in ended.stdout.splitlines() if "=" in line)
 
+    def answers(self, **env):
+        """What C code in the process, as NVTX and NCCL are, is told."""
+        ended = self.finish(self.start(command=[sys.executable, "-c", ASK, *ASKED], env=env))
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        return json.loads(ended.stdout)
+
+    def other_file(self, name):
+        path = self.folder / f"truth.others/{name}"
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        return str(path)
+
     def test_slots_are_filled_with_the_own_path(self):
-        seen = self.environment_seen()
-        self.assertEqual(seen["CUDA_INJECTION64_PATH"], str(harness.LIBRARY.resolve()))
-        self.assertEqual(seen["NVTX_INJECTION64_PATH"], str(harness.LIBRARY.resolve()))
-        self.assertEqual(seen["NCCL_PROFILER_PLUGIN"], "STATIC_PLUGIN")
+        own = str(harness.LIBRARY.resolve())
+        self.assertEqual(self.environment_seen()["CUDA_INJECTION64_PATH"], own)
+        self.assertEqual(self.answers(), {"CUDA_INJECTION64_PATH": own, "NVTX_INJECTION64_PATH": own, "NCCL_PROFILER_PLUGIN": "STATIC_PLUGIN",
+                                          "NCCL_DEBUG": None, "NCCL_DEBUG_FILE": None, "NCCL_IB_HCA": None})
+
+    def test_children_inherit_nothing_but_what_cuda_asks_for(self):
+        plain = self.environment_seen(preload=False)
+        for env in ({}, {"TRACEINJECT_NCCL_LOG": "1"}):
+            seen = self.environment_seen(**env)
+            added = {name for name in seen if plain.get(name) != seen[name]} - {"LD_PRELOAD", "_", *env}
+            self.assertEqual(added, {"CUDA_INJECTION64_PATH"})
 
     def test_slots_of_other_tools_are_kept(self):
-        seen = self.environment_seen(CUDA_INJECTION64_PATH="/other.so")
-        self.assertEqual(seen["CUDA_INJECTION64_PATH"], "/other.so")
-        self.assertNotIn("NVTX_INJECTION64_PATH", seen)
-        seen = self.environment_seen(NVTX_INJECTION64_PATH="/other.so")
-        self.assertEqual(seen["NVTX_INJECTION64_PATH"], "/other.so")
+        for other in (self.other_file("libToolsInjection64.so"), "libother.so"):
+            with self.subTest(other=other):
+                self.assertEqual(self.environment_seen(CUDA_INJECTION64_PATH=other)["CUDA_INJECTION64_PATH"], other)
+                answers = self.answers(CUDA_INJECTION64_PATH=other)
+                self.assertEqual((answers["NVTX_INJECTION64_PATH"], answers["NCCL_PROFILER_PLUGIN"]), (None, None))
+                self.assertEqual(self.answers(NVTX_INJECTION64_PATH=other)["NVTX_INJECTION64_PATH"], other)
         for value in ("none", "inspector", "/other.so", ""):
-            self.assertEqual(self.environment_seen(NCCL_PROFILER_PLUGIN=value)["NCCL_PROFILER_PLUGIN"], value)
-        self.assertNotIn("NCCL_PROFILER_PLUGIN", self.environment_seen(TRACEINJECT_NCCL="0"))
+            self.assertEqual(self.answers(NCCL_PROFILER_PLUGIN=value)["NCCL_PROFILER_PLUGIN"], value)
+        self.assertIsNone(self.answers(TRACEINJECT_NCCL="0")["NCCL_PROFILER_PLUGIN"])
+        self.assertIsNone(self.answers(TRACEINJECT_NVTX="0")["NVTX_INJECTION64_PATH"])
+
+    def test_slots_that_nobody_holds_any_more(self):
+        own = str(harness.LIBRARY.resolve())
+        for stale in ("none", "", "/old/libtraceinject.so", self.other_file("libtraceinject.so"), "/gone/libother.so"):
+            with self.subTest(stale=stale):
+                answers = self.answers(CUDA_INJECTION64_PATH=stale, NVTX_INJECTION64_PATH=stale)
+                self.assertEqual((answers["CUDA_INJECTION64_PATH"], answers["NVTX_INJECTION64_PATH"]), (own, own))
 
     def test_switched_off_changes_nothing(self):
         for off in ("0", "off"):
-            seen = self.environment_seen(TRACEINJECT=off)
-            self.assertNotIn("CUDA_INJECTION64_PATH", seen)
-            self.assertNotIn("NVTX_INJECTION64_PATH", seen)
-            self.assertNotIn("NCCL_PROFILER_PLUGIN", seen)
+            self.assertEqual(set(self.answers(TRACEINJECT=off).values()), {None})
+            self.assertNotIn("CUDA_INJECTION64_PATH", self.environment_seen(TRACEINJECT=off))
 
 
 if __name__ == "__main__":

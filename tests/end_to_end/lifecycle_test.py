@@ -255,11 +255,15 @@ class CannotStart(harness.TestCase):
         self.assertIn("memset", reason.lower())
 
     def test_injection_slot_is_taken_by_another_tool(self):
-        self.assert_reason("CUDA_INJECTION64_PATH", "--events", env={"CUDA_INJECTION64_PATH": "/nowhere/libother_tool.so"})
+        other = self.folder / "truth.libother_tool.so"
+        other.touch()
+        self.assert_reason("CUDA_INJECTION64_PATH", "--events", env={"CUDA_INJECTION64_PATH": str(other)})
 
-    def test_injection_slot_said_to_be_free(self):
-        ended = self.play(*WORK, env={"CUDA_INJECTION64_PATH": "none"})
-        self.assert_gpu_work(self.open(), self.truth(ended))
+    def test_injection_slot_that_is_free(self):
+        """It is said to be, or names us at another place, or what is gone."""
+        for free in ("none", "/old/place/libtraceinject.so", "/nowhere/libother_tool.so"):
+            ended = self.play(*WORK, env={"CUDA_INJECTION64_PATH": free})
+            self.assert_gpu_work(self.open(), self.truth(ended))
 
     def test_unwritable_folder(self):
         locked = self.folder / "truth.locked"

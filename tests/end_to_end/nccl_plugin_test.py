@@ -178,21 +178,46 @@ class NcclPlugin(harness.TestCase):
             self.assert_operations(recording, truth.of("collective"))
             self.assertEqual((recording.plans(), recording.count("nccl_plugin", "seen")), ([], 0))
 
+    def test_the_plugin_that_nccl_finds_by_itself_is_left_alone(self):
+        folder = harness.BUILD / "stand_in" / "nccl"
+        env = {"LD_LIBRARY_PATH": f"{harness.FAKE_GPU / 'cuda13'}:{folder}", "FAKE_NCCL_PROFILER": "5"}
+        ended = self.play_both(*WORK, "new", env=env)
+        self.assertEqual(ended.stdout, "their plug-in\ntrained\n")
+        recording = self.open()
+        self.assert_operations(recording, self.truth(ended).of("collective"))
+        self.assertEqual(recording.plans(), [])
+        count, detail = recording.health()["start", "disabled_source"]
+        self.assertEqual(count, 1)
+        self.assertIn(f"NCCL's own profiler plug-in {folder}/libnccl-profiler.so is installed and stays in force", detail)
+        # Who wants ours instead can say so.
+        recording, _ = self.record(**env, NCCL_PROFILER_PLUGIN="STATIC_PLUGIN")
+        self.assertNotEqual(recording.plans(), [])
+        self.assertEqual(recording.count("start", "disabled_source"), 0)
+
     def test_switched_off(self):
-        # Also where a parent process that had it on named the library in the environment.
         for env in ({}, {"NCCL_PROFILER_PLUGIN": "STATIC_PLUGIN"}):
             recording, truth = self.record(TRACEINJECT_NCCL="0", **env)
             self.assert_operations(recording, truth.of("collective"))
             self.assertEqual(recording.plans(), [])
 
     def test_children_without_the_preloaded_library(self):
-        # They inherit the variables. CUDA loads the library, but NCCL finds no plug-in among the symbols of the process.
-        script = f"env -u LD_PRELOAD {harness.FAKE_GPU}/cuda13/fake_train --nccl new --nccl-more"
-        ended = self.finish(self.start(command=["sh", "-c", script]))
+        """CUDA loads us there, by the variable that they inherit: they are not recorded, and NCCL is as it would be without us."""
+        env = {"LD_LIBRARY_PATH": f"{harness.FAKE_GPU / 'cuda13'}:{harness.BUILD / 'stand_in' / 'nccl'}", "FAKE_NCCL_PROFILER": "5",
+               "NCCL_DEBUG": "INFO"}
+        train = f"{harness.FAKE_GPU}/cuda13/fake_train --nccl new --nccl-more --nvtx --events"
+        for option in ({}, {"TRACEINJECT_NCCL_LOG": "1"}):
+            ended = self.finish(self.start(command=["sh", "-c", f"env -u LD_PRELOAD {train}"], env={**env, **option}))
+            plain = self.finish(self.start(command=["sh", "-c", train], env=env, preload=False))
+            self.assertEqual((ended.code, harness.numberless(ended.stdout), ended.stderr), (0, harness.numberless(plain.stdout), ""))
+            self.assertIn("their plug-in", ended.stdout)
+            self.assertEqual((self.files(), list(self.temporary.iterdir())), ([], []))
+
+    def test_program_that_loads_the_library_itself_late(self):
+        """As CUDA does it in a child, whatever way the path comes there."""
+        ended = self.play(*WORK, "new", "--nvtx", preload=False, env={"CUDA_INJECTION64_PATH": str(harness.LIBRARY),
+                                                                      "NVTX_INJECTION64_PATH": str(harness.LIBRARY)})
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
-        recording = self.open()
-        self.assertNotEqual(recording.collectives(), [])
-        self.assertEqual(recording.plans(), [])
+        self.assertEqual(self.files(), [])
 
     def test_forked_children_record_nothing(self):
         for fork in ("after:idle", "after:exit", "before:train"):

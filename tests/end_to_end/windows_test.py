@@ -123,13 +123,43 @@ class Windows(python_test.Program):
             self.wait_for(said("window opened", 2))
             self.wait_for(said("window closed", 2))
 
-        times = self.play_steps(150, {"TRACEINJECT_WINDOW": "trigger", "TRACEINJECT_LOG": "log.txt"}, meanwhile)
+        times = self.play_steps(350, {"TRACEINJECT_WINDOW": "trigger", "TRACEINJECT_LOG": "log.txt"}, meanwhile)
         recording = self.open()
         recorded = self.assert_recorded_outside_gaps(recording, times)
         self.assertEqual(len(self.gaps(recording)), 3)
         self.assertGreater(len(recorded), 0)
-        self.assertLess(len(recorded), 150)
+        self.assertLess(len(recorded), 350)
         self.assertIn("start until", self.trigger("status"))
+
+    def looks_at_trigger(self, **env):
+        """How often a process of five seconds looks at the trigger file."""
+        count = self.folder / "truth.looks"
+        ended = self.play("--steps", "50", "--step-us", "100000", beside=["fail_files"], env={
+            "FAIL_FILES_PATH": ".trigger", "FAIL_FILES_CALLS": "look", "FAIL_FILES_COUNT": str(count), "TRACEINJECT_FLUSH_MS": "50",
+            "TRACEINJECT_OUTPUT": f"run{len(self.files())}.db", **self.OPTIONS, **env})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
+        looks = len(count.read_text()) if count.exists() else 0
+        count.unlink(missing_ok=True)
+        return looks
+
+    def test_the_trigger_is_seldom_looked_at(self):
+        """Thousands of ranks may do so at one file system."""
+        self.assertLessEqual(self.looks_at_trigger(), 1)
+        self.assertIn(self.looks_at_trigger(TRACEINJECT_WINDOW="seconds:0-2"), (1, 2, 3))
+
+    def test_file_system_that_does_not_tell_of_the_trigger(self):
+        """What is recorded is written meanwhile."""
+        process = self.start("--steps", "-1", "--step-us", "10000", beside=["fail_files"], env={
+            "FAIL_FILES_PATH": ".trigger", "FAIL_FILES_CALLS": "look", "FAIL_FILES_STALL_MS": "50000", "TRACEINJECT_FLUSH_MS": "50",
+            "TRACEINJECT_WINDOW": "seconds:0-1000", **self.OPTIONS})
+        begin = time.monotonic()
+        self.wait_for_kernels(process, 10)
+        time.sleep(max(0, begin + 3 - time.monotonic()))  # it looked by now
+        recording = self.open()
+        kernels = len(recording.kernels())
+        self.wait_for_kernels(process, kernels + 100)
+        process.terminate()
+        self.finish(process)
 
     def test_an_old_trigger_is_not_for_this_run(self):
         (self.folder / "run.db.trigger").write_text("stop\n")

@@ -3,8 +3,9 @@
 // no other.
 //
 //   FAIL_FILES_ERROR     errno of the calls that fail; 0: they succeed, late
-//   FAIL_FILES_CALLS     which: "write" (and truncate), "open" (for writing; and mkdir, link), or
-//                        both, "open,write"
+//   FAIL_FILES_CALLS     which: "write" (and truncate), "open" (for writing; and mkdir, link),
+//                        "look" (open for reading), or several, "open,write"
+//   FAIL_FILES_COUNT     file that gets a byte for each of them; unset: none
 //   FAIL_FILES_STALL_MS  how long each of them takes first
 //   FAIL_FILES_EVERY     every n-th of them only (1)
 //   FAIL_FILES_TIMES     so many of them only; unset: all
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -38,6 +40,14 @@ void Sleep(long milliseconds) {
   }
 }
 
+void Count() {
+  static const char* path = getenv("FAIL_FILES_COUNT");
+  if (path == nullptr) return;
+  const long file = syscall(SYS_open, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  syscall(SYS_write, file, "x", 1);
+  syscall(SYS_close, file);
+}
+
 // True if this call on `path` shall fail; errno is set then.
 bool Fails(const char* call, const char* path) {
   static const char* part = getenv("FAIL_FILES_PATH");
@@ -47,6 +57,7 @@ bool Fails(const char* call, const char* path) {
     return false;
   static const char* when = getenv("FAIL_FILES_WHEN");
   const int saved_errno = errno;
+  Count();
   const bool now = when == nullptr || access(when, F_OK) == 0;
   errno = saved_errno;
   static std::atomic<long> count{0};
@@ -79,7 +90,7 @@ Function Next(const char* name) {
 
 int Open(const char* path, int flags, mode_t mode) {
   static auto next = Next<int (*)(const char*, int, ...)>("open64");
-  if ((flags & O_ACCMODE) != O_RDONLY && Fails("open", path)) return -1;
+  if (Fails((flags & O_ACCMODE) != O_RDONLY ? "open" : "look", path)) return -1;
   return next(path, flags, mode);
 }
 

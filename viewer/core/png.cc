@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/png.h"
 
+#include <fcntl.h>
 #include <png.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "analyzer/common/private_file.h"
 
 namespace traceinject {
 namespace {
@@ -32,12 +39,19 @@ Result<Image> ReadPng(const std::string& path) {
 }
 
 Status WritePng(const std::string& path, const Image& image) {
+  const auto fail = [&](const std::string& why) {
+    return Error{path + ": cannot be written (" + why +
+                 "). Check that the folder exists and may be written to."};
+  };
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
+  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, "wb");
+  if (file == nullptr) return fail(std::strerror(errno));
   png_image png = Describe(image);
-  if (png_image_write_to_file(&png, path.c_str(), 0, image.rgb.data(), 0, nullptr) != 0) {
-    return Done{};
-  }
-  return Error{path + ": cannot be written (" + png.message +
-               "). Check that the folder exists and may be written to."};
+  const bool written = png_image_write_to_stdio(&png, file, 0, image.rgb.data(), 0, nullptr) != 0;
+  const bool closed = std::fclose(file) == 0;
+  if (!written) return fail(png.message);
+  if (!closed) return fail(std::strerror(errno));
+  return Done{};
 }
 
 }  // namespace traceinject

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "analyzer/common/private_file.h"
 #include "analyzer/import/temporary_file.h"
 
 namespace traceinject {
@@ -50,8 +51,11 @@ Result<std::string> ReadSmallFile(const std::string& path, std::size_t most_byte
 
 Status ReplaceFile(const std::string& path, const std::string& content) {
   const std::string beside = path + ".new." + std::to_string(getpid());
+  // As the one that it replaces, which may have been shared.
+  struct stat old;
+  const mode_t mode = stat(path.c_str(), &old) == 0 ? old.st_mode & 0777 : kPrivateFileMode;
   const FileDescriptor file(
-      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+      open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode));
   if (!file.valid()) return Error{"cannot be written: " + Reason()};
   if (WriteAll(file.get(), content) && std::rename(beside.c_str(), path.c_str()) == 0) {
     return Done{};

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where dlopen would find a library, without loading it.
+#pragma once
+
+#include <limits.h>
+
+namespace traceinject {
+
+// Looks for `name`, which has no folder, as dlopen does for the object that has the code at
+// `caller`: among what is loaded, in its run path, LD_LIBRARY_PATH, the loader's cache and the
+// default folders. `path`, of PATH_MAX bytes, gets where it is, of one in the cache just the name.
+bool FindInstalledLibrary(const char* name, const void* caller, char* path);
+
+// Whether the text of /etc/ld.so.cache names the library; `name` as above. For tests.
+bool IsInLoaderCache(const char* cache, unsigned long bytes, const char* name);
+
+}  // namespace traceinject
