@@ -41,11 +41,6 @@ inline constexpr TimeNs kSwitchNs = 1'000;
 // lasts 3.58 ms as a graph (tests/gpu/RESULTS.md, planted bottlenecks, launch).
 inline constexpr TimeNs kGraphSwitchNs = 250;
 
-// What recording adds to the host's time at each call that launches something. Measured on H100 and
-// H200: 1.8 us in a loop of launches, 2.0 us in a launch-bound transformer, 2.3 and 2.4 us in a
-// step of 2,706 small kernels (tests/gpu/RESULTS.md).
-inline constexpr TimeNs kRecordedLaunchNs = 2'000;
-
 // A loader whose workers keep up still costs the program this much a batch, at most a twentieth of
 // the wait it replaces: in the Kineto samples of ResNet-50 with four workers 1.35 to 1.4 ms to hand
 // a batch over, and 2 ms or more in which its threads hold the interpreter that launches.

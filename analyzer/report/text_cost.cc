@@ -50,6 +50,11 @@ void WriteAb(TextReport& to, const proto::RecordingCost& cost) {
                   FormatTime(ab.added_ns()), FormatTime(ab.added_low_ns()),
                   FormatTime(ab.added_high_ns()), FormatShare(ab.added_ns(), ab.unrecorded_ns(), 2),
                   FormatTime(ab.unrecorded_ns()), Plural(ab.blocks(), "block")));
+  if (to.report.verdict().resident_ns() > 0)
+    to.page.Sentence(fmt::format(
+        "CUPTI stays in the process meanwhile, which is in both: about {} more a step than without "
+        "the library, as estimated",
+        FormatTime(to.report.verdict().resident_ns())));
   if (!ab.conclusion().empty()) to.page.Sentence(ab.conclusion());
 }
 

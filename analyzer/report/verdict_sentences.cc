@@ -26,8 +26,11 @@ std::string SavingSentence(const proto::Verdict& verdict) {
 
 std::string RecordingSentence(const proto::Verdict& verdict) {
   if (!verdict.has_saved_ns() || verdict.recording_ns() * 100 < verdict.step_ns()) return {};
-  return fmt::format("as recorded it takes {}: recording adds about {}, a little at every launch",
-                     FormatTime(verdict.step_ns()), FormatTime(verdict.recording_ns()));
+  return fmt::format(
+      "as recorded it takes {}: recording adds about {} ({} to {}{}), a little at every launch",
+      FormatTime(verdict.step_ns()), FormatTime(verdict.recording_ns()),
+      FormatTime(verdict.recording_low_ns()), FormatTime(verdict.recording_high_ns()),
+      verdict.recording_measured() ? ", measured in this run" : "");
 }
 
 std::string ConfidenceSentence(const proto::Verdict& verdict) {

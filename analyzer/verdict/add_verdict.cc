@@ -311,6 +311,10 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
       judged.steps.source == StepSource::kWindow ? 0 : static_cast<std::int64_t>(savings.steps));
   to.set_step_ns(Whole(savings.step_ns));
   to.set_recording_ns(Whole(savings.recording_ns));
+  to.set_recording_low_ns(Whole(savings.recording_low_ns));
+  to.set_recording_high_ns(Whole(savings.recording_high_ns));
+  to.set_resident_ns(Whole(savings.resident_ns));
+  to.set_recording_measured(savings.recording_measured);
   to.set_replay_error(savings.replay_error);
   if (savings.check) CheckOf(*savings.check, *to.mutable_replay_check());
   to.set_confidence(decision.confidence);
@@ -398,6 +402,10 @@ void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_step_ns();
   verdict.clear_steps();
   verdict.clear_recording_ns();
+  verdict.clear_recording_low_ns();
+  verdict.clear_recording_high_ns();
+  verdict.clear_resident_ns();
+  verdict.clear_recording_measured();
   verdict.clear_replay_error();
   verdict.clear_replay_check();
 }

@@ -142,7 +142,8 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
   else
     CapOfReplay(decision, savings);
   if (grounds.lossy) confidence *= kLossyConfidence;
-  if (const double share = savings.recording_ns / savings.step_ns; share > kHeavyRecording) {
+  if (const double share = savings.recording_ns / savings.step_ns;
+      share > kHeavyRecording && !savings.recording_measured) {
     confidence *= std::max(0.0, 1 - share);
     decision.caveats.push_back(fmt::format(
         "Recording itself takes about {} of the step, which is taken off by an estimate: record "

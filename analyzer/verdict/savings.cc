@@ -8,15 +8,22 @@
 #include <utility>
 
 #include "analyzer/common/parallel.h"
+#include "analyzer/metrics/ab_steps.h"
 #include "analyzer/metrics/blocking_downloads.h"
 #include "analyzer/metrics/bootstrap.h"
 #include "analyzer/metrics/pinned_uploads.h"
 #include "analyzer/metrics/queue_switches.h"
+#include "analyzer/metrics/recorder_cost.h"
 #include "analyzer/metrics/replay.h"
 #include "analyzer/metrics/reported_device.h"
 
 namespace traceinject {
 namespace {
+
+// Of a step: where recording adds less, what it adds need not be known well.
+constexpr double kShownRecording = 0.005;
+// A launch cannot cost so many times what it costs elsewhere: what was measured is something else.
+constexpr double kMostFitted = 4;
 
 // So many irregular steps are no accident.
 constexpr std::size_t kRecurring = 3;
@@ -152,7 +159,9 @@ class Estimator {
  public:
   explicit Estimator(const JudgedDevice& judged)
       : judged_(judged),
-        replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps) {
+        replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps),
+        cost_(RecorderCostOf(*judged.rank)),
+        usual_(StepsOfCause(judged, "")) {
     for (const Step& step : judged.steps.steps)
       lengths_.push_back(static_cast<double>(step.length_ns()));
   }
@@ -161,7 +170,9 @@ class Estimator {
     Savings found;
     found.kernels = FindKernelSavings(*judged_.rank, *judged_.device, judged_.steps, kFloorShare);
     const std::vector<Cause> causes = Causes(judged_, found.kernels);
-    std::vector<Scenario> scenarios = {{}, Unrecorded({})};
+    found.recording_measured = FitToTurns(stop);
+    std::vector<Scenario> scenarios = {
+        {}, Unrecorded({}), At(cost_.low_ns, {}), At(cost_.high_ns, {})};
     for (const Cause& cause : causes) {
       if (replay_.Changes(cause.scenario)) scenarios.push_back(Unrecorded(cause.scenario));
     }
@@ -169,78 +180,162 @@ class Estimator {
     if (IsStopped(stop)) return {};
     unchanged_ = lengths[0];
     base_ = lengths[1];
+    base_low_ = lengths[2];
+    base_high_ = lengths[3];
     found.unchanged = Unrecorded({});
-    const std::vector<bool> usual = StepsOfCause(judged_, "");
-    found.steps = static_cast<std::size_t>(std::count(usual.begin(), usual.end(), true));
+    found.steps = static_cast<std::size_t>(std::count(usual_.begin(), usual_.end(), true));
     const double recorded = std::accumulate(lengths_.begin(), lengths_.end(), 0.0);
     const double replayed =
         static_cast<double>(std::accumulate(unchanged_.begin(), unchanged_.end(), TimeNs{0}));
     found.check = CheckReplay(replay_, *judged_.rank, *judged_.device, judged_.steps, stop);
     found.replay_error = recorded > 0 ? std::abs(replayed - recorded) / recorded : 1;
-    auto without = lengths.begin() + 2;
+    auto without = lengths.begin() + 4;
     for (const Cause& cause : causes)
       found.causes.push_back(Of(cause, replay_.Changes(cause.scenario) ? *without++ : base_));
+    Widen(causes, found.causes, stop);
     SortSavings(found);
+    RecordingOf(found);
     return found;
   }
 
  private:
-  Scenario Unrecorded(Scenario scenario) const {
-    if (judged_.rank->imported_from.empty()) scenario.recorder_ns = kRecordedLaunchNs;
+  static Scenario At(double recorder_ns, Scenario scenario) {
+    scenario.recorder_ns = static_cast<TimeNs>(recorder_ns);
     return scenario;
+  }
+  Scenario Unrecorded(Scenario scenario) const { return At(cost_.launch_ns, std::move(scenario)); }
+
+  // Over the steps that count for most causes, by how much the first are longer.
+  double Longer(const std::vector<TimeNs>& these, const std::vector<TimeNs>& those) const {
+    std::vector<double> longer;
+    for (std::size_t i = 0; i < these.size(); ++i)
+      longer.push_back(static_cast<double>(these[i] - those[i]));
+    return Mean(Chosen(longer, usual_));
+  }
+
+  // Where recording was measured by turns, and shows in the replay, the cost of a launch is what
+  // makes the replay add as much; false: it is not. What stays while nothing is recorded is in both
+  // halves of the turns: half of it to half as much again is added.
+  bool FitToTurns(StopFlag stop) {
+    const std::optional<AbSteps> turns =
+        cost_.launch_ns > 0 ? CompareSteps(*judged_.rank) : std::nullopt;
+    if (!turns) return false;
+    const std::vector<std::vector<TimeNs>> lengths = ReplayAll(replay_, {{}, Unrecorded({})}, stop);
+    if (IsStopped(stop)) return false;
+    const double replayed = Longer(lengths[0], lengths[1]);
+    if (replayed < kShownRecording * Mean(Chosen(lengths_, usual_))) return false;
+    const double resident = replayed * cost_.resident_ns / cost_.launch_ns;
+    const auto fitted = [&](double added_ns) {
+      return cost_.launch_ns * std::clamp(added_ns / replayed, 0.0, kMostFitted);
+    };
+    cost_ = {fitted(turns->added_ns + resident), fitted(turns->low_ns + resident / 2),
+             fitted(turns->high_ns + resident * 3 / 2), cost_.resident_ns};
+    return true;
+  }
+
+  void RecordingOf(Savings& found) const {
+    found.recording_low_ns = std::max(0.0, found.recording_ns - Longer(base_low_, base_));
+    found.recording_high_ns = found.recording_ns + Longer(base_, base_high_);
+    if (cost_.launch_ns > 0)
+      found.resident_ns = found.recording_ns * std::min(1.0, cost_.resident_ns / cost_.launch_ns);
   }
 
   // What is saved at most of a step; empty: the replay alone says.
-  std::optional<TimeNs> LimitOf(const Cause& cause, std::size_t step) const {
+  std::optional<TimeNs> LimitOf(const Cause& cause, std::size_t step,
+                                const std::vector<TimeNs>& base) const {
     std::optional<TimeNs> limit;
     if (cause.limit)
-      limit = std::max<TimeNs>(0, cause.limit(judged_.causes.steps[step]) - RecordingOf(step));
+      limit = std::max<TimeNs>(
+          0, cause.limit(judged_.causes.steps[step]) - (unchanged_[step] - base[step]));
     if (!cause.shorter.empty()) limit = limit.value_or(0) + cause.shorter[step];
     return limit;
   }
-  TimeNs RecordingOf(std::size_t step) const { return unchanged_[step] - base_[step]; }
 
-  // `without`: the lengths of the steps without it.
-  CauseSaving Of(const Cause& cause, const std::vector<TimeNs>& without) const {
-    std::vector<double> replayed, booked, point, recording, most;
+  // What a cause costs, step by step.
+  struct Costs {
+    std::vector<double> replayed, booked, point, most;
+  };
+  // `base`, `without`: the lengths of the steps with and without it.
+  Costs CostsOf(const Cause& cause, const std::vector<TimeNs>& base,
+                const std::vector<TimeNs>& without) const {
+    Costs costs;
     for (std::size_t i = 0; i < without.size(); ++i) {
-      recording.push_back(static_cast<double>(RecordingOf(i)));
-      TimeNs saved = base_[i] - without[i];
-      if (const std::optional<TimeNs> limit = LimitOf(cause, i)) {
+      TimeNs saved = base[i] - without[i];
+      if (const std::optional<TimeNs> limit = LimitOf(cause, i, base)) {
         saved = std::min(saved, *limit);
-        most.push_back(static_cast<double>(*limit));
+        costs.most.push_back(static_cast<double>(*limit));
       }
-      replayed.push_back(static_cast<double>(saved));
-      booked.push_back(cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i]))
-                                    : replayed.back());
-      point.push_back((replayed.back() + booked.back()) / 2);
+      const auto replayed = static_cast<double>(saved);
+      const double booked =
+          cause.booked ? static_cast<double>(cause.booked(judged_.causes.steps[i])) : replayed;
+      costs.replayed.push_back(replayed);
+      costs.booked.push_back(booked);
+      costs.point.push_back((replayed + booked) / 2);
     }
+    return costs;
+  }
+  std::vector<bool> StepsOf(const Cause& cause, const Costs& costs) const {
     std::vector<bool> use = StepsOfCause(judged_, cause.label);
-    const bool now_and_then = IsNowAndThen(cause.label);
-    if (now_and_then) KeepWholePeriods(point, &use);
+    if (IsNowAndThen(cause.label)) KeepWholePeriods(costs.point, &use);
+    return use;
+  }
+
+  CauseSaving Of(const Cause& cause, const std::vector<TimeNs>& without) const {
+    const Costs costs = CostsOf(cause, base_, without);
+    const std::vector<bool> use = StepsOf(cause, costs);
     const auto resample = [&](const std::vector<double>& values) {
       const std::vector<double> chosen = Chosen(values, use);
-      return now_and_then ? ResampledSparseMeans(chosen) : ResampledMeans(chosen);
+      return IsNowAndThen(cause.label) ? ResampledSparseMeans(chosen) : ResampledMeans(chosen);
     };
+    std::vector<double> recording;
+    for (std::size_t i = 0; i < without.size(); ++i)
+      recording.push_back(static_cast<double>(unchanged_[i] - base_[i]));
     CauseSaving saving;
     saving.label = cause.label;
-    saving.saved_ns = Mean(Chosen(point, use));
+    saving.saved_ns = Mean(Chosen(costs.point, use));
     saving.step_ns = Mean(Chosen(lengths_, use));
     saving.recording_ns = Mean(Chosen(recording, use));
     saving.scenario = Unrecorded(cause.scenario);
-    if (!most.empty()) saving.most_ns = Mean(Chosen(most, use));
+    if (!costs.most.empty()) saving.most_ns = Mean(Chosen(costs.most, use));
     // Without a second estimate all three are the same.
-    const std::vector<double> of_replay = resample(replayed);
-    saving.resampled = cause.booked ? resample(point) : of_replay;
-    const Bounds a = Middle95(of_replay), b = cause.booked ? Middle95(resample(booked)) : a;
+    const std::vector<double> of_replay = resample(costs.replayed);
+    saving.resampled = cause.booked ? resample(costs.point) : of_replay;
+    const Bounds a = Middle95(of_replay), b = cause.booked ? Middle95(resample(costs.booked)) : a;
     saving.low_ns = std::min({a.low, b.low, saving.saved_ns});
     saving.high_ns = std::max({a.high, b.high, saving.saved_ns});
     return saving;
   }
 
+  // By what they would save if recording cost as little or as much as it may. Not where that hardly
+  // matters, nor of those that are far from worth naming.
+  void Widen(const std::vector<Cause>& causes, std::vector<CauseSaving>& found,
+             StopFlag stop) const {
+    if (Longer(base_low_, base_high_) < kShownRecording * Mean(Chosen(lengths_, usual_))) return;
+    for (std::size_t i = 0; i < causes.size(); ++i) {
+      if (replay_.Changes(causes[i].scenario) &&
+          found[i].high_ns > kFloorShare / 2 * found[i].step_ns)
+        WidenByReplay(causes[i], found[i], stop);
+    }
+  }
+  void WidenByReplay(const Cause& cause, CauseSaving& saving, StopFlag stop) const {
+    const std::vector<std::vector<TimeNs>> without = ReplayAll(
+        replay_, {At(cost_.low_ns, cause.scenario), At(cost_.high_ns, cause.scenario)}, stop);
+    if (IsStopped(stop)) return;
+    const auto more = [&](const std::vector<TimeNs>& base, const std::vector<TimeNs>& those) {
+      const Costs costs = CostsOf(cause, base, those);
+      return Mean(Chosen(costs.point, StepsOf(cause, costs))) - saving.saved_ns;
+    };
+    const double at_low = more(base_low_, without[0]), at_high = more(base_high_, without[1]);
+    saving.low_ns += std::min({0.0, at_low, at_high});
+    saving.high_ns += std::max({0.0, at_low, at_high});
+  }
+
   const JudgedDevice& judged_;
   Replay replay_;
-  std::vector<TimeNs> unchanged_, base_;  // with and without what recording adds
+  RecorderCost cost_;
+  std::vector<bool> usual_;  // the steps that count for most causes
+  // With what recording adds, and without: as much as it is, as little and as much as it may be.
+  std::vector<TimeNs> unchanged_, base_, base_low_, base_high_;
   std::vector<double> lengths_;
 };
 

@@ -65,6 +65,10 @@ class RecordingCost(harness.TestCase):
         self.assertGreater(int(ab["added_high_ns"]), int(ab["added_ns"]))
         self.assertGreater(int(ab["unrecorded_steps"]), STEPS // 4)
         self.assertIn("recording adds", " ".join(self.analyze("run.db").split()))
+        verdict = json.loads(self.analyze("run.db", "--format", "json"))["verdict"]
+        self.assertTrue(verdict["recording_measured"])
+        self.assertLessEqual(int(verdict["recording_low_ns"]), int(verdict["recording_ns"]))
+        self.assertGreaterEqual(int(verdict["recording_high_ns"]), int(verdict["recording_ns"]))
 
     def test_without_steps_there_is_no_estimate(self):
         self.play("--steps", "20", env={"TRACEINJECT_AB": "steps"})

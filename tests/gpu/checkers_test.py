@@ -38,6 +38,7 @@ import detach
 import profiler
 import proton
 import python_side
+import recording_cost
 import run_db
 import switch_sources
 import turns
@@ -866,6 +867,42 @@ class Launches(unittest.TestCase):
         self.assertEqual(self.launches([(1, None), (2, None)], [1]), (2, 1), "none")
         self.assertEqual(self.launches([(1, None), (2, None)], [1, 2, 2]), (2, 1), "two")
         self.assertEqual(self.launches([(1, None), (1, None)], [1]), (2, 1), "that of another kernel")
+
+
+class RecordingCost(unittest.TestCase):
+    PACE = [1.0, 1.6, 1.5, 0.9, 1.1, 1.0, 1.6, 1.2]  # of the machine, by round
+
+    def found(self, **added):
+        """Arms of four processes, each 1 % from the next, on a machine that changes its speed."""
+        turns = {arm: {number: [{figure: pace * (1 + 0.01 * number + more) for figure in recording_cost.FIGURES} for pace in self.PACE]
+                       for number in range(4)} for arm, more in added.items()}
+        return recording_cost.compare(turns)
+
+    def test_a_machine_that_changes_its_speed_is_no_difference(self):
+        middle, low, high = self.found(plain=0, full=0.1)["step_ms"]["full"]
+        self.assertAlmostEqual(middle, 0.1 * statistics.fmean(self.PACE))
+        self.assertGreater(low, 0.05)
+        self.assertLess(high, 0.2)
+        _, low, high = self.found(plain=0, full=0)["step_ms"]["full"]
+        self.assertLess(low, 0)
+        self.assertGreater(high, 0)
+
+    def outcomes(self, verdict, ab):
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+            log = pathlib.Path(folder) / "checks.jsonl"
+            recording_cost.check(checks.Checks(log, ""), self.found(plain=0, resident=0.03, full=0.1), {"report0": {"verdict": verdict}, "ab0": {"ab": ab}})
+            return [json.loads(line)["outcome"] for line in log.read_text().splitlines()]
+
+    def test_all_have_to_agree(self):
+        self.assertEqual(self.outcomes((0.12, 0.09, 0.16), (0.08, 0.06, 0.1)), ["PASS", "PASS"])
+        self.assertEqual(self.outcomes((0.4, 0.3, 0.5), (0.08, 0.06, 0.1)), ["FAIL", "PASS"])
+        self.assertEqual(self.outcomes((0.12, 0.09, 0.16), (-0.01, -0.03, 0.01)), ["PASS", "FAIL"], "turns have what stays in both halves")
+
+    def test_a_report_of_a_recording_without_turns_has_none(self):
+        report = {"verdict": {"recording_ns": "150000", "recording_low_ns": "90000", "recording_high_ns": "210000"}, "recording_costs": [{}]}
+        self.assertEqual(recording_cost.told_ms(report), {"verdict": (0.15, 0.09, 0.21)})
+        report["recording_costs"][0]["ab"] = {"added_ns": "120000", "added_low_ns": "100000", "added_high_ns": "140000"}
+        self.assertEqual(recording_cost.told_ms(report)["ab"], (0.12, 0.1, 0.14))
 
 
 class Detach(unittest.TestCase):
