@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function that a wrapper of ours stands in front of.
 //
-// A process may hold several versions of a library (two frameworks, each with its own cuBLAS), and
-// what one made is of no use to another. So a call goes to the library that its caller is linked
-// with, as it would without us: each object that calls is looked up once.
+// A call goes where the dynamic linker would have sent it without us; each object that calls is
+// looked up once.
+// - Others may stand in front of the library as we do, by LD_PRELOAD or /etc/ld.so.preload (whose
+//   libraries follow those of LD_PRELOAD). Who stands after us is called. Who stands before us has
+//   been called already and asks for the next one: it is not called again.
+// - A process may hold several versions of a library (two frameworks, each with its own cuBLAS),
+//   and what one made is of no use to another. So it is the one that the caller is linked with.
+// - Some are linked with nothing and find what their program, or the plug-in that they came with,
+//   loaded. As long as any object has the function, it is called.
+//
+// Programs that probe for a function by dlsym(RTLD_DEFAULT) or a weak reference find ours, also
+// where there is no such library; the call then fails as the library itself does that is not set
+// up.
 #pragma once
 
 #include <atomic>
@@ -15,8 +25,9 @@ namespace traceinject {
 class RealSymbol {
  public:
   // For a call from the code at `caller`: the function `name` of a library whose file name begins
-  // with `library` ("libcudart.so"). Null: the library is not loaded, or has no such function.
-  // O(calling objects); the first call of each takes the dynamic linker's lock.
+  // with `library` ("libcudart.so"), or whatever stands in front of that. Null: no loaded object
+  // has such a function. O(calling objects); the first call of each takes the dynamic linker's
+  // lock.
   void* Get(const char* library, const char* name, const void* caller) {
     const auto at = reinterpret_cast<std::uintptr_t>(caller);
     const int count = count_.load(std::memory_order_relaxed);
@@ -25,7 +36,7 @@ class RealSymbol {
       void* symbol = known.symbol.load(std::memory_order_acquire);
       if (symbol != nullptr && at - known.begin < known.bytes) return symbol;
     }
-    return LookUp(library, name, at);
+    return LookUp(library, name, caller);
   }
 
  private:
@@ -38,9 +49,12 @@ class RealSymbol {
     std::atomic<void*> symbol;  // null: not filled in yet
   };
 
-  void* LookUp(const char* library, const char* name, std::uintptr_t caller);
+  void* LookUp(const char* library, const char* name, const void* caller);
+  void Keep(std::uintptr_t begin, std::uintptr_t end, void* symbol);
 
   std::atomic<int> count_{0};
+  // How many objects had been loaded so far when none had the function.
+  std::atomic<unsigned long long> absent_at_{0};
   Caller callers_[kMost]{};
 };
 

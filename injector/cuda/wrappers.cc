@@ -22,8 +22,8 @@
 namespace traceinject {
 namespace {
 
-// What a program gets when the library that it calls is not loaded: cudaErrorSharedObjectInitFailed
-// and CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
+// What a program gets when no loaded object has the function: cudaErrorSharedObjectInitFailed and
+// CUDA_ERROR_SHARED_OBJECT_INIT_FAILED.
 constexpr int kNotLoaded = 303;
 
 constexpr char kRuntime[] = "libcudart.so";

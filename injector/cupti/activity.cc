@@ -12,9 +12,11 @@
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/buffer_pool.h"
 #include "injector/cupti/buffer_sharing.h"
+#include "injector/cupti/discarded_buffers.h"
 #include "injector/cupti/errors.h"
 #include "injector/cupti/name_table.h"
 #include "injector/cupti/record_clock.h"
+#include "injector/cupti/record_copies.h"
 #include "injector/cupti/record_walk.h"
 #include "injector/cupti/shared_session.h"
 
@@ -43,8 +45,7 @@ NameTable& Names() {
 CuptiLibrary* g_cupti = nullptr;
 std::atomic<Node*> g_completed{nullptr};
 std::atomic<int> g_waiting{0};
-// Where the records go that CUPTI must not refuse while the pool is empty.
-alignas(8) std::uint8_t g_scratch[BufferPool::kBufferBytes];
+constinit DiscardedBuffers g_discarded;
 
 void LendOurs(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records) {
   *max_records = 0;
@@ -57,11 +58,9 @@ void LendOurs(std::uint8_t** buffer, std::size_t* size, std::size_t* max_records
   }
   g_counters.Add(Health::kBuffersExhausted);
   g_wake.Post();
-  if (g_cupti->version >= kNullBufferAllowed) {
-    *size = 0;
-  } else {
-    *buffer = g_scratch;
-  }
+  const bool refuses = g_cupti->version >= kNullBufferAllowed;
+  *size = refuses ? 0 : DiscardedBuffers::kBytes;
+  *buffer = refuses ? nullptr : g_discarded.Lend();
 }
 
 void CUPTIAPI OnBufferRequested(std::uint8_t** buffer, std::size_t* size,
@@ -127,53 +126,38 @@ void Queue(std::uint8_t* buffer, std::size_t valid_bytes, bool copied) {
   if (g_waiting.fetch_add(1, std::memory_order_relaxed) + 1 >= kWakeAt) g_wake.Post();
 }
 
-// Copies of records of another client's buffer, for the writer.
-class Copies {
- public:
-  ~Copies() { Deliver(); }
-
-  void Add(const CUpti_Activity* record, std::size_t bytes) {
-    if (buffer_ == nullptr || used_ + bytes > BufferPool::kBufferBytes) {
-      Deliver();
-      buffer_ = g_pool.Take();
-      if (buffer_ == nullptr) {
-        g_counters.Add(Health::kCuptiDropped);
-        return g_wake.Post();
-      }
-      g_counters.Add(Health::kBuffersRequested);
-    }
-    std::memcpy(buffer_ + used_, record, bytes);
-    if (!InternName(reinterpret_cast<CUpti_Activity*>(buffer_ + used_)))
-      return g_counters.Add(Health::kCuptiDropped);
-    used_ += bytes;
+std::uint8_t* TakeForCopies() {
+  std::uint8_t* buffer = g_pool.Take();
+  if (buffer == nullptr) {
+    g_wake.Post();
+  } else {
+    g_counters.Add(Health::kBuffersRequested);
   }
+  return buffer;
+}
 
- private:
-  void Deliver() {
-    if (buffer_ == nullptr) return;
-    g_counters.Add(Health::kBuffersCompleted);
-    Queue(buffer_, used_, true);
-    buffer_ = nullptr;
-    used_ = 0;
+void DeliverCopies(std::uint8_t* buffer, std::size_t bytes) {
+  g_counters.Add(Health::kBuffersCompleted);
+  Queue(buffer, bytes, true);
+}
+
+void Share(const TheirBuffers::Completed& completed) {
+  TheirBuffers::Completed kept = completed;
+  {
+    RecordCopies copies({TakeForCopies, InternName, DeliverCopies});
+    kept.valid_bytes =
+        Divide(g_shared_session, completed.buffer, std::min(completed.valid_bytes, completed.size),
+               [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
   }
-
-  std::uint8_t* buffer_ = nullptr;
-  std::size_t used_ = 0;
-};
+  g_shared_session.HandOver(kept);
+}
 
 void CUPTIAPI OnBufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                 std::size_t size, std::size_t valid_bytes) {
   if (buffer == nullptr) return g_counters.Add(Health::kBuffersDamaged);
-  if (buffer == g_scratch) return;  // its records are lost and counted
+  if (g_discarded.TakeBack(buffer)) return;  // its records are lost; the request is counted
   CountDropped(context, stream);
-  if (!g_pool.Owns(buffer)) {
-    Copies copies;
-    const std::size_t kept =
-        Divide(g_shared_session, buffer, valid_bytes,
-               [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
-    g_shared_session.HandOver({context, stream, buffer, size, kept});
-    return;
-  }
+  if (!g_pool.Owns(buffer)) return Share({context, stream, buffer, size, valid_bytes});
   g_counters.Add(Health::kBuffersCompleted);
   g_shared_session.CameBack();
   valid_bytes = std::min(valid_bytes, BufferPool::kBufferBytes);
@@ -228,6 +212,7 @@ void Activity::RecordProbes() {
 void Activity::StandAside() {
   if (g_shared_session.aside()) return;
   g_pool.WriteOff();
+  g_discarded.WriteOff();
   g_shared_session.StandAside();
 }
 
@@ -250,6 +235,7 @@ bool Activity::Leave() {
        node = node->next)
     waiting.push_back(node->buffer.data);
   g_pool.Reclaim(waiting);
+  g_discarded.Reclaim();
   return true;
 }
 

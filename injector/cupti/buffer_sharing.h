@@ -77,10 +77,15 @@ class Division {
   }
 
   void Divide(CUpti_Activity* record, std::size_t bytes) {
-    if (IsOurs(record)) copy_(record, bytes);
-    if (!session_.delivered().Has(record) || session_.IsOwnCall(record)) return;
+    if (IsOurs(record)) copy_(record, BytesWorthCopying(record->kind, bytes));
+    if (!IsTheirs(record)) return;
     std::memmove(kept_, record, bytes);
     kept_ += bytes;
+  }
+  // Kinds that we cannot know are none of ours.
+  bool IsTheirs(const CUpti_Activity* record) const {
+    return !WantedRecords::IsKind(record->kind) ||
+           (session_.delivered().Has(record) && !session_.IsOwnCall(record));
   }
   bool IsOurs(const CUpti_Activity* record) const {
     const WantedRecords& ours = session_.wanted(SharedSession::kOurs);

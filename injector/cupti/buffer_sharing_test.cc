@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <vector>
+
+#include "injector/core/counters.h"
+#include "injector/cupti/record_copies.h"
+#include "tests/faults/guarded_memory.h"
 
 namespace traceinject {
 namespace {
@@ -14,13 +19,23 @@ constexpr auto kDriver = CUPTI_ACTIVITY_KIND_DRIVER;
 constexpr std::uint32_t kLaunchKernel = 211, kGetDevice = 17, kMemcpyAsync = 41;
 constexpr std::uint32_t kDriversLaunch = 652, kDriversGetDevice = 3;
 
-// Every record is a call's.
+// Of a CUPTI that is newer than our header.
+constexpr auto kNewKind = static_cast<CUpti_ActivityKind>(CUPTI_ACTIVITY_KIND_COUNT + 2);
+constexpr auto kUnheardOf = static_cast<CUpti_ActivityKind>(100'000);
+constexpr std::size_t kNewBytes = 24;
+
+// Every record is a call's, of a new kind, or not completed.
 CUptiResult CUPTIAPI GetNextRecord(std::uint8_t* buffer, std::size_t valid_bytes,
                                    CUpti_Activity** record) {
-  auto* next =
-      *record == nullptr ? buffer : reinterpret_cast<std::uint8_t*>(*record) + sizeof(ApiRecord);
+  std::uint8_t* next = buffer;
+  if (*record != nullptr) {
+    const bool is_call = WantedRecords::IsCalls((*record)->kind);
+    next = reinterpret_cast<std::uint8_t*>(*record) + (is_call ? sizeof(ApiRecord) : kNewBytes);
+  }
   if (next >= buffer + valid_bytes) return CUPTI_ERROR_MAX_LIMIT_REACHED;
-  *record = reinterpret_cast<CUpti_Activity*>(next);
+  auto* found = reinterpret_cast<CUpti_Activity*>(next);
+  if (found->kind == CUPTI_ACTIVITY_KIND_INVALID) return CUPTI_ERROR_INVALID_KIND;
+  *record = found;
   return CUPTI_SUCCESS;
 }
 CUptiResult CUPTIAPI Switch(CUpti_ActivityKind) { return CUPTI_SUCCESS; }
@@ -130,6 +145,99 @@ TEST_F(BufferSharing, CallsWithoutCorrelationAreNotTakenForOne) {
   Call(kRuntime, kLaunchKernel, 0);
   Call(kDriver, kDriversLaunch, 0);
   Expect("652:0 211:0 652:0 ", "652:0 211:0 652:0 ");
+}
+
+// Kinds of records in a buffer, after it was divided.
+class NewKinds : public BufferSharing {
+ protected:
+  void Add(CUpti_ActivityKind kind) {
+    bytes_.resize(bytes_.size() + kNewBytes);
+    std::memcpy(bytes_.data() + bytes_.size() - kNewBytes, &kind, sizeof kind);
+  }
+  void AddCall(std::uint32_t cbid) {
+    ApiRecord record{};
+    record.kind = kRuntime;
+    record.cbid = cbid;
+    record.threadId = 1;
+    bytes_.insert(bytes_.end(), reinterpret_cast<std::uint8_t*>(&record),
+                  reinterpret_cast<std::uint8_t*>(&record + 1));
+  }
+  std::vector<CUpti_ActivityKind> Kept() {
+    const std::size_t kept = traceinject::Divide(session_, bytes_.data(), bytes_.size(),
+                                                 [](const CUpti_Activity*, std::size_t) {});
+    std::vector<CUpti_ActivityKind> kinds;
+    CUpti_Activity* record = nullptr;
+    while (GetNextRecord(bytes_.data(), kept, &record) == CUPTI_SUCCESS)
+      kinds.push_back(record->kind);
+    return kinds;
+  }
+
+  std::vector<std::uint8_t> bytes_;
+};
+
+TEST_F(NewKinds, AreTheOtherClientsWhetherOrNotTheyCanBeKnown) {
+  session_.SetKind(SharedSession::kTheirs, kNewKind, true);
+  Add(kNewKind);
+  AddCall(kGetDevice);  // nobody's: what follows moves
+  Add(kUnheardOf);
+  AddCall(kLaunchKernel);
+  Add(kNewKind);
+  EXPECT_EQ(Kept(), (std::vector<CUpti_ActivityKind>{kNewKind, kUnheardOf, kRuntime, kNewKind}));
+}
+
+TEST_F(NewKinds, ASessionMayBeOfThemAlone) {
+  session_.SetKind(SharedSession::kTheirs, kRuntime, false);
+  session_.SetKind(SharedSession::kTheirs, kDriver, false);
+  EXPECT_FALSE(session_.BuffersAreTheirs());
+  session_.SetKind(SharedSession::kTheirs, kNewKind, true);
+  EXPECT_TRUE(session_.BuffersAreTheirs());
+  session_.SetKind(SharedSession::kTheirs, kNewKind, false);
+  EXPECT_FALSE(session_.BuffersAreTheirs());
+}
+
+// Buffers with a page after them that must not be touched.
+std::uint8_t* TakeGuarded() {
+  static auto* buffers = new std::vector<GuardedMemory>;
+  return buffers->emplace_back(BufferPool::kBufferBytes).data();
+}
+std::size_t g_delivered = 0;
+constexpr RecordCopies::Way kWay{TakeGuarded, [](CUpti_Activity*) { return true; },
+                                 [](std::uint8_t*, std::size_t bytes) { g_delivered += bytes; }};
+
+// As where the GPU stands still when the other client asks for everything: its buffers are of 4 MB.
+TEST_F(BufferSharing, AWalkThatEndsEarlyCopiesNoMoreThanARecord) {
+  WeWantLaunches();
+  const GuardedMemory theirs(4 << 20);
+  Call(kRuntime, kMemcpyAsync, 1);
+  Call(kRuntime, kMemcpyAsync, 2);
+  std::memcpy(theirs.data(), records_.data(), 2 * sizeof(ApiRecord));
+  g_delivered = 0;
+  std::size_t kept = 0;
+  {
+    RecordCopies copies(kWay);
+    kept = traceinject::Divide(
+        session_, theirs.data(), theirs.bytes(),
+        [&](const CUpti_Activity* record, std::size_t bytes) { copies.Add(record, bytes); });
+  }
+  EXPECT_GE(g_delivered, 2 * sizeof(ApiRecord));
+  EXPECT_LE(g_delivered, 1024u);
+  EXPECT_EQ(kept, theirs.bytes()) << "what CUPTI wrote there is the other client's to judge";
+}
+
+TEST(RecordCopiesTest, DropsAndCountsWhatIsLargerThanABuffer) {
+  const GuardedMemory theirs(4 << 20);
+  const auto* record = reinterpret_cast<const CUpti_Activity*>(theirs.data());
+  const std::int64_t dropped = g_counters.Get(Health::kCuptiDropped);
+  g_delivered = 0;
+  {
+    RecordCopies copies(kWay);
+    copies.Add(record, sizeof(ApiRecord));
+    copies.Add(record, BufferPool::kBufferBytes + 8);
+    copies.Add(record, theirs.bytes());
+    copies.Add(record, BufferPool::kBufferBytes);
+  }
+  EXPECT_EQ(g_counters.Get(Health::kCuptiDropped), dropped + 2);
+  EXPECT_EQ(g_delivered, sizeof(ApiRecord) + BufferPool::kBufferBytes);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 #include "injector/cupti/library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 
+#include <cstdlib>
 #include <string_view>
 #include <vector>
 
@@ -63,6 +65,30 @@ bool BindAll(void* handle, CuptiLibrary* cupti, const char** missing) {
   return true;
 }
 
+// The name that a library gives itself, "libcupti.so.12"; empty: none.
+std::string NameOf(void* handle) {
+  link_map* map = nullptr;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return {};
+  const char* strings = nullptr;
+  const ElfW(Dyn)* name = nullptr;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SONAME) name = entry;
+  }
+  return strings == nullptr || name == nullptr ? "" : strings + name->d_un.d_val;
+}
+
+// Before CUDA 12.0 records are shorter than what we read them through (records.h). 11.8 calls
+// itself version 18, as 12.0 does; the name of the file tells them apart: it is the version of CUDA
+// there, libcupti.so.11.8.
+bool IsTooOld(const CuptiLibrary& cupti, const std::string& name) {
+  constexpr std::uint32_t kOldest = 18;
+  constexpr int kOldestMajor = 12;
+  const std::size_t suffix = name.find(".so.");
+  const int major = suffix == std::string::npos ? 0 : std::atoi(name.c_str() + suffix + 4);
+  return (cupti.version != 0 && cupti.version < kOldest) || (major != 0 && major < kOldestMajor);
+}
+
 }  // namespace
 
 std::string CuptiLibrary::Describe(CUptiResult result) const {
@@ -98,6 +124,14 @@ CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
     return nullptr;
   }
   if (cupti.GetVersion(&cupti.version) != CUPTI_SUCCESS) cupti.version = 0;
+  if (IsTooOld(cupti, NameOf(handle))) {
+    *why =
+        cupti.path + " is the CUPTI of a CUDA before 12.0 (version " +
+        std::to_string(cupti.version) +
+        "): its records cannot be read; run the program with CUDA 12.0 or newer (a PyTorch built "
+        "for cu12 or later), or, where it has that already, set TRACEINJECT_CUPTI to its libcupti";
+    return nullptr;
+  }
   return &cupti;
 }
 

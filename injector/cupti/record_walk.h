@@ -3,6 +3,7 @@
 // may be cut off: what a record is read through (records.h) must lie within the valid bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,7 +44,16 @@ inline std::size_t BytesRead(CUpti_ActivityKind kind) {
   }
 }
 
-// visit(record, bytes) for each record, which it may change or overwrite. False if the walk ended
+// Of a record that is `bytes` long as far as is known, what is worth a copy. Where a walk ends
+// early its last record seems to go on to the end of the buffer; newer layouts only append some
+// fields.
+inline std::size_t BytesWorthCopying(CUpti_ActivityKind kind, std::size_t bytes) {
+  constexpr std::size_t kMostAppended = 256;
+  return std::min(bytes, BytesRead(kind) + kMostAppended);
+}
+
+// visit(record, bytes) for each record, which it may change or overwrite. `bytes` of the last one
+// are those to the end of the buffer. False if the walk ended
 // before the records did: one is cut off, or CUPTI did not find the next. O(records).
 template <typename Visit>
 bool ForEachRecord(const CuptiLibrary& cupti, std::uint8_t* buffer, std::size_t valid_bytes,

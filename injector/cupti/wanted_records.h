@@ -19,8 +19,12 @@ class WantedRecords {
  public:
   static constexpr std::size_t kCalls = CallSwitches::kCalls;
 
+  // Kinds of newer versions of CUPTI are looked after as well: another client may want them.
+  static constexpr int kKinds = 256;
+  static_assert(CUPTI_ACTIVITY_KIND_COUNT < kKinds / 2);
+
   static bool IsKind(CUpti_ActivityKind kind) {
-    return kind > CUPTI_ACTIVITY_KIND_INVALID && kind < CUPTI_ACTIVITY_KIND_COUNT;
+    return kind > CUPTI_ACTIVITY_KIND_INVALID && static_cast<int>(kind) < kKinds;
   }
 
   // As cuptiActivityEnable and cuptiActivityDisable: a kind of calls is all of them.
@@ -37,7 +41,7 @@ class WantedRecords {
   }
 
   void CopyFrom(const WantedRecords& other) {
-    for (int kind = 1; kind < CUPTI_ACTIVITY_KIND_COUNT; ++kind) {
+    for (int kind = 1; kind < kKinds; ++kind) {
       const auto one = static_cast<CUpti_ActivityKind>(kind);
       SetKind(one, other.HasKind(one));
     }
@@ -81,7 +85,7 @@ class WantedRecords {
     return domain == CudaDomain::kDriver ? driver_ : runtime_;
   }
 
-  std::atomic<bool> kinds_[CUPTI_ACTIVITY_KIND_COUNT] = {};
+  std::atomic<bool> kinds_[kKinds] = {};
   std::atomic<int> count_{0};  // of kinds
   Calls runtime_ = {}, driver_ = {};
 };

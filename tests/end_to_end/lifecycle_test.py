@@ -239,6 +239,15 @@ class CannotStart(harness.TestCase):
         (self.folder / "run.db").unlink()
         self.assert_reason("NOT_INITIALIZED", env={"FAKE_CUPTI_ENABLE_ERROR": "15"})
 
+    def test_cupti_of_cuda_11(self):
+        # Of 11.7 by its version, of 11.8 by its name: that has the version of 12.0.
+        for env, version in (({"FAKE_CUPTI_VERSION": "17"}, 17),
+                             ({"TRACEINJECT_CUPTI": str(harness.FAKE_GPU / "cuda11" / "libcupti.so.11.8")}, 18)):
+            with self.subTest(version=version):
+                recording = self.assert_reason(rf"CUDA before 12\.0 \(version {version}\).*CUDA 12\.0 or newer.*TRACEINJECT_CUPTI", cuda="cuda12", env=env)
+                recording.close()
+                (self.folder / "run.db").unlink()
+
     def test_subscriber_slot_is_not_needed(self):
         ended = self.play(*WORK, env={"FAKE_CUPTI_SUBSCRIBER_TAKEN": "1"})
         recording = self.open()

@@ -43,6 +43,11 @@ class Program(harness.TestCase):
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "trained\n", ""))
         return ended, Profile(path)
 
+    def remove_files(self):
+        (self.folder / "run.db").unlink()
+        for path in self.folder.glob("profile.*"):
+            path.unlink()
+
 
 class OtherClient(Program):
     def assert_near(self, recorded, true):
@@ -131,12 +136,16 @@ class OtherClient(Program):
         for cuda in ("cuda12_0", "cuda12"):
             with self.subTest(cuda=cuda):
                 self.check(cuda=cuda)
-                (self.folder / "run.db").unlink()
-                for path in self.folder.glob("profile.*"):
-                    path.unlink()
+                self.remove_files()
 
     def test_buffers_that_come_late_and_in_disorder(self):
         self.check(env=BAD)
+
+    def test_buffers_of_which_not_all_is_complete(self):
+        for cuda in ("cuda12", "cuda13"):
+            with self.subTest(cuda=cuda):
+                self.check(cuda=cuda, env={"FAKE_CUPTI_UNFINISHED": "1"})
+                self.remove_files()
 
     def test_another_client_that_leaves_the_clock_alone(self):
         self.check(env={"FAKE_PROFILER_CLOCK": "0"})

@@ -62,6 +62,7 @@ CuptiSession::CuptiSession()
       shuffle_(SettingNumber("FAKE_CUPTI_SHUFFLE", 0) != 0),
       stale_names_(SettingNumber("FAKE_CUPTI_STALE_NAMES", 0) != 0),
       truncated_bytes_(static_cast<std::size_t>(SettingNumber("FAKE_CUPTI_TRUNCATE", 0))),
+      unfinished_(SettingNumber("FAKE_CUPTI_UNFINISHED", 0) != 0),
       null_every_(SettingNumber("FAKE_CUPTI_NULL_BUFFERS", 0)),
       random_(static_cast<std::uint32_t>(SettingNumber("FAKE_CUPTI_SHUFFLE", 1))),
       order_random_(random_),
@@ -343,6 +344,8 @@ CuptiSession::BufferPtr CuptiSession::RequestBuffer() {
   if (reinterpret_cast<std::uintptr_t>(buffer->data) % 8 != 0 || buffer->bytes < 1024) {
     Misused("the client lent a buffer that is not aligned to 8 bytes or is too small");
   }
+  if (!lent_.insert(buffer->data).second)
+    Misused("the client lent a buffer that it had lent already, and that did not come back yet");
   buffer->limit = buffer->bytes;
   buffer->clock = clock_;
   if (shuffle_) {
@@ -470,6 +473,14 @@ void CuptiSession::Deliver(Buffer& buffer, bool forced) {
   if (const std::size_t cut = std::min(truncated_bytes_, buffer.used); cut > 0) {
     buffer.used -= cut;
     std::memset(buffer.data + buffer.used, 0xA5, cut);
+  }
+  if (unfinished_) {
+    std::memset(buffer.data + buffer.used, 0, buffer.bytes - buffer.used);
+    buffer.used = buffer.bytes;
+  }
+  {
+    const Lock lock(mutex_);
+    lent_.erase(buffer.data);
   }
   const bool null = null_every_ > 0 && ++delivered_ % null_every_ == 0;
   inside_callback = true;

@@ -10,21 +10,27 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "tests/fake_gpu/clock.h"
+#include "tests/faults/guarded_memory.h"
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 
+using traceinject::GuardedMemory;
+
 constexpr std::size_t kBufferBytes = 4 << 20;
 
 struct Client {
   std::mutex mutex;
-  std::map<std::uint8_t*, std::size_t> lent;   // buffers that CUPTI has
-  std::map<std::uint8_t*, std::size_t> ready;  // valid bytes of those that came back
+  std::map<std::uint8_t*, GuardedMemory> buffers;  // nobody writes beyond
+  std::set<std::uint8_t*> lent;                    // those that CUPTI has
+  std::map<std::uint8_t*, std::size_t> ready;      // valid bytes of those that came back
   CUpti_SubscriberHandle subscriber = nullptr;
 };
 Client& TheClient() {
@@ -53,10 +59,12 @@ void CUPTIAPI OnRequested(std::uint8_t** buffer, std::size_t* size, std::size_t*
   MustLive();
   Client& client = TheClient();
   const std::lock_guard lock(client.mutex);
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(8, kBufferBytes));
+  GuardedMemory memory(kBufferBytes);
+  *buffer = memory.data();
   *size = kBufferBytes;
   *max_records = 0;
-  client.lent[*buffer] = kBufferBytes;
+  client.buffers.emplace(*buffer, std::move(memory));
+  client.lent.insert(*buffer);
 }
 
 void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t,
@@ -142,7 +150,7 @@ void WriteReady(const char* path) {
     CUpti_Activity* record = nullptr;
     while (cuptiActivityGetNextRecord(buffer, valid_bytes, &record) == CUPTI_SUCCESS)
       Write(file, record);
-    std::free(buffer);
+    client.buffers.erase(buffer);
   }
   client.ready.clear();
   std::fclose(file);

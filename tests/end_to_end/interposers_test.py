@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Other libraries that stand in front of CUDA's as we do, before and after us: each is called exactly once for each call of the program, in
+the order in which they are preloaded (/etc/ld.so.preload follows LD_PRELOAD), whatever function it is."""
+
+import itertools
+import re
+import unittest
+
+import harness
+
+FOLDER = harness.BUILD / "interposers"
+OURS = "ours"
+STYLES = ("next", "jump", "handle", "needed", "hooking")
+WRAPPED = re.findall(r"^ +(cu[a-z]*[A-Z]\w*);", (harness.ROOT / "injector" / "preload" / "exports.map").read_text(), re.M)
+LIBRARIES = (("cublasLt", "cublasLt"), ("cublas", "cublas"), ("cupti", "cupti"), ("cuda", "cudart"), ("cu", "cuda"))
+
+
+def library_of(function):
+    return next(library for prefix, library in LIBRARIES if function.startswith(prefix))
+
+
+class Interposers(harness.TestCase):
+    def called(self, preload, command):
+        """Who was called for each function, in order."""
+        lines = self.folder / "called"
+        lines.unlink(missing_ok=True)
+        libraries = [str(harness.LIBRARY if name == OURS else FOLDER / f"lib{name}.so") for name in preload]
+        ended = self.play(command=list(map(str, command)), preload=False,
+                          env={"LD_PRELOAD": " ".join(libraries), "LD_LIBRARY_PATH": str(FOLDER / "real"), "CALLED": str(lines)})
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "", ""), preload)
+        called = {function: [] for function in WRAPPED}
+        for line in lines.read_text().splitlines():
+            tag, function = line.split()
+            called[function].append(tag)
+        return called
+
+    def check(self, preload, command, library=library_of):
+        """`preload`: names of interposers and OURS. One that goes on by the handle of the library is the last that is called."""
+        expected = []
+        for name in (name for name in preload if name != OURS):
+            tag, style = name.split("_")
+            expected.append(tag)
+            if style in ("handle", "hooking"):
+                break
+        with self.subTest(preload=preload, program=command[-1]):
+            called = self.called(preload, command)
+            self.assertEqual(called, {function: 2 * (expected + [library(function)]) for function in WRAPPED})
+
+    LINKED = [FOLDER / "linked_program"]
+    OPENED = [FOLDER / "opening_program", FOLDER / "liblinked_caller.so", "CallAll"]
+    PLUG_IN = [FOLDER / "opening_program", FOLDER / "libplug_in.so", "CallAllFromPlugIn"]
+
+    def test_the_table_is_not_empty(self):
+        self.assertGreater(len(WRAPPED), 80)
+        self.assertEqual({library_of(function) for function in WRAPPED}, {library for _, library in LIBRARIES})
+
+    def test_alone(self):
+        for command in (self.LINKED, self.OPENED):
+            self.check([OURS], command)
+
+    def test_before_us(self):
+        for style in STYLES:
+            self.check([f"first_{style}", OURS], self.LINKED)
+
+    def test_after_us(self):
+        for style in STYLES:
+            self.check([OURS, f"first_{style}"], self.LINKED)
+
+    def test_before_and_after_us(self):
+        for first, second in itertools.product(STYLES, repeat=2):
+            self.check([f"first_{first}", OURS, f"second_{second}"], self.LINKED)
+
+    def test_two_before_us_and_two_after_us(self):
+        for first, second in itertools.product(STYLES, repeat=2):
+            self.check([f"first_{first}", f"second_{second}", OURS], self.LINKED)
+            self.check([OURS, f"first_{first}", f"second_{second}"], self.LINKED)
+
+    def test_a_library_that_was_opened(self):
+        """What it is linked with nobody finds by RTLD_NEXT, but through us."""
+        for style in STYLES:
+            self.check([f"first_{style}", OURS], self.OPENED)
+        for style in ("handle", "needed", "hooking"):
+            self.check([OURS, f"first_{style}"], self.OPENED)
+
+    def test_an_under_linked_library_of_a_plug_in(self):
+        """The only library that has the functions has another name and is seen by the plug-in alone."""
+        self.check([OURS], self.PLUG_IN, library=lambda _: "renamed")
+        self.check(["first_next", OURS], self.PLUG_IN, library=lambda _: "renamed")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
