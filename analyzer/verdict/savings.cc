@@ -170,7 +170,7 @@ class Estimator {
     Savings found;
     found.kernels = FindKernelSavings(*judged_.rank, *judged_.device, judged_.steps, kFloorShare);
     const std::vector<Cause> causes = Causes(judged_, found.kernels);
-    found.recording_measured = FitToTurns(stop);
+    FitToTurns(stop);
     std::vector<Scenario> scenarios = {
         {}, Unrecorded({}), At(cost_.low_ns, {}), At(cost_.high_ns, {})};
     for (const Cause& cause : causes) {
@@ -213,31 +213,40 @@ class Estimator {
     return Mean(Chosen(longer, usual_));
   }
 
-  // Where recording was measured by turns, and shows in the replay, the cost of a launch is what
-  // makes the replay add as much; false: it is not. What stays while nothing is recorded is in both
-  // halves of the turns: half of it to half as much again is added.
-  bool FitToTurns(StopFlag stop) {
+  // What recording adds to a step, where that was measured by turns. What stays while nothing is
+  // recorded is in both halves of the turns: half of it to half as much again is added. Where the
+  // replay can add as much, its launches cost what makes it do so.
+  void FitToTurns(StopFlag stop) {
     const std::optional<AbSteps> turns =
         cost_.launch_ns > 0 ? CompareSteps(*judged_.rank) : std::nullopt;
-    if (!turns) return false;
+    if (!turns) return;
     const std::vector<std::vector<TimeNs>> lengths = ReplayAll(replay_, {{}, Unrecorded({})}, stop);
-    if (IsStopped(stop)) return false;
+    if (IsStopped(stop)) return;
     const double replayed = Longer(lengths[0], lengths[1]);
-    if (replayed < kShownRecording * Mean(Chosen(lengths_, usual_))) return false;
     const double resident = replayed * cost_.resident_ns / cost_.launch_ns;
-    const auto fitted = [&](double added_ns) {
-      return cost_.launch_ns * std::clamp(added_ns / replayed, 0.0, kMostFitted);
-    };
-    cost_ = {fitted(turns->added_ns + resident), fitted(turns->low_ns + resident / 2),
-             fitted(turns->high_ns + resident * 3 / 2), cost_.resident_ns};
-    return true;
+    measured_ = {std::max(0.0, turns->added_ns + resident),
+                 std::max(0.0, turns->low_ns + resident / 2),
+                 std::max(0.0, turns->high_ns + resident * 3 / 2)};
+    if (replayed < kShownRecording * Mean(Chosen(lengths_, usual_)) ||
+        measured_->ns > kMostFitted * replayed)
+      return;
+    const double scale = cost_.launch_ns / replayed;
+    cost_ = {measured_->ns * scale, measured_->low_ns * scale,
+             std::min(measured_->high_ns, kMostFitted * replayed) * scale, cost_.resident_ns};
   }
 
   void RecordingOf(Savings& found) const {
-    found.recording_low_ns = std::max(0.0, found.recording_ns - Longer(base_low_, base_));
-    found.recording_high_ns = found.recording_ns + Longer(base_, base_high_);
+    found.recording_measured = measured_.has_value();
+    if (measured_) {
+      found.recording_low_ns = measured_->low_ns;
+      found.recording_high_ns = measured_->high_ns;
+    } else {
+      found.recording_low_ns = std::max(0.0, found.recording_ns - Longer(base_low_, base_));
+      found.recording_high_ns = found.recording_ns + Longer(base_, base_high_);
+    }
     if (cost_.launch_ns > 0)
-      found.resident_ns = found.recording_ns * std::min(1.0, cost_.resident_ns / cost_.launch_ns);
+      found.resident_ns = std::min(found.recording_ns,
+                                   Longer(unchanged_, base_) * cost_.resident_ns / cost_.launch_ns);
   }
 
   // What is saved at most of a step; empty: the replay alone says.
@@ -294,7 +303,7 @@ class Estimator {
     saving.label = cause.label;
     saving.saved_ns = Mean(Chosen(costs.point, use));
     saving.step_ns = Mean(Chosen(lengths_, use));
-    saving.recording_ns = Mean(Chosen(recording, use));
+    saving.recording_ns = measured_ ? measured_->ns : Mean(Chosen(recording, use));
     saving.scenario = Unrecorded(cause.scenario);
     if (!costs.most.empty()) saving.most_ns = Mean(Chosen(costs.most, use));
     // Without a second estimate all three are the same.
@@ -333,7 +342,11 @@ class Estimator {
   const JudgedDevice& judged_;
   Replay replay_;
   RecorderCost cost_;
-  std::vector<bool> usual_;  // the steps that count for most causes
+  struct Added {
+    double ns = 0, low_ns = 0, high_ns = 0;
+  };
+  std::optional<Added> measured_;  // by turns: to a mean step, by recording
+  std::vector<bool> usual_;        // the steps that count for most causes
   // With what recording adds, and without: as much as it is, as little and as much as it may be.
   std::vector<TimeNs> unchanged_, base_, base_low_, base_high_;
   std::vector<double> lengths_;

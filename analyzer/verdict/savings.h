@@ -14,8 +14,8 @@
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by what
 // that costs (metrics/recorder_cost.h). Where the run measured by turns what recording adds to a
-// step (metrics/ab_steps.h), it is as much as makes the replay add that. Either has an interval,
-// and those of the causes span what they save at both its ends.
+// step (metrics/ab_steps.h), that is told, and launches cost as much as makes the replay add it.
+// Either has an interval, and those of the causes span what they save at both its ends.
 #pragma once
 
 #include <limits>
