@@ -81,7 +81,7 @@ bool IsInCacheFile(const char* name) {
 
 // The cache holds its names as strings that end with 0; one that is the end of another, as of its
 // path, is not written twice.
-bool IsInLoaderCache(const char* cache, unsigned long bytes, const char* name) {
+bool IsInLoaderCache(const char* cache, std::size_t bytes, const char* name) {
   const std::size_t length = strlen(name) + 1;
   for (const char *at = cache, *end = cache + bytes; at < end; ++at) {
     at = static_cast<const char*>(memmem(at, static_cast<std::size_t>(end - at), name, length));

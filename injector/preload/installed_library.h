@@ -4,6 +4,8 @@
 
 #include <limits.h>
 
+#include <cstddef>
+
 namespace traceinject {
 
 // Looks for `name`, which has no folder, as dlopen does for the object that has the code at
@@ -12,6 +14,6 @@ namespace traceinject {
 bool FindInstalledLibrary(const char* name, const void* caller, char* path);
 
 // Whether the text of /etc/ld.so.cache names the library; `name` as above. For tests.
-bool IsInLoaderCache(const char* cache, unsigned long bytes, const char* name);
+bool IsInLoaderCache(const char* cache, std::size_t bytes, const char* name);
 
 }  // namespace traceinject
