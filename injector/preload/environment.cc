@@ -120,17 +120,30 @@ std::string ForeignNcclPlugin() {
 
 extern "C" __attribute__((constructor)) void TraceinjectLoaded() { traceinject::PublishLibrary(); }
 
+namespace {
+
+using GetEnv = char*(const char*);
+
+// By dlvsym: those who put themselves in the place of dlsym leave it alone. It does not allocate,
+// and allocators read the environment when they are first used.
+GetEnv* NextGetEnv() {
+  static constinit std::atomic<GetEnv*> g_next{nullptr};
+  GetEnv* next = g_next.load(std::memory_order_relaxed);
+  if (next != nullptr) return next;
+  for (const char* version : {"GLIBC_2.2.5", "GLIBC_2.17"}) {
+    if (next == nullptr) next = reinterpret_cast<GetEnv*>(dlvsym(RTLD_NEXT, "getenv", version));
+  }
+  if (next == nullptr) next = reinterpret_cast<GetEnv*>(dlsym(RTLD_NEXT, "getenv"));
+  g_next.store(next, std::memory_order_relaxed);
+  return next;
+}
+
+}  // namespace
+
 // Before this library's constructor has run, and for all that is not offered, this is the C
 // library's (or that of a library preloaded after this one).
 extern "C" TRACEINJECT_EXPORT char* getenv(const char* name) noexcept {
-  using Function = char* (*)(const char*);
-  static constinit std::atomic<Function> next{nullptr};
-  Function real = next.load(std::memory_order_relaxed);
-  if (real == nullptr) {
-    real = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "getenv"));
-    next.store(real, std::memory_order_relaxed);
-  }
-  char* set = real(name);
+  char* set = NextGetEnv()(name);
   const char* offered = traceinject::OfferedVariable(
       name, set, __builtin_extract_return_addr(__builtin_return_address(0)));
   return offered == nullptr ? set : const_cast<char*>(offered);
