@@ -142,6 +142,7 @@ enum class Health : std::size_t {
   kHostSampleExpired,
   kWorkerSampleExpired,
   kOtherClientStoodAside,
+  kOtherClientFlushesLeftOut,
   kCuptiDetached,
   kCuptiKept,
   kCuptiUnanswered,
@@ -334,6 +335,9 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
     {"other_client", "stood_aside", HealthSeverity::kNotice,
      "times that another client of CUPTI (Triton's Proton, XLA) took the records: none were had "
      "until it was done"},
+    {"other_client", "flushes_left_out", HealthSeverity::kInfo,
+     "flushes that were left out as another client of CUPTI may have been in one: two at a time "
+     "deadlock"},
     {"cupti", "detached", HealthSeverity::kInfo,
      "times that CUPTI was taken out of the process while nothing was recorded"},
     {"cupti", "kept", HealthSeverity::kInfo,

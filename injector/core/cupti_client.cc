@@ -48,7 +48,7 @@ bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_sess
 bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
 
 bool CuptiClient::Flush(bool everything) {
-  if (!everything && Rests()) return true;
+  if (!may_flush_ || (!everything && Rests())) return true;
   const WriterTurn::Outside outside(turn_);
   return activity_.Flush(everything);
 }
@@ -183,8 +183,11 @@ bool CuptiClient::ComeBackAfterProfiler() {
 
 void CuptiClient::BeginFlush(bool probing) {
   const bool probes = probing && IsRecording() && !Rests();
+  // Before the first record we wait for it: nobody is likely to come in between.
+  const bool may_subscribe =
+      g_shared_session.there() && !options_->detach && (probes || !IsRecording());
   const WriterTurn::Outside outside(turn_);
-  unseen_client_.Begin(NowNs(), probes);
+  may_flush_ = unseen_client_.Begin(NowNs(), probes, may_subscribe);
 }
 
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {

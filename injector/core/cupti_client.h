@@ -65,7 +65,7 @@ class CuptiClient {
   std::int64_t edge_ns() const { return edge_ns_; }
   // Before a flush; `probing`: of a recording that has a file.
   void BeginFlush(bool probing);
-  // Activity::Flush(), unless it had better wait (SharedSession::Rests).
+  // Activity::Flush(), unless it had better wait (SharedSession::Rests), or must not be.
   bool Flush(bool everything);
   // Nothing is recorded any more.
   void Stop() { activity_.Stop(); }
@@ -99,6 +99,7 @@ class CuptiClient {
   bool memsets_left_out_ = false;
   std::vector<std::string> refused_;
   bool in_window_ = false;
+  bool may_flush_ = true;
   std::int64_t edge_ns_ = 0;
   CaptureGapRow unseen_gap_{};  // since we stand aside; row 0: we do not
   CaptureGapRow room_gap_{};    // since a profiler has the room that it asked for; the same

@@ -43,13 +43,17 @@ void UnseenClient::Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t 
   buffers_per_thread_ = HasBuffersPerThread(*cupti);
 }
 
-void UnseenClient::Begin(std::int64_t now_ns, bool probing) {
-  if (active_) return;
+bool UnseenClient::Begin(std::int64_t now_ns, bool probing, bool may_subscribe) {
+  if (active_) return false;
   began_ns_ = now_ns;
   calls_ = CallsToUs();
   // A client that is seen would get the record, and shows that our callbacks are called.
   probed_ = probing && !g_shared_session.BuffersAreTheirs();
   if (probed_) call_();
+  const bool callbacks_are_ours = CallsToUs() != calls_;
+  if (callbacks_are_ours || !may_subscribe || !Subscribes()) return true;
+  g_counters.Add(Health::kOtherClientFlushesLeftOut);
+  return false;
 }
 
 UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
@@ -110,6 +114,7 @@ bool UnseenClient::Subscribes(std::uint32_t* correlation) const {
   if (cupti_->Subscribe == nullptr || cupti_->Unsubscribe == nullptr ||
       g_shared_session.subscribed())
     return false;
+  const FlushTurn turn;  // a client that is seen waits, and finds the place free
   CUpti_SubscriberHandle subscriber = nullptr;
   if (cupti_->Subscribe(&subscriber, OnCall, nullptr) != CUPTI_SUCCESS) return true;
   g_shared_session.NoteSubscriber();

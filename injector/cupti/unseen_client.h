@@ -6,6 +6,9 @@
 // neither asks us for a buffer nor brings one, somebody else gets the records. From there on we
 // leave CUPTI alone, and what we enabled as it is: some of it the other one may want, too.
 //
+// Two flushes at a time deadlock. So where the call has not shown that our callbacks are there, and
+// somebody subscribes to CUPTI, the flush is left out.
+//
 // Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
 // that it is free, and only while we wait for this. One that was not seen to subscribe was most
@@ -20,7 +23,7 @@
 
 namespace traceinject {
 
-// All on the writer thread.
+// All on the writer thread, without FlushTurn.
 class UnseenClient {
  public:
   enum class Change { kNone, kCame, kLeft };
@@ -34,8 +37,10 @@ class UnseenClient {
   // `call` makes a call that is recorded as kProbeCall (allow_list.h).
   void Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t now_ns);
 
-  // Before a flush; `probing`: with a call, as records are to come.
-  void Begin(std::int64_t now_ns, bool probing);
+  // Before a flush; `probing`: with a call, as records are to come; `may_subscribe`: to see whether
+  // somebody else does, which may keep cuptiFinalize() from being called later
+  // (SharedSession::CanBeFinalized). False: leave the flush out.
+  bool Begin(std::int64_t now_ns, bool probing, bool may_subscribe);
   // What was decoded so far: how many records of such calls, and the latest correlation id.
   struct Decoded {
     std::int64_t probes;

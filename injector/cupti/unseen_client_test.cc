@@ -65,7 +65,7 @@ class UnseenClientTest : public ::testing::Test {
   }
   void Open() { client_.Open(&library_, MakeCall, 100); }
   Change Flush(std::int64_t now_ns, bool forced = false) {
-    client_.Begin(now_ns, true);
+    may_flush_ = client_.Begin(now_ns, true, true);
     const Change change = client_.Look({g_cupti.probes, kDecoded}, forced);
     EXPECT_FALSE(g_cupti.held_by_us);
     return change;
@@ -74,6 +74,7 @@ class UnseenClientTest : public ::testing::Test {
   static constexpr std::uint32_t kDecoded = 999;
   CuptiLibrary library_;
   UnseenClient client_;
+  bool may_flush_ = false;  // the latest time
 };
 
 TEST_F(UnseenClientTest, ComesAndLeaves) {
@@ -93,6 +94,41 @@ TEST_F(UnseenClientTest, ComesAndLeaves) {
   g_cupti.records_to_us = true;
   EXPECT_EQ(Flush(8000), Change::kNone);
   EXPECT_EQ(client_.whole_until_ns(), 8000);
+}
+
+TEST_F(UnseenClientTest, NoFlushBesideOne) {
+  for (const bool per_thread : {true, false}) {
+    g_cupti = {};
+    g_cupti.per_thread = per_thread;
+    client_ = {};
+    Open();
+    Flush(1000);
+    EXPECT_TRUE(may_flush_);
+    g_cupti.records_to_us = false;
+    g_cupti.subscribed = true;
+    for (int i = 2; i < 10; ++i) {
+      Flush(1000 * i);
+      EXPECT_FALSE(may_flush_) << "after " << i << " of them";
+    }
+  }
+}
+
+TEST_F(UnseenClientTest, AFlushBesideOneThatHasTheCallbacksOfNobody) {
+  g_cupti.subscribed = true;
+  Open();
+  for (int i = 1; i < 10; ++i) {
+    EXPECT_EQ(Flush(1000 * i), Change::kNone);
+    EXPECT_TRUE(may_flush_) << "a call brings us a buffer";
+  }
+}
+
+TEST_F(UnseenClientTest, LooksForOneOnlyWhereItMay) {
+  g_cupti.subscribed = true;
+  Open();
+  EXPECT_TRUE(client_.Begin(1000, false, false));
+  EXPECT_FALSE(client_.Begin(2000, false, true));
+  g_cupti.subscribed = false;
+  EXPECT_TRUE(client_.Begin(3000, false, true));
 }
 
 TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {

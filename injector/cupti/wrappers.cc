@@ -147,6 +147,7 @@ TRACEINJECT_CUPTI(cuptiActivityRegisterTimestampCallback, (CUpti_TimestampCallba
 TRACEINJECT_CUPTI(cuptiSubscribe,
                   (CUpti_SubscriberHandle * subscriber, CUpti_CallbackFunc callback, void* data),
                   (subscriber, callback, data), IsShared(function, &CuptiLibrary::Subscribe), {
+                    const FlushTurn turn(kLongestTurnNs);
                     const CUptiResult result = function(subscriber, callback, data);
                     if (result == CUPTI_SUCCESS) g_shared_session.SetSubscribed(true);
                     return result;

@@ -3,13 +3,17 @@
 // dlsym and makes the calls that Triton's Proton makes, in their order. Kernels that began while it
 // recorded it writes out, a line each; of other records it knows nothing. It frees every buffer
 // that it is handed. FAKE_PROFILER_CUPTI: the path of a copy of libcupti that it brings along.
+// FAKE_PROFILER_FLUSHES=1: it flushes without a pause, but for the first 20 ms.
 #include <cupti.h>
 #include <dlfcn.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -73,6 +77,14 @@ void CUPTIAPI OnCompleted(CUcontext, std::uint32_t, std::uint8_t* buffer, std::s
   std::free(buffer);
 }
 
+std::thread g_flushes;
+std::atomic<bool> g_is_flushing{false};
+
+void Flush() {
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  while (g_is_flushing) CUPTI(cuptiActivityFlushAll, 0);
+}
+
 }  // namespace
 
 EXPORT void profiler_start() {
@@ -80,10 +92,13 @@ EXPORT void profiler_start() {
   CUPTI(cuptiGetTimestamp, &g_began);
   CUPTI(cuptiActivityEnable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   CUPTI(cuptiActivityRegisterCallbacks, OnRequested, OnCompleted);
+  g_is_flushing = std::getenv("FAKE_PROFILER_FLUSHES") != nullptr;
+  if (g_is_flushing) g_flushes = std::thread(Flush);
 }
 
 // Appends what came to the file at `path`.
 EXPORT void profiler_stop(const char* path, bool finalize) {
+  if (g_is_flushing.exchange(false)) g_flushes.join();
   CUPTI(cuptiActivityFlushAll, 0);
   CUPTI(cuptiActivityFlushAll, CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   CUPTI(cuptiActivityDisable, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
