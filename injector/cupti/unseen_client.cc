@@ -114,6 +114,7 @@ bool UnseenClient::Subscribes(std::uint32_t* correlation) const {
   if (cupti_->Subscribe == nullptr || cupti_->Unsubscribe == nullptr ||
       g_shared_session.subscribed())
     return false;
+  g_counters.Add(Health::kOtherClientLooks);
   const FlushTurn turn;  // a client that is seen waits, and finds the place free
   CUpti_SubscriberHandle subscriber = nullptr;
   if (cupti_->Subscribe(&subscriber, OnCall, nullptr) != CUPTI_SUCCESS) return true;
