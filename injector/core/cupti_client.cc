@@ -45,10 +45,13 @@ bool CuptiClient::Begin(bool recording, std::string* why) {
 
 bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
 
+// Between windows: another client may be in a flush then, and ours would bring nothing.
+bool CuptiClient::HasNothing() const { return !IsRecording() && !g_shared_session.HasLent(); }
+
 bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
 
 bool CuptiClient::Flush(bool everything) {
-  if (!may_flush_ || (!everything && Rests())) return true;
+  if (!may_flush_ || (!everything && (Rests() || HasNothing()))) return true;
   const WriterTurn::Outside outside(turn_);
   return activity_.Flush(everything);
 }
@@ -183,11 +186,8 @@ bool CuptiClient::ComeBackAfterProfiler() {
 
 void CuptiClient::BeginFlush(bool probing) {
   const bool probes = probing && IsRecording() && !Rests();
-  // Before the first record we wait for it: nobody is likely to come in between.
-  const bool may_subscribe =
-      g_shared_session.there() && !options_->detach && (probes || !IsRecording());
   const WriterTurn::Outside outside(turn_);
-  may_flush_ = unseen_client_.Begin(NowNs(), probes, may_subscribe);
+  may_flush_ = unseen_client_.Begin(NowNs(), probes);
 }
 
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {

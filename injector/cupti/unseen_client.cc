@@ -2,6 +2,8 @@
 #include "injector/cupti/unseen_client.h"
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "injector/core/counters.h"
 #include "injector/cupti/allow_list.h"
@@ -18,6 +20,8 @@ std::int64_t CallsToUs() {
     calls += g_counters.Get(id);
   return calls;
 }
+
+constexpr std::chrono::milliseconds kOnTheirWay{2};
 
 std::atomic<std::uint32_t> g_correlation{0};
 
@@ -43,43 +47,49 @@ void UnseenClient::Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t 
   buffers_per_thread_ = HasBuffersPerThread(*cupti);
 }
 
-bool UnseenClient::Begin(std::int64_t now_ns, bool probing, bool may_subscribe) {
+bool UnseenClient::Begin(std::int64_t now_ns, bool probing) {
   if (active_) return false;
   began_ns_ = now_ns;
   calls_ = CallsToUs();
+  place_.reset();
   // A client that is seen would get the record, and shows that our callbacks are called.
   probed_ = probing && !g_shared_session.BuffersAreTheirs();
-  if (probed_) call_();
-  const bool callbacks_are_ours = CallsToUs() != calls_;
-  if (callbacks_are_ours || !may_subscribe || !Subscribes()) return true;
-  g_counters.Add(Health::kOtherClientFlushesLeftOut);
-  return false;
+  if (!probed_) return true;
+  call_();
+  if (!IsSuspicious()) return true;
+  place_ = LookAtPlace();
+  if (place_->taken) g_counters.Add(Health::kOtherClientFlushesLeftOut);
+  return !place_->taken;
+}
+
+// That no record comes means something only where one came before.
+bool UnseenClient::IsSuspicious() const {
+  return probes_ != 0 && CallsToUs() == calls_ && (buffers_per_thread_ || misses_ != 0);
 }
 
 UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
   if (active_) return forced ? Change::kNone : LookForItsEnd();
+  probes_ = decoded.probes;
   if (CallsToUs() != calls_) {
     misses_ = 0;
     whole_until_ns_ = g_shared_session.HasLent() ? heard_ns_ : began_ns_;
     heard_ns_ = began_ns_;
     return Change::kNone;
   }
-  // That no record comes means something only where one came before.
   if (!probed_ || decoded.probes == 0 || (++misses_ < kMisses && !forced)) return Change::kNone;
   misses_ = 0;
-  std::uint32_t correlation = 0;
-  const bool subscribes = Subscribes(&correlation);
+  if (!place_) place_ = LookAtPlace();
   // Ids wrap.
-  const bool restarted = static_cast<std::int32_t>(correlation - decoded.correlation) < 0;
-  if (!subscribes && correlation != 0 && restarted) return Change::kLeft;
+  const bool restarted = static_cast<std::int32_t>(place_->correlation - decoded.correlation) < 0;
+  if (!place_->taken && place_->correlation != 0 && restarted) return Change::kLeft;
   // Where threads share a buffer it does not come back before all work in it is done.
-  if (!subscribes && !buffers_per_thread_ && !forced) return Change::kNone;
-  Came(subscribes);
+  if (!place_->taken && !buffers_per_thread_ && !forced) return Change::kNone;
+  Came(place_->taken);
   return Change::kCame;
 }
 
 bool UnseenClient::HasCome(std::int64_t now_ns) {
-  if (!Subscribes()) return false;
+  if (!LookAtPlace().taken) return false;
   heard_ns_ = whole_until_ns_ = now_ns;
   Came(true);
   return true;
@@ -96,37 +106,34 @@ void UnseenClient::Came(bool subscribed) {
 
 UnseenClient::Change UnseenClient::LookForItsEnd() {
   const bool was_wrong = CallsToUs() != calls_;
-  std::uint32_t correlation = 0;
-  const bool subscribes = Subscribes(&correlation);
-  subscribed_ |= subscribes;
-  looks_ = subscribes ? 0 : looks_ + 1;
+  const bool taken = LookAtPlace().taken;
+  subscribed_ |= taken;
+  looks_ = taken ? 0 : looks_ + 1;
   if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
   active_ = false;
   return Change::kLeft;
 }
 
-bool UnseenClient::Subscribes() const {
-  std::uint32_t ignored = 0;
-  return Subscribes(&ignored);
-}
-
-bool UnseenClient::Subscribes(std::uint32_t* correlation) const {
+UnseenClient::Place UnseenClient::LookAtPlace() const {
   if (cupti_->Subscribe == nullptr || cupti_->Unsubscribe == nullptr ||
       g_shared_session.subscribed())
-    return false;
+    return {false, 0};
   g_counters.Add(Health::kOtherClientLooks);
   const FlushTurn turn;  // a client that is seen waits, and finds the place free
   CUpti_SubscriberHandle subscriber = nullptr;
-  if (cupti_->Subscribe(&subscriber, OnCall, nullptr) != CUPTI_SUCCESS) return true;
+  if (cupti_->Subscribe(&subscriber, OnCall, nullptr) != CUPTI_SUCCESS) return {true, 0};
   g_shared_session.NoteSubscriber();
   g_correlation.store(0);
   if (cupti_->EnableCallback != nullptr &&
       cupti_->EnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kProbeCall) ==
-          CUPTI_SUCCESS)
+          CUPTI_SUCCESS) {
     call_();
+    cupti_->EnableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, kProbeCall);
+    // Other threads may still be on their way through CUPTI to see whether we are to be called.
+    std::this_thread::sleep_for(kOnTheirWay);
+  }
   cupti_->Unsubscribe(subscriber);
-  *correlation = g_correlation.load();
-  return false;
+  return {false, g_correlation.load()};
 }
 
 }  // namespace traceinject

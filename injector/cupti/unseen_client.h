@@ -6,18 +6,21 @@
 // neither asks us for a buffer nor brings one, somebody else gets the records. From there on we
 // leave CUPTI alone, and what we enabled as it is: some of it the other one may want, too.
 //
-// Two flushes at a time deadlock. So where the call has not shown that our callbacks are there, and
-// somebody subscribes to CUPTI, the flush is left out.
+// Two flushes at a time deadlock. So where the call brought no buffer and somebody subscribes to
+// CUPTI, the flush is left out. (Where threads share a buffer the call seldom brings one: there it
+// takes a flush that brought none, too.)
 //
 // Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
-// that it is free, and only while we wait for this. One that was not seen to subscribe was most
-// likely done before it was noticed, as a session of Proton's over a single step is. If it took
-// CUPTI away at its end (cuptiFinalize), correlation ids count from one again, and we begin anew at
-// once; else we wait longer for it, and begin anew all the same.
+// that it is free, and only where there are signs of somebody: a subscriber that leaves while
+// another thread launches may crash the process (tests/gpu/RESULTS.md). One that was not seen to
+// subscribe was most likely done before it was noticed, as a session of Proton's over a single step
+// is. If it took CUPTI away at its end (cuptiFinalize), correlation ids count from one again, and
+// we begin anew at once; else we wait longer for it, and begin anew all the same.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "injector/cupti/library.h"
 
@@ -37,11 +40,10 @@ class UnseenClient {
   // `call` makes a call that is recorded as kProbeCall (allow_list.h).
   void Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t now_ns);
 
-  // Before a flush; `probing`: with a call, as records are to come; `may_subscribe`: to see whether
-  // somebody else does, which may keep cuptiFinalize() from being called later
-  // (SharedSession::CanBeFinalized). False: leave the flush out.
-  bool Begin(std::int64_t now_ns, bool probing, bool may_subscribe);
-  // What was decoded so far: how many records of such calls, and the latest correlation id.
+  // Before a flush; `probing`: with a call, as records are to come. False: leave the flush out.
+  bool Begin(std::int64_t now_ns, bool probing);
+  // What was decoded so far, at an earlier flush or this one: how many records of such calls, and
+  // the latest correlation id.
   struct Decoded {
     std::int64_t probes;
     std::uint32_t correlation;
@@ -53,19 +55,22 @@ class UnseenClient {
   // While we are not there ourselves: whether somebody has CUPTI, or another copy of it, which
   // does not go beside ours. True: as after kCame, from `now_ns` on.
   bool HasCome(std::int64_t now_ns);
-  // Whether somebody whom we do not see subscribes.
-  bool Subscribes() const;
-
   bool active() const { return active_; }
   // What was done by then was recorded for certain: at a flush, work that is not done may keep back
   // other that is, in the same buffer.
   std::int64_t whole_until_ns() const { return whole_until_ns_; }
 
  private:
+  // Whether somebody whom we do not see subscribes. Where nobody does, `correlation` is the id of a
+  // call of ours, 0 if there is no telling.
+  struct Place {
+    bool taken;
+    std::uint32_t correlation;
+  };
+  Place LookAtPlace() const;
+  bool IsSuspicious() const;
   void Came(bool subscribed);
   Change LookForItsEnd();
-  // Where nobody subscribes, `correlation` is the id of a call of ours, 0 if there is no telling.
-  bool Subscribes(std::uint32_t* correlation) const;
 
   const CuptiLibrary* cupti_ = nullptr;
   void (*call_)() = nullptr;
@@ -73,10 +78,12 @@ class UnseenClient {
   // Of the last flush.
   std::int64_t began_ns_ = 0;
   bool probed_ = false;
-  std::int64_t calls_ = 0;  // that CUPTI had made to us before
+  std::optional<Place> place_;  // as far as we looked
+  std::int64_t calls_ = 0;      // that CUPTI had made to us before
 
   std::int64_t heard_ns_ = 0, whole_until_ns_ = 0;
   int misses_ = 0;
+  std::int64_t probes_ = 0;  // records of calls that were decoded by the last flush
   bool active_ = false;
   bool subscribed_ = false;  // since it is active
   int looks_ = 0;

@@ -65,7 +65,7 @@ class UnseenClientTest : public ::testing::Test {
   }
   void Open() { client_.Open(&library_, MakeCall, 100); }
   Change Flush(std::int64_t now_ns, bool forced = false) {
-    may_flush_ = client_.Begin(now_ns, true, true);
+    may_flush_ = client_.Begin(now_ns, true);
     const Change change = client_.Look({g_cupti.probes, kDecoded}, forced);
     EXPECT_FALSE(g_cupti.held_by_us);
     return change;
@@ -97,20 +97,40 @@ TEST_F(UnseenClientTest, ComesAndLeaves) {
 }
 
 TEST_F(UnseenClientTest, NoFlushBesideOne) {
-  for (const bool per_thread : {true, false}) {
-    g_cupti = {};
-    g_cupti.per_thread = per_thread;
-    client_ = {};
-    Open();
-    Flush(1000);
-    EXPECT_TRUE(may_flush_);
-    g_cupti.records_to_us = false;
-    g_cupti.subscribed = true;
-    for (int i = 2; i < 10; ++i) {
-      Flush(1000 * i);
-      EXPECT_FALSE(may_flush_) << "after " << i << " of them";
-    }
+  Open();
+  Flush(1000);
+  EXPECT_TRUE(may_flush_);
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  for (int i = 2; i < 10; ++i) {
+    Flush(1000 * i);
+    EXPECT_FALSE(may_flush_) << "flush " << i;
   }
+}
+
+TEST_F(UnseenClientTest, WhereThreadsShareABufferNoSecondFlushBesideOne) {
+  g_cupti.per_thread = false;
+  Open();
+  Flush(1000);
+  g_cupti.records_to_us = false;
+  g_cupti.subscribed = true;
+  Flush(2000);
+  EXPECT_TRUE(may_flush_);
+  for (int i = 3; i < 10; ++i) {
+    Flush(1000 * i);
+    EXPECT_FALSE(may_flush_) << "flush " << i;
+  }
+}
+
+TEST_F(UnseenClientTest, WithoutASignOfOneThePlaceOfTheSubscriberIsLeftAlone) {
+  Open();
+  const std::int64_t looks = g_counters.Get(Health::kOtherClientLooks);
+  for (int i = 1; i < 10; ++i) {
+    Flush(1000 * i);
+    EXPECT_TRUE(may_flush_);
+    EXPECT_TRUE(client_.Begin(1000 * i + 500, false)) << "while nothing is recorded";
+  }
+  EXPECT_EQ(g_counters.Get(Health::kOtherClientLooks), looks);
 }
 
 TEST_F(UnseenClientTest, AFlushBesideOneThatHasTheCallbacksOfNobody) {
@@ -120,15 +140,6 @@ TEST_F(UnseenClientTest, AFlushBesideOneThatHasTheCallbacksOfNobody) {
     EXPECT_EQ(Flush(1000 * i), Change::kNone);
     EXPECT_TRUE(may_flush_) << "a call brings us a buffer";
   }
-}
-
-TEST_F(UnseenClientTest, LooksForOneOnlyWhereItMay) {
-  g_cupti.subscribed = true;
-  Open();
-  EXPECT_TRUE(client_.Begin(1000, false, false));
-  EXPECT_FALSE(client_.Begin(2000, false, true));
-  g_cupti.subscribed = false;
-  EXPECT_TRUE(client_.Begin(3000, false, true));
 }
 
 TEST_F(UnseenClientTest, BuffersThatCuptiKeepsMayHoldOlderWork) {

@@ -253,11 +253,8 @@ class OtherClient(Program):
 
     def test_unseen_client_that_flushes_all_the_time(self):
         """Two flushes at a time deadlock in the real CUPTI, and end the process in ours."""
-        for cuda in ("cuda13", "cuda12"):
-            with self.subTest(cuda=cuda):
-                recording, _ = self.check_unseen("--profile-finalize", cuda=cuda, env={**self.UNSEEN_ENV, "FAKE_PROFILER_FLUSHES": "1"})
-                self.assertGreater(recording.count("other_client", "flushes_left_out"), 0)
-                self.remove_files()
+        recording, _ = self.check_unseen("--profile-finalize", env={**self.UNSEEN_ENV, "FAKE_PROFILER_FLUSHES": "1"})
+        self.assertGreater(recording.count("other_client", "flushes_left_out"), 0)
 
     def test_unseen_client_where_threads_share_a_buffer(self):
         self.check_unseen("--profile-finalize", cuda="cuda12")
