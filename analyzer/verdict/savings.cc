@@ -214,8 +214,8 @@ class Estimator {
   }
 
   // What recording adds to a step, where that was measured by turns. What stays while nothing is
-  // recorded is in both halves of the turns: half of it to half as much again is added. Where the
-  // replay can add as much, its launches cost what makes it do so.
+  // recorded is in both halves of the turns: half of it to the most that there is is added. Where
+  // the replay can add as much, its launches cost what makes it do so.
   void FitToTurns(StopFlag stop) {
     const std::optional<AbSteps> turns =
         cost_.launch_ns > 0 ? CompareSteps(*judged_.rank) : std::nullopt;
@@ -226,7 +226,7 @@ class Estimator {
     const double resident = replayed * cost_.resident_ns / cost_.launch_ns;
     measured_ = {std::max(0.0, turns->added_ns + resident),
                  std::max(0.0, turns->low_ns + resident / 2),
-                 std::max(0.0, turns->high_ns + resident * 3 / 2)};
+                 std::max(0.0, turns->high_ns + resident * kMostResidentShare / kResidentShare)};
     if (replayed < kShownRecording * Mean(Chosen(lengths_, usual_)) ||
         measured_->ns > kMostFitted * replayed)
       return;

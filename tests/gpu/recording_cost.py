@@ -90,7 +90,8 @@ class Processes:
     def __init__(self, settings, options):
         self.by_name = {}
         try:
-            for name, of in settings.items():
+            # Memory, cores and the GPU's channels are had in the order in which processes start.
+            for name, of in random.sample(list(settings.items()), len(settings)):
                 self.by_name[name] = Process("".join(map(str, name)), of, options)
             for process in self.by_name.values():
                 process.wait_until_ready()
