@@ -204,7 +204,7 @@ class Shard:
         for event in progress.ended:
             self.keep(event["id"], event["outcome"], event["message"])
         for event in progress.uncollected:
-            self.keep(self.about_process("collection"), "error", event["message"])
+            self.keep(self.about_process(outcomes.COLLECTION.strip()), "error", event["message"])
         if ended is None:
             return []
         done = {event["id"] for event in progress.ended}

@@ -56,6 +56,14 @@ class Outcomes(unittest.TestCase):
         self.assertEqual(made.compared(), {"f::b"})
         self.assertEqual(made.differing(), ["f::b"])
 
+    def test_a_file_that_cannot_be_collected(self):
+        made = self.outcomes(("f::a", "passed", "passed"))
+        for arm in outcomes.ARMS:
+            made.add(arm, "g::process g.0 collection", "error", "ModuleNotFoundError: No module named 'other'")
+        found = judged(outcomes.judge, made, 1)
+        self.assertEqual(found["g can be run"], "FAIL")
+        self.assertEqual(found["tests compared"], "PASS")
+
     def test_end_of_a_process_is_an_outcome(self):
         made = self.outcomes(("f::a", "passed", "passed"), ("f::process f.0 end", "ended", "signal SIGSEGV"))
         self.assertEqual(judged(outcomes.judge, made, 1)["outcomes that differ"], "FAIL")
@@ -160,6 +168,12 @@ class Runs(unittest.TestCase):
         ended, results = self.run_on(CRASH_AT_END, "--least", "1")
         self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
         self.assertEqual([row["recorded"] for row in results["differing"]], [["signal SIGABRT"] * 4])
+
+    def test_a_file_that_lacks_others_of_the_checkout_is_told(self):
+        ended, results = self.run_on("import not_in_the_checkout\n", "--least", "0")
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertEqual(results["checks"]["test_made_up.py can be run"], "FAIL")
+        self.assertIn("No module named 'not_in_the_checkout'", ended.stdout)
 
     def test_equal_outcomes_pass_if_there_are_enough(self):
         same = "def test_same():\n    pass\n"

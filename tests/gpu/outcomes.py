@@ -9,6 +9,7 @@ import collections
 ARMS = ("plain", "recorded")
 SKIPPED = "skipped"
 PROCESS = "::process "  # in the names of outcomes that are a process's, not a test's
+COLLECTION = " collection"  # at the end of the name of such a one: the tests of a file could not be told
 
 
 class Outcomes:
@@ -64,12 +65,21 @@ class Outcomes:
             files[name.split("::")[0]][self.arms["plain"][name][0]] += 1
         return {file: dict(sorted(count.items())) for file, count in sorted(files.items())}
 
+    def uncollected(self):
+        """{file: why none of its tests could be run, in either arm}"""
+        found = {}
+        for arm in ARMS:
+            found |= {name.split(PROCESS)[0]: message for name, message in self.messages[arm].items() if name.endswith(COLLECTION)}
+        return dict(sorted(found.items()))
+
 
 def judge(checks, outcomes, least, fit_share=0.5):
     """Adds what the outcomes prove, or do not."""
     compared = outcomes.compared()
     checks.add("tests compared", len(compared) >= least, f"{len(compared)}, at least {least} expected; {len(outcomes.not_compared())} more in one "
                f"arm only, and {len(outcomes.skipped())} skipped by both")
+    for file, why in outcomes.uncollected().items():
+        checks.add(f"{file} can be run", False, why)
     passed = sum(outcomes.arms["plain"][name][0] == "passed" for name in compared)
     checks.add("tests that pass without the library", passed > fit_share * len(compared),
                f"{passed} of {len(compared)}; where most fail, they are of another PyTorch and prove little")

@@ -13,6 +13,7 @@ import argparse
 import collections
 import functools
 import gc
+import itertools
 import json
 import os
 import pathlib
@@ -116,22 +117,20 @@ def compile_counters():
     def attend(x):
         return torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=True).sin()
 
-    losses, steps = [], 0
+    losses = []
     for size in (64, 64, 128, 128):  # one recompilation
         heads = torch.linspace(-1, 1, 4 * size * 32, device="cuda").view(1, 4, size, 32).requires_grad_()
         attend(heads).sum().backward()
         losses.append(round(heads.grad.sum().item(), 3))
-    for index, batch in enumerate(loader):
-        if index == 12:
-            break
+    steps = 12
+    for index, batch in enumerate(itertools.islice(loader, steps)):
         # Two sizes: one recompilation.
         loss = compiled(batch.cuda()[:4 + 4 * (index % 2)]).square().mean()
         loss.backward()
         if index < 8:
             optimizer.step()
-            steps += 1
         else:
-            stepping()
+            stepping()  # seen as well: what is compiled is called as a function
         optimizer.zero_grad()
         losses.append(round(loss.item(), 4))
     batches = iter(loader)
@@ -160,7 +159,7 @@ def variety():
         return functional.scaled_dot_product_attention(x, x, x, is_causal=True)
 
     # batch: calls that can have a backward, and that cannot
-    expected = {1: [1, 0], 2: [0, 1], 3: [2, 0], 4: [1, 1], 5: [1, 0], 6: [1, 0], 7: [1, 0]}
+    expected = {1: [1, 0], 2: [0, 1], 3: [2, 0], 4: [1, 1], 5: [1, 0], 6: [1, 0], 7: [1, 0], 15: [0, 1]}
     attend(heads(1)).sum().backward()
     attend(heads(2, grad=False))
     checkpoint(lambda x: attend(x).sin(), heads(3), use_reentrant=False).sum().backward()
@@ -172,7 +171,7 @@ def variety():
     thread = threading.Thread(target=lambda: attend(heads(7)).sum().backward())
     thread.start()
     thread.join()
-    # Not seen, and not harmed:
+    # Not seen but for the bias, and not harmed:
     torch.jit.script(torch.nn.MultiheadAttention(64, 8, batch_first=True).cuda().eval())
     torch.jit.trace(attend, heads(11, grad=False), check_trace=False)
     torch.func.vmap(attend)(heads(12, grad=False)[:, None])
@@ -298,7 +297,7 @@ def step():
     for _ in range(10):
         trainer.step()
     steps = {"with": [], "without": []}
-    watches = watched.Watches(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, type(trainer.optimizer).step.__wrapped__)
+    watches = watched.Watches(torch.utils.data.dataloader._BaseDataLoaderIter.__next__, type(trainer.replicas[0].optimizer).step.__wrapped__)
     end = time.monotonic() + STEP_BUDGET_S
     for index in range(2 * STEP_PAIRS if hooked else 0):
         if time.monotonic() > end and index % 4 == 0:
@@ -404,7 +403,7 @@ class Check:
                 self.add(f"torch.compile: counters of {name}", with_us == without,
                          f"{len(without)} equal, {total} in all" if with_us == without else f"without {without}, with {with_us}")
         steps = self.database("compile_recorded").execute("SELECT count(*) FROM step_mark").fetchone()[0]
-        self.add("torch.compile: step marks of eager steps", steps == loaded["steps"], f"{steps} marks, {loaded['steps']} steps")
+        self.add("torch.compile: step marks", steps == loaded["steps"], f"{steps} marks, {loaded['steps']} steps")
 
         rows = self.database("compile_recorded").execute("SELECT count(*) FROM attention").fetchone()[0]
         self.add("torch.compile: attention inside is not marked", rows == 0, f"{rows} calls")
@@ -419,8 +418,8 @@ class Check:
             found = [db.execute("SELECT count(*) FROM attentions WHERE batch = ? AND gradient = ?", (batch, gradient)).fetchone()[0]
                      for gradient in (1, 0)]
             self.add(f"attention of batch {batch}", found == made, f"{found} recorded, {made} made (with, without gradients)")
-        others = db.execute("SELECT count(*) FROM attentions WHERE batch IS NULL OR batch > 10").fetchone()[0]
-        self.add("attention that is traced or has no memory", others == 0, f"{others} calls")
+        others = [batch for batch, in db.execute("SELECT batch FROM attentions") if str(batch) not in own["attention"]]
+        self.add("attention that is traced or has no memory", not others, f"{len(others)} calls {others or ''}")
         self.add("attention keeps nothing alive", own["held"] == plain["held"], f"{own['held']} and {plain['held']} bytes")
         self.add("attention in torch.fx", own["graph"] == plain["graph"], "the same graph")
         self.add("attention told to a subclass", own["same"] == plain["same"] == [True], "the function that the program knows")

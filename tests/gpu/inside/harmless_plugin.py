@@ -72,7 +72,8 @@ def pytest_collection_modifyitems(config, items):
 
 def pytest_collectreport(report):
     if report.failed:
-        write("uncollected", id=report.nodeid, message=first_lines(report))
+        errors = [line[1:].strip() for line in str(report.longrepr).splitlines() if line.startswith("E ")]
+        write("uncollected", id=report.nodeid, message="; ".join(errors)[:600] or first_lines(report))
 
 
 def first_lines(report):
