@@ -289,7 +289,8 @@ class Unchanged(Program):
         plain = json.loads(self.run_program("--scene", "unchanged", "--never-hooked", preload=False).stdout)
         measured, _ = self.record("--scene", "unchanged")
         self.assertEqual(measured["changed"], plain["changed"])
-        self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
+        if sys.version_info >= (3, 11):  # earlier ones have no way to keep a function from tracers
+            self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
         self.assertEqual(plain["watched"], [])
 
     def test_what_is_touched_is_in_the_table(self):
