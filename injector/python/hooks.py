@@ -9,18 +9,19 @@
 # Nothing of the program is replaced, and no object of it gets an attribute: C functions of ours stand behind the objects that the
 # program has (call_slot.h), make the calls as before, and then call what stands here (watched_calls.h). TOUCHED is the list of all.
 #
-# Rules: never import torch nor any module that is not there whenever torch is, never print, never keep the program's objects alive, never wait for the GPU. An error of ours (Exception)
-# ends here. What the program's signal handlers raise while we run (KeyboardInterrupt, SystemExit) is the program's and passes. The
-# program's tracers do not see us (unseen.h), and torch.compile is told to leave our code alone (hide_from_compiler), also by its path:
-# start.cc claims a file in torch's folder of utilities, which is never compiled.
+# Rules: never import torch nor any module that is not there whenever torch is, never print, never keep the program's objects alive,
+# never wait for the GPU. An error of ours (Exception) ends here. What the program's signal handlers raise while we run
+# (KeyboardInterrupt, SystemExit) is the program's and passes. The program's tracers do not see us (unseen.h), and torch.compile is told
+# to leave our code alone (hide_from_compiler), also by its path: start.cc claims a file in torch's folder of utilities, which is never
+# compiled.
 #
 # Tensors: only plain ones are asked for their shape (a subclass would run the program's code, a traced or fake one would note the
 # question), and no mode that sees calls of torch's functions sees ours.
 #
-# Limits: a step or an attention call inside a compiled region is not marked. While the main thread stays in C (a program that trains
-# on another thread and joins it), the interpreter makes no pending call. What CPython 3.11 does not tell is in call_slot.h: there an
-# explicit iterator.__next__() is no wait, and functions of torch.distributed.checkpoint that no decorator calls are not seen. CPython
-# 3.8 does not tell f(*args) of builtins.
+# Limits: a step or an attention call inside a compiled region is not marked (torch.compile(optimizer.step) is a call, and is). While
+# the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call. What
+# CPython 3.11 does not tell is in call_slot.h: there an explicit iterator.__next__() is no wait, and functions of
+# torch.distributed.checkpoint that no decorator calls are not seen. CPython 3.8 does not tell f(*args) of builtins.
 import functools
 import gc
 import itertools
