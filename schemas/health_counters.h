@@ -337,7 +337,8 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "times that another client of CUPTI (Triton's Proton, XLA) took the records: none were had "
      "until it was done"},
     {"other_client", "looks", HealthSeverity::kInfo,
-     "times that the place of CUPTI's one subscriber was taken for a moment, to see whether another "
+     "times that the place of CUPTI's one subscriber was taken for a moment, to see whether "
+     "another "
      "client has it"},
     {"other_client", "flushes_left_out", HealthSeverity::kInfo,
      "flushes that were left out as another client of CUPTI may have been in one: two at a time "

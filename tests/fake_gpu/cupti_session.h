@@ -27,8 +27,8 @@
 //   * FAKE_CUPTI_NULL_BUFFERS=n: every n-th buffer comes back as a null pointer;
 //   * FAKE_CUPTI_TRUNCATE=n: of every buffer the last n bytes, often the end of a record, are not
 //   valid and hold garbage;
-//   * FAKE_CUPTI_UNFINISHED=1: all of every buffer is valid, and holds records that were not completed
-//   after those that were;
+//   * FAKE_CUPTI_UNFINISHED=1: all of every buffer is valid, and holds records that were not
+//   completed after those that were;
 //   * any call of it brings it into the process, where it stays until cuptiFinalize; the truth
 //   tells of each time (the calls that did). A second copy of the library cannot subscribe or
 //   record meanwhile;
@@ -36,8 +36,8 @@
 //   * FAKE_CUPTI_FLUSH_HANG=n: from the n-th on a flush never returns, as with several known faults
 //   of the real library, and where a thread holds a lock of CUDA for ever;
 //   * FAKE_CUPTI_DISABLE_HANG=1: the same where a kind is turned off;
-//   * where the real one crashes or hangs (a null buffer before API version 27, one buffer lent twice
-//   at a time, a flush from a callback, two flushes at once, a
+//   * where the real one crashes or hangs (a null buffer before API version 27, one buffer lent
+//   twice at a time, a flush from a callback, two flushes at once, a
 //     flush in a forked child), the process is aborted with a message that names the mistake.
 #pragma once
 
@@ -161,9 +161,9 @@ class CuptiSession final : public ActivitySink {
   std::map<int, BufferPtr> current_;  // by thread id; 0: the one that all threads share
   std::vector<BufferPtr> retired_;
   std::set<const std::uint8_t*> lent_;  // what we have
-  std::minstd_rand random_;        // under mutex_
-  std::minstd_rand order_random_;  // the worker's, without the lock
-  std::int64_t delivered_ = 0;     // the worker's, too
+  std::minstd_rand random_;             // under mutex_
+  std::minstd_rand order_random_;       // the worker's, without the lock
+  std::int64_t delivered_ = 0;          // the worker's, too
   bool flush_wanted_ = false, flush_forced_ = false;
   std::uint64_t flushes_done_ = 0;
   pid_t worker_owner_ = 0;
