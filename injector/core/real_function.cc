@@ -7,8 +7,9 @@
 #include <link.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+
+#include "injector/core/linker_symbol.h"
 
 namespace traceinject {
 namespace {
@@ -93,21 +94,6 @@ bool Object::IsOf(const char* library) const {
          (std::strncmp(file + stem, suffix, std::strlen(suffix)) == 0 || file[stem] == '-');
 }
 
-// The C library's dlsym: others that are preloaded put theirs in its place, which answers as is
-// good for programs.
-void* FindSymbol(void* handle, const char* name) {
-  using Find = void*(void*, const char*);
-  static constinit std::atomic<Find*> g_dlsym{nullptr};
-  Find* find = g_dlsym.load(std::memory_order_relaxed);
-  if (find == nullptr) {
-    void* libc = dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY);
-    find = reinterpret_cast<Find*>(dlvsym(libc, "dlsym", "GLIBC_2.34"));
-    if (find == nullptr) find = dlsym;
-    g_dlsym.store(find, std::memory_order_relaxed);
-  }
-  return find(handle, name);
-}
-
 // What an object finds among itself and what it is linked with, directly or not.
 void* FindFrom(const Object& object, const char* name) {
   void* handle = object.path[0] == '\0' ? nullptr : dlopen(object.path, RTLD_NOLOAD | RTLD_LAZY);
@@ -136,6 +122,8 @@ class LinkerView {
     void* next = FindSymbol(RTLD_NEXT, name_);
     if (next != nullptr && !IsUsable(next)) next = nullptr;
     if (next != nullptr && (defines_it_ || !Object(next).IsOf(library_))) return next;
+    // It has its own, as what is linked with the static library does, and nobody stands in front.
+    if (defines_it_ && caller_.number != 0 && !IsInFront(caller_)) return linked;
     if (linked != nullptr && !defines_it_ && IsUsable(linked)) return linked;
     if (next != nullptr) return next;
     return FindLoaded();
@@ -190,6 +178,8 @@ void KeepLoaded(void* symbol) {
 }
 
 }  // namespace
+
+bool IsOfLibrary(const void* symbol, const char* library) { return Object(symbol).IsOf(library); }
 
 void* RealSymbol::LookUp(const char* library, const char* name, const void* caller) {
   const int saved_errno = errno;

@@ -69,6 +69,10 @@ class RealFunction {
   RealSymbol symbol_;
 };
 
+// Whether the code at `symbol` is of a library whose file name begins with `library`, and not of
+// what stands in front of it. Takes the dynamic linker's lock.
+bool IsOfLibrary(const void* symbol, const char* library);
+
 // In a wrapper: where it is called from.
 #define TRACEINJECT_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
 

@@ -13,7 +13,8 @@ enum class State : int {
              // used
   kDone,     // the recording ended, or stopped at its limits
   kDead,     // a forked child: nothing of ours may run
-  kOutside,  // CUDA or NVTX loaded us into a program that is not to be recorded
+  kOutside,  // CUDA or NVTX loaded us into a program that is not to be recorded, or one with rights
+             // that its user lacks has us preloaded for all
 };
 
 inline constinit std::atomic<State> g_state{State::kArmed};

@@ -31,10 +31,13 @@ bool IsShared() {
   return g_shared_session.cupti() != nullptr &&
          g_state.load(std::memory_order_relaxed) != State::kDead;
 }
-// And `function` is of the copy of CUPTI that it runs on.
+// And `function` is of the copy of CUPTI that it runs on, or of another library in front of CUPTI:
+// of which copy that is cannot be told then, and there is one as a rule.
 template <typename Function>
 bool IsShared(Function* function, Function* CuptiLibrary::*ours) {
-  return IsShared() && g_shared_session.cupti()->*ours == function;
+  if (!IsShared()) return false;
+  return g_shared_session.cupti()->*ours == function ||
+         !IsOfLibrary(reinterpret_cast<const void*>(function), kCupti);
 }
 
 // A client's call that may begin something: not beside a flush of ours, and with us there.

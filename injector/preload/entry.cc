@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entry point that libcuda calls during cuInit, and the exit paths that no atexit handler sees.
+#include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "injector/core/linker_symbol.h"
 #include "injector/core/recorder.h"
 #include "injector/preload/exported.h"
 
@@ -22,12 +24,23 @@ namespace {
 // Programs that leave by _exit (os._exit, a forked worker's end) are in a hurry.
 constexpr long kHurryMs = 2000;
 
-[[noreturn]] void Leave(int status) {
+// The C library's, or those of a library preloaded after this one. Looked up by the constructor:
+// signal handlers and forked children leave this way, too, and the dynamic linker is not for them.
+using Exit = void(int);
+constinit Exit *g_next_exit = nullptr, *g_next_c_exit = nullptr;
+
+__attribute__((constructor)) void FindExits() {
+  g_next_exit = reinterpret_cast<Exit*>(traceinject::FindSymbol(RTLD_NEXT, "_exit"));
+  g_next_c_exit = reinterpret_cast<Exit*>(traceinject::FindSymbol(RTLD_NEXT, "_Exit"));
+}
+
+[[noreturn]] void Leave(Exit* next, int status) {
   traceinject::FinishRecording(kHurryMs);
+  if (next != nullptr) next(status);
   for (;;) syscall(SYS_exit_group, status);
 }
 
 }  // namespace
 
-extern "C" TRACEINJECT_EXPORT void _exit(int status) { Leave(status); }
-extern "C" TRACEINJECT_EXPORT void _Exit(int status) noexcept { Leave(status); }
+extern "C" TRACEINJECT_EXPORT void _exit(int status) { Leave(g_next_exit, status); }
+extern "C" TRACEINJECT_EXPORT void _Exit(int status) noexcept { Leave(g_next_c_exit, status); }

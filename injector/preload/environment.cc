@@ -2,12 +2,15 @@
 #include "injector/preload/environment.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include <atomic>
 
+#include "injector/core/linker_symbol.h"
 #include "injector/core/options.h"
 #include "injector/core/own_thread.h"
 #include "injector/core/state.h"
@@ -86,7 +89,10 @@ bool LeavesNcclSlot(const void* caller) {
 }  // namespace
 
 void PublishLibrary() {
-  if (!IsPartOfTheProgram()) {
+  // With rights that its user lacks (set-user-ID), it would write where that user's environment
+  // says.
+  const bool has_more_rights = getauxval(AT_SECURE) != 0;
+  if (has_more_rights || !IsPartOfTheProgram()) {
     g_state.store(State::kOutside);
     return;
   }
@@ -124,17 +130,14 @@ namespace {
 
 using GetEnv = char*(const char*);
 
-// By dlvsym: those who put themselves in the place of dlsym leave it alone. It does not allocate,
-// and allocators read the environment when they are first used.
+// Does not allocate: allocators read the environment when they are first used.
 GetEnv* NextGetEnv() {
   static constinit std::atomic<GetEnv*> g_next{nullptr};
   GetEnv* next = g_next.load(std::memory_order_relaxed);
-  if (next != nullptr) return next;
-  for (const char* version : {"GLIBC_2.2.5", "GLIBC_2.17"}) {
-    if (next == nullptr) next = reinterpret_cast<GetEnv*>(dlvsym(RTLD_NEXT, "getenv", version));
+  if (next == nullptr) {
+    next = reinterpret_cast<GetEnv*>(traceinject::FindSymbol(RTLD_NEXT, "getenv"));
+    g_next.store(next, std::memory_order_relaxed);
   }
-  if (next == nullptr) next = reinterpret_cast<GetEnv*>(dlsym(RTLD_NEXT, "getenv"));
-  g_next.store(next, std::memory_order_relaxed);
   return next;
 }
 
@@ -144,7 +147,9 @@ GetEnv* NextGetEnv() {
 // library's (or that of a library preloaded after this one).
 extern "C" TRACEINJECT_EXPORT char* getenv(const char* name) noexcept {
   char* set = NextGetEnv()(name);
+  const int saved_errno = errno;
   const char* offered = traceinject::OfferedVariable(
       name, set, __builtin_extract_return_addr(__builtin_return_address(0)));
+  errno = saved_errno;
   return offered == nullptr ? set : const_cast<char*>(offered);
 }

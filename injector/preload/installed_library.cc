@@ -16,28 +16,31 @@ namespace {
 
 constexpr char kCache[] = "/etc/ld.so.cache";
 
-bool IsLoaded(const char* name, char* path) {
-  void* library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) {
-    dlerror();  // the program's own dlerror() is not to tell of this one
-    return false;
+// Nothing is opened here, not even what is loaded already: NCCL may ask in a forked child, where
+// the dynamic linker takes another thread's dlopen for one that never ended, and aborts.
+struct Loaded {
+  const char* name;
+  char* path;
+
+  static int Visit(dl_phdr_info* info, std::size_t, void* data) {
+    const auto* wanted = static_cast<const Loaded*>(data);
+    const char* slash = strrchr(info->dlpi_name, '/');
+    if (slash == nullptr || strcmp(slash + 1, wanted->name) != 0) return 0;
+    snprintf(wanted->path, PATH_MAX, "%s", info->dlpi_name);
+    return 1;
   }
-  const link_map* map = nullptr;
-  const bool known = dlinfo(library, RTLD_DI_LINKMAP, &map) == 0;
-  snprintf(path, PATH_MAX, "%s", known ? map->l_name : name);
-  dlclose(library);
-  return true;
+};
+
+bool IsLoaded(const char* name, char* path) {
+  Loaded wanted{name, path};
+  return dl_iterate_phdr(Loaded::Visit, &wanted) != 0;
 }
 
-// The object that has the code, opened once more; the program itself has no name there.
-void* OpenOwner(const void* code) {
+// The object that has the code; null: none. The C library's handles are these.
+link_map* FindOwner(const void* code) {
   Dl_info info{};
   link_map* map = nullptr;
-  if (dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || map == nullptr)
-    return nullptr;
-  void* owner = dlopen(map->l_name[0] == '\0' ? nullptr : map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-  if (owner == nullptr) dlerror();
-  return owner;
+  return dladdr1(code, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 ? nullptr : map;
 }
 
 bool IsInFolders(const char* name, const Dl_serinfo& folders, char* path) {
@@ -48,7 +51,7 @@ bool IsInFolders(const char* name, const Dl_serinfo& folders, char* path) {
   return false;
 }
 
-bool IsInSearchPath(void* owner, const char* name, char* path) {
+bool IsInSearchPath(link_map* owner, const char* name, char* path) {
   Dl_serinfo size;
   if (dlinfo(owner, RTLD_DI_SERINFOSIZE, &size) != 0) return false;
   auto* folders = static_cast<Dl_serinfo*>(malloc(size.dls_size));
@@ -93,11 +96,8 @@ bool IsInLoaderCache(const char* cache, std::size_t bytes, const char* name) {
 
 bool FindInstalledLibrary(const char* name, const void* caller, char* path) {
   if (IsLoaded(name, path)) return true;
-  if (void* owner = OpenOwner(caller); owner != nullptr) {
-    const bool found = IsInSearchPath(owner, name, path);
-    dlclose(owner);
-    if (found) return true;
-  }
+  link_map* owner = FindOwner(caller);
+  if (owner != nullptr && IsInSearchPath(owner, name, path)) return true;
   if (!IsInCacheFile(name)) return false;
   snprintf(path, PATH_MAX, "%s", name);
   return true;

@@ -82,10 +82,34 @@ class Interposers(harness.TestCase):
         for style in ("handle", "needed", "hooking"):
             self.check([OURS, f"first_{style}"], self.OPENED)
 
+    def test_a_library_that_has_the_functions_itself(self):
+        """As what is linked with the static library: with nobody in front, and others' libraries there or not, it calls its own."""
+        own = [FOLDER / "opening_program", FOLDER / "libself_contained_caller.so", "CallAll"]
+        self.check([OURS], own, library=lambda _: "own")
+        self.check([OURS, "first_handle"], own)
+
     def test_an_under_linked_library_of_a_plug_in(self):
         """The only library that has the functions has another name and is seen by the plug-in alone."""
         self.check([OURS], self.PLUG_IN, library=lambda _: "renamed")
         self.check(["first_next", OURS], self.PLUG_IN, library=lambda _: "renamed")
+
+
+class CLibrary(harness.TestCase):
+    """What we replace of the C library goes on to others who do so, too."""
+
+    def test_getenv_and_exits_in_all_orders(self):
+        for preload in itertools.permutations((OURS, "first", "second")):
+            others = [name for name in preload if name != OURS]
+            libraries = [str(harness.LIBRARY if name == OURS else FOLDER / f"lib{name}_libc.so") for name in preload]
+            for function, variable in itertools.product(("_exit", "_Exit"), (*others, "HOME")):
+                with self.subTest(preload=preload, function=function, variable=variable):
+                    lines = self.folder / "called"
+                    lines.unlink(missing_ok=True)
+                    ended = self.play(command=[FOLDER / "libc_program", function, variable], preload=False,
+                                      env={"LD_PRELOAD": " ".join(libraries), "CALLED": str(lines)})
+                    answer = variable if variable in others else str(self.folder)
+                    self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, f"{answer}\n", ""))
+                    self.assertEqual(lines.read_text().split("\n")[:-1], [f"{name} {function}" for name in others])
 
 
 if __name__ == "__main__":

@@ -70,8 +70,8 @@ class OtherClient(Program):
         self.assert_nothing_lost(recording)
         return recording
 
-    def check(self, *flags, **how):
-        plain, alone = self.profile(*flags, preload=False, **how)
+    def check(self, *flags, plain_env=None, **how):
+        plain, alone = self.profile(*flags, preload=False, **{**how, **({"env": plain_env} if plain_env else {})})
         traced, together = self.profile(*flags, preload=True, **how)
         self.assertEqual(len(alone.sessions), 3)
         self.assertGreater(sum(alone.sessions[0].values()), 100)
@@ -87,6 +87,13 @@ class OtherClient(Program):
         for kernel in profile.kernels:
             self.assertAlmostEqual((kernel["end"] - kernel["start"]) / 3, ours[kernel["correlation"]].end - ours[kernel["correlation"]].start,
                                    delta=NEAR_NS)
+
+    def test_both_record_everything_with_another_library_in_front_of_cupti(self):
+        front = str(harness.BUILD / "interposers" / "libfirst_cupti.so")
+        for libraries in ([str(harness.LIBRARY), front], [front, str(harness.LIBRARY)]):
+            with self.subTest(preload=libraries):
+                self.check(env={"LD_PRELOAD": " ".join(libraries)}, plain_env={"LD_PRELOAD": front})
+                self.remove_files()
 
     def test_calls_stay_recorded_after_it_turned_its_kinds_off(self):
         traced, profile = self.profile(preload=True)
