@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/core/own_thread.h"
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <signal.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "injector/core/linker_symbol.h"
 
 namespace traceinject {
 namespace {
@@ -13,17 +16,26 @@ namespace {
 constinit cpu_set_t g_processors[8] = {};
 constinit bool g_has_processors = false;
 
+// What the C library takes of a stack for itself: thread-local data of all that the program was
+// started with, which may be megabytes. Private to it, and the only one who tells.
+std::size_t TakenOfStack(const pthread_attr_t& attributes) {
+  const auto least = reinterpret_cast<std::size_t (*)(const pthread_attr_t*)>(
+      FindSymbol(RTLD_DEFAULT, "__pthread_get_minstack"));
+  return least == nullptr ? 0 : least(&attributes);
+}
+
 // False where the program can be given no such thread: a process whose processors were taken away
-// since, or whose thread-local data leaves no room on the stack.
+// since.
 bool StartAsAtTheStart(pthread_t* thread, void* (*body)(void*), void* data,
                        std::size_t stack_bytes) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   const sched_param ordinary{};
-  bool started = pthread_attr_setstacksize(&attributes, stack_bytes) == 0 &&
-                 pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED) == 0 &&
-                 pthread_attr_setschedpolicy(&attributes, SCHED_OTHER) == 0 &&
-                 pthread_attr_setschedparam(&attributes, &ordinary) == 0;
+  bool started =
+      pthread_attr_setstacksize(&attributes, stack_bytes + TakenOfStack(attributes)) == 0 &&
+      pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED) == 0 &&
+      pthread_attr_setschedpolicy(&attributes, SCHED_OTHER) == 0 &&
+      pthread_attr_setschedparam(&attributes, &ordinary) == 0;
   if (g_has_processors) {
     started =
         started && pthread_attr_setaffinity_np(&attributes, sizeof g_processors, g_processors) == 0;

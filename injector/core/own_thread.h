@@ -20,7 +20,8 @@ void RememberProcessors();
 inline constexpr std::size_t kOwnStackBytes = 2 << 20;
 
 // A thread with all signals blocked, which are for the program's own threads, of ordinary priority
-// on the processors that were remembered. False: there is none.
+// on the processors that were remembered. `stack_bytes`: for what it does; what the program's
+// thread-local data take is added. False: there is none.
 bool StartOwnThread(pthread_t* thread, void* (*body)(void*), void* data,
                     std::size_t stack_bytes = kOwnStackBytes);
 

@@ -81,7 +81,7 @@ TEST_F(OwnThreadTest, HasAStackOfItsOwnSize) {
   pthread_getattr_default_np(&large);
   pthread_attr_setstacksize(&large, 64 << 20);
   ASSERT_EQ(pthread_setattr_default_np(&large), 0);
-  EXPECT_LE(OfAnOwnThread().stack_bytes, kOwnStackBytes);
+  EXPECT_LT(OfAnOwnThread().stack_bytes, 2 * kOwnStackBytes);
   pthread_setattr_default_np(&before);
 }
 
@@ -89,9 +89,24 @@ TEST_F(OwnThreadTest, HasAStackOfItsOwnSize) {
 TEST_F(OwnThreadTest, IsThereAnyway) {
   Seen seen;
   pthread_t thread;
-  ASSERT_TRUE(StartOwnThread(&thread, Look, &seen, 1)) << "less than the least stack";
+  ASSERT_TRUE(StartOwnThread(&thread, Look, &seen, std::size_t{1} << 60)) << "more than there is";
   EXPECT_TRUE(JoinWithin(thread, 10'000'000'000));
   EXPECT_GT(seen.stack_bytes, 1u);
+}
+
+// The C library keeps a thread's own data on its stack.
+thread_local volatile char t_large[1536 << 10];
+
+void* UseOneMegabyte(void*) {
+  volatile char used[1 << 20];
+  for (std::size_t at = 0; at < sizeof used; at += 4096) used[at] = t_large[at];
+  return nullptr;
+}
+
+TEST_F(OwnThreadTest, HasItsStackBesideThreadLocalData) {
+  pthread_t thread;
+  ASSERT_TRUE(StartOwnThread(&thread, UseOneMegabyte, nullptr));
+  EXPECT_TRUE(JoinWithin(thread, 10'000'000'000));
 }
 
 }  // namespace
