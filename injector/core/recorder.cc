@@ -60,7 +60,13 @@ void* RunWatch(void* data) {
   return nullptr;
 }
 
-constexpr std::size_t kWatchStackBytes = 512 << 10;
+void* RunTriggerWatch(void* data) {
+  pthread_setname_np(pthread_self(), "traceinject-tri");
+  static_cast<Session*>(data)->writer->WatchTrigger();
+  return nullptr;
+}
+
+constexpr std::size_t kWatchStackBytes = 512 << 10, kTriggerStackBytes = 128 << 10;
 
 // Of the time that the end of the process may take.
 constexpr long kTellHangMs = 1000;
@@ -94,9 +100,12 @@ void Start(const std::string& why) {
     session->writer->GiveUp("no_thread");
     return;
   }
-  // Without it recording goes on.
+  // Without these recording goes on.
   session->has_watch =
       running && StartOwnThread(&session->watch, RunWatch, session, kWatchStackBytes);
+  pthread_t trigger;
+  if (running && StartOwnThread(&trigger, RunTriggerWatch, session, kTriggerStackBytes))
+    pthread_detach(trigger);  // nobody waits for a thread that may be waiting for its file system
   g_session.store(session, std::memory_order_release);
   atexit(AtExit);
   // The writer may have come to an end already.

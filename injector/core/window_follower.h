@@ -21,9 +21,10 @@ class WindowFollower {
   // As Follow() last found it; on before.
   bool recording() const { return recording_; }
 
-  // Of one thread, often: looks at the trigger file when that is due, at `now` on the monotonic
-  // clock. True: there is another order.
+  // Of one thread: looks at the trigger file when that is due, at `now` on the monotonic clock.
+  // True: there is another order.
   bool LookAtTrigger(std::int64_t now_ns);
+  std::int64_t next_trigger_look_ns() const { return next_trigger_look_ns_; }
   // Looks anew. True: recording is to be turned on or off now.
   bool Follow();
   // When to look again, on the monotonic clock.

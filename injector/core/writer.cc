@@ -271,10 +271,17 @@ void Writer::Watch() {
     if (g_state.load(std::memory_order_acquire) == State::kDone) return;
     watch_wake_.Wait(interval_ns);
     if (options_.stall_ns != 0) turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
-    if (window_.LookAtTrigger(ReadClockNs(CLOCK_MONOTONIC))) g_wake.Post();
   }
   while (!telling_requested_.load(std::memory_order_acquire)) watch_wake_.Wait(kLongestWatchNs);
   TellHang();
+}
+
+void Writer::WatchTrigger() {
+  while (!end_requested_.load(std::memory_order_acquire) &&
+         g_state.load(std::memory_order_acquire) != State::kDone) {
+    trigger_wake_.Wait(window_.next_trigger_look_ns() - ReadClockNs(CLOCK_MONOTONIC));
+    if (window_.LookAtTrigger(ReadClockNs(CLOCK_MONOTONIC))) g_wake.Post();
+  }
 }
 
 // In the middle of a flush: it ends here, and what follows is another one.

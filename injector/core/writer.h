@@ -53,10 +53,13 @@ class Writer {
   // when Run() has left or was never called.
   void GiveUp(const std::string& reason) noexcept;
 
-  // A thread beside Run(), which does what a file system or CUPTI may keep waiting. It looks at the
-  // trigger file; where CUPTI does not answer, it goes on without it in the writer's place, and so
-  // tells of a program that hangs with it; and at the end it does what RequestTelling() asks for.
+  // A thread beside Run(), for what CUPTI keeps waiting. Where it does not answer, this goes on
+  // without it in the writer's place, and so tells of a program that hangs with it; and at the end
+  // it does what RequestTelling() asks for.
   void Watch();
+
+  // Another one, which looks at the trigger file: its file system may keep it waiting for good.
+  void WatchTrigger();
 
   // From any thread, when Run() does not return although the end was requested. True: it hangs in
   // CUPTI with GPU work of which no file tells, and Watch() will leave one before it returns.
@@ -138,7 +141,7 @@ class Writer {
   std::string cupti_error_;  // the first one, in CUPTI's words
   std::atomic<bool> end_requested_{false};
   std::atomic<bool> telling_requested_{false};
-  Wake watch_wake_;
+  Wake watch_wake_, trigger_wake_;
   std::atomic<std::int64_t> end_requested_ns_{0};  // monotonic
   clockid_t cpu_clock_ = CLOCK_THREAD_CPUTIME_ID;  // of Run()'s thread
   bool probes_recorded_ = false;

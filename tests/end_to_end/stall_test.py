@@ -54,8 +54,8 @@ class Stall(harness.TestCase):
     def report(self, *arguments):
         return json.loads(self.analyze(*arguments, "--format", "json"))
 
-    def hang_and_kill(self, *arguments, env=None, after_s=0):
-        process = self.start(*FOREVER, *arguments, env={**ENV, **(env or {})})
+    def hang_and_kill(self, *arguments, env=None, after_s=0, beside=()):
+        process = self.start(*FOREVER, *arguments, env={**ENV, **(env or {})}, beside=beside)
         self.wait_for_stall(process)
         time.sleep(after_s)
         process.kill()
@@ -187,6 +187,12 @@ class Stall(harness.TestCase):
         """In which the stall has not lasted long enough to be one."""
         env = {"TRACEINJECT_STALL": "5s", "TRACEINJECT_WINDOW": "seconds:0-2", "FAKE_CUPTI_DISABLE_HANG": "1"}
         recording, _ = self.hang_and_kill("--stall-at", "20", "--sync", "device", env=env)
+        self.assertEqual((recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), (1, 1))
+
+    def test_where_the_file_system_of_the_trigger_does_not_answer_either(self):
+        recording, _ = self.hang_and_kill("--stall-at", "250", "--sync", "device", beside=["fail_files"], env={
+            "TRACEINJECT_STALL": "2s", "TRACEINJECT_WINDOW": "seconds:0-1000", "FAKE_CUPTI_FLUSH_HANG": "25",
+            "FAIL_FILES_PATH": ".trigger", "FAIL_FILES_CALLS": "look", "FAIL_FILES_STALL_MS": "100000"})
         self.assertEqual((recording.count("cupti", "unanswered"), recording.count("gpu", "stalls")), (1, 1))
 
     def test_events_go_on_where_cupti_never_answers_once(self):
