@@ -155,9 +155,8 @@ constexpr OptionRow kOptions[] = {
      Switch<&Options::nccl>},
     {{"TRACEINJECT_NCCL_LOG", "0",
       "1: which transports connect the ranks, from NCCL's own log, which NCCL then writes to a "
-      "private file: a script that sets NCCL_DEBUG itself no longer sees its output. Where "
-      "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE is set before the start, that stays, and "
-      "no transports are recorded"},
+      "private file. Where the user or the script sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS or "
+      "NCCL_DEBUG_FILE, that stays, and no transports are recorded"},
      "0 or 1",
      Switch<&Options::nccl_log>},
     {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},

@@ -9,7 +9,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
+
+extern char** environ;
 
 namespace traceinject {
 namespace {
@@ -17,6 +20,7 @@ namespace {
 constexpr char kLevel[] = "NCCL_DEBUG";
 constexpr char kSubsystems[] = "NCCL_DEBUG_SUBSYS";
 constexpr char kFile[] = "NCCL_DEBUG_FILE";
+constexpr const char* kVariables[] = {kLevel, kSubsystems, kFile};
 constexpr char kOurLevel[] = "INFO";
 constexpr char kOurSubsystems[] = "INIT,NET,P2P,SHM,GRAPH";
 
@@ -66,25 +70,42 @@ bool MakeName(char* buffer, std::size_t capacity) {
   return true;
 }
 
+// Not by getenv, which asks us. As NCCL's own, this is not safe beside a thread that changes it.
+bool IsInEnvironment(const char* name) {
+  const std::size_t length = strlen(name);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (strncmp(*entry, name, length) == 0 && (*entry)[length] == '=') return true;
+  }
+  return false;
+}
+
+// One that the program sets makes all three the program's: its warnings are not for our file.
+bool IsTheirs() {
+  return std::any_of(std::begin(kVariables), std::end(kVariables), IsInEnvironment);
+}
+
 }  // namespace
 
 void OfferNcclLog() {
   g_offered_file[0] = '\0';
-  if (getenv(kLevel) != nullptr || getenv(kSubsystems) != nullptr || getenv(kFile) != nullptr)
-    return;
+  if (IsTheirs()) return;
   char name[PATH_MAX];
   if (MakeName(name, sizeof name)) strcpy(g_offered_file, name);
 }
 
 const char* OfferedNcclLog(const char* name) {
-  if (g_offered_file[0] == '\0') return nullptr;
+  if (g_offered_file[0] == '\0' || strncmp(name, kLevel, strlen(kLevel)) != 0 || IsTheirs())
+    return nullptr;
   if (strcmp(name, kLevel) == 0) return kOurLevel;
   if (strcmp(name, kSubsystems) == 0) return kOurSubsystems;
   return strcmp(name, kFile) == 0 ? g_offered_file : nullptr;
 }
 
 std::string NcclLogPath(const EnvironmentCopy& environment) {
-  if (g_offered_file[0] == '\0' || !environment.Get(kFile).empty()) return {};
+  if (g_offered_file[0] == '\0') return {};
+  for (const char* name : kVariables) {
+    if (!environment.Get(name).empty()) return {};
+  }
   std::string_view name = g_offered_file;
   name.remove_suffix(kSuffix.size());
   std::string path;

@@ -10,15 +10,16 @@
 
 namespace traceinject {
 
-// In the constructor: makes up the name of the file, which nobody can guess. Changes nothing where
-// the user set one of NCCL_DEBUG, NCCL_DEBUG_SUBSYS and NCCL_DEBUG_FILE.
+// In the constructor: makes up the name of the file, which nobody can guess. Nothing is offered
+// where the user set one of NCCL_DEBUG, NCCL_DEBUG_SUBSYS and NCCL_DEBUG_FILE.
 void OfferNcclLog();
 
-// What NCCL is to find in the variable `name`; null: nothing of ours.
+// What NCCL is to find in the variable `name`; null: nothing of ours, as from when on the program
+// itself sets one of the three.
 const char* OfferedNcclLog(const char* name);
 
 // Where NCCL in this process writes its log; empty: not to a file of ours. `environment`: in which
-// the program may have named another one since.
+// the program may have set one of the three since.
 std::string NcclLogPath(const EnvironmentCopy& environment);
 
 }  // namespace traceinject

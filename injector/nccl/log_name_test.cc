@@ -62,10 +62,16 @@ TEST_F(NcclLogName, WhatTheUserSetStays) {
   }
 }
 
-TEST_F(NcclLogName, FileThatTheProgramNamesLater) {
+TEST_F(NcclLogName, WhatTheProgramSetsLaterMakesAllOfThemItsOwn) {
   OfferNcclLog();
-  setenv("NCCL_DEBUG_FILE", "mine", 1);
-  EXPECT_EQ(Path(), "");
+  for (const char* name : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"}) {
+    Clear();
+    EXPECT_NE(Path(), "");
+    setenv(name, "WARN", 1);
+    for (const char* each : {"NCCL_DEBUG", "NCCL_DEBUG_SUBSYS", "NCCL_DEBUG_FILE"})
+      EXPECT_EQ(Offered(each), std::nullopt) << name;
+    EXPECT_EQ(Path(), "");
+  }
 }
 
 TEST_F(NcclLogName, IsAnotherOneEachTime) {
