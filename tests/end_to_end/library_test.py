@@ -106,5 +106,33 @@ class Library(harness.TestCase):
             self.assertNotIn("CUDA_INJECTION64_PATH", self.environment_seen(TRACEINJECT=off))
 
 
+# In a view of the files of its own: the library preloaded for all, by /etc/ld.so.preload. Programs with more rights than their user are
+# told no paths by the environment, so CUDA's stand-ins are where the loader finds them.
+PRELOADED_FOR_ALL = """
+set -e
+chmod 777 .
+cp -a /etc etc && mount --bind etc /etc
+echo "$2" > /etc/ld.so.conf.d/00.conf && ldconfig
+echo "$1" > /etc/ld.so.preload
+cp "$2/fake_train" plain && cp plain privileged && chown nobody privileged && chmod 4755 privileged
+LD_SHOW_AUXV=1 ./privileged --steps 1 | grep AT_SECURE && exit 9
+unset LD_LIBRARY_PATH
+for program in plain privileged; do TRACEINJECT_OUTPUT="$PWD/$program.db" ./$program --steps 3; done
+"""
+
+
+class PreloadedForAll(harness.TestCase):
+    def test_programs_with_more_rights_than_their_user_are_left_alone(self):
+        """They would write where that user's environment says."""
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("may not mount anything here (needs root)")
+        ended = self.play(preload=False, command=["unshare", "-m", "sh", "-c", PRELOADED_FOR_ALL, "sh", harness.LIBRARY, harness.FAKE_GPU / "cuda13"])
+        if ended.code == 9:
+            self.skipTest("the temporary folder gives programs no rights (nosuid)")
+        self.assertEqual((ended.code, ended.stdout), (0, 2 * "trained\n"), ended.stderr)
+        self.open("plain.db")
+        self.assertFalse((self.folder / "privileged.db").exists())
+
+
 if __name__ == "__main__":
     harness.main()
