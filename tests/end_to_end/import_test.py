@@ -109,6 +109,7 @@ class Import(harness.AnalyzeTestCase):
     def test_the_file_is_whole_and_may_be_asked(self):
         kineto_import.write_trace(self.folder / "trace.json", 2_000_000)
         self.run_tool(ANALYZE, "import", "trace.json", "-o", "run.db")
+        self.assertEqual((self.folder / "run.db").stat().st_mode & 0o777, 0o600, "for its owner only, as recordings are")
         database = sqlite3.connect(f"file:{self.folder}/run.db?mode=ro", uri=True)
         self.assertEqual(database.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
         database.close()
