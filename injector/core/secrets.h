@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps passwords, keys and tokens out of recordings, which people send around: what programs are
 // started with has them in many forms. What looks like one is replaced by ***, and no more than its
-// value. Better one too many than one too few, but names that training programs use for other
-// things (--max-tokens 512, --text_key=text) are known.
+// value. Better one too many than one too few where a name says so (secret_names.h); without a name
+// only what has the shape of a service's tokens, as paths and names of models tell what the run
+// was.
 #pragma once
 
 #include <string>
@@ -10,9 +11,6 @@
 #include <vector>
 
 namespace traceinject {
-
-// Whether the name of an option or variable says that its value is a secret.
-bool IsSecretName(std::string_view name);
 
 // The same text with the secrets that it tells by itself masked: passwords in URLs, values of names
 // that IsSecretName() knows (key=..., "token": "...", Authorization: Bearer ...), tokens of
