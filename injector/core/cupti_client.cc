@@ -39,19 +39,25 @@ bool CuptiClient::Begin(bool recording, std::string* why) {
   log_->Line("recording with " + library_->path + ", version " + std::to_string(library_->version));
   for (const std::string& sentence : refused_) log_->Line(sentence);
   BindStreamIds(library_);
-  unseen_client_.Open(library_, CountDevices, base_ns_);
+  const auto at_safe_point = [](const std::function<void()>& work, bool anyway) {
+    return anyway ? g_safe_point.Run(work) : g_safe_point.Offer(work);
+  };
+  unseen_client_.Open(library_, CountDevices, at_safe_point, base_ns_);
   return true;
 }
 
 bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
 
-// Between windows: another client may be in a flush then, and ours would bring nothing.
-bool CuptiClient::HasNothing() const { return !IsRecording() && !g_shared_session.HasLent(); }
+// A flush would bring nothing, and another client may be in one.
+bool CuptiClient::HasNothing(bool everything) const {
+  if (g_shared_session.HasLent()) return false;
+  return !g_shared_session.BuffersAreTheirs() || !(everything || IsRecording());
+}
 
 bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
 
 bool CuptiClient::Flush(bool everything) {
-  if (!may_flush_ || (!everything && (Rests() || HasNothing()))) return true;
+  if (!may_flush_ || HasNothing(everything) || (!everything && Rests())) return true;
   const WriterTurn::Outside outside(turn_);
   return activity_.Flush(everything);
 }
@@ -78,9 +84,14 @@ void CuptiClient::BringTheirsBack() {
   activity_.Flush(false);
 }
 
+bool CuptiClient::HasCome() {
+  const WriterTurn::Outside outside(turn_);
+  return unseen_client_.HasCome(NowNs());
+}
+
 // After Leave(). True also if somebody else has CUPTI: then we are back when that ends.
 bool CuptiClient::ComeBack() {
-  if (unseen_client_.HasCome(NowNs())) {
+  if (HasCome()) {
     StandAside();
     return true;
   }
@@ -190,8 +201,13 @@ void CuptiClient::BeginFlush(bool probing) {
   may_flush_ = unseen_client_.Begin(NowNs(), probes);
 }
 
+UnseenClient::Change CuptiClient::Look(const UnseenClient::Decoded& decoded, bool forced) {
+  const WriterTurn::Outside outside(turn_);
+  return unseen_client_.Look(decoded, forced);
+}
+
 bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {
-  switch (unseen_client_.Look(decoded, forced)) {
+  switch (Look(decoded, forced)) {
     case UnseenClient::Change::kCame:
       StandAside();
       break;

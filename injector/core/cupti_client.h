@@ -76,10 +76,12 @@ class CuptiClient {
   // In a window, and no profiler has the room that it asked for.
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   bool Rests() const;
-  bool HasNothing() const;
+  bool HasNothing(bool everything) const;
   void BringTheirsBack();
   void RunAtSafePoint(const std::function<void()>& work);
   bool Leave();
+  bool HasCome();
+  UnseenClient::Change Look(const UnseenClient::Decoded& decoded, bool forced);
   bool ComeBack();
   void MakeRoom();
   bool ComeBackAfterProfiler();

@@ -26,13 +26,18 @@ class SafePoint {
   // Returns when `work` is done: by a thread that passes, or by this one where none did for
   // `limit_ns` (false). What `work` throws is thrown here. One thread at a time.
   bool Run(const std::function<void()>& work, std::int64_t limit_ns = kLongestWaitNs);
+  // The same for work that had better not be done than beside a thread that launches: where no
+  // thread passes for `limit_ns` it is left undone (false).
+  bool Offer(const std::function<void()>& work, std::int64_t limit_ns = kLongestWaitNs);
   static constexpr std::int64_t kLongestWaitNs = 500'000'000;
 
  private:
   enum class Stage : int { kIdle, kAsked, kTaken, kDone };
   struct Task;
 
+  bool Wait(Task task, std::int64_t limit_ns, bool (SafePoint::*after_limit)() noexcept);
   bool Take() noexcept;
+  bool Withdraw() noexcept;
 
   std::atomic<Stage> stage_{Stage::kIdle};
   Task* task_ = nullptr;

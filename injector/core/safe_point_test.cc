@@ -40,6 +40,27 @@ TEST_F(SafePointTest, WhereNonePassesTheOneThatAsksDoesIt) {
   EXPECT_EQ(done, 1);
 }
 
+TEST_F(SafePointTest, WhatIsOfferedIsDoneByAThreadThatPasses) {
+  std::atomic<bool> ended{false};
+  std::thread program([&] {
+    while (!ended) point_.Pass();
+  });
+  std::thread::id by;
+  EXPECT_TRUE(point_.Offer([&] { by = std::this_thread::get_id(); }, 60'000'000'000));
+  EXPECT_EQ(by, program.get_id());
+  ended = true;
+  program.join();
+}
+
+TEST_F(SafePointTest, WhatIsOfferedIsLeftUndoneWhereNonePasses) {
+  int done = 0;
+  EXPECT_FALSE(point_.Offer([&] { ++done; }, 1'000'000));
+  point_.Pass();
+  EXPECT_EQ(done, 0);
+  EXPECT_FALSE(point_.Run([&] { ++done; }, 1'000'000));
+  EXPECT_EQ(done, 1);
+}
+
 TEST_F(SafePointTest, NotInAForkedChild) {
   std::atomic<bool> ended{false};
   g_state = State::kDead;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/cupti/unseen_client.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "injector/core/counters.h"
 #include "injector/cupti/allow_list.h"
@@ -40,9 +42,11 @@ bool HasBuffersPerThread(const CuptiLibrary& cupti) {
 
 }  // namespace
 
-void UnseenClient::Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t now_ns) {
+void UnseenClient::Open(const CuptiLibrary* cupti, void (*call)(), AtSafePoint at_safe_point,
+                        std::int64_t now_ns) {
   cupti_ = cupti;
   call_ = call;
+  at_safe_point_ = std::move(at_safe_point);
   heard_ns_ = whole_until_ns_ = now_ns;
   buffers_per_thread_ = HasBuffersPerThread(*cupti);
 }
@@ -57,28 +61,34 @@ bool UnseenClient::Begin(std::int64_t now_ns, bool probing) {
   if (!probed_) return true;
   call_();
   if (!IsSuspicious()) return true;
-  place_ = LookAtPlace();
-  if (place_->taken) g_counters.Add(Health::kOtherClientFlushesLeftOut);
-  return !place_->taken;
+  place_ = LookIntoSigns(false);
+  const bool taken = place_ && place_->taken;
+  if (taken) g_counters.Add(Health::kOtherClientFlushesLeftOut);
+  return !taken;
 }
 
 // That no record comes means something only where one came before.
 bool UnseenClient::IsSuspicious() const {
-  return probes_ != 0 && CallsToUs() == calls_ && (buffers_per_thread_ || misses_ != 0);
+  return probes_ != 0 && CallsToUs() == calls_ && (buffers_per_thread_ || HasWeakSigns());
 }
+
+bool UnseenClient::HasWeakSigns() const { return silent_ >= patience_; }
 
 UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
   if (active_) return forced ? Change::kNone : LookForItsEnd();
   probes_ = decoded.probes;
   if (CallsToUs() != calls_) {
-    misses_ = 0;
+    misses_ = silent_ = 0;
     whole_until_ns_ = g_shared_session.HasLent() ? heard_ns_ : began_ns_;
     heard_ns_ = began_ns_;
     return Change::kNone;
   }
-  if (!probed_ || decoded.probes == 0 || (++misses_ < kMisses && !forced)) return Change::kNone;
+  if (!probed_ || decoded.probes == 0) return Change::kNone;
+  ++silent_;
+  if (++misses_ < kMisses && !forced) return Change::kNone;
   misses_ = 0;
-  if (!place_) place_ = LookAtPlace();
+  if (!place_ && (buffers_per_thread_ || forced || HasWeakSigns())) place_ = LookIntoSigns(forced);
+  if (!place_) return Change::kNone;
   // Ids wrap.
   const bool restarted = static_cast<std::int32_t>(place_->correlation - decoded.correlation) < 0;
   if (!place_->taken && place_->correlation != 0 && restarted) return Change::kLeft;
@@ -89,7 +99,7 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
 }
 
 bool UnseenClient::HasCome(std::int64_t now_ns) {
-  if (!LookAtPlace().taken) return false;
+  if (!LookAtPlace(true)->taken) return false;
   heard_ns_ = whole_until_ns_ = now_ns;
   Came(true);
   return true;
@@ -99,14 +109,15 @@ void UnseenClient::Came(bool subscribed) {
   active_ = true;
   subscribed_ = subscribed;
   looks_ = 0;
-  misses_ = 0;
+  misses_ = silent_ = 0;
+  patience_ = 1;
   calls_ = CallsToUs();
   g_counters.Add(Health::kOtherClientStoodAside);
 }
 
 UnseenClient::Change UnseenClient::LookForItsEnd() {
   const bool was_wrong = CallsToUs() != calls_;
-  const bool taken = LookAtPlace().taken;
+  const bool taken = LookAtPlace(true)->taken;
   subscribed_ |= taken;
   looks_ = taken ? 0 : looks_ + 1;
   if (!was_wrong && looks_ < (subscribed_ ? kLooks : kLooksNeverSubscribed)) return Change::kNone;
@@ -114,10 +125,26 @@ UnseenClient::Change UnseenClient::LookForItsEnd() {
   return Change::kLeft;
 }
 
-UnseenClient::Place UnseenClient::LookAtPlace() const {
+std::optional<UnseenClient::Place> UnseenClient::LookIntoSigns(bool forced) {
+  const std::optional<Place> place = LookAtPlace(buffers_per_thread_ || forced);
+  if (!place || !place->taken) {
+    silent_ = 0;
+    patience_ = std::min(2 * patience_, kMostPatience);
+  }
+  return place;
+}
+
+// Nothing: no thread of the program came by, and not `anyway`.
+std::optional<UnseenClient::Place> UnseenClient::LookAtPlace(bool anyway) const {
   if (cupti_->Subscribe == nullptr || cupti_->Unsubscribe == nullptr ||
       g_shared_session.subscribed())
-    return {false, 0};
+    return Place{false, 0};
+  std::optional<Place> place;
+  at_safe_point_([&] { place = HoldPlace(); }, anyway);
+  return place;
+}
+
+UnseenClient::Place UnseenClient::HoldPlace() const {
   g_counters.Add(Health::kOtherClientLooks);
   const FlushTurn turn;  // a client that is seen waits, and finds the place free
   CUpti_SubscriberHandle subscriber = nullptr;

@@ -8,18 +8,22 @@
 //
 // Two flushes at a time deadlock. So where the call brought no buffer and somebody subscribes to
 // CUPTI, the flush is left out. (Where threads share a buffer the call seldom brings one: there it
-// takes a flush that brought none, too.)
+// takes flushes that brought none, too, and as a GPU that is never idle may keep a buffer for long,
+// ever more of them after each look at which nobody was there.)
 //
 // Nothing tells when it is done. But while it records it subscribes to CUPTI, which only one client
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
-// that it is free, and only where there are signs of somebody: a subscriber that leaves while
-// another thread launches may crash the process (tests/gpu/RESULTS.md). One that was not seen to
+// that it is free, only where there are signs of somebody, and on a thread of the program that is
+// in no CUDA call: a subscriber that leaves while another thread launches may crash the process
+// (tests/gpu/RESULTS.md). Where no such thread comes by, weak signs are not looked into. One that
+// was not seen to
 // subscribe was most likely done before it was noticed, as a session of Proton's over a single step
 // is. If it took CUPTI away at its end (cuptiFinalize), correlation ids count from one again, and
 // we begin anew at once; else we wait longer for it, and begin anew all the same.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "injector/cupti/library.h"
@@ -34,11 +38,18 @@ class UnseenClient {
   static constexpr int kMisses = 2;
   // Looks in a row at which nobody subscribes: a client that ends may still be busy with it.
   static constexpr int kLooks = 2;
-  // The same where nobody did since it was noticed.
+  // Of weak signs: flushes in a row that bring nothing before a look, at most.
+  static constexpr int kMostPatience = 64;
+  // As kLooks, where nobody did since it was noticed.
   static constexpr int kLooksNeverSubscribed = 6;
 
+  // Does the work on a thread of the program that is in no CUDA call. False: none came by. Then,
+  // with `anyway`, the work is done all the same.
+  using AtSafePoint = std::function<bool(const std::function<void()>& work, bool anyway)>;
+
   // `call` makes a call that is recorded as kProbeCall (allow_list.h).
-  void Open(const CuptiLibrary* cupti, void (*call)(), std::int64_t now_ns);
+  void Open(const CuptiLibrary* cupti, void (*call)(), AtSafePoint at_safe_point,
+            std::int64_t now_ns);
 
   // Before a flush; `probing`: with a call, as records are to come. False: leave the flush out.
   bool Begin(std::int64_t now_ns, bool probing);
@@ -67,13 +78,17 @@ class UnseenClient {
     bool taken;
     std::uint32_t correlation;
   };
-  Place LookAtPlace() const;
+  std::optional<Place> LookIntoSigns(bool forced);
+  std::optional<Place> LookAtPlace(bool anyway) const;
+  Place HoldPlace() const;
   bool IsSuspicious() const;
+  bool HasWeakSigns() const;
   void Came(bool subscribed);
   Change LookForItsEnd();
 
   const CuptiLibrary* cupti_ = nullptr;
   void (*call_)() = nullptr;
+  AtSafePoint at_safe_point_;
   bool buffers_per_thread_ = false;
   // Of the last flush.
   std::int64_t began_ns_ = 0;
@@ -83,6 +98,9 @@ class UnseenClient {
 
   std::int64_t heard_ns_ = 0, whole_until_ns_ = 0;
   int misses_ = 0;
+  // Of weak signs: flushes in a row, since the last look, that brought nothing, and how many it
+  // takes for a look.
+  int silent_ = 0, patience_ = 1;
   std::int64_t probes_ = 0;  // records of calls that were decoded by the last flush
   bool active_ = false;
   bool subscribed_ = false;  // since it is active
