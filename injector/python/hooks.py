@@ -10,8 +10,8 @@
 # program has (call_slot.h), make the calls as before, and then call what stands here (watched_calls.h). TOUCHED is the list of all.
 #
 # Rules: never import torch nor any module that is not there whenever torch is, never print, never keep the program's objects alive,
-# never wait for the GPU. An error of ours (Exception) ends here. What the program's signal handlers raise while we run
-# (KeyboardInterrupt, SystemExit) is the program's and passes. The program's tracers do not see us (unseen.h), and torch.compile is told
+# never wait for the GPU, never call a function of Python that is not ours: so an exception that passed through another's frame was
+# raised by a signal handler of the program's while we ran, and passes (is_ours); one of ours ends here. The program's tracers do not see us (unseen.h), and torch.compile is told
 # to leave our code alone (hide_from_compiler), also by its path: start.cc claims a file in torch's folder of utilities, which is never
 # compiled.
 #
@@ -136,8 +136,8 @@ def make_install(reports, modules=sys.modules):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
     watch_calls, watch_attention = reports["watch_calls"], reports["watch_attention"]
-    ask_for_room, mark_collection, report_unmarked_step, tell_touched = (
-        reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched"))
+    ask_for_room, mark_collection, report_unmarked_step, tell_touched, is_ours = (
+        reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched", "is_ours"))
     touched = []
 
     def touch(name, done):
@@ -248,6 +248,8 @@ def make_install(reports, modules=sys.modules):
             try:
                 return samples_of(self, batch)
             except Exception:
+                if not is_ours(sys.exc_info()[2]):
+                    raise
                 return -1
 
         def after_next(start, end, args, batch, returned):
@@ -551,6 +553,8 @@ def make_install(reports, modules=sys.modules):
                 link = os.path.join(folder, "libcupti.so")
                 os.symlink(copies[0], link)
             except OSError:
+                if not is_ours(sys.exc_info()[2]):
+                    raise
                 return lambda: None
             before = os.environ.get(PROTONS_CUPTI)
             os.environ[PROTONS_CUPTI] = folder
@@ -564,7 +568,8 @@ def make_install(reports, modules=sys.modules):
                     try:
                         remove(path)
                     except OSError:
-                        pass
+                        if not is_ours(sys.exc_info()[2]):
+                            raise
 
             return undo
 
@@ -635,6 +640,8 @@ def make_install(reports, modules=sys.modules):
                 hook(modules[name])
                 state["installed"] |= bit
             except Exception:
+                if not is_ours(sys.exc_info()[2]):
+                    raise
                 state["failed"] |= bit
         tell_touched(", ".join(f"{name} ({how})" for name, how, _, _ in TOUCHED if name in touched))
         return state["installed"] | state["failed"] << len(parts) | again

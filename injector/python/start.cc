@@ -47,7 +47,7 @@ std::string ScriptName(const Interpreter& python) {
   if (file != nullptr) python.Py_DecRef(file);
   python.PyErr_Clear();  // a module without a file, or with a strange one
   folder.erase(folder.rfind('/') + 1);
-  return folder + "utils/<traceinject>";
+  return folder.append("utils/").append(kScript);
 }
 
 // The dictionary of the script before it ran: the functions that it calls, and what every code
@@ -115,10 +115,10 @@ bool Install(const Interpreter& python) {
 bool InstallOrGiveUp(const Interpreter& python) noexcept {
   try {
     if (Install(python)) return true;
-    if (python.PyErr_ExceptionMatches(*python.PyExc_Exception) == 0) return false;
+    if (!ClearOurs(python)) return false;
   } catch (...) {  // out of memory
+    python.PyErr_Clear();
   }
-  python.PyErr_Clear();
   g_counters.Set(Health::kPythonFailed, kParts);
   g_shared.done.store(true, std::memory_order_release);
   return true;

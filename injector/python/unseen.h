@@ -2,7 +2,10 @@
 // While our own Python runs inside a call of the program's.
 #pragma once
 
+#include <string_view>
+
 #include "injector/python/interpreter.h"
+#include "injector/python/owned.h"
 
 namespace traceinject {
 
@@ -27,12 +30,51 @@ class Unseen {
   void* thread_ = nullptr;
 };
 
-// False: an exception is set that is the program's, as its signal handlers may run while we do. One
-// of ours ends here.
+// How the file name of our script's code ends, which no file has.
+inline constexpr std::string_view kScript = "<traceinject>";
+
+// Whether `code` is our script's.
+inline bool IsOurCode(const Interpreter& python, PyObject* code) {
+  const Owned file(python, python.PyObject_GetAttrString(code, "co_filename"));
+  const char* const name = file ? python.PyUnicode_AsUTF8(file.get()) : nullptr;
+  return name != nullptr && std::string_view(name).ends_with(kScript);
+}
+
+// Whether only code of ours ran when it was raised: we call C alone, so that another frame is that
+// of a signal handler of the program's, which may run while we do (also one that is no longer
+// installed). With the GIL; leaves no exception.
+inline bool IsOurTraceback(const Interpreter& python, PyObject* traceback) {
+  python.Py_IncRef(traceback);
+  PyObject* at = traceback;
+  bool ours = true;
+  while (ours && at != python._Py_NoneStruct) {
+    const Owned here(python, at);
+    const Owned frame(python, python.PyObject_GetAttrString(at, "tb_frame"));
+    const Owned code(python,
+                     frame ? python.PyObject_GetAttrString(frame.get(), "f_code") : nullptr);
+    at = code && IsOurCode(python, code.get()) ? python.PyObject_GetAttrString(at, "tb_next")
+                                               : nullptr;
+    ours = at != nullptr;
+  }
+  if (ours) python.Py_DecRef(at);
+  python.PyErr_Clear();
+  return ours;
+}
+
+// False: an exception is set that is the program's, raised by a signal handler while we ran. One of
+// ours ends here.
 inline bool ClearOurs(const Interpreter& python) {
   if (python.PyErr_Occurred() == nullptr) return true;
   if (python.PyErr_ExceptionMatches(*python.PyExc_Exception) == 0) return false;
-  python.PyErr_Clear();
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  python.PyErr_Fetch(&type, &value, &traceback);
+  if (traceback != nullptr && !IsOurTraceback(python, traceback)) {
+    python.PyErr_Restore(type, value, traceback);
+    return false;
+  }
+  for (PyObject* part : {type, value, traceback}) {
+    if (part != nullptr) python.Py_DecRef(part);
+  }
   return true;
 }
 
