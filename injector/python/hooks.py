@@ -132,7 +132,20 @@ class NumbersOf:
         return entry[1] if entry is not None and entry[0]() is thing else None
 
 
-def make_install(reports, modules=sys.modules):
+def fields_of(thing):
+    """Its own attributes, without running the program's code: a class may compute what it is asked for, and count that it was."""
+    if not type.__getattribute__(type(thing), "__dictoffset__"):
+        return {}
+    found = object.__getattribute__(thing, "__dict__")
+    return found if type(found) is dict else {}
+
+
+def whole(value):
+    """The same if it is a number from 0 on; else -1. By its type: other objects may do anything when they are asked."""
+    return int(value) if type(value) in (int, bool) and value >= 0 else -1
+
+
+def make_install(reports, modules):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
     watch_calls, watch_attention = reports["watch_calls"], reports["watch_attention"]
@@ -171,7 +184,7 @@ def make_install(reports, modules=sys.modules):
         def parts_of(batch, bases):
             """Of a container, without running the program's code: a class of its own may load or draw what it is asked for."""
             if UserDict in bases:
-                batch = object.__getattribute__(batch, "__dict__").get("data")
+                batch = fields_of(batch).get("data")
                 bases = type(batch).__mro__
             if dict in bases:
                 return dict.values(batch)
@@ -192,17 +205,22 @@ def make_install(reports, modules=sys.modules):
                     return found
             return -1
 
-        def samples_of(iterator, batch):
-            """-1: unknown. Where the loader knows the size of its batches, a tensor with another one is no batch of samples."""
+        def samples_of(iterator, batch, full):
+            """-1: unknown. Where the loader knows the size of its batches, a tensor with another one is no batch of samples. `full`: a list
+            of the number of batches of that size that the iterator gave."""
             found = unseen(first_size, batch, 3)
             if found is None or found < 0:
                 return -1
-            sampler = iterator._index_sampler
-            size = getattr(sampler, "batch_size", None) if iterator._auto_collation else None
-            if size is None or found == size:
+            fields = fields_of(iterator)
+            size = whole(fields_of(fields.get("_index_sampler")).get("batch_size")) if fields.get("_auto_collation") is True else -1
+            if size < 0:
                 return found
-            # The last one may be smaller.
-            return found if found == len(sampler.sampler) - (iterator._num_yielded - 1) * size else -1
+            if found == size:
+                full[0] += 1
+                return found
+            # The last one may be smaller. Which is the last only the length of the sampler tells, and to ask for it runs the program's
+            # code: believed is a smaller one after nothing but full ones.
+            return found if found < size and full[0] == fields.get("_num_yielded", 0) - 1 >= 2 else -1
 
         return samples_of
 
@@ -210,19 +228,16 @@ def make_install(reports, modules=sys.modules):
         samples_of = make_samples_of(modules["torch"])
         numbers = {}  # the identity of the sampler and the settings -> number
         counter = itertools.count(1)
-        iterators = NumbersOf(MOST_LOADERS)  # those that told their loader's number
-
-        def known(value):
-            return value if isinstance(value, int) and value >= 0 else -1
+        iterators = NumbersOf(MOST_LOADERS)  # those that told their loader's number; and a list, see samples_of
 
         def describe(self):
             # An iterator does not know its loader; the sampler that tells the indices is the loader's, for all its passes.
-            sampler = getattr(self, "_index_sampler", None)
-            workers = int(getattr(self, "_num_workers", 0))
-            settings = (workers, int(bool(getattr(self, "_pin_memory", False))),
-                        int(bool(getattr(self, "_persistent_workers", False))),
-                        known(getattr(self, "_prefetch_factor", None)) if workers else -1,
-                        known(getattr(sampler, "batch_size", None)) if getattr(self, "_auto_collation", True) else -1)
+            fields = fields_of(self)
+            sampler = fields.get("_index_sampler")
+            workers = max(0, whole(fields.get("_num_workers")))
+            settings = (workers, int(whole(fields.get("_pin_memory")) > 0), int(whole(fields.get("_persistent_workers")) > 0),
+                        whole(fields.get("_prefetch_factor")) if workers else -1,
+                        whole(fields_of(sampler).get("batch_size")) if fields.get("_auto_collation", True) is True else -1)
             key = (id(sampler), settings)
             found = numbers.get(key)
             if found is None:
@@ -230,13 +245,15 @@ def make_install(reports, modules=sys.modules):
                     return 0
                 found = numbers.setdefault(key, next(counter))
             report_loader(found, *settings)
-            for worker in getattr(self, "_workers", ()):
-                pid = getattr(worker, "pid", None)
-                if isinstance(pid, int):
+            workers = fields.get("_workers")
+            for worker in workers if type(workers) is list else ():
+                pid = whole(fields_of(fields_of(worker).get("_popen")).get("pid"))  # Process.pid is a function of Python
+                if pid > 0:
                     report_worker(pid, found)
             return found
 
-        def number_of(self):
+        def known_of(self):
+            """Its loader's number, and the list for samples_of."""
             found = iterators.find(self)
             if found is None:
                 found = describe(self)
@@ -246,7 +263,7 @@ def make_install(reports, modules=sys.modules):
 
         def samples_or_unknown(self, batch):
             try:
-                return samples_of(self, batch)
+                return samples_of(*asked)
             except Exception:
                 if not is_ours(sys.exc_info()[2]):
                     raise
@@ -255,8 +272,9 @@ def make_install(reports, modules=sys.modules):
         def after_next(start, end, args, batch, returned):
             # The end of a pass (workers are joined in it) and errors are waits, too, without a batch.
             self = args[0]
-            number = getattr(self, "_num_yielded", 0) - 1 if returned else -1
-            report_wait(start, end, number_of(self), number, samples_or_unknown(self, batch) if returned else -1)
+            batch_number = max(0, whole(fields_of(self).get("_num_yielded"))) - 1 if returned else -1
+            loader, full = known_of(self)
+            report_wait(start, end, loader, batch_number, samples_or_unknown(self, batch, full) if returned else -1)
 
         touch("torch.utils.data.dataloader._BaseDataLoaderIter.__next__",
               watch_calls(vars(module._BaseDataLoaderIter)["__next__"], None, after_next))
@@ -627,7 +645,7 @@ def make_install(reports, modules=sys.modules):
         if not is_loaded("torch"):
             return again_bit
         if not state["installed"]:
-            hide_from_compiler(modules["torch"], (make_install, NumbersOf.get, NumbersOf.put, NumbersOf.find))
+            hide_from_compiler(modules["torch"], (make_install, fields_of, whole, NumbersOf.get, NumbersOf.put, NumbersOf.find))
         again = 0
         for index, (name, hook) in enumerate(parts):
             bit = 1 << index

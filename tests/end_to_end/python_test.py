@@ -203,6 +203,17 @@ class PythonSide(Program):
                          [(0, *(gib * 2**30 / 1e9 for gib in (1, 4, 2, 3, 5)), 2, 1)])
 
     def test_garbage_collections(self):
+    def test_samplers_of_the_program_are_not_asked(self):
+        measured, recording = self.record("--scene", "own_samplers")
+        self.assertEqual(measured["asked"], [])
+        self.assertEqual(recording.rows("SELECT samples, batch_size FROM data_waits ORDER BY start_ns"),
+                         [(samples, size) for size in (4, None, None) for samples in (4, 4, 2, None)])
+
+    def test_a_smaller_batch_is_believed_after_full_ones_only(self):
+        _, recording = self.record("--scene", "smaller_batches")
+        self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
+                         [4, 4, 3, None, 4, None] + [None, 4, None, None, 4, None])
+
         measured, recording = self.record("--scene", "collect")
         full = [dur for (dur,) in recording.rows("SELECT dur_ns FROM host_spans WHERE generation = 2 ORDER BY dur_ns DESC")]
         self.assertGreater(len(full), 0)
