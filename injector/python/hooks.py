@@ -638,7 +638,8 @@ def make_install(reports, modules):
 
     def is_loaded(name):
         module = modules.get(name)
-        return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
+        return type(module) is types.ModuleType and not fields_of(vars(module).get("__spec__")).get("_initializing", False)
+        """One that the program loads when it is first used is not: to ask for an attribute would load it."""
 
     def install():
         """Returns the parts in place (bits from 0), those that failed (bits above), and again_bit if there is more to do."""
