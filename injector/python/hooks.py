@@ -59,8 +59,8 @@ TOUCHED = (
     ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged"),
     ("triton._C.libproton.proton.*", "vectorcall", CALL + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",
      "proton.Proton"),
-    ("gc.callbacks", "registered", "the interpreter's own list of observers has one more; collections are as before",
-     "python.Unchanged"),
+    ("gc.callbacks", "registered", "the interpreter's own list of observers has one more in front, which can be told; collections "
+     "are as before, and pop() takes what the program appended", "python.Unchanged"),
 )
 
 
@@ -626,7 +626,9 @@ def make_install(reports, modules):
             touch("triton._C.libproton.proton.*", watch_calls(getattr(library, name), before, after))
 
     def hook_collector(module):
-        gc.callbacks.append(mark_collection)
+        # In front: a program that takes out what it put at the end, by pop(), gets its own.
+        if not any(callback is mark_collection for callback in gc.callbacks):
+            gc.callbacks.insert(0, mark_collection)
         touch("gc.callbacks", True)
 
     parts = [("torch.utils.data.dataloader", hook_loader), ("torch.optim.optimizer", hook_optimizer),
