@@ -22,16 +22,16 @@
 # the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call. What
 # CPython 3.11 does not tell is in call_slot.h: there an explicit iterator.__next__() is no wait, and functions of
 # torch.distributed.checkpoint that no decorator calls are not seen. CPython 3.8 does not tell f(*args) of builtins.
-import functools
-import gc
-import itertools
-import os
-import sys
-import time
-import types
-from collections import UserDict
-from _thread import get_ident
-from _weakref import ref as weak_reference
+
+
+def loaded(name):
+    """A module. Where it is loaded, not by an import, which is a call of the program's where it has another __import__."""
+    found = reports["modules"].get(name)  # noqa: F821 - put into the dictionary by start.cc
+    return __import__(name) if found is None else found
+
+
+functools, gc, itertools, os, sys, time, types = map(loaded, ("functools", "gc", "itertools", "os", "sys", "time", "types"))
+UserDict, get_ident, weak_reference = loaded("collections").UserDict, loaded("_thread").get_ident, loaded("_weakref").ref
 
 CHECKPOINT = 1  # host_span.kind
 MOST_LOADERS = 4096
@@ -256,12 +256,12 @@ def make_install(reports, modules):
             """Its loader's number, and the list for samples_of."""
             found = iterators.find(self)
             if found is None:
-                found = describe(self)
+                found = describe(self), [0]
                 if len(iterators.known) < MOST_LOADERS:
                     iterators.put(self, found)
             return found
 
-        def samples_or_unknown(self, batch):
+        def samples_or_unknown(*asked):
             try:
                 return samples_of(*asked)
             except Exception:
@@ -639,9 +639,9 @@ def make_install(reports, modules):
     state = {"installed": 0, "failed": 0}
 
     def is_loaded(name):
+        """One that the program loads when it is first used is not: to ask for an attribute would load it."""
         module = modules.get(name)
         return type(module) is types.ModuleType and not fields_of(vars(module).get("__spec__")).get("_initializing", False)
-        """One that the program loads when it is first used is not: to ask for an attribute would load it."""
 
     def install():
         """Returns the parts in place (bits from 0), those that failed (bits above), and again_bit if there is more to do."""
@@ -670,4 +670,4 @@ def make_install(reports, modules):
     return install
 
 
-install = make_install(reports)  # noqa: F821 - put into the dictionary by start.cc
+install = make_install(reports, reports["modules"])  # noqa: F821

@@ -58,6 +58,7 @@ PyObject* MakeGlobals(const Interpreter& python) {
   PyObject* reports = MakeReportFunctions(python);
   const bool made =
       globals != nullptr && reports != nullptr &&
+      python.PyDict_SetItemString(reports, "modules", python.PyImport_GetModuleDict()) == 0 &&
       python.PyDict_SetItemString(globals, "__builtins__", python.PyEval_GetBuiltins()) == 0 &&
       python.PyDict_SetItemString(globals, "reports", reports) == 0;
   if (reports != nullptr) python.Py_DecRef(reports);
