@@ -52,6 +52,14 @@ class Program(harness.TestCase):
         self.assertGreater(sum(dur for _, dur in pairs), 0.98 * sum(ns for ns, _ in pairs))
 
 
+    def run_text(self, text, *arguments, env=()):
+        return self.run_program(command=[sys.executable, "-c", text, *arguments], env=env)
+
+    def assert_text(self, text, printed, env=()):
+        ended = self.run_text(text, env=env)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, printed, ""))
+
+
 class PythonSide(Program):
     def test_waits_and_steps_are_what_the_program_measures(self):
         for workers, context in ((0, "fork"), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn")):
@@ -195,14 +203,6 @@ class PythonSide(Program):
         self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
                          [4, None] * 3 + [None, None])
 
-    def test_allocator(self):
-        measured, recording = self.record("--scene", "allocator")
-        self.assertEqual(measured["before"], 0, "nothing is asked before torch uses the GPU")
-        self.assertEqual(recording.rows("SELECT DISTINCT device, allocated_gb, reserved_gb, active_gb, peak_allocated_gb, "
-                                        "peak_reserved_gb, retries, ooms FROM allocator_samples"),
-                         [(0, *(gib * 2**30 / 1e9 for gib in (1, 4, 2, 3, 5)), 2, 1)])
-
-    def test_garbage_collections(self):
     def test_samplers_of_the_program_are_not_asked(self):
         measured, recording = self.record("--scene", "own_samplers")
         self.assertEqual(measured["asked"], [])
@@ -214,6 +214,14 @@ class PythonSide(Program):
         self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
                          [4, 4, 3, None, 4, None] + [None, 4, None, None, 4, None])
 
+    def test_allocator(self):
+        measured, recording = self.record("--scene", "allocator")
+        self.assertEqual(measured["before"], 0, "nothing is asked before torch uses the GPU")
+        self.assertEqual(recording.rows("SELECT DISTINCT device, allocated_gb, reserved_gb, active_gb, peak_allocated_gb, "
+                                        "peak_reserved_gb, retries, ooms FROM allocator_samples"),
+                         [(0, *(gib * 2**30 / 1e9 for gib in (1, 4, 2, 3, 5)), 2, 1)])
+
+    def test_garbage_collections(self):
         measured, recording = self.record("--scene", "collect")
         full = [dur for (dur,) in recording.rows("SELECT dur_ns FROM host_spans WHERE generation = 2 ORDER BY dur_ns DESC")]
         self.assertGreater(len(full), 0)
@@ -349,6 +357,17 @@ class Unchanged(Program):
         self.assertEqual(measured["told"], [True, True])
         self.assertEqual(recording.rows("SELECT count(*) FROM attention"), [(2,)], "the call inside is the one that runs")
 
+    def test_modules_are_not_loaded_before_the_program_uses_them(self):
+        (self.temporary / "flash_attn_interface.py").write_text("print('loaded')")
+        env = {"PYTHONPATH": f"{self.temporary}:{harness.STAND_IN['PYTHONPATH']}"}
+        self.assert_text(LAZY, "_LazyModule\n", env=env)
+
+    def test_the_programs_observers_of_collections_stay_last(self):
+        self.assert_text(OWN_CALLBACK, "True\nTrue\n")
+
+    def test_the_programs_import_is_not_called(self):
+        self.assert_text(OWN_IMPORT, "[]\n")
+
     def test_torch_compile_skips_our_code(self):
         measured, _ = self.record("--scene", "compiler")
         self.assertEqual(measured["files"], ["utils/<traceinject>"])
@@ -408,6 +427,48 @@ interpreters.destroy(sub)
 import watched
 print(watched.wait_until_watched(torch._C._log_api_usage_once))
 """
+# What runs until the recording is there and the program's functions are watched.
+WATCHED = """
+import ctypes, gc, sys
+import torch, watched
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+assert "LD_PRELOAD" not in __import__("os").environ or watched.wait_until_watched(torch._C._nn.scaled_dot_product_attention)
+"""
+# A module that is loaded when it is first used, by the recipe of importlib's documentation.
+LAZY = """
+import importlib.util, sys
+spec = importlib.util.find_spec("flash_attn_interface")
+spec.loader = importlib.util.LazyLoader(spec.loader)
+module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+""" + WATCHED + """
+print(type(module).__name__)
+"""
+# An observer of the program's around a part of it.
+OWN_CALLBACK = """
+import gc
+def mine(phase, info):
+    pass
+gc.callbacks.append(mine)
+""" + WATCHED + """
+print(gc.callbacks.pop() is mine)
+gc.callbacks.append(mine)
+print(gc.callbacks.pop() is mine)
+"""
+OWN_IMPORT = """
+import builtins
+own = builtins.__import__
+calls = []
+def note(name, globals=None, *more):
+    if "__name__" not in (globals or {}):
+        calls.append(name)
+    return own(name, globals, *more)
+builtins.__import__ = note
+""" + WATCHED.replace('__import__("os")', "sys.modules['os']") + """
+print(calls)
+"""
 # An alarm rings all the time, and its handler raises. Each must arrive, also one that rings while we are at work: as we start, and
 # around the program's calls. What it interrupts is a function: some versions of CPython miss the handler of a loop inside a try.
 INTERRUPTED = """
@@ -456,9 +517,6 @@ print(rung > 200, caught - rung)
 
 
 class Lifecycle(Program):
-    def run_text(self, text, *arguments, env=()):
-        return self.run_program(command=[sys.executable, "-c", text, *arguments], env=env)
-
     def test_the_interpreter_ends_while_we_start(self):
         for seconds in ("0", "0.0005", "0.001", "0.002", "0.005", "0.02", "0.1"):
             with self.subTest(seconds=seconds):
