@@ -132,7 +132,7 @@ class Call {
 
   // Leaves it to Python, whose number is known for the next call.
   void Report(std::int64_t start_ns, std::int64_t end_ns, bool plain) {
-    if (g_python->PyErr_Occurred() != nullptr) return;
+    if (g_python->PyErr_Occurred() != nullptr || !MayRun(*g_python)) return;
     const Unseen unseen(*g_python);
     const Owned start(*g_python, g_python->PyLong_FromLong(start_ns));
     const Owned end(*g_python, g_python->PyLong_FromLong(end_ns));

@@ -131,8 +131,14 @@ PyObject* TupleCall::MakeDictionary(const Interpreter& python, PyObject* const* 
 
 PyObject* TupleCall::Make(PyObject* builtin) const {
   if (!is_whole_) return nullptr;
+  // A call counts for the limit of recursion, as where CPython makes it.
+  const bool counts = python_.Py_EnterRecursiveCall != nullptr;
+  if (counts && python_.Py_EnterRecursiveCall(" while calling a Python object") != 0)
+    return nullptr;
   const auto function = reinterpret_cast<KeywordCall>(python_.PyCFunction_GetFunction(builtin));
-  return function(python_.PyCFunction_GetSelf(builtin), args(), kwargs());
+  PyObject* const result = function(python_.PyCFunction_GetSelf(builtin), args(), kwargs());
+  if (counts) python_.Py_LeaveRecursiveCall();
+  return result;
 }
 
 PyObject* CallAsBefore(const Interpreter& python, const OriginalCall& original, PyObject* callable,

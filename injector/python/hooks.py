@@ -21,7 +21,8 @@
 # Limits: a step or an attention call inside a compiled region is not marked (torch.compile(optimizer.step) is a call, and is). While
 # the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call. What
 # CPython 3.11 does not tell is in call_slot.h: there an explicit iterator.__next__() is no wait, and functions of
-# torch.distributed.checkpoint that no decorator calls are not seen. CPython 3.8 does not tell f(*args) of builtins.
+# torch.distributed.checkpoint that no decorator calls are not seen. CPython 3.8 does not tell f(*args) of builtins, nor
+# does it let us count a call of one for the limit of recursion: calls of those that are observed may go deeper there.
 
 
 def loaded(name):
@@ -148,10 +149,13 @@ def whole(value):
 def make_install(reports, modules):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
-    watch_calls, watch_attention = reports["watch_calls"], reports["watch_attention"]
+    watch_attention = reports["watch_attention"]
     ask_for_room, mark_collection, report_unmarked_step, tell_touched, is_ours = (
         reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched", "is_ours"))
     touched = []
+
+    def watch_calls(function, before, after, even_seen=False):
+        return reports["watch_calls"](function, before, after, even_seen)
 
     def touch(name, done):
         """`done`: whether it was, which is what the watch functions return."""
@@ -314,7 +318,7 @@ def make_install(reports, modules):
             if key in stepping:
                 return False
             stepping.add(key)
-            return True
+            return functools.partial(stepping.discard, key)
 
         def after_step(start, end, args, result, returned):
             optimizer = args[0]
@@ -383,7 +387,7 @@ def make_install(reports, modules):
             if thread in saving or is_background():
                 return False
             saving.add(thread)
-            return True
+            return functools.partial(saving.discard, thread)
 
         def after_save(start, end, args, result, returned):
             saving.discard(get_ident())
@@ -623,7 +627,7 @@ def make_install(reports, modules):
 
         for name, before, after in (("start", before_start, after_start), ("finalize", None, after_finalize),
                                     ("finalize_all", None, after_finalize_all)):
-            touch("triton._C.libproton.proton.*", watch_calls(getattr(library, name), before, after))
+            touch("triton._C.libproton.proton.*", watch_calls(getattr(library, name), before, after, True))
 
     def hook_collector(module):
         # In front: a program that takes out what it put at the end, by pop(), gets its own.

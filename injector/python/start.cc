@@ -131,7 +131,8 @@ int OnMainThread(void*) {
   const Interpreter& python = g_shared.python;
   bool ours = true;
   if (Recording() && python.IsAlive() && python.IsMain() &&
-      (Loaded(python, "torch.optim") != nullptr || Loaded(python, "torch.utils.data") != nullptr)) {
+      (Loaded(python, "torch.optim") != nullptr || Loaded(python, "torch.utils.data") != nullptr) &&
+      MayRun(python)) {
     const Unseen unseen(python);
     ours = InstallOrGiveUp(python);
   }

@@ -2,8 +2,11 @@
 // While our own Python runs inside a call of the program's.
 #pragma once
 
+#include <cstddef>
+#include <cstring>
 #include <string_view>
 
+#include "injector/core/counters.h"
 #include "injector/python/interpreter.h"
 #include "injector/python/owned.h"
 
@@ -11,7 +14,7 @@ namespace traceinject {
 
 // While it lives, the program's tracers and profilers (sys.settrace, sys.setprofile,
 // sys.monitoring, torch.profiler with stacks) do not see what the thread runs. Before CPython 3.11
-// they cannot be kept from it.
+// they cannot be kept from it: see MayRun().
 class Unseen {
  public:
   explicit Unseen(const Interpreter& python) : python_(python) {
@@ -29,6 +32,44 @@ class Unseen {
   const Interpreter& python_;
   void* thread_ = nullptr;
 };
+
+// Whether no tracer or profiler of the thread would see what it runs. Functions of C that C calls
+// are not seen, which is how we ask.
+inline bool IsUnseen(const Interpreter& python) {
+  if (python.PyThreadState_EnterTracing != nullptr) return true;
+  for (const char* name : {"getprofile", "gettrace"}) {
+    PyObject* const ask = python.PySys_GetObject(name);
+    if (ask == nullptr) return false;
+    const Owned tracer(python, python.PyObject_CallObject(ask, nullptr));
+    if (tracer.get() != python._Py_NoneStruct) {
+      python.PyErr_Clear();
+      return false;
+    }
+  }
+  return true;
+}
+
+// Whether the thread is far enough from the limit of recursion for what we run. CPython 3.8 and 3.9
+// end the process where an error of recursion is caught and the limit is met again; later ones take
+// it for an error like others.
+inline bool HasRoom(const Interpreter& python) {
+  const std::string_view version = python.Py_GetVersion();
+  if (!version.starts_with("3.8.") && !version.starts_with("3.9.")) return true;
+  // PyThreadState of these two: previous, next, interpreter, frame, recursion_depth.
+  constexpr std::size_t kDepth = 4 * sizeof(void*);
+  constexpr int kNeeded = 100;
+  int depth = 0;
+  std::memcpy(&depth, static_cast<const char*>(python.PyThreadState_Get()) + kDepth, sizeof depth);
+  return depth >= 0 && depth < python.Py_GetRecursionLimit() - kNeeded;
+}
+
+// Whether Python of ours may run now. If not, that is counted. With the GIL; leaves no exception.
+// `even_seen`: also where tracers see it.
+inline bool MayRun(const Interpreter& python, bool even_seen = false) {
+  if (HasRoom(python) && (even_seen || IsUnseen(python))) return true;
+  g_counters.Add(Health::kPythonUnobserved);
+  return false;
+}
 
 // How the file name of our script's code ends, which no file has.
 inline constexpr std::string_view kScript = "<traceinject>";

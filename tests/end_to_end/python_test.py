@@ -308,8 +308,7 @@ class Unchanged(Program):
         plain = json.loads(self.run_program("--scene", "unchanged", "--never-hooked", preload=False).stdout)
         measured, _ = self.record("--scene", "unchanged")
         self.assertEqual(measured["changed"], plain["changed"])
-        if sys.version_info >= (3, 11):  # earlier ones have no way to keep a function from tracers
-            self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
+        self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
         self.assertEqual(plain["watched"], [])
 
     def test_what_is_touched_is_in_the_table(self):
@@ -367,6 +366,20 @@ class Unchanged(Program):
 
     def test_the_programs_import_is_not_called(self):
         self.assert_text(OWN_IMPORT, "[]\n")
+
+    def test_tracers_that_begin_and_end_amid_a_call(self):
+        plain = self.run_program(command=[sys.executable, "-c", TRACED], preload=False)
+        self.assert_text(TRACED, plain.stdout)
+        recording = self.open()
+        # Before 3.11 nothing can be kept from a tracer: what it would see of us is left out, and counted.
+        left_out = 0 if sys.version_info >= (3, 11) else recording.count("python", "unobserved")
+        self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(8 if sys.version_info >= (3, 11) else 2,)])
+        self.assertEqual(left_out > 0, sys.version_info < (3, 11))
+
+    def test_recursion_goes_as_deep_as_before(self):
+        plain = self.run_program(command=[sys.executable, "-c", DEEP], preload=False)
+        self.assertEqual(plain.code, 0, plain.stderr)
+        self.assert_text(DEEP, plain.stdout)
 
     def test_torch_compile_skips_our_code(self):
         measured, _ = self.record("--scene", "compiler")
@@ -468,6 +481,47 @@ def note(name, globals=None, *more):
 builtins.__import__ = note
 """ + WATCHED.replace('__import__("os")', "sys.modules['os']") + """
 print(calls)
+"""
+# A tracer that begins amid one step and ends amid another.
+TRACED = WATCHED + """
+seen = set()
+def trace(frame, event, argument):
+    seen.add(frame.f_code.co_filename.rpartition("/")[2])
+    return trace
+class Traced(torch.optim.SGD):
+    def step(self):
+        sys.settrace(None if sys.gettrace() else trace)
+optimizer, plain = Traced(), torch.optim.SGD()
+for _ in range(2):
+    optimizer.step()
+    plain.step()
+    optimizer.step()
+    plain.step()
+print(sorted(seen))
+"""
+# Steps and calls of a builtin from each depth up to the limit of recursion. CPython 3.8 alone tells nobody how to count a call.
+DEEP = WATCHED + """
+attention, optimizer, depth, outcomes = torch._C._nn.scaled_dot_product_attention, torch.optim.SGD(), [0], [0, 0]
+optimizer.step()
+class Deeper:
+    @staticmethod
+    def __torch_function__(*given):
+        depth[0] += 1
+        return attention(Deeper(), None, None)
+def go():
+    depth[0] = max(depth[0], 1)  # where 3.8 meets the limit in a step twice, it ends the process, also without us
+    try:
+        optimizer.step()
+        outcomes[0] += 1
+    except RecursionError:
+        outcomes[1] += 1
+    return go()
+for run in (go, lambda: attention(Deeper(), None, None))[:1 if sys.version_info < (3, 9) else 2]:
+    try:
+        run()
+    except RecursionError:
+        pass
+print(depth, outcomes)
 """
 # An alarm rings all the time, and its handler raises. Each must arrive, also one that rings while we are at work: as we start, and
 # around the program's calls. What it interrupts is a function: some versions of CPython miss the handler of a loop inside a try.
