@@ -158,7 +158,7 @@ class Call {
 // In place of CPython's own function.
 PyObject* CallAndMark(PyObject* function, PyObject* const* arguments, std::size_t count,
                       PyObject* names) {
-  const TupleCall call(*g_python, arguments, CountOfVectorCall(count), names);
+  const TupleCall call(*g_python, arguments, count, names);
   if (!WantsAttention() || !g_python->IsHere()) return call.Make(function);
   const unsigned marked = t_marked;
   const std::int64_t start_ns = NowNs();

@@ -55,7 +55,8 @@ TOUCHED = (
     ("torch._C.PyTorchFileWriter.__init__", "vectorcall", CALL, "python.Unchanged"),
     ("torch._C.PyTorchFileWriter.write_end_of_file", "vectorcall", CALL, "python.Unchanged"),
     ("torch.distributed.checkpoint.*save*", "vectorcall", CALL, "python.Unchanged"),
-    ("torch.*.scaled_dot_product_attention", "vectorcall", CALL, "python.Unchanged"),
+    ("torch.*.scaled_dot_product_attention", "vectorcall", CALL + "; but f(*args) gives it an empty dictionary of arguments, as f(*args, **{})"
+     " does, which the __torch_function__ of a subclass gets for None", "python.Unchanged"),
     ("flash_attn*.forward", "vectorcall", CALL, "python.Unchanged"),
     ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged"),
     ("triton._C.libproton.proton.*", "vectorcall", CALL + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",

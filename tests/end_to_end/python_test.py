@@ -376,6 +376,12 @@ class Unchanged(Program):
         self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(8 if sys.version_info >= (3, 11) else 2,)])
         self.assertEqual(left_out > 0, sys.version_info < (3, 11))
 
+    def test_dictionaries_of_arguments(self):
+        """All are as without us, but for f(*args), which cannot be told from f(*args, **{}): to do without one would fail there."""
+        plain = self.run_program(command=[sys.executable, "-c", DICTIONARIES], preload=False)
+        self.assertEqual(plain.stdout, "[True, True, True, False, True, False]\n", plain.stderr)
+        self.assert_text(DICTIONARIES, f"[True, True, True, False, True, {sys.version_info >= (3, 9)}]\n")  # 3.8: it is not seen
+
     def test_recursion_goes_as_deep_as_before(self):
         plain = self.run_program(command=[sys.executable, "-c", DEEP], preload=False)
         self.assertEqual(plain.code, 0, plain.stderr)
@@ -522,6 +528,17 @@ for run in (go, lambda: attention(Deeper(), None, None))[:1 if sys.version_info 
     except RecursionError:
         pass
 print(depth, outcomes)
+"""
+# Whether a builtin gets a dictionary of arguments, which PyTorch hands on to __torch_function__ as it is.
+DICTIONARIES = WATCHED + """
+from builtins_of_c import had_dictionary
+call, tensors, told = torch._C._nn.scaled_dot_product_attention, [torch.Tensor(2, 8, 128, 64)] * 3, []
+for form in (lambda: call(*tensors, **{}), lambda: call(*tensors, is_causal=True), lambda: call(*tensors, **{"is_causal": True}),
+             lambda: call(tensors[0], tensors[1], tensors[2]), lambda: call(tensors[0], tensors[1], value=tensors[2]),
+             lambda: call(*tensors)):
+    form()
+    told.append(had_dictionary())
+print(told)
 """
 # An alarm rings all the time, and its handler raises. Each must arrive, also one that rings while we are at work: as we start, and
 # around the program's calls. What it interrupts is a function: some versions of CPython miss the handler of a loop inside a try.
