@@ -93,6 +93,7 @@ enum class Health : std::size_t {
   kWorkerSampleMissed,
   kPythonInstalled,
   kPythonFailed,
+  kPythonUnobserved,
   kCuptiDropped,
   kCuptiUnknown,
   kOtherClientSessions,
@@ -270,6 +271,10 @@ inline constexpr HealthCounterInfo kHealthCounters[] = {
      "of flash_attn, distributed checkpoints and Triton's Proton: how many are hooked"},
     {"python", "failed", HealthSeverity::kNotice,
      "how many of them could not be made to: a version of PyTorch that is not known"},
+    {"python", "unobserved", HealthSeverity::kNotice,
+     "calls of the program's that were not looked at, and tries to start that were put off: before "
+     "CPython 3.11 its tracers and profilers would have seen us, before 3.10 near the limit of "
+     "recursion we would have ended it"},
     {"cupti", "dropped", HealthSeverity::kDataLoss,
      "records that CUPTI itself dropped for lack of room"},
     {"cupti", "unknown", HealthSeverity::kNotice,

@@ -132,7 +132,7 @@ class Call {
 
   // Leaves it to Python, whose number is known for the next call.
   void Report(std::int64_t start_ns, std::int64_t end_ns, bool plain) {
-    if (g_python->PyErr_Occurred() != nullptr) return;
+    if (g_python->PyErr_Occurred() != nullptr || !MayRun(*g_python)) return;
     const Unseen unseen(*g_python);
     const Owned start(*g_python, g_python->PyLong_FromLong(start_ns));
     const Owned end(*g_python, g_python->PyLong_FromLong(end_ns));
@@ -158,7 +158,7 @@ class Call {
 // In place of CPython's own function.
 PyObject* CallAndMark(PyObject* function, PyObject* const* arguments, std::size_t count,
                       PyObject* names) {
-  const TupleCall call(*g_python, arguments, CountOfVectorCall(count), names);
+  const TupleCall call(*g_python, arguments, count, names);
   if (!WantsAttention() || !g_python->IsHere()) return call.Make(function);
   const unsigned marked = t_marked;
   const std::int64_t start_ns = NowNs();

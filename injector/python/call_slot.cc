@@ -113,13 +113,14 @@ bool SwapCall(const Interpreter& python, PyObject* callable, VectorCall replacem
 TupleCall::TupleCall(const Interpreter& python, PyObject* const* arguments, std::size_t count,
                      PyObject* names)
     : python_(python),
-      args_(python, TupleOf(python, arguments, count)),
-      kwargs_(python,
-              names == nullptr ? nullptr : MakeDictionary(python, arguments + count, names)),
+      args_(python, TupleOf(python, arguments, CountOfVectorCall(count))),
+      kwargs_(python, MakeDictionary(python, arguments + CountOfVectorCall(count), names,
+                                     CountOfVectorCall(count) == count)),
       is_whole_(args_ && (names == nullptr || kwargs_)) {}
 
 PyObject* TupleCall::MakeDictionary(const Interpreter& python, PyObject* const* values,
-                                    PyObject* names) {
+                                    PyObject* names, bool even_empty) {
+  if (names == nullptr) return even_empty ? python.PyDict_New() : nullptr;
   PyObject* made = python.PyDict_New();
   const std::ptrdiff_t count = python.PyTuple_Size(names);
   for (std::ptrdiff_t i = 0; i < count && made != nullptr; ++i) {
@@ -131,15 +132,21 @@ PyObject* TupleCall::MakeDictionary(const Interpreter& python, PyObject* const* 
 
 PyObject* TupleCall::Make(PyObject* builtin) const {
   if (!is_whole_) return nullptr;
+  // A call counts for the limit of recursion, as where CPython makes it.
+  const bool counts = python_.Py_EnterRecursiveCall != nullptr;
+  if (counts && python_.Py_EnterRecursiveCall(" while calling a Python object") != 0)
+    return nullptr;
   const auto function = reinterpret_cast<KeywordCall>(python_.PyCFunction_GetFunction(builtin));
-  return function(python_.PyCFunction_GetSelf(builtin), args(), kwargs());
+  PyObject* const result = function(python_.PyCFunction_GetSelf(builtin), args(), kwargs());
+  if (counts) python_.Py_LeaveRecursiveCall();
+  return result;
 }
 
 PyObject* CallAsBefore(const Interpreter& python, const OriginalCall& original, PyObject* callable,
                        PyObject* const* arguments, std::size_t count, PyObject* names) {
   const VectorCall call = original.load(std::memory_order_relaxed);
   if (call != nullptr) return call(callable, arguments, count, names);
-  return TupleCall(python, arguments, CountOfVectorCall(count), names).Make(callable);
+  return TupleCall(python, arguments, count, names).Make(callable);
 }
 
 PyObject* TupleOf(const Interpreter& python, PyObject* const* items, std::size_t count) {

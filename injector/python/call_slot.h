@@ -37,8 +37,13 @@ bool SwapCall(const Interpreter& python, PyObject* callable, VectorCall replacem
               OriginalCall* original);
 
 // The arguments of a call as a tuple and a dictionary, as CPython makes them for those functions.
+//
+// Of f(*args, **{}) they get an empty dictionary and of f(*args) none, and PyTorch hands it on so:
+// __torch_function__(cls, function, types, args, kwargs) fails without. By here both come alike,
+// without the bit that calls of other forms have: they get an empty one.
 class TupleCall {
  public:
+  // `count` with the caller's bit.
   TupleCall(const Interpreter& python, PyObject* const* arguments, std::size_t count,
             PyObject* names);
 
@@ -48,8 +53,9 @@ class TupleCall {
   PyObject* Make(PyObject* builtin) const;
 
  private:
+  // Null: there is no memory, or none is needed.
   static PyObject* MakeDictionary(const Interpreter& python, PyObject* const* values,
-                                  PyObject* names);
+                                  PyObject* names, bool even_empty);
 
   const Interpreter& python_;
   const Owned args_, kwargs_;

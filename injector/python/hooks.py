@@ -10,8 +10,8 @@
 # program has (call_slot.h), make the calls as before, and then call what stands here (watched_calls.h). TOUCHED is the list of all.
 #
 # Rules: never import torch nor any module that is not there whenever torch is, never print, never keep the program's objects alive,
-# never wait for the GPU. An error of ours (Exception) ends here. What the program's signal handlers raise while we run
-# (KeyboardInterrupt, SystemExit) is the program's and passes. The program's tracers do not see us (unseen.h), and torch.compile is told
+# never wait for the GPU, never call a function of Python that is not ours: so an exception that passed through another's frame was
+# raised by a signal handler of the program's while we ran, and passes (is_ours); one of ours ends here. The program's tracers do not see us (unseen.h), and torch.compile is told
 # to leave our code alone (hide_from_compiler), also by its path: start.cc claims a file in torch's folder of utilities, which is never
 # compiled.
 #
@@ -21,17 +21,18 @@
 # Limits: a step or an attention call inside a compiled region is not marked (torch.compile(optimizer.step) is a call, and is). While
 # the main thread stays in C (a program that trains on another thread and joins it), the interpreter makes no pending call. What
 # CPython 3.11 does not tell is in call_slot.h: there an explicit iterator.__next__() is no wait, and functions of
-# torch.distributed.checkpoint that no decorator calls are not seen. CPython 3.8 does not tell f(*args) of builtins.
-import functools
-import gc
-import itertools
-import os
-import sys
-import time
-import types
-from collections import UserDict
-from _thread import get_ident
-from _weakref import ref as weak_reference
+# torch.distributed.checkpoint that no decorator calls are not seen. CPython 3.8 does not tell f(*args) of builtins, nor
+# does it let us count a call of one for the limit of recursion: calls of those that are observed may go deeper there.
+
+
+def loaded(name):
+    """A module. Where it is loaded, not by an import, which is a call of the program's where it has another __import__."""
+    found = reports["modules"].get(name)  # noqa: F821 - put into the dictionary by start.cc
+    return __import__(name) if found is None else found
+
+
+functools, gc, itertools, os, sys, time, types = map(loaded, ("functools", "gc", "itertools", "os", "sys", "time", "types"))
+UserDict, get_ident, weak_reference = loaded("collections").UserDict, loaded("_thread").get_ident, loaded("_weakref").ref
 
 CHECKPOINT = 1  # host_span.kind
 MOST_LOADERS = 4096
@@ -54,13 +55,14 @@ TOUCHED = (
     ("torch._C.PyTorchFileWriter.__init__", "vectorcall", CALL, "python.Unchanged"),
     ("torch._C.PyTorchFileWriter.write_end_of_file", "vectorcall", CALL, "python.Unchanged"),
     ("torch.distributed.checkpoint.*save*", "vectorcall", CALL, "python.Unchanged"),
-    ("torch.*.scaled_dot_product_attention", "vectorcall", CALL, "python.Unchanged"),
+    ("torch.*.scaled_dot_product_attention", "vectorcall", CALL + "; but f(*args) gives it an empty dictionary of arguments, as f(*args, **{})"
+     " does, which the __torch_function__ of a subclass gets for None", "python.Unchanged"),
     ("flash_attn*.forward", "vectorcall", CALL, "python.Unchanged"),
     ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged"),
     ("triton._C.libproton.proton.*", "vectorcall", CALL + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",
      "proton.Proton"),
-    ("gc.callbacks", "registered", "the interpreter's own list of observers has one more; collections are as before",
-     "python.Unchanged"),
+    ("gc.callbacks", "registered", "the interpreter's own list of observers has one more in front, which can be told; collections "
+     "are as before, and pop() takes what the program appended", "python.Unchanged"),
 )
 
 
@@ -132,13 +134,29 @@ class NumbersOf:
         return entry[1] if entry is not None and entry[0]() is thing else None
 
 
-def make_install(reports, modules=sys.modules):
+def fields_of(thing):
+    """Its own attributes, without running the program's code: a class may compute what it is asked for, and count that it was."""
+    if not type.__getattribute__(type(thing), "__dictoffset__"):
+        return {}
+    found = object.__getattribute__(thing, "__dict__")
+    return found if type(found) is dict else {}
+
+
+def whole(value):
+    """The same if it is a number from 0 on; else -1. By its type: other objects may do anything when they are asked."""
+    return int(value) if type(value) in (int, bool) and value >= 0 else -1
+
+
+def make_install(reports, modules):
     report_loader, report_wait, report_step, report_span, report_worker, report_shape, report_attention, report_allocator = (
         reports["report_" + name] for name in ("loader", "wait", "step", "span", "worker", "shape", "attention", "allocator"))
-    watch_calls, watch_attention = reports["watch_calls"], reports["watch_attention"]
-    ask_for_room, mark_collection, report_unmarked_step, tell_touched = (
-        reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched"))
+    watch_attention = reports["watch_attention"]
+    ask_for_room, mark_collection, report_unmarked_step, tell_touched, is_ours = (
+        reports[name] for name in ("ask_for_room", "mark_collection", "report_unmarked_step", "tell_touched", "is_ours"))
     touched = []
+
+    def watch_calls(function, before, after, even_seen=False):
+        return reports["watch_calls"](function, before, after, even_seen)
 
     def touch(name, done):
         """`done`: whether it was, which is what the watch functions return."""
@@ -171,7 +189,7 @@ def make_install(reports, modules=sys.modules):
         def parts_of(batch, bases):
             """Of a container, without running the program's code: a class of its own may load or draw what it is asked for."""
             if UserDict in bases:
-                batch = object.__getattribute__(batch, "__dict__").get("data")
+                batch = fields_of(batch).get("data")
                 bases = type(batch).__mro__
             if dict in bases:
                 return dict.values(batch)
@@ -192,17 +210,22 @@ def make_install(reports, modules=sys.modules):
                     return found
             return -1
 
-        def samples_of(iterator, batch):
-            """-1: unknown. Where the loader knows the size of its batches, a tensor with another one is no batch of samples."""
+        def samples_of(iterator, batch, full):
+            """-1: unknown. Where the loader knows the size of its batches, a tensor with another one is no batch of samples. `full`: a list
+            of the number of batches of that size that the iterator gave."""
             found = unseen(first_size, batch, 3)
             if found is None or found < 0:
                 return -1
-            sampler = iterator._index_sampler
-            size = getattr(sampler, "batch_size", None) if iterator._auto_collation else None
-            if size is None or found == size:
+            fields = fields_of(iterator)
+            size = whole(fields_of(fields.get("_index_sampler")).get("batch_size")) if fields.get("_auto_collation") is True else -1
+            if size < 0:
                 return found
-            # The last one may be smaller.
-            return found if found == len(sampler.sampler) - (iterator._num_yielded - 1) * size else -1
+            if found == size:
+                full[0] += 1
+                return found
+            # The last one may be smaller. Which is the last only the length of the sampler tells, and to ask for it runs the program's
+            # code: believed is a smaller one after nothing but full ones.
+            return found if found < size and full[0] == fields.get("_num_yielded", 0) - 1 >= 2 else -1
 
         return samples_of
 
@@ -210,19 +233,16 @@ def make_install(reports, modules=sys.modules):
         samples_of = make_samples_of(modules["torch"])
         numbers = {}  # the identity of the sampler and the settings -> number
         counter = itertools.count(1)
-        iterators = NumbersOf(MOST_LOADERS)  # those that told their loader's number
-
-        def known(value):
-            return value if isinstance(value, int) and value >= 0 else -1
+        iterators = NumbersOf(MOST_LOADERS)  # those that told their loader's number; and a list, see samples_of
 
         def describe(self):
             # An iterator does not know its loader; the sampler that tells the indices is the loader's, for all its passes.
-            sampler = getattr(self, "_index_sampler", None)
-            workers = int(getattr(self, "_num_workers", 0))
-            settings = (workers, int(bool(getattr(self, "_pin_memory", False))),
-                        int(bool(getattr(self, "_persistent_workers", False))),
-                        known(getattr(self, "_prefetch_factor", None)) if workers else -1,
-                        known(getattr(sampler, "batch_size", None)) if getattr(self, "_auto_collation", True) else -1)
+            fields = fields_of(self)
+            sampler = fields.get("_index_sampler")
+            workers = max(0, whole(fields.get("_num_workers")))
+            settings = (workers, int(whole(fields.get("_pin_memory")) > 0), int(whole(fields.get("_persistent_workers")) > 0),
+                        whole(fields.get("_prefetch_factor")) if workers else -1,
+                        whole(fields_of(sampler).get("batch_size")) if fields.get("_auto_collation", True) is True else -1)
             key = (id(sampler), settings)
             found = numbers.get(key)
             if found is None:
@@ -230,31 +250,36 @@ def make_install(reports, modules=sys.modules):
                     return 0
                 found = numbers.setdefault(key, next(counter))
             report_loader(found, *settings)
-            for worker in getattr(self, "_workers", ()):
-                pid = getattr(worker, "pid", None)
-                if isinstance(pid, int):
+            workers = fields.get("_workers")
+            for worker in workers if type(workers) is list else ():
+                pid = whole(fields_of(fields_of(worker).get("_popen")).get("pid"))  # Process.pid is a function of Python
+                if pid > 0:
                     report_worker(pid, found)
             return found
 
-        def number_of(self):
+        def known_of(self):
+            """Its loader's number, and the list for samples_of."""
             found = iterators.find(self)
             if found is None:
-                found = describe(self)
+                found = describe(self), [0]
                 if len(iterators.known) < MOST_LOADERS:
                     iterators.put(self, found)
             return found
 
-        def samples_or_unknown(self, batch):
+        def samples_or_unknown(*asked):
             try:
-                return samples_of(self, batch)
+                return samples_of(*asked)
             except Exception:
+                if not is_ours(sys.exc_info()[2]):
+                    raise
                 return -1
 
         def after_next(start, end, args, batch, returned):
             # The end of a pass (workers are joined in it) and errors are waits, too, without a batch.
             self = args[0]
-            number = getattr(self, "_num_yielded", 0) - 1 if returned else -1
-            report_wait(start, end, number_of(self), number, samples_or_unknown(self, batch) if returned else -1)
+            batch_number = max(0, whole(fields_of(self).get("_num_yielded"))) - 1 if returned else -1
+            loader, full = known_of(self)
+            report_wait(start, end, loader, batch_number, samples_or_unknown(self, batch, full) if returned else -1)
 
         touch("torch.utils.data.dataloader._BaseDataLoaderIter.__next__",
               watch_calls(vars(module._BaseDataLoaderIter)["__next__"], None, after_next))
@@ -294,7 +319,7 @@ def make_install(reports, modules=sys.modules):
             if key in stepping:
                 return False
             stepping.add(key)
-            return True
+            return functools.partial(stepping.discard, key)
 
         def after_step(start, end, args, result, returned):
             optimizer = args[0]
@@ -363,7 +388,7 @@ def make_install(reports, modules=sys.modules):
             if thread in saving or is_background():
                 return False
             saving.add(thread)
-            return True
+            return functools.partial(saving.discard, thread)
 
         def after_save(start, end, args, result, returned):
             saving.discard(get_ident())
@@ -551,6 +576,8 @@ def make_install(reports, modules=sys.modules):
                 link = os.path.join(folder, "libcupti.so")
                 os.symlink(copies[0], link)
             except OSError:
+                if not is_ours(sys.exc_info()[2]):
+                    raise
                 return lambda: None
             before = os.environ.get(PROTONS_CUPTI)
             os.environ[PROTONS_CUPTI] = folder
@@ -564,7 +591,8 @@ def make_install(reports, modules=sys.modules):
                     try:
                         remove(path)
                     except OSError:
-                        pass
+                        if not is_ours(sys.exc_info()[2]):
+                            raise
 
             return undo
 
@@ -600,10 +628,12 @@ def make_install(reports, modules=sys.modules):
 
         for name, before, after in (("start", before_start, after_start), ("finalize", None, after_finalize),
                                     ("finalize_all", None, after_finalize_all)):
-            touch("triton._C.libproton.proton.*", watch_calls(getattr(library, name), before, after))
+            touch("triton._C.libproton.proton.*", watch_calls(getattr(library, name), before, after, True))
 
     def hook_collector(module):
-        gc.callbacks.append(mark_collection)
+        # In front: a program that takes out what it put at the end, by pop(), gets its own.
+        if not any(callback is mark_collection for callback in gc.callbacks):
+            gc.callbacks.insert(0, mark_collection)
         touch("gc.callbacks", True)
 
     parts = [("torch.utils.data.dataloader", hook_loader), ("torch.optim.optimizer", hook_optimizer),
@@ -614,15 +644,16 @@ def make_install(reports, modules=sys.modules):
     state = {"installed": 0, "failed": 0}
 
     def is_loaded(name):
+        """One that the program loads when it is first used is not: to ask for an attribute would load it."""
         module = modules.get(name)
-        return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
+        return type(module) is types.ModuleType and not fields_of(vars(module).get("__spec__")).get("_initializing", False)
 
     def install():
         """Returns the parts in place (bits from 0), those that failed (bits above), and again_bit if there is more to do."""
         if not is_loaded("torch"):
             return again_bit
         if not state["installed"]:
-            hide_from_compiler(modules["torch"], (make_install, NumbersOf.get, NumbersOf.put, NumbersOf.find))
+            hide_from_compiler(modules["torch"], (make_install, fields_of, whole, NumbersOf.get, NumbersOf.put, NumbersOf.find))
         again = 0
         for index, (name, hook) in enumerate(parts):
             bit = 1 << index
@@ -635,6 +666,8 @@ def make_install(reports, modules=sys.modules):
                 hook(modules[name])
                 state["installed"] |= bit
             except Exception:
+                if not is_ours(sys.exc_info()[2]):
+                    raise
                 state["failed"] |= bit
         tell_touched(", ".join(f"{name} ({how})" for name, how, _, _ in TOUCHED if name in touched))
         return state["installed"] | state["failed"] << len(parts) | again
@@ -642,4 +675,4 @@ def make_install(reports, modules=sys.modules):
     return install
 
 
-install = make_install(reports)  # noqa: F821 - put into the dictionary by start.cc
+install = make_install(reports, reports["modules"])  # noqa: F821

@@ -44,12 +44,15 @@ std::optional<Interpreter> FindInterpreter() {
       TRACEINJECT_FIND(PyTuple_New) && TRACEINJECT_FIND(PyTuple_SetItem) &&
       TRACEINJECT_FIND(PyErr_Fetch) && TRACEINJECT_FIND(PyErr_Restore) &&
       TRACEINJECT_FIND(PyBaseObject_Type) && TRACEINJECT_FIND(PyFunction_Type) &&
-      TRACEINJECT_FIND(PyThreadState_Get);
+      TRACEINJECT_FIND(PyThreadState_Get) && TRACEINJECT_FIND(Py_GetVersion) &&
+      TRACEINJECT_FIND(Py_GetRecursionLimit) && TRACEINJECT_FIND(PySys_GetObject);
   if (!all) return std::nullopt;
   TRACEINJECT_FIND(PyInterpreterState_Get);
   TRACEINJECT_FIND(PyInterpreterState_Main);
   TRACEINJECT_FIND(PyThreadState_EnterTracing);
   TRACEINJECT_FIND(PyThreadState_LeaveTracing);
+  TRACEINJECT_FIND(Py_EnterRecursiveCall);
+  TRACEINJECT_FIND(Py_LeaveRecursiveCall);
   TRACEINJECT_FIND(PyVectorcall_Function);
   TRACEINJECT_FIND(PyFunction_SetVectorcall);
   TRACEINJECT_FIND(_PyFunction_Vectorcall);

@@ -68,6 +68,12 @@ struct Interpreter {
   PyObject* PyFunction_Type;
   PyObject* PyCFunction_Type;
   void* (*PyThreadState_Get)();
+  const char* (*Py_GetVersion)();  // "3.9.18 (main, ..."
+  int (*Py_GetRecursionLimit)();
+  PyObject* (*PySys_GetObject)(const char* name);  // borrowed
+  // Null before 3.9. Non-zero: an exception is set.
+  int (*Py_EnterRecursiveCall)(const char* where);
+  void (*Py_LeaveRecursiveCall)();
   // Null before 3.11.
   void (*PyThreadState_EnterTracing)(void* thread);
   void (*PyThreadState_LeaveTracing)(void* thread);

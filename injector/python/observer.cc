@@ -5,24 +5,29 @@
 
 namespace traceinject {
 
-Observer MakeObserver(const Interpreter& python, PyObject* before, PyObject* after) {
+Observer MakeObserver(const Interpreter& python, PyObject* before, PyObject* after,
+                      bool even_seen) {
   const auto held = [&](PyObject* object) {
     if (object == python._Py_NoneStruct) return static_cast<PyObject*>(nullptr);
     python.Py_IncRef(object);
     return object;
   };
-  return {held(before), held(after)};
+  return {held(before), held(after), even_seen};
 }
 
 bool Observed::Begin() {
   wanted_ = observer_.after != nullptr;
   if (observer_.before == nullptr) return true;
+  if (!MayRun(python_, observer_.even_seen)) {
+    wanted_ = false;
+    return true;
+  }
   const Unseen unseen(python_);
   const Owned start(python_, python_.PyLong_FromLong(start_ns_));
-  const Owned answer(python_, start ? python_.PyObject_CallFunctionObjArgs(
-                                          observer_.before, start.get(), args_, nullptr)
-                                    : nullptr);
-  wanted_ = wanted_ && answer && python_.PyObject_IsTrue(answer.get()) == 1;
+  if (start) {
+    answer_ = python_.PyObject_CallFunctionObjArgs(observer_.before, start.get(), args_, nullptr);
+  }
+  wanted_ = wanted_ && answer_ != nullptr && python_.PyObject_IsTrue(answer_) == 1;
   return ClearOurs(python_);
 }
 
@@ -36,7 +41,14 @@ PyObject* Observed::End(PyObject* result, std::int64_t end_ns) {
   return nullptr;
 }
 
+bool Observed::Undo() const {
+  if (answer_ != nullptr && answer_ != python_._Py_TrueStruct)
+    const Owned nothing(python_, python_.PyObject_CallObject(answer_, nullptr));
+  return ClearOurs(python_);
+}
+
 bool Observed::Tell(std::int64_t end_ns, PyObject* result, PyObject* returned) const {
+  if (!MayRun(python_, observer_.even_seen)) return Undo();
   const Unseen unseen(python_);
   const Owned start(python_, python_.PyLong_FromLong(start_ns_));
   const Owned end(python_, python_.PyLong_FromLong(end_ns));

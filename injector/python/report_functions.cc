@@ -11,6 +11,7 @@
 #include "injector/python/method_definition.h"
 #include "injector/python/reports.h"
 #include "injector/python/touched.h"
+#include "injector/python/unseen.h"
 #include "injector/python/watched_calls.h"
 
 namespace traceinject {
@@ -68,6 +69,11 @@ PyObject* TellTouched(PyObject*, PyObject* const* arguments, std::ptrdiff_t coun
   return None();
 }
 
+// Called from Python with the traceback of an exception: whether it is ours to end.
+PyObject* IsOurs(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
+  return g_python->PyLong_FromLong(count == 1 && IsOurTraceback(*g_python, arguments[0]));
+}
+
 constinit MethodDefinition g_functions[] = {
     {"report_loader", Call<ReportLoader>, kFastCall, nullptr},
     {"report_wait", Call<ReportDataWait>, kFastCall, nullptr},
@@ -81,6 +87,7 @@ constinit MethodDefinition g_functions[] = {
     {"ask_for_room", Call<AskForRoom>, kFastCall, nullptr},
     {"watch_calls", CallWithPython<WatchCalls>, kFastCall, nullptr},
     {"watch_attention", CallWithPython<WatchAttention>, kFastCall, nullptr},
+    {"is_ours", IsOurs, kFastCall, nullptr},
     {"tell_touched", TellTouched, kFastCall, nullptr},
     {"mark_collection", CallWithPython<MarkCollection>, kFastCall, nullptr},
 };

@@ -47,7 +47,7 @@ std::string ScriptName(const Interpreter& python) {
   if (file != nullptr) python.Py_DecRef(file);
   python.PyErr_Clear();  // a module without a file, or with a strange one
   folder.erase(folder.rfind('/') + 1);
-  return folder + "utils/<traceinject>";
+  return folder.append("utils/").append(kScript);
 }
 
 // The dictionary of the script before it ran: the functions that it calls, and what every code
@@ -58,6 +58,7 @@ PyObject* MakeGlobals(const Interpreter& python) {
   PyObject* reports = MakeReportFunctions(python);
   const bool made =
       globals != nullptr && reports != nullptr &&
+      python.PyDict_SetItemString(reports, "modules", python.PyImport_GetModuleDict()) == 0 &&
       python.PyDict_SetItemString(globals, "__builtins__", python.PyEval_GetBuiltins()) == 0 &&
       python.PyDict_SetItemString(globals, "reports", reports) == 0;
   if (reports != nullptr) python.Py_DecRef(reports);
@@ -115,10 +116,10 @@ bool Install(const Interpreter& python) {
 bool InstallOrGiveUp(const Interpreter& python) noexcept {
   try {
     if (Install(python)) return true;
-    if (python.PyErr_ExceptionMatches(*python.PyExc_Exception) == 0) return false;
+    if (!ClearOurs(python)) return false;
   } catch (...) {  // out of memory
+    python.PyErr_Clear();
   }
-  python.PyErr_Clear();
   g_counters.Set(Health::kPythonFailed, kParts);
   g_shared.done.store(true, std::memory_order_release);
   return true;
@@ -130,7 +131,8 @@ int OnMainThread(void*) {
   const Interpreter& python = g_shared.python;
   bool ours = true;
   if (Recording() && python.IsAlive() && python.IsMain() &&
-      (Loaded(python, "torch.optim") != nullptr || Loaded(python, "torch.utils.data") != nullptr)) {
+      (Loaded(python, "torch.optim") != nullptr || Loaded(python, "torch.utils.data") != nullptr) &&
+      MayRun(python)) {
     const Unseen unseen(python);
     ours = InstallOrGiveUp(python);
   }

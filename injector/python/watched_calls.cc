@@ -50,12 +50,12 @@ Watched* PlaceFor(PyObject* function) {
   return count < kMost ? &g_watched[count] : nullptr;
 }
 
-bool Watch(PyObject* function, PyObject* before, PyObject* after) {
+bool Watch(PyObject* function, PyObject* before, PyObject* after, bool even_seen) {
   if (IsSwapped(*g_python, function, CallWatched)) return true;
   Watched* const place = PlaceFor(function);
   if (place == nullptr) return false;
   // All of it before the first call through us.
-  place->observer = MakeObserver(*g_python, before, after);
+  place->observer = MakeObserver(*g_python, before, after, even_seen);
   if (place->function.exchange(function, std::memory_order_relaxed) == nullptr)
     g_count.fetch_add(1, std::memory_order_release);
   return SwapCall(*g_python, function, CallWatched, &place->original);
@@ -65,11 +65,12 @@ bool Watch(PyObject* function, PyObject* before, PyObject* after) {
 
 PyObject* WatchCalls(const Interpreter& python, PyObject* const* arguments, std::ptrdiff_t count) {
   g_python = &python;
-  if (count != 3) {
+  if (count != 4) {
     python.PyErr_BadArgument();
     return nullptr;
   }
-  return python.PyLong_FromLong(Watch(arguments[0], arguments[1], arguments[2]));
+  const bool even_seen = arguments[3] == python._Py_TrueStruct;
+  return python.PyLong_FromLong(Watch(arguments[0], arguments[1], arguments[2], even_seen));
 }
 
 }  // namespace traceinject

@@ -8,8 +8,8 @@
 
 namespace traceinject {
 
-// Called from Python with (function, before, after): see observer.h; None is null. Returns whether
-// the function is observed from now on, or was already.
+// Called from Python with (function, before, after, even_seen): see observer.h; None is null.
+// Returns whether the function is observed from now on, or was already.
 PyObject* WatchCalls(const Interpreter& python, PyObject* const* arguments, std::ptrdiff_t count);
 
 }  // namespace traceinject

@@ -52,6 +52,14 @@ class Program(harness.TestCase):
         self.assertGreater(sum(dur for _, dur in pairs), 0.98 * sum(ns for ns, _ in pairs))
 
 
+    def run_text(self, text, *arguments, env=()):
+        return self.run_program(command=[sys.executable, "-c", text, *arguments], env=env)
+
+    def assert_text(self, text, printed, env=()):
+        ended = self.run_text(text, env=env)
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, printed, ""))
+
+
 class PythonSide(Program):
     def test_waits_and_steps_are_what_the_program_measures(self):
         for workers, context in ((0, "fork"), (1, "fork"), (4, "fork"), (1, "spawn"), (4, "spawn")):
@@ -195,6 +203,17 @@ class PythonSide(Program):
         self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
                          [4, None] * 3 + [None, None])
 
+    def test_samplers_of_the_program_are_not_asked(self):
+        measured, recording = self.record("--scene", "own_samplers")
+        self.assertEqual(measured["asked"], [])
+        self.assertEqual(recording.rows("SELECT samples, batch_size FROM data_waits ORDER BY start_ns"),
+                         [(samples, size) for size in (4, None, None) for samples in (4, 4, 2, None)])
+
+    def test_a_smaller_batch_is_believed_after_full_ones_only(self):
+        _, recording = self.record("--scene", "smaller_batches")
+        self.assertEqual([samples for (samples,) in recording.rows("SELECT samples FROM data_waits ORDER BY start_ns")],
+                         [4, 4, 3, None, 4, None] + [None, 4, None, None, 4, None])
+
     def test_allocator(self):
         measured, recording = self.record("--scene", "allocator")
         self.assertEqual(measured["before"], 0, "nothing is asked before torch uses the GPU")
@@ -289,8 +308,7 @@ class Unchanged(Program):
         plain = json.loads(self.run_program("--scene", "unchanged", "--never-hooked", preload=False).stdout)
         measured, _ = self.record("--scene", "unchanged")
         self.assertEqual(measured["changed"], plain["changed"])
-        if sys.version_info >= (3, 11):  # earlier ones have no way to keep a function from tracers
-            self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
+        self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
         self.assertEqual(plain["watched"], [])
 
     def test_what_is_touched_is_in_the_table(self):
@@ -337,6 +355,37 @@ class Unchanged(Program):
         measured, recording = self.record("--scene", "identity")
         self.assertEqual(measured["told"], [True, True])
         self.assertEqual(recording.rows("SELECT count(*) FROM attention"), [(2,)], "the call inside is the one that runs")
+
+    def test_modules_are_not_loaded_before_the_program_uses_them(self):
+        (self.temporary / "flash_attn_interface.py").write_text("print('loaded')")
+        env = {"PYTHONPATH": f"{self.temporary}:{harness.STAND_IN['PYTHONPATH']}"}
+        self.assert_text(LAZY, "_LazyModule\n", env=env)
+
+    def test_the_programs_observers_of_collections_stay_last(self):
+        self.assert_text(OWN_CALLBACK, "True\nTrue\n")
+
+    def test_the_programs_import_is_not_called(self):
+        self.assert_text(OWN_IMPORT, "[]\n")
+
+    def test_tracers_that_begin_and_end_amid_a_call(self):
+        plain = self.run_program(command=[sys.executable, "-c", TRACED], preload=False)
+        self.assert_text(TRACED, plain.stdout)
+        recording = self.open()
+        # Before 3.11 nothing can be kept from a tracer: what it would see of us is left out, and counted.
+        left_out = 0 if sys.version_info >= (3, 11) else recording.count("python", "unobserved")
+        self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(8 if sys.version_info >= (3, 11) else 2,)])
+        self.assertEqual(left_out > 0, sys.version_info < (3, 11))
+
+    def test_dictionaries_of_arguments(self):
+        """All are as without us, but for f(*args), which cannot be told from f(*args, **{}): to do without one would fail there."""
+        plain = self.run_program(command=[sys.executable, "-c", DICTIONARIES], preload=False)
+        self.assertEqual(plain.stdout, "[True, True, True, False, True, False]\n", plain.stderr)
+        self.assert_text(DICTIONARIES, f"[True, True, True, False, True, {sys.version_info >= (3, 9)}]\n")  # 3.8: it is not seen
+
+    def test_recursion_goes_as_deep_as_before(self):
+        plain = self.run_program(command=[sys.executable, "-c", DEEP], preload=False)
+        self.assertEqual(plain.code, 0, plain.stderr)
+        self.assert_text(DEEP, plain.stdout)
 
     def test_torch_compile_skips_our_code(self):
         measured, _ = self.record("--scene", "compiler")
@@ -397,11 +446,106 @@ interpreters.destroy(sub)
 import watched
 print(watched.wait_until_watched(torch._C._log_api_usage_once))
 """
-# An alarm rings all the time, and its handler raises. Each must arrive, also one that rings while we are at work.
+# What runs until the recording is there and the program's functions are watched.
+WATCHED = """
+import ctypes, gc, sys
+import torch, watched
+runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
+runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+assert "LD_PRELOAD" not in __import__("os").environ or watched.wait_until_watched(torch._C._nn.scaled_dot_product_attention)
+"""
+# A module that is loaded when it is first used, by the recipe of importlib's documentation.
+LAZY = """
+import importlib.util, sys
+spec = importlib.util.find_spec("flash_attn_interface")
+spec.loader = importlib.util.LazyLoader(spec.loader)
+module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+""" + WATCHED + """
+print(type(module).__name__)
+"""
+# An observer of the program's around a part of it.
+OWN_CALLBACK = """
+import gc
+def mine(phase, info):
+    pass
+gc.callbacks.append(mine)
+""" + WATCHED + """
+print(gc.callbacks.pop() is mine)
+gc.callbacks.append(mine)
+print(gc.callbacks.pop() is mine)
+"""
+OWN_IMPORT = """
+import builtins
+own = builtins.__import__
+calls = []
+def note(name, globals=None, *more):
+    if "__name__" not in (globals or {}):
+        calls.append(name)
+    return own(name, globals, *more)
+builtins.__import__ = note
+""" + WATCHED.replace('__import__("os")', "sys.modules['os']") + """
+print(calls)
+"""
+# A tracer that begins amid one step and ends amid another.
+TRACED = WATCHED + """
+seen = set()
+def trace(frame, event, argument):
+    seen.add(frame.f_code.co_filename.rpartition("/")[2])
+    return trace
+class Traced(torch.optim.SGD):
+    def step(self):
+        sys.settrace(None if sys.gettrace() else trace)
+optimizer, plain = Traced(), torch.optim.SGD()
+for _ in range(2):
+    optimizer.step()
+    plain.step()
+    optimizer.step()
+    plain.step()
+print(sorted(seen))
+"""
+# Steps and calls of a builtin from each depth up to the limit of recursion. CPython 3.8 alone tells nobody how to count a call.
+DEEP = WATCHED + """
+attention, optimizer, depth, outcomes = torch._C._nn.scaled_dot_product_attention, torch.optim.SGD(), [0], [0, 0]
+optimizer.step()
+class Deeper:
+    @staticmethod
+    def __torch_function__(*given):
+        depth[0] += 1
+        return attention(Deeper(), None, None)
+def go():
+    depth[0] = max(depth[0], 1)  # where 3.8 meets the limit in a step twice, it ends the process, also without us
+    try:
+        optimizer.step()
+        outcomes[0] += 1
+    except RecursionError:
+        outcomes[1] += 1
+    return go()
+for run in (go, lambda: attention(Deeper(), None, None))[:1 if sys.version_info < (3, 9) else 2]:
+    try:
+        run()
+    except RecursionError:
+        pass
+print(depth, outcomes)
+"""
+# Whether a builtin gets a dictionary of arguments, which PyTorch hands on to __torch_function__ as it is.
+DICTIONARIES = WATCHED + """
+from builtins_of_c import had_dictionary
+call, tensors, told = torch._C._nn.scaled_dot_product_attention, [torch.Tensor(2, 8, 128, 64)] * 3, []
+for form in (lambda: call(*tensors, **{}), lambda: call(*tensors, is_causal=True), lambda: call(*tensors, **{"is_causal": True}),
+             lambda: call(tensors[0], tensors[1], tensors[2]), lambda: call(tensors[0], tensors[1], value=tensors[2]),
+             lambda: call(*tensors)):
+    form()
+    told.append(had_dictionary())
+print(told)
+"""
+# An alarm rings all the time, and its handler raises. Each must arrive, also one that rings while we are at work: as we start, and
+# around the program's calls. What it interrupts is a function: some versions of CPython miss the handler of a loop inside a try.
 INTERRUPTED = """
 import ctypes, signal, sys, time
-import torch
-class Alarm(BaseException):
+import torch, watched
+class Alarm({"BaseException": BaseException, "TimeoutError": TimeoutError}[sys.argv[1]]):
     pass
 armed, rung, caught = False, 0, 0
 def ring(*_):
@@ -409,30 +553,41 @@ def ring(*_):
     if armed:
         armed, rung = False, rung + 1
         raise Alarm
+def idle():
+    while time.monotonic() < end:
+        pass
+def step():
+    while time.monotonic() < end:
+        optimizer.step()
+def load():
+    while time.monotonic() < end:
+        for _ in torch.utils.data.DataLoader(range(64), batch_size=1, collate_fn=lambda items: {1: torch.Tensor(1, 3, 3)}):
+            pass
+optimizer, work = torch.optim.SGD(), {"idle": idle, "step": step, "load": load}[sys.argv[2]]
 signal.signal(signal.SIGALRM, ring)
 runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
-signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
+if work is idle:
+    signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
 runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
 runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
+if work is not idle:
+    assert watched.wait_until_watched(torch._C._log_api_usage_once)
+    signal.setitimer(signal.ITIMER_REAL, 0.0001, 0.0001)
 end = time.monotonic() + 1
 while time.monotonic() < end:
     try:
         armed = True
-        while time.monotonic() < end:
-            pass
+        work()
         armed = False
     except Alarm:
         caught += 1
 # Not by ignoring the signal: Python complains of one that rang just before.
 signal.setitimer(signal.ITIMER_REAL, 0)
-print(rung > 500, caught - rung)
+print(rung > 200, caught - rung)
 """
 
 
 class Lifecycle(Program):
-    def run_text(self, text, *arguments, env=()):
-        return self.run_program(command=[sys.executable, "-c", text, *arguments], env=env)
-
     def test_the_interpreter_ends_while_we_start(self):
         for seconds in ("0", "0.0005", "0.001", "0.002", "0.005", "0.02", "0.1"):
             with self.subTest(seconds=seconds):
@@ -456,8 +611,13 @@ class Lifecycle(Program):
         self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "True\n", ""))
 
     def test_what_signal_handlers_raise_stays_the_programs(self):
-        ended = self.run_text(INTERRUPTED)
-        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "True 0\n", ""))
+        for kind in ("BaseException", "TimeoutError"):
+            for work in ("idle", "step", "load"):
+                with self.subTest(kind=kind, work=work):
+                    ended = self.run_text(INTERRUPTED, kind, work)
+                    self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "True 0\n", ""))
+                    for path in self.folder.glob("run.db*"):
+                        path.unlink()
 
     def test_python_without_torch_and_programs_without_python(self):
         for command in ([sys.executable, "-c", ENDS_WAITING], [str(harness.FAKE_GPU / "cuda13" / "fake_train"), "--steps", "3"]):

@@ -121,6 +121,9 @@ def scene_unchanged(options, torch):
     train(options, torch)
     torch.save(1, "truth.saved")
     sys.setprofile(None)
+    sys.settrace(lambda frame, event, arg: seen.add(frame.f_code.co_filename.rpartition("/")[2]))
+    train(options, torch)
+    sys.settrace(None)
     attention_calls(torch)
     gc.collect()
     now = watched.snapshot()
@@ -341,6 +344,63 @@ def scene_own_containers(options, torch):
 
     for collate in (lambda items: OwnDict(stack(items)), user_dict, lambda items: OwnList(stack(items)["image"]), lambda items: Proxy()):
         for _ in torch.utils.data.DataLoader(Images(4, 0), batch_size=4, collate_fn=collate):
+            pass
+    return {"asked": asked}
+
+
+def scene_smaller_batches(options, torch):
+    """Sizes of batches that are said to be of 4: one is smaller on its way, or the first one is."""
+    for sizes in ((4, 4, 3, 2, 4), (3, 4, 3, 3, 4)):
+        sampler = torch.utils.data.dataloader.BatchSampler(20, 4)
+        left = list(sizes)
+        for _ in torch.utils.data.DataLoader(Images(20, 0), batch_sampler=sampler,
+                                             collate_fn=lambda items: torch.Tensor(left.pop(0), 3, 32, 32)):
+            pass
+    return {}
+
+
+def scene_own_samplers(options, torch):
+    """Samplers of the program's own classes, which note that they are asked for something; others draw their order anew then."""
+    asked = []
+
+    class Sampler:
+        def __len__(self):
+            asked.append("Sampler.__len__")
+            return 10
+
+    class Batches(torch.utils.data.dataloader.BatchSampler):
+        def __init__(self):
+            super().__init__(10, 4)
+            self.sampler = Sampler()
+
+        def __len__(self):
+            asked.append("Batches.__len__")
+            return 3
+
+        def __bool__(self):
+            return True
+
+    class Computed:
+        @property
+        def batch_size(self):
+            asked.append("Computed.batch_size")
+            return 4
+
+        def __getattr__(self, name):
+            asked.append(f"Computed.{name}")
+            raise AttributeError(name)
+
+        def __iter__(self):
+            return iter(torch.utils.data.dataloader.BatchSampler(10, 4))
+
+    class Slotted:
+        __slots__ = ()
+
+        def __iter__(self):
+            return iter(torch.utils.data.dataloader.BatchSampler(10, 4))
+
+    for sampler in (Batches(), Computed(), Slotted()):
+        for _ in torch.utils.data.DataLoader(Images(10, 0), batch_sampler=sampler, collate_fn=stack):
             pass
     return {"asked": asked}
 

@@ -83,7 +83,7 @@ class Watches:
     def put_back(self):
         for words, index, ours, _ in self.slots:
             words[index] = ours
-        gc.callbacks.extend(self.callbacks)
+        gc.callbacks[:0] = self.callbacks
 
 
 def unwatched():

@@ -28,10 +28,12 @@ Function* Find(const char* name) {
 constexpr std::size_t kMost = 32;
 PyObject* functions[kMost];
 std::size_t count = 0;
+int had_dictionary = 0;
 
 template <std::size_t place>
 PyObject* ByTuple(PyObject*, PyObject* args, PyObject* kwargs) {
   static auto* call = Find<PyObject*(PyObject*, PyObject*, PyObject*)>("PyObject_Call");
+  had_dictionary = kwargs != nullptr ? 1 : 0;
   return call(functions[place], args, kwargs);
 }
 
@@ -52,6 +54,11 @@ auto MakeCalls(std::index_sequence<places...>) {
 }
 
 }  // namespace
+
+// Whether the last call of one that takes a tuple came with a dictionary.
+extern "C" __attribute__((visibility("default"))) int stand_in_had_dictionary() {
+  return had_dictionary;
+}
 
 // A new builtin; null: an exception is set, or there are too many. `self`, `module` null: none.
 extern "C" __attribute__((visibility("default"))) PyObject* stand_in_builtin(

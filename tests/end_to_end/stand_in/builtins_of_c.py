@@ -15,6 +15,11 @@ _kept = []
 _instancemethod = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(("PyInstanceMethod_New", ctypes.pythonapi))
 
 
+def had_dictionary():
+    """Whether the last call of one that takes a tuple came with a dictionary of arguments, be it empty."""
+    return bool(_library.stand_in_had_dictionary())
+
+
 def builtin(function, module=None, fast=False):
     """`module`: an object of type module, in which pickle finds it. `fast`: it takes its arguments as an array."""
     name = module and module.__name__

@@ -13,12 +13,12 @@ class BatchSampler:
 
 class DataLoader:
     def __init__(self, dataset, batch_size=1, num_workers=0, pin_memory=False, prefetch_factor=None, persistent_workers=False,
-                 multiprocessing_context=None, collate_fn=list):
+                 multiprocessing_context=None, collate_fn=list, batch_sampler=None):
         self.dataset, self.batch_size, self.num_workers, self.pin_memory = dataset, batch_size, num_workers, pin_memory
         self.collate_fn = collate_fn
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self.persistent_workers, self.multiprocessing_context = persistent_workers, multiprocessing_context
-        self.batch_sampler = BatchSampler(len(dataset), batch_size)
+        self.batch_sampler = batch_sampler or BatchSampler(len(dataset), batch_size)
 
     def __iter__(self):
         return _MultiProcessingDataLoaderIter(self) if self.num_workers else _SingleProcessDataLoaderIter(self)
