@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <iterator>
@@ -41,6 +42,15 @@ TEST(Output, FilesAreForTheirOwnerOnly) {
   ASSERT_TRUE(WriteOutput(folder / "a", "more").ok());
   ASSERT_EQ(stat((folder / "a").c_str(), &about), 0);
   EXPECT_EQ(about.st_mode & 0777U, 0644U) << "it was shared";
+}
+
+TEST(Output, ALinkIsReplacedAndNotFollowed) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "victim") << "precious";
+  ASSERT_EQ(symlink((folder / "victim").c_str(), (folder / "a").c_str()), 0);
+  ASSERT_TRUE(WriteOutput(folder / "a", "text").ok());
+  EXPECT_EQ(ReadText(folder / "victim"), "precious");
+  EXPECT_EQ(ReadText(folder / "a"), "text");
 }
 
 TEST(Output, FailuresNameTheFile) {

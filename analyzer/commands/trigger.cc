@@ -2,11 +2,9 @@
 #include "analyzer/commands/trigger.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -14,11 +12,10 @@
 
 #include "analyzer/commands/analyze.h"
 #include "analyzer/commands/arguments.h"
+#include "analyzer/import/new_file.h"
 
 namespace traceinject {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr char kProgram[] = "analyze trigger";
 // Ranks look that often (injector/core/window_follower.cc), each at a time of its own: so the last
@@ -37,17 +34,7 @@ std::string TriggerPathOf(const std::string& run) { return run + ".trigger"; }
 
 Status WriteTrigger(const std::string& path, const std::string& order) {
   // As a whole: the recorder never sees half of it.
-  const std::string beside = fmt::format("{}.{}", path, getpid());
-  bool written = false;
-  {
-    std::ofstream file(beside);
-    file << order << '\n';
-    written = file.flush().good();
-  }
-  std::error_code error;
-  if (written) fs::rename(beside, path, error);
-  if (written && !error) return Done{};
-  fs::remove(beside, error);
+  if (WriteWhole(path, order + "\n").error == 0) return Done{};
   return Error{fmt::format(
       "{}: cannot be written; the folder of the recording has to exist and be writable", path)};
 }

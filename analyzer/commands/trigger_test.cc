@@ -2,6 +2,7 @@
 #include "analyzer/commands/trigger.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -40,6 +41,18 @@ TEST(Trigger, AStartMayEnd) {
   const std::string line = FirstLine(folder / "run.db.trigger");
   ASSERT_EQ(line.substr(0, 12), "start until ");
   EXPECT_GT(std::stoll(line.substr(12)), 1'700'000'000'000'000'000);
+}
+
+TEST(Trigger, WhatSomebodyPutInItsWayIsNotWrittenTo) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "run.db.trigger", victim = folder / "victim";
+  std::ofstream(victim) << "precious\n";
+  // The second is what another process of this number would write.
+  for (const std::string& link : {path, path + "." + std::to_string(getpid())})
+    ASSERT_EQ(symlink(victim.c_str(), link.c_str()), 0);
+  EXPECT_TRUE(WriteTrigger(path, "stop").ok());
+  EXPECT_EQ(FirstLine(victim), "precious");
+  EXPECT_EQ(FirstLine(path), "stop");
 }
 
 TEST(Trigger, WrongUse) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/export/output_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -14,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "analyzer/common/private_file.h"
+#include "analyzer/import/new_file.h"
 
 namespace traceinject {
 namespace {
@@ -25,16 +23,11 @@ constexpr int kGzipLevel = 2;
 // "As gzip" in the arguments of deflateInit2.
 constexpr int kGzipWindow = 15 + 16, kGzipMemory = 8;
 
-// Something else than a plain file stands there.
-bool IsSpecial(const std::string& path) {
-  struct stat facts = {};
-  return stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
-}
-
 }  // namespace
 
 struct OutputFile::State {
-  std::string path, beside;  // beside: where it is written; empty: at its place
+  std::string path;
+  std::unique_ptr<NewFile> beside;  // where it is written; null: at its place
   int fd = -1;
   bool owns_fd = false, packs = false;
   int error = 0;  // errno of the first failure
@@ -46,7 +39,6 @@ struct OutputFile::State {
   ~State() {
     if (packs) deflateEnd(&packer);
     if (owns_fd && fd >= 0) close(fd);
-    if (!beside.empty()) unlink(beside.c_str());
   }
 
   void WriteOut(const char* at, std::size_t size) {
@@ -96,13 +88,11 @@ Result<OutputFile> OutputFile::Create(const std::string& path, Packing packing) 
     std::fflush(stdout);
     state->fd = STDOUT_FILENO;
   } else {
-    const bool special = IsSpecial(path);
-    const std::string target = special ? path : fmt::format("{}.{}.part", path, getpid());
-    state->fd = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
+    state->owns_fd = IsWrittenInPlace(path);
+    if (!state->owns_fd) state->beside = std::make_unique<NewFile>(path);
+    state->fd = state->owns_fd ? OpenInPlace(path) : state->beside->descriptor();
     if (state->fd < 0)
       return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
-    state->owns_fd = true;
-    if (!special) state->beside = target;
   }
   state->plain.reserve(kBufferBytes + kBufferBytes / 4);
   if (packing == Packing::kGzip) {
@@ -129,13 +119,8 @@ Status OutputFile::Close() {
   // A full disk often shows only now.
   if (state.owns_fd && close(state.fd) != 0 && state.error == 0) state.error = errno;
   state.owns_fd = false;
-  if (state.error == 0 && !state.beside.empty()) {
-    if (rename(state.beside.c_str(), state.path.c_str()) == 0) {
-      state.beside.clear();
-    } else {
-      state.error = errno;
-    }
-  }
+  if (state.error == 0 && state.beside && !state.beside->TakePlace()) state.error = errno;
+  state.beside.reset();
   if (state.error == 0) return Done{};
   return Error{fmt::format("{}: writing failed ({})", state.path == "-" ? "stdout" : state.path,
                            std::strerror(state.error))};

@@ -2,6 +2,7 @@
 #include "analyzer/export/output_file.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -79,6 +80,21 @@ TEST_F(OutputFileTest, GzipIsUnpackedToTheSame) {
   }
   EXPECT_EQ(std::string_view(read.data(), size), text);
   EXPECT_LT(file.bytes(), text.size() / 2);
+}
+
+TEST_F(OutputFileTest, WhatSomebodyPutInItsWayIsNotWrittenTo) {
+  const std::string victim = folder_ / "victim";
+  std::ofstream(victim) << "precious";
+  for (const std::string& link : {path_, path_ + "." + std::to_string(getpid()) + ".part"})
+    fs::create_symlink(victim, link);
+  OutputFile file = Create();
+  file.Write("text");
+  ASSERT_TRUE(file.Close().ok());
+  EXPECT_EQ(Text(), "text");
+  EXPECT_FALSE(fs::is_symlink(path_));
+  std::string kept;
+  std::ifstream(victim) >> kept;
+  EXPECT_EQ(kept, "precious");
 }
 
 TEST_F(OutputFileTest, FailuresAreTold) {

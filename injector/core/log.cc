@@ -2,13 +2,43 @@
 #include "injector/core/log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 
 #include "injector/core/clock.h"
+#include "injector/store/guarded_io.h"
 
 namespace traceinject {
+namespace {
+
+// /dev/stderr is a link. Another user's would have us write to a file that he chose.
+bool MayFollow(const char* path) {
+  struct stat link {};
+  return lstat(path, &link) == 0 && S_ISLNK(link.st_mode) &&
+         (link.st_uid == geteuid() || link.st_uid == 0);
+}
+
+bool IsFit(int file) {
+  struct stat about {};
+  if (fstat(file, &about) != 0) return false;
+  const bool is_own_file =
+      S_ISREG(about.st_mode) && about.st_uid == geteuid() && about.st_nlink == 1;
+  return is_own_file || S_ISCHR(about.st_mode);
+}
+
+// -1: nobody, but this user, is to decide what is written where, or to wait for. A pipe would hold
+// up the program, and end it by a signal once its reader is gone.
+int OpenLog(const char* path) {
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY;
+  const int file = GuardedOpen(path, flags | (MayFollow(path) ? 0 : O_NOFOLLOW), 0600);
+  if (file < 0 || IsFit(file)) return file;
+  GuardedClose(file);
+  return -1;
+}
+
+}  // namespace
 
 void Log::Open(const Options& options) {
   if (options.log.empty()) return;
@@ -31,13 +61,15 @@ void Log::Line(const std::string& text) {
   if (path_.empty()) return;
   // Opened for each line: a descriptor that stays open might be closed by the program and its
   // number used for another file.
-  const int file = open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int file = OpenLog(path_.c_str());
   if (file < 0) return;
   char stamp[32];
   std::snprintf(stamp, sizeof stamp, "%.6f ", static_cast<double>(NowNs()) * 1e-9);
   const std::string line = stamp + text + "\n";
-  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
-  close(file);
+  if (GuardedIsOurs(file)) {
+    [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  }
+  GuardedClose(file);
 }
 
 }  // namespace traceinject

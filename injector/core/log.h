@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The log file of TRACEINJECT_LOG: what the library does, for finding out why it does not. Never
-// the program's stdout or stderr.
+// the program's stdout or stderr, unless they are named. Only a file of this user, which nobody
+// else may read, or a character device: nothing else is written to or waited for.
 #pragma once
 
 #include <string>

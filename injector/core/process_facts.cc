@@ -138,7 +138,7 @@ constexpr std::string_view kEnvironmentOfInterest[] = {"NCCL_",
 
 }  // namespace
 
-ProcessRow ReadProcessFacts(const char* const* environment) {
+ProcessRow ReadJobFacts(const char* const* environment) {
   ProcessRow facts;
   facts.pid = getpid();
   facts.parent_pid = getppid();
@@ -158,9 +158,14 @@ ProcessRow ReadProcessFacts(const char* const* environment) {
     break;
   }
   facts.executable = ReadLinkText("/proc/self/exe");
-  facts.command_line = MaskedCommandLine(ReadArguments());
   facts.working_directory = ReadLinkText("/proc/self/cwd");
   facts.run_id = RunId(facts, launcher, environment);
+  return facts;
+}
+
+ProcessRow ReadProcessFacts(const char* const* environment) {
+  ProcessRow facts = ReadJobFacts(environment);
+  facts.command_line = MaskedCommandLine(ReadArguments());
   return facts;
 }
 

@@ -9,6 +9,9 @@
 
 namespace traceinject {
 
+// The same but for the command line, whose secrets take time to find: for the program's threads.
+ProcessRow ReadJobFacts(const char* const* environment);
+
 // Everything but the versions of CUDA's libraries. Reads /proc and `environment` (as
 // EnvironmentCopy::block()).
 ProcessRow ReadProcessFacts(const char* const* environment);

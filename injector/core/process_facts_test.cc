@@ -50,6 +50,16 @@ TEST(ProcessFactsTest, MpiAndSlurm) {
   EXPECT_NE(slurm.run_id.find("99"), std::string::npos);
 }
 
+TEST(ProcessFactsTest, TheJobIsToldWithoutTheCommandLine) {
+  const char* environment[] = {"RANK=1", "WORLD_SIZE=2", nullptr};
+  const ProcessRow job = ReadJobFacts(environment), all = ReadProcessFacts(environment);
+  EXPECT_TRUE(job.command_line.empty());
+  EXPECT_FALSE(all.command_line.empty());
+  EXPECT_EQ(job.run_id, all.run_id);
+  EXPECT_EQ(job.rank, all.rank);
+  EXPECT_EQ(job.working_directory, all.working_directory);
+}
+
 TEST(ProcessFactsTest, EnvironmentFactsAreChosenAndMasked) {
   const char* environment[] = {"NCCL_DEBUG=INFO",          "HOME=/root",
                                "TORCH_HUB_TOKEN=abc",      "CUDA_VISIBLE_DEVICES=0,1",

@@ -39,7 +39,8 @@ std::string RecordingFile::OutputPath(const ProcessRow& facts) const {
 }
 
 std::string RecordingFile::TriggerPath() const {
-  ProcessRow facts = ReadProcessFacts(environment_->block());
+  // On the program's thread.
+  ProcessRow facts = ReadJobFacts(environment_->block());
   if (options_->output.find('%') == std::string::npos) facts.rank = facts.world_size = -1;
   return Absolute(OutputPath(facts) + ".trigger", facts);
 }

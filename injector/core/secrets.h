@@ -6,6 +6,7 @@
 // was.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,12 @@ namespace traceinject {
 // that IsSecretName() knows (key=..., "token": "...", Authorization: Bearer ...), tokens of
 // well-known services. O(characters).
 std::string MaskSecrets(std::string_view text);
+
+// The name in front of the separator at `at`, which may be quoted, also with backslashes, and be an
+// index: os.environ["HF_TOKEN"] = ... Looks back by kLongestName characters at most, so that a long
+// text is read once and not again at each sign in it.
+constexpr std::size_t kLongestName = 256;
+std::string_view NameBefore(std::string_view text, std::size_t at);
 
 // The value of a variable.
 std::string MaskedValue(std::string_view name, std::string_view value);

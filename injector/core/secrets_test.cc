@@ -67,6 +67,51 @@ TEST(SecretsTest, WhatIsMaskedInATextAndWhatStays) {
       {"gsk_0123456789abcdefghijklmnopqrstuvwxyz0123", "***"},
       {"dckr_pat_0123456789abcdefghij", "***"},
       {"sk-proj-0123456789-abcdefghij", "***"},
+      {"f(password=os.environ.get('x') or 'S3cret')", "f(password=***)"},
+      {"f(api_key=str('S3cret'), n=1)", "f(api_key=***, n=1)"},
+      {"f(password=('S3cret'))", "f(password=***)"},
+      {"{'Authorization': 'Bearer ' + 'S3cret'}", "{'Authorization': ***}"},
+      {"{'Authorization': 'Bearer '+'S3cret'}", "{'Authorization': ***}"},
+      {"token = get('T') or 'S3cret'", "token = ***"},
+      {"a(); password='abc' 'S3cret'", "a(); password=***"},
+      {"a(); password='abc'\\''S3cret'; b", "a(); password=***; b"},
+      {"token = \"\"\"S3cret\"\"\"; go()", "token = \"\"\"***\"\"\"; go()"},
+      {"token = '''S3'cret'''; go()", "token = '''***'''; go()"},
+      {R"(token = \"\"\"S3cret\"\"\"; go())", "token = \\***; go()"},
+      {"{'token': br'S3cret'}", "{'token': br'***'}"},
+      {"token: Optional[str] = 'S3cret'", "token: Optional[str] = '***'"},
+      {"HfApi(token=\n  'S3cret')", "HfApi(token=\n  '***')"},
+      {"wandb.login(\n    key='S3cret',\n)", "wandb.login(\n    key='***',\n)"},
+      {"wandb.login(0, 'S3cret')", "wandb.login(0, '***')"},
+      {"password: >-\n  S3\n  cret\nlr: 1", "password: >-\n  ***\nlr: 1"},
+      {"export T_TOKEN=${T_TOKEN:-S3cret}; x", "export T_TOKEN=***; x"},
+      {"Cookie: a=b; c=S3cret", "Cookie: ***"},
+      {"a -----BEGIN RSA PRIVATE KEY-----\nS3cret\n-----END RSA PRIVATE KEY----- b", "a *** b"},
+      {"-----BEGIN PRIVATE KEY-----S3cret", "***"},
+      {"user:S3cret@proxy:3128", "user:***@proxy:3128"},
+      {"--http_proxy=user:S3cret@proxy:3128", "--http_proxy=user:***@proxy:3128"},
+      {"git@user:S3cr@et@host", "git@user:***@host"},
+      {"https://SecretTokenOfLetters@github.com/o/r", "https://***@github.com/o/r"},
+      {"git+https://abc123def456@github.com/o/r", "git+https://***@github.com/o/r"},
+      {"mysql://me:12345/S3cret@db:3306/runs", "mysql://me:***@db:3306/runs"},
+      {"mysql://me:12345/S3cret@db", "mysql://me:***@db"},
+      {"redis://:12/S3cret@h", "redis://:***@h"},
+      {"redis://:p#w@h redis://:p?w@h", "redis://:***@h redis://:***@h"},
+      {"amqp://u:p w@h/", "amqp://u:***@h/"},
+      {"http://u:p<w@h/", "http://u:***@h/"},
+      {"https://hooks.slack.com/services/T000/B000/S3cret", "https://***"},
+      {"sk-svcacct-0123456789abcdef0123-456789", "***"},
+      {"sk-or-v1-0123456789abcdef0123456789abcdef", "***"},
+      {"wandb_v1_abcdefghijklmnop_qrstuvwxyz0123456789", "***"},
+      {"pypi-AgEIcHlwaS5vcmcCJDabcdefghijklmnop", "***"},
+      {"hvs.CAESIabcdefghijkl", "***"},
+      {"glc_eyJvIjoiMTIzIiwibiI6InMzY3IzdCJ9", "***"},
+      {"dapi0123456789abcdef0123456789abcdef", "***"},
+      {"r8_0123456789abcdefABCDEF0123456789abcdefA", "***"},
+      {"SG.abcdefghijklmnop.abcdefghijklmnopqrstuv", "***"},
+      {"ya29.a0AfH6SMBabcdefghijklmnopqrstuv", "***"},
+      {"api_org_abcdefghijklmnopqrstuvwxyzabcdefgh", "***"},
+      {"x-hf_abcdefghijklmnopqrstuvwxyzabcdefgh", "x-***"},
       {"x eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N", "x ***"},
   };
   for (const auto& one : cases) EXPECT_EQ(MaskSecrets(one.text), one.masked);
@@ -98,6 +143,16 @@ TEST(SecretsTest, WhatLooksLikeASecretAndIsNone) {
                            "a::key::b",
                            "std::token",
                            "--lr=0.1",
+                           "PWD=/home/me",
+                           "--sig=5",
+                           "sorted(x, key=len)",
+                           "sorted(x, key=lambda a: a[1])",
+                           "Who has the key: you",
+                           "s3://bucket/run-2024@v1/x",
+                           "http://localhost:8080/v1@x",
+                           "nvcr.io/nvidia/pytorch:24.01@sha256:abc",
+                           "abfss://my-training-data@account.dfs.core.windows.net/a",
+                           "don't use -x, it's slow",
                            "task-specific-model-with-a-long-name",
                            "sk-learn-model-with-a-long-name",
                            "/home/me/hf_finetune_llama.py",
@@ -161,10 +216,50 @@ TEST(SecretsTest, ValuesInArgumentsOfTheirOwn) {
       {{"curl", "-u", "me:pw", "https://h"}, "curl -u me:*** https://h"},
       {{"docker", "run", "--user", "1000:1000"}, "docker run --user 1000:1000"},
       {{"wandb", "login", "0123456789abcdef0123456789abcdef01234567"}, "wandb login ***"},
+      {{"x", "--private_key", "-----BEGIN KEY-----\nS3cret"}, "x --private_key ***"},
+      {{"x", "--password", "-S3cret", "--lr", "1"}, "x --password *** --lr 1"},
+      {{"x", "--use_auth", "-token", "S3cret"}, "x --use_auth -token ***"},
+      {{"x", "--api_keys", "k1", "S3cret2", "--lr", "1"}, "x --api_keys *** *** --lr 1"},
+      {{"x", "--secrets", "a=1", "b=S"}, "x --secrets *** ***"},
+      {{"x", "--hf_token", "=", "S3cret"}, "x --hf_token = ***"},
+      {{"mysql", "-uroot", "-pS3cret"}, "mysql -uroot -p***"},
+      {{"/usr/bin/mysql", "-p", "gpu.1"}, "/usr/bin/mysql -p ***"},
+      {{"x", "-pS3cret", "-pthread", "-p8080"}, "x -p*** -pthread -p8080"},
+      {{"curl", "-uroot:S3cret", "--user=root:S3cret"}, "curl -uroot:*** --user=root:***"},
+      {{"curl", "--userpwd", "me:S3cret", "-u", "key_0:"}, "curl --userpwd me:*** -u ***:"},
+      {{"curl", "-u", "me:12345"}, "curl -u me:***"},
+      {{"docker", "login", "-p", "S3cret.dot"}, "docker login -p ***"},
+      {{"docker", "run", "--user", "me:staff"}, "docker run --user me:staff"},
+      {{"wandb", "login", "S3cret"}, "wandb login ***"},
+      {{"wandb", "login", "--relogin", "S3cret"}, "wandb login --relogin ***"},
+      {{"bash", "-c", "train --wandb_key  S --lr 1"}, "bash -c train --wandb_key  *** --lr 1"},
+      {{"bash", "-c", "train --wandb_key \"S 3\" --lr 1"},
+       "bash -c train --wandb_key \"***\" --lr 1"},
+      {{"bash", "-c", "train --wandb_key \\\n  S --lr 1"},
+       "bash -c train --wandb_key \\\n  *** --lr 1"},
+      {{"bash", "-c", "ssh h 'train --wandb_key S'"}, "bash -c ssh h 'train --wandb_key ***'"},
+      {{"bash", "-c", "curl -u me:S h; x -u h"}, "bash -c curl -u me:*** h; x -u h"},
+      {{"bash", "-c", "docker login -u me -p S"}, "bash -c docker login -u me -p ***"},
+      {{"bash", "-c", "wandb login S && python t.py"}, "bash -c wandb login *** && python t.py"},
+      {{"bash", "-c", "mysql -u root -pS3cret db"}, "bash -c mysql -u root -p*** db"},
+      {{"fish", "-c", "set -x HF_TOKEN S; t.py"}, "fish -c set -x HF_TOKEN ***; t.py"},
+      {{"x", "-p", "bf16-mixed", "-p", "fp16"}, "x -p bf16-mixed -p fp16"},
+      {{"srun", "-p", "gpu", "train"}, "srun -p gpu train"},
+      {{"x", "--prompt_key", "prompt", "--state_key", "model", "--class_token", "gap"},
+       "x --prompt_key prompt --state_key model --class_token gap"},
+      {{"x", "--sig", "5", "--pwd", "/home/me"}, "x --sig 5 --pwd /home/me"},
       {{"git", "checkout", "0123456789abcdef0123456789abcdef01234567"},
        "git checkout 0123456789abcdef0123456789abcdef01234567"},
   };
   for (const auto& one : cases) EXPECT_EQ(MaskedCommandLine(one.arguments), one.line);
+}
+
+TEST(SecretsTest, NamesOfSecrets) {
+  for (const char* name : {"creds", "cred", "userpw", "mypass", "dbpwd", "passcode", "psw", "pat",
+                           "cookie", "session-cookie", "sas", "accesskeyid", "ngckey", "webhook",
+                           "slack_webhook_url", "seed-phrase", "otp", "connection_string"})
+    EXPECT_EQ(MaskedCommandLine({"x", std::string("--") + name, "S3cret"}),
+              std::string("x --") + name + " ***");
 }
 
 TEST(SecretsTest, Variables) {
@@ -176,13 +271,44 @@ TEST(SecretsTest, Variables) {
   EXPECT_EQ(MaskedValue("TORCH_KEY", ""), "");
 }
 
-// Each of these takes minutes where a part is read again for each sign in it.
+// These once took minutes, or would where a part is read again for each sign in it.
+constexpr const char* kParts[] = {"://",         "s3://bucket/file,",
+                                  "a=",          "key=",
+                                  "\"",          "\\",
+                                  "[",           "password:",
+                                  "--token ",    " ",
+                                  "\" ",         "'",
+                                  "='",          "\n",
+                                  "=\n",         "a",
+                                  "@",           "a:b@",
+                                  "key=(",       "login(",
+                                  "--keys ",     "\\\n",
+                                  "'a' ",        "\\\"",
+                                  "]",           "-",
+                                  "-----BEGIN ", "://a:b c",
+                                  "bearer ",     "hf_",
+                                  "eyJ.",        "key: "};
+
+std::string Repeated(const std::string& part, std::size_t bytes) {
+  std::string text;
+  while (text.size() < bytes) text += part;
+  return text;
+}
+
 TEST(SecretsTest, LongArgumentsAreReadOnce) {
-  for (const char* part :
-       {"://", "s3://bucket/file,", "a=", "key=", "\"", "\\", "[", "password:", "--token "}) {
-    std::string text;
-    while (text.size() < 1 << 19) text += part;
-    EXPECT_FALSE(MaskSecrets(text).empty());
+  for (const char* part : kParts) {
+    for (const char* before : {"", "--token=", "x --tokens ", "login('"})
+      EXPECT_FALSE(MaskSecrets(before + Repeated(part, 1 << 17)).empty()) << part;
+  }
+}
+
+TEST(SecretsTest, ALookBackForANameIsShort) {
+  for (const char* part : kParts) {
+    const std::string text = Repeated(part, 1 << 12);
+    for (std::size_t at = 0; at <= text.size(); ++at) {
+      const std::string_view name = NameBefore(text, at);
+      EXPECT_LE(static_cast<std::size_t>(text.data() + at - name.data()), kLongestName) << part;
+    }
   }
 }
 

@@ -9,19 +9,21 @@
 #include <charconv>
 #include <string_view>
 
+#include "injector/store/guarded_io.h"
+
 namespace traceinject {
 
 std::int64_t TriggerFile::Read() const {
   // Not blocking: somebody may have put a pipe there.
-  const int file = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  const int file = GuardedOpen(path_.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
   if (file < 0) return kNoOrder;
   char bytes[64];
   struct stat about {};
   ssize_t length = -1;
   if (fstat(file, &about) == 0 && S_ISREG(about.st_mode) &&
-      (about.st_uid == geteuid() || about.st_uid == 0))
-    length = read(file, bytes, sizeof bytes);
-  close(file);
+      (about.st_uid == geteuid() || about.st_uid == 0) && GuardedIsOurs(file))
+    length = pread(file, bytes, sizeof bytes, 0);
+  GuardedClose(file);
   const std::int64_t written_ns =
       std::int64_t{about.st_mtim.tv_sec} * 1'000'000'000 + about.st_mtim.tv_nsec;
   if (length <= 0 || written_ns < since_ns_) return kNoOrder;

@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/core/trigger_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <fstream>
 
 #include "injector/core/clock.h"
 #include "injector/core/temp_folder.h"
+
+// What another thread of the program does between two calls of ours, when `g_taken_by` is the path
+// of a file: it closes all descriptors (os.closerange), and gets the number for that file.
+namespace {
+const char* g_taken_by = nullptr;
+int g_taken = -1;
+}  // namespace
+
+extern "C" int fstat(int fd, struct stat* about) noexcept {
+  const auto done = static_cast<int>(syscall(SYS_newfstatat, fd, "", about, AT_EMPTY_PATH));
+  if (g_taken_by == nullptr) return done;
+  close(fd);
+  g_taken = open(g_taken_by, O_RDONLY | O_CLOEXEC);
+  g_taken_by = nullptr;
+  EXPECT_EQ(g_taken, fd);
+  return done;
+}
 
 namespace traceinject {
 namespace {
@@ -56,6 +75,18 @@ TEST_F(TriggerFileTest, WhatIsNoFileOrdersNothing) {
   std::ofstream(folder_ / "another") << "stop\n";
   ASSERT_EQ(symlink((folder_ / "another").c_str(), path_.c_str()), 0);
   EXPECT_EQ(file_.Read(), kNoOrder) << "a link to one";
+}
+
+TEST_F(TriggerFileTest, ANumberThatTheProgramTookMeanwhileIsLeftToIt) {
+  std::ofstream(path_) << "start\n";
+  const std::string theirs = folder_ / "theirs";
+  std::ofstream(theirs) << "stop\n";
+  g_taken_by = theirs.c_str();
+  EXPECT_EQ(file_.Read(), kNoOrder);
+  ASSERT_GE(g_taken, 0);
+  EXPECT_EQ(lseek(g_taken, 0, SEEK_CUR), 0) << "closed, or read from";
+  close(g_taken);
+  EXPECT_EQ(file_.Read(), kStart);
 }
 
 TEST_F(TriggerFileTest, OnlyTheUserOfTheRunAndRootGiveOrders) {

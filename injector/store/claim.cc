@@ -326,8 +326,9 @@ bool Claim::NameIsOurs() const {
   return stat(path_.c_str(), &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
 }
 
-bool Claim::Retake() {
-  if (!NameIsOurs()) return false;
+bool Claim::Retake() { return NameIsOurs() && LockAgain(); }
+
+bool Claim::LockAgain() {
   if (!GuardedIsOurs(fd_)) {
     GuardedClose(fd_);
     fd_ = GuardedOpen(path_.c_str(), O_RDWR | O_NOFOLLOW, 0);
@@ -340,6 +341,12 @@ bool Claim::Retake() {
     }
   }
   return Lock(fd_);
+}
+
+std::int64_t Claim::bytes() const {
+  struct stat now;
+  const bool known = GuardedIsOurs(fd_) && fstat(fd_, &now) == 0;
+  return known ? static_cast<std::int64_t>(now.st_size) : -1;
 }
 
 void Claim::Discard() {

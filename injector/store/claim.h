@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,13 @@ class Claim {
   // Locks again, through a new descriptor if ours was closed. False if the name is not ours any
   // more or another process locked the file meanwhile.
   bool Retake();
+
+  // The same where the name was looked at just now: on network file systems each look is a question
+  // to a server that all ranks ask.
+  bool LockAgain();
+
+  // Of the file, without its name; -1 if its descriptor was lost.
+  std::int64_t bytes() const;
 
   // Removes the file with its sidecars, if the name is ours: for a recording that could not begin.
   void Discard();

@@ -103,6 +103,17 @@ std::int64_t FileBytes(const std::string& path) {
   return stat(path.c_str(), &file) == 0 ? static_cast<std::int64_t>(file.st_size) : 0;
 }
 
+// Of the -wal that SQLite has open, without its name; -1 if it has none.
+std::int64_t LogBytes(sqlite3* db) {
+  sqlite3_file* log = nullptr;
+  sqlite3_int64 bytes = 0;
+  if (db == nullptr ||
+      sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
+      log == nullptr || log->pMethods == nullptr)
+    return -1;
+  return log->pMethods->xFileSize(log, &bytes) == SQLITE_OK ? bytes : -1;
+}
+
 }  // namespace
 
 struct RunFile::State {
@@ -278,7 +289,7 @@ bool RunFile::State::Transact(const Body& body) {
   if (db == nullptr || DescriptorsLost()) {
     if (!Reopen()) return false;
   } else {
-    claim->Retake();  // the program may have read the file itself, which drops the lock
+    claim->LockAgain();  // the program may have read the file itself, which drops the lock
   }
   if (RunTransaction(body)) return true;
   if (last_code != SQLITE_IOERR && !DescriptorsLost()) return false;
@@ -390,7 +401,10 @@ const std::string& RunFile::path() const { return state_->path; }
 
 std::int64_t RunFile::bytes() const {
   try {
-    return FileBytes(state_->path) + FileBytes(state_->path + "-wal");
+    const std::int64_t database = state_->claim ? state_->claim->bytes() : -1;
+    const std::int64_t log = LogBytes(state_->db);
+    return (database < 0 ? FileBytes(state_->path) : database) +
+           (log < 0 ? FileBytes(state_->path + "-wal") : log);
   } catch (const std::exception&) {
     return 0;
   }

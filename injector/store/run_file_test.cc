@@ -3,13 +3,26 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "injector/store/test_support.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
+
+// How often a file was asked for by its name, here and by SQLite.
+namespace {
+std::atomic<int> g_asked_by_name{0};
+}  // namespace
+
+extern "C" int stat(const char* path, struct stat* about) noexcept {
+  ++g_asked_by_name;
+  return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, about, 0));
+}
 
 namespace traceinject {
 namespace {
@@ -54,6 +67,31 @@ TEST_F(RunFileTest, BeginsWithMetaAndProcess) {
   EXPECT_EQ(Query(file_->path(), "SELECT * FROM process"),
             "1|77|NULL|node7|NULL|NULL|NULL|NULL|job-5|NULL|10|NULL|NULL|NULL|NULL|NULL|NULL|NULL|"
             "NULL|NULL|NULL|NULL|NULL|NULL|NULL");
+}
+
+// On network file systems each is a question to a server that all ranks ask.
+TEST_F(RunFileTest, AFlushAsksForTheNameOnce) {
+  Batch batch;
+  batch.strings.push_back({1, "a"});
+  ASSERT_TRUE(file_->Write(batch));
+  for (std::uint32_t id = 2; id < 10; ++id) {
+    g_asked_by_name = 0;
+    Batch next;
+    next.strings.push_back({id, std::to_string(id)});
+    ASSERT_TRUE(file_->Write(next)) << file_->last_error();
+    EXPECT_GT(file_->bytes(), 0);
+    EXPECT_LE(g_asked_by_name, 1);
+  }
+}
+
+TEST_F(RunFileTest, ItsSizeIsThatOfItsFiles) {
+  Batch batch;
+  batch.strings.push_back({1, std::string(1 << 20, 'a')});
+  ASSERT_TRUE(file_->Write(batch));
+  const auto size = [&](const char* ending) {
+    return static_cast<std::int64_t>(std::filesystem::file_size(file_->path() + ending));
+  };
+  EXPECT_EQ(file_->bytes(), size("") + size("-wal"));
 }
 
 TEST_F(RunFileTest, StoresDictionaries) {

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/png.h"
 
-#include <fcntl.h>
 #include <png.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <string_view>
 
-#include "analyzer/common/private_file.h"
+#include "analyzer/import/new_file.h"
 
 namespace traceinject {
 namespace {
@@ -43,14 +41,13 @@ Status WritePng(const std::string& path, const Image& image) {
     return Error{path + ": cannot be written (" + why +
                  "). Check that the folder exists and may be written to."};
   };
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
-  std::FILE* file = fd < 0 ? nullptr : fdopen(fd, "wb");
-  if (file == nullptr) return fail(std::strerror(errno));
   png_image png = Describe(image);
-  const bool written = png_image_write_to_stdio(&png, file, 0, image.rgb.data(), 0, nullptr) != 0;
-  const bool closed = std::fclose(file) == 0;
-  if (!written) return fail(png.message);
-  if (!closed) return fail(std::strerror(errno));
+  std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(png), '\0');
+  png_alloc_size_t size = bytes.size();
+  if (png_image_write_to_memory(&png, bytes.data(), &size, 0, image.rgb.data(), 0, nullptr) == 0)
+    return fail(png.message);
+  const WriteFailure failure = WriteWhole(path, std::string_view(bytes).substr(0, size));
+  if (failure.error != 0) return fail(std::strerror(failure.error));
   return Done{};
 }
 

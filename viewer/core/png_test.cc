@@ -28,6 +28,18 @@ TEST_F(PngTest, IsReadAsItWasWritten) {
   EXPECT_EQ(read.value().rgb, image.rgb);
 }
 
+TEST_F(PngTest, ALinkIsReplacedAndNotFollowed) {
+  const std::string victim = path_ + ".victim";
+  ASSERT_TRUE(WritePng(victim, {1, 1, {0, 0, 0}}).ok());
+  std::filesystem::create_symlink(victim, path_);
+  ASSERT_TRUE(WritePng(path_, {2, 1, {1, 2, 3, 4, 5, 6}}).ok());
+  EXPECT_FALSE(std::filesystem::is_symlink(path_));
+  const Result<Image> kept = ReadPng(victim);
+  std::filesystem::remove(victim);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept.value().width_px, 1);
+}
+
 TEST_F(PngTest, WhatCannotBeReadOrWrittenIsAnError) {
   EXPECT_FALSE(WritePng("/nonexistent/a.png", {1, 1, {0, 0, 0}}).ok());
   EXPECT_FALSE(ReadPng("/nonexistent/a.png").ok());
