@@ -4,6 +4,7 @@ the order in which they are preloaded (/etc/ld.so.preload follows LD_PRELOAD), w
 
 import itertools
 import re
+import shutil
 import unittest
 
 import harness
@@ -40,7 +41,7 @@ class Interposers(harness.TestCase):
         for name in (name for name in preload if name != OURS):
             tag, style = name.split("_")
             expected.append(tag)
-            if style in ("handle", "hooking"):
+            if style in ("handle", "hooking", "answering"):
                 break
         with self.subTest(preload=preload, program=command[-1]):
             called = self.called(preload, command)
@@ -92,6 +93,20 @@ class Interposers(harness.TestCase):
         """The only library that has the functions has another name and is seen by the plug-in alone."""
         self.check([OURS], self.PLUG_IN, library=lambda _: "renamed")
         self.check(["first_next", OURS], self.PLUG_IN, library=lambda _: "renamed")
+
+
+    def test_who_hooks_every_look_up_of_dlsym(self):
+        for preload in (["first_answering", OURS], [OURS, "first_answering"], ["first_answering", OURS, "second_next"]):
+            self.check(preload, self.LINKED)
+
+
+class Reloading(harness.TestCase):
+    def test_a_closed_plug_in_gives_way_to_its_next_version(self):
+        """Each calls a function of its own, which we wrap, by way of us."""
+        for version in (1, 2):
+            shutil.copy(FOLDER / f"libplug_in_version{version}.so", self.folder / f"truth.{version}.so")
+        ended = self.play(command=[FOLDER / "reloading_program", self.folder / "truth.1.so", self.folder / "truth.2.so"])
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "11\n22\n", ""))
 
 
 class CLibrary(harness.TestCase):
