@@ -74,7 +74,7 @@ void Dictionary::ForgetThreads(std::uint32_t flush, const std::vector<std::uint3
   threads_.Forget(flush, &unused, [&](const IntegerKey<2>& thread, std::uint32_t id) {
     const auto tid = static_cast<std::int64_t>(thread[0]);
     if (stay.contains(id)) return true;
-    return thread_starts_[tid] == static_cast<std::int64_t>(thread[1]) && IsAlive(tid);
+    return thread_starts_[tid].ticks == static_cast<std::int64_t>(thread[1]) && IsAlive(tid);
   });
   std::erase_if(thread_starts_, [](const auto& thread) { return !IsAlive(thread.first); });
   for (const std::uint32_t id : unused) thread_names_.erase(id);
@@ -120,10 +120,15 @@ void Dictionary::ForgetUnused(std::uint32_t flush, const KeptIds& kept) {
 }
 
 std::uint32_t Dictionary::Thread(std::int64_t tid) {
-  const auto [known, fresh] = thread_starts_.try_emplace(tid, 0);
-  if (fresh) known->second = ReadThreadStart(tid);
+  const auto [known, fresh] = thread_starts_.try_emplace(tid, ThreadStart{0, flush_});
+  ThreadStart& start = known->second;
+  if (fresh || start.flush != flush_) {
+    start.flush = flush_;
+    // Of one that ended, what was known of it stays true.
+    if (const std::int64_t ticks = ReadThreadStart(tid); ticks != 0) start.ticks = ticks;
+  }
   return threads_.Id(
-      {static_cast<std::uint64_t>(tid), static_cast<std::uint64_t>(known->second)},
+      {static_cast<std::uint64_t>(tid), static_cast<std::uint64_t>(start.ticks)},
       [&](std::uint32_t id) {
         const std::string name = ReadThreadName(tid);
         const std::uint32_t text = name.empty() ? 0 : String(name);
@@ -134,7 +139,7 @@ std::uint32_t Dictionary::Thread(std::int64_t tid) {
 }
 
 std::uint32_t Dictionary::Thread(std::int64_t tid, std::int64_t start_ticks) {
-  thread_starts_[tid] = start_ticks;
+  thread_starts_[tid] = {start_ticks, flush_};
   return Thread(tid);
 }
 

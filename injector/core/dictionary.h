@@ -131,9 +131,10 @@ class Dictionary {
   // that is known), at most now and then as it doubles.
   void ForgetUnused(std::uint32_t flush, const KeptIds& kept);
 
+  // Asks the kernel once in each flush whether it is still the same thread.
   std::uint32_t Thread(std::int64_t tid);
   // The same where it is known when the thread began, as ticks since boot: ids are used again, and
-  // events that tell no time of beginning belong to the last thread that was told.
+  // events of this flush that tell no time of beginning belong to the last thread that was told.
   std::uint32_t Thread(std::int64_t tid, std::int64_t start_ticks);
   // nvtxNameOsThread: the program's own name for a thread.
   void NameThread(std::int64_t tid, std::string_view name);
@@ -208,7 +209,11 @@ class Dictionary {
   std::unordered_set<std::uint32_t> kept_strings_;
   std::uint32_t string_count_ = 0;
   std::unordered_map<const void*, std::uint32_t> stable_strings_;
-  std::unordered_map<std::int64_t, std::int64_t> thread_starts_;   // ticks; 0: unknown
+  struct ThreadStart {
+    std::int64_t ticks;   // 0: unknown
+    std::uint32_t flush;  // in which the kernel or an event told it
+  };
+  std::unordered_map<std::int64_t, ThreadStart> thread_starts_;
   IntegerIdMap<2> threads_;                                        // by id and start
   std::unordered_map<std::uint32_t, std::uint32_t> thread_names_;  // texts, by id; 0: none
   std::vector<UsedId> ended_workers_;                              // only with rows_go_

@@ -3,12 +3,15 @@
 
 #include <gtest/gtest.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
+#include <thread>
 
 #include "injector/host/proc_files.h"
 
@@ -214,6 +217,42 @@ TEST(DictionaryTest, AThreadIdThatIsUsedAgainIsAnotherThread) {
   EXPECT_EQ(dictionary.Thread(kTid), second);
   EXPECT_EQ(batch.threads.back().id, second);
   EXPECT_EQ(batch.threads.back().name, 0U) << "not the name of the one before";
+}
+
+// A thread of this name, with the number where that is not 0; false: another one was given.
+bool UseInThread(Dictionary* dictionary, const char* name, pid_t* tid, std::uint32_t* id) {
+  const pid_t wanted = *tid;
+  if (wanted != 0) std::ofstream("/proc/sys/kernel/ns_last_pid") << wanted - 1;
+  std::thread([&] {
+    pthread_setname_np(pthread_self(), name);
+    *tid = gettid();
+    if (wanted == 0 || *tid == wanted) *id = dictionary->Thread(*tid);
+  }).join();
+  return wanted == 0 || *tid == wanted;
+}
+
+TEST(DictionaryTest, AThreadIdThatTheKernelGivesAgainIsAnotherThread) {
+  if (access("/proc/sys/kernel/ns_last_pid", W_OK) != 0)
+    GTEST_SKIP() << "may not choose the numbers of threads here (needs root)";
+  Batch batch;
+  Dictionary dictionary(&batch);
+  pid_t first_tid = 0;
+  std::uint32_t first = 0, second = 0;
+  dictionary.BeginFlush();
+  UseInThread(&dictionary, "loader", &first_tid, &first);
+  usleep(2 * 1'000'000 / static_cast<useconds_t>(sysconf(_SC_CLK_TCK)));  // another tick
+  dictionary.BeginFlush();
+  bool again = false;
+  for (int i = 0; i < 2000 && !again; ++i) {  // others may take the number first
+    pid_t tid = first_tid;
+    again = UseInThread(&dictionary, "autograd", &tid, &second);
+  }
+  if (!again) GTEST_SKIP() << "the number was not given again";
+  EXPECT_NE(second, first);
+  ASSERT_FALSE(batch.threads.empty());
+  const std::uint32_t name = batch.threads.back().name;
+  ASSERT_GT(name, 0U);
+  EXPECT_EQ(batch.strings[name - 1].text, "autograd");
 }
 
 TEST(DictionaryTest, ThreadsOfTheProcessBeganWhenTheKernelSays) {

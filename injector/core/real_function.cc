@@ -192,7 +192,9 @@ void* RealSymbol::LookUp(const char* library, const char* name, const void* call
     if (symbol == nullptr && !view.defines_it())
       absent_at_.store(object.loads, std::memory_order_relaxed);
   }
-  if (symbol != nullptr) Keep(object.begin, object.end, symbol);
+  // A caller with a function of its own may be closed, and another version of it loaded in its
+  // place: it must neither be kept loaded for that, nor taken for the other.
+  if (symbol != nullptr && !object.Holds(symbol)) Keep(object.begin, object.end, symbol);
   errno = saved_errno;
   return symbol;
 }

@@ -2,7 +2,7 @@
 // The function that a wrapper of ours stands in front of.
 //
 // A call goes where the dynamic linker would have sent it without us; each object that calls is
-// looked up once.
+// looked up once, but for those that call a function of their own.
 // - Others may stand in front of the library as we do, by LD_PRELOAD or /etc/ld.so.preload (whose
 //   libraries follow those of LD_PRELOAD). Who stands after us is called. Who stands before us has
 //   been called already and asks for the next one: it is not called again.

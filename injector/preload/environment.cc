@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -35,6 +36,10 @@ constexpr char kNcclDefault[] = "libnccl-profiler.so";
 // Written by the constructor.
 constinit char g_own_path[PATH_MAX] = "";  // empty: nothing is offered
 constinit bool g_offers_nvtx = false, g_offers_nccl = false;
+
+// What brings a network to NCCL, and may bring a profiler: NCCL takes that where it finds no
+// plug-in that is one.
+constexpr char kNetPlugin[] = "NCCL_NET_PLUGIN";
 
 constinit char g_nccl_plugin[PATH_MAX] = "";
 enum class Look { kNone, kWriting, kWritten };
@@ -74,10 +79,38 @@ bool PublishEntryPoints() {
   return true;
 }
 
+using GetEnv = char*(const char*);
+
+// Does not allocate: allocators read the environment when they are first used.
+GetEnv* NextGetEnv() {
+  static constinit std::atomic<GetEnv*> g_next{nullptr};
+  GetEnv* next = g_next.load(std::memory_order_relaxed);
+  if (next == nullptr) {
+    next = reinterpret_cast<GetEnv*>(FindSymbol(RTLD_NEXT, "getenv"));
+    g_next.store(next, std::memory_order_relaxed);
+  }
+  return next;
+}
+
+// NCCL has loaded its net plug-in by the time that it looks for a profiler; others may ask before.
+bool FindNetProfiler(const void* caller, char* path) {
+  if (FindLoadedNcclProfiler(traceinject_version, path)) return true;
+  char name[NAME_MAX];
+  const char* chosen = NextGetEnv()(kNetPlugin);
+  const bool named = chosen != nullptr && *chosen != '\0';
+  snprintf(name, sizeof name, "libnccl-net%s%s.so", named ? "-" : "", named ? chosen : "");
+  if (FindInstalledLibrary(name, caller, path) && HasNcclProfiler(path)) return true;
+  if (!named) return false;
+  snprintf(path, PATH_MAX, "%s", chosen);
+  if (strchr(chosen, '/') == nullptr && !FindInstalledLibrary(chosen, caller, path)) return false;
+  return HasNcclProfiler(path);
+}
+
 // A plug-in that NCCL would load stays in force.
 bool LeavesNcclSlot(const void* caller) {
   char path[PATH_MAX];
-  if (!FindInstalledLibrary(kNcclDefault, caller, path)) return false;
+  if (!FindInstalledLibrary(kNcclDefault, caller, path) && !FindNetProfiler(caller, path))
+    return false;
   Look none = Look::kNone;
   if (g_nccl_plugin_look.compare_exchange_strong(none, Look::kWriting)) {
     strcpy(g_nccl_plugin, path);
@@ -126,27 +159,10 @@ std::string ForeignNcclPlugin() {
 
 extern "C" __attribute__((constructor)) void TraceinjectLoaded() { traceinject::PublishLibrary(); }
 
-namespace {
-
-using GetEnv = char*(const char*);
-
-// Does not allocate: allocators read the environment when they are first used.
-GetEnv* NextGetEnv() {
-  static constinit std::atomic<GetEnv*> g_next{nullptr};
-  GetEnv* next = g_next.load(std::memory_order_relaxed);
-  if (next == nullptr) {
-    next = reinterpret_cast<GetEnv*>(traceinject::FindSymbol(RTLD_NEXT, "getenv"));
-    g_next.store(next, std::memory_order_relaxed);
-  }
-  return next;
-}
-
-}  // namespace
-
 // Before this library's constructor has run, and for all that is not offered, this is the C
 // library's (or that of a library preloaded after this one).
 extern "C" TRACEINJECT_EXPORT char* getenv(const char* name) noexcept {
-  char* set = NextGetEnv()(name);
+  char* set = traceinject::NextGetEnv()(name);
   const int saved_errno = errno;
   const char* offered = traceinject::OfferedVariable(
       name, set, __builtin_extract_return_addr(__builtin_return_address(0)));

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "injector/core/symbol_table.h"
+
 namespace traceinject {
 namespace {
 
@@ -63,22 +65,51 @@ bool IsInSearchPath(link_map* owner, const char* name, char* path) {
   return found;
 }
 
-bool IsInCacheFile(const char* name) {
-  const int file = open(kCache, O_RDONLY | O_CLOEXEC);
+// `search(text, bytes)` on what is in the file; false if it cannot be read.
+template <typename Search>
+bool IsInFile(const char* path, Search search) {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
   struct stat about {};
   bool found = false;
   if (fstat(file, &about) == 0 && about.st_size > 0) {
     const auto bytes = static_cast<std::size_t>(about.st_size);
-    void* cache = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
-    if (cache != MAP_FAILED) {
-      found = IsInLoaderCache(static_cast<const char*>(cache), bytes, name);
-      munmap(cache, bytes);
+    void* text = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    if (text != MAP_FAILED) {
+      found = search(static_cast<const char*>(text), bytes);
+      munmap(text, bytes);
     }
   }
   close(file);
   return found;
 }
+
+bool IsInCacheFile(const char* name) {
+  return IsInFile(kCache, [&](const char* cache, std::size_t bytes) {
+    return IsInLoaderCache(cache, bytes, name);
+  });
+}
+
+// Versions of NCCL's interface for profilers.
+constexpr int kFirstProfiler = 1, kLastProfiler = 7;
+
+struct LoadedProfiler {
+  const void* own;
+  char* path;
+
+  static int Visit(dl_phdr_info* info, std::size_t, void* data) {
+    const auto* wanted = static_cast<const LoadedProfiler*>(data);
+    if (info->dlpi_name[0] == '\0' || HoldsAddress(*info, wanted->own)) return 0;
+    for (int version = kFirstProfiler; version <= kLastProfiler; ++version) {
+      char name[32];
+      snprintf(name, sizeof name, "ncclProfiler_v%d", version);
+      if (FindDefined(*info, name) == nullptr) continue;
+      snprintf(wanted->path, PATH_MAX, "%s", info->dlpi_name);
+      return 1;
+    }
+    return 0;
+  }
+};
 
 }  // namespace
 
@@ -92,6 +123,18 @@ bool IsInLoaderCache(const char* cache, std::size_t bytes, const char* name) {
     if (at > cache && (at[-1] == '/' || at[-1] == '\0')) return true;
   }
   return false;
+}
+
+bool FindLoadedNcclProfiler(const void* own, char* path) {
+  LoadedProfiler wanted{own, path};
+  return dl_iterate_phdr(LoadedProfiler::Visit, &wanted) != 0;
+}
+
+bool HasNcclProfiler(const char* path) {
+  constexpr char kSymbol[] = "ncclProfiler_v";
+  return IsInFile(path, [&](const char* text, std::size_t bytes) {
+    return memmem(text, bytes, kSymbol, strlen(kSymbol)) != nullptr;
+  });
 }
 
 bool FindInstalledLibrary(const char* name, const void* caller, char* path) {

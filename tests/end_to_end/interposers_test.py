@@ -4,6 +4,8 @@ the order in which they are preloaded (/etc/ld.so.preload follows LD_PRELOAD), w
 
 import itertools
 import re
+import shutil
+import subprocess
 import unittest
 
 import harness
@@ -19,7 +21,7 @@ def library_of(function):
     return next(library for prefix, library in LIBRARIES if function.startswith(prefix))
 
 
-class Interposers(harness.TestCase):
+class Calls(harness.TestCase):
     def called(self, preload, command):
         """Who was called for each function, in order."""
         lines = self.folder / "called"
@@ -40,7 +42,7 @@ class Interposers(harness.TestCase):
         for name in (name for name in preload if name != OURS):
             tag, style = name.split("_")
             expected.append(tag)
-            if style in ("handle", "hooking"):
+            if style in ("handle", "hooking", "answering"):
                 break
         with self.subTest(preload=preload, program=command[-1]):
             called = self.called(preload, command)
@@ -50,6 +52,8 @@ class Interposers(harness.TestCase):
     OPENED = [FOLDER / "opening_program", FOLDER / "liblinked_caller.so", "CallAll"]
     PLUG_IN = [FOLDER / "opening_program", FOLDER / "libplug_in.so", "CallAllFromPlugIn"]
 
+
+class Interposers(Calls):
     def test_the_table_is_not_empty(self):
         self.assertGreater(len(WRAPPED), 80)
         self.assertEqual({library_of(function) for function in WRAPPED}, {library for _, library in LIBRARIES})
@@ -92,6 +96,62 @@ class Interposers(harness.TestCase):
         """The only library that has the functions has another name and is seen by the plug-in alone."""
         self.check([OURS], self.PLUG_IN, library=lambda _: "renamed")
         self.check(["first_next", OURS], self.PLUG_IN, library=lambda _: "renamed")
+
+
+    def test_who_hooks_every_look_up_of_dlsym(self):
+        for preload in (["first_answering", OURS], [OURS, "first_answering"], ["first_answering", OURS, "second_next"]):
+            self.check(preload, self.LINKED)
+
+
+    def test_all_arguments_come_through(self):
+        said = [self.play(command=[FOLDER / "arguments_program"], preload=preload) for preload in (False, True)]
+        self.assertEqual(said[0][:3], said[1][:3])
+        functions, arguments = map(int, re.fullmatch(r"(\d+) functions, (\d+) arguments\n", said[1].stdout).groups())
+        self.assertGreater(functions, 20, "those of CUDA and CUPTI, whose headers are there; cuBLAS's may not be")
+        self.assertGreater(arguments, functions)
+
+    def test_without_any_library(self):
+        """A function that is asked for is there, and fails as one of a library that is not set up."""
+        errors = {"cuda": 303, "cudart": 303, "cublas": 1, "cublasLt": 1, "cupti": 15}
+        ended = self.play(command=[FOLDER / "asking_program"])
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        self.assertEqual(dict(line.split() for line in ended.stdout.splitlines()),
+                         {function: str(errors[library_of(function)]) for function in WRAPPED})
+
+
+# The first argument is what /etc/ld.so.preload has, in a view of the files of the program's own; the second, what LD_PRELOAD has.
+PRELOADED_FOR_ALL = """
+cp -a /etc truth.etc && mount --bind truth.etc /etc && echo "$1" > /etc/ld.so.preload && preload=$2 && shift 2 && LD_PRELOAD=$preload exec "$@"
+"""
+
+
+class PreloadedForAll(Calls):
+    """All but the first library by /etc/ld.so.preload, which the loader takes after those of LD_PRELOAD."""
+
+    def setUp(self):
+        super().setUp()
+        if subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode:
+            self.skipTest("may not mount anything here (needs root)")
+
+    def play(self, *flags, command=None, env=(), **how):
+        first, *for_all = env["LD_PRELOAD"].split()
+        command = ["unshare", "-m", "sh", "-c", PRELOADED_FOR_ALL, "sh", " ".join(for_all), first, *command]
+        return super().play(*flags, command=command, env={**env, "LD_PRELOAD": ""}, **how)
+
+    def test_before_and_after_us(self):
+        for style in STYLES:
+            self.check([f"first_{style}", OURS], self.LINKED)
+            self.check([OURS, f"first_{style}"], self.LINKED)
+            self.check([f"first_{style}", OURS, "second_next"], self.LINKED)
+
+
+class Reloading(harness.TestCase):
+    def test_a_closed_plug_in_gives_way_to_its_next_version(self):
+        """Each calls a function of its own, which we wrap, by way of us."""
+        for version in (1, 2):
+            shutil.copy(FOLDER / f"libplug_in_version{version}.so", self.folder / f"truth.{version}.so")
+        ended = self.play(command=[FOLDER / "reloading_program", self.folder / "truth.1.so", self.folder / "truth.2.so"])
+        self.assertEqual((ended.code, ended.stdout, ended.stderr), (0, "11\n22\n", ""))
 
 
 class CLibrary(harness.TestCase):

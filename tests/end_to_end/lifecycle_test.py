@@ -21,6 +21,22 @@ class Lifecycle(harness.TestCase):
         self.assertEqual(recording.integrity(), "ok")
         return recording
 
+    def test_program_with_address_sanitizer(self):
+        """Its runtime wants to be the first library, unless it is told not to look."""
+        program = harness.FAKE_GPU / "cuda13" / "asan_train"
+        if not program.exists():
+            self.skipTest("the compiler has no AddressSanitizer, or all is built with a sanitizer")
+        for how in ("exit:3", "_exit:3"):
+            with self.subTest(how=how):
+                ended = self.play_both(command=[program, *harness.EVERYTHING, "--steps", "5", "--exit", how],
+                                       env={"ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0"})
+                self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
+                recording = self.open()
+                self.assert_gpu_work(recording, self.truth(ended))
+                self.assert_nothing_lost(recording)
+                recording.close()
+                recording.path.unlink()
+
     def test_clean_ends_leave_one_complete_file(self):
         for how, code in (("return", 0), ("exit:3", 3), ("_exit:4", 4)):
             with self.subTest(how=how):

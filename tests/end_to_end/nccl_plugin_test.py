@@ -194,6 +194,30 @@ class NcclPlugin(harness.TestCase):
         self.assertNotEqual(recording.plans(), [])
         self.assertEqual(recording.count("start", "disabled_source"), 0)
 
+    def test_a_profiler_in_the_net_plugin_is_left_alone(self):
+        for name in ("libnccl-net.so", "libnccl-net-theirs.so"):
+            with self.subTest(name=name):
+                folder = self.folder / f"truth.{name}"
+                folder.mkdir()
+                (folder / name).symlink_to(harness.BUILD / "stand_in" / "nccl_net" / "libnccl-net.so")
+                env = {"LD_LIBRARY_PATH": f"{harness.FAKE_GPU / 'cuda13'}:{folder}", "FAKE_NCCL_PROFILER": "5"}
+                if name.endswith("theirs.so"):
+                    env["NCCL_NET_PLUGIN"] = "theirs"
+                ended = self.play_both(*WORK, "new", env=env)
+                self.assertEqual(ended.stdout, "their plug-in\ntrained\n")
+                recording = self.open()
+                self.assert_operations(recording, self.truth(ended).of("collective"))
+                self.assertEqual(recording.plans(), [])
+                self.assertIn(f"{folder}/{name} is installed and stays in force", recording.health()["start", "disabled_source"][1])
+                recording.close()
+                recording.path.unlink()
+
+    def test_a_net_plugin_without_a_profiler_is_nothing_to_us(self):
+        folder = harness.BUILD / "stand_in" / "nccl_plain_net"
+        recording, _ = self.record(LD_LIBRARY_PATH=f"{harness.FAKE_GPU / 'cuda13'}:{folder}")
+        self.assertNotEqual(recording.plans(), [])
+        self.assertEqual(recording.count("start", "disabled_source"), 0)
+
     def test_switched_off(self):
         for env in ({}, {"NCCL_PROFILER_PLUGIN": "STATIC_PLUGIN"}):
             recording, truth = self.record(TRACEINJECT_NCCL="0", **env)

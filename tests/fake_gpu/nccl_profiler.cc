@@ -20,12 +20,22 @@ using namespace nccl_abi;
 
 constexpr std::uint64_t kGroup = 1 << 0, kGroupApi = 1 << 8;
 
+void* OpenNetPlugin() {
+  const char* name = std::getenv("NCCL_NET_PLUGIN");
+  return dlopen(
+      name == nullptr ? "libnccl-net.so" : ("libnccl-net-" + std::string(name) + ".so").c_str(),
+      RTLD_NOW | RTLD_LOCAL);
+}
+
+// The net plug-in, which is open by then, is asked where no plug-in is a profiler.
 void* OpenPlugin() {
+  static void* const net = OpenNetPlugin();
   const char* name = std::getenv("NCCL_PROFILER_PLUGIN");
-  if (name == nullptr) return dlopen("libnccl-profiler.so", RTLD_NOW | RTLD_LOCAL);
-  if (strcasecmp(name, "none") == 0) return nullptr;
-  if (strcasecmp(name, "STATIC_PLUGIN") == 0) return dlopen(nullptr, RTLD_NOW | RTLD_LOCAL);
-  return dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (name != nullptr && strcasecmp(name, "none") == 0) return nullptr;
+  const bool is_static = name != nullptr && strcasecmp(name, "STATIC_PLUGIN") == 0;
+  if (name == nullptr) name = "libnccl-profiler.so";
+  void* plugin = dlopen(is_static ? nullptr : name, RTLD_NOW | RTLD_LOCAL);
+  return plugin != nullptr ? plugin : net;
 }
 
 template <std::size_t count>

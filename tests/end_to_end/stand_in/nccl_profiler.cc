@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // libnccl-profiler.so: a profiler plug-in of somebody else, which NCCL loads by its default name.
-// It says that it was asked, and profiles nothing.
+// It says that it was asked, and profiles nothing. libnccl-net.so: the same in a net plug-in.
 #include <cstdio>
 
 #include "injector/nccl/profiler_abi.h"
+
+#ifndef PROFILER
+#define PROFILER ncclProfiler_v5
+#endif
 
 namespace {
 
@@ -16,7 +20,6 @@ int Init(void** context, std::uint64_t, int*, const char*, int, int, int, void*)
 }  // namespace
 
 extern "C" {
-__attribute__((
-    visibility("default"))) constinit traceinject::nccl_abi::ProfilerV5 ncclProfiler_v5 = {
+__attribute__((visibility("default"))) constinit traceinject::nccl_abi::ProfilerV5 PROFILER = {
     "theirs", Init, nullptr, nullptr, nullptr, nullptr};
 }
