@@ -45,24 +45,36 @@ FORWARD, BACKWARD = 1, 2  # attention.direction
 LONGEST_WAIT_FOR_ROOM_S = 2
 PROTONS_CUPTI = "TRITON_CUPTI_LIB_PATH"  # the folder in which it looks for libcupti.so
 
-# All that is touched: (names, with *, how, why the program cannot tell, the test that says so). What has no line here is not touched:
-# the hooks refuse, and a test compares the list with what they did.
-CALL = "the C function by which CPython calls it (call_slot.h); object, hash, code, frames and tracebacks are the program's"
+# All that is touched: (names, with *, how, why the program cannot tell or what it could tell, the test that says so). What has no line
+# here is not touched: the hooks refuse, and a test compares the list with what they did.
+CALL = ("the C function by which CPython calls it (call_slot.h); object, hash, code, frames and tracebacks are the program's; what we run is "
+        "kept from tracers, and where it cannot be (before CPython 3.11) it does not run. Since 3.12 CPython takes a function of Python that is "
+        "called so for one of C, and tells sys.monitoring of a C_RETURN or C_RAISE after it, beside all that it tells without us")
+REFERENCE = "weakref.getweakrefcount() tells of one more; nothing else of the object is written to, and it is not kept alive"
 TOUCHED = (
-    ("torch.utils.data.dataloader._BaseDataLoaderIter.__next__", "vectorcall", CALL, "python.Unchanged"),
-    ("torch._C._log_api_usage_once", "vectorcall", CALL, "python.Unchanged"),
-    ("*.step", "vectorcall", "of each class of optimizers: " + CALL, "python.Unchanged"),
-    ("torch._C.PyTorchFileWriter.__init__", "vectorcall", CALL, "python.Unchanged"),
-    ("torch._C.PyTorchFileWriter.write_end_of_file", "vectorcall", CALL, "python.Unchanged"),
-    ("torch.distributed.checkpoint.*save*", "vectorcall", CALL, "python.Unchanged"),
+    ("torch.utils.data.dataloader._BaseDataLoaderIter.__next__", "vectorcall", CALL, "python.Unchanged.test_no_frame_comes_in_between"),
+    ("torch._C._log_api_usage_once", "vectorcall", CALL, "python.Unchanged.test_modules_and_classes_hold_what_they_held"),
+    ("*.step", "vectorcall", "of each class of optimizers: " + CALL, "python.Unchanged.test_no_frame_comes_in_between"),
+    ("torch._C.PyTorchFileWriter.__init__", "vectorcall", CALL, "python.Unchanged.test_modules_and_classes_hold_what_they_held"),
+    ("torch._C.PyTorchFileWriter.write_end_of_file", "vectorcall", CALL, "python.Unchanged.test_modules_and_classes_hold_what_they_held"),
+    ("torch.distributed.checkpoint.*save*", "vectorcall", CALL, "python.Unchanged.test_what_is_touched_is_in_the_table"),
     ("torch.*.scaled_dot_product_attention", "vectorcall", CALL + "; but f(*args) gives it an empty dictionary of arguments, as f(*args, **{})"
-     " does, which the __torch_function__ of a subclass gets for None", "python.Unchanged"),
-    ("flash_attn*.forward", "vectorcall", CALL, "python.Unchanged"),
-    ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged"),
-    ("triton._C.libproton.proton.*", "vectorcall", CALL + ", but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts",
-     "proton.Proton"),
+     " does, which the __torch_function__ of a subclass gets for None", "python.Unchanged.test_dictionaries_of_arguments"),
+    ("flash_attn*.forward", "vectorcall", CALL, "python.Unchanged.test_what_is_touched_is_in_the_table"),
+    ("flash_attn*.backward", "vectorcall", CALL, "python.Unchanged.test_what_is_touched_is_in_the_table"),
+    ("triton._C.libproton.proton.*", "vectorcall", CALL + "; but for the folder that TRITON_CUPTI_LIB_PATH names while a session starts, and "
+     "that before CPython 3.11 tracers see it, as Proton could not start without", "proton.Proton.test_own_copy"),
+    ("torch.utils.data.dataloader._BaseDataLoaderIter", "weak reference", REFERENCE, "python.Unchanged.test_what_is_touched_is_in_the_table"),
+    ("torch.optim.optimizer.Optimizer", "weak reference", REFERENCE, "python.Unchanged.test_what_is_touched_is_in_the_table"),
+    ("torch.autograd.function.BackwardCFunction", "weak reference", "of flash_attn: " + REFERENCE,
+     "python.Unchanged.test_what_is_touched_is_in_the_table"),
+    ("torch.Tensor", "DLPack view", "of what attention gets and returns, for its sizes. A tensor that is copied when it is written to "
+     "(torch._lazy_clone, which no public function makes) is copied by that, which its address tells",
+     "python.PythonSide.test_attention_by_the_table_for_other_libraries"),
+    ("torch._C._dynamo.eval_frame", "skip_code", "of our own code only: the compiler keeps a note with it, none with the program's",
+     "python.Unchanged.test_torch_compile_skips_our_code"),
     ("gc.callbacks", "registered", "the interpreter's own list of observers has one more in front, which can be told; collections "
-     "are as before, and pop() takes what the program appended", "python.Unchanged"),
+     "are as before, and pop() takes what the program appended", "python.Unchanged.test_the_programs_observers_of_collections_stay_last"),
 )
 
 
@@ -82,7 +94,7 @@ def code_of(function):
 
 
 def hide_from_compiler(torch, functions):
-    """torch.compile neither compiles our functions nor counts them as frames."""
+    """torch.compile neither compiles our functions nor counts them as frames. Whether it was told."""
     compiler = getattr(getattr(torch._C, "_dynamo", None), "eval_frame", None)
     skip = getattr(compiler, "skip_code", None)  # before 2.7
     if hasattr(compiler, "set_code_exec_strategy"):
@@ -95,6 +107,7 @@ def hide_from_compiler(torch, functions):
     for function in functions if skip else ():
         for code in code_of(function):
             skip(code)
+    return skip is not None
 
 
 def innermost(function):
@@ -105,7 +118,7 @@ def innermost(function):
 
 
 class NumbersOf:
-    """Numbers of objects of the program's, which are not kept alive and not written to."""
+    """Numbers of objects of the program's, which are not kept alive. All that is written to them is a weak reference (TOUCHED)."""
 
     def __init__(self, most):
         self.known = {}  # id -> (weak reference, number)
@@ -281,6 +294,7 @@ def make_install(reports, modules):
             loader, full = known_of(self)
             report_wait(start, end, loader, batch_number, samples_or_unknown(self, batch, full) if returned else -1)
 
+        touch("torch.utils.data.dataloader._BaseDataLoaderIter", True)
         touch("torch.utils.data.dataloader._BaseDataLoaderIter.__next__",
               watch_calls(vars(module._BaseDataLoaderIter)["__next__"], None, after_next))
 
@@ -348,6 +362,7 @@ def make_install(reports, modules):
             return False
 
         watch_all(base)
+        touch("torch.optim.optimizer.Optimizer", True)
         touch("torch._C._log_api_usage_once", watch_calls(modules["torch"]._C._log_api_usage_once, before_usage, None))
 
     saving = set()  # threads that are inside a distributed save: files that it writes are part of it
@@ -491,6 +506,8 @@ def make_install(reports, modules):
         modes = getattr(torch._C, "_len_torch_function_stack", None)
         has_lock = getattr(sys, "_is_gil_enabled", None)
         is_plain_python = modes is not None and (has_lock is None or has_lock())
+        if "__dlpack_c_exchange_api__" in vars(torch.Tensor):
+            touch("torch.Tensor", True)
         touch("torch.*.scaled_dot_product_attention",
               watch_attention(builtin, (torch.Tensor, modes, is_traced, report_if_untraced, is_plain_python)))
 
@@ -553,6 +570,7 @@ def make_install(reports, modules):
                 continue
             names = forward.__code__.co_varnames[:forward.__code__.co_argcount]
             if {"q", "k", "v"} <= set(names) or "qkv" in names or {"q", "kv"} <= set(names):
+                touch("torch.autograd.function.BackwardCFunction", True)
                 touch("flash_attn*.forward", watch_calls(forward, None, make_after_forward(names)))
                 touch("flash_attn*.backward", watch_calls(backward, None, after_backward))
 
@@ -653,7 +671,8 @@ def make_install(reports, modules):
         if not is_loaded("torch"):
             return again_bit
         if not state["installed"]:
-            hide_from_compiler(modules["torch"], (make_install, fields_of, whole, NumbersOf.get, NumbersOf.put, NumbersOf.find))
+            if hide_from_compiler(modules["torch"], (make_install, fields_of, whole, NumbersOf.get, NumbersOf.put, NumbersOf.find)):
+                touch("torch._C._dynamo.eval_frame", True)
         again = 0
         for index, (name, hook) in enumerate(parts):
             bit = 1 << index

@@ -311,26 +311,48 @@ class Unchanged(Program):
         self.assertEqual(measured["traced"], plain["traced"], "the program's tracers do not see us")
         self.assertEqual(plain["watched"], [])
 
+    # Scenes that together touch all that can be, the modules that they import, and their environment.
+    SCENES = (("unchanged", (), {}), ("unchanged", (), {"STAND_IN_TORCH_CPU": str(STAND_IN_TORCH_CPU), "STAND_IN_DLPACK": "1"}),
+              ("distributed_checkpoint", ("torch.distributed.checkpoint",), {}), ("flash_attention", ("flash_attn",), {}),
+              ("proton", ("triton.profiler",), {}))
+
     def test_what_is_touched_is_in_the_table(self):
-        """By name, and each line of it by some program."""
-        table = touched()
-        told = set()
-        for scene, flags in (("unchanged", ()), ("distributed_checkpoint", ()), ("flash_attention", ()), ("proton", ())):
-            with self.subTest(scene=scene):
-                ended = self.run_program("--scene", scene, "--tell-watched", env=self.proton() if scene == "proton" else {})
-                self.assertEqual(ended.code, 0, ended.stderr)
-                names = json.loads(ended.stderr)
-                for name in names:
-                    self.assertTrue(any(fnmatch.fnmatchcase(name, line[0]) for line in table), name)
+        """By name, and each line of it by some program; nothing else of modules, classes and objects is different with us."""
+        table, told = touched(), set()
+        for scene, modules, env in self.SCENES:
+            with self.subTest(scene=scene, env=env):
+                flags = ["--scene", scene, "--tell-touched", *(f"--import={module}" for module in modules)]
+                env = self.proton() if scene == "proton" else env
+                plain, ours = (self.run_program(*flags, *more, preload=preload, env=env)
+                               for preload, more in ((False, ["--never-hooked"]), (True, [])))
+                self.assertEqual(ours.code, 0, ours.stderr)
+                plain, ours = json.loads(plain.stderr), json.loads(ours.stderr)
+                self.assertEqual(ours["changed"], plain["changed"])
+                found = {line: self.is_touched(line, ours, plain, env) for line in table}
+                for name in ours["watched"]:
+                    self.assertTrue(any(fnmatch.fnmatchcase(name, line[0]) for line in table if line[1] == "vectorcall"), name)
+                for kind in ours["referenced"].keys() - plain["referenced"].keys():
+                    bases = ours["referenced"][kind]
+                    self.assertTrue(any(line[0] in bases for line in table if line[1] == "weak reference"), kind)
                 recording = self.open()
                 detail = recording.health()["python", "installed"][1]
-                for line in table:
-                    is_touched = any(fnmatch.fnmatchcase(name, line[0]) for name in names) or line[0] == "gc.callbacks"
-                    self.assertEqual(f"{line[0]} ({line[1]})" in detail, is_touched, line[0])
-                    told |= {line[0]} if is_touched else set()
+                for line, is_touched in found.items():
+                    if is_touched or line[1] != "weak reference":  # which is told of where objects may get one
+                        self.assertEqual(f"{line[0]} ({line[1]})" in detail, is_touched, line[0])
+                    told |= {line} if is_touched else set()
                 recording.close()
                 (self.folder / "run.db").unlink()
-        self.assertEqual(told, {line[0] for line in table})
+        self.assertEqual(told, set(table))
+
+    def is_touched(self, line, ours, plain, env):
+        name, how = line[:2]
+        if how == "vectorcall":
+            return any(fnmatch.fnmatchcase(watched, name) for watched in ours["watched"])
+        if how == "weak reference":
+            return any(name in ours["referenced"][kind] for kind in ours["referenced"].keys() - plain["referenced"].keys())
+        if how == "skip_code":
+            return ours["skipped"] > plain["skipped"]
+        return "STAND_IN_DLPACK" in env if how == "DLPack view" else True
 
     def proton(self):
         """With a copy of CUPTI of its own."""
@@ -341,9 +363,11 @@ class Unchanged(Program):
 
     def test_each_line_of_the_table_names_a_test(self):
         for line in touched():
-            module, name = line[3].split(".")
-            text = (HERE / f"{module}_test.py").read_text()
-            self.assertIn(f"class {name}(", text, line[0])
+            module, name, method = line[3].split(".")
+            tree = ast.parse((HERE / f"{module}_test.py").read_text())
+            methods = [part.name for statement in tree.body if isinstance(statement, ast.ClassDef) and statement.name == name
+                       for part in statement.body if isinstance(part, ast.FunctionDef)]
+            self.assertIn(method, methods, line[0])
 
     def test_no_frame_comes_in_between(self):
         plain = json.loads(self.run_program("--scene", "frames", "--never-hooked", preload=False).stdout)
@@ -375,6 +399,16 @@ class Unchanged(Program):
         left_out = 0 if sys.version_info >= (3, 11) else recording.count("python", "unobserved")
         self.assertEqual(recording.rows("SELECT count(*) FROM step_mark"), [(8 if sys.version_info >= (3, 11) else 2,)])
         self.assertEqual(left_out > 0, sys.version_info < (3, 11))
+
+    @unittest.skipIf(sys.version_info < (3, 12), "there is no sys.monitoring")
+    def test_what_monitoring_tells_beside(self):
+        """A function of Python that is called through us is taken for one of C; nothing of ours is told of."""
+        plain, ours = (json.loads(self.run_program(command=[sys.executable, "-c", MONITORED], preload=preload).stdout)
+                       for preload in (False, True))
+        added = [event for event in ours if event[0] in ("C_RETURN", "C_RAISE")]
+        self.assertGreater(len(added), len([event for event in plain if event[0] in ("C_RETURN", "C_RAISE")]))
+        python_only = [[event for event in events if event[0] not in ("C_RETURN", "C_RAISE")] for events in (plain, ours)]
+        self.assertEqual(*python_only)
 
     def test_dictionaries_of_arguments(self):
         """All are as without us, but for f(*args), which cannot be told from f(*args, **{}): to do without one would fail there."""
@@ -504,6 +538,27 @@ for _ in range(2):
     optimizer.step()
     plain.step()
 print(sorted(seen))
+"""
+# What sys.monitoring tells of calls.
+MONITORED = WATCHED + """
+monitoring, seen = sys.monitoring, []
+monitoring.use_tool_id(3, "test")
+def note(event):
+    return lambda code, offset, *more: seen.append((event, code.co_filename.rpartition("/")[2], code.co_name))
+events = monitoring.events
+for event in "CALL", "C_RETURN", "C_RAISE", "PY_START", "PY_RETURN", "PY_UNWIND", "RAISE":
+    monitoring.register_callback(3, getattr(events, event), note(event))
+optimizer, batches = torch.optim.SGD(), iter(torch.utils.data.DataLoader([1, 2, 3], batch_size=2))
+monitoring.set_events(3, events.CALL | events.PY_START | events.PY_RETURN | events.PY_UNWIND | events.RAISE)
+optimizer.step()
+try:
+    while True:
+        batches.__next__()
+except StopIteration:
+    pass
+monitoring.set_events(3, 0)
+import json
+print(json.dumps(seen))
 """
 # Steps and calls of a builtin from each depth up to the limit of recursion. CPython 3.8 alone tells nobody how to count a call.
 DEEP = WATCHED + """

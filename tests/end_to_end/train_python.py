@@ -8,6 +8,7 @@ import argparse
 import collections
 import ctypes
 import gc
+import importlib
 import json
 import os
 import pickle
@@ -126,10 +127,9 @@ def scene_unchanged(options, torch):
     sys.settrace(None)
     attention_calls(torch)
     gc.collect()
-    now = watched.snapshot()
-    changed = sorted(path for path in options.before.keys() | now.keys()
-                     if options.before.get(path) != now.get(path) and not path.endswith("_asked"))  # what the stand-in counts
-    return {"changed": changed, "watched": watched.watched_functions(), "traced": sorted(seen)}
+    optimizer, batches = torch.optim.SGD(), iter(torch.utils.data.DataLoader(Dataset(8, 10), batch_size=4))
+    options.held += [optimizer, batches, optimizer.step(), next(batches)]
+    return {"changed": watched.changed_since(options.before), "watched": watched.watched_functions(), "traced": sorted(seen)}
 
 
 def frames():
@@ -199,7 +199,7 @@ def scene_checkpoint(options, torch):
 
 def scene_distributed_checkpoint(options, torch):
     import torch.distributed.checkpoint as checkpoint
-    assert wait_until_hooked(checkpoint.save.__wrapped__)
+    assert options.never_hooked or wait_until_hooked(checkpoint.save.__wrapped__)
     checkpoint.save(1, checkpoint_id="truth.saved")
     checkpoint.async_save(1, checkpoint_id="truth.saved").result()
     return {"docs": checkpoint.save.__doc__, "same": checkpoint.save is checkpoint.state_dict_saver.save}
@@ -277,7 +277,7 @@ def attention_calls(torch):
 def scene_flash_attention(options, torch):
     import flash_attn
     from flash_attn import flash_attn_interface as interface
-    assert wait_until_hooked(interface.FlashAttnVarlenFunc.backward)
+    assert options.never_hooked or wait_until_hooked(interface.FlashAttnVarlenFunc.backward)
     tensor = torch.Tensor
     q, k, starts = tensor(2, 128, 8, 64), tensor(2, 256, 2, 64), tensor(3)
     outcomes = []
@@ -286,6 +286,7 @@ def scene_flash_attention(options, torch):
                           flash_attn.flash_attn_kvpacked_func(tensor(4, 32, 8, 16), tensor(4, 64, 2, 2, 16)),
                           flash_attn.flash_attn_varlen_func(tensor(300, 8, 64), packed, packed, starts, starts, 9, 9)):
         outcomes += [out, backward()]
+        options.held.append(backward)
     return {"outcomes": outcomes}
 
 
@@ -549,7 +550,8 @@ def main():
     parser.add_argument("--sessions", default="one", help="of Triton's Proton: one, two (at once), broken, unfinished, or a backend; with commas")
     parser.add_argument("--gpu-first", action="store_true", help="CUDA is initialised before torch is imported")
     parser.add_argument("--break", dest="broken", action="append", default=[], help="module:attribute to remove before the recording starts")
-    parser.add_argument("--tell-watched", action="store_true", help="names of the functions that are observed, as JSON to the standard error")
+    parser.add_argument("--tell-touched", action="store_true", help="what is observed, changed and referenced, as JSON to the standard error")
+    parser.add_argument("--import", dest="imported", action="append", default=[], help="a module, beside torch, before the recording starts")
     parser.add_argument("--never-hooked", action="store_true", help="do not wait for the patches")
     options = parser.parse_args()
     if options.gpu_first:
@@ -559,7 +561,9 @@ def main():
     for target in options.broken:
         module, _, attribute = target.partition(":")
         delattr(sys.modules[module], attribute)
-    options.before = watched.snapshot()
+    for name in options.imported:
+        importlib.import_module(name)
+    options.before, options.held = watched.snapshot(), []
     if not options.gpu_first:
         use_gpu()
     if options.never_hooked:
@@ -567,8 +571,10 @@ def main():
     elif not wait_until_hooked():
         sys.exit("never hooked")
     print(json.dumps(globals()["scene_" + options.scene](options, torch)))
-    if options.tell_watched:
-        print(json.dumps(watched.watched_functions()), file=sys.stderr)
+    if options.tell_touched:
+        told = {"watched": watched.watched_functions(), "changed": watched.changed_since(options.before),
+                "referenced": watched.weakly_referenced(), "skipped": len(torch._C.codes_skipped)}
+        print(json.dumps(told), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import gc
 import sys
 import time
 import types
+import weakref
 
 FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
@@ -121,6 +122,23 @@ def look(function):
     looks += [id(getattr(function, name, None)) for name in ("__code__", "__globals__", "__self__", "__closure__", "__wrapped__")]
     looks.append(hash(function))
     return (type(function).__name__, *looks, sorted(map(str, getattr(function, "__dict__", {}))))
+
+
+def weakly_referenced():
+    """{name of a class: names of its bases} of the objects to which there are weak references."""
+    kinds = {type(thing) for thing in gc.get_objects() if weakref.getweakrefcount(thing)}
+    return {name_of(kind): [name_of(base) for base in kind.__mro__] for kind in kinds}
+
+
+def name_of(kind):
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def changed_since(before):
+    """Paths of what is not as in an earlier snapshot, but for what the stand-in counts."""
+    now = snapshot()
+    return sorted(path for path in before.keys() | now.keys()
+                  if before.get(path) != now.get(path) and not path.endswith(("_asked", "torch._dlpack.views")))
 
 
 def snapshot():
