@@ -9,7 +9,12 @@
 namespace traceinject {
 namespace {
 
-double UsualLaunch(const Rank& rank) {
+struct LaunchLength {
+  std::size_t launches = 0;
+  double usual = kUsualLaunchNs, least = kFastLaunchNs, most = kSlowLaunchNs;
+};
+
+LaunchLength LaunchLengthOf(const Rank& rank) {
   const auto for_each = [&](auto visit) {
     for (std::size_t call = 0; call < rank.api.size(); ++call) {
       const TimeNs length = rank.api.end[call] - rank.api.start[call];
@@ -19,8 +24,11 @@ double UsualLaunch(const Rank& rank) {
   };
   TimeCounts counts;
   for_each([&](TimeNs length) { counts.Add(length); });
-  if (counts.total() < kFewestLaunches) return kUsualLaunchNs;
-  return static_cast<double>(QuantilesOf(counts, std::array{0.25}, for_each)[0]);
+  LaunchLength length{.launches = counts.total()};
+  if (counts.total() >= kFewestLaunches)
+    length.usual = length.least = length.most =
+        static_cast<double>(QuantilesOf(counts, std::array{0.25}, for_each)[0]);
+  return length;
 }
 
 // CUPTI was taken out of the process while nothing was recorded (TRACEINJECT_DETACH).
@@ -34,9 +42,10 @@ bool WasDetached(const Rank& rank) {
 
 RecorderCost RecorderCostOf(const Rank& rank) {
   if (!rank.imported_from.empty()) return {};
-  const double usual = UsualLaunch(rank);
-  return {kRecordedShare * usual, kLeastRecordedShare * usual, kMostRecordedShare * usual,
-          WasDetached(rank) ? 0 : kResidentShare * usual};
+  const LaunchLength launch = LaunchLengthOf(rank);
+  return {kRecordedShare * launch.usual, kLeastRecordedShare * launch.least,
+          kMostRecordedShare * launch.most, WasDetached(rank) ? 0 : kResidentShare * launch.usual,
+          launch.launches > 0};
 }
 
 }  // namespace traceinject

@@ -13,6 +13,8 @@ namespace traceinject {
 struct RecorderCost {
   double launch_ns = 0, low_ns = 0, high_ns = 0;  // with the 95 % interval
   double resident_ns = 0;                         // of that, what stays while nothing is recorded
+  // False: no call that launches was recorded, and what is added to those is not known.
+  bool known = true;
 };
 
 // Of the lower quartile of the launches' own lengths: those that are longer have waited for room in
@@ -23,8 +25,9 @@ inline constexpr double kRecordedShare = 0.34, kLeastRecordedShare = 0.2, kMostR
 // Of the same: as long as CUPTI is in the process (tests/gpu/cupti_residue.cc), and at most, as for
 // whole steps.
 inline constexpr double kResidentShare = 0.07, kMostResidentShare = 0.35;
-// Where there are too few launches to tell what they take.
-inline constexpr TimeNs kUsualLaunchNs = 6'000;
+// Where there are too few launches to tell what they take; and as little and as much as that is on
+// fast and slow hosts.
+inline constexpr TimeNs kUsualLaunchNs = 6'000, kFastLaunchNs = 2'000, kSlowLaunchNs = 20'000;
 inline constexpr std::size_t kFewestLaunches = 100;
 
 // All 0 of a recording by another tool, whose costs are its own. O(calls).

@@ -33,7 +33,18 @@ TEST(RecorderCostTest, IsAShareOfWhatALaunchTakes) {
 
 TEST(RecorderCostTest, FewLaunchesTellNothing) {
   RankBuilder builder = Launching(50'000, kFewestLaunches - 1);
-  EXPECT_DOUBLE_EQ(RecorderCostOf(builder.rank()).launch_ns, kRecordedShare * kUsualLaunchNs);
+  const RecorderCost cost = RecorderCostOf(builder.rank());
+  EXPECT_TRUE(cost.known);
+  EXPECT_DOUBLE_EQ(cost.launch_ns, kRecordedShare * kUsualLaunchNs);
+  EXPECT_DOUBLE_EQ(cost.low_ns, kLeastRecordedShare * kFastLaunchNs);
+  EXPECT_DOUBLE_EQ(cost.high_ns, kMostRecordedShare * kSlowLaunchNs);
+}
+
+TEST(RecorderCostTest, IsUnknownWithoutLaunches) {
+  RankBuilder builder = Launching(5'000, 0);
+  EXPECT_FALSE(RecorderCostOf(builder.rank()).known);
+  builder.rank().imported_from = "a PyTorch profiler trace";
+  EXPECT_TRUE(RecorderCostOf(builder.rank()).known) << "it is none of ours";
 }
 
 TEST(RecorderCostTest, NothingStaysWhereCuptiWasTakenOut) {

@@ -310,10 +310,12 @@ void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decisio
   to.set_steps(
       judged.steps.source == StepSource::kWindow ? 0 : static_cast<std::int64_t>(savings.steps));
   to.set_step_ns(Whole(savings.step_ns));
-  to.set_recording_ns(Whole(savings.recording_ns));
-  to.set_recording_low_ns(Whole(savings.recording_low_ns));
-  to.set_recording_high_ns(Whole(savings.recording_high_ns));
-  to.set_resident_ns(Whole(savings.resident_ns));
+  if (savings.recording_known) {
+    to.set_recording_ns(Whole(savings.recording_ns));
+    to.set_recording_low_ns(Whole(savings.recording_low_ns));
+    to.set_recording_high_ns(Whole(savings.recording_high_ns));
+    to.set_resident_ns(Whole(savings.resident_ns));
+  }
   to.set_recording_measured(savings.recording_measured);
   to.set_replay_error(savings.replay_error);
   if (savings.check) CheckOf(*savings.check, *to.mutable_replay_check());

@@ -126,6 +126,19 @@ TEST(RecordedTimeVerdictTest, WhatWasMeasuredByTurnsIsTaken) {
             without.recording_high_ns() - without.recording_low_ns());
 }
 
+// Kernels alone (TRACEINJECT_KINDS=kernel): zero would be a claim.
+TEST(RecordedTimeVerdictTest, NothingIsSaidWithoutCalls) {
+  TrainingPlan plan;
+  SimulatedTraining training(plan);
+  training.rank().api = {};
+  const proto::Verdict verdict = BuildReportWithVerdict(RunOf(training.rank()), {}).verdict();
+  EXPECT_GT(verdict.step_ns(), 0);
+  EXPECT_FALSE(verdict.has_recording_ns());
+  EXPECT_FALSE(verdict.has_recording_low_ns());
+  EXPECT_FALSE(verdict.has_recording_high_ns());
+  EXPECT_FALSE(verdict.has_resident_ns());
+}
+
 // The recorder of another tool has costs of its own.
 TEST(RecordedTimeVerdictTest, NothingIsTakenOffAnImportedTrace) {
   TrainingPlan plan;

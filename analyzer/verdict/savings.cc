@@ -232,11 +232,13 @@ class Estimator {
       return;
     const double scale = cost_.launch_ns / replayed;
     cost_ = {measured_->ns * scale, measured_->low_ns * scale,
-             std::min(measured_->high_ns, kMostFitted * replayed) * scale, cost_.resident_ns};
+             std::min(measured_->high_ns, kMostFitted * replayed) * scale, cost_.resident_ns,
+             cost_.known};
   }
 
   void RecordingOf(Savings& found) const {
     found.recording_measured = measured_.has_value();
+    found.recording_known = measured_ || cost_.known;
     if (measured_) {
       found.recording_low_ns = measured_->low_ns;
       found.recording_high_ns = measured_->high_ns;

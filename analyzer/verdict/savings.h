@@ -86,6 +86,7 @@ struct Savings {
   double recording_low_ns = 0, recording_high_ns = 0;
   double resident_ns = 0;           // of that, what stays while nothing is recorded
   bool recording_measured = false;  // by turns, in this run
+  bool recording_known = true;      // false: no launches were recorded, to which it is added
   std::size_t steps = 0;
   double replay_error = 0;            // share
   std::optional<ReplayCheck> check;   // of the replay; empty: too few steps

@@ -2,8 +2,8 @@
 """Plays training runs on the fake GPU under LD_PRELOAD and reads what was recorded and what really happened.
 
 Environment: TRACEINJECT_BUILD, the CMake build folder (default: build/release of this checkout). TRACEINJECT_RUNTIME, a library that is
-preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (CMAKE_CXX_FLAGS). Its own
-options (TSAN_OPTIONS and the like) are passed on.
+preloaded before ours: the runtime of a sanitizer that all in the build folder was compiled with (TRACEINJECT_SANITIZE). Its own
+options (TSAN_OPTIONS and the like) are passed on. A test in which it reports anything fails.
 All times are nanoseconds on CLOCK_REALTIME; those read from a database are made absolute here.
 """
 
@@ -28,7 +28,15 @@ FAKE_GPU = BUILD / "fake_gpu"
 # For programs on the stand-in for PyTorch, which may import the helpers beside this file.
 STAND_IN = {"PYTHONPATH": f"{ROOT}/tests/end_to_end/stand_in:{ROOT}/tests/end_to_end", "PYTHONDONTWRITEBYTECODE": "1",
             "STAND_IN_BUILTINS": str(BUILD / "stand_in" / "builtins.so")}
-SANITIZER_OPTIONS = ("ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS")
+RUNTIME = os.environ.get("TRACEINJECT_RUNTIME")
+# Of each sanitizer. Interpreters and shells that run here free nothing at their end, and children of forks go on with threads.
+# Signals that a played program dies of are its own.
+SIGNALS = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0"
+SANITIZER_OPTIONS = {"ASAN_OPTIONS": f"detect_leaks=0:{SIGNALS}", "TSAN_OPTIONS": f"die_after_fork=0:{SIGNALS}",
+                     "UBSAN_OPTIONS": f"print_stacktrace=1:{SIGNALS}"}
+# Sanitizers make programs some ten times as slow.
+REPORT = "truth.report"
+LIMIT_S = 600 if RUNTIME else 60
 CUDA_VERSIONS = ("cuda12_0", "cuda12", "cuda13")
 # Everything that the player can do, short of special endings.
 EVERYTHING = ["--nvtx", "--nccl", "new", "--devices", "2", "--memcpy", "--memset", "--peer", "--events", "--graph", "4",
@@ -59,6 +67,11 @@ Nvtx = collections.namedtuple("Nvtx", "start end tid kind domain text category c
 Collective = collections.namedtuple("Collective", "start end tid function communicator bytes reduction peer root")
 Communicator = collections.namedtuple("Communicator", "hash size rank device")
 Plan = collections.namedtuple("Plan", "collective time tid sequence count datatype algorithm protocol channels warps launch_start launch_end")
+
+
+def without_sanitizer(reason):
+    """Leaves a test out of sanitized builds."""
+    return unittest.skipIf(RUNTIME, f"under a sanitizer: {reason}")
 
 
 class Truth:
@@ -240,19 +253,28 @@ class TestCase(unittest.TestCase):
                 raise unittest.SkipTest(f"{needed} is not built; set TRACEINJECT_BUILD to the build folder")
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="traceinject-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(self._assert_no_report)
         self.temporary = self.folder / "truth.tmp"
         self.temporary.mkdir()
+
+    def _assert_no_report(self):
+        for report in self.folder.glob(f"{REPORT}*"):
+            self.fail(f"a sanitizer's report:\n{report.read_text(errors='replace')[:10_000]}")
 
     def environment(self, cuda, preload, extra, beside=()):
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LANG": "C.UTF-8",
                        "TMPDIR": str(self.temporary), "FAKE_GPU_COUNT": "2", "FAKE_GPU_TRUTH": str(self.folder / "truth.%p"),
                        "LD_LIBRARY_PATH": str(FAKE_GPU / cuda)}
-        runtime = os.environ.get("TRACEINJECT_RUNTIME")
-        libraries = ([runtime] if runtime else []) + [LIBRARY] * preload + [BUILD / "faults" / f"lib{name}.so" for name in beside]
+        libraries = ([RUNTIME] if RUNTIME else []) + [LIBRARY] * preload + [BUILD / "faults" / f"lib{name}.so" for name in beside]
         if libraries:
             environment["LD_PRELOAD"] = " ".join(map(str, libraries))
-        environment.update({name: os.environ[name] for name in SANITIZER_OPTIONS if name in os.environ})
+        if RUNTIME:
+            reports = f"log_path={self.folder}/{REPORT}"
+            environment.update({name: ":".join(filter(None, (defaults, reports, os.environ.get(name))))
+                                for name, defaults in SANITIZER_OPTIONS.items()})
         environment.update(extra)
+        if RUNTIME and extra.get("LD_PRELOAD"):
+            environment["LD_PRELOAD"] = f"{RUNTIME} {extra['LD_PRELOAD']}"
         return environment
 
     def start(self, *flags, cuda="cuda13", preload=True, env=(), command=None, beside=()):
@@ -273,7 +295,7 @@ class TestCase(unittest.TestCase):
 
     def finish(self, process):
         # The limit turns a deadlock into a failure; nothing here takes long.
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=LIMIT_S)
         return Ended(process.returncode, stdout, stderr, process.pid, self.folder / f"truth.{process.pid}")
 
     def play(self, *flags, **how):

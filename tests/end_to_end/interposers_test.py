@@ -104,7 +104,7 @@ class Interposers(Calls):
 
 
     def test_all_arguments_come_through(self):
-        said = [self.play(command=[FOLDER / "arguments_program"], preload=preload) for preload in (False, True)]
+        said = [self.play(command=[FOLDER / "arguments_program"], preload=preload, env={"LD_LIBRARY_PATH": str(FOLDER / "arguments")}) for preload in (False, True)]
         self.assertEqual(said[0][:3], said[1][:3])
         functions, arguments = map(int, re.fullmatch(r"(\d+) functions, (\d+) arguments\n", said[1].stdout).groups())
         self.assertGreater(functions, 20, "those of CUDA and CUPTI, whose headers are there; cuBLAS's may not be")

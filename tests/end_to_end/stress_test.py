@@ -163,11 +163,13 @@ class HardSurroundings(harness.TestCase):
             path.unlink()
         return recording
 
+    @harness.without_sanitizer("its own malloc comes before the one that fails")
     def test_no_memory_for_the_writer(self):
         for call in (1, 20, 100, 300, 700, 1500, 4000):
             with self.subTest(call=call):
                 self.play_without_memory(call)
 
+    @harness.without_sanitizer("its own malloc comes before the one that fails")
     def test_no_memory_for_the_writer_once(self):
         told = 0
         for call in range(200, 700, 50):  # before, there is no file; some 650 are made
@@ -189,6 +191,7 @@ class HardSurroundings(harness.TestCase):
                 self.assertEqual(recording.meta.get("closed"), 1)
                 self.assertEqual(len(recording.kernels()), 30 * 41, "the rest is recorded")
 
+    @harness.without_sanitizer("freed memory is kept")
     def test_memory_while_the_file_cannot_be_written(self):
         # Long health rows, by names that are no options: 500 KB in each of about 40 transactions that fail.
         env = {f"TRACEINJECT_{letter * 100_000}": "1" for letter in "ABCDE"}
