@@ -48,16 +48,13 @@ bool CuptiClient::Begin(bool recording, std::string* why) {
 
 bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
 
-// A flush would bring nothing, and another client may be in one.
-bool CuptiClient::HasNothing(bool everything) const {
-  if (g_shared_session.HasLent()) return false;
-  return !g_shared_session.BuffersAreTheirs() || !(everything || IsRecording());
-}
+// Between windows: another client may be in a flush then, and ours would bring nothing.
+bool CuptiClient::HasNothing() const { return !IsRecording() && !g_shared_session.HasLent(); }
 
 bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
 
 bool CuptiClient::Flush(bool everything) {
-  if (!may_flush_ || HasNothing(everything) || (!everything && Rests())) return true;
+  if (!may_flush_ || (!everything && (Rests() || HasNothing()))) return true;
   const WriterTurn::Outside outside(turn_);
   return activity_.Flush(everything);
 }

@@ -76,7 +76,7 @@ class CuptiClient {
   // In a window, and no profiler has the room that it asked for.
   bool MayRecord() const { return in_window_ && room_gap_.row == 0; }
   bool Rests() const;
-  bool HasNothing(bool everything) const;
+  bool HasNothing() const;
   void BringTheirsBack();
   void RunAtSafePoint(const std::function<void()>& work);
   bool Leave();

@@ -263,14 +263,6 @@ class OtherClient(Program):
         recording, _ = self.check_unseen("--profile-finalize", env={**self.UNSEEN_ENV, "FAKE_PROFILER_FLUSHES": "1"})
         self.assertGreater(recording.count("other_client", "flushes_left_out"), 0)
 
-    def test_unseen_client_that_flushes_from_the_first_step_on(self):
-        """Before anything of ours was recorded there is nothing that a flush of ours could bring."""
-        env = {**self.UNSEEN_ENV, "FAKE_PROFILER_FLUSHES": "1"}
-        for cuda in "cuda12", "cuda13":
-            with self.subTest(cuda=cuda):
-                _, together = self.profile(*self.UNSEEN, "--profile-finalize", preload=True, cuda=cuda, sessions="1-36", env=env)
-                self.assertGreater(sum(together.sessions[0].values()), 100)
-
     def test_unseen_client_where_threads_share_a_buffer(self):
         self.check_unseen("--profile-finalize", cuda="cuda12")
 
