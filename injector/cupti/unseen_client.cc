@@ -98,8 +98,9 @@ UnseenClient::Change UnseenClient::Look(const Decoded& decoded, bool forced) {
   return Change::kCame;
 }
 
+// Nothing of ours is on yet. A thread that came by for this alone would make the window begin late.
 bool UnseenClient::HasCome(std::int64_t now_ns) {
-  if (!LookAtPlace(true)->taken) return false;
+  if (!CanLook() || !HoldPlace().taken) return false;
   heard_ns_ = whole_until_ns_ = now_ns;
   Came(true);
   return true;
@@ -136,12 +137,15 @@ std::optional<UnseenClient::Place> UnseenClient::LookIntoSigns(bool forced) {
 
 // Nothing: no thread of the program came by, and not `anyway`.
 std::optional<UnseenClient::Place> UnseenClient::LookAtPlace(bool anyway) const {
-  if (cupti_->Subscribe == nullptr || cupti_->Unsubscribe == nullptr ||
-      g_shared_session.subscribed())
-    return Place{false, 0};
+  if (!CanLook()) return Place{false, 0};
   std::optional<Place> place;
   at_safe_point_([&] { place = HoldPlace(); }, anyway);
   return place;
+}
+
+bool UnseenClient::CanLook() const {
+  return cupti_->Subscribe != nullptr && cupti_->Unsubscribe != nullptr &&
+         !g_shared_session.subscribed();
 }
 
 UnseenClient::Place UnseenClient::HoldPlace() const {

@@ -80,6 +80,7 @@ class UnseenClient {
   };
   std::optional<Place> LookIntoSigns(bool forced);
   std::optional<Place> LookAtPlace(bool anyway) const;
+  bool CanLook() const;
   Place HoldPlace() const;
   bool IsSuspicious() const;
   bool HasWeakSigns() const;
