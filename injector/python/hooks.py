@@ -225,20 +225,25 @@ def make_install(reports, modules):
 
         def samples_of(iterator, batch, full):
             """-1: unknown. Where the loader knows the size of its batches, a tensor with another one is no batch of samples. `full`: a list
-            of the number of batches of that size that the iterator gave."""
+            of the number of batches of that size that the iterator gave in this pass."""
             found = unseen(first_size, batch, 3)
             if found is None or found < 0:
                 return -1
             fields = fields_of(iterator)
-            size = whole(fields_of(fields.get("_index_sampler")).get("batch_size")) if fields.get("_auto_collation") is True else -1
+            sampler = fields_of(fields.get("_index_sampler"))
+            size = whole(sampler.get("batch_size")) if fields.get("_auto_collation") is True else -1
             if size < 0:
                 return found
+            given = whole(fields.get("_num_yielded"))
+            if given <= 1:
+                full[0] = 0  # workers that stay have one iterator for all passes
             if found == size:
                 full[0] += 1
                 return found
             # The last one may be smaller. Which is the last only the length of the sampler tells, and to ask for it runs the program's
-            # code: believed is a smaller one after nothing but full ones.
-            return found if found < size and full[0] == fields.get("_num_yielded", 0) - 1 >= 2 else -1
+            # code: believed is a smaller one after nothing but full ones. Not of a stream of items, which has no length at all.
+            is_stream = type(sampler.get("sampler")).__name__ == "_InfiniteConstantSampler"
+            return found if found < size and full[0] == given - 1 >= 2 and not is_stream else -1
 
         return samples_of
 

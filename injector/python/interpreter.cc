@@ -47,7 +47,6 @@ std::optional<Interpreter> FindInterpreter() {
       TRACEINJECT_FIND(PyThreadState_Get) && TRACEINJECT_FIND(Py_GetVersion) &&
       TRACEINJECT_FIND(Py_GetRecursionLimit) && TRACEINJECT_FIND(PySys_GetObject);
   if (!all) return std::nullopt;
-  TRACEINJECT_FIND(PyInterpreterState_Get);
   TRACEINJECT_FIND(PyInterpreterState_Main);
   TRACEINJECT_FIND(PyThreadState_EnterTracing);
   TRACEINJECT_FIND(PyThreadState_LeaveTracing);
@@ -57,6 +56,9 @@ std::optional<Interpreter> FindInterpreter() {
   TRACEINJECT_FIND(PyFunction_SetVectorcall);
   TRACEINJECT_FIND(_PyFunction_Vectorcall);
 #undef TRACEINJECT_FIND
+  // Public since 3.9, under another name in 3.8.
+  if (!Find("PyInterpreterState_Get", &found.PyInterpreterState_Get))
+    Find("_PyInterpreterState_Get", &found.PyInterpreterState_Get);
   // Public since 3.13, under another name since 3.7.
   if (!Find("Py_IsFinalizing", &found.Py_IsFinalizing))
     Find("_Py_IsFinalizing", &found.Py_IsFinalizing);

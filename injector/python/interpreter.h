@@ -16,7 +16,7 @@ struct Interpreter {
   int (*Py_IsInitialized)();
   int (*Py_IsFinalizing)();  // null before 3.7
   int (*Py_AddPendingCall)(int (*call)(void*), void* argument);
-  // The interpreter that runs, and the first one; null before 3.9.
+  // The interpreter that runs, and the first one; null before 3.8.
   void* (*PyInterpreterState_Get)();
   void* (*PyInterpreterState_Main)();
   PyObject* (*PyImport_GetModuleDict)();                                // borrowed

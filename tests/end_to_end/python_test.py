@@ -9,6 +9,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import unittest
 
@@ -18,6 +19,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 STAND_IN_TORCH_CPU = harness.BUILD / "stand_in" / "libtorch_cpu.so"
 Wait = collections.namedtuple("Wait", "start dur tid batch workers pin_memory persistent prefetch batch_size")
 WAITS = "SELECT start_ns, dur_ns, tid, batch, workers, pin_memory, persistent_workers, prefetch_factor, batch_size FROM data_waits ORDER BY start_ns"
+
+
+SEES_BUILTINS = unittest.skipIf(sys.version_info < (3, 9), "CPython 3.8 does not tell f(*args) of builtins")
 
 
 class Program(harness.TestCase):
@@ -140,6 +144,7 @@ class PythonSide(Program):
         (1, 2, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0),
         (1, 7, 8, 8, 128, 128, 64, 64, 14, 0, "forward", 0, 0)]
 
+    @SEES_BUILTINS
     def test_attention(self):
         measured, recording = self.record("--scene", "attention")
         self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
@@ -156,6 +161,7 @@ class PythonSide(Program):
             self.assertGreaterEqual(dur, 1_000_000)
         self.assertEqual(recording.count("attention", "seen"), recording.count("attention", "stored"))
 
+    @SEES_BUILTINS
     def test_attention_asks_the_library_of_torch(self):
         """What torch knows of a thread without Python's help is not asked of Python, except for the address where functorch is in use."""
         measured, recording = self.record("--scene", "attention", env={"STAND_IN_TORCH_CPU": str(STAND_IN_TORCH_CPU)})
@@ -163,6 +169,7 @@ class PythonSide(Program):
         self.assertEqual(measured["addresses_asked"], 2)
         self.assertEqual(measured["asked_in_mode"], measured["asked_by_torch"])
 
+    @SEES_BUILTINS
     def test_attention_by_the_table_for_other_libraries(self):
         measured, recording = self.record("--scene", "attention", env={"STAND_IN_TORCH_CPU": str(STAND_IN_TORCH_CPU), "STAND_IN_DLPACK": "1"})
         self.assertEqual(recording.rows(self.SHAPES), 2 * self.MARKED)
@@ -378,7 +385,8 @@ class Unchanged(Program):
     def test_subclasses_are_told_the_function_that_the_program_knows(self):
         measured, recording = self.record("--scene", "identity")
         self.assertEqual(measured["told"], [True, True])
-        self.assertEqual(recording.rows("SELECT count(*) FROM attention"), [(2,)], "the call inside is the one that runs")
+        if sys.version_info >= (3, 9):
+            self.assertEqual(recording.rows("SELECT count(*) FROM attention"), [(2,)], "the call inside is the one that runs")
 
     def test_modules_are_not_loaded_before_the_program_uses_them(self):
         (self.temporary / "flash_attn_interface.py").write_text("print('loaded')")
@@ -451,8 +459,9 @@ class Slow:
 keep = Slow()
 """
 FORKS = """
-import ctypes, os, sys, time
+import ctypes, os, sys, time, warnings
 import torch
+warnings.simplefilter("ignore", DeprecationWarning)  # since 3.12 of a fork where there are threads, of which ours are some
 runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
 runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
 runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
@@ -461,7 +470,7 @@ for _ in range(20):
     if child == 0:
         torch.optim.SGD().step()
         os._exit(3)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+    assert os.WEXITSTATUS(os.waitpid(child, 0)[1]) == 3
 import watched
 print(watched.is_watched(torch._C._log_api_usage_once))
 """
@@ -470,7 +479,8 @@ SUB_INTERPRETER = """
 import ctypes, sys, time
 import _xxsubinterpreters as interpreters
 import torch
-sub = interpreters.create()
+# ctypes loads only where a sub-interpreter shares all with the main one, which since 3.12 has to be asked for.
+sub = interpreters.create(**({"isolated": False} if sys.version_info >= (3, 12) else {}))
 runtime, memory = ctypes.CDLL("libcudart.so.13"), ctypes.c_void_p()
 runtime.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
 runtime.cudaMemsetAsync(memory, 0, ctypes.c_size_t(4096), None)
@@ -684,6 +694,42 @@ class Lifecycle(Program):
             self.assertNotIn(("python", "installed"), recording.health())
             recording.close()
             (self.folder / "run.db").unlink()
+
+
+# What depends on the version of CPython.
+CORE = ("PythonSide.test_optimizers_are_told_apart", "PythonSide.test_checkpoints", "PythonSide.test_attention",
+        "PythonSide.test_samples_of_batches", "PythonSide.test_samplers_of_the_program_are_not_asked",
+        "PythonSide.test_errors_of_the_loader_reach_the_program", "PythonSide.test_forked_child_that_goes_on_training", "Unchanged",
+        "Lifecycle.test_forks_while_a_call_is_pending", "Lifecycle.test_sub_interpreters_are_left_alone",
+        "Lifecycle.test_what_signal_handlers_raise_stays_the_programs")
+
+
+def other_pythons():
+    """{version: path} of those on the machine that are supported and not this one: on PATH, or among the versions of pyenv."""
+    pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
+    found = {}
+    for minor in range(8, 15):
+        if (3, minor) == sys.version_info[:2]:
+            continue
+        for path in (shutil.which(f"python3.{minor}"), *sorted(pyenv.glob(f"3.{minor}.*/bin/python3"))):
+            # One on PATH may stand for what is not there, and some are built without these modules.
+            code = f"import ctypes, sqlite3, sys; sys.exit(sys.version_info[:2] != (3, {minor}))"
+            if path and subprocess.run([path, "-c", code], capture_output=True, check=False).returncode == 0:
+                found[f"3.{minor}"] = str(path)
+                break
+    return found
+
+
+class OtherPythons(unittest.TestCase):
+    def test_core(self):
+        """The tests that depend on the version of CPython, by each that is found."""
+        pythons = other_pythons()
+        if not pythons:
+            self.skipTest(f"no Python but this one ({sys.version.split()[0]}) was found; install others for this test")
+        for version, path in pythons.items():
+            with self.subTest(version=version):
+                ended = subprocess.run([path, "-B", __file__, *CORE], capture_output=True, text=True, check=False)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import pickle
 import sys
 import threading
 import time
+import warnings
 
 import watched
 
@@ -144,7 +145,6 @@ def frames():
 def scene_frames(options, torch):
     """No frame comes between a function and who called it, also in tracebacks and warnings."""
     import traceback
-    import warnings
     told = {}
 
     class Failing(Dataset):
@@ -510,6 +510,7 @@ def scene_error(options, torch):
 
 def scene_fork(options, torch):
     """A child that goes on training reports nothing and comes to no harm."""
+    warnings.simplefilter("ignore", DeprecationWarning)  # since 3.12 of a fork where there are threads, of which ours are some
     child = os.fork()
     if child == 0:
         train(options, torch)
@@ -517,7 +518,7 @@ def scene_fork(options, torch):
         gc.collect()
         os._exit(7)
     _, status = os.waitpid(child, 0)
-    return {"child": os.waitstatus_to_exitcode(status), **train(options, torch)}
+    return {"child": os.WEXITSTATUS(status), **train(options, torch)}
 
 
 def scene_threads(options, torch):
