@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/shared_session.h"
 

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/store/guarded_io.h"
 
 namespace traceinject {

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
 #include "injector/python/interpreter.h"
 #include "injector/python/unseen.h"
 

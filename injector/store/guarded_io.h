@@ -18,12 +18,9 @@
 
 #include <sys/types.h>
 
-namespace traceinject {
+#include "machine/claim_byte.h"
 
-// The byte that a claim locks (claim.h). SQLite locks 512 bytes from 0x40000000 on (os.h in its
-// source), but ends its locks by unlocking the whole file: the guarded fcntl spares what begins
-// here. A lock may lie beyond the end of a file.
-inline constexpr off_t kClaimByte = 0x4000000000000000;
+namespace traceinject {
 
 // Puts the guarded calls into SQLite's "unix" file system, once; later calls only repeat the
 // answer. Must run before the first database is opened: descriptors from before are not known and

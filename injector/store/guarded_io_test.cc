@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 
 namespace traceinject {
 namespace {
@@ -69,7 +69,7 @@ TEST(GuardedIoTest, OpensCloseOnExecAndAboveTheStandardDescriptors) {
 }
 
 TEST(GuardedIoTest, TellsAForeignFileUnderOurNumber) {
-  TempFolder folder;
+  TemporaryFolder folder;
   const int fd = GuardedOpen((folder / "ours").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
   EXPECT_TRUE(GuardedIsOurs(fd));
@@ -86,7 +86,7 @@ TEST(GuardedIoTest, TellsAForeignFileUnderOurNumber) {
 }
 
 TEST(GuardedIoTest, ANewFileWithTheInodeOfARemovedOneIsForeign) {
-  TempFolder folder;
+  TemporaryFolder folder;
   const int fd = GuardedOpen((folder / "ours").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(fd, 0);
   WaitForAnotherTimestamp();
@@ -100,7 +100,7 @@ TEST(GuardedIoTest, ANewFileWithTheInodeOfARemovedOneIsForeign) {
 }
 
 TEST(GuardedIoTest, ANumberThatWasLostIsNotHandedOutAgainWhileItsOwnerBelievesInIt) {
-  TempFolder folder;
+  TemporaryFolder folder;
   const int lost = GuardedOpen((folder / "a").c_str(), O_RDWR | O_CREAT, 0600);
   ASSERT_GE(lost, 0);
   close(lost);
@@ -141,7 +141,7 @@ TEST(GuardedIoTest, KnowsAllSystemCallsOfThisSqlite) {
 class ClosedDescriptorsTest : public testing::TestWithParam<RunFile::Journal> {};
 
 TEST_P(ClosedDescriptorsTest, TheRecordingGoesOnAndTheProgramsFilesAreUntouched) {
-  TempFolder folder;
+  TemporaryFolder folder;
   const std::string path = folder / "run.db";
   const std::string victim = folder / "checkpoint";
   const int code = Wait(Fork([&] {
@@ -174,7 +174,7 @@ TEST_P(ClosedDescriptorsTest, TheRecordingGoesOnAndTheProgramsFilesAreUntouched)
 
 // Lost at any of the calls inside a transaction: nothing is stored twice, nothing is lost.
 TEST_P(ClosedDescriptorsTest, LosingThemInTheMiddleOfATransactionLosesNothing) {
-  TempFolder folder;
+  TemporaryFolder folder;
   // Rows reach the disk in the middle of a transaction once the page cache is full; the commit hook
   // runs just before the end.
   const std::string path = folder / "run.db";
@@ -215,7 +215,7 @@ TEST_P(ClosedDescriptorsTest, LosingThemInTheMiddleOfATransactionLosesNothing) {
 }
 
 TEST_P(ClosedDescriptorsTest, ARecordingThatWasRemovedIsNotMadeAnew) {
-  TempFolder folder;
+  TemporaryFolder folder;
   const std::string path = folder / "run.db";
   const int code = Wait(Fork([&] {
     std::string why;

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <thread>
 
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
 
@@ -30,7 +30,7 @@ class RunFileTest : public testing::Test {
     return Query(file_->path(), sql);
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<RunFile> file_;
 };
 
@@ -360,7 +360,7 @@ TEST_F(RunFileTest, AnAbandonedRecordingIsNotTouched) {
 }
 
 TEST_F(RunFileTest, SurvivesAChangeOfTheWorkingDirectory) {
-  TempFolder elsewhere;
+  TemporaryFolder elsewhere;
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_ / ".");
   std::string why;
@@ -373,7 +373,7 @@ TEST_F(RunFileTest, SurvivesAChangeOfTheWorkingDirectory) {
 }
 
 TEST(RunFileCreateTest, MovesADeadRecordingAsideWithItsLog) {
-  TempFolder folder;
+  TemporaryFolder folder;
   ASSERT_EQ(Wait(Fork([&] {
               std::string why;
               auto file = RunFile::Create(folder / "run.db",
@@ -392,7 +392,7 @@ TEST(RunFileCreateTest, MovesADeadRecordingAsideWithItsLog) {
 }
 
 TEST(RunFileCreateTest, LeavesNothingBehindWhenItFails) {
-  TempFolder folder;
+  TemporaryFolder folder;
   // SQLite refuses names this long, the file system does not.
   std::string deep;
   for (int i = 0; i < 5; ++i) deep += std::string(120, 'd') + "/";
@@ -403,7 +403,7 @@ TEST(RunFileCreateTest, LeavesNothingBehindWhenItFails) {
 }
 
 TEST(RunFileCreateTest, ATruncatedJournalLeavesNoSharedMemory) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   auto file = RunFile::Create(folder / "run.db", TestHeader(RunFile::Journal::kTruncate), &why);
   ASSERT_TRUE(file) << why;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/base/safe_point.h"
+
+#include <time.h>
+
+#include <exception>
+
+#include "injector/base/clock.h"
+
+namespace traceinject {
+namespace {
+
+constexpr timespec kPause{0, 50'000};
+
+}  // namespace
+
+struct SafePoint::Task {
+  const std::function<void()>& work;
+  std::exception_ptr thrown;
+};
+
+bool SafePoint::Run(const std::function<void()>& work, std::int64_t limit_ns) {
+  Task task{work, nullptr};
+  task_ = &task;
+  stage_.store(Stage::kAsked, std::memory_order_release);
+  const std::int64_t until_ns = ReadClockNs(CLOCK_MONOTONIC) + limit_ns;
+  bool passed = true;
+  while (stage_.load(std::memory_order_acquire) != Stage::kDone) {
+    if (ReadClockNs(CLOCK_MONOTONIC) >= until_ns && Take()) {
+      passed = false;
+      break;
+    }
+    nanosleep(&kPause, nullptr);
+  }
+  stage_.store(Stage::kIdle, std::memory_order_relaxed);
+  if (task.thrown) std::rethrow_exception(task.thrown);
+  return passed;
+}
+
+// False: another thread has it.
+bool SafePoint::Take() noexcept {
+  Stage asked = Stage::kAsked;
+  if (!stage_.compare_exchange_strong(asked, Stage::kTaken, std::memory_order_acquire))
+    return false;
+  try {
+    task_->work();
+  } catch (...) {
+    task_->thrown = std::current_exception();
+  }
+  stage_.store(Stage::kDone, std::memory_order_release);
+  return true;
+}
+
+}  // namespace traceinject

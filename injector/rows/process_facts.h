@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is known about the process and its job before any GPU work: ranks, run id, command line with
+// secrets masked.
+#pragma once
+
+#include <vector>
+
+#include "injector/rows/rows.h"
+
+namespace traceinject {
+
+// Everything but the versions of CUDA's libraries. Reads /proc and `environment` (as
+// EnvironmentCopy::block()).
+ProcessRow ReadProcessFacts(const char* const* environment);
+
+// Environment variables that change how GPUs, NCCL or PyTorch behave, secrets masked.
+std::vector<SystemFactRow> ReadEnvironmentFacts(const char* const* environment);
+
+}  // namespace traceinject
