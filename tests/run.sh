@@ -155,6 +155,7 @@ for preset in "${presets[@]}"; do
 done
 check "shell scripts parse" shell_scripts_parse
 check "Python scripts parse" python_compiles
+check "folders include as declared" python3 -B tests/include_directions.py build/release/parts.txt
 # The distribution's Python, whose PyTorch was installed; another may come first in the path.
 python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
 check "checkers of the hardware scripts" "$python" tests/gpu/checkers_test.py
