@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# A folder that runs on a machine without our dependencies: the program, every shared library that it needs except the C library's own,
-# and libtraceinject.so. Included by CMake for the function below, and run as a script (cmake -P) after the build for the rest.
+# A folder that runs on a machine without our dependencies: the program, every shared library that it needs except the C
+# library's own, and libtraceinject.so. Included by CMake for the function below, and run as a script (cmake -P) after
+# the build for the rest.
 
-# Parts of glibc: they belong to the machine, together with its loader, and may be newer than where the folder was built, not older.
+# Parts of glibc: they belong to the machine, together with its loader, and may be newer than where the folder was
+# built, not older.
 set(_glibc "^(libc|libm|libdl|libpthread|librt|libresolv|ld-linux-[a-z0-9-]+)\\.so\\.[0-9]+$")
 
 function(traceinject_portable target)
   set(folder ${CMAKE_BINARY_DIR}/portable)
-  # DT_RPATH rather than DT_RUNPATH: it also holds for what the libraries need themselves, and LD_LIBRARY_PATH cannot divert it.
+  # DT_RPATH rather than DT_RUNPATH: it also holds for what the libraries need themselves, and LD_LIBRARY_PATH cannot
+  # divert it.
   set_target_properties(${target} PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
   target_link_options(${target} PRIVATE -Wl,--disable-new-dtags)
   set(library "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the directories that hold cupti.h, cuda.h, nccl.h and nvtx3/: a toolkit's folder or pip wheels (nvidia/**/include).
-# Sets TRACEINJECT_CUDA_INCLUDE (a list, empty when something is missing).
+# Finds the directories that hold cupti.h, cuda.h, nccl.h and nvtx3/: a toolkit's folder or pip wheels
+# (nvidia/**/include). Sets TRACEINJECT_CUDA_INCLUDE (a list, empty when something is missing).
 set(_toolkits $ENV{CUDA_HOME} $ENV{CUDA_PATH} /usr/local/cuda /usr/lib/cuda /opt/cuda)
 file(GLOB _versioned /usr/local/cuda-*)
 file(GLOB_RECURSE _wheel_headers LIST_DIRECTORIES false
@@ -9,7 +9,8 @@ file(GLOB_RECURSE _wheel_headers LIST_DIRECTORIES false
      $ENV{VIRTUAL_ENV}/lib/python3*/site-packages/nvidia/*nvToolsExtPayload.h)
 find_program(_python NAMES python3)
 if(_python AND NOT _wheel_headers)
-  execute_process(COMMAND ${_python} -c "import site,sys\nprint(';'.join(site.getsitepackages()+[site.getusersitepackages()]))"
+  execute_process(COMMAND ${_python} -c
+                          "import site,sys\nprint(';'.join(site.getsitepackages()+[site.getusersitepackages()]))"
                   OUTPUT_VARIABLE _site OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   foreach(_dir IN LISTS _site)
     file(GLOB_RECURSE _found LIST_DIRECTORIES false ${_dir}/nvidia/*cupti.h ${_dir}/nvidia/*cuda.h
@@ -36,6 +37,7 @@ if(TRACEINJECT_CUPTI_INCLUDE AND TRACEINJECT_CUDA_H_INCLUDE AND TRACEINJECT_NVTX
   set(TRACEINJECT_CUDA_INCLUDE ${TRACEINJECT_CUPTI_INCLUDE} ${TRACEINJECT_CUDA_H_INCLUDE} ${TRACEINJECT_NVTX_INCLUDE})
   list(REMOVE_DUPLICATES TRACEINJECT_CUDA_INCLUDE)
 else()
-  message(STATUS "Left out: libtraceinject.so and its tests, because the CUDA headers (cupti.h, cuda.h, nvtx3/) were not found; "
-                 "install the CUDA toolkit, set CUDA_HOME to it, or `pip install nvidia-cuda-cupti nvidia-cuda-runtime nvidia-nvtx`.")
+  message(STATUS "Left out: libtraceinject.so and its tests, because the CUDA headers (cupti.h, cuda.h, nvtx3/) were "
+                 "not found; install the CUDA toolkit, set CUDA_HOME to it, or "
+                 "`pip install nvidia-cuda-cupti nvidia-cuda-runtime nvidia-nvtx`.")
 endif()

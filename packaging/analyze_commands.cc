@@ -2,7 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "analyzer/commands/analyze.h"
-#include "analyzer/commands/arguments.h"
+#include "analyzer/commands/shared/arguments.h"
 #include "packaging/command_text.h"
 
 namespace traceinject {

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 
-#include "injector/core/options.h"
+#include "injector/options/options.h"
 #include "packaging/man_page.h"
 
 using namespace traceinject;

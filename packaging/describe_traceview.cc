@@ -5,7 +5,7 @@
 
 #include "packaging/describe.h"
 #include "packaging/man_page.h"
-#include "viewer/options.h"
+#include "viewer/options/options.h"
 
 namespace {
 

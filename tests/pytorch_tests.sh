@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # A guest changes nothing: PyTorch's own tests, of the distribution's PyTorch, with and without the library on the processor, where a
-# stand-in of CUDA starts the recording (see tests/gpu/harmless.sh). Their source is the distribution's source package; of it only the
+# stand-in of CUDA starts the recording (see tests/gpu/harmless/harmless.sh). Their source is the distribution's source package; of it only the
 # tests are unpacked, into the build folder.
 #
 # usage: pytorch_tests.sh fetch          gets them, unless they are there; exit code 1 with a sentence if they cannot be had
-#        pytorch_tests.sh run [option]   runs them; options are those of tests/gpu/harmless.py
+#        pytorch_tests.sh run [option]   runs them; options are those of tests/gpu/harmless/harmless.py
 set -euo pipefail
 
 # shellcheck source=samples/setup.sh
@@ -66,7 +66,7 @@ fetch() {
 run() {
   local selection options=()
   for selection in "${selections[@]}"; do options+=(--select "$selection"); done
-  exec "$python" "$root/tests/gpu/harmless.py" check --library "$build/lib/libtraceinject.so" --cuda "$build/fake_gpu/cuda13" \
+  exec "$python" "$root/tests/gpu/harmless/harmless.py" check --library "$build/lib/libtraceinject.so" --cuda "$build/fake_gpu/cuda13" \
     --checkout "$checkout" --out "$root/build/pytorch_tests.out" --shards 1 --least 1000 --seconds 400 --repeat-seconds 60 \
     --recorded "recordings=${#selections[@]}" --recorded "python installed=${#selections[@]}" \
     --recorded step_mark=1000 --recorded data_wait=10 "${options[@]}" "$@"

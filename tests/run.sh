@@ -155,13 +155,14 @@ for preset in "${presets[@]}"; do
 done
 check "shell scripts parse" shell_scripts_parse
 check "Python scripts parse" python_compiles
+check "folders include as declared" python3 -B tests/include_directions.py build/release/parts.txt
 # The distribution's Python, whose PyTorch was installed; another may come first in the path.
 python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
 check "checkers of the hardware scripts" "$python" tests/gpu/checkers_test.py
-check "comparing of outcomes" "$python" tests/gpu/harmless_test.py
-check "scoring of verdicts" python3 tests/gpu/verdict_test.py
-check "scoring of findings across ranks" python3 tests/gpu/ranks_test.py
-check "scoring of verdicts across ranks" python3 tests/gpu/rank_verdicts_test.py
+check "comparing of outcomes" "$python" tests/gpu/harmless/harmless_test.py
+check "scoring of verdicts" python3 tests/gpu/analysis/verdict_test.py
+check "scoring of findings across ranks" python3 tests/gpu/ranks/ranks_test.py
+check "scoring of verdicts across ranks" python3 tests/gpu/ranks/rank_verdicts_test.py
 pytorchs_own_tests
 if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted

@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <iterator>
 
+#include "analyzer/commands/job/job_commands.h"
+#include "analyzer/commands/record/record_commands.h"
+#include "analyzer/commands/run/run_commands.h"
 #include "analyzer/common/text.h"
-#include "analyzer/import/open_recording.h"
+#include "analyzer/import/open/open_recording.h"
 
 namespace traceinject {
 namespace {

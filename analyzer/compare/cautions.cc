@@ -10,7 +10,7 @@
 #include <string>
 
 #include "analyzer/compare/compare_kernels.h"
-#include "analyzer/report/text_notation.h"
+#include "analyzer/report/layout/text_notation.h"
 
 namespace traceinject {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "analyzer/compare/mean_difference.h"
+#include "analyzer/compare/statistics/mean_difference.h"
 #include "schemas/comparison.pb.h"
 
 namespace traceinject {

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "analyzer/compare/change.h"
-#include "analyzer/compare/false_discovery.h"
+#include "analyzer/compare/statistics/false_discovery.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {

@@ -14,11 +14,11 @@
 #include "analyzer/compare/compare_collectives.h"
 #include "analyzer/compare/compare_kernels.h"
 #include "analyzer/compare/figures.h"
-#include "analyzer/compare/mean_difference.h"
 #include "analyzer/compare/settings.h"
+#include "analyzer/compare/statistics/mean_difference.h"
 #include "analyzer/compare/step_parts.h"
-#include "analyzer/metrics/printable.h"
-#include "analyzer/report/text_notation.h"
+#include "analyzer/metrics/report/printable.h"
+#include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "analyzer/compare/noisy_training.h"
+#include "analyzer/compare/testing/noisy_training.h"
 #include "analyzer/compare/text_comparison.h"
-#include "analyzer/report/json.h"
-#include "analyzer/verdict/simulated_ranks.h"
+#include "analyzer/report/formats/json.h"
+#include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "analyzer/metrics/reported_device.h"
+#include "analyzer/metrics/report/reported_device.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {

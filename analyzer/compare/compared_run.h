@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/report/build_report.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "analyzer/compare/compared_run.h"
-#include "analyzer/compare/mean_difference.h"
-#include "analyzer/report/shared_figures.h"
+#include "analyzer/compare/statistics/mean_difference.h"
+#include "analyzer/report/layout/shared_figures.h"
 #include "schemas/comparison.pb.h"
 
 namespace traceinject {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/report/metric_table.h"
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/report/formats/metric_table.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

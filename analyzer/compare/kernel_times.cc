@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyzer/metrics/window.h"
+#include "analyzer/metrics/steps/window.h"
 
 namespace traceinject {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <ostream>
 
-#include "analyzer/compare/gate.h"
-#include "analyzer/compare/noisy_training.h"
-#include "analyzer/verdict/simulated_ranks.h"
+#include "analyzer/compare/gate/gate.h"
+#include "analyzer/compare/testing/noisy_training.h"
+#include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "analyzer/compare/gate.h"
-#include "analyzer/import/load_run.h"
+#include "analyzer/compare/gate/gate.h"
+#include "analyzer/import/load/load_run.h"
 
 namespace traceinject {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/compare/change.h"
-#include "analyzer/metrics/gap_causes.h"
+#include "analyzer/metrics/idle/gap_causes.h"
 
 namespace traceinject {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/compare/figure_text.h"
-#include "analyzer/report/kernel_names.h"
-#include "analyzer/report/text_notation.h"
+#include "analyzer/report/layout/kernel_names.h"
+#include "analyzer/report/layout/text_notation.h"
 
 namespace traceinject {
 namespace {

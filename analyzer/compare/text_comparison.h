@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/report/text_layout.h"
+#include "analyzer/report/layout/text_layout.h"
 #include "schemas/comparison.pb.h"
 
 namespace traceinject {

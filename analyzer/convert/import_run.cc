@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "analyzer/convert/write_run_db.h"
-#include "analyzer/import/read_files.h"
-#include "analyzer/import/run_paths.h"
+#include "analyzer/import/load/read_files.h"
+#include "analyzer/import/open/run_paths.h"
 #include "analyzer/merge/new_run_db.h"
 
 namespace traceinject {

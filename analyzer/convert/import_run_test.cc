@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analyzer/import/load_run.h"
-#include "analyzer/import/nsys_fixture.h"
-#include "analyzer/import/run_db_fixture.h"
-#include "analyzer/import/temporary_folder.h"
+#include "analyzer/import/load/load_run.h"
+#include "analyzer/import/testing/nsys_fixture.h"
+#include "analyzer/import/testing/run_db_fixture.h"
 #include "analyzer/verdict/add_verdict.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "analyzer/convert/write_run_db.h"
-#include "analyzer/import/open_recording.h"
-#include "analyzer/import/read_files.h"
+#include "analyzer/import/load/read_files.h"
+#include "analyzer/import/open/open_recording.h"
 #include "analyzer/merge/new_run_db.h"
 
 namespace traceinject {

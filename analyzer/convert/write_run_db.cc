@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "analyzer/import/trace_source.h"
+#include "analyzer/import/source/trace_source.h"
 #include "analyzer/merge/insert_rows.h"
 
 namespace traceinject {

@@ -9,8 +9,8 @@
 #include <set>
 
 #include "analyzer/common/text.h"
-#include "analyzer/metrics/device_checks.h"
-#include "analyzer/metrics/machine_checks.h"
+#include "analyzer/metrics/machine/device_checks.h"
+#include "analyzer/metrics/machine/machine_checks.h"
 
 namespace traceinject {
 namespace {

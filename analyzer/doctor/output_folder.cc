@@ -11,7 +11,7 @@
 #include <filesystem>
 
 #include "analyzer/common/units.h"
-#include "injector/store/file_system.h"
+#include "machine/file_system.h"
 
 namespace traceinject {
 namespace {

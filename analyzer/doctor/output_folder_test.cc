@@ -5,13 +5,13 @@
 
 #include <filesystem>
 
-#include "injector/core/temp_folder.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {
 
 TEST(OutputFolder, WhatIsKnownOfIt) {
-  const TempFolder folder;
+  const TemporaryFolder folder;
   const std::string known = std::filesystem::canonical(folder.path()).string();
   EXPECT_EQ(KnownFolder(known + "/run.db"), known);
   EXPECT_EQ(KnownFolder(known + "/%h/run.db"), known);
@@ -22,8 +22,8 @@ TEST(OutputFolder, WhatIsKnownOfIt) {
 }
 
 TEST(OutputFolder, AFolderThatCanBeWrittenTo) {
-  const TempFolder folder;
-  const Checklist lines = CheckOutputFolder(folder.path() + "/run.db", "");
+  const TemporaryFolder folder;
+  const Checklist lines = CheckOutputFolder(folder / "run.db", "");
   ASSERT_EQ(lines.size(), 3u);
   EXPECT_EQ(lines[0].status, CheckStatus::kOk) << lines[0].text;
   EXPECT_NE(lines[2].text.find(" free"), std::string::npos);

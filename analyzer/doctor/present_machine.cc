@@ -4,10 +4,10 @@
 #include <charconv>
 #include <string_view>
 
-#include "analyzer/metrics/machine_checks.h"
-#include "injector/host/proc_files.h"
-#include "injector/host/system_facts.h"
-#include "injector/nvml/devices.h"
+#include "analyzer/metrics/machine/machine_checks.h"
+#include "machine/nvml_devices.h"
+#include "machine/proc_files.h"
+#include "machine/system_facts.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "injector/host/fake_root.h"
+#include "machine/testing/fake_root.h"
 
 namespace traceinject {
 namespace {

@@ -12,9 +12,9 @@
 #include <optional>
 
 #include "analyzer/common/text.h"
-#include "analyzer/metrics/documents.h"
-#include "injector/cupti/candidates.h"
-#include "injector/preload/slot.h"
+#include "analyzer/metrics/gpu/documents.h"
+#include "machine/cupti_candidates.h"
+#include "machine/injection_slot.h"
 
 namespace traceinject {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analyzer/doctor/checklist.h"
-#include "analyzer/report/text_layout.h"
+#include "analyzer/report/layout/text_layout.h"
 
 namespace traceinject {
 

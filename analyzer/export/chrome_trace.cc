@@ -17,7 +17,7 @@
 #include "analyzer/export/found_steps.h"
 #include "analyzer/export/host_events.h"
 #include "analyzer/export/launch_flows.h"
-#include "analyzer/metrics/process_label.h"
+#include "analyzer/metrics/idle/process_label.h"
 
 namespace traceinject {
 namespace {

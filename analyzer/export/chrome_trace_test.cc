@@ -10,8 +10,8 @@
 #include <tuple>
 
 #include "analyzer/export/found_steps.h"
-#include "analyzer/export/sample_recording.h"
-#include "analyzer/import/temporary_folder.h"
+#include "analyzer/export/testing/sample_recording.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

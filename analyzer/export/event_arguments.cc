@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "analyzer/metrics/data_types.h"
+#include "analyzer/metrics/kernels/data_types.h"
 #include "analyzer/model/kernel_class.h"
 
 namespace traceinject {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "analyzer/common/printable.h"
-#include "analyzer/import/kineto_transfer.h"
+#include "analyzer/import/kineto/kineto_transfer.h"
 
 namespace traceinject {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "analyzer/export/host_events.h"
-#include "analyzer/metrics/nvtx_steps.h"
-#include "analyzer/metrics/window.h"
+#include "analyzer/metrics/steps/nvtx_steps.h"
+#include "analyzer/metrics/steps/window.h"
 
 namespace traceinject {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/export/event_arguments.h"
-#include "analyzer/metrics/steps.h"
+#include "analyzer/metrics/steps/steps.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

@@ -10,11 +10,11 @@
 #include <tuple>
 
 #include "analyzer/export/chrome_trace.h"
-#include "analyzer/export/perfetto_reader.h"
 #include "analyzer/export/perfetto_trace.h"
-#include "analyzer/export/sample_recording.h"
-#include "analyzer/import/temporary_folder.h"
-#include "analyzer/metrics/nvtx_steps.h"
+#include "analyzer/export/testing/perfetto_reader.h"
+#include "analyzer/export/testing/sample_recording.h"
+#include "analyzer/metrics/steps/nvtx_steps.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

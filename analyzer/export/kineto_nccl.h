@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/metrics/collectives.h"
+#include "analyzer/metrics/links/collectives.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "analyzer/import/new_file.h"
+#include "analyzer/import/source/new_file.h"
 
 namespace traceinject {
 namespace {

@@ -9,8 +9,8 @@
 #include <sstream>
 #include <vector>
 
-#include "analyzer/import/gzip_source.h"
-#include "analyzer/import/temporary_folder.h"
+#include "analyzer/import/source/gzip_source.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

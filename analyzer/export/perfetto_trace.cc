@@ -22,7 +22,7 @@
 #include "analyzer/export/launch_flows.h"
 #include "analyzer/export/nested_tracks.h"
 #include "analyzer/export/perfetto_sequence.h"
-#include "analyzer/metrics/process_label.h"
+#include "analyzer/metrics/idle/process_label.h"
 
 namespace traceinject {
 namespace {

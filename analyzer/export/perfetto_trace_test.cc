@@ -13,9 +13,9 @@
 
 #include "analyzer/common/printable.h"
 #include "analyzer/export/nested_tracks.h"
-#include "analyzer/export/perfetto_reader.h"
-#include "analyzer/export/sample_recording.h"
-#include "analyzer/import/temporary_folder.h"
+#include "analyzer/export/testing/perfetto_reader.h"
+#include "analyzer/export/testing/sample_recording.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

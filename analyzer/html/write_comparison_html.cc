@@ -8,12 +8,12 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/compare/text_comparison.h"
-#include "analyzer/html/bars.h"
-#include "analyzer/html/document.h"
-#include "analyzer/html/html_page.h"
-#include "analyzer/html/html_table.h"
-#include "analyzer/html/marks.h"
-#include "analyzer/report/text_notation.h"
+#include "analyzer/html/charts/bars.h"
+#include "analyzer/html/page/document.h"
+#include "analyzer/html/page/html_page.h"
+#include "analyzer/html/page/marks.h"
+#include "analyzer/html/sections/html_table.h"
+#include "analyzer/report/layout/text_notation.h"
 
 namespace traceinject {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/html/well_formed.h"
+#include "analyzer/html/testing/well_formed.h"
 
 namespace traceinject {
 namespace {

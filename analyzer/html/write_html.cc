@@ -9,9 +9,9 @@
 #include <string_view>
 
 #include "analyzer/common/units.h"
-#include "analyzer/html/document.h"
-#include "analyzer/html/sections.h"
-#include "analyzer/report/text_notation.h"
+#include "analyzer/html/page/document.h"
+#include "analyzer/html/sections/sections.h"
+#include "analyzer/report/layout/text_notation.h"
 #include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {

@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "analyzer/html/page_options.h"
+#include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/write_html.h"
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/simulated_training.h"
+#include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
 namespace {

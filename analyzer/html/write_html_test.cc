@@ -9,13 +9,13 @@
 #include <set>
 #include <string>
 
-#include "analyzer/html/page_options.h"
-#include "analyzer/html/style_css.h"
-#include "analyzer/html/well_formed.h"
-#include "analyzer/report/sample_runs.h"
-#include "analyzer/report/text.h"
+#include "analyzer/html/page/style_css.h"
+#include "analyzer/html/sections/page_options.h"
+#include "analyzer/html/testing/well_formed.h"
+#include "analyzer/report/testing/sample_runs.h"
+#include "analyzer/report/text/text.h"
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/simulated_training.h"
+#include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
 namespace {

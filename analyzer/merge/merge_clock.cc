@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/merge/merge_clock.h"
 
-#include "analyzer/import/run_db_rows.h"
+#include "analyzer/import/source/run_db_rows.h"
 
 namespace traceinject {
 

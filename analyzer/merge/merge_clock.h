@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/model/run.h"
-#include "analyzer/ranks/align_clocks.h"
+#include "analyzer/ranks/match/align_clocks.h"
 
 namespace traceinject {
 

@@ -12,12 +12,12 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/import/read_files.h"
-#include "analyzer/import/run_paths.h"
-#include "analyzer/ranks/clock_account.h"
-#include "analyzer/ranks/match_ranks.h"
-#include "analyzer/ranks/rank_names.h"
-#include "analyzer/ranks/summarise_rank.h"
+#include "analyzer/import/load/read_files.h"
+#include "analyzer/import/open/run_paths.h"
+#include "analyzer/ranks/match/clock_account.h"
+#include "analyzer/ranks/match/match_ranks.h"
+#include "analyzer/ranks/match/rank_names.h"
+#include "analyzer/ranks/summary/summarise_rank.h"
 
 namespace traceinject {
 namespace {

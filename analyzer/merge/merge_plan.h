@@ -9,7 +9,7 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/merge/merge_clock.h"
-#include "analyzer/ranks/load_job.h"
+#include "analyzer/ranks/load/load_job.h"
 
 namespace traceinject {
 

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "analyzer/import/temporary_folder.h"
-#include "analyzer/merge/job_files.h"
+#include "analyzer/merge/testing/job_files.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "analyzer/import/read_files.h"
+#include "analyzer/import/load/read_files.h"
 #include "analyzer/merge/merge_plan.h"
 #include "analyzer/merge/merged_file.h"
 #include "analyzer/merge/new_run_db.h"

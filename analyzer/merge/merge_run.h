@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/common/result.h"
-#include "analyzer/ranks/load_job.h"
+#include "analyzer/ranks/load/load_job.h"
 
 namespace traceinject {
 

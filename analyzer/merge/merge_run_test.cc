@@ -10,12 +10,12 @@
 #include <fstream>
 #include <iterator>
 
-#include "analyzer/import/load_run.h"
-#include "analyzer/import/open_recording.h"
-#include "analyzer/import/temporary_folder.h"
-#include "analyzer/merge/job_files.h"
+#include "analyzer/import/load/load_run.h"
+#include "analyzer/import/open/open_recording.h"
 #include "analyzer/merge/merge_tables.h"
-#include "analyzer/ranks/align_run.h"
+#include "analyzer/merge/testing/job_files.h"
+#include "analyzer/ranks/match/align_run.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {

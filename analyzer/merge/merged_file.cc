@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "analyzer/common/units.h"
-#include "analyzer/import/open_recording.h"
-#include "analyzer/import/run_db_rows.h"
+#include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/source/run_db_rows.h"
 #include "analyzer/merge/insert_rows.h"
 
 namespace traceinject {

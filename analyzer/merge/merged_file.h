@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analyzer/common/result.h"
-#include "analyzer/import/read_run_db.h"
+#include "analyzer/import/run_db/read_run_db.h"
 #include "analyzer/merge/merge_plan.h"
 #include "analyzer/merge/merge_tables.h"
 #include "analyzer/merge/new_run_db.h"

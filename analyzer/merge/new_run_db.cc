@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "analyzer/import/run_paths.h"
+#include "analyzer/import/open/run_paths.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
 

@@ -12,7 +12,7 @@
 
 #include "analyzer/common/result.h"
 #include "analyzer/common/sqlite.h"
-#include "analyzer/import/temporary_file.h"
+#include "analyzer/import/source/temporary_file.h"
 
 namespace traceinject {
 

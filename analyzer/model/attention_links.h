@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which attention call a kernel belongs to; see analyzer/metrics/attention.h for the rule.
+// Which attention call a kernel belongs to; see analyzer/metrics/kernels/attention.h for the rule.
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/metrics/rank_builder.h"
+#include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/import/run_paths.h"
+#include "analyzer/import/open/run_paths.h"
 #include "analyzer/mpi/messages.h"
 #include "analyzer/mpi/packing.h"
 #include "analyzer/mpi/share_files.h"
-#include "analyzer/ranks/combine_job.h"
-#include "analyzer/ranks/summary_file.h"
+#include "analyzer/ranks/load/combine_job.h"
+#include "analyzer/ranks/summary/summary_file.h"
 
 namespace traceinject {
 namespace {

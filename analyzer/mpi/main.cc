@@ -10,9 +10,9 @@
 #include <exception>
 #include <optional>
 
-#include "analyzer/commands/analyze.h"
-#include "analyzer/commands/arguments.h"
-#include "analyzer/commands/job_options.h"
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/job_options.h"
 #include "analyzer/common/units.h"
 #include "analyzer/mpi/gather_job.h"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/common/units.h"
-#include "analyzer/metrics/collectives.h"
-#include "analyzer/metrics/documents.h"
+#include "analyzer/metrics/gpu/documents.h"
+#include "analyzer/metrics/links/collectives.h"
 #include "analyzer/model/intervals.h"
 
 namespace traceinject {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <string_view>
 
-#include "analyzer/metrics/build_report.h"
-#include "analyzer/metrics/rank_link.h"
+#include "analyzer/metrics/links/rank_link.h"
+#include "analyzer/metrics/report/build_report.h"
 #include "analyzer/verdict/savings.h"
 
 namespace traceinject {

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "analyzer/ranks/analyse_job.h"
-#include "analyzer/ranks/summarise_rank.h"
+#include "analyzer/ranks/findings/analyse_job.h"
+#include "analyzer/ranks/summary/summarise_rank.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/report/build_report.h"
 #include "schemas/ranks.pb.h"
 
 namespace traceinject {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/simulated_ranks.h"
+#include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
 namespace {

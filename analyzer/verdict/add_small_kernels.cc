@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "analyzer/common/units.h"
-#include "analyzer/metrics/documents.h"
-#include "analyzer/metrics/small_kernels.h"
-#include "analyzer/metrics/withhold.h"
+#include "analyzer/metrics/gpu/documents.h"
+#include "analyzer/metrics/kernels/small_kernels.h"
+#include "analyzer/metrics/report/withhold.h"
 
 namespace traceinject {
 namespace {

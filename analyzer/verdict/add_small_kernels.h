@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/report/build_report.h"
 #include "analyzer/verdict/savings.h"
 
 namespace traceinject {

@@ -11,11 +11,11 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/metrics/data_loading.h"
-#include "analyzer/metrics/printable.h"
-#include "analyzer/metrics/queue_depth.h"
-#include "analyzer/metrics/window.h"
-#include "analyzer/metrics/withhold.h"
+#include "analyzer/metrics/idle/data_loading.h"
+#include "analyzer/metrics/idle/queue_depth.h"
+#include "analyzer/metrics/report/printable.h"
+#include "analyzer/metrics/report/withhold.h"
+#include "analyzer/metrics/steps/window.h"
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/decide.h"

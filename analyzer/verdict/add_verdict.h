@@ -2,7 +2,7 @@
 // The verdict and the steps as parts of the report.
 #pragma once
 
-#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/report/build_report.h"
 #include "analyzer/model/run.h"
 #include "analyzer/verdict/add_rank_findings.h"
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "analyzer/verdict/savings.h"
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

@@ -8,9 +8,9 @@
 #include <set>
 #include <string>
 
-#include "analyzer/import/load_run.h"
+#include "analyzer/import/load/load_run.h"
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/damage.h"
+#include "analyzer/verdict/testing/damage.h"
 
 namespace traceinject {
 namespace {

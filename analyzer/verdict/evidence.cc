@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "analyzer/common/units.h"
-#include "analyzer/metrics/copies.h"
-#include "analyzer/metrics/host_load.h"
+#include "analyzer/metrics/idle/copies.h"
+#include "analyzer/metrics/idle/host_load.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/verdict/verdict_text.h"
 

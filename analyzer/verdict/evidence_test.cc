@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

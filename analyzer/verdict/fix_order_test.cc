@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/simulated_ranks.h"
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/verdict/testing/simulated_ranks.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/report/build_report.h"
 
 namespace traceinject {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/simulated_training.h"
+#include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/metrics/documents.h"
-#include "analyzer/metrics/pinned_uploads.h"
+#include "analyzer/metrics/gpu/documents.h"
+#include "analyzer/metrics/what_if/pinned_uploads.h"
 #include "analyzer/model/name_patterns.h"
 
 namespace traceinject {

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analyzer/import/load_run.h"
+#include "analyzer/import/load/load_run.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {

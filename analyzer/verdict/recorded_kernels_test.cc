@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "analyzer/import/load_run.h"
-#include "analyzer/metrics/build_report.h"
-#include "analyzer/metrics/kernel_savings.h"
+#include "analyzer/import/load/load_run.h"
+#include "analyzer/metrics/report/build_report.h"
+#include "analyzer/metrics/what_if/kernel_savings.h"
 
 namespace traceinject {
 namespace {

@@ -3,7 +3,7 @@
 // what it cost as measured without recording (tests/gpu/RESULTS.md).
 #include <gtest/gtest.h>
 
-#include "analyzer/import/load_run.h"
+#include "analyzer/import/load/load_run.h"
 #include "analyzer/verdict/add_verdict.h"
 
 namespace traceinject {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <string>
 
-#include "analyzer/metrics/recorder_cost.h"
-#include "analyzer/metrics/replay.h"
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/metrics/report/recorder_cost.h"
+#include "analyzer/metrics/what_if/replay.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

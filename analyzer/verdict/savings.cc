@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "analyzer/common/parallel.h"
-#include "analyzer/metrics/ab_steps.h"
-#include "analyzer/metrics/blocking_downloads.h"
-#include "analyzer/metrics/bootstrap.h"
-#include "analyzer/metrics/pinned_uploads.h"
-#include "analyzer/metrics/queue_switches.h"
-#include "analyzer/metrics/recorder_cost.h"
-#include "analyzer/metrics/replay.h"
-#include "analyzer/metrics/reported_device.h"
+#include "analyzer/metrics/report/ab_steps.h"
+#include "analyzer/metrics/report/recorder_cost.h"
+#include "analyzer/metrics/report/reported_device.h"
+#include "analyzer/metrics/what_if/blocking_downloads.h"
+#include "analyzer/metrics/what_if/bootstrap.h"
+#include "analyzer/metrics/what_if/pinned_uploads.h"
+#include "analyzer/metrics/what_if/queue_switches.h"
+#include "analyzer/metrics/what_if/replay.h"
 
 namespace traceinject {
 namespace {

@@ -2,9 +2,9 @@
 // What a step would get back without each cause, on one device.
 //
 // Two estimates for each cause and step: gap subtraction (the idle or exposed time booked to it)
-// and replay (metrics/replay.h). The first overlooks that the run may then be limited by something
-// else, and what the cause did to run-ahead; the second that hosts do not run as smoothly as a
-// model of them. The point is their mean and the interval spans both; where the first is blind
+// and replay (metrics/what_if/replay.h). The first overlooks that the run may then be limited by
+// something else, and what the cause did to run-ahead; the second that hosts do not run as smoothly
+// as a model of them. The point is their mean and the interval spans both; where the first is blind
 // (what a wait did to run-ahead, what launching hides, the copies of a checkpoint) the replay alone
 // counts.
 //
@@ -13,9 +13,10 @@
 //
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by what
-// that costs (metrics/recorder_cost.h). Where the run measured by turns what recording adds to a
-// step (metrics/ab_steps.h), that is told, and launches cost as much as makes the replay add it.
-// Either has an interval, and those of the causes span what they save at both its ends.
+// that costs (metrics/report/recorder_cost.h). Where the run measured by turns what recording adds
+// to a step (metrics/report/ab_steps.h), that is told, and launches cost as much as makes the
+// replay add it. Either has an interval, and those of the causes span what they save at both its
+// ends.
 #pragma once
 
 #include <limits>
@@ -25,13 +26,13 @@
 #include <vector>
 
 #include "analyzer/common/stop_flag.h"
-#include "analyzer/metrics/gap_causes.h"
-#include "analyzer/metrics/host_timeline.h"
-#include "analyzer/metrics/kernel_savings.h"
-#include "analyzer/metrics/replay.h"
-#include "analyzer/metrics/replay_check.h"
-#include "analyzer/metrics/step_kinds.h"
-#include "analyzer/metrics/steps.h"
+#include "analyzer/metrics/idle/gap_causes.h"
+#include "analyzer/metrics/idle/host_timeline.h"
+#include "analyzer/metrics/idle/step_kinds.h"
+#include "analyzer/metrics/steps/steps.h"
+#include "analyzer/metrics/what_if/kernel_savings.h"
+#include "analyzer/metrics/what_if/replay.h"
+#include "analyzer/metrics/what_if/replay_check.h"
 #include "analyzer/model/run.h"
 #include "schemas/ranks.pb.h"
 #include "schemas/report.pb.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/metrics/bootstrap.h"
-#include "analyzer/ranks/median.h"
+#include "analyzer/common/median.h"
+#include "analyzer/metrics/what_if/bootstrap.h"
 #include "analyzer/verdict/decide.h"
 
 namespace traceinject {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/simulated_ranks.h"
+#include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/verdict/simulated_verdict.h"
+#include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
 namespace {

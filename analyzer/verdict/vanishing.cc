@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "analyzer/metrics/copies.h"
-#include "analyzer/metrics/gap_causes.h"
+#include "analyzer/metrics/idle/copies.h"
+#include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/verdict/savings.h"
 
 namespace traceinject {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "analyzer/common/stop_flag.h"
-#include "analyzer/metrics/build_report.h"
+#include "analyzer/metrics/report/build_report.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/simulated_training.h"
+#include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyzer/verdict/add_verdict.h"
-#include "analyzer/verdict/simulated_training.h"
+#include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "analyzer/metrics/copies.h"
-#include "analyzer/metrics/gap_causes.h"
-#include "analyzer/metrics/window.h"
+#include "analyzer/metrics/idle/copies.h"
+#include "analyzer/metrics/idle/gap_causes.h"
+#include "analyzer/metrics/steps/window.h"
 #include "analyzer/model/intervals.h"
 
 namespace traceinject {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "injector/core/loaded_libraries.h"
+#include "injector/base/loaded_libraries.h"
 
 // cuda.h renames some functions to their newest version; symbols are looked up by the names spelled
 // here.

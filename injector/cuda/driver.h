@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "injector/store/rows.h"
+#include "injector/rows/rows.h"
 
 namespace traceinject {
 

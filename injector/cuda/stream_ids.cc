@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "injector/core/loaded_libraries.h"
+#include "injector/base/loaded_libraries.h"
 #include "injector/cupti/library.h"
 #include "injector/cupti/shared_session.h"
 

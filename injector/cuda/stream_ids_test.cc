@@ -8,7 +8,7 @@
 #include <atomic>
 #include <thread>
 
-#include "injector/core/loaded_libraries.h"
+#include "injector/base/loaded_libraries.h"
 #include "injector/cupti/library.h"
 
 // This program is the driver.

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <new>
 
-#include "injector/core/counters.h"
-#include "injector/core/ring.h"
+#include "injector/base/counters.h"
+#include "injector/base/ring.h"
 #include "injector/cupti/activity_kinds.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/buffer_pool.h"

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/options.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/library.h"
+#include "injector/options/options.h"
 
 namespace traceinject {
 

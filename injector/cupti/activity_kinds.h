@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "injector/cupti/activity_kind_names.h"
+#include "injector/options/activity_kind_names.h"
 
 namespace traceinject {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 
 namespace traceinject {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/record_walk.h"
 #include "injector/cupti/shared_session.h"
 

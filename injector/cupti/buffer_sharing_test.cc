@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/record_copies.h"
 #include "tests/faults/guarded_memory.h"
 

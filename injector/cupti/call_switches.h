@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which CUDA calls CUPTI tells. As measured (tests/gpu/cupti_calls.cc):
+// Which CUDA calls CUPTI tells. As measured (tests/gpu/cupti/cupti_calls.cc):
 //
 // * A call that is turned on alone is told only in a domain that CUPTI is hooked into: one of which
 //   any call was on when cuInit ended, or all of which is on as a kind.

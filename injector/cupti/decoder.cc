@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/record_walk.h"
 

@@ -10,11 +10,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "injector/core/dictionary.h"
 #include "injector/cupti/activity.h"
 #include "injector/cupti/memset_limit.h"
 #include "injector/cupti/record_clock.h"
 #include "injector/cupti/records.h"
+#include "injector/rows/dictionary.h"
 
 namespace traceinject {
 

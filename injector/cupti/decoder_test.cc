@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/errors.h"
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 
 namespace traceinject {
 namespace {

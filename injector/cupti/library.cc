@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "injector/core/loaded_libraries.h"
-#include "injector/cupti/candidates.h"
+#include "injector/base/loaded_libraries.h"
+#include "machine/cupti_candidates.h"
 
 namespace traceinject {
 namespace {

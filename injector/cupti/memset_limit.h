@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether memsets are worth their records (TRACEINJECT_MEMSETS). To record one costs the GPU 1.9
-// us, as long as a small one takes (a kernel 0.3, a copy 0.2; tests/gpu/cupti_gpu_time.cc): a step
-// of 40 ms with 155 of them gets half a per cent longer. A program that goes on making many small
-// ones has told what there is to tell after some seconds.
+// us, as long as a small one takes (a kernel 0.3, a copy 0.2; tests/gpu/cupti/cupti_gpu_time.cc): a
+// step of 40 ms with 155 of them gets half a per cent longer. A program that goes on making many
+// small ones has told what there is to tell after some seconds.
 #pragma once
 
 #include <cstdint>

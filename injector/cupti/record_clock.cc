@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
 
 namespace traceinject {
 namespace {

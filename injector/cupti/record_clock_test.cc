@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
 
 namespace traceinject {
 namespace {

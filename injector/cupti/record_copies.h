@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/buffer_pool.h"
 
 namespace traceinject {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <type_traits>
 
-#include "injector/core/clock.h"
-#include "injector/core/counters.h"
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/errors.h"
 #include "injector/cupti/record_clock.h"
 
@@ -243,7 +243,7 @@ CUptiResult SharedSession::DisableInCupti(Side side, CUpti_ActivityKind kind, bo
 }
 
 // Copies and memsets go off together, while CUPTI takes the other kind to be on still: to turn that
-// on has no effect until it was turned off (tests/gpu/cupti_gpu_time.cc).
+// on has no effect until it was turned off (tests/gpu/cupti/cupti_gpu_time.cc).
 void SharedSession::RestoreTwin(CUpti_ActivityKind kind) const {
   const CUpti_ActivityKind twin = TwinOf(kind);
   const bool on = std::any_of(std::begin(wanted_), std::end(wanted_),

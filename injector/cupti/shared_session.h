@@ -71,7 +71,7 @@ class SharedSession {
   // FlushTurn.
   CUptiResult Leave();
   // cuptiFinalize() corrupts the heap of a process in which records of runtime calls were ever on,
-  // or somebody subscribed while those of driver calls were (tests/gpu/cupti_detach.cc).
+  // or somebody subscribed while those of driver calls were (tests/gpu/cupti/cupti_detach.cc).
   bool CanBeFinalized() const { return !harmed_by_finalize_.load(std::memory_order_relaxed); }
   void NoteSubscriber() {
     if (calls_.AnyOn() || wanted_[kOurs].HasAnyKind() || wanted_[kTheirs].HasAnyKind()) NoteHarm();

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
 
 namespace traceinject {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <utility>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/shared_session.h"
 

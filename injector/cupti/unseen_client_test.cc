@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/cupti/allow_list.h"
 #include "injector/cupti/shared_session.h"
 

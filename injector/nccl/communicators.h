@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "injector/core/events.h"
-#include "injector/nvtx/nccl_payload.h"
-#include "injector/store/rows.h"
+#include "injector/base/events.h"
+#include "injector/nccl/nccl_payload.h"
+#include "injector/rows/rows.h"
 
 namespace traceinject {
 

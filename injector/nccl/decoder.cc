@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 
 namespace traceinject {
 namespace {

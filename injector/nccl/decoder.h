@@ -22,10 +22,10 @@
 #include <tuple>
 #include <vector>
 
-#include "injector/core/dictionary.h"
-#include "injector/core/events.h"
+#include "injector/base/events.h"
 #include "injector/nccl/communicators.h"
-#include "injector/nvtx/nccl_payload.h"
+#include "injector/nccl/nccl_payload.h"
+#include "injector/rows/dictionary.h"
 
 namespace traceinject {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 
 namespace traceinject {
 namespace {

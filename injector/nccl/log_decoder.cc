@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 
 namespace traceinject {
 namespace {

@@ -20,10 +20,10 @@
 #include <tuple>
 #include <vector>
 
-#include "injector/core/dictionary.h"
 #include "injector/nccl/communicators.h"
 #include "injector/nccl/log_line.h"
-#include "injector/store/rows.h"
+#include "injector/rows/dictionary.h"
+#include "injector/rows/rows.h"
 
 namespace traceinject {
 

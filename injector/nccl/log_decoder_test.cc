@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 
 namespace traceinject {
 namespace {

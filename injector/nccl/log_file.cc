@@ -7,8 +7,8 @@
 
 #include <cerrno>
 
-#include "injector/core/counters.h"
-#include "injector/store/guarded_io.h"
+#include "injector/base/counters.h"
+#include "injector/base/guarded_io.h"
 
 namespace traceinject {
 namespace {

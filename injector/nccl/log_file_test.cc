@@ -11,9 +11,9 @@
 #include <fstream>
 #include <vector>
 
-#include "injector/core/counters.h"
-#include "injector/core/temp_folder.h"
-#include "injector/store/guarded_io.h"
+#include "injector/base/counters.h"
+#include "injector/base/guarded_io.h"
+#include "machine/testing/temporary_folder.h"
 
 namespace traceinject {
 namespace {
@@ -27,7 +27,7 @@ class NcclLogFileTest : public testing::Test {
   }
   bool Exists() const { return std::filesystem::exists(std::filesystem::symlink_status(path_)); }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   const std::string path_ = folder_ / "log";
 };
 

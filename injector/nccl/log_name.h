@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's own log, which tells how it connects the ranks: the variables that make NCCL write it to a
 // private file of ours, and the name of that file. They are offered to what asks for them in this
-// process (preload/environment.h) and are not in its environment, which children would inherit.
+// process (injector/environment/environment.h) and are not in its environment, which children would
+// inherit.
 #pragma once
 
 #include <string>
 
-#include "injector/core/environment_copy.h"
+#include "injector/base/environment_copy.h"
 
 namespace traceinject {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's profiler plug-in: what NCCL calls when NCCL_PROFILER_PLUGIN names us (see
-// preload/environment.cc). NCCL looks for the newest version that it knows.
+// environment/environment.cc). NCCL looks for the newest version that it knows.
 //
 // Runs on the program's threads: nothing here allocates, locks, blocks or throws, and NCCL is
 // always told that all went well.
@@ -9,15 +9,15 @@
 #include <algorithm>
 #include <atomic>
 
-#include "injector/core/clock.h"
-#include "injector/core/counters.h"
-#include "injector/core/events.h"
-#include "injector/core/options.h"
-#include "injector/core/own_cost.h"
-#include "injector/core/sources.h"
-#include "injector/core/state.h"
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
+#include "injector/base/events.h"
+#include "injector/base/exported.h"
+#include "injector/base/own_cost.h"
+#include "injector/base/sources.h"
+#include "injector/base/state.h"
 #include "injector/nccl/profiler_abi.h"
-#include "injector/preload/exported.h"
+#include "injector/options/options.h"
 
 namespace traceinject {
 namespace {

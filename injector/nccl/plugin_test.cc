@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/counters.h"
-#include "injector/core/events.h"
-#include "injector/core/sources.h"
-#include "injector/core/state.h"
+#include "injector/base/counters.h"
+#include "injector/base/events.h"
+#include "injector/base/sources.h"
+#include "injector/base/state.h"
 #include "injector/nccl/profiler_abi.h"
 
 extern "C" {

@@ -3,8 +3,8 @@
 
 #include <cstring>
 
-#include "injector/core/counters.h"
-#include "injector/nvtx/nccl_payload.h"
+#include "injector/base/counters.h"
+#include "injector/nccl/nccl_payload.h"
 
 namespace traceinject {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/dictionary.h"
-#include "injector/core/events.h"
+#include "injector/base/events.h"
 #include "injector/nccl/decoder.h"
+#include "injector/rows/dictionary.h"
 
 namespace traceinject {
 

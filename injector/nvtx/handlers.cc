@@ -17,17 +17,17 @@
 #include <string>
 #include <string_view>
 
-#include "injector/core/clock.h"
-#include "injector/core/counters.h"
-#include "injector/core/events.h"
-#include "injector/core/options.h"
-#include "injector/core/own_cost.h"
-#include "injector/core/ring.h"
-#include "injector/core/safe_point.h"
-#include "injector/core/sources.h"
-#include "injector/core/state.h"
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
+#include "injector/base/events.h"
+#include "injector/base/exported.h"
+#include "injector/base/own_cost.h"
+#include "injector/base/ring.h"
+#include "injector/base/safe_point.h"
+#include "injector/base/sources.h"
+#include "injector/base/state.h"
 #include "injector/cuda/stream_ids.h"
-#include "injector/preload/exported.h"
+#include "injector/options/options.h"
 
 namespace traceinject {
 namespace {

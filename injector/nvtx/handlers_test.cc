@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/counters.h"
-#include "injector/core/ring.h"
-#include "injector/core/sources.h"
-#include "injector/core/state.h"
+#include "injector/base/counters.h"
+#include "injector/base/ring.h"
+#include "injector/base/sources.h"
+#include "injector/base/state.h"
 #include "injector/nccl/decoder.h"
 #include "injector/nvtx/decoder.h"
 

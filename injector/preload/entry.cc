@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry point that libcuda calls during cuInit, and the exit paths that no atexit handler sees.
+// The constructor, the entry point that libcuda calls during cuInit, and the exit paths that no
+// atexit handler sees.
 #include <dlfcn.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "injector/core/linker_symbol.h"
-#include "injector/core/recorder.h"
-#include "injector/preload/exported.h"
+#include "injector/base/exported.h"
+#include "injector/base/linker_symbol.h"
+#include "injector/environment/environment.h"
+#include "injector/recorder/recorder.h"
+
+extern "C" __attribute__((constructor)) void TraceinjectLoaded() { traceinject::PublishLibrary(); }
 
 extern "C" TRACEINJECT_EXPORT int InitializeInjection(void) {
   traceinject::StartRecording();

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "injector/core/clock.h"
-#include "injector/core/ring.h"
+#include "injector/base/clock.h"
+#include "injector/base/ring.h"
 #include "injector/python/call_slot.h"
 #include "injector/python/known_shapes.h"
 #include "injector/python/method_definition.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
 #include "injector/python/reports.h"
 
 namespace traceinject {

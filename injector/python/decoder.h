@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "injector/core/dictionary.h"
-#include "injector/core/events.h"
+#include "injector/base/events.h"
+#include "injector/rows/dictionary.h"
 
 namespace traceinject {
 

@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <thread>
 
-#include "injector/core/counters.h"
-#include "injector/core/ring.h"
-#include "injector/core/sources.h"
-#include "injector/core/state.h"
+#include "injector/base/counters.h"
+#include "injector/base/ring.h"
+#include "injector/base/sources.h"
+#include "injector/base/state.h"
 #include "injector/python/attention_shapes.h"
 #include "injector/python/reports.h"
 

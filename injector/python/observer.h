@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
 #include "injector/python/interpreter.h"
 #include "injector/python/unseen.h"
 

@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <iterator>
 
-#include "injector/core/counters.h"
-#include "injector/core/events.h"
-#include "injector/core/profiler_room.h"
-#include "injector/core/ring.h"
-#include "injector/core/safe_point.h"
-#include "injector/core/sources.h"
-#include "injector/core/state.h"
-#include "injector/core/step_count.h"
+#include "injector/base/counters.h"
+#include "injector/base/events.h"
+#include "injector/base/profiler_room.h"
+#include "injector/base/ring.h"
+#include "injector/base/safe_point.h"
+#include "injector/base/sources.h"
+#include "injector/base/state.h"
+#include "injector/base/step_count.h"
 #include "injector/python/attention_shapes.h"
 
 namespace traceinject {

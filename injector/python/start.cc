@@ -4,8 +4,8 @@
 #include <atomic>
 #include <string>
 
-#include "injector/core/counters.h"
-#include "injector/core/state.h"
+#include "injector/base/counters.h"
+#include "injector/base/state.h"
 #include "injector/python/hooks_py.h"
 #include "injector/python/interpreter.h"
 #include "injector/python/report_functions.h"

@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 
-#include "injector/core/loaded_libraries.h"
+#include "injector/base/loaded_libraries.h"
 
 namespace traceinject {
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "injector/core/counters.h"
+#include "injector/base/counters.h"
 #include "injector/python/interpreter.h"
 #include "injector/python/owned.h"
 

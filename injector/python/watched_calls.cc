@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "injector/core/state.h"
+#include "injector/base/state.h"
 #include "injector/python/call_slot.h"
 #include "injector/python/observer.h"
 

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "injector/store/guarded_io.h"
+#include "injector/base/guarded_io.h"
 
 namespace traceinject {
 namespace {

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <vector>
 
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 
 namespace traceinject {
 namespace {
@@ -58,7 +58,7 @@ class Owner {
 };
 
 TEST(ClaimTest, CreatesTheFileAndItsFolders) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   const auto claim = Claim::Take(folder / "a/b/run.db", &why);
   ASSERT_TRUE(claim) << why;
@@ -69,7 +69,7 @@ TEST(ClaimTest, CreatesTheFileAndItsFolders) {
 }
 
 TEST(ClaimTest, MakesARelativePathAbsolute) {
-  TempFolder folder;
+  TemporaryFolder folder;
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder / ".");
   std::string why;
@@ -81,7 +81,7 @@ TEST(ClaimTest, MakesARelativePathAbsolute) {
 }
 
 TEST(ClaimTest, ALiveOwnerKeepsTheName) {
-  TempFolder folder;
+  TemporaryFolder folder;
   Owner owner(folder / "run.db");
   std::string why;
   const auto claim = Claim::Take(folder / "run.db", &why);
@@ -91,7 +91,7 @@ TEST(ClaimTest, ALiveOwnerKeepsTheName) {
 }
 
 TEST(ClaimTest, APidGoesBehindANameWithoutExtension) {
-  TempFolder folder;
+  TemporaryFolder folder;
   Owner owner(folder / "run");
   std::string why;
   const auto claim = Claim::Take(folder / "run", &why);
@@ -100,7 +100,7 @@ TEST(ClaimTest, APidGoesBehindANameWithoutExtension) {
 }
 
 TEST(ClaimTest, TheNameOfADeadOwnerIsFreedAndItsFilesMoveAsideTogether) {
-  TempFolder folder;
+  TemporaryFolder folder;
   {
     Owner owner(folder / "run.db");
     WriteText(folder / "run.db", "rows");
@@ -121,7 +121,7 @@ TEST(ClaimTest, TheNameOfADeadOwnerIsFreedAndItsFilesMoveAsideTogether) {
 }
 
 TEST(ClaimTest, NothingMovedAsideEarlierIsOverwritten) {
-  TempFolder folder;
+  TemporaryFolder folder;
   WriteText(folder / "run.db", "third");
   WriteText(folder / "run.db-journal", "third journal");
   WriteText(folder / "run.db.1", "first");
@@ -137,7 +137,7 @@ TEST(ClaimTest, NothingMovedAsideEarlierIsOverwritten) {
 }
 
 TEST(ClaimTest, AnInterruptedMoveIsCompleted) {
-  TempFolder folder;
+  TemporaryFolder folder;
   WriteText(folder / "run.db", "rows");
   WriteText(folder / "run.db.1-wal", "log");
   WriteText(folder / "run.db-shm", "index");
@@ -151,7 +151,7 @@ TEST(ClaimTest, AnInterruptedMoveIsCompleted) {
 }
 
 TEST(ClaimTest, TwoClaimsOfOneProcessDoNotMeet) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   const auto first = Claim::Take(folder / "run.db", &why);
   const auto second = Claim::Take(folder / "run.db", &why);
@@ -170,7 +170,7 @@ TEST(ClaimTest, TwoClaimsOfOneProcessDoNotMeet) {
 }
 
 TEST(ClaimTest, AForkedChildHoldsNothing) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   auto claim = Claim::Take(folder / "run.db", &why);
   ASSERT_TRUE(claim) << why;
@@ -192,7 +192,7 @@ TEST(ClaimTest, AForkedChildHoldsNothing) {
 }
 
 TEST(ClaimTest, RetakeFindsTheLockAgainAfterItWasDropped) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   const auto claim = Claim::Take(folder / "run.db", &why);
   ASSERT_TRUE(claim) << why;
@@ -207,7 +207,7 @@ TEST(ClaimTest, RetakeFindsTheLockAgainAfterItWasDropped) {
 }
 
 TEST(ClaimTest, RetakeRefusesAReplacedFile) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   const auto claim = Claim::Take(folder / "run.db", &why);
   ASSERT_TRUE(claim) << why;
@@ -220,7 +220,7 @@ TEST(ClaimTest, RetakeRefusesAReplacedFile) {
 }
 
 TEST(ClaimTest, FailuresNameThePathAndTheReason) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   WriteText(folder / "file", "");
   EXPECT_FALSE(Claim::Take(folder / "file/run.db", &why));
@@ -240,7 +240,7 @@ TEST(ClaimTest, ProcessesThatRaceEndWithFilesOfTheirOwn) {
   constexpr int kRounds = 10;
   constexpr int kProcesses = 16;
   for (int round = 0; round < kRounds; ++round) {
-    TempFolder folder;
+    TemporaryFolder folder;
     WriteText(folder / "run.db", "old rows");
     WriteText(folder / "run.db-wal", "old log");
     int start[2], ready[2], finish[2];

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "injector/store/rows.h"
+#include "injector/rows/rows.h"
 
 namespace traceinject {
 

@@ -22,8 +22,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "injector/rows/rows.h"
 #include "injector/store/row_statements.h"
-#include "injector/store/rows.h"
 
 namespace traceinject {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/store/row_writer.h"
 
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 #include "schemas/run_db_sql.h"
 
 namespace traceinject {
@@ -23,7 +23,7 @@ class RowWriterTest : public testing::Test {
 
   std::string Rows(const std::string& sql) { return Query(folder_ / "run.db", sql); }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   sqlite3* db_ = nullptr;
   RowWriter writer_;
 };

@@ -11,11 +11,11 @@
 #include <optional>
 #include <utility>
 
-#include "injector/core/clock.h"
+#include "injector/base/clock.h"
+#include "injector/base/guarded_io.h"
 #include "injector/store/claim.h"
-#include "injector/store/file_system.h"
-#include "injector/store/guarded_io.h"
 #include "injector/store/row_writer.h"
+#include "machine/file_system.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "injector/store/rows.h"
+#include "injector/rows/rows.h"
 #include "injector/store/slices.h"
 
 namespace traceinject {

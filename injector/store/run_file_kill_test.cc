@@ -8,7 +8,7 @@
 #include <random>
 
 #include "injector/store/run_file.h"
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 
 namespace traceinject {
 namespace {
@@ -35,7 +35,7 @@ void SleepUs(long us) {
 class KillTest : public testing::TestWithParam<RunFile::Journal> {};
 
 TEST_P(KillTest, EveryAcknowledgedBatchIsThere) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::mt19937 random(17);
   std::uniform_int_distribution<long> delay_us(0, 60'000);
   std::uint32_t most = 0;

@@ -10,7 +10,7 @@
 #include <chrono>
 #include <thread>
 
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 #include "schemas/run_db_sql.h"
 #include "schemas/views_sql.h"
 
@@ -43,7 +43,7 @@ class RunFileTest : public testing::Test {
     return Query(file_->path(), sql);
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   std::unique_ptr<RunFile> file_;
 };
 
@@ -398,7 +398,7 @@ TEST_F(RunFileTest, AnAbandonedRecordingIsNotTouched) {
 }
 
 TEST_F(RunFileTest, SurvivesAChangeOfTheWorkingDirectory) {
-  TempFolder elsewhere;
+  TemporaryFolder elsewhere;
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder_ / ".");
   std::string why;
@@ -411,7 +411,7 @@ TEST_F(RunFileTest, SurvivesAChangeOfTheWorkingDirectory) {
 }
 
 TEST(RunFileCreateTest, MovesADeadRecordingAsideWithItsLog) {
-  TempFolder folder;
+  TemporaryFolder folder;
   ASSERT_EQ(Wait(Fork([&] {
               std::string why;
               auto file = RunFile::Create(folder / "run.db",
@@ -430,7 +430,7 @@ TEST(RunFileCreateTest, MovesADeadRecordingAsideWithItsLog) {
 }
 
 TEST(RunFileCreateTest, LeavesNothingBehindWhenItFails) {
-  TempFolder folder;
+  TemporaryFolder folder;
   // SQLite refuses names this long, the file system does not.
   std::string deep;
   for (int i = 0; i < 5; ++i) deep += std::string(120, 'd') + "/";
@@ -441,7 +441,7 @@ TEST(RunFileCreateTest, LeavesNothingBehindWhenItFails) {
 }
 
 TEST(RunFileCreateTest, ATruncatedJournalLeavesNoSharedMemory) {
-  TempFolder folder;
+  TemporaryFolder folder;
   std::string why;
   auto file = RunFile::Create(folder / "run.db", TestHeader(RunFile::Journal::kTruncate), &why);
   ASSERT_TRUE(file) << why;

@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
-#include "injector/core/clock.h"
-#include "injector/store/test_support.h"
+#include "injector/base/clock.h"
+#include "injector/testing/test_support.h"
 
 namespace traceinject {
 namespace {
@@ -173,7 +173,7 @@ class KeptFile {
     for (const std::uint64_t id : there) EXPECT_TRUE(ends.contains(id)) << sql << ' ' << id;
   }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   RunFile::Header header_;
   std::unique_ptr<RunFile> file_;
   std::mt19937 random_;
@@ -245,7 +245,7 @@ TEST(KeptFileLossTest, ACommitThatFailedRemovesNothing) {
 }
 
 TEST(ForgottenRangesTest, RangesThatNeverEndDoNotFillTheFile) {
-  TempFolder folder;
+  TemporaryFolder folder;
   RunFile::Header header = TestHeader();
   header.keep_last = KeepLast{32 << 20, 1};
   std::string why;

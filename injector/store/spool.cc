@@ -12,8 +12,8 @@
 #include <memory>
 #include <vector>
 
+#include "injector/base/guarded_io.h"
 #include "injector/store/claim.h"
-#include "injector/store/guarded_io.h"
 
 namespace traceinject {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "injector/store/test_support.h"
+#include "injector/testing/test_support.h"
 
 namespace traceinject {
 namespace {
@@ -38,7 +38,7 @@ class SpoolTest : public testing::Test {
   }
   std::string part() const { return spool_->note() + ".part"; }
 
-  TempFolder folder_;
+  TemporaryFolder folder_;
   const std::string victim_ = folder_ / "victim";
   std::string shm_, where_, why_;
   std::optional<Spool> spool_;

@@ -8,12 +8,12 @@
 #include <iterator>
 #include <utility>
 
-#include "injector/core/clock.h"
-#include "injector/core/counters.h"
-#include "injector/core/own_thread.h"
-#include "injector/core/sources.h"
-#include "injector/host/system_facts.h"
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
+#include "injector/base/own_thread.h"
+#include "injector/base/sources.h"
 #include "injector/telemetry/fork_gate.h"
+#include "machine/system_facts.h"
 
 namespace traceinject {
 namespace {

@@ -20,11 +20,11 @@
 #include <string>
 #include <vector>
 
-#include "injector/core/wake.h"
-#include "injector/host/thread_sampler.h"
-#include "injector/host/worker_sampler.h"
-#include "injector/nvml/devices.h"
-#include "injector/store/rows.h"
+#include "injector/base/wake.h"
+#include "injector/rows/rows.h"
+#include "injector/telemetry/thread_sampler.h"
+#include "injector/telemetry/worker_sampler.h"
+#include "machine/nvml_devices.h"
 #include "schemas/health_counters.h"
 
 namespace traceinject {

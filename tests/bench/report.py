@@ -4,7 +4,7 @@
 processor time SQLite takes to read the rows.
 
 SQLite's part is measured apart, in a process that reads the same columns of the same tables as analyze does, with the function that
-analyze reads with, and does nothing with them (analyzer/import/bare_read.cc; cmake -DTRACEINJECT_BENCH=ON). Without that program
+analyze reads with, and does nothing with them (analyzer/import/open/bare_read.cc; cmake -DTRACEINJECT_BENCH=ON). Without that program
 (--bare-read) Python reads and compares them, which takes a fifth longer: the share is then too large.
 
 Recordings are made of a short real one (repeat_run.py), in a folder that is removed afterwards; 30 million kernels need 5 GB there.
@@ -23,7 +23,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What analyze reads of the tables that grow with the recording (analyzer/import/run_db_events.cc).
+# What analyze reads of the tables that grow with the recording (analyzer/import/run_db/run_db_events.cc).
 READ = {
     "kernel": "start, dur, stream, shape, correlation, graph_node",
     "memcpy": "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, graph_node, src_device, dst_device",

@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/fake_gpu/clock.h"
-#include "tests/fake_gpu/program.h"
+#include "tests/fake_gpu/simulator/clock.h"
+#include "tests/fake_gpu/simulator/program.h"
 
 namespace traceinject::fake {
 namespace {

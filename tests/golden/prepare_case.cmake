@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the golden cases, texts and pictures, begin with: an empty WORK, NAME.db in it for each NAME.sql of CASE, made by MAKE_FIXTURE,
-# and the arguments in CASE/command.txt.
+# What the golden cases, texts and pictures, begin with: an empty WORK, NAME.db in it for each NAME.sql of CASE, made by
+# MAKE_FIXTURE, and the arguments in CASE/command.txt.
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 file(GLOB fixtures ${CASE}/*.sql)

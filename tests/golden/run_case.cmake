@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# Runs one golden case; see CMakeLists.txt. Each line of command.txt is a command. Either expected.txt is what is printed, to the
-# letter, or every line of contains.txt has to occur in it.
+# Runs one golden case; see CMakeLists.txt. Each line of command.txt is a command. Either expected.txt is what is
+# printed, to the letter, or every line of contains.txt has to occur in it.
 include(${CMAKE_CURRENT_LIST_DIR}/prepare_case.cmake)
 file(STRINGS ${CASE}/command.txt commands)
 list(LENGTH commands count)
 set(printed "")
 foreach(command IN LISTS commands)
   separate_arguments(arguments UNIX_COMMAND "${command}")
-  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TRACEINJECT_OUTPUT ${ANALYZE} ${arguments} WORKING_DIRECTORY ${WORK}
-                  OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env --unset=TRACEINJECT_OUTPUT ${ANALYZE} ${arguments}
+                  WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE code)
   # CSV ends its lines as RFC 4180 wants; sizes of files depend on the version of SQLite.
   string(REPLACE "\r\n" "\n" out "${out}")
   string(REGEX REPLACE "\\([0-9.]+ [kM]?B\\)" "(SIZE)" out "${out}")

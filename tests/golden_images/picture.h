@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "viewer/core/png.h"
+#include "viewer/core/paint/png.h"
 
 namespace traceinject {
 

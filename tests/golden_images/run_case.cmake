@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Makes the picture of one case and compares it; see CMakeLists.txt. traceview runs in a folder of its own with copies of all it reads,
-# so that no path of this machine is in the picture.
+# Makes the picture of one case and compares it; see CMakeLists.txt. traceview runs in a folder of its own with copies
+# of all it reads, so that no path of this machine is in the picture.
 if(NOT EXISTS ${FONT})
   message("golden image skipped: the font ${FONT} is not here; on Debian: apt-get install fonts-dejavu-core")
   return()
@@ -28,7 +28,8 @@ if(failed)
   message(FATAL_ERROR "no picture was made: ${said}")
 endif()
 if("$ENV{TRACEINJECT_UPDATE_GOLDEN}")
-  execute_process(COMMAND ${COMPARE} --accept ${CASE}/expected.png ${WORK}/actual.png ERROR_VARIABLE said RESULT_VARIABLE failed)
+  execute_process(COMMAND ${COMPARE} --accept ${CASE}/expected.png ${WORK}/actual.png
+                  ERROR_VARIABLE said RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "${said}")
   endif()
@@ -37,6 +38,7 @@ endif()
 execute_process(COMMAND ${COMPARE} ${CASE}/expected.png ${WORK}/actual.png ${WORK}/difference.png
                 ERROR_VARIABLE said RESULT_VARIABLE failed)
 if(failed)
-  message(FATAL_ERROR "${said}expected: ${CASE}/expected.png\nactual: ${WORK}/actual.png\ndifference: ${WORK}/difference.png\n"
+  message(FATAL_ERROR "${said}expected: ${CASE}/expected.png\nactual: ${WORK}/actual.png\n"
+                      "difference: ${WORK}/difference.png\n"
                       "TRACEINJECT_UPDATE_GOLDEN=1 accepts the actual one")
 endif()

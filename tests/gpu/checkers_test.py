@@ -18,7 +18,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path[:0] = [str(pathlib.Path(__file__).parent / subject)
+                for subject in ("shared", "recording", "profilers", "harmless", "cost", "analysis", "ranks")]
 sys.path.append(str(pathlib.Path(__file__).parents[2] / "samples" / "workloads"))
 import check_nccl_plugin
 import check_nccl_transports
@@ -332,8 +333,8 @@ class CheckersTest(unittest.TestCase):
 
     def test_overhead_knows_the_default_kinds_and_switches(self):
         injector = pathlib.Path(__file__).parents[2] / "injector"
-        self.assertIn(f'kDefaultActivityKinds = "{overhead.DEFAULT_KINDS}"', (injector / "cupti" / "activity_kind_names.h").read_text())
-        options = (injector / "core" / "options.cc").read_text()
+        self.assertIn(f'kDefaultActivityKinds = "{overhead.DEFAULT_KINDS}"', (injector / "options" / "activity_kind_names.h").read_text())
+        options = (injector / "options" / "options.cc").read_text()
         for switch in overhead.SOURCES.values():
             for name in switch:
                 self.assertIn(f'"{name}"', options)
@@ -842,7 +843,7 @@ class Workloads(unittest.TestCase):
 @unittest.skipUnless(importlib.util.find_spec("torch"), "needs PyTorch")
 class Sources(unittest.TestCase):
     def test_all_of_them_are_all_that_the_library_has(self):
-        header = (pathlib.Path(__file__).parents[2] / "injector" / "core" / "sources.h").read_text()
+        header = (pathlib.Path(__file__).parents[2] / "injector" / "base" / "sources.h").read_text()
         values = [int(value) for value in re.findall(r"^  k\w+ = (\d+),", header, re.MULTILINE)]
         self.assertGreater(len(values), 5)
         self.assertEqual(switch_sources.SETTINGS["all"], sum(values))

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "injector/core/symbol_table.h"
+#include "injector/base/symbol_table.h"
 #include "tests/interposers/called.h"
 #include "wrapped_functions.h"
 

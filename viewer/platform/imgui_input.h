@@ -3,7 +3,7 @@
 
 #include <imgui.h>
 
-#include "viewer/core/input_queue.h"
+#include "viewer/core/timeline/input_queue.h"
 
 namespace traceinject {
 

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "viewer/core/sizes.h"
+#include "viewer/core/style/sizes.h"
 
 namespace traceinject {
 namespace {

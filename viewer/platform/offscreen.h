@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "analyzer/common/result.h"
-#include "viewer/core/png.h"
+#include "viewer/core/paint/png.h"
 
 namespace traceinject {
 

@@ -11,7 +11,7 @@
 #include <memory>
 #include <utility>
 
-#include "viewer/core/input_queue.h"
+#include "viewer/core/timeline/input_queue.h"
 #include "viewer/platform/imgui_input.h"
 #include "viewer/platform/imgui_session.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/common/result.h"
-#include "viewer/core/keys.h"
+#include "viewer/core/timeline/keys.h"
 
 namespace traceinject {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "viewer/core/commands.h"
+#include "viewer/core/timeline/commands.h"
 
 namespace traceinject {
 

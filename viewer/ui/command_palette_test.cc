@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "viewer/ui/ui_fixture.h"
+#include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "analyzer/common/printable.h"
-#include "viewer/core/dump_state.h"
-#include "viewer/ui/ui_fixture.h"
+#include "viewer/core/session/dump_state.h"
+#include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {

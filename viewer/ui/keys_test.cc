@@ -3,7 +3,7 @@
 #include <functional>
 #include <map>
 
-#include "viewer/ui/ui_fixture.h"
+#include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {

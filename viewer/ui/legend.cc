@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
-#include "viewer/ui/imgui_canvas.h"
-#include "viewer/ui/imgui_theme.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/ui/widgets/imgui_canvas.h"
+#include "viewer/ui/widgets/imgui_theme.h"
+#include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "viewer/core/legend.h"
+#include "viewer/core/paint/legend.h"
 
 namespace traceinject {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "viewer/core/workspace.h"
+#include "viewer/core/session/workspace.h"
 
 namespace traceinject {
 

@@ -3,9 +3,9 @@
 #include <functional>
 #include <map>
 
-#include "analyzer/metrics/rank_builder.h"
+#include "analyzer/model/testing/rank_builder.h"
 #include "viewer/platform/imgui_input.h"
-#include "viewer/ui/ui_fixture.h"
+#include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "viewer/ui/imgui_canvas.h"
+#include "viewer/ui/widgets/imgui_canvas.h"
 
 namespace traceinject {
 

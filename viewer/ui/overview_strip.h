@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "viewer/core/overview.h"
-#include "viewer/core/timeline.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/core/timeline/overview.h"
+#include "viewer/core/timeline/timeline.h"
+#include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "viewer/core/timeline.h"
+#include "viewer/core/timeline/timeline.h"
 
 namespace traceinject {
 

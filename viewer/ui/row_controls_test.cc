@@ -5,12 +5,12 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
-#include "viewer/core/sample_run.h"
-#include "viewer/ui/headless_imgui.h"
-#include "viewer/ui/imgui_canvas.h"
-#include "viewer/ui/imgui_theme.h"
+#include "viewer/core/testing/sample_run.h"
 #include "viewer/ui/legend.h"
+#include "viewer/ui/testing/headless_imgui.h"
 #include "viewer/ui/viewer_ui.h"
+#include "viewer/ui/widgets/imgui_canvas.h"
+#include "viewer/ui/widgets/imgui_theme.h"
 
 namespace traceinject {
 namespace {

@@ -9,9 +9,9 @@
 #include <cmath>
 
 #include "analyzer/common/units.h"
-#include "viewer/core/dump_state.h"
-#include "viewer/core/small_file.h"
-#include "viewer/core/title.h"
+#include "viewer/core/load/title.h"
+#include "viewer/core/session/dump_state.h"
+#include "viewer/core/session/small_file.h"
 
 namespace traceinject {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/common/result.h"
-#include "viewer/core/script.h"
+#include "viewer/core/session/script.h"
 #include "viewer/ui/viewer_ui.h"
 
 namespace traceinject {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <imgui.h>
 
-#include "viewer/core/sample_run.h"
-#include "viewer/ui/headless_imgui.h"
+#include "viewer/core/testing/sample_run.h"
+#include "viewer/ui/testing/headless_imgui.h"
 
 namespace traceinject {
 namespace {

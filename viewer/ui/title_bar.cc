@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "viewer/core/title.h"
-#include "viewer/ui/imgui_canvas.h"
+#include "viewer/core/load/title.h"
+#include "viewer/ui/widgets/imgui_canvas.h"
 
 namespace traceinject {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "viewer/core/background_load.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/core/load/background_load.h"
+#include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
 

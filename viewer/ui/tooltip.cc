@@ -2,8 +2,8 @@
 #include "viewer/ui/tooltip.h"
 
 #include "analyzer/common/units.h"
-#include "viewer/core/event_text.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/core/rows/event_text.h"
+#include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
 

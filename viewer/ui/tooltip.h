@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "viewer/core/timeline.h"
+#include "viewer/core/timeline/timeline.h"
 
 namespace traceinject {
 

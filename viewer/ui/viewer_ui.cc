@@ -7,19 +7,19 @@
 #include <cmath>
 #include <utility>
 
-#include "viewer/core/paint_links.h"
-#include "viewer/core/paint_marks.h"
-#include "viewer/core/paint_shading.h"
-#include "viewer/ui/help_panel.h"
-#include "viewer/ui/imgui_canvas.h"
-#include "viewer/ui/imgui_theme.h"
+#include "viewer/core/paint/paint_links.h"
+#include "viewer/core/paint/paint_marks.h"
+#include "viewer/core/paint/paint_shading.h"
 #include "viewer/ui/legend.h"
 #include "viewer/ui/menu_bar.h"
-#include "viewer/ui/opening_panel.h"
 #include "viewer/ui/overview_strip.h"
-#include "viewer/ui/progress_panel.h"
+#include "viewer/ui/panels/help_panel.h"
+#include "viewer/ui/panels/opening_panel.h"
+#include "viewer/ui/panels/progress_panel.h"
 #include "viewer/ui/title_bar.h"
 #include "viewer/ui/tooltip.h"
+#include "viewer/ui/widgets/imgui_canvas.h"
+#include "viewer/ui/widgets/imgui_theme.h"
 
 namespace traceinject {
 namespace {

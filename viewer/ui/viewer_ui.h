@@ -9,16 +9,16 @@
 #include <utility>
 #include <vector>
 
-#include "viewer/core/background_load.h"
-#include "viewer/core/background_report.h"
-#include "viewer/core/overview.h"
-#include "viewer/core/paint_timeline.h"
-#include "viewer/core/shading.h"
-#include "viewer/core/workspace.h"
+#include "viewer/core/load/background_load.h"
+#include "viewer/core/load/background_report.h"
+#include "viewer/core/paint/paint_timeline.h"
+#include "viewer/core/session/workspace.h"
+#include "viewer/core/timeline/overview.h"
+#include "viewer/core/timeline/shading.h"
 #include "viewer/ui/command_palette.h"
-#include "viewer/ui/panel_area.h"
+#include "viewer/ui/panels/panel_area.h"
 #include "viewer/ui/row_controls.h"
-#include "viewer/ui/widgets.h"
+#include "viewer/ui/widgets/widgets.h"
 
 namespace traceinject {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/ui/viewer_ui.h"
 
-#include "viewer/ui/ui_fixture.h"
+#include "viewer/ui/testing/ui_fixture.h"
 
 namespace traceinject {
 namespace {

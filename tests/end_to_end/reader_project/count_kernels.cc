@@ -2,7 +2,7 @@
 // Prints how many kernels each GPU of a recording ran.
 #include <cstdio>
 
-#include "analyzer/import/load_run.h"
+#include "analyzer/import/load/load_run.h"
 
 int main(int argc, char** argv) {
   const auto run = traceinject::LoadRun({argv + 1, argv + argc}, {});

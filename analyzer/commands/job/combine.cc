@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/job/job_commands.h"
+#include "analyzer/commands/shared/job_options.h"
+
+namespace traceinject {
+namespace {
+
+constexpr JobHelp kHelp = {
+    .program = "analyze combine",
+    .about =
+        "Puts the ranks of a job together: from summaries that were made where the recordings "
+        "are, or from recordings.",
+    .footer =
+        "Examples:\n"
+        "  analyze combine summaries/             all summaries in a folder\n"
+        "  analyze combine run.db                 the same from the recordings, run.rank*.db\n"
+        "  analyze combine a.summary b.summary    those of two nodes\n",
+    .files =
+        "summaries (*.summary), recordings (run.db stands for run.rank*.db), or folders of "
+        "these",
+};
+
+}  // namespace
+
+int RunCombine(const std::vector<std::string>& arguments) { return ReportOnJob(kHelp, arguments); }
+
+}  // namespace traceinject

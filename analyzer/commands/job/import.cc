@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "analyzer/commands/job/job_commands.h"
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/job_options.h"
+#include "analyzer/commands/shared/progress_bar.h"
+#include "analyzer/common/printable.h"
+#include "analyzer/common/units.h"
+#include "analyzer/convert/import_run.h"
+#include "analyzer/merge/new_run_db.h"
+
+namespace traceinject {
+namespace {
+
+int Import(const JobCommand& command, bool force) {
+  ImportOptions options{.output = command.output,
+                        .replace = force,
+                        .tool_version = TRACEINJECT_VERSION,
+                        .reading = {}};
+  const auto traces = ResolveTraces(command.paths);
+  if (!traces.ok()) {
+    fmt::print(stderr, "{}: {}\n", command.program, traces.error());
+    return kUnreadable;
+  }
+  // Before hours of reading; the names of several files are known only after it.
+  if (const Status free = ExpectFree(options.output, force, traces.value()); !free.ok()) {
+    fmt::print(stderr, "{}: {}\n", command.program, free.error());
+    return kBadUsage;
+  }
+  const Result<Imported> imported = [&] {
+    ProgressBar bar(!command.no_progress);
+    options.reading = ReadingOptions(command, &bar);
+    return ImportRun(traces.value(), options);
+  }();
+  if (!imported.ok()) {
+    fmt::print(stderr, "{}: {}\n", command.program, Printable(imported.error()));
+    return kUnreadable;
+  }
+  const Imported& done = imported.value();
+  for (const std::string& note : done.notes) fmt::print(stderr, "note: {}\n", Printable(note));
+  fmt::print(stderr, "{}{}: {} process{}, {}\n", done.files.front(),
+             done.files.size() == 1 ? "" : " to " + done.files.back(), done.files.size(),
+             done.files.size() == 1 ? "" : "es", FormatBytes(done.bytes));
+  return kReported;
+}
+
+}  // namespace
+
+int RunImport(const std::vector<std::string>& arguments) {
+  JobCommand command{.program = "analyze import", .output = ""};
+  bool force = false;
+  CLI::App app(
+      "Makes a run.db of the traces of other profilers: of PyTorch's profiler (trace.json, "
+      "trace.json.gz) and of Nsight Systems (nsys export --type sqlite). A run.db is smaller, is "
+      "read "
+      "faster, and analyze info, sql and merge take it too.",
+      command.program);
+  app.footer(
+      "Traces of several ranks become one file each, run.rank00003.db, which run.db stands for. "
+      "The "
+      "traces stay as they\nare; analyze reports the same of them and of what was made from them.\n"
+      "\nExamples:\n"
+      "  analyze import trace.json.gz -o run.db\n"
+      "  analyze import rank0.json rank1.json -o run.db   run.rank00000.db, run.rank00001.db\n"
+      "  analyze import traces/ -o run.db                 all traces of a folder\n"
+      "  nsys export --type sqlite report1.nsys-rep && analyze import report1.sqlite -o run.db\n"
+      "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n");
+  app.add_option("traces", command.paths,
+                 "trace.json, trace.json.gz, report.sqlite; or folders of these")
+      ->required();
+  app.add_option("-o,--output", command.output, "the file to be written")->required();
+  app.add_flag("--force", force, "replace files that are there");
+  AddReadingOptions(app, command);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  return Import(command, force);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "analyzer/commands/record/http_server.h"
+#include "analyzer/commands/record/live_metrics.h"
+#include "analyzer/commands/record/record_commands.h"
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/mfu_options.h"
+#include "analyzer/common/units.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze serve";
+constexpr char kExamples[] =
+    "Prometheus asks for http://ADDRESS/metrics. The recording is read anew when somebody asks, at "
+    "most every few seconds,\n"
+    "and only its last seconds; the training program is not kept waiting. Ctrl-C ends it.\n\n"
+    "Examples:\n"
+    "  analyze serve run.db                                     http://127.0.0.1:9464/metrics\n"
+    "  analyze serve run.db --metrics 0.0.0.0:9464 --window 1min   for other machines, too\n"
+    "The metrics, their units and their meaning: analyze export --list-metrics\n";
+
+struct Options {
+  LiveOptions live;
+  std::string address = "127.0.0.1:9464";
+  std::optional<std::int64_t> window_ns, every_ns;
+};
+
+// Set by Ctrl-C: reading gives up, and the server ends. A second one ends the program at once.
+std::atomic<bool> stop_asked{false};
+int stop_pipe[2] = {-1, -1};
+
+void AskToStop(int) {
+  stop_asked = true;
+  const char letter = 's';
+  [[maybe_unused]] const ssize_t ignored = write(stop_pipe[1], &letter, 1);
+}
+
+bool CatchStop() {
+  if (pipe(stop_pipe) != 0) return false;
+  struct sigaction action = {};
+  action.sa_handler = AskToStop;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  return sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0;
+}
+
+int Serve(const Options& options) {
+  auto server = HttpServer::Listen(options.address);
+  if (!server.ok()) {
+    fmt::print(stderr, "{}: {}\n", kProgram, server.error());
+    return kBadUsage;
+  }
+  if (!CatchStop()) {
+    fmt::print(stderr, "{}: cannot catch Ctrl-C\n", kProgram);
+    return kUnreadable;
+  }
+  if (!server.value().is_loopback())
+    fmt::print(stderr,
+               "warning: everybody who can reach this address can read the figures, names of "
+               "hosts and the run among them\n");
+  fmt::print(stderr, "serving /metrics at {} (port {}), about the last {}; Ctrl-C ends it\n",
+             options.address, server.value().port(), FormatTime(options.live.last_ns));
+  LiveMetrics metrics(options.live, options.every_ns.value_or(LiveMetrics::kEvery_ns));
+  server.value().Run(stop_pipe[0],
+                     [&](const HttpRequest& request) { return metrics.Answer(request); });
+  fmt::print(stderr, "ended\n");
+  return kReported;
+}
+
+}  // namespace
+
+int RunServe(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app("Serves the figures of a run that is being recorded, over HTTP.", kProgram);
+  app.footer(kExamples);
+  app.add_option("run", options.live.paths,
+                 "recordings: run.db stands for run.rank*.db; they need not be there yet")
+      ->required();
+  app.add_option("--metrics", options.address, "where to listen: HOST:PORT")->capture_default_str();
+  AddTime(app, "--window", options.window_ns,
+          "the figures are of the last so many seconds of the recording; by default 30s");
+  AddTime(app, "--every", options.every_ns, "read anew at most so often; by default 5s");
+  AddMfuOptions(app, options.live.report.mfu);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  if (options.window_ns) options.live.last_ns = *options.window_ns;
+  if (options.live.last_ns <= 0 || options.every_ns.value_or(1) <= 0) {
+    fmt::print(stderr, "{}: --window and --every have to be longer than 0\n", kProgram);
+    return kBadUsage;
+  }
+  options.live.report.stop = &stop_asked;
+  return Serve(options);
+}
+
+}  // namespace traceinject

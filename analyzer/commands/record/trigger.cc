@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/record/trigger.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/commands/record/record_commands.h"
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/import/source/new_file.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze trigger";
+// Ranks look that often (injector/recorder/window_follower.cc), each at a time of its own: so the
+// last one records for as long as was asked for, too.
+constexpr std::int64_t kLookNs = 2'000'000'000;
+
+std::int64_t Now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+std::string TriggerPathOf(const std::string& run) { return run + ".trigger"; }
+
+Status WriteTrigger(const std::string& path, const std::string& order) {
+  // As a whole: the recorder never sees half of it.
+  if (WriteWhole(path, order + "\n").error == 0) return Done{};
+  return Error{fmt::format(
+      "{}: cannot be written; the folder of the recording has to exist and be writable", path)};
+}
+
+int RunTrigger(const std::vector<std::string>& arguments) {
+  CLI::App app("Turns recording on and off while the program runs.", kProgram);
+  std::string order, run = "run.db";
+  std::optional<std::int64_t> for_ns;
+  app.add_option("ORDER", order, "start, stop, auto (as TRACEINJECT_WINDOW says), or status")
+      ->required()
+      ->check(CLI::IsMember({"start", "stop", "auto", "status"}));
+  app.add_option("RUN", run,
+                 "the name that was given as TRACEINJECT_OUTPUT (default run.db): all ranks that "
+                 "record to it follow");
+  AddTime(app, "--for", for_ns, "with start: stop after this time, such as 10s");
+  app.footer(
+      "Every rank looks at the file RUN.trigger every 2 seconds, and every 10 seconds where "
+      "TRACEINJECT_WINDOW is not set and no order was given yet. It has to belong to the user of "
+      "the run, or to root.\n\n"
+      "Examples:\n"
+      "  TRACEINJECT_WINDOW=trigger LD_PRELOAD=$(analyze preload) python train.py &\n"
+      "  analyze trigger start run.db --for 10s\n");
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  if (for_ns && order != "start") {
+    fmt::print(stderr, "{}: --for goes with start\n", kProgram);
+    return kBadUsage;
+  }
+  const std::string path = TriggerPathOf(run);
+  if (order == "status") {
+    std::ifstream file(path);
+    std::string line;
+    const bool there = static_cast<bool>(std::getline(file, line));
+    fmt::print("{}: {}\n", path, there ? line : "none: as TRACEINJECT_WINDOW says");
+    return kReported;
+  }
+  if (for_ns) order = fmt::format("start until {}", Now_ns() + kLookNs + *for_ns);
+  const Status written = WriteTrigger(path, order);
+  if (!written.ok()) {
+    fmt::print(stderr, "{}: {}\n", kProgram, written.error());
+    return kUnreadable;
+  }
+  fmt::print("{}: {}\n", path, order);
+  return kReported;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/record/watch_frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "analyzer/commands/shared/sql_rows.h"
+#include "analyzer/common/json_text.h"
+#include "analyzer/common/printable.h"
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+#include "analyzer/report/layout/text_layout.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/verdict/verdict_text.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kNone[] = "-";  // not known
+
+const proto::DeviceSteps* StepsOf(const proto::Report& report, const proto::DeviceReport& device) {
+  for (const proto::DeviceSteps& steps : report.steps()) {
+    // Without confidence the whole window was taken for one step.
+    if (steps.label() == device.label() && steps.confidence() > 0) return &steps;
+  }
+  return nullptr;
+}
+
+// What stands in a row; empty: not known.
+struct Figures {
+  const proto::DeviceReport* device = nullptr;
+  std::optional<std::int64_t> step_ns, data_wait_ns;  // of a mean step
+  std::optional<double> samples_per_second, busy_share, communication_share,
+      exposed_communication_share, memory_bytes, sm_clock_mhz, power_w;
+};
+
+std::optional<std::int64_t> DataWaitOf(const proto::DeviceSteps& steps) {
+  if (steps.regular() == 0) return std::nullopt;
+  std::int64_t waited_ns = 0;
+  for (const proto::IdlePart& part : steps.regular_sum().idle()) {
+    if (part.cause() == "data wait") waited_ns += part.ns();
+  }
+  return waited_ns / steps.regular();
+}
+
+Figures FiguresOf(const proto::Report& report, const proto::DeviceReport& device) {
+  Figures figures;
+  figures.device = &device;
+  if (const proto::DeviceSteps* steps = StepsOf(report, device)) {
+    if (steps->has_regular_mean_ns()) figures.step_ns = steps->regular_mean_ns();
+    figures.data_wait_ns = DataWaitOf(*steps);
+  }
+  if (device.samples().has_per_second()) figures.samples_per_second = device.samples().per_second();
+  if (device.has_partition() && device.partition().wall_ns() > 0) {
+    const proto::Partition& parts = device.partition();
+    figures.busy_share = parts.busy_share();
+    figures.communication_share =
+        static_cast<double>(parts.communication_ns()) / static_cast<double>(parts.wall_ns());
+    figures.exposed_communication_share = parts.exposed_communication_share();
+  }
+  const proto::Telemetry& telemetry = device.telemetry();
+  if (telemetry.has_memory_used_bytes())
+    figures.memory_bytes = telemetry.memory_used_bytes().most();
+  if (telemetry.has_busy_sm_clock_mhz()) {
+    figures.sm_clock_mhz = telemetry.busy_sm_clock_mhz();
+  } else if (telemetry.has_sm_clock_mhz()) {
+    figures.sm_clock_mhz = telemetry.sm_clock_mhz().mean();
+  }
+  if (telemetry.has_power_w()) figures.power_w = telemetry.power_w().mean();
+  return figures;
+}
+
+// Of ranks that work together, the one that waits least is the one that is waited for.
+std::vector<Figures> WorstFirst(const proto::Report& report) {
+  std::vector<Figures> rows;
+  for (const proto::DeviceReport& device : report.devices())
+    rows.push_back(FiguresOf(report, device));
+  std::stable_sort(rows.begin(), rows.end(), [](const Figures& a, const Figures& b) {
+    return a.exposed_communication_share.value_or(1) < b.exposed_communication_share.value_or(1);
+  });
+  return rows;
+}
+
+std::string Time(const std::optional<std::int64_t>& ns) { return ns ? FormatTime(*ns) : kNone; }
+std::string Share(const std::optional<double>& share) { return share ? Percent(*share) : kNone; }
+std::string Number(const std::optional<double>& value, const char* unit) {
+  return value ? fmt::format("{:.4g}{}", *value, unit) : kNone;
+}
+
+std::vector<std::string> RowOf(const Figures& row) {
+  return {row.device->label(),
+          Time(row.step_ns),
+          Number(row.samples_per_second, ""),
+          Share(row.busy_share),
+          Share(row.communication_share),
+          Share(row.exposed_communication_share),
+          Time(row.data_wait_ns),
+          row.memory_bytes ? FormatBytes(static_cast<std::int64_t>(*row.memory_bytes)) : kNone,
+          Number(row.sm_clock_mhz, " MHz"),
+          Number(row.power_w, " W")};
+}
+
+std::vector<std::string> LinesOf(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string VerdictLine(const proto::Verdict& verdict) {
+  if (verdict.label().empty()) return "verdict: none";
+  std::string text = "verdict: " + LabelOn(verdict);
+  if (!verdict.abstained().empty()) return text + ": " + verdict.abstained();
+  if (!verdict.has_saved_ns())
+    return text + ": nothing but faster kernels would save 5 % of a step";
+  return text + fmt::format(": without it a {} takes {} instead of {}",
+                            verdict.steps() > 0 ? "step" : "window like this",
+                            FormatTime(verdict.new_step_ns()),
+                            FormatTime(verdict.step_ns() - verdict.recording_ns()));
+}
+
+// What is below the table: the verdict, what it rests on, what to change first, and what was lost.
+std::vector<std::string> Conclusion(const proto::Report& report, std::size_t columns) {
+  const proto::Verdict& verdict = report.verdict();
+  TextPage page(false, columns);
+  page.Line("");
+  page.Sentence(VerdictLine(verdict), 0);
+  if (verdict.evidence_size() > 0) page.Sentence(verdict.evidence(0).text());
+  if (verdict.levers_size() > 0) page.Sentence("try: " + SettingText(verdict.levers(0)));
+  // The grade is that of a recording without an end, as every one is that is being written.
+  if (report.health().records_lost() > 0)
+    page.Sentence(fmt::format("known to be lost: {} of {} records; analyze info says why",
+                              FormatCount(report.health().records_lost()),
+                              FormatCount(report.health().records_seen())),
+                  0);
+  return LinesOf(page.text());
+}
+
+std::int64_t EndUnix(const proto::Report& report) {
+  return report.run().origin_unix_ns() + report.run().window().end_ns();
+}
+
+std::string Title(const WatchFrame& frame) {
+  const proto::Run& run = frame.report.run();
+  const std::string window = FormatTime(run.window().end_ns() - run.window().start_ns());
+  std::string text =
+      fmt::format("{}  the last {} of {} on {}", FormatDate(frame.now_unix_ns), window,
+                  Plural(run.process_count(), "process", "es"), Plural(run.device_count(), "GPU"));
+  if (frame.ended) return text + ", which ended";
+  return text + fmt::format(", up to {} ago", FormatTime(std::max<std::int64_t>(
+                                                  frame.now_unix_ns - EndUnix(frame.report), 0)));
+}
+
+std::string Joined(std::vector<std::string> lines, const FrameSize& size) {
+  if (size.lines > 0 && lines.size() > size.lines) lines.resize(size.lines);
+  std::string text;
+  for (const std::string& line : lines) {
+    const std::string shown = Printable(line);
+    text +=
+        (shown.size() > size.columns ? ShortenMiddle(shown, std::max<std::size_t>(size.columns, 8))
+                                     : shown) +
+        "\n";
+  }
+  return text;
+}
+
+std::string JsonNumber(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : "null";
+}
+std::string JsonNumber(const std::optional<std::int64_t>& value) {
+  return value ? fmt::format("{}", *value) : "null";
+}
+
+std::string JsonRow(const Figures& row) {
+  return fmt::format(
+      "{{\"label\": {}, \"step_ns\": {}, \"samples_per_second\": {}, \"busy_share\": {}, "
+      "\"communication_share\": {}, \"exposed_communication_share\": {}, \"data_wait_ns\": {}, "
+      "\"memory_used_bytes\": {}, \"sm_clock_mhz\": {}, \"power_w\": {}}}",
+      JsonString(row.device->label()), JsonNumber(row.step_ns), JsonNumber(row.samples_per_second),
+      JsonNumber(row.busy_share), JsonNumber(row.communication_share),
+      JsonNumber(row.exposed_communication_share), JsonNumber(row.data_wait_ns),
+      JsonNumber(row.memory_bytes), JsonNumber(row.sm_clock_mhz), JsonNumber(row.power_w));
+}
+
+}  // namespace
+
+std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
+  std::vector<std::string> lines = {Title(frame)};
+  if (frame.report.devices().empty()) {
+    lines.push_back("no work on a GPU in that time");
+    return Joined(std::move(lines), size);
+  }
+  const std::vector<Figures> rows = WorstFirst(frame.report);
+  const std::vector<std::string> conclusion = Conclusion(frame.report, size.columns);
+  std::size_t shown = rows.size();
+  // The title, the table's head and what is left out take a line each.
+  constexpr std::size_t kOtherLines = 3;
+  if (size.lines > 0)
+    shown = std::min(shown, size.lines - std::min(size.lines - 1, conclusion.size() + kOtherLines));
+  TableText table;
+  table.align_right = {false, true, true, true, true, true, true, true, true, true};
+  table.rows.push_back({"", "step", "samples/s", "busy", "comm", "exposed", "data wait", "memory",
+                        "SM clock", "power"});
+  for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(rows[i]));
+  for (std::string& line : LinesOf(FormatTable(table))) lines.push_back(std::move(line));
+  if (shown < rows.size())
+    lines.push_back(fmt::format("and {} more, which wait longer for others", rows.size() - shown));
+  lines.insert(lines.end(), conclusion.begin(), conclusion.end());
+  return Joined(std::move(lines), size);
+}
+
+std::string FrameJson(const WatchFrame& frame) {
+  const proto::Report& report = frame.report;
+  const proto::Verdict& verdict = report.verdict();
+  std::string rows;
+  for (const Figures& row : WorstFirst(report)) rows += (rows.empty() ? "" : ", ") + JsonRow(row);
+  const auto saved_ns =
+      verdict.has_saved_ns() ? std::optional<std::int64_t>(verdict.saved_ns()) : std::nullopt;
+  return fmt::format(
+      "{{\"time_unix_ns\": {}, \"recorded_until_unix_ns\": {}, \"window_ns\": {}, \"late_ns\": {}, "
+      "\"ended\": {}, "
+      "\"processes\": {}, \"verdict\": {}, \"saved_ns\": {}, \"records_lost\": {}, \"devices\": "
+      "[{}]}}\n",
+      frame.now_unix_ns, EndUnix(report),
+      report.run().window().end_ns() - report.run().window().start_ns(), frame.late_ns,
+      frame.ended ? "true" : "false", report.run().process_count(), JsonString(LabelOn(verdict)),
+      JsonNumber(saved_ns), report.health().records_lost(), rows);
+}
+
+}  // namespace traceinject

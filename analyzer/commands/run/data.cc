@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/run/table_command.h"
+#include "analyzer/common/units.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+namespace {
+
+std::string Summary(const Report& report) {
+  if (report.data_loaders().empty()) return "no data loader was seen";
+  std::int64_t waits = 0, wait_ns = 0;
+  for (const proto::DataLoader& loader : report.data_loaders()) {
+    waits += loader.waits();
+    wait_ns += loader.wait_ns();
+  }
+  std::string text =
+      fmt::format("{} for data, together {}", Plural(waits, "wait"), FormatTime(wait_ns));
+  if (const proto::Samples& samples = report.run().samples(); samples.has_per_step())
+    text += fmt::format("; {:.6g} samples a step, {:.4g} a second", samples.per_step(),
+                        samples.per_second());
+  return text;
+}
+
+FullTable BuildSteps(const Run& run, const ReportOptions& options,
+                     std::optional<std::size_t> enough) {
+  ReportOptions how = options;
+  how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
+  FullTable full{BuildReport(run, how), "", {}, 0};
+  AddSteps(run, how, full.report);
+  full.summary = Summary(full.report);
+  full.table = DataStepTable(full.report);
+  full.rows = StepRowsThatThereAre(full.report);
+  return full;
+}
+
+FullTable Whole(Report report, Table (*table_of)(const Report& report)) {
+  FullTable full{std::move(report), "", {}, 0};
+  full.summary = Summary(full.report);
+  full.table = table_of(full.report);
+  full.rows = static_cast<std::int64_t>(full.table.rows.size());
+  return full;
+}
+
+FullTable BuildLoaders(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return Whole(BuildReport(run, options), DataLoaderTable);
+}
+
+FullTable BuildWorkers(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return Whole(BuildReport(run, options), DataWorkerTable);
+}
+
+constexpr char kExamples[] =
+    "  analyze data run.db --sort idle_data_wait_ns\n"
+    "  analyze data run.db --loaders                    settings, waits and samples of each\n"
+    "  analyze data run.db --workers                    busy, or waiting for storage?\n";
+
+}  // namespace
+
+int RunData(const std::vector<std::string>& arguments) {
+  const TableCommand tables[] = {
+      {"analyze data", "Waits for data in each step, and what came of them.",
+       "Steps are those of the GPU, and the host runs ahead of it: a step's waits are those "
+       "during\n"
+       "it, maybe for a later batch.\n",
+       kExamples, DataStepColumns(), BuildSteps},
+      {"analyze data", "The data loaders that the program waited for.",
+       "A loader is known where the Python side was recorded.\n", kExamples, DataLoaderColumns(),
+       BuildLoaders, nullptr, "--loaders",
+       "instead: a row for each data loader (--loaders --help lists the columns)"},
+      {"analyze data", "The processes that prepare data.",
+       "A worker that is busy all the time computes too much; one that waits for storage reads "
+       "too\n"
+       "slowly; one that does neither waits for the training.\n",
+       kExamples, DataWorkerColumns(), BuildWorkers, nullptr, "--workers",
+       "instead: a row for each worker process (--workers --help lists the columns)"},
+  };
+  return RunTable(tables, arguments);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/mfu_options.h"
+#include "analyzer/commands/shared/output.h"
+#include "analyzer/commands/shared/run_options.h"
+#include "analyzer/compare/compare_runs.h"
+#include "analyzer/compare/text_comparison.h"
+#include "analyzer/html/write_comparison_html.h"
+#include "analyzer/report/formats/json.h"
+#include "analyzer/report/formats/pb.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze diff";
+constexpr char kExamples[] =
+    "Either run may be all that analyze report takes. Times are those of a mean step, so the runs "
+    "may be of\n"
+    "unlike length. Compared are regular steps, and irregular ones where they recur. Intervals "
+    "tell "
+    "how steps vary\n"
+    "within these two recordings; what differs from one recording of a program to the next comes "
+    "on top.\n\n"
+    "Examples:\n"
+    "  analyze diff before.db after.db                  before and after a change\n"
+    "  analyze diff before/ after/                      two jobs of many ranks, a folder each\n"
+    "  analyze diff trace_a.json.gz trace_b.json.gz     two traces of torch.profiler\n"
+    "  analyze diff a.db b.db --steps 10..40            these steps of both\n"
+    "  analyze diff a.db b.db --format json             for programs; fields as in "
+    "comparison.proto\n"
+    "  analyze diff a.db b.db --format html -o diff.html  a page that needs nothing else\n"
+    "  analyze gate b.db --baseline a.db                fail where b is slower\n";
+
+struct Options {
+  RunOptions run;
+  std::string format = "text";
+  std::size_t rows = 15;
+};
+
+void Describe(CLI::App& app, Options& options) {
+  app.footer(kExamples);
+  AddRunOptions(app, options.run);
+  app.get_option("run")
+      ->expected(2)
+      ->type_name("BEFORE AFTER")
+      ->description(
+          "two runs: each a recording, a name that stands for run.rank*.db, a folder, or "
+          "a trace of PyTorch's profiler");
+  app.add_option("--format", options.format,
+                 "text, json, pb (binary Protocol Buffers) or html (a page)")
+      ->check(CLI::IsMember({"text", "json", "pb", "html"}))
+      ->capture_default_str();
+  app.add_option("--top", options.rows, "rows of the tables of kernels and communication, in text")
+      ->check(WholeNumberFrom(0))
+      ->capture_default_str();
+  AddMfuOptions(app, options.run.report.mfu);
+}
+
+Result<std::string> Render(const Comparison& found, const Options& options) {
+  if (options.format == "json") return WriteJson(found);
+  if (options.format == "pb") return WritePb(found);
+  if (options.format == "html") return WriteComparisonHtml(found);
+  const PageStyle style = StyleOf(options.run);
+  TextPage page(style.color, style.width);
+  WriteComparison(found, options.rows, page);
+  return page.text();
+}
+
+}  // namespace
+
+int RunDiff(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app("Says what changed between two runs, and whether noise explains it.", kProgram);
+  Describe(app, options);
+  if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
+  const auto before = LoadOrExplain(OnlyPath(options.run, options.run.paths[0]));
+  if (const int* exit_code = std::get_if<int>(&before)) return *exit_code;
+  const auto after = LoadOrExplain(OnlyPath(options.run, options.run.paths[1]));
+  if (const int* exit_code = std::get_if<int>(&after)) return *exit_code;
+  ComparedRun one = PrepareRun(std::get<Run>(before), options.run.report);
+  ComparedRun other = PrepareRun(std::get<Run>(after), options.run.report);
+  const auto text = Render(CompareRuns(one, other), options);
+  if (!text.ok()) {
+    fmt::print(stderr, "{}: {}\n", kProgram, text.error());
+    return kUnreadable;
+  }
+  return WriteOrExplain(kProgram, options.run.output, text.value());
+}
+
+}  // namespace traceinject

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/commands/run/export_path.h"
+#include "analyzer/commands/run/export_rows.h"
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/mfu_options.h"
+#include "analyzer/commands/shared/run_options.h"
+#include "analyzer/common/units.h"
+#include "analyzer/export/chrome_trace.h"
+#include "analyzer/export/output_file.h"
+#include "analyzer/export/perfetto_trace.h"
+#include "analyzer/import/open/run_paths.h"
+#include "analyzer/report/formats/openmetrics.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze export";
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  analyze export run.db -o trace.pftrace            for ui.perfetto.dev: all ranks, streams, "
+    "threads, steps, counters\n"
+    "  analyze export run.db -o trace.json.gz            as torch.profiler writes it, for HTA, "
+    "TraceLens, chrome://tracing;\n"
+    "                                                    several ranks: trace.rank00000.json.gz, "
+    "...\n"
+    "  analyze export run.db -o kernels.csv --table kernels\n"
+    "  analyze export run.db -o run.prom                 for the textfile collector of "
+    "node_exporter\n"
+    "  analyze export run.db --to openmetrics            to stdout\n"
+    "The metrics, their units and their meaning: analyze export --list-metrics\n";
+
+struct Options {
+  RunOptions run;
+  std::string format, table;
+  bool list_metrics = false;
+};
+
+int Say(const std::string& error) {
+  fmt::print(stderr, "{}: {}\n", kProgram, error);
+  return kUnreadable;
+}
+
+// What was written, on stderr: stdout may be the file.
+void SayWritten(const std::string& path, const ExportCounts& counts, std::string_view what,
+                std::uint64_t bytes) {
+  if (path != "-")
+    fmt::print(stderr, "{}: {} in {}\n", path,
+               Plural(static_cast<std::int64_t>(counts.events), what),
+               FormatBytes(static_cast<std::int64_t>(bytes)));
+  if (counts.left_out > 0)
+    fmt::print(stderr, "note: {} left out, where more went on at once than there are tracks for\n",
+               Plural(static_cast<std::int64_t>(counts.left_out), "event"));
+}
+
+template <typename Write>
+int WriteFile(const std::string& path, Write write) {
+  auto file = OutputFile::Create(path, path.ends_with(".gz") ? Packing::kGzip : Packing::kPlain);
+  if (!file.ok()) return Say(file.error());
+  const ExportCounts counts = write(file.value());
+  const Status closed = file.value().Close();
+  if (!closed.ok()) return Say(closed.error());
+  SayWritten(path, counts, "event", file.value().bytes());
+  return kReported;
+}
+
+int ExportPerfetto(const Run& run, const Options& options) {
+  return WriteFile(options.run.output,
+                   [&](OutputFile& file) { return WritePerfettoTrace(run, file); });
+}
+
+int ExportChrome(const Run& run, const Options& options) {
+  const std::string& output = options.run.output;
+  if (output == "-" && run.ranks.size() > 1) {
+    fmt::print(stderr,
+               "{}: such a trace is of one process, and the run has {}; name a file with -o, and "
+               "each rank gets one of its own\n",
+               kProgram, run.ranks.size());
+    return kBadUsage;
+  }
+  for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
+    const std::string path = run.ranks.size() == 1 ? output : PathOfRank(output, run, rank);
+    const int exit_code =
+        WriteFile(path, [&](OutputFile& file) { return WriteChromeTrace(run, rank, file); });
+    if (exit_code != kReported) return exit_code;
+  }
+  return kReported;
+}
+
+int ExportMetrics(const Run& run, MetricsDialect dialect, const Options& options) {
+  const std::string text =
+      WriteOpenMetrics(BuildReportWithVerdict(run, options.run.report), dialect);
+  auto file = OutputFile::Create(options.run.output);
+  if (!file.ok()) return Say(file.error());
+  file.value().Write(text);
+  const Status closed = file.value().Close();
+  return closed.ok() ? kReported : Say(closed.error());
+}
+
+// The full tables are those of commands, which write CSV themselves; anything else is a table of
+// the recording.
+int ExportCsv(const Options& options) {
+  std::vector<std::string> arguments = options.run.paths;
+  const auto add = [&](std::initializer_list<const char*> more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+  };
+  if (const CsvTable* table = FindCsvTable(options.table)) {
+    if (*table->flag != '\0') add({table->flag});
+    add({"--format", "csv", "--limit", "0", "-o", options.run.output.c_str()});
+    return table->run(arguments);
+  }
+  const auto recordings = ResolveRunPaths(options.run.paths);
+  if (!recordings.ok()) return Say(recordings.error());
+  for (const std::string& note : recordings.value().notes) fmt::print(stderr, "note: {}\n", note);
+  auto file = OutputFile::Create(options.run.output);
+  if (!file.ok()) return Say(file.error());
+  const auto rows = WriteTableRows(recordings.value().files, options.table, file.value());
+  if (!rows.ok()) return Say(rows.error());
+  const Status closed = file.value().Close();
+  if (!closed.ok()) return Say(closed.error());
+  SayWritten(options.run.output, {.events = rows.value()}, "row", file.value().bytes());
+  return kReported;
+}
+
+struct Format {
+  std::string_view name, what;
+  std::vector<std::string_view> suffixes;
+};
+const std::vector<Format>& Formats() {
+  static const std::vector<Format> formats = {
+      {"perfetto",
+       "Perfetto's own format, all ranks in one file",
+       {".pftrace", ".perfetto-trace", ".pftrace.gz"}},
+      {"chrome", "Chrome JSON as torch.profiler writes it, a file a rank", {".json", ".json.gz"}},
+      {"csv", "a table, see --table", {".csv"}},
+      {"openmetrics", "the report's figures as metrics", {".om"}},
+      {"prometheus",
+       "the same in Prometheus' older text format, as node_exporter takes it",
+       {".prom"}},
+  };
+  return formats;
+}
+
+// By the name of the file; empty: it does not tell.
+std::string FormatOf(const std::string& path) {
+  for (const Format& format : Formats()) {
+    for (const std::string_view suffix : format.suffixes) {
+      if (path.ends_with(suffix)) return std::string(format.name);
+    }
+  }
+  return "";
+}
+
+void Describe(CLI::App& app, Options& options) {
+  app.footer(fmt::format("Tables for --table: {}; or any table or view of the recording.\n\n{}",
+                         CsvTableNames(), kExamples));
+  CLI::Option* const list = app.add_flag("--list-metrics", options.list_metrics,
+                                         "print the metrics, and do nothing else");
+  app.add_option("run", options.run.paths,
+                 "recordings: run.db stands for run.rank*.db; or folders, or traces of PyTorch's "
+                 "profiler")
+      ->excludes(list);
+  std::vector<std::string> names;
+  std::string help = "by default what the name of the output says";
+  for (const Format& format : Formats()) {
+    names.emplace_back(format.name);
+    help += fmt::format("; {}: {} ({})", format.name, format.what, format.suffixes.front());
+  }
+  app.add_option("--to", options.format, help)->check(CLI::IsMember(names));
+  AddMfuOptions(app, options.run.report.mfu);
+  app.add_option("--table", options.table, "of csv: which one");
+  AddOutput(app, options.run.output);
+  app.add_flag("--no-progress", options.run.no_progress, "draw no progress bar");
+}
+
+// Empty: go on.
+std::optional<int> CheckUsage(Options& options) {
+  std::string wrong;
+  if (options.format.empty()) options.format = FormatOf(options.run.output);
+  if (options.run.paths.empty()) {
+    wrong = "name a recording, as in: analyze export run.db -o trace.pftrace";
+  } else if (options.format.empty()) {
+    wrong = fmt::format("{} does not tell the format: name one with --to",
+                        options.run.output == "-" ? "stdout" : options.run.output);
+  } else if ((options.format == "csv") == options.table.empty()) {
+    wrong = options.format == "csv"
+                ? fmt::format("csv needs --table: {}, or any table or view of the recording",
+                              CsvTableNames())
+                : "--table goes with csv";
+  }
+  if (wrong.empty()) return std::nullopt;
+  fmt::print(stderr, "{}: {}\n", kProgram, wrong);
+  return kBadUsage;
+}
+
+}  // namespace
+
+int RunExport(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app("Writes a run in formats of other programs.", kProgram);
+  Describe(app, options);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  if (options.list_metrics) {
+    fmt::print("{}", MetricTable());
+    return kReported;
+  }
+  if (const auto exit_code = CheckUsage(options)) return *exit_code;
+  if (options.format == "csv") return ExportCsv(options);
+  const auto run = LoadOrExplain(options.run);
+  if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
+  const Run& loaded = std::get<Run>(run);
+  for (const std::string& note : loaded.notes) fmt::print(stderr, "note: {}\n", note);
+  if (options.format == "perfetto") return ExportPerfetto(loaded, options);
+  if (options.format == "chrome") return ExportChrome(loaded, options);
+  return ExportMetrics(
+      loaded,
+      options.format == "prometheus" ? MetricsDialect::kPrometheus : MetricsDialect::kOpenMetrics,
+      options);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/run/table_command.h"
+#include "analyzer/common/units.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/tables/full_tables.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kAbout[] = "All times in which a GPU had nothing to do, the longest first.";
+constexpr char kDefinitions[] =
+    "Causes as in the report's \"idle: ...\": data wait, sync, drained by sync, allocator,\n"
+    "checkpoint, gc, launch, python, host wait, copy, communication, queued, unknown.\n"
+    "traceview shows a gap with --from and --to around its start.\n";
+constexpr char kExamples[] =
+    "  analyze gaps run.db --sort start_ns --limit 0\n"
+    "  analyze gaps run.db --filter 'data wait' --columns start_ns,duration_ns,text\n"
+    "  analyze gaps run.db --steps 10..12 --format json\n";
+
+FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
+  ReportOptions how = options;
+  how.longest_gaps = enough.value_or(std::numeric_limits<std::size_t>::max());
+  how.gap_causes = true;
+  FullTable full{BuildReport(run, how), "", {}, 0};
+  full.table = GapTable(full.report);
+  SortTable(full.table, *FindColumn(full.table.columns, "duration_ns"), false);
+  full.rows = std::max<std::int64_t>(full.report.run().idle_causes().gap_count(),
+                                     static_cast<std::int64_t>(full.table.rows.size()));
+  full.summary = fmt::format("{} on {}, together {}", Plural(full.rows, "gap"),
+                             Plural(full.report.devices_size(), "GPU"),
+                             FormatTime(full.report.run().partition().idle_ns()));
+  return full;
+}
+
+}  // namespace
+
+int RunGaps(const std::vector<std::string>& arguments) {
+  const TableCommand table{"analyze gaps", kAbout, kDefinitions, kExamples, GapColumns(), Build};
+  return RunTable({&table, 1}, arguments);
+}
+
+}  // namespace traceinject

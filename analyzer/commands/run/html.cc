@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/mfu_options.h"
+#include "analyzer/commands/shared/output.h"
+#include "analyzer/commands/shared/run_options.h"
+#include "analyzer/html/sections/page_options.h"
+#include "analyzer/html/write_html.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze html";
+constexpr char kExamples[] =
+    "The page needs no network and no other files: it can be sent by mail, opened from a disk and\n"
+    "printed. Its figures are those of analyze report.\n"
+    "\nExamples:\n"
+    "  analyze html run.db -o report.html               run.db stands for run.rank*.db too\n"
+    "  analyze html run/ -o report.html                 every rank in a folder\n"
+    "  analyze html run.db --steps 10..20 -o part.html  only these steps\n"
+    "  analyze html run.db --params 6.7B --tokens-per-step 4M -o report.html\n"
+    "                                                   with model FLOPs utilisation\n";
+
+}  // namespace
+
+int RunHtml(const std::vector<std::string>& arguments) {
+  RunOptions options;
+  CLI::App app(
+      "The report on a run as one HTML page: the verdict and what to change, then charts of steps, "
+      "idle time, kernels, communication, ranks and GPUs.",
+      kProgram);
+  app.footer(kExamples);
+  AddRunOptions(app, options);
+  AddMfuOptions(app, options.report.mfu);
+  if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
+  if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
+    fmt::print(stderr, "{}: a page is not for a terminal; name a file with -o\n", kProgram);
+    return kBadUsage;
+  }
+  const auto run = LoadOrExplain(options);
+  if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
+  const RankedReport found = BuildRankedReport(std::get<Run>(run), ForPage(options.report));
+  return WriteOrExplain(kProgram, options.output, WriteHtml(found.report, found.ranks));
+}
+
+}  // namespace traceinject

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/mfu_options.h"
+#include "analyzer/commands/shared/output.h"
+#include "analyzer/commands/shared/run_options.h"
+#include "analyzer/report/formats/json.h"
+#include "analyzer/report/formats/pb.h"
+#include "analyzer/report/text/text.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze report";
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  analyze run.db                                   the report; run.db stands for run.rank*.db "
+    "too\n"
+    "  analyze run.db --from 1.5s --to 2s               only this part of the run\n"
+    "  analyze run.db --steps 10..20                    only these steps, as traceview numbers "
+    "them\n"
+    "  analyze run.db --step-regex '^batch [0-9]+$'     NVTX ranges of these names are the steps\n"
+    "  analyze run.db --params 6.7B --tokens-per-step 4M  with model FLOPs utilisation (6 x "
+    "parameters x tokens)\n"
+    "  analyze run.db --format json -o report.json      the same figures for programs; fields as "
+    "in report.proto\n";
+
+struct Options {
+  RunOptions run;
+  std::string format = "text";
+};
+
+void Describe(CLI::App& app, Options& options) {
+  app.footer(kExamples);
+  AddRunOptions(app, options.run);
+  ReportOptions& report = options.run.report;
+  app.add_option("--format", options.format, "text, json or pb (binary Protocol Buffers)")
+      ->check(CLI::IsMember({"text", "json", "pb"}))
+      ->capture_default_str();
+  app.add_option("--top", report.top_kernels, "rows of each kernel table")
+      ->check(WholeNumberFrom(0))
+      ->capture_default_str();
+  AddMfuOptions(app, report.mfu);
+}
+
+Result<std::string> Render(const Report& report, const Options& options) {
+  if (options.format == "json") return WriteJson(report);
+  if (options.format == "pb") return WritePb(report);
+  TextOptions text;
+  const PageStyle style = StyleOf(options.run);
+  text.width = style.width;
+  text.color = style.color;
+  return WriteText(report, text);
+}
+
+}  // namespace
+
+int RunReport(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app(
+      "Says what limits the run and what to change, then where the time of the GPUs went, per rank "
+      "and "
+      "device and for the whole run.",
+      kProgram);
+  Describe(app, options);
+  if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
+
+  const auto run = LoadOrExplain(options.run);
+  if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
+  const auto text = Render(BuildReportWithVerdict(std::get<Run>(run), options.run.report), options);
+  if (!text.ok()) {
+    fmt::print(stderr, "{}: {}\n", kProgram, text.error());
+    return kUnreadable;
+  }
+  return WriteOrExplain(kProgram, options.run.output, text.value());
+}
+
+}  // namespace traceinject

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/missing_run.h"
+#include "analyzer/commands/shared/output.h"
+#include "analyzer/commands/shared/sql_rows.h"
+#include "analyzer/convert/open_as_recordings.h"
+#include "analyzer/import/open/run_paths.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kProgram[] = "analyze sql";
+constexpr char kExamples[] =
+    "Examples:\n"
+    "  analyze sql run.db \"SELECT name, count(*) AS calls, sum(dur_ns) AS ns FROM kernels GROUP "
+    "BY name ORDER BY ns DESC LIMIT 10\"\n"
+    "  analyze sql run.db \"SELECT sql FROM sqlite_schema\" --format csv    the tables, with a "
+    "comment on every column\n"
+    "  analyze sql run.db - < query.sql                               the query from stdin\n"
+    "  analyze sql run.db \"SELECT * FROM memcpys\" --format csv -o copies.csv\n"
+    "Over several files the query runs in each, and a column 'rank' comes first. Of the trace of "
+    "another profiler it\nasks what analyze import makes of it.\n";
+
+struct Options {
+  std::vector<std::string> words;  // paths, then the query
+  std::string format = "table", output = "-";
+};
+
+// How rows of a file are told apart: its rank, else its name.
+SqlCell RankCell(const Database& database) {
+  const auto rank = Query(database, "SELECT rank FROM process LIMIT 1");
+  if (rank.ok() && rank.value().rows.size() == 1 &&
+      rank.value().rows[0][0].kind == SqlCell::Kind::kNumber) {
+    return rank.value().rows[0][0];
+  }
+  return {SqlCell::Kind::kText, std::filesystem::path(database.path()).filename().string()};
+}
+
+// What the query gives in one of several recordings, with its rank in front of each row.
+Status AddRows(const Database& database, std::string_view sql, const std::string& first_file,
+               SqlRows& all) {
+  auto rows = Query(database, sql);
+  if (!rows.ok()) return Error{rows.error()};
+  if (all.columns.empty()) {
+    all.columns = rows.value().columns;
+    all.columns.insert(all.columns.begin(), "rank");
+  }
+  if (rows.value().columns.size() + 1 != all.columns.size()) {
+    return Error{fmt::format("{}: the query gives other columns here than in {}", database.path(),
+                             first_file)};
+  }
+  const SqlCell rank = RankCell(database);
+  for (auto& row : rows.value().rows) {
+    row.insert(row.begin(), rank);
+    all.rows.push_back(std::move(row));
+  }
+  return Done{};
+}
+
+Result<SqlRows> QueryFiles(const std::vector<std::string>& files, std::string_view sql) {
+  SqlRows all;
+  for (const std::string& file : files) {
+    const auto databases = OpenAsRecordings(file);
+    if (!databases.ok()) return Error{databases.error()};
+    const bool alone = files.size() == 1 && databases.value().size() == 1;
+    if (alone) return Query(databases.value().front(), sql);
+    for (const Database& database : databases.value()) {
+      const Status added = AddRows(database, sql, files.front(), all);
+      if (!added.ok()) return Error{added.error()};
+    }
+  }
+  return all;
+}
+
+std::string Format(const SqlRows& rows, const std::string& format) {
+  if (format == "csv") return FormatRowsAsCsv(rows);
+  if (format == "json") return FormatRowsAsJson(rows);
+  return FormatRowsAsTable(rows);
+}
+
+}  // namespace
+
+int RunSql(const std::vector<std::string>& arguments) {
+  Options options;
+  CLI::App app("Runs one SQL query on a recording, which stays as it is.", kProgram);
+  app.footer(kExamples);
+  app.add_option("run query", options.words,
+                 "the recordings, then the query (- reads it from stdin)")
+      ->required();
+  app.add_option("--format", options.format, "table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+  AddOutput(app, options.output);
+  if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
+  if (options.words.size() < 2) {
+    fmt::print(stderr,
+               "{}: expected a recording and a query, as in: analyze sql run.db \"SELECT count(*) "
+               "FROM kernel\"\n",
+               kProgram);
+    return kBadUsage;
+  }
+  std::string sql = options.words.back();
+  if (sql == "-") sql.assign(std::istreambuf_iterator<char>(std::cin), {});
+  options.words.pop_back();
+
+  const auto paths = ResolveRunPaths(options.words);
+  if (!paths.ok()) {
+    fmt::print(stderr, "{}\n\n{}", paths.error(), MissingRunChecklist(options.words));
+    return kUnreadable;
+  }
+  for (const std::string& note : paths.value().notes) fmt::print(stderr, "note: {}\n", note);
+  const auto rows = QueryFiles(paths.value().files, sql);
+  if (!rows.ok()) {
+    fmt::print(stderr, "{}\n", rows.error());
+    return kUnreadable;
+  }
+  return WriteOrExplain(kProgram, options.output, Format(rows.value(), options.format));
+}
+
+}  // namespace traceinject

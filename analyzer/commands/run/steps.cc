@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/run/table_command.h"
+#include "analyzer/common/units.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/tables/full_tables.h"
+#include "analyzer/verdict/add_verdict.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kAbout[] =
+    "Every training step of each GPU, split exactly: its parts add up to its length to the "
+    "nanosecond, and the causes of idle time to that.";
+constexpr char kDefinitions[] =
+    "A step lasts until the work that the host launched in it ends; idle time after that belongs\n"
+    "to the next step.\n";
+constexpr char kExamples[] =
+    "  analyze steps run.db --sort length_ns\n"
+    "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
+    "  analyze steps run.db --device 0 --format csv -o steps.csv\n";
+
+std::string Summary(const Report& report) {
+  std::string text;
+  for (const proto::DeviceSteps& steps : report.steps()) {
+    text += fmt::format("{}{}: {} ({}), median {}, MAD {}", text.empty() ? "" : "; ", steps.label(),
+                        Plural(steps.count(), "step"), steps.source(),
+                        FormatTime(steps.median_ns()), FormatTime(steps.mad_ns()));
+    for (const proto::LeftOutSteps& left : steps.left_out())
+      text += fmt::format(", {} {}", FormatCount(left.count()), left.kind());
+  }
+  return text;
+}
+
+FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
+  ReportOptions how = options;
+  how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
+  FullTable full{BuildReport(run, how), "", {}, 0};
+  AddSteps(run, how, full.report);
+  full.summary = Summary(full.report);
+  full.table = StepTable(full.report);
+  full.rows = StepRowsThatThereAre(full.report);
+  return full;
+}
+
+}  // namespace
+
+int RunSteps(const std::vector<std::string>& arguments) {
+  const TableCommand table{"analyze steps", kAbout, kDefinitions, kExamples, StepColumns(), Build};
+  return RunTable({&table, 1}, arguments);
+}
+
+}  // namespace traceinject

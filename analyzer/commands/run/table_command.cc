@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/run/table_command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/output.h"
+#include "analyzer/commands/shared/row_options.h"
+#include "analyzer/metrics/idle/process_label.h"
+#include "analyzer/report/layout/text_notation.h"
+
+namespace traceinject {
+namespace {
+
+struct Options {
+  RunOptions run;
+  RowOptions rows;
+};
+
+// They were looked at before the other options, whose columns depend on them.
+void AddTableFlags(CLI::App& app, std::span<const TableCommand> tables) {
+  std::vector<CLI::Option*> flags;
+  for (const TableCommand& table : tables) {
+    if (table.flag == nullptr) continue;
+    CLI::Option* const flag = app.add_flag(table.flag, table.flag_help);
+    for (CLI::Option* const other : flags) flag->excludes(other);
+    flags.push_back(flag);
+  }
+}
+
+const TableCommand& ChosenTable(std::span<const TableCommand> tables,
+                                const std::vector<std::string>& arguments) {
+  for (const TableCommand& table : tables) {
+    if (table.flag != nullptr &&
+        std::find(arguments.begin(), arguments.end(), table.flag) != arguments.end())
+      return table;
+  }
+  return tables.front();
+}
+
+void Describe(CLI::App& app, const TableCommand& command, Options& options) {
+  app.footer(
+      fmt::format("Columns, for --sort and --columns, and as csv and json name them:\n{}\n"
+                  "{}\nExamples:\n{}",
+                  ColumnHelp(command.columns), command.definitions, command.examples));
+  AddRunOptions(app, options.run);
+  app.add_option("--rank", options.run.report.devices.rank, "only the process of this rank")
+      ->check(WholeNumberFrom(0));
+  app.add_option("--device", options.run.report.devices.ordinal,
+                 "only GPUs of this CUDA ordinal (of each process)")
+      ->check(WholeNumberFrom(0));
+  AddRowOptions(app, command.columns, options.rows);
+  if (command.add_options != nullptr) command.add_options(app, options.run.report);
+}
+
+// What --rank and --device can be; empty: some GPU that worked is what they say.
+std::string ChoicesInstead(const Run& run, const DeviceChoice& chosen) {
+  std::string choices;
+  for (const Rank& rank : run.ranks) {
+    for (const Device& device : rank.devices) {
+      if (device.ops.size() == 0) continue;
+      if (chosen.takes(rank, device)) return "";
+      choices += fmt::format("{}{} --device {}", choices.empty() ? "" : ", ",
+                             rank.rank ? fmt::format("--rank {}", *rank.rank) : "no --rank and",
+                             device.ordinal);
+    }
+  }
+  return choices;
+}
+
+// What a reader of the figures has to know.
+std::vector<std::string> Notes(const Report& report) {
+  std::vector<std::string> notes(report.notes().begin(), report.notes().end());
+  if (report.health().grade() != proto::Health::GRADE_GOOD)
+    notes.push_back(fmt::format("trace health is {}; analyze report says why",
+                                HealthGradeText(report.health().grade())));
+  for (const proto::Withheld& withheld : report.trust().withheld())
+    notes.push_back(WithheldText(report, withheld));
+  return notes;
+}
+
+std::string TextOf(const FullTable& full, std::int64_t left_out, const Options& options) {
+  const PageStyle style = StyleOf(options.run);
+  TextPage page(style.color, style.width);
+  // Sums over figures that are withheld would be wrong.
+  const bool withheld = full.table.rows.empty() && !full.report.trust().withheld().empty();
+  if (!full.summary.empty() && !withheld) page.Sentence(full.summary, 0);
+  if (full.table.rows.empty()) page.Sentence(withheld ? "no figures can be given" : "no rows");
+  WriteRows(full.table, left_out, options.rows, style.width, page);
+  for (const std::string& note : Notes(full.report)) page.Sentence("note: " + note);
+  return page.text();
+}
+
+std::string Render(const FullTable& full, std::int64_t left_out, const Options& options) {
+  if (options.rows.format == "text") return TextOf(full, left_out, options);
+  for (const std::string& note : Notes(full.report)) fmt::print(stderr, "note: {}\n", note);
+  return RenderRows(full.table, left_out, options.rows);
+}
+
+}  // namespace
+
+int RunTable(std::span<const TableCommand> tables, const std::vector<std::string>& arguments) {
+  const TableCommand& command = ChosenTable(tables, arguments);
+  Options options;
+  CLI::App app(command.about, command.program);
+  AddTableFlags(app, tables);
+  Describe(app, command, options);
+  if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
+  const auto run = LoadOrExplain(options.run);
+  if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
+  const std::string choices = ChoicesInstead(std::get<Run>(run), options.run.report.devices);
+  if (!choices.empty()) {
+    fmt::print(stderr, "{}: no such GPU did any work; there are: {}\n", command.program, choices);
+    return kBadUsage;
+  }
+  FullTable full =
+      command.build(std::get<Run>(run), options.run.report,
+                    options.rows.own_order() ? options.rows.row_limit() : std::nullopt);
+  const std::int64_t left_out = ChooseRows(full.table, full.rows, options.rows);
+  return WriteOrExplain(command.program, options.run.output, Render(full, left_out, options));
+}
+
+}  // namespace traceinject

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/shared/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+
+namespace traceinject {
+namespace {
+
+// Who sees the options instead (SeeOptions); null: they are read.
+thread_local const std::function<void(const CLI::App&)>* seer = nullptr;
+
+// "; did you mean --format?" for the first argument that looks like an option and is none.
+std::string Suggestion(const CLI::App& app, const std::vector<std::string>& arguments) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::vector<std::string_view> candidates(names.begin(), names.end());
+  for (const std::string& argument : arguments) {
+    const std::string word = argument.substr(0, argument.find('='));
+    if (!word.starts_with("--") || std::find(names.begin(), names.end(), word) != names.end())
+      continue;
+    if (const auto nearest = NearestWord(word, candidates))
+      return fmt::format("; did you mean {}?", *nearest);
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<int> ParseArguments(CLI::App& app, const std::vector<std::string>& arguments) {
+  if (seer != nullptr) {
+    (*seer)(app);
+    return kReported;
+  }
+  try {
+    // CLI11 takes the list from its end.
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    return std::nullopt;
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return kReported;
+  } catch (const CLI::ParseError& error) {
+    fmt::print(stderr, "{}: {}{}\nSee {} --help.\n", app.get_name(), error.what(),
+               Suggestion(app, arguments), app.get_name());
+    return kBadUsage;
+  }
+}
+
+void SeeOptions(const std::function<void()>& command,
+                const std::function<void(const CLI::App&)>& see) {
+  seer = &see;
+  command();
+  seer = nullptr;
+}
+
+CLI::Option* AddTime(CLI::App& app, const std::string& name, std::optional<std::int64_t>& time_ns,
+                     const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&time_ns, name](const std::string& text) {
+            const auto parsed = ParseTime(text);
+            if (!parsed.ok()) throw CLI::ValidationError(name, parsed.error());
+            time_ns = parsed.value();
+          },
+          help)
+      ->type_name("TIME");
+}
+
+Result<double> ParseAmount(std::string_view text) {
+  double value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  double factor = 0;
+  if (suffix.empty()) factor = 1;
+  if (suffix == "k" || suffix == "K") factor = 1e3;
+  if (suffix == "M") factor = 1e6;
+  if (suffix == "G" || suffix == "B") factor = 1e9;
+  if (suffix == "T") factor = 1e12;
+  if (suffix == "P") factor = 1e15;
+  const double amount = value * factor;
+  if (code != std::errc() || !std::isfinite(amount) || amount <= 0) {
+    return Error{fmt::format(
+        "'{}' is not an amount: write a positive number, as in 6.7e9, 6.7B or 350M", text)};
+  }
+  return amount;
+}
+
+CLI::Option* AddAmount(CLI::App& app, const std::string& name, std::optional<double>& amount,
+                       const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&amount, name](const std::string& text) {
+            const auto parsed = ParseAmount(text);
+            if (!parsed.ok()) throw CLI::ValidationError(name, parsed.error());
+            amount = parsed.value();
+          },
+          help)
+      ->type_name("AMOUNT");
+}
+
+Result<NumberRange> ParseNumberRange(std::string_view text) {
+  NumberRange range;
+  const char* end = text.data() + text.size();
+  const auto [first_end, first_code] = std::from_chars(text.data(), end, range.first);
+  const std::string_view rest(first_end, static_cast<std::size_t>(end - first_end));
+  if (first_code == std::errc() && rest.starts_with("..")) {
+    const auto [last_end, code] = std::from_chars(first_end + 2, end, range.last);
+    if (code == std::errc() && last_end == end && range.first >= 1 && range.last >= range.first)
+      return range;
+  }
+  return Error{
+      fmt::format("'{}' is no range of numbers from 1 on, such as 10..20 (both included)", text)};
+}
+
+CLI::Validator WholeNumberFrom(std::int64_t least) {
+  return CLI::Validator(
+      [least](const std::string& text) {
+        std::int64_t value = 0;
+        const char* end = text.data() + text.size();
+        const auto [rest, code] = std::from_chars(text.data(), end, value);
+        if (code == std::errc() && rest == end && value >= least) return std::string();
+        return fmt::format("'{}' is not a whole number of at least {}", text, least);
+      },
+      "");
+}
+
+CLI::Option* AddOutput(CLI::App& app, std::string& path) {
+  return app.add_option("-o,--output", path, "write to FILE; - is stdout")->type_name("FILE");
+}
+
+}  // namespace traceinject

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/shared/name_filter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace traceinject {
+
+constexpr std::size_t kMostMatched = 2048;
+
+Result<NameFilter> NameFilter::Parse(const std::string& text) {
+  NameFilter filter;
+  filter.literal_ = text;
+  if (text.find_first_of("\\^$.|?*+()[]{}") == std::string::npos) return filter;
+  try {
+    filter.regex_.emplace(text);
+  } catch (const std::regex_error& error) {
+    return Error{
+        fmt::format("'{}' is no regular expression ({}); a special character is meant as "
+                    "it is after a backslash",
+                    text, error.what())};
+  }
+  return filter;
+}
+
+bool NameFilter::Matches(const std::string& name) const {
+  if (!regex_) return name.find(literal_) != std::string::npos;
+  const auto end = name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), kMostMatched));
+  try {
+    return std::regex_search(name.begin(), end, *regex_);
+  } catch (const std::regex_error&) {
+    return false;  // it is too complex for this name
+  }
+}
+
+}  // namespace traceinject

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/commands/shared/run_options.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "analyzer/commands/shared/exit_code.h"
+#include "analyzer/commands/shared/missing_run.h"
+#include "analyzer/commands/shared/progress_bar.h"
+#include "analyzer/commands/shared/terminal.h"
+#include "analyzer/import/load/load_run.h"
+#include "analyzer/import/open/run_paths.h"
+#include "analyzer/ranks/match/align_run.h"
+#include "analyzer/report/layout/text_layout.h"
+
+namespace traceinject {
+namespace {
+
+// Returns --steps.
+CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
+  app.add_option_function<std::string>(
+         "--step-regex",
+         [&options](const std::string& text) {
+           auto parsed = StepPattern::Parse(text);
+           if (!parsed.ok()) throw CLI::ValidationError("--step-regex", parsed.error());
+           options.report.step_pattern = std::move(parsed).value();
+         },
+         "steps are the NVTX ranges in whose names this regular expression matches, and nothing "
+         "else")
+      ->type_name("REGEX");
+  return app
+      .add_option_function<std::string>(
+          "--steps",
+          [&app, &options](const std::string& text) {
+            const auto parsed = ParseNumberRange(text);
+            if (!parsed.ok()) {
+              const bool counts = app.get_option_no_throw("--step-count") != nullptr;
+              throw CLI::ValidationError(
+                  "--steps",
+                  parsed.error() + (counts ? "; the number of steps is --step-count" : ""));
+            }
+            options.report.steps = StepChoice{parsed.value().first, parsed.value().last};
+          },
+          "analyse these steps of each GPU only, counted from 1 over the whole recording")
+      ->type_name("A..B");
+}
+
+// Nothing was recorded: the recorder's own reason if it left one, else the checklist.
+void ExplainEmptyRun(const Run& run, const RunOptions& options,
+                     const std::function<std::string()>& checklist) {
+  const std::string reasons = EmptyRunReasons(run);
+  if (!reasons.empty()) {
+    fmt::print(stderr, "{}", reasons);
+    return;
+  }
+  fmt::print(stderr, "{}: the recording holds no GPU work.\n\n{}", options.paths.front(),
+             checklist ? checklist() : MissingRunChecklist(options.paths));
+}
+
+}  // namespace
+
+void AddRunOptions(CLI::App& app, RunOptions& options) {
+  app.add_option(
+         "run", options.paths,
+         "recordings: run.db, run.db.zst, a name that stands for run.rank*.db, or a folder; or "
+         "traces of PyTorch's profiler: trace.json, trace.json.gz; or exports of Nsight Systems: "
+         "report.sqlite")
+      ->required();
+  CLI::Option* from = AddTime(
+      app, "--from", options.report.limits.from_ns,
+      "leave out what lies before; counts from the first GPU operation of the run (1.5, 1.5s, "
+      "200ms)");
+  CLI::Option* to = AddTime(app, "--to", options.report.limits.to_ns,
+                            "leave out what lies after; counts likewise");
+  AddSteps(app, options)->excludes(from)->excludes(to);
+  AddOutput(app, options.output);
+  app.add_flag("--no-progress", options.no_progress, "draw no progress bar");
+}
+
+RunOptions OnlyPath(RunOptions options, const std::string& path) {
+  options.paths = {path};
+  return options;
+}
+
+std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
+                                     const RunOptions& options) {
+  if (const auto exit_code = ParseArguments(app, arguments)) return exit_code;
+  const TimeLimits& limits = options.report.limits;
+  if (limits.from_ns && limits.to_ns && *limits.from_ns >= *limits.to_ns) {
+    fmt::print(stderr, "{}: --from has to lie before --to\n", app.get_name());
+    return kBadUsage;
+  }
+  return std::nullopt;
+}
+
+std::variant<Run, int> LoadOrExplain(const RunOptions& options,
+                                     const std::function<std::string()>& checklist) {
+  auto run = [&] {
+    ProgressBar bar(!options.no_progress);
+    return LoadRun(options.paths,
+                   {.on_progress = [&](const LoadProgress& progress) { bar.Show(progress); }});
+  }();
+  if (!run.ok()) {
+    fmt::print(stderr, "{}\n", run.error());
+    if (!ResolveRunPaths(options.paths).ok())
+      fmt::print(stderr, "\n{}", MissingRunChecklist(options.paths));
+    return kUnreadable;
+  }
+  if (!HasGpuWork(run.value())) {
+    ExplainEmptyRun(run.value(), options, checklist);
+    return kUnreadable;
+  }
+  for (std::string& done : AlignRun(run.value())) run.value().notes.push_back(std::move(done));
+  return std::move(run).value();
+}
+
+PageStyle StyleOf(const RunOptions& options) { return StyleFor(options.output); }
+
+PageStyle StyleFor(const std::string& output) {
+  return output == "-" ? StyleOn(STDOUT_FILENO) : PageStyle{kTextWidth, false};
+}
+
+PageStyle StyleOn(int descriptor) {
+  if (isatty(descriptor) != 1) return {kTextWidth, false};
+  return {std::min(TerminalColumns(descriptor).value_or(kTextWidth), kTextWidth),
+          std::getenv("NO_COLOR") == nullptr};
+}
+
+}  // namespace traceinject

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that report on a run share: which recordings, which part of them, where the
+// output goes.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analyzer/commands/shared/arguments.h"
+#include "analyzer/metrics/report/build_report.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct RunOptions {
+  std::vector<std::string> paths;
+  ReportOptions report;
+  std::string output = "-";
+  bool no_progress = false;
+};
+
+// The recordings, --from, --to, --steps, --step-regex, -o and --no-progress.
+void AddRunOptions(CLI::App& app, RunOptions& options);
+
+// The same options for the run of one path.
+RunOptions OnlyPath(RunOptions options, const std::string& path);
+
+// ParseArguments(), with what these options require of each other.
+std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::string>& arguments,
+                                     const RunOptions& options);
+
+// The run, or the exit code: why there is none was told on stderr. `checklist`: what to say where
+// the recorder left no reason for a recording without GPU work; null: MissingRunChecklist().
+std::variant<Run, int> LoadOrExplain(const RunOptions& options,
+                                     const std::function<std::string()>& checklist = nullptr);
+
+// Columns for sentences, and whether to use colour: those of the terminal that the output goes to.
+struct PageStyle {
+  std::size_t width = 0;
+  bool color = false;
+};
+PageStyle StyleOf(const RunOptions& options);
+// Of text that goes to `output`, a path or "-".
+PageStyle StyleFor(const std::string& output);
+// Of text that goes to a file descriptor.
+PageStyle StyleOn(int descriptor);
+
+}  // namespace traceinject

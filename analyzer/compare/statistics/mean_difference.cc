@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/compare/statistics/mean_difference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analyzer/compare/statistics/student_t.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kFewestBlocks = 6;
+constexpr double kOutside = 0.05;  // of a 95 % interval
+constexpr double kMostCorrelation = 0.9;
+constexpr double kSpare = 0.4;  // standard errors
+
+// How far a mean may be off.
+struct MeanError {
+  double variance = 0;  // of the mean
+  double degrees = 0;   // of freedom, of that variance
+  std::size_t block = 1;
+  double half_width = 0;
+};
+
+double Mean(const std::vector<double>& values) {
+  if (values.empty()) return 0;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// Means of `blocks` blocks of neighbours, as equal in length as can be.
+std::vector<double> BlockMeans(const std::vector<double>& values, std::size_t blocks) {
+  std::vector<double> means;
+  means.reserve(blocks);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const auto begin = values.begin() + static_cast<std::ptrdiff_t>(i * values.size() / blocks);
+    const auto end = values.begin() + static_cast<std::ptrdiff_t>((i + 1) * values.size() / blocks);
+    means.push_back(std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin));
+  }
+  return means;
+}
+
+MeanError ErrorOfBlocks(const std::vector<double>& values, std::size_t block) {
+  const std::vector<double> means = BlockMeans(values, values.size() / block);
+  const double count = static_cast<double>(means.size()), middle = Mean(means);
+  MeanError error;
+  for (const double mean : means) error.variance += (mean - middle) * (mean - middle);
+  error.variance /= (count - 1) * count;
+  error.degrees = count - 1;
+  error.block = block;
+  error.half_width = std::sqrt(error.variance) * TwoSidedT(kOutside, error.degrees);
+  return error;
+}
+
+// How much neighbours have in common: lag-1 autocorrelation, without what a short series
+// underestimates it by (Marriott, Pope, Bias in the estimation of autocorrelations, Biometrika 41,
+// 1954), and with a part of its standard error on top, as it may well be larger. From 0 to
+// kMostCorrelation.
+double Autocorrelation(const std::vector<double>& values) {
+  const double count = static_cast<double>(values.size()), middle = Mean(values);
+  double square = 0, product = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    square += (values[i] - middle) * (values[i] - middle);
+    if (i > 0) product += (values[i] - middle) * (values[i - 1] - middle);
+  }
+  if (square <= 0) return 0;
+  const double found = product / square;
+  return std::clamp(found + (1 + 4 * found) / count + kSpare / std::sqrt(count), 0.0,
+                    kMostCorrelation);
+}
+
+// As if each value held a share of the one before: so many fewer of them are independent.
+MeanError ErrorOfCorrelated(const std::vector<double>& values) {
+  const double correlation = Autocorrelation(values);
+  const double each_counts_for = (1 + correlation) / (1 - correlation);
+  MeanError error = ErrorOfBlocks(values, 1);
+  const double independent = static_cast<double>(values.size()) / each_counts_for;
+  error.variance *= each_counts_for;
+  error.degrees = std::max(1.0, independent - 1);
+  error.half_width = std::sqrt(error.variance) * TwoSidedT(kOutside, error.degrees);
+  return error;
+}
+
+// By the way that tells of the largest error.
+MeanError ErrorOfMean(const std::vector<double>& values) {
+  MeanError widest = ErrorOfCorrelated(values);
+  for (std::size_t block = 2; values.size() / block >= kFewestBlocks; block *= 2) {
+    const MeanError error = ErrorOfBlocks(values, block);
+    if (error.half_width > widest.half_width) widest = error;
+  }
+  return widest;
+}
+
+}  // namespace
+
+const std::string_view kDifferenceMethod =
+    "Intervals (95 %) and p-values of changes: Welch's t (Biometrika 34, 1947) on means of blocks "
+    "of neighbouring steps (batch means: Schmeiser, Operations Research 30(3), 1982), of as many "
+    "steps as make the interval widest, or of steps that each resemble the one before, if that is "
+    "wider. They tell how "
+    "steps of these two recordings vary, not how recordings of one program do. p-values of kernels "
+    "are adjusted for the number of kernels compared (Benjamini and Hochberg, J. R. Stat. Soc. B "
+    "57, 1995).";
+
+MeanDifference DifferenceOfMeans(const std::vector<double>& before,
+                                 const std::vector<double>& after) {
+  MeanDifference found;
+  found.before = Mean(before);
+  found.after = Mean(after);
+  if (before.size() < kFewestValues || after.size() < kFewestValues) return found;
+  const MeanError a = ErrorOfMean(before), b = ErrorOfMean(after);
+  found.block = std::max(a.block, b.block);
+  const double variance = a.variance + b.variance, change = found.change();
+  if (variance <= 0) {
+    found.interval = Bounds{change, change};
+    found.p = change == 0 ? 1 : 0;
+    return found;
+  }
+  // Welch and Satterthwaite.
+  const double degrees =
+      variance * variance /
+      (a.variance * a.variance / a.degrees + b.variance * b.variance / b.degrees);
+  const double error = std::sqrt(variance), half = error * TwoSidedT(kOutside, degrees);
+  found.interval = Bounds{change - half, change + half};
+  found.p = TwoSidedP(change / error, degrees);
+  return found;
+}
+
+}  // namespace traceinject

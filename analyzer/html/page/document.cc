@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/html/page/document.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "analyzer/html/page/script_js.h"
+#include "analyzer/html/page/style_css.h"
+
+namespace traceinject {
+namespace {
+
+// Of hexadecimal digits, as a Content-Security-Policy wants it.
+std::string Base64(std::string_view hex) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const auto value = [](char digit) -> unsigned {
+    return static_cast<unsigned>(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+  };
+  std::string text;
+  unsigned bits = 0, held = 0;
+  for (const char digit : hex) {
+    held = (held << 4 | value(digit)) & 0xFFFU;
+    bits += 4;
+    if (bits < 6) continue;
+    bits -= 6;
+    text += kDigits[held >> bits & 0x3FU];
+  }
+  if (bits > 0) text += kDigits[held << (6 - bits) & 0x3FU];
+  while (text.size() % 4 != 0) text += '=';
+  return text;
+}
+
+// Nothing is loaded, sent or framed, and no script runs but ours.
+std::string Policy() {
+  return fmt::format(
+      "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:; base-uri "
+      "'none'; form-action 'none'",
+      Base64(k_style_css_sha256), Base64(k_script_js_sha256));
+}
+
+void WriteHead(Markup& out, const std::string& title) {
+  const auto head = out.Open("head");
+  out.Void("meta", {{"charset", "utf-8"}});
+  out.Void("meta", {{"http-equiv", "Content-Security-Policy"}, {"content", Policy()}});
+  out.Void("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  out.Void("meta", {{"name", "color-scheme"}, {"content", "light dark"}});
+  out.Void("meta", {{"name", "referrer"}, {"content", "no-referrer"}});
+  // Without it browsers ask for one.
+  out.Void("link", {{"rel", "icon"}, {"href", "data:,"}});
+  out.Leaf("title", title);
+  const auto style = out.Open("style");
+  out.Verbatim(k_style_css);
+}
+
+void WriteTop(Markup& out, const std::function<void(Markup&)>& write) {
+  const auto header = out.Open("header", {{"class", "top"}});
+  {
+    const auto about = out.Open("div");
+    write(out);
+  }
+  out.Leaf("button", "Theme", {{"id", "theme"}, {"type", "button"}, {"hidden", "hidden"}});
+}
+
+// A figure stays with its unit: lines break beside an arrow only.
+std::string BrokenAtArrows(std::string_view value) {
+  constexpr std::string_view kArrow = " → ", kFixedSpace = "\u00A0";
+  std::string text;
+  while (!value.empty()) {
+    if (value.starts_with(kArrow)) {
+      text += kArrow;
+      value.remove_prefix(kArrow.size());
+    } else {
+      text += value.front() == ' ' ? kFixedSpace : value.substr(0, 1);
+      value.remove_prefix(1);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string WriteDocument(const DocumentParts& parts) {
+  Markup out;
+  out.Verbatim("<!DOCTYPE html>\n");
+  {
+    const auto html = out.Open("html", {{"lang", "en"}});
+    WriteHead(out, parts.title);
+    const auto body = out.Open("body");
+    out.Leaf("a", "Skip to the verdict", {{"class", "skip"}, {"href", "#verdict"}});
+    WriteTop(out, parts.write_top);
+    {
+      const auto main = out.Open("main");
+      parts.write_main(out);
+    }
+    {
+      const auto footer = out.Open("footer");
+      out.Leaf("p", parts.footer);
+    }
+    const auto script = out.Open("script");
+    out.Verbatim(k_script_js);
+  }
+  return out.text();
+}
+
+void WriteTile(Markup& out, const std::string& name, const std::string& value,
+               const std::string& below) {
+  const auto tile = out.Open("div", {{"class", "tile"}});
+  out.Leaf("dt", name);
+  const auto about = out.Open("dd");
+  out.Leaf("b", BrokenAtArrows(value));
+  if (!below.empty()) out.Leaf("span", below);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/html/sections/roofline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/units.h"
+#include "analyzer/html/charts/chart.h"
+#include "analyzer/report/layout/kernel_names.h"
+#include "analyzer/report/layout/text_notation.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kMostDots = 200;
+constexpr std::size_t kNameWidth = 60;
+
+std::vector<const proto::Kernel*> KnownKernels(const proto::Run& run) {
+  std::vector<const proto::Kernel*> known;
+  for (const proto::Kernel& kernel : run.top_kernels()) {
+    const proto::KernelWork& work = kernel.work();
+    if (work.flops_per_byte() > 0 && work.tflops_per_s() > 0) known.push_back(&kernel);
+  }
+  return known;
+}
+
+// The roof: of the GPU that is judged, else of the first one in the table.
+const proto::DeviceReport* DeviceWithPeaks(const proto::Report& report) {
+  const proto::DeviceReport* judged = JudgedDeviceReport(report);
+  if (judged != nullptr && judged->has_peaks()) return judged;
+  for (const proto::DeviceReport& device : report.devices()) {
+    if (device.has_peaks()) return &device;
+  }
+  return nullptr;
+}
+
+std::optional<double> PeakOf(const proto::GpuPeaks& peaks, const std::string& dtype) {
+  if (dtype == "bf16" && peaks.has_bf16_tflops()) return peaks.bf16_tflops();
+  if (dtype == "fp16" && peaks.has_fp16_tflops()) return peaks.fp16_tflops();
+  if (dtype == "tf32" && peaks.has_tf32_tflops()) return peaks.tf32_tflops();
+  if (dtype == "fp8" && peaks.has_fp8_tflops()) return peaks.fp8_tflops();
+  if (dtype == "fp32" && peaks.has_fp32_tflops()) return peaks.fp32_tflops();
+  return std::nullopt;
+}
+
+struct Roof {
+  std::string dtypes;  // that have this rate: "bf16, fp16"
+  double tflops = 0;
+};
+
+// Of the types that occur, the highest first.
+std::vector<Roof> RoofsOf(const proto::GpuPeaks& peaks,
+                          const std::vector<const proto::Kernel*>& kernels) {
+  std::vector<Roof> roofs;
+  for (const char* dtype : {"fp8", "bf16", "fp16", "tf32", "fp32"}) {
+    const auto peak = PeakOf(peaks, dtype);
+    const bool occurs = std::any_of(kernels.begin(), kernels.end(), [&](const proto::Kernel* one) {
+      return one->dtype() == dtype;
+    });
+    if (!peak || !occurs) continue;
+    if (!roofs.empty() && roofs.back().tflops == *peak)
+      roofs.back().dtypes += std::string(", ") + dtype;
+    else
+      roofs.push_back({dtype, *peak});
+  }
+  return roofs;
+}
+
+// Up along the memory's rate, then level.
+void DrawRoof(Chart& chart, const Scale& x, const proto::GpuPeaks& peaks, const Roof& roof) {
+  const std::string text = fmt::format("{} {:g} TFLOPS", roof.dtypes, roof.tflops);
+  if (!peaks.has_memory_gb_per_s() || peaks.memory_gb_per_s() <= 0)
+    return chart.Rule(roof.tflops, "roof", text);
+  const double tflops_per_intensity = peaks.memory_gb_per_s() * 1e-3;
+  const double ridge = roof.tflops / tflops_per_intensity;
+  std::vector<Point> line;
+  if (ridge > x.low) line.push_back({x.low, x.low * tflops_per_intensity});
+  if (ridge > x.low && ridge < x.high) line.push_back({ridge, roof.tflops});
+  line.push_back({x.high, std::min(roof.tflops, x.high * tflops_per_intensity)});
+  if (line.size() == 1) line.insert(line.begin(), {x.low, roof.tflops});
+  chart.Line(line, "roof");
+  if (ridge < x.high) chart.Label(x.high, roof.tflops, text);
+}
+
+std::string TipOf(const proto::Kernel& kernel, const std::string& name) {
+  const proto::KernelWork& work = kernel.work();
+  std::string text = fmt::format("{}: {:.1f} TFLOP/s", name, work.tflops_per_s());
+  if (work.has_peak_share()) text += fmt::format(", {} of the peak", Percent(work.peak_share()));
+  text += fmt::format("; {:.1f} FLOP/byte", work.flops_per_byte());
+  if (!work.bound().empty()) text += fmt::format(", {}-bound", work.bound());
+  return text + fmt::format("; {} ({} of the kernel time)", FormatTime(kernel.total_ns()),
+                            Percent(kernel.share()));
+}
+
+std::string MarkOfBound(const std::string& bound) {
+  return bound == "compute"  ? "compute-bound"
+         : bound == "memory" ? "memory-bound"
+                             : "bound-unknown";
+}
+
+void WriteNotes(const HtmlReport& to, const std::vector<const proto::Kernel*>& known,
+                const proto::DeviceReport* device) {
+  double share = 0;
+  for (const proto::Kernel* kernel : known) share += kernel->share();
+  const proto::KernelTotals& totals = to.report.run().kernels();
+  std::string text = fmt::format(
+      "The work of {} of {} kernel names is known, {} of the kernel time; the larger a dot, the "
+      "more time is in it. FLOP/byte: an upper bound, each matrix moved once.",
+      FormatCount(static_cast<std::int64_t>(known.size())), FormatCount(totals.distinct_names()),
+      Percent(share));
+  text += device != nullptr
+              ? fmt::format(" The roof: published rates of {}.", device->peaks().title())
+              : " No roof: this GPU is not in the table of published rates.";
+  if (known.size() > kMostDots)
+    text += fmt::format(" {} of less time are not shown.",
+                        FormatCount(static_cast<std::int64_t>(known.size() - kMostDots)));
+  to.out.Leaf("p", text, {{"class", "note"}});
+}
+
+}  // namespace
+
+void WriteRoofline(const HtmlReport& to) {
+  const std::vector<const proto::Kernel*> known = KnownKernels(to.report.run());
+  if (known.empty())
+    return to.out.Leaf("p",
+                       "No roofline: of no kernel the FLOPs and bytes are known. They come from "
+                       "recorded cuBLAS and attention calls.",
+                       {{"class", "note"}});
+  const proto::DeviceReport* device = DeviceWithPeaks(to.report);
+  const std::vector<Roof> roofs =
+      device != nullptr ? RoofsOf(device->peaks(), known) : std::vector<Roof>();
+  double least_x = INFINITY, most_x = 0, least_y = INFINITY, most_y = 0;
+  for (const proto::Kernel* kernel : known) {
+    least_x = std::min(least_x, kernel->work().flops_per_byte());
+    most_x = std::max(most_x, kernel->work().flops_per_byte());
+    least_y = std::min(least_y, kernel->work().tflops_per_s());
+    most_y = std::max(most_y, kernel->work().tflops_per_s());
+  }
+  const double fastest = most_y;
+  for (const Roof& roof : roofs) most_y = std::max(most_y, roof.tflops);
+  Axis x{PowersOfTen(least_x, most_x), {}, "arithmetic intensity, FLOP/byte"};
+  Axis y{PowersOfTen(least_y, most_y), {}, "TFLOP/s"};
+  x.ticks = TicksOf(x.scale, 6, PlainTick);
+  y.ticks = TicksOf(y.scale, 6, PlainTick);
+  const std::size_t shown = std::min(kMostDots, known.size());
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < shown; ++i) names.push_back(known[i]->name());
+  names = ShortKernelNames(names, kNameWidth);
+  std::vector<LegendEntry> legend;
+  for (const char* bound : {"compute", "memory"}) {
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const proto::Kernel* kernel) { return kernel->work().bound() == bound; }))
+      legend.push_back({MarkOfBound(bound), fmt::format("{}-bound", bound)});
+  }
+  if (!roofs.empty()) legend.push_back({"key-roof", "published roof"});
+  {
+    const Scale scale = x.scale;
+    Chart chart(to.out,
+                {"Roofline: what kernels reach of what the GPU could",
+                 fmt::format("{} of {:.3g} to {:.3g} FLOP/byte reach {:.3g} to {:.3g} TFLOP/s",
+                             Plural(static_cast<std::int64_t>(known.size()), "kernel name"),
+                             least_x, most_x, least_y, fastest),
+                 legend},
+                std::move(x), std::move(y), 320);
+    for (const Roof& roof : roofs) DrawRoof(chart, scale, device->peaks(), roof);
+    for (std::size_t i = 0; i < shown; ++i) {
+      const proto::KernelWork& work = known[i]->work();
+      chart.Dot({work.flops_per_byte(), work.tflops_per_s()}, "dot " + MarkOfBound(work.bound()),
+                TipOf(*known[i], names[i]), 3.5 + 14 * std::sqrt(known[i]->share()));
+    }
+  }
+  WriteNotes(to, known, device);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sections of the page, each written below what it holds already. write_html.cc puts them in
+// order.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/html/page/html_page.h"
+#include "analyzer/html/page/marks.h"
+#include "analyzer/html/page/markup.h"
+#include "analyzer/report/text/text_sections.h"
+#include "schemas/ranks.pb.h"
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+// What every section needs.
+struct HtmlReport {
+  const proto::Report& report;
+  const proto::Ranks& ranks;  // without rows: nothing was looked for
+  Markup& out;
+
+  bool has_several() const { return report.devices_size() > 1; }
+};
+
+// What the sections of the text report write to.
+class Reused {
+ public:
+  explicit Reused(const HtmlReport& to, std::string heading = "h3")
+      : page_(to.out, std::move(heading)), text_{to.report, options_, page_} {}
+  Reused(const Reused&) = delete;
+  Reused& operator=(const Reused&) = delete;
+
+  TextReport& text() { return text_; }
+  HtmlPage& page() { return page_; }
+
+ private:
+  TextOptions options_;
+  HtmlPage page_;
+  TextReport text_;
+};
+
+// Of the GPU that the verdict is about, else of the first; null: there is none.
+const proto::DeviceSteps* JudgedSteps(const proto::Report& report);
+const proto::DeviceReport* JudgedDeviceReport(const proto::Report& report);
+
+// Always there, at the top.
+void WriteVerdictSection(const HtmlReport& to);
+
+struct HtmlSection {
+  std::string_view id, title;
+  bool (*is_known)(const HtmlReport& to);  // there is something to show
+  void (*write)(const HtmlReport& to);
+};
+
+extern const HtmlSection kStallsSection, kMachineSection, kStepsSection, kTimeSection, kIdleSection,
+    kKernelsSection, kCommunicationSection, kRanksSection, kGpusSection, kRecordingSection;
+
+}  // namespace traceinject

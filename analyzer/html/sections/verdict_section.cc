@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/units.h"
+#include "analyzer/html/charts/bars.h"
+#include "analyzer/html/page/document.h"
+#include "analyzer/html/sections/sections.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/text/verdict_sentences.h"
+#include "analyzer/verdict/verdict_text.h"
+
+namespace traceinject {
+namespace {
+
+constexpr int kMostSavings = 8;
+
+// How much of what the GPUs could do is done, and what it would be without the cause.
+void WriteUtilisation(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  const proto::Mfu& mfu = to.report.mfu();
+  const proto::MatrixProducts& products = to.report.run().matrix_products();
+  const auto write = [&](const char* name, const std::string& what, const std::string& now,
+                         bool is_new_known, const std::string& then) {
+    if (is_new_known)
+      WriteTile(to.out, name, now + " → " + then, what + "; now → without " + LabelOn(verdict));
+    else
+      WriteTile(to.out, name, now, what);
+  };
+  if (mfu.has_mfu_percent())
+    write("MFU", "model FLOPs utilisation", fmt::format("{:.2f} %", mfu.mfu_percent()),
+          verdict.has_new_mfu_percent(), fmt::format("{:.2f} %", verdict.new_mfu_percent()));
+  else if (products.has_peak_share())
+    write("HFU, at least", "hardware FLOPs utilisation", Percent(products.peak_share()),
+          verdict.has_new_peak_share(), Percent(verdict.new_peak_share()));
+}
+
+void WriteTiles(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  const auto list = to.out.Open("dl", {{"class", "tiles"}});
+  const std::string step = verdict.steps() > 0 ? "Step" : "Window";
+  const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
+  if (verdict.has_saved_ns()) {
+    WriteTile(to.out, "Saves", FormatTime(verdict.saved_ns()),
+              fmt::format("95 % interval {} to {}; {} of the {}",
+                          FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
+                          FormatShare(verdict.saved_ns(), unrecorded_ns),
+                          verdict.steps() > 0 ? "step" : "window"));
+    WriteTile(to.out, step + " time",
+              FormatTime(unrecorded_ns) + " → " + FormatTime(verdict.new_step_ns()),
+              "now → without " + LabelOn(verdict));
+  } else if (verdict.has_step_ns()) {
+    // As recorded: so the sentence above says.
+    WriteTile(to.out, step + " time", FormatTime(verdict.step_ns()),
+              verdict.steps() > 0 ? fmt::format("mean of {}", Plural(verdict.steps(), "step"))
+                                  : std::string());
+  }
+  WriteUtilisation(to);
+  if (verdict.abstained().empty())
+    WriteTile(to.out, "Confidence", fmt::format("{:.2f}", verdict.confidence()), "of 1");
+}
+
+// One after the other, each with what is left of the step.
+void WriteFixOrder(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  if (verdict.fix_order().empty()) return;
+  std::vector<Bar> bars;
+  const proto::FixStep& first = verdict.fix_order(0);
+  const std::int64_t now_ns = first.step_ns() + first.saved_ns();
+  bars.push_back({"now",
+                  FormatTime(now_ns),
+                  {{"step", "left", static_cast<double>(now_ns), FormatTime(now_ns)}}});
+  for (const proto::FixStep& step : verdict.fix_order())
+    bars.push_back(
+        {(bars.size() == 1 ? "without " : "then without ") + LabelOn(step),
+         FormatTime(step.step_ns()),
+         {{"step", "left", static_cast<double>(step.step_ns()), FormatTime(step.step_ns())},
+          {"saved", "saved", static_cast<double>(step.saved_ns()), FormatTime(step.saved_ns())}}});
+  WriteBars(to.out,
+            {verdict.fix_order_size() > 1 ? "Fix order: what is left of a step"
+                                          : "What is left of a step",
+             "",
+             {{"step", "left"}, {"saved", "saved"}}},
+            bars);
+  for (const std::string& sentence : verdict.interactions())
+    to.out.Leaf("p", sentence, {{"class", "note"}});
+}
+
+void WriteSavings(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  if (verdict.savings().empty()) return;
+  std::vector<IntervalBar> bars;
+  for (const proto::Saving& saving : verdict.savings()) {
+    if (static_cast<int>(bars.size()) == kMostSavings) break;
+    bars.push_back(
+        {LabelOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
+         static_cast<double>(saving.saved_ns()), static_cast<double>(saving.saved_low_ns()),
+         static_cast<double>(saving.saved_high_ns()),
+         fmt::format("{} ({} to {})", FormatTime(saving.saved_ns()),
+                     FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns()))});
+  }
+  WriteIntervalBars(
+      to.out, {"What a step gets back if one cause alone vanishes, with 95 % interval", ""}, bars);
+  const int left = verdict.savings_size() - static_cast<int>(bars.size());
+  to.out.Leaf("p",
+              "Causes may overlap: do not add them." +
+                  (left > 0 ? fmt::format(" {} smaller ones are not shown.", left) : ""),
+              {{"class", "note"}});
+}
+
+void WriteEvidence(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  if (verdict.evidence().empty()) return;
+  to.out.Leaf("h2", fmt::format("Evidence ({})", verdict.device()));
+  const auto list = to.out.Open("ul", {{"class", "findings"}});
+  for (const proto::Evidence& evidence : verdict.evidence()) {
+    const auto item = to.out.Open("li");
+    to.out.Text(evidence.text());
+    if (evidence.has_start_ns() && evidence.has_end_ns())
+      to.out.Leaf("span",
+                  fmt::format(" at {} to {}", FormatTime(evidence.start_ns()),
+                              FormatTime(evidence.end_ns())),
+                  {{"class", "place"}});
+  }
+}
+
+void WriteLever(Markup& out, const proto::Lever& lever) {
+  const auto item = out.Open("li");
+  {
+    const auto line = out.Open("p", {{"class", "setting"}});
+    out.Leaf("b", lever.setting());
+    for (const proto::LeverValue& value : lever.values()) {
+      const auto chip = out.Open("span", {{"class", "value"}});
+      out.Text(value.name() + " ");
+      out.Leaf("code", value.current());
+      if (value.suggested().empty()) continue;
+      out.Text(" → ");
+      out.Leaf("code", value.suggested(), {{"class", "suggested"}});
+    }
+  }
+  if (!lever.change().empty()) out.Leaf("p", lever.change());
+  if (!lever.source().empty()) out.Leaf("p", lever.source(), {{"class", "source"}});
+}
+
+void WriteLevers(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  if (verdict.levers().empty()) return;
+  to.out.Leaf("h2", "What to change");
+  const auto list = to.out.Open("ol", {{"class", "levers"}});
+  for (const proto::Lever& lever : verdict.levers()) WriteLever(to.out, lever);
+}
+
+// How it is edged: something to mend, nothing to mend, nothing known.
+std::string CardOf(const proto::Verdict& verdict) {
+  if (verdict.has_saved_ns()) return "card";
+  return verdict.abstained().empty() ? "card healthy" : "card unknown";
+}
+
+// Why to believe it, and why not.
+void WriteConfidence(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  std::vector<std::string> sentences;
+  for (std::string& sentence : std::vector{
+           ConfidenceSentence(verdict), ReplayCheckSentence(verdict), RecordingSentence(verdict)}) {
+    if (!sentence.empty()) sentences.push_back(std::move(sentence));
+  }
+  for (const std::string& caveat : verdict.caveats()) sentences.push_back("but: " + caveat);
+  if (sentences.empty()) return;
+  to.out.Leaf("h2", "How sure this is");
+  const auto list = to.out.Open("ul", {{"class", "findings"}});
+  for (const std::string& sentence : sentences) to.out.Leaf("li", sentence);
+}
+
+}  // namespace
+
+void WriteVerdictSection(const HtmlReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  {
+    const auto section =
+        to.out.Open("section", {{"id", "verdict"}, {"aria-labelledby", "verdict-label"}});
+    {
+      const auto card = to.out.Open("div", {{"class", CardOf(verdict)}});
+      to.out.Leaf("p", "Verdict: what limits this run", {{"class", "kicker"}});
+      to.out.Leaf("h1", LabelOn(verdict), {{"id", "verdict-label"}});
+      to.out.Leaf("p", SavingSentence(verdict), {{"class", "lead"}});
+      {
+        Reused reused(to);
+        WriteHungRun(reused.text());
+      }
+      WriteTiles(to);
+    }
+    WriteFixOrder(to);
+    WriteEvidence(to);
+    WriteLevers(to);
+    WriteConfidence(to);
+    WriteSavings(to);
+  }
+}
+
+}  // namespace traceinject

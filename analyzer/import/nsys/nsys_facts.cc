@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/nsys/nsys_facts.h"
+
+#include <algorithm>
+#include <array>
+
+namespace traceinject {
+namespace {
+
+constexpr std::int64_t kLatestBase_ns = std::int64_t{1} << 62;
+
+std::string Uuid(std::string_view text) {
+  return text.empty() || text.starts_with("GPU-") ? std::string(text) : "GPU-" + std::string(text);
+}
+
+TimeNs FirstStart(const Rank& rank) {
+  TimeNs first = kOpen;
+  const auto look = [&](const std::vector<TimeNs>& start) {
+    for (const TimeNs time : start) first = std::min(first, time);
+  };
+  for (const Device& device : rank.devices) look(device.ops.start);
+  look(rank.api.start);
+  look(rank.nvtx.start);
+  return first;
+}
+
+}  // namespace
+
+Status NsysFacts::Read() {
+  using Part = Status (NsysFacts::*)();
+  constexpr std::array<Part, 7> kParts = {
+      &NsysFacts::ReadSession, &NsysFacts::ReadProcesses, &NsysFacts::ReadThreads,
+      &NsysFacts::ReadHost,    &NsysFacts::ReadGpus,      &NsysFacts::ReadCudaDevices,
+      &NsysFacts::ReadStreams,
+  };
+  for (const Part part : kParts) {
+    const Status status = (this->*part)();
+    if (!status.ok()) return status;
+  }
+  return Done{};
+}
+
+Status NsysFacts::ReadSession() {
+  const Status base = rows_.ForEachRowOf("TARGET_INFO_SESSION_START_TIME", {}, {"utcEpochNs"},
+                                         [&](const SqlRow& row) {
+                                           const std::int64_t start_ns = row.int64(0);
+                                           if (start_ns >= 0 && start_ns <= kLatestBase_ns)
+                                             base_ns_ = start_ns;
+                                         });
+  if (!base.ok()) return base;
+  return rows_.ForEachRowOf(
+      "ANALYSIS_DETAILS", {}, {"startTime", "stopTime"}, [&](const SqlRow& row) {
+        const Interval session{row.int64(0), row.int64(1)};
+        if (!IsPlausible(session.start) || !IsPlausible(session.end) || row.is_null(1)) return;
+        if (session.start < session.end) session_ = session;
+      });
+}
+
+Status NsysFacts::ReadProcesses() {
+  return rows_.ForEachRowOf("PROCESSES", {}, {"globalPid", "name"}, [&](const SqlRow& row) {
+    processes_[NsysProcessKey(row.int64(0))] = row.text(1);
+  });
+}
+
+Status NsysFacts::ReadThreads() {
+  return rows_.ForEachRowOf("ThreadNames", {}, {"globalTid", "nameId"}, [&](const SqlRow& row) {
+    const std::string* name = strings_.Find(row.int64(1));
+    if (name != nullptr) threads_[row.int64(0)] = *name;
+  });
+}
+
+Status NsysFacts::ReadHost() {
+  return rows_.ForEachRowOf("TARGET_INFO_SYSTEM_ENV", {}, {"name", "value"},
+                            [&](const SqlRow& row) {
+                              if (row.text(0) == "Hostname") host_ = row.text(1);
+                            });
+}
+
+Status NsysFacts::ReadGpus() {
+  return rows_.ForEachRowOf(
+      "TARGET_INFO_GPU", {},
+      {"id", "name", "uuid", "busLocation", "smCount", "computeMajor", "computeMinor", "clockRate",
+       "totalMemory", "l2CacheSize", "smMajor", "smMinor"},
+      [&](const SqlRow& row) {
+        Device device;
+        device.name = row.text(1);
+        device.uuid = Uuid(row.text(2));
+        device.pci_bus_id = row.text(3);
+        device.sm_count = row.optional_int(4);
+        // Old versions have the second pair only.
+        const int major = row.is_null(5) ? 10 : 5;
+        device.cc_major = row.optional_int(major);
+        device.cc_minor = row.optional_int(major + 1);
+        if (row.int64(7) > 0) device.sm_clock_khz = Narrow(row.int64(7) / 1000);
+        device.memory_bytes = row.optional_int64(8);
+        device.l2_bytes = row.optional_int64(9);
+        gpus_[row.int64(0)] = std::move(device);
+      });
+}
+
+Status NsysFacts::ReadCudaDevices() {
+  return rows_.ForEachRowOf("TARGET_INFO_CUDA_DEVICE", {}, {"pid", "cudaId", "gpuId"},
+                            [&](const SqlRow& row) {
+                              if (!row.is_null(0) && !row.is_null(1) && !row.is_null(2))
+                                gpu_of_[{row.int64(0), row.int64(1)}] = row.int64(2);
+                            });
+}
+
+Status NsysFacts::ReadStreams() {
+  const auto key = [](const SqlRow& row) {
+    return StreamKey(row.int64(0), row.int64(1), row.int64(2));
+  };
+  const Status described = rows_.ForEachRowOf("TARGET_INFO_CUDA_STREAM", {},
+                                              {"processId", "contextId", "streamId", "priority"},
+                                              [&](const SqlRow& row) {
+                                                if (!row.is_null(3))
+                                                  priorities_[key(row)] = Narrow(row.int64(3));
+                                              });
+  if (!described.ok()) return described;
+  return rows_.ForEachRowOf("TARGET_INFO_NVTX_CUDA_STREAM", {},
+                            {"processId", "contextId", "streamId", "name"},
+                            [&](const SqlRow& row) { stream_names_[key(row)] = row.text(3); });
+}
+
+void NsysFacts::DescribeDevice(std::int64_t pid, Device& device) const {
+  const auto mapped = gpu_of_.find({pid, device.ordinal});
+  auto found = gpus_.find(mapped == gpu_of_.end() ? device.ordinal : mapped->second);
+  if (found == gpus_.end() && gpus_.size() == 1) found = gpus_.begin();
+  if (found == gpus_.end()) return;
+  const Device& gpu = found->second;
+  device.name = gpu.name;
+  device.uuid = gpu.uuid;
+  device.pci_bus_id = gpu.pci_bus_id;
+  device.sm_count = gpu.sm_count;
+  device.cc_major = gpu.cc_major;
+  device.cc_minor = gpu.cc_minor;
+  device.sm_clock_khz = gpu.sm_clock_khz;
+  device.memory_bytes = gpu.memory_bytes;
+  device.l2_bytes = gpu.l2_bytes;
+}
+
+void NsysFacts::Describe(std::uint64_t process_key, Rank& rank) const {
+  const std::int64_t pid = rank.process.pid;
+  rank.process.host = host_;
+  if (const auto name = processes_.find(process_key); name != processes_.end())
+    rank.process.executable = name->second;
+  for (Thread& thread : rank.threads) {
+    const auto global = static_cast<std::int64_t>(process_key << 24) | thread.tid;
+    if (const auto name = threads_.find(global); name != threads_.end()) thread.name = name->second;
+  }
+  for (Device& device : rank.devices) DescribeDevice(pid, device);
+  for (Stream& stream : rank.streams) {
+    const StreamKey key(pid, stream.context, stream.stream_id);
+    if (const auto found = priorities_.find(key); found != priorities_.end())
+      stream.priority = found->second;
+    if (const auto found = stream_names_.find(key); found != stream_names_.end()) {
+      stream.name = static_cast<std::uint32_t>(rank.strings.size());
+      rank.strings.push_back(found->second);
+    }
+  }
+  rank.start = session_ ? std::min(session_->start, FirstStart(rank)) : FirstStart(rank);
+  rank.end = session_ ? session_->end : kOpen;
+}
+
+}  // namespace traceinject

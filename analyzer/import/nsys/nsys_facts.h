@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an export of Nsight Systems tells of the session, the machine and the processes.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analyzer/import/nsys/nsys_process.h"
+#include "analyzer/import/nsys/nsys_rows.h"
+
+namespace traceinject {
+
+class NsysFacts {
+ public:
+  NsysFacts(NsysRows& rows, const NsysStrings& strings) : rows_(rows), strings_(strings) {}
+
+  Status Read();
+
+  // When the session began, which its times count from; 0: not told.
+  std::int64_t base_ns() const { return base_ns_; }
+
+  // Of a process whose events are there: when it was recorded, its names, devices and streams.
+  void Describe(std::uint64_t process_key, Rank& rank) const;
+
+ private:
+  using StreamKey = std::tuple<std::int64_t, std::int64_t, std::int64_t>;  // (pid, context, stream)
+
+  Status ReadSession();
+  Status ReadProcesses();
+  Status ReadThreads();
+  Status ReadHost();
+  Status ReadGpus();
+  Status ReadCudaDevices();
+  Status ReadStreams();
+  void DescribeDevice(std::int64_t pid, Device& device) const;
+
+  NsysRows& rows_;
+  const NsysStrings& strings_;
+  std::int64_t base_ns_ = 0;
+  std::optional<Interval> session_;
+  std::string host_;
+  std::map<std::uint64_t, std::string> processes_;                        // by NsysProcessKey
+  std::map<std::int64_t, std::string> threads_;                           // by globalTid
+  std::map<std::int64_t, Device> gpus_;                                   // by id in the file
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> gpu_of_;  // by (pid, CUDA ordinal)
+  std::map<StreamKey, std::int32_t> priorities_;
+  std::map<StreamKey, std::string> stream_names_;
+};
+
+}  // namespace traceinject

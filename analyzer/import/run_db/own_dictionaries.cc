@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_db/own_dictionaries.h"
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace traceinject {
+namespace {
+
+// Which entries of a dictionary are used, and then their new indices.
+class Renumbering {
+ public:
+  explicit Renumbering(std::size_t entries) : index_(entries, kNone) {}
+
+  void Use(std::uint32_t entry) {
+    if (entry != kNone) index_[entry] = 0;
+  }
+  template <typename Entry>
+  void LeaveUsed(std::vector<Entry>& entries) {
+    std::vector<Entry> used;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (index_[i] == kNone) continue;
+      index_[i] = static_cast<std::uint32_t>(used.size());
+      used.push_back(std::move(entries[i]));
+    }
+    entries = std::move(used);
+  }
+  std::uint32_t Of(std::uint32_t entry) const { return entry == kNone ? kNone : index_[entry]; }
+
+ private:
+  std::vector<std::uint32_t> index_;
+};
+
+template <typename Entry>
+void LeaveUsed(std::vector<Entry>& entries, std::vector<std::uint32_t>& column) {
+  Renumbering renumbering(entries.size());
+  for (const std::uint32_t entry : column) renumbering.Use(entry);
+  renumbering.LeaveUsed(entries);
+  for (std::uint32_t& entry : column) entry = renumbering.Of(entry);
+}
+
+// Of operations that are no kernels, GpuOps::detail is no shape.
+void LeaveUsedShapes(Rank& rank) {
+  Renumbering renumbering(rank.shapes.size());
+  const auto for_each = [&](auto act) {
+    for (Device& device : rank.devices) {
+      for (std::size_t op = 0; op < device.ops.size(); ++op) {
+        if (device.ops.kind[op] == OpKind::kKernel) act(device.ops.detail[op]);
+      }
+    }
+  };
+  for_each([&](std::uint32_t shape) { renumbering.Use(shape); });
+  renumbering.LeaveUsed(rank.shapes);
+  for_each([&](std::uint32_t& shape) { shape = renumbering.Of(shape); });
+}
+
+void LeaveUsedGraphNodes(Rank& rank) {
+  if (rank.graph_nodes.empty()) return;
+  Renumbering renumbering(rank.graph_nodes.size());
+  for (const Device& device : rank.devices) {
+    for (std::size_t op = 0; op < device.ops.size(); ++op)
+      renumbering.Use(device.ops.graph_node[op]);
+  }
+  renumbering.LeaveUsed(rank.graph_nodes);
+  for (Device& device : rank.devices) {
+    PackedColumn<std::uint32_t> nodes;
+    for (std::size_t op = 0; op < device.ops.size(); ++op)
+      nodes.push_back(renumbering.Of(device.ops.graph_node[op]));
+    device.ops.graph_node = std::move(nodes);
+  }
+}
+
+}  // namespace
+
+void LeaveOwnEntries(Rank& rank) {
+  LeaveUsedShapes(rank);
+  LeaveUsedGraphNodes(rank);
+  LeaveUsed(rank.api_names, rank.api.name);
+  LeaveUsed(rank.gemm_shapes, rank.gemms.shape);
+  LeaveUsed(rank.attention_shapes, rank.attentions.shape);
+}
+
+}  // namespace traceinject

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_db/run_db_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+#include "analyzer/common/parallel.h"
+#include "analyzer/import/finish/kept_part.h"
+#include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/source/new_events.h"
+#include "analyzer/import/source/trace_source.h"
+
+namespace traceinject {
+namespace {
+
+std::uint8_t NarrowByte(std::int64_t value) {
+  return value >= 0 && value <= 255 ? static_cast<std::uint8_t>(value) : 0;
+}
+
+class Reader {
+ public:
+  Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
+      : rows_(rows), dictionaries_(dictionaries), file_(file) {}
+
+  // All but the calls, and about half of the rows.
+  Status ReadOthers() {
+    constexpr std::array<Part, 13> kParts = {
+        &Reader::ReadSideTables,       &Reader::ReadMemcpys,   &Reader::ReadMemsets,
+        &Reader::ReadKernels,          &Reader::ReadSyncs,     &Reader::ReadNvtx,
+        &Reader::ReadCollectives,      &Reader::ReadPlans,     &Reader::ReadAttentions,
+        &Reader::ReadDataWaits,        &Reader::ReadStepMarks, &Reader::ReadHostSpans,
+        &Reader::ReadMemoryOperations,
+    };
+    return ReadParts(kParts);
+  }
+
+  // Of CUDA and of its library of matrix products.
+  Status ReadCalls() {
+    constexpr std::array<Part, 2> kParts = {&Reader::ReadApi, &Reader::ReadGemms};
+    return ReadParts(kParts);
+  }
+
+ private:
+  using Part = Status (Reader::*)();
+
+  template <std::size_t kCount>
+  Status ReadParts(const std::array<Part, kCount>& parts) {
+    for (const Part part : parts) {
+      const Status status = (this->*part)();
+      if (!status.ok()) return status;
+    }
+    return Done{};
+  }
+
+  Status ReadApi() {
+    std::vector<NewCalls> calls;  // by process
+    for (Rank& each : file_.ranks) calls.emplace_back(each.api, api_rows_);
+    const Status read = rows_.ForEachRow(
+        "api", "start, dur, thread, name, correlation, result", [&](const SqlRow& row) {
+          const Place* thread = ThreadOf("api", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
+          if (name == kNone) return rows_.Count("api", RowProblem::kNoName);
+          const TimeNs start = row.int64(0);
+          TimeNs end = 0;
+          if (!rows_.Times("api", start, row.int64(1), end)) return;
+          calls[thread->rank].Add(start, end, thread->index, name,
+                                  static_cast<std::uint64_t>(row.int64(4)), Narrow(row.int64(5)));
+        });
+    for (NewCalls& of_process : calls) of_process.Finish();
+    return read;
+  }
+
+  // Several processes are taken to have about as many rows each.
+  std::size_t RoomFor(std::string_view table) const {
+    const std::size_t rows = rows_.RowsOf(table), processes = file_.ranks.size();
+    return processes == 1 ? rows : rows / processes * 9 / 8;
+  }
+
+  Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
+
+  // Whether a row on `thread` can be kept; null if not.
+  const Place* ThreadOf(std::string_view table, std::int64_t id) {
+    const Place* thread = dictionaries_.threads.Find(id);
+    if (thread == nullptr) rows_.Count(table, RowProblem::kNoThread);
+    return thread;
+  }
+
+  // The stream and the times of an operation; null if its row has to be left out.
+  const Place* StreamOf(std::string_view table, const SqlRow& row, TimeNs& start, TimeNs& end) {
+    const Place* stream = dictionaries_.streams.Find(row.int64(2));
+    if (stream == nullptr) {
+      rows_.Count(table, RowProblem::kNoStream);
+      return nullptr;
+    }
+    start = row.int64(0);
+    return rows_.Times(table, start, row.int64(1), end) ? stream : nullptr;
+  }
+  void FillIn(const Place& stream, const SqlRow& row, int correlation_column, NewOp& op) {
+    op.stream = stream.index;
+    op.correlation = static_cast<std::uint64_t>(row.int64(correlation_column));
+    const int node_column = correlation_column + 1;
+    op.graph_node = row.is_null(node_column)
+                        ? kNone
+                        : dictionaries_.graph_node_ids.Find(row.int64(node_column));
+  }
+
+  NewOps& OpsOf(const Place& stream) { return new_ops_[stream.rank][stream.device]; }
+
+  template <typename Do>
+  void ForEachDevice(Do act) {
+    for (std::vector<NewOps>& devices : new_ops_) {
+      for (NewOps& ops : devices) act(ops);
+    }
+  }
+
+  Status ReadKernels() {
+    ForEachDevice([](NewOps& ops) { ops.SortTransfers(); });
+    const Status read = rows_.ForEachRow(
+        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const SqlRow& row) {
+          const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
+          if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
+          NewOp op{.detail = shape, .kernel_class = dictionaries_.shapes[shape].kernel_class};
+          const Place* stream = StreamOf("kernel", row, op.start, op.end);
+          if (stream == nullptr) return;
+          FillIn(*stream, row, 4, op);
+          OpsOf(*stream).AddKernel(op);
+        });
+    ForEachDevice([](NewOps& ops) { ops.Finish(); });
+    new_ops_.clear();
+    return read;
+  }
+
+  Status ReadMemcpys() {
+    for (Rank& each : file_.ranks) {
+      std::vector<NewOps>& devices = new_ops_.emplace_back();
+      for (Device& device : each.devices)
+        devices.emplace_back(device.ops, op_rows_, transfer_rows_);
+    }
+    return rows_.ForEachRow(
+        "memcpy",
+        "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
+        "graph_node, src_device, dst_device",
+        [&](const SqlRow& row) {
+          NewOp op{.kind = OpKind::kMemcpy, .kernel_class = KernelClass::kMemcpy};
+          const Place* stream = StreamOf("memcpy", row, op.start, op.end);
+          if (stream == nullptr) return;
+          FillIn(*stream, row, 8, op);
+          Transfer transfer;
+          transfer.bytes = std::max<std::int64_t>(0, row.int64(7));
+          transfer.kind = NarrowByte(row.int64(3));
+          transfer.src_kind = NarrowByte(row.int64(4));
+          transfer.dst_kind = NarrowByte(row.int64(5));
+          transfer.async = row.int64(6) != 0;
+          transfer.src_device = row.optional_int(10).value_or(-1);
+          transfer.dst_device = row.optional_int(11).value_or(-1);
+          AddTransfer(*stream, op, transfer);
+        });
+  }
+
+  Status ReadMemsets() {
+    return rows_.ForEachRow(
+        "memset", "start, dur, stream, bytes, correlation, graph_node", [&](const SqlRow& row) {
+          NewOp op{.kind = OpKind::kMemset, .kernel_class = KernelClass::kMemset};
+          const Place* stream = StreamOf("memset", row, op.start, op.end);
+          if (stream == nullptr) return;
+          FillIn(*stream, row, 4, op);
+          Transfer transfer;
+          transfer.bytes = std::max<std::int64_t>(0, row.int64(3));
+          AddTransfer(*stream, op, transfer);
+        });
+  }
+
+  void AddTransfer(const Place& stream, NewOp& op, const Transfer& transfer) {
+    std::vector<Transfer>& transfers = rank(stream).transfers;
+    if (transfers.capacity() == 0) transfers.reserve(transfer_rows_);
+    op.detail = static_cast<std::uint32_t>(transfers.size());
+    transfers.push_back(transfer);
+    OpsOf(stream).AddTransfer(op);
+  }
+
+  Status ReadSyncs() {
+    return rows_.ForEachRow(
+        "sync", "start, dur, thread, kind, event, stream", [&](const SqlRow& row) {
+          const Place* thread = ThreadOf("sync", row.int64(2));
+          if (thread == nullptr) return;
+          if (row.int64(3) < 1 || row.int64(3) > 4)
+            return rows_.Count("sync", RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          if (!rows_.Times("sync", row.int64(0), row.int64(1), end)) return;
+          const Place* stream = row.is_null(5) ? nullptr : dictionaries_.streams.Find(row.int64(5));
+          const bool own_stream = stream != nullptr && stream->rank == thread->rank;
+          const std::int64_t event = row.int64(4);
+          Syncs& syncs = rank(*thread).syncs;
+          MakeRoom(sync_rows_, syncs.start, syncs.end, syncs.thread, syncs.kind, syncs.event,
+                   syncs.stream);
+          syncs.start.push_back(row.int64(0));
+          syncs.end.push_back(end);
+          syncs.thread.push_back(thread->index);
+          syncs.kind.push_back(static_cast<SyncKind>(row.int64(3)));
+          syncs.event.push_back(row.is_null(4) || event < 0 || event >= kNone
+                                    ? kNone
+                                    : static_cast<std::uint32_t>(event));
+          syncs.stream.push_back(own_stream ? stream->index : kNone);
+        });
+  }
+
+  Status ReadNvtx() {
+    return rows_.ForEachRow(
+        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const SqlRow& row) {
+          const Place* thread = ThreadOf("nvtx", row.int64(2));
+          if (thread == nullptr) return;
+          const Place* domain = dictionaries_.domains.Find(row.int64(4));
+          if (domain == nullptr || domain->rank != thread->rank)
+            return rows_.Count("nvtx", RowProblem::kNoName);
+          if (row.int64(3) < 1 || row.int64(3) > 3)
+            return rows_.Count("nvtx", RowProblem::kUnknownKind);
+          const auto kind = static_cast<NvtxKind>(row.int64(3));
+          TimeNs end = 0;
+          const TimeNs start = row.int64(0);
+          if (!rows_.TimesOrOpen("nvtx", row, 1, start, end)) return;
+          if (kind == NvtxKind::kMark) end = start;
+          NvtxRanges& nvtx = rank(*thread).nvtx;
+          MakeRoom(nvtx_rows_, nvtx.start, nvtx.end, nvtx.thread, nvtx.kind, nvtx.text);
+          nvtx.start.push_back(start);
+          nvtx.end.push_back(end);
+          nvtx.thread.push_back(thread->index);
+          nvtx.kind.push_back(kind);
+          nvtx.domain.push_back(domain->index);
+          nvtx.text.push_back(dictionaries_.StringOf(row, 5));
+          nvtx.category.push_back(row.is_null(6) ? kNone
+                                                 : static_cast<std::uint32_t>(row.int64(6)));
+        });
+  }
+
+  Status ReadCollectives() {
+    // Ids came with version 3.
+    const std::string_view id = has_plans() ? "id" : "rowid";
+    return rows_.ForEachRow(
+        "collective",
+        fmt::format("start, dur, thread, function, communicator, bytes, reduction, peer, root, {}",
+                    id),
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf("collective", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t function = dictionaries_.StringOf(row, 3);
+          if (function == kNone) return rows_.Count("collective", RowProblem::kNoName);
+          const Place* communicator =
+              row.is_null(4) ? nullptr : dictionaries_.communicators.Find(row.int64(4));
+          const bool own = communicator != nullptr && communicator->rank == thread->rank;
+          if (!row.is_null(4) && !own) rows_.Count("collective", RowProblem::kNoCommunicator);
+          TimeNs end = 0;
+          if (!rows_.TimesOrOpen("collective", row, 1, row.int64(0), end)) return;
+          Collectives& collectives = rank(*thread).collectives;
+          if (has_plans()) {
+            collectives_.Add(row.int64(9),
+                             {thread->rank, static_cast<std::uint32_t>(collectives.size())});
+          }
+          collectives.start.push_back(row.int64(0));
+          collectives.end.push_back(end);
+          collectives.thread.push_back(thread->index);
+          collectives.function.push_back(function);
+          collectives.communicator.push_back(own ? communicator->index : kNone);
+          collectives.bytes.push_back(std::max<std::int64_t>(0, row.int64(5)));
+          collectives.reduction.push_back(row.optional_int(6).value_or(-1));
+          collectives.peer.push_back(row.optional_int(7).value_or(-1));
+          collectives.root.push_back(row.optional_int(8).value_or(-1));
+        });
+  }
+
+  // How NCCL carried operations out came with version 3.
+  bool has_plans() const { return dictionaries_.schema_version >= 3; }
+
+  Status ReadPlans() {
+    if (!has_plans()) return Done{};
+    return rows_.ForEachRow(
+        "collective_plan",
+        "time, collective, thread, sequence, count, datatype, algorithm, protocol, channels, "
+        "warps, launch_start, launch_dur",
+        [&](const SqlRow& row) {
+          const Place* collective = collectives_.Find(row.int64(1));
+          if (collective == nullptr) {
+            // Of the first or last rows only, some are expected to be without theirs.
+            if (rows_.read_until() == kOpen && !rows_.read_from() && !only_last_rows())
+              rows_.Count("collective_plan", RowProblem::kNoCollective);
+            return;
+          }
+          const Place* thread = ThreadOf("collective_plan", row.int64(2));
+          if (thread == nullptr) return;
+          if (thread->rank != collective->rank)
+            return rows_.Count("collective_plan", RowProblem::kNoThread);
+          TimeNs time = 0, launch_start = kOpen, launch_end = kOpen;
+          if (!rows_.Times("collective_plan", row.int64(0), 0, time)) return;
+          if (!row.is_null(10)) {
+            launch_start = row.int64(10);
+            if (!rows_.TimesOrOpen("collective_plan", row, 11, launch_start, launch_end)) return;
+          }
+          CollectivePlans& plans = rank(*thread).plans;
+          plans.collective.push_back(collective->index);
+          plans.time.push_back(time);
+          plans.thread.push_back(thread->index);
+          plans.sequence.push_back(row.is_null(3) ? -1 : std::max<std::int64_t>(-1, row.int64(3)));
+          plans.count.push_back(std::max<std::int64_t>(0, row.int64(4)));
+          plans.datatype.push_back(dictionaries_.StringOf(row, 5));
+          plans.algorithm.push_back(dictionaries_.StringOf(row, 6));
+          plans.protocol.push_back(dictionaries_.StringOf(row, 7));
+          plans.channels.push_back(row.optional_int(8).value_or(-1));
+          plans.warps.push_back(row.optional_int(9).value_or(-1));
+          plans.launch_start.push_back(launch_start);
+          plans.launch_end.push_back(launch_end);
+        });
+  }
+
+  // Of a flight recorder, once its gaps are read.
+  bool only_last_rows() const {
+    const auto& gaps = file_.ranks.front().gaps;
+    return std::any_of(gaps.begin(), gaps.end(),
+                       [](const CaptureGap& gap) { return gap.reason == kKeepLast; });
+  }
+
+  // The tables of the Python side came with version 2.
+  bool has_python_tables() const { return dictionaries_.schema_version >= 2; }
+
+  Status ReadAttentions() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    // Before, a column told whether one kernel did it, and was NULL for a call without gradients.
+    const bool has_gradient = dictionaries_.schema_version >= 4;
+    return rows_.ForEachRow(
+        "attention",
+        has_gradient ? "start, dur, thread, shape, direction, gradient"
+                     : "start, dur, thread, shape, direction, fused IS NOT NULL",
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf("attention", row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t shape = dictionaries_.attention_shape_ids.Find(row.int64(3));
+          if (shape == kNone) return rows_.Count("attention", RowProblem::kNoShape);
+          if (row.int64(4) < 1 || row.int64(4) > 2)
+            return rows_.Count("attention", RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          if (!rows_.TimesOrOpen("attention", row, 1, row.int64(0), end)) return;
+          Attentions& attentions = rank(*thread).attentions;
+          attentions.start.push_back(row.int64(0));
+          attentions.end.push_back(end);
+          attentions.thread.push_back(thread->index);
+          attentions.shape.push_back(shape);
+          attentions.backward.push_back(row.int64(4) == 2 ? 1 : 0);
+          attentions.gradient.push_back(row.is_null(5) ? std::int8_t{-1}
+                                                       : std::int8_t{row.int64(5) != 0});
+        });
+  }
+
+  Status ReadDataWaits() {
+    if (!has_python_tables()) return Done{};
+    const bool has_samples = dictionaries_.schema_version >= 3;
+    return rows_.ForEachRow(
+        "data_wait",
+        has_samples ? "start, dur, thread, loader, batch, samples"
+                    : "start, dur, thread, loader, batch, NULL",
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf("data_wait", row.int64(2));
+          if (thread == nullptr) return;
+          TimeNs end = 0;
+          if (!rows_.Times("data_wait", row.int64(0), row.int64(1), end)) return;
+          const Place* loader = row.is_null(3) ? nullptr : dictionaries_.loaders.Find(row.int64(3));
+          const bool own = loader != nullptr && loader->rank == thread->rank;
+          if (!row.is_null(3) && !own) rows_.Count("data_wait", RowProblem::kNoLoader);
+          DataWaits& waits = rank(*thread).data_waits;
+          waits.start.push_back(row.int64(0));
+          waits.end.push_back(end);
+          waits.thread.push_back(thread->index);
+          waits.loader.push_back(own ? loader->index : kNone);
+          waits.batch.push_back(row.is_null(4) ? -1 : std::max<std::int64_t>(-1, row.int64(4)));
+          waits.samples.push_back(row.is_null(5) ? -1 : std::max<std::int64_t>(-1, row.int64(5)));
+        });
+  }
+
+  Status ReadStepMarks() {
+    if (!has_python_tables()) return Done{};
+    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const SqlRow& row) {
+      const Place* thread = ThreadOf("step_mark", row.int64(1));
+      if (thread == nullptr) return;
+      TimeNs end = 0;
+      if (!rows_.Times("step_mark", row.int64(0), 0, end)) return;
+      const std::int64_t optimizer = row.int64(2);
+      StepMarks& marks = rank(*thread).step_marks;
+      marks.time.push_back(end);
+      marks.thread.push_back(thread->index);
+      marks.optimizer.push_back(
+          optimizer < 0 || optimizer >= kNone ? kNone : static_cast<std::uint32_t>(optimizer));
+    });
+  }
+
+  Status ReadHostSpans() {
+    if (!has_python_tables()) return Done{};
+    return rows_.ForEachRow("host_span", "start, dur, thread, kind, detail",
+                            [&](const SqlRow& row) {
+                              const Place* thread = ThreadOf("host_span", row.int64(2));
+                              if (thread == nullptr) return;
+                              if (row.int64(3) < 1 || row.int64(3) > 3)
+                                return rows_.Count("host_span", RowProblem::kUnknownKind);
+                              TimeNs end = 0;
+                              if (!rows_.Times("host_span", row.int64(0), row.int64(1), end))
+                                return;
+                              HostSpans& spans = rank(*thread).host_spans;
+                              spans.start.push_back(row.int64(0));
+                              spans.end.push_back(end);
+                              spans.thread.push_back(thread->index);
+                              spans.kind.push_back(static_cast<HostSpanKind>(row.int64(3)));
+                              spans.detail.push_back(row.optional_int(4).value_or(-1));
+                            });
+  }
+
+  Status ReadGemms() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const SqlRow& row) {
+      const Place* thread = ThreadOf("gemm", row.int64(2));
+      if (thread == nullptr) return;
+      const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
+      if (shape == kNone) return rows_.Count("gemm", RowProblem::kNoShape);
+      TimeNs end = 0;
+      if (!rows_.Times("gemm", row.int64(0), row.int64(1), end)) return;
+      Gemms& gemms = rank(*thread).gemms;
+      // Each makes a CUDA call at least.
+      MakeRoom(api_rows_, gemms.start, gemms.end, gemms.thread, gemms.shape);
+      gemms.start.push_back(row.int64(0));
+      gemms.end.push_back(end);
+      gemms.thread.push_back(thread->index);
+      gemms.shape.push_back(shape);
+    });
+  }
+
+  Status ReadMemoryOperations() {
+    if (dictionaries_.schema_version < 3) return Done{};
+    return rows_.ForEachRow(
+        "memory_operation", "time, proc, device, kind, memory_kind, bytes, address, correlation",
+        [&](const SqlRow& row) {
+          const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
+          if (process == kNone) return rows_.Count("memory_operation", RowProblem::kNoProcess);
+          if (!IsPlausible(row.int64(0))) return rows_.Count("memory_operation", RowProblem::kTime);
+          if (row.int64(3) != 1 && row.int64(3) != 2)
+            return rows_.Count("memory_operation", RowProblem::kUnknownKind);
+          MemoryOperations& memory = file_.ranks[process].memory;
+          memory.time.push_back(row.int64(0));
+          memory.device.push_back(Narrow(row.int64(2)));
+          memory.release.push_back(row.int64(3) == 2);
+          memory.memory_kind.push_back(static_cast<std::uint8_t>(row.int64(4)));
+          // So that no sum of them overflows.
+          memory.bytes.push_back(std::clamp<std::int64_t>(row.int64(5), 0, std::int64_t{1} << 50));
+          memory.address.push_back(static_cast<std::uint64_t>(row.int64(6)));
+          memory.correlation.push_back(static_cast<std::uint64_t>(row.int64(7)));
+        });
+  }
+
+  // The rank that a column names; all where it is NULL.
+  template <typename Do>
+  void ForEachRankOf(std::string_view table, const SqlRow& row, int column, Do act) {
+    if (row.is_null(column)) {
+      for (Rank& each : file_.ranks) act(each);
+      return;
+    }
+    const std::uint32_t process = dictionaries_.processes.Find(row.int64(column));
+    process == kNone ? rows_.Count(table, RowProblem::kNoProcess) : act(file_.ranks[process]);
+  }
+
+  // Small tables that nothing refers to.
+  Status ReadSideTables() {
+    // Before version 5 all processes of a file stopped recording as one, and shared its clocks.
+    const std::string_view proc = dictionaries_.tells_processes_apart() ? "proc" : "NULL";
+    Status status = rows_.ForEachRow(
+        "capture_gap", fmt::format("start, dur, reason, {}", proc),
+        [&](const SqlRow& row) {
+          CaptureGap gap;
+          gap.start = row.int64(0);
+          if (!rows_.TimesOrOpen("capture_gap", row, 1, gap.start, gap.end)) return;
+          gap.reason = row.text(2);
+          ForEachRankOf("capture_gap", row, 3, [&](Rank& each) { each.gaps.push_back(gap); });
+        },
+        "ORDER BY start");
+    if (!status.ok()) return status;
+    status = rows_.ForEachRow(
+        "clock_pair", fmt::format("realtime, monotonic, {}", proc),
+        [&](const SqlRow& row) {
+          if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
+          ForEachRankOf("clock_pair", row, 2, [&](Rank& each) {
+            each.clocks.realtime.push_back(row.int64(0));
+            each.clocks.monotonic.push_back(row.int64(1));
+          });
+        },
+        "ORDER BY rowid");
+    if (!status.ok()) return status;
+    status =
+        rows_.ForEachRow("health", "proc, source, counter, value, detail", [&](const SqlRow& row) {
+          const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
+          if (process == kNone) return rows_.Count("health", RowProblem::kNoProcess);
+          file_.ranks[process].health.push_back({std::string(row.text(1)), std::string(row.text(2)),
+                                                 row.int64(3), std::string(row.text(4))});
+        });
+    if (!status.ok()) return status;
+    // Before version 3 every value is known.
+    const std::string_view columns = dictionaries_.schema_version >= 3
+                                         ? "proc, kind, key, value, reason"
+                                         : "proc, kind, key, value, ''";
+    return rows_.ForEachRow("system_fact", columns, [&](const SqlRow& row) {
+      const std::uint32_t process = dictionaries_.processes.Find(row.int64(0));
+      if (process == kNone) return rows_.Count("system_fact", RowProblem::kNoProcess);
+      Rank& rank = file_.ranks[process];
+      if (row.text(1) == kImportFact) return ReadImportFact(row.text(2), row.text(3), rank);
+      rank.facts.push_back({std::string(row.text(1)), std::string(row.text(2)),
+                            std::string(row.text(3)), std::string(row.text(4))});
+    });
+  }
+
+  // Of a file that was made from the trace of another profiler.
+  void ReadImportFact(std::string_view key, std::string_view value, Rank& rank) {
+    if (key == kSourceKey) rank.imported_from = FindTraceSource(&TraceSource::word, value).what;
+    if (key.starts_with(kNotePrefix))
+      file_.notes.push_back(fmt::format("{}: {}", rank.path, value));
+  }
+
+  RunDbRows& rows_;
+  const RunDbDictionaries& dictionaries_;
+  RecordedFile& file_;
+  PlaceMap collectives_;  // by id
+  // Room to be made for each process.
+  std::size_t transfer_rows_ = RoomFor("memcpy") + RoomFor("memset");
+  std::size_t op_rows_ = RoomFor("kernel") + transfer_rows_;
+  std::size_t api_rows_ = RoomFor("api"), nvtx_rows_ = RoomFor("nvtx"),
+              sync_rows_ = RoomFor("sync");
+  std::vector<std::vector<NewOps>> new_ops_;  // by process and device, until the kernels are read
+};
+
+}  // namespace
+
+Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file) {
+  const std::optional<Database> second = OpenBeside(rows.database());
+  if (!second) {
+    Reader reader(rows, dictionaries, file);
+    const Status others = reader.ReadOthers();
+    return others.ok() ? reader.ReadCalls() : others;
+  }
+  RunDbRows beside(rows, *second);
+  Status others = Done{}, calls = Done{};
+  RunInParallel({[&] { others = Reader(rows, dictionaries, file).ReadOthers(); },
+                 [&] { calls = Reader(beside, dictionaries, file).ReadCalls(); }});
+  rows.Add(beside);
+  return others.ok() ? calls : others;
+}
+
+}  // namespace traceinject

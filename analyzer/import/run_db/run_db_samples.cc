@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_db/run_db_samples.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace traceinject {
+namespace {
+
+constexpr int kFirstVersion = 3;
+
+// -1 is unknown, here as in the model; what is negative cannot be right.
+std::int64_t Figure(const SqlRow& row, int column) {
+  return row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
+}
+
+class Reader {
+ public:
+  Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
+      : rows_(rows), dictionaries_(dictionaries), file_(file) {}
+
+  Status Read() {
+    if (dictionaries_.schema_version < kFirstVersion) return Done{};
+    using Part = Status (Reader::*)();
+    constexpr std::array<Part, 5> kParts = {&Reader::ReadDevices, &Reader::ReadDevicesSlow,
+                                            &Reader::ReadAllocator, &Reader::ReadThreads,
+                                            &Reader::ReadWorkers};
+    for (const Part part : kParts) {
+      const Status status = (this->*part)();
+      if (!status.ok()) return status;
+    }
+    return Done{};
+  }
+
+ private:
+  // Of the columns time, proc, device in front of a row; null if it has to be left out.
+  Device* DeviceOf(std::string_view table, const SqlRow& row) {
+    const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
+    TimeNs end = 0;
+    if (!rows_.Times(table, row.int64(0), 0, end)) return nullptr;
+    if (process != kNone) {
+      for (Device& device : file_.ranks[process].devices) {
+        if (device.ordinal == row.int64(2)) return &device;
+      }
+    }
+    rows_.Count(table, RowProblem::kNoProcess);
+    return nullptr;
+  }
+
+  Status ReadDevices() {
+    return rows_.ForEachRow(
+        "device_sample",
+        "time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, "
+        "throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, memory_used_bytes",
+        [&](const SqlRow& row) {
+          Device* device = DeviceOf("device_sample", row);
+          if (device == nullptr) return;
+          DeviceSamples& samples = device->samples;
+          samples.time.push_back(row.int64(0));
+          int column = 3;
+          for (auto* figures : {&samples.sm_clock_mhz, &samples.memory_clock_mhz, &samples.power_mw,
+                                &samples.temperature_c, &samples.throttle_reasons,
+                                &samples.sm_utilisation_pct, &samples.memory_utilisation_pct}) {
+            figures->push_back(Narrow(Figure(row, column++)));
+          }
+          samples.memory_used_bytes.push_back(Figure(row, column));
+        });
+  }
+
+  Status ReadDevicesSlow() {
+    return rows_.ForEachRow(
+        "device_slow_sample",
+        "time, proc, device, pcie_generation, pcie_width, pcie_tx_bytes_s, pcie_rx_bytes_s, "
+        "pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, nvlink_replays, nvlink_recoveries, "
+        "nvlink_crc_errors, ecc_corrected, ecc_uncorrected",
+        [&](const SqlRow& row) {
+          Device* device = DeviceOf("device_slow_sample", row);
+          if (device == nullptr) return;
+          DeviceSlowSamples& samples = device->slow_samples;
+          samples.time.push_back(row.int64(0));
+          samples.pcie_generation.push_back(Narrow(Figure(row, 3)));
+          samples.pcie_width.push_back(Narrow(Figure(row, 4)));
+          int column = 5;
+          for (auto* figures :
+               {&samples.pcie_tx_bytes_s, &samples.pcie_rx_bytes_s, &samples.pcie_replays,
+                &samples.nvlink_tx_bytes, &samples.nvlink_rx_bytes, &samples.nvlink_replays,
+                &samples.nvlink_recoveries, &samples.nvlink_crc_errors, &samples.ecc_corrected,
+                &samples.ecc_uncorrected}) {
+            figures->push_back(Figure(row, column++));
+          }
+        });
+  }
+
+  Status ReadAllocator() {
+    return rows_.ForEachRow(
+        "allocator_sample",
+        "time, proc, device, allocated_bytes, reserved_bytes, active_bytes, peak_allocated_bytes, "
+        "peak_reserved_bytes, retries, ooms",
+        [&](const SqlRow& row) {
+          Device* device = DeviceOf("allocator_sample", row);
+          if (device == nullptr) return;
+          AllocatorSamples& samples = device->allocator;
+          samples.time.push_back(row.int64(0));
+          int column = 3;
+          for (auto* figures : {&samples.allocated_bytes, &samples.reserved_bytes,
+                                &samples.active_bytes, &samples.peak_allocated_bytes,
+                                &samples.peak_reserved_bytes, &samples.retries, &samples.ooms}) {
+            figures->push_back(Figure(row, column++));
+          }
+        });
+  }
+
+  Status ReadThreads() {
+    return rows_.ForEachRow(
+        "host_sample",
+        "time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, voluntary_switches, "
+        "involuntary_switches",
+        [&](const SqlRow& row) {
+          const Place* thread = dictionaries_.threads.Find(row.int64(1));
+          if (thread == nullptr) return rows_.Count("host_sample", RowProblem::kNoThread);
+          TimeNs end = 0;
+          if (!rows_.Times("host_sample", row.int64(0), 0, end)) return;
+          HostSamples& samples = file_.ranks[thread->rank].host_samples;
+          samples.time.push_back(row.int64(0));
+          samples.thread.push_back(thread->index);
+          int column = 2;
+          for (auto* figures :
+               {&samples.cpu_ns, &samples.runqueue_ns, &samples.minor_faults, &samples.major_faults,
+                &samples.voluntary_switches, &samples.involuntary_switches}) {
+            figures->push_back(Figure(row, column++));
+          }
+        });
+  }
+
+  Status ReadWorkers() {
+    return rows_.ForEachRow(
+        "worker_sample", "time, worker, cpu_ns, read_bytes, states, states_disk",
+        [&](const SqlRow& row) {
+          const Place* worker = dictionaries_.workers.Find(row.int64(1));
+          if (worker == nullptr) return rows_.Count("worker_sample", RowProblem::kNoWorker);
+          TimeNs end = 0;
+          if (!rows_.Times("worker_sample", row.int64(0), 0, end)) return;
+          WorkerSamples& samples = file_.ranks[worker->rank].worker_samples;
+          samples.time.push_back(row.int64(0));
+          samples.worker.push_back(worker->index);
+          samples.cpu_ns.push_back(Figure(row, 2));
+          samples.read_bytes.push_back(Figure(row, 3));
+          samples.states.push_back(std::max(0, Narrow(row.int64(4))));
+          samples.states_disk.push_back(std::clamp(Narrow(row.int64(5)), 0, samples.states.back()));
+        });
+  }
+
+  RunDbRows& rows_;
+  const RunDbDictionaries& dictionaries_;
+  RecordedFile& file_;
+};
+
+}  // namespace
+
+Status ReadRunDbSamples(RunDbRows& rows, const RunDbDictionaries& dictionaries,
+                        RecordedFile& file) {
+  return Reader(rows, dictionaries, file).Read();
+}
+
+}  // namespace traceinject

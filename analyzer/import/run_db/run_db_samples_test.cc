@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/import/run_db/run_db_samples.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/import/load/load_run.h"
+#include "analyzer/import/open/open_recording.h"
+#include "analyzer/import/run_db/read_run_db.h"
+#include "analyzer/import/testing/run_db_fixture.h"
+#include "machine/testing/temporary_folder.h"
+
+namespace traceinject {
+namespace {
+
+class RunDbSamplesTest : public testing::Test {
+ protected:
+  RecordedFile Read() {
+    const auto database = OpenRecording(path_);
+    EXPECT_TRUE(database.ok());
+    auto read = ReadRunDb(database.value(), progress_);
+    EXPECT_TRUE(read.ok()) << read.error();
+    return read.ok() ? std::move(read).value() : RecordedFile();
+  }
+
+  TemporaryFolder folder_;
+  std::string path_ = folder_ / "run.db";
+  ReadProgress progress_;
+};
+
+TEST_F(RunDbSamplesTest, EveryColumn) {
+  RunDbFixture file(path_);
+  file.AddDevice({.device = 1});
+  file.Execute(
+      "INSERT INTO device_sample VALUES (20, 1, 1, 1, 2, 3, 4, 5, 6, 7, 80000000000), (10, 1, 1, "
+      "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)");
+  file.Execute(
+      "INSERT INTO device_slow_sample VALUES (20, 1, 1, 5, 16, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)");
+  file.Execute("INSERT INTO allocator_sample VALUES (15, 1, 1, 1, 2, 3, 4, 5, 6, NULL)");
+  const auto loader = file.AddDataLoader({.workers = 2});
+  file.AddWorker({.pid = 50, .loader = loader, .start_ns = -5, .end_ns = 90});
+  file.AddWorker({.pid = 51});
+  file.AddWorkerSample({.time_ns = 30, .worker = 2, .states = 4, .states_disk = 3});
+  file.AddWorkerSample({.time_ns = 40, .worker = 1, .cpu_ns = 7, .read_bytes = 4096});
+  file.AddStepMark({});  // the thread
+  file.Execute(
+      "INSERT INTO host_sample VALUES (10, 1, 1, 2, 3, 4, 5, 6), "
+      "(5, 1, 1, NULL, NULL, NULL, NULL, NULL)");
+  file.AddUnknownFact("gpu", "0.acs", "root only");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_TRUE(read.notes.empty());
+  const Rank& rank = read.ranks.at(0);
+  const DeviceSamples& samples = rank.devices.at(0).samples;
+  EXPECT_EQ(samples.time, (std::vector<TimeNs>{10, 20}));
+  EXPECT_EQ(samples.sm_clock_mhz[0], -1);
+  EXPECT_EQ(samples.memory_used_bytes[0], -1);
+  EXPECT_EQ(samples.sm_clock_mhz[1], 1);
+  EXPECT_EQ(samples.memory_clock_mhz[1], 2);
+  EXPECT_EQ(samples.power_mw[1], 3);
+  EXPECT_EQ(samples.temperature_c[1], 4);
+  EXPECT_EQ(samples.throttle_reasons[1], 5);
+  EXPECT_EQ(samples.sm_utilisation_pct[1], 6);
+  EXPECT_EQ(samples.memory_utilisation_pct[1], 7);
+  EXPECT_EQ(samples.memory_used_bytes[1], 80'000'000'000);
+  const AllocatorSamples& allocator = rank.devices.at(0).allocator;
+  ASSERT_EQ(allocator.time, (std::vector<TimeNs>{15}));
+  EXPECT_EQ(allocator.allocated_bytes[0], 1);
+  EXPECT_EQ(allocator.reserved_bytes[0], 2);
+  EXPECT_EQ(allocator.active_bytes[0], 3);
+  EXPECT_EQ(allocator.peak_allocated_bytes[0], 4);
+  EXPECT_EQ(allocator.peak_reserved_bytes[0], 5);
+  EXPECT_EQ(allocator.retries[0], 6);
+  EXPECT_EQ(allocator.ooms[0], -1);
+  const DeviceSlowSamples& slow = rank.devices.at(0).slow_samples;
+  ASSERT_EQ(slow.size(), 1U);
+  EXPECT_EQ(slow.pcie_generation[0], 5);
+  EXPECT_EQ(slow.pcie_width[0], 16);
+  std::int64_t expected = 1;
+  for (const auto* column :
+       {&slow.pcie_tx_bytes_s, &slow.pcie_rx_bytes_s, &slow.pcie_replays, &slow.nvlink_tx_bytes,
+        &slow.nvlink_rx_bytes, &slow.nvlink_replays, &slow.nvlink_recoveries,
+        &slow.nvlink_crc_errors, &slow.ecc_corrected, &slow.ecc_uncorrected})
+    EXPECT_EQ((*column)[0], expected++);
+  const HostSamples& host = rank.host_samples;
+  EXPECT_EQ(host.time, (std::vector<TimeNs>{5, 10}));
+  EXPECT_EQ(rank.threads.at(host.thread[0]).tid, 4242);
+  EXPECT_EQ(host.runqueue_ns[0], -1);
+  EXPECT_EQ(host.cpu_ns[1], 1);
+  EXPECT_EQ(host.runqueue_ns[1], 2);
+  EXPECT_EQ(host.minor_faults[1], 3);
+  EXPECT_EQ(host.major_faults[1], 4);
+  EXPECT_EQ(host.voluntary_switches[1], 5);
+  EXPECT_EQ(host.involuntary_switches[1], 6);
+  ASSERT_EQ(rank.workers.size(), 2U);
+  EXPECT_EQ(rank.workers[0].pid, 50);
+  EXPECT_EQ(rank.workers[0].loader, 0U);
+  EXPECT_EQ(rank.workers[0].start, -5);
+  EXPECT_EQ(rank.workers[0].end, 90);
+  EXPECT_EQ(rank.workers[1].loader, kNone);
+  EXPECT_EQ(rank.workers[1].end, kOpen);
+  const WorkerSamples& workers = rank.worker_samples;
+  EXPECT_EQ(workers.worker, (std::vector<std::uint32_t>{1, 0}));
+  EXPECT_EQ(workers.cpu_ns, (std::vector<std::int64_t>{-1, 7}));
+  EXPECT_EQ(workers.read_bytes, (std::vector<std::int64_t>{-1, 4096}));
+  EXPECT_EQ(workers.states_disk, (std::vector<std::int32_t>{3, 0}));
+  ASSERT_EQ(rank.facts.size(), 1U);
+  EXPECT_EQ(rank.facts[0].value, "");
+  EXPECT_EQ(rank.facts[0].reason, "root only");
+}
+
+TEST_F(RunDbSamplesTest, RowsThatCannotBeRight) {
+  RunDbFixture file(path_);
+  file.AddDeviceSample({.device = 7});
+  file.AddDevice({});
+  file.AddDeviceSample({.time_ns = INT64_MAX});
+  file.AddDeviceSample({.power_mw = -5});
+  file.AddWorkerSample({.worker = 9});
+  file.AddWorker({.loader = 9});
+  file.AddWorkerSample({.worker = 1, .states = 2, .states_disk = 9});
+  file.Execute("INSERT INTO host_sample VALUES (1, 99, 1, 2, 3, 4, 5, 6)");
+  file.Close();
+  const RecordedFile read = Read();
+  const Rank& rank = read.ranks.at(0);
+  ASSERT_EQ(rank.devices.at(0).samples.size(), 1U);
+  EXPECT_EQ(rank.devices[0].samples.power_mw[0], -1);
+  EXPECT_EQ(rank.host_samples.size(), 0U);
+  EXPECT_EQ(rank.workers.at(0).loader, kNone);
+  EXPECT_EQ(rank.worker_samples.states_disk, (std::vector<std::int32_t>{2}));
+  EXPECT_EQ(read.notes.size(), 5U);
+}
+
+TEST_F(RunDbSamplesTest, VersionTwoHasNone) {
+  RunDbFixture file(path_);
+  file.Execute("COMMIT; PRAGMA user_version = 2; DROP TABLE device_sample");
+  file.Execute("DROP TABLE device_slow_sample; DROP TABLE host_sample; DROP TABLE worker");
+  file.Execute("DROP TABLE allocator_sample");
+  file.Execute("DROP TABLE worker_sample; ALTER TABLE system_fact DROP COLUMN reason; BEGIN");
+  file.Execute("INSERT INTO system_fact VALUES (1, 'env', 'NCCL_DEBUG', 'INFO')");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_EQ(read.ranks.at(0).schema_version, 2);
+  EXPECT_EQ(read.ranks[0].facts.at(0).value, "INFO");
+  EXPECT_EQ(read.ranks[0].facts[0].reason, "");
+}
+
+TEST_F(RunDbSamplesTest, VersionThreeWithoutItsTablesIsDamaged) {
+  RunDbFixture file(path_);
+  file.Execute("DROP TABLE host_sample");
+  file.Close();
+  const auto database = OpenRecording(path_);
+  ASSERT_TRUE(database.ok());
+  const auto read = ReadRunDb(database.value(), progress_);
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().find("host_sample"), std::string::npos);
+}
+
+TEST_F(RunDbSamplesTest, TimesOfAllFilesHaveOneBase) {
+  const std::string other = folder_ / "other.db";
+  RunDbFixture first(path_, {.base_ns = 1'000'000'000, .rank = 0});
+  first.Close();
+  RunDbFixture second(other, {.base_ns = 1'000'000'500, .rank = 1});
+  second.AddDevice({});
+  second.AddDeviceSample({.time_ns = 10});
+  second.AddHostSample({.time_ns = 20});
+  second.AddWorker({.start_ns = 30, .end_ns = 40});
+  second.AddWorkerSample({.time_ns = 50});
+  second.Close();
+  const auto run = LoadRun({path_, other}, {});
+  ASSERT_TRUE(run.ok()) << run.error();
+  const Rank& rank = run.value().ranks.at(1);
+  EXPECT_EQ(rank.devices.at(0).samples.time.at(0), 510);
+  EXPECT_EQ(rank.host_samples.time.at(0), 520);
+  EXPECT_EQ(rank.workers.at(0).start, 530);
+  EXPECT_EQ(rank.workers[0].end, 540);
+  EXPECT_EQ(rank.worker_samples.time.at(0), 550);
+}
+
+}  // namespace
+}  // namespace traceinject

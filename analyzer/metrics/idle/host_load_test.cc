@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/idle/host_load.h"
+
+#include <gtest/gtest.h>
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kSecond = 1'000'000'000;
+
+class HostLoadTest : public testing::Test {
+ protected:
+  void Sample(TimeNs time, std::uint32_t thread, std::int64_t cpu_ns) {
+    HostSamples& samples = rank_.host_samples;
+    samples.time.push_back(time);
+    samples.thread.push_back(thread);
+    samples.cpu_ns.push_back(cpu_ns);
+  }
+  std::optional<double> Load() const {
+    return LoadOfFeeders(rank_, timeline_, {kSecond, 10 * kSecond});
+  }
+
+  Rank rank_;
+  HostTimeline timeline_{.segments = {}, .feeders = {true, true, false}};
+};
+
+TEST_F(HostLoadTest, ThreadsThatLaunchTakeTurns) {
+  Sample(2 * kSecond, 0, 100);
+  Sample(2 * kSecond, 1, 0);
+  Sample(6 * kSecond, 0, 100 + 3 * kSecond);
+  Sample(6 * kSecond, 1, kSecond);
+  ASSERT_TRUE(Load());
+  EXPECT_DOUBLE_EQ(*Load(), 1);
+}
+
+TEST_F(HostLoadTest, OthersAndOtherTimesDoNotCount) {
+  Sample(0, 0, 0);
+  Sample(2 * kSecond, 0, kSecond);
+  Sample(2 * kSecond, 2, 0);
+  Sample(4 * kSecond, 0, 2 * kSecond);
+  Sample(4 * kSecond, 2, 2 * kSecond);
+  Sample(20 * kSecond, 0, 18 * kSecond);
+  ASSERT_TRUE(Load());
+  EXPECT_DOUBLE_EQ(*Load(), 0.5);
+}
+
+TEST_F(HostLoadTest, OneSampleSaysNothing) {
+  EXPECT_FALSE(Load());
+  Sample(2 * kSecond, 0, kSecond);
+  Sample(3 * kSecond, 1, -1);
+  EXPECT_FALSE(Load());
+}
+
+}  // namespace
+}  // namespace traceinject

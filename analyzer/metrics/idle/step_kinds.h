@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a step is unusually long or short, as far as its work and the recording tell.
+//
+//   checkpoint  the program was being saved for at least half of what the step took longer, or the
+//               step fetched many times the usual bytes to the host and computed nothing more
+//   evaluation  forward work without training: no backward pass and no optimizer, or a usual
+//               amount of both after much more other work (a validation pass between two steps)
+//   warm-up     at the beginning of the recording: far from the median before any regular step; or
+//               among the first ten, with kernels that no regular step has (autotuning,
+//               compilation) or with calls for memory that explain half of what it took longer
+//   irregular   none of these
+//
+// Training is told by optimizer kernels, by kernels of backward passes as far as their names say
+// so, and by the threads on which PyTorch runs backward passes. Where regular steps show none of
+// these, no step is called evaluation.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/metrics/steps/steps.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+enum class StepKind : std::uint8_t { kRegular, kWarmUp, kEvaluation, kCheckpoint, kIrregular };
+inline constexpr StepKind kStepKinds[] = {StepKind::kRegular, StepKind::kWarmUp,
+                                          StepKind::kEvaluation, StepKind::kCheckpoint,
+                                          StepKind::kIrregular};
+
+// "regular", "warm-up", "evaluation", "checkpoint", "irregular".
+std::string_view StepKindName(StepKind kind);
+
+// One for each step. A regular step stays so whatever it does. O(operations + calls + names), and
+// nothing where all steps are regular.
+std::vector<StepKind> KindsOfSteps(const Rank& rank, const Device& device, const Steps& steps);
+
+}  // namespace traceinject

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/links/host_link.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "analyzer/common/units.h"
+#include "analyzer/metrics/gpu/documents.h"
+#include "analyzer/metrics/gpu/gpu_specs.h"
+#include "analyzer/metrics/idle/copies.h"
+
+namespace traceinject {
+namespace {
+
+// GB/s of a lane in one direction, by generation: transfers per second less the line code.
+constexpr std::array<double, 7> kLaneGbPerS = {0, 0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
+// Between Grace and its GPU; NVIDIA prints 900 for both directions.
+constexpr double kC2cGbPerS = 450;
+
+constexpr std::int64_t kLargeBytes = 1 << 20;
+constexpr double kWorthAWord = 0.02, kSlow = 0.5;
+
+// Of CUpti_ActivityMemcpyKind and CUpti_ActivityMemoryKind.
+constexpr std::uint8_t kUpload = kHostToDevice, kDownload = kDeviceToHost;
+
+struct Advice {
+  std::uint8_t kind, host_memory;
+  std::string_view name, what, setting, change, source;
+};
+constexpr std::string_view kSlowSetting =
+    "processes bound to the processors beside their GPU; the slot of the card";
+constexpr std::string_view kSlowChange =
+    "pinned copies usually reach 80 % of the link: memory of another NUMA node, a shared switch or "
+    "other traffic slow them";
+constexpr Advice kAdvice[] = {
+    {kUpload, kPageable, "pageable_uploads", "copies from pageable memory to the GPU",
+     "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True)",
+     "from pinned memory they run at the speed of the link, and the host does not wait for them",
+     documents::kTorchCuda},
+    {kDownload, kPageable, "pageable_downloads", "copies from the GPU to pageable memory",
+     "tensors of torch.empty(..., pin_memory=True), filled by copy_(x, non_blocking=True)",
+     "to pinned memory they run at the speed of the link; synchronise before reading them",
+     documents::kTorchCuda},
+    {kUpload, kPinned, "slow_uploads", "copies from pinned memory to the GPU", kSlowSetting,
+     kSlowChange, documents::kCudaPractices},
+    {kDownload, kPinned, "slow_downloads", "copies from the GPU to pinned memory", kSlowSetting,
+     kSlowChange, documents::kCudaPractices},
+};
+
+const Advice* AdviceOn(const CopyStats& copies) {
+  for (const Advice& advice : kAdvice) {
+    const std::uint8_t host = copies.kind == kUpload ? copies.src_kind : copies.dst_kind;
+    if (!copies.is_memset && copies.kind == advice.kind && host == advice.host_memory)
+      return &advice;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<HostLink> HostLinkOf(const Device& device,
+                                   const std::optional<Telemetry>& telemetry) {
+  if (const GpuSpec* spec = FindGpuSpec(device.name)) {
+    for (const std::string_view grace : {"GH200", "GB200", "GB300"}) {
+      if (spec->title == grace) return HostLink{"NVLink C2C", kC2cGbPerS};
+    }
+  }
+  if (!telemetry || !telemetry->pcie_generation || !telemetry->pcie_width) return std::nullopt;
+  const int generation = *telemetry->pcie_generation, width = *telemetry->pcie_width;
+  if (generation < 1 || generation >= static_cast<int>(kLaneGbPerS.size()) || width < 1)
+    return std::nullopt;
+  return HostLink{fmt::format("PCIe {}.0 x{}", generation, width),
+                  kLaneGbPerS[static_cast<std::size_t>(generation)] * width};
+}
+
+std::string RateAgainst(double gb_per_s, const std::optional<HostLink>& link) {
+  const std::string rate = fmt::format("{:.1f} GB/s", gb_per_s);
+  if (!link) return rate + "; what the link can do was not recorded";
+  return fmt::format("{}, {:.1f} % of {} ({:.3g} GB/s)", rate, 100 * gb_per_s / link->gb_per_s,
+                     link->name, link->gb_per_s);
+}
+
+std::vector<LinkFinding> FindInCopies(const std::vector<CopyStats>& copies,
+                                      const std::optional<HostLink>& link, TimeNs busy_ns) {
+  std::vector<LinkFinding> findings;
+  for (const CopyStats& group : copies) {
+    const Advice* advice = AdviceOn(group);
+    const std::optional<double> rate = group.gb_per_s();
+    if (advice == nullptr || !rate || group.bytes < kLargeBytes * group.count) continue;
+    const double share =
+        busy_ns <= 0 ? 0 : static_cast<double>(group.total_ns) / static_cast<double>(busy_ns);
+    if (share < kWorthAWord) continue;
+    if (advice->host_memory == kPinned && (!link || *rate >= kSlow * link->gb_per_s)) continue;
+    findings.push_back(
+        {std::string(advice->name),
+         fmt::format("{}: {} in {}, {:.1f} % of the time in which the GPU was busy; {}",
+                     advice->what, FormatBytes(group.bytes), FormatTime(group.total_ns),
+                     100 * share, RateAgainst(*rate, link)),
+         std::string(advice->setting), std::string(advice->change), std::string(advice->source)});
+  }
+  return findings;
+}
+
+}  // namespace traceinject

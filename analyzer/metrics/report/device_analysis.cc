@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/report/device_analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "analyzer/common/parallel.h"
+#include "analyzer/common/units.h"
+#include "analyzer/metrics/idle/process_label.h"
+#include "analyzer/metrics/kernels/kernel_work.h"
+#include "analyzer/metrics/kernels/step_flops.h"
+#include "analyzer/metrics/links/match_collectives.h"
+#include "analyzer/metrics/steps/steps.h"
+#include "analyzer/model/library_calls.h"
+
+namespace traceinject {
+namespace {
+
+std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
+  if (!rank.rank && run.ranks.size() == 1) return fmt::format("GPU {}", device.ordinal);
+  return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
+}
+
+std::vector<IdlePiece> ExplainedIdle(const Rank& rank, const Device& device, Interval window,
+                                     const StepPattern* pattern) {
+  return ExplainIdle(rank, device, BuildHostTimeline(rank, device),
+                     FindSteps(rank, device, window, pattern), window);
+}
+
+// Each passes over all events of the device. Stopped: some are left out.
+void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
+  for (std::function<void()>& pass : passes) {
+    pass = [stop, run = std::move(pass)] {
+      if (!IsStopped(stop)) run();
+    };
+  }
+  RunInParallel(passes);
+}
+
+// Empty if it was stopped.
+std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device,
+                                      const LibraryCalls& calls, const Window& window,
+                                      const ReportOptions& options) {
+  DeviceAnalysis found;
+  found.rank = &rank;
+  found.device = &device;
+  found.window = window;
+  found.range = StartingIn(device.ops, window.time);
+  // The longest first, so that none is left over for one processor.
+  RunPasses(
+      {
+          [&] {
+            found.kernels.Add(rank, device, found.range,
+                              MeasureKernelWork(rank, device, calls, found.range));
+          },
+          [&] {
+            found.products = CountMatrixProducts(rank, device, calls, found.range, window.time);
+          },
+          [&] {
+            found.step_flops = FlopsOfSteps(rank, device, calls, window.time, options.pattern());
+          },
+          [&] {
+            if (options.gap_causes)
+              found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
+          },
+          [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
+          [&] { found.attention = CountAttention(rank, device, calls, found.range, window.time); },
+          [&] {
+            SweptDevice swept = SweepDevice(device, window.time);
+            found.partition = swept.partition;
+            found.telemetry = std::move(swept.telemetry);
+          },
+          [&] { found.copies = CountCopies(rank, device.ops, found.range, window.time); },
+          [&] { found.nccl = LinkNccl(rank, device); },
+          [&] { found.comm_kernels = CountCommKernels(rank, device.ops, found.range); },
+          [&] { found.memory = CountMemoryCalls(rank, device.ordinal, window.time); },
+          [&] { found.samples = CountSamples(rank, window.time); },
+          [&] { found.join = CountJoins(rank, device.ops, found.range); },
+      },
+      options.stop);
+  if (IsStopped(options.stop)) return std::nullopt;
+  found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
+  return found;
+}
+
+std::string NoWorkNote(const std::string& label, const traceinject::Device& device, TimeNs origin,
+                       const TimeLimits& limits) {
+  if (!limits.from_ns && !limits.to_ns)
+    return fmt::format("{} ({}): its operations took no measurable time.", label, device.name);
+  const Interval span = *GpuSpan(device.ops);
+  return fmt::format("{} ({}) did no GPU work in the chosen time; its work lies between {} and {}.",
+                     label, device.name, FormatTime(span.start - origin),
+                     FormatTime(span.end - origin));
+}
+
+// From the first to the last of the chosen steps; empty if the device has not all of them, with the
+// reason in `note`.
+std::optional<Window> WindowOfSteps(const Rank& rank, const Device& device, const Window& all,
+                                    const ReportOptions& options, const std::string& label,
+                                    std::string& note) {
+  const StepChoice& chosen = *options.steps;
+  const Steps found = FindSteps(rank, device, all.time, options.pattern());
+  if (found.source == StepSource::kWindow) {
+    note = fmt::format("{} ({}): no three steps were found, so none can be chosen.", label,
+                       device.name);
+    return std::nullopt;
+  }
+  const std::size_t last = found.first + found.steps.size() - 1;
+  if (chosen.first < found.first || chosen.last > last) {
+    note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the chosen {} to {}.", label,
+                       device.name, found.first, last, StepSourceName(found.source),
+                       device.ops.planned_gaps.empty() ? "" : " in the part that this is about",
+                       chosen.first, chosen.last);
+    return std::nullopt;
+  }
+  const std::vector<TimeNs> cuts = found.cuts();
+  return Window{{std::max(all.time.start, cuts[chosen.first - found.first]),
+                 std::min(all.time.end, cuts[chosen.last - found.first + 1])},
+                true};
+}
+
+// Empty if the user's pattern finds steps, or there is none.
+std::string PatternNote(const Rank& rank, const Device& device, const ReportOptions& options,
+                        const std::string& label) {
+  if (options.pattern() == nullptr) return "";
+  const auto found = FindStepRanges(rank, *GpuSpan(device.ops), options.pattern());
+  const std::size_t ranges = found ? found->ranges.size() : 0;
+  if (ranges >= kFewestSteps) return "";
+  return fmt::format("{} ({}): '{}' matches the names of {} NVTX ranges, and three are needed.",
+                     label, device.name, options.pattern()->text(), ranges);
+}
+
+// What is reported on; empty: nothing of the device, for the reason in `note`.
+std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeNs origin,
+                                   const ReportOptions& options, const std::string& label,
+                                   std::string& note) {
+  std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
+  if (!window) note = NoWorkNote(label, device, origin, options.limits);
+  if (window && !options.limits.from_ns && !options.limits.to_ns)
+    window = ReportedPart(device.ops, *window);
+  if (!window || !options.steps) return window;
+  return WindowOfSteps(rank, device, *window, options, label, note);
+}
+
+}  // namespace
+
+std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
+                                          const ReportOptions& options, Report& report) {
+  std::deque<DeviceAnalysis> devices;
+  for (std::size_t i = 0; i < run.ranks.size(); ++i) {
+    std::optional<LibraryCalls> calls;  // of the rank, once a device needs them
+    for (const Device& device : run.ranks[i].devices) {
+      if (device.ops.size() == 0) continue;
+      const std::string label = LabelOf(run, run.ranks[i], device);
+      std::string note;
+      const std::optional<Window> window =
+          ChosenWindow(run.ranks[i], device, origin, options, label, note);
+      if (const std::string unmatched = PatternNote(run.ranks[i], device, options, label);
+          !unmatched.empty())
+        report.add_notes(unmatched);
+      if (!window) {
+        report.add_notes(note);
+        continue;
+      }
+      if (!calls) calls.emplace(run.ranks[i]);
+      auto found = Analyse(run.ranks[i], device, *calls, *window, options);
+      if (!found) return devices;
+      devices.push_back(*std::move(found));
+      devices.back().rank_index = i;
+      devices.back().label = label;
+    }
+  }
+  return devices;
+}
+
+void MatchRanks(std::deque<DeviceAnalysis>& devices, Report& report) {
+  std::vector<NcclMember> members;
+  for (DeviceAnalysis& found : devices) members.push_back({found.rank, &found.nccl});
+  for (std::string& note : EstimateTransfers(members)) report.add_notes(std::move(note));
+}
+
+}  // namespace traceinject

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analyzer/metrics/report/trust.h"
+#include "schemas/report.pb.h"
+
+namespace traceinject {
+
+// Fills Report.trust, and clears the figures of Report.run and Report.devices that are withheld:
+// those of the processes that lack them, and all sums over the run. O(report).
+void WithholdFigures(const TrustJudgement& judgement, proto::Report& report);
+
+// The same for Report.steps, once they are there.
+void WithholdSteps(proto::Report& report);
+
+// Why a verdict would rest on nothing; empty: it does not.
+std::string WithheldGrounds(const proto::Report& report);
+
+// Whether where its steps end, or when anything was, is withheld of a process.
+bool StepsAreWithheld(const proto::Report& report, std::size_t source);
+
+}  // namespace traceinject

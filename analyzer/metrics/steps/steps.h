@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// The training steps of a rank, as one of its devices saw them.
+//
+// Where a step ends on the host comes, in this order, from
+//   0. ranges that the user's own pattern names: then from nothing else;
+//   1. the recorded ends of optimizer steps: one step is one mark of the first optimizer (several
+//      optimizers, or several backward passes before one optimizer step, stay one step); but where
+//      these are few, and most of the work is replays of a CUDA graph that holds the optimizer, the
+//      replays (see graph_steps.h);
+//   2. NVTX or annotation ranges that name steps (see nvtx_steps.h): a step lasts until the next
+//      range begins, so that what a program does between its ranges belongs to a step too;
+//   3. what the work of the device repeats (see structure_steps.h);
+//   4. nothing: the whole window is one step.
+// On the device a step ends when the last operation that the host launched before that moment
+// ends. So the idle time that follows belongs to the next step, and run-ahead of the host does not
+// blur the steps.
+//
+// Units and convention: int64 nanoseconds, half-open intervals. Consecutive steps touch.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/metrics/steps/nvtx_steps.h"
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// With less nothing says how steps vary, and no period is to be seen.
+inline constexpr std::size_t kFewestSteps = 3;
+
+enum class StepSource : std::uint8_t { kMarks, kRanges, kStructure, kWindow };
+
+// "optimizer steps", "ranges", "repeating work", "whole window".
+std::string_view StepSourceName(StepSource source);
+
+struct Step {
+  Interval time;  // on the device
+  // Row of the operation whose end is the step's; kNone: no operation, the host's moment is.
+  std::uint32_t last_op = kNone;
+  bool warm_up = false;    // far from the median, at the beginning
+  bool irregular = false;  // far from the median, elsewhere
+  Interval host{};         // the moments on the host that it was told by; of the window none
+
+  TimeNs length_ns() const { return time.end - time.start; }
+  bool regular() const { return !warm_up && !irregular; }
+};
+
+struct Steps {
+  StepSource source = StepSource::kWindow;
+  std::string pattern;           // of the ranges; empty for the other sources
+  double confidence = 0;         // 0 to 1, that these are the steps; 0 for the window
+  std::size_t first = 1;         // number of the first step among all, counted from 1
+  TimeNs start_ns = 0;           // of the first step
+  std::uint32_t before = kNone;  // row of the operation that ends there; kNone: none does
+  std::vector<Step> steps;
+  TimeNs median_ns = 0, mad_ns = 0;  // of the steps after warm-up
+
+  // The moments at which steps begin and end, one more than there are steps.
+  std::vector<TimeNs> cuts() const;
+  std::size_t count(bool Step::*flag) const;
+  std::size_t count_regular() const;
+  // Of the regular steps; empty: there are none.
+  std::optional<TimeNs> regular_mean_ns() const, regular_median_ns() const;
+  // When regular steps went on: merged, so that neighbours are one.
+  std::vector<Interval> regular_times() const;
+};
+
+// The marks of one optimizer.
+struct MarkSpan {
+  std::size_t count = 0;
+  TimeNs first = 0, last = 0;
+
+  void Add(TimeNs time) {
+    first = count == 0 ? time : std::min(first, time);
+    last = count == 0 ? time : std::max(last, time);
+    ++count;
+  }
+};
+
+// The one whose marks end the steps: the first that is at work for most of the time, else the one
+// with most marks. `optimizers`: at least one, by number. O(optimizers).
+std::uint32_t OptimizerOfSteps(const std::map<std::uint32_t, MarkSpan>& optimizers);
+
+// When that optimizer ended its steps, on the host. O(n).
+std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
+
+// Steps whose time lies within the window, at least half of it. With fewer than three the source is
+// kWindow and the only step is the window. Median and MAD (median absolute deviation) leave warm-up
+// out; a step is irregular beyond median ± max(5 x 1.4826 MAD, 10 % of the median). These two hold
+// irregular steps: a few hardly move them, and which steps are just irregular would.
+// A pattern says which ranges are the steps; then nothing else is. O(n + steps log steps).
+Steps FindSteps(const Rank& rank, const Device& device, Interval window,
+                const StepPattern* pattern = nullptr);
+
+}  // namespace traceinject

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/causes/pipelines.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
+
+namespace traceinject {
+namespace {
+
+bool Sends(const OperationKind& kind) { return kind.function.find("Send") != std::string::npos; }
+
+// Who exchanges data with whom.
+using Neighbours = std::vector<std::set<std::size_t>>;
+
+Neighbours FindNeighbours(const Job& job, const std::vector<MatchedGroup>& groups) {
+  Neighbours neighbours(job.ranks.size());
+  for (const MatchedGroup& group : groups) {
+    if (!group.pair || group.operations == 0) continue;
+    const std::size_t a = group.members[0].summary, b = group.members[1].summary;
+    neighbours[a].insert(b);
+    neighbours[b].insert(a);
+  }
+  return neighbours;
+}
+
+// The first operation between two ranks of each step, and how many a step sends.
+struct Exchange {
+  std::int64_t steps = 0, sends_first = 0, sends = 0;
+};
+
+Exchange ExchangeOf(const RankSummary& summary) {
+  struct First {
+    TimeNs time = 0;
+    bool sends = false;
+  };
+  std::map<std::uint32_t, First> first;  // by step
+  Exchange found;
+  for (const GroupOperations& group : summary.groups) {
+    for (std::size_t i = 0; i < group.count(); ++i) {
+      const OperationKind& kind = summary.kinds[group.kind[i]];
+      if (!IsBetweenTwo(kind.function) || group.step[i] == kNone) continue;
+      const bool sends = Sends(kind);
+      found.sends += sends ? 1 : 0;
+      const auto [at, is_new] = first.try_emplace(group.step[i], First{group.start[i], sends});
+      if (!is_new && group.start[i] < at->second.time) at->second = {group.start[i], sends};
+    }
+  }
+  found.steps = static_cast<std::int64_t>(first.size());
+  for (const auto& [step, one] : first) found.sends_first += one.sends ? 1 : 0;
+  return found;
+}
+
+// The members of a chain in its order, from the rank that sends first; empty: it is none.
+std::vector<std::size_t> ChainOf(const Job& job, const Neighbours& neighbours, std::size_t from,
+                                 std::vector<bool>& seen) {
+  std::vector<std::size_t> members{from}, ends;
+  seen[from] = true;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::set<std::size_t>& others = neighbours[members[i]];
+    if (others.size() == 1) ends.push_back(members[i]);
+    for (const std::size_t other : others) {
+      if (seen[other]) continue;
+      seen[other] = true;
+      members.push_back(other);
+    }
+  }
+  const bool is_chain =
+      ends.size() == 2 && std::all_of(members.begin(), members.end(), [&](std::size_t member) {
+        return neighbours[member].size() <= 2;
+      });
+  if (!is_chain) return {};
+  const auto sends_first = [&](std::size_t member) {
+    const Exchange exchange = ExchangeOf(job.ranks[member]);
+    return exchange.steps > 0 && 2 * exchange.sends_first > exchange.steps;
+  };
+  std::vector<std::size_t> chain{sends_first(ends[0]) || !sends_first(ends[1]) ? ends[0] : ends[1]};
+  std::set<std::size_t> used{chain.front()};
+  while (chain.size() < members.size()) {
+    for (const std::size_t next : neighbours[chain.back()]) {
+      if (!used.insert(next).second) continue;
+      chain.push_back(next);
+      break;
+    }
+  }
+  return chain;
+}
+
+// Whether the ranks of a group hold different stages.
+bool SpansStages(const MatchedGroup& group, const std::vector<std::uint32_t>& stage) {
+  return std::any_of(group.members.begin(), group.members.end(), [&](const GroupMember& member) {
+    return stage[member.summary] != stage[group.members.front().summary];
+  });
+}
+
+// Of all ranks and regular steps: time blocked in operations with ranks of other stages.
+double SumBubbles(const Job& job, const std::vector<MatchedGroup>& groups, const JobSteps& steps,
+                  const std::vector<std::uint32_t>& stage) {
+  double sum = 0;
+  for (const MatchedGroup& group : groups) {
+    if (!SpansStages(group, stage)) continue;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const GroupMember& member = group.members[m];
+      const GroupOperations& rows = job.ranks[member.summary].groups[member.group];
+      if (!steps.first[member.summary]) continue;
+      for (std::size_t op = 0; op < group.operations; ++op) {
+        const std::uint32_t row = group.row(op, m);
+        if (row == kNone || rows.step[row] == kNone) continue;
+        if (steps.regular[*steps.first[member.summary] + rows.step[row]])
+          sum += static_cast<double>(rows.blocked_ns[row]);
+      }
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<double> Pipelines::ideal_bubble_share() const {
+  if (stages < 2 || micro_batches <= 0) return std::nullopt;
+  const double others = static_cast<double>(stages) - 1;
+  return others / (static_cast<double>(micro_batches) + others);
+}
+
+Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
+                        const JobSteps& steps) {
+  Pipelines found;
+  found.stage.assign(job.ranks.size(), kNone);
+  const Neighbours neighbours = FindNeighbours(job, groups);
+  std::vector<bool> seen(job.ranks.size());
+  std::vector<std::size_t> heads;
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    if (seen[r] || neighbours[r].empty()) continue;
+    const std::vector<std::size_t> chain = ChainOf(job, neighbours, r, seen);
+    if (chain.empty()) continue;
+    for (std::size_t i = 0; i < chain.size(); ++i)
+      found.stage[chain[i]] = static_cast<std::uint32_t>(i);
+    found.stages = std::max(found.stages, chain.size());
+    ++found.pipelines;
+    heads.push_back(chain.front());
+  }
+  if (heads.empty()) return found;
+  if (const Exchange exchange = ExchangeOf(job.ranks[heads.front()]); exchange.steps > 0)
+    found.micro_batches = (exchange.sends + exchange.steps / 2) / exchange.steps;
+
+  double rank_steps = 0;
+  for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+    if (found.stage[r] == kNone || !steps.first[r]) continue;
+    for (std::size_t i = 0; i < job.ranks[r].steps.size(); ++i)
+      rank_steps += steps.regular[*steps.first[r] + i] ? 1 : 0;
+  }
+  if (rank_steps > 0) found.bubble_ns = SumBubbles(job, groups, steps, found.stage) / rank_steps;
+  return found;
+}
+
+std::vector<double> StageWork(const Pipelines& pipelines, const WorkTable& work) {
+  std::vector<double> sums(pipelines.stages), counts(pipelines.stages);
+  for (std::size_t r = 0; r < pipelines.stage.size(); ++r) {
+    const std::uint32_t stage = pipelines.stage[r];
+    if (stage == kNone) continue;
+    for (const std::size_t step : work.regular_steps()) {
+      const std::optional<double> usual = work.usual_ns(r, step), own = work.own_ns(r, step);
+      if (!own) continue;
+      sums[stage] += usual.value_or(*own);
+      ++counts[stage];
+    }
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (counts[i] > 0) sums[i] /= counts[i];
+  }
+  return sums;
+}
+
+}  // namespace traceinject

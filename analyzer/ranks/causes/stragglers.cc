@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/causes/stragglers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "analyzer/common/median.h"
+#include "analyzer/metrics/what_if/bootstrap.h"
+#include "analyzer/ranks/causes/slow_spells.h"
+
+namespace traceinject {
+namespace {
+
+// Late in so many of its steps, and others (those that are no suspects) in a quarter of that.
+constexpr double kLeastLateShare = 0.6;
+constexpr double kMostLateRatio = 0.25;
+// A kernel is larger from so many times the blocks on, and a rank has more work if as large a share
+// of its time is in such.
+constexpr double kLarger = 1.05, kLeastLargerShare = 0.1;
+constexpr std::size_t kFewestJobSteps = 5;  // says nothing about persistence with less
+
+double Mean(const std::vector<double>& values) {
+  return values.empty() ? 0
+                        : std::accumulate(values.begin(), values.end(), 0.0) /
+                              static_cast<double>(values.size());
+}
+
+struct Lateness {
+  std::vector<double> excess;  // per regular step that the rank has
+  double mean = 0, low = 0;    // low: of the 95 % interval of the mean
+  double late_share = 0;
+};
+
+// Mean length of the job's regular steps.
+double StepLength(const Job& job, const JobSteps& steps, const WorkTable& work) {
+  double sum = 0, count = 0;
+  for (const std::size_t step : work.regular_steps()) {
+    for (std::size_t r = 0; r < job.ranks.size(); ++r) {
+      const StepFacts* const facts = steps.Find(job, r, step);
+      if (facts == nullptr) continue;
+      sum += static_cast<double>(facts->time.end - facts->time.start);
+      ++count;
+    }
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+std::vector<Lateness> MeasureLateness(const WorkTable& work, double floor_ns) {
+  std::vector<Lateness> all(work.ranks());
+  for (std::size_t r = 0; r < work.ranks(); ++r) {
+    Lateness& one = all[r];
+    double late = 0;
+    for (const std::size_t step : work.regular_steps()) {
+      const std::optional<double> excess = work.excess_ns(r, step);
+      if (!excess) continue;
+      one.excess.push_back(*excess);
+      late += *excess > floor_ns / 2 ? 1 : 0;
+    }
+    if (one.excess.empty()) continue;
+    one.mean = Mean(one.excess);
+    one.late_share = late / static_cast<double>(one.excess.size());
+    if (one.mean > floor_ns) one.low = Middle95(ResampledMeans(one.excess)).low;
+  }
+  return all;
+}
+
+// Persistently late ranks.
+std::vector<std::size_t> FindSuspects(const WorkTable& work, const std::vector<Lateness>& lateness,
+                                      double floor_ns) {
+  std::vector<std::size_t> likely;
+  for (std::size_t r = 0; r < lateness.size(); ++r) {
+    if (lateness[r].mean > floor_ns && lateness[r].low > floor_ns / 2 &&
+        lateness[r].late_share >= kLeastLateShare)
+      likely.push_back(r);
+  }
+  std::vector<std::size_t> suspects;
+  for (const std::size_t r : likely) {
+    double others = 0, count = 0;
+    for (const std::size_t peer : work.peers(r)) {
+      if (std::binary_search(likely.begin(), likely.end(), peer)) continue;
+      others += lateness[peer].late_share;
+      ++count;
+    }
+    if (count > 0 && others / count <= kMostLateRatio * lateness[r].late_share)
+      suspects.push_back(r);
+  }
+  return suspects;
+}
+
+// Mean over regular steps of a rank.
+template <typename Value>
+double StepMean(const Job& job, const JobSteps& steps, const WorkTable& work, std::size_t rank,
+                Value value) {
+  double sum = 0, count = 0;
+  for (const std::size_t step : work.regular_steps()) {
+    const StepFacts* const facts = steps.Find(job, rank, step);
+    if (facts == nullptr) continue;
+    sum += static_cast<double>(value(*facts));
+    ++count;
+  }
+  return count == 0 ? 0 : sum / count;
+}
+
+// Explains what one rank does longer than its peers that are no suspects.
+class Explainer {
+ public:
+  Explainer(const Job& job, const JobSteps& steps, const WorkTable& work,
+            const std::vector<std::size_t>& suspects)
+      : job_(job), steps_(steps), work_(work), suspects_(suspects) {}
+
+  void Explain(std::size_t rank, Straggler& to) const {
+    const std::vector<std::size_t> peers = Peers(rank);
+    const auto over = [&](auto value) {
+      std::vector<double> others;
+      for (const std::size_t peer : peers)
+        others.push_back(StepMean(job_, steps_, work_, peer, value));
+      return StepMean(job_, steps_, work_, rank, value) - Median(others);
+    };
+    to.compute_ns =
+        over([](const StepFacts& step) { return step.compute_ns + step.exposed_copy_ns; });
+    double most_idle = 0;
+    for (std::size_t i = 0; i < kIdleCauses; ++i) {
+      const double idle = over([&](const StepFacts& step) { return step.idle_ns[i]; });
+      to.idle_ns += idle;
+      if (idle > most_idle) {
+        most_idle = idle;
+        to.idle_cause = static_cast<IdleCause>(i);
+      }
+    }
+    std::vector<double> hosts;
+    for (const std::size_t peer : peers)
+      hosts.push_back(static_cast<double>(job_.ranks[peer].host_step_ns));
+    to.host_ns = static_cast<double>(job_.ranks[rank].host_step_ns);
+    to.peers_host_ns = Median(hosts);
+    CompareKernels(rank, peers, to);
+    CompareClocks(rank, peers, to);
+    if (to.compute_ns <= to.idle_ns) {
+      to.slowness = Slowness::kHost;
+    } else {
+      // What the kernels of the same name take longer explains the time, or what it runs besides.
+      // Kernels that are larger on it take longer on any GPU; not all show it, as many launch one
+      // block for each multiprocessor, whatever they have to do.
+      const double slower = to.kernel_ratio - 1, more = to.kernel_count_ratio - 1;
+      to.slowness = slower >= more && to.larger_share < kLeastLargerShare ? Slowness::kSlowerGpu
+                                                                          : Slowness::kMoreWork;
+    }
+  }
+
+ private:
+  std::vector<std::size_t> Peers(std::size_t rank) const {
+    std::vector<std::size_t> peers;
+    for (const std::size_t peer : work_.peers(rank)) {
+      if (peer != rank && !std::binary_search(suspects_.begin(), suspects_.end(), peer))
+        peers.push_back(peer);
+    }
+    return peers;
+  }
+
+  // Of the kernels that the rank and a peer both ran, by the rank's time.
+  void CompareKernels(std::size_t rank, const std::vector<std::size_t>& peers,
+                      Straggler& to) const {
+    std::unordered_map<std::string_view, std::vector<double>> medians, blocks;
+    std::vector<double> counts;
+    for (const std::size_t peer : peers) {
+      for (const KernelFacts& kernel : job_.ranks[peer].kernels) {
+        medians[kernel.name].push_back(static_cast<double>(kernel.median_ns));
+        blocks[kernel.name].push_back(static_cast<double>(kernel.blocks));
+      }
+      counts.push_back(
+          StepMean(job_, steps_, work_, peer, [](const StepFacts& step) { return step.kernels; }));
+    }
+    double weighted = 0, weight = 0, larger = 0;
+    for (const KernelFacts& kernel : job_.ranks[rank].kernels) {
+      const auto others = medians.find(kernel.name);
+      if (others == medians.end()) continue;
+      const double usual = Median(others->second);
+      if (usual <= 0) continue;
+      const auto total = static_cast<double>(kernel.total_ns);
+      weighted += total * static_cast<double>(kernel.median_ns) / usual;
+      weight += total;
+      const double usual_blocks = Median(blocks[kernel.name]);
+      if (usual_blocks > 0 && static_cast<double>(kernel.blocks) > kLarger * usual_blocks)
+        larger += total;
+    }
+    if (weight > 0) {
+      to.kernel_ratio = weighted / weight;
+      to.larger_share = larger / weight;
+    }
+    if (const double usual = Median(counts); usual > 0) {
+      to.kernel_count_ratio =
+          StepMean(job_, steps_, work_, rank, [](const StepFacts& step) { return step.kernels; }) /
+          usual;
+    }
+  }
+
+  void CompareClocks(std::size_t rank, const std::vector<std::size_t>& peers, Straggler& to) const {
+    to.clock_mhz = job_.ranks[rank].busy_sm_clock_mhz;
+    std::vector<double> clocks;
+    for (const std::size_t peer : peers) {
+      if (job_.ranks[peer].busy_sm_clock_mhz > 0)
+        clocks.push_back(job_.ranks[peer].busy_sm_clock_mhz);
+    }
+    if (!clocks.empty()) to.peers_clock_mhz = Median(clocks);
+  }
+
+  const Job& job_;
+  const JobSteps& steps_;
+  const WorkTable& work_;
+  const std::vector<std::size_t>& suspects_;
+};
+
+// Suspects that stand for one cause: those of a host of which all other ranks are suspects, too.
+std::vector<std::vector<std::size_t>> GroupByHost(const Job& job,
+                                                  const std::vector<std::size_t>& suspects) {
+  std::map<std::string_view, std::size_t> ranks_of_host;
+  for (const RankSummary& summary : job.ranks) ++ranks_of_host[summary.host];
+  std::map<std::string_view, std::vector<std::size_t>> by_host;
+  for (const std::size_t r : suspects) by_host[job.ranks[r].host].push_back(r);
+  std::vector<std::vector<std::size_t>> sets;
+  for (const auto& [host, members] : by_host) {
+    if (members.size() > 1 && ranks_of_host.size() > 1 && members.size() == ranks_of_host[host]) {
+      sets.push_back(members);
+      continue;
+    }
+    for (const std::size_t r : members) sets.push_back({r});
+  }
+  return sets;
+}
+
+// Suspects at what their peers usually take, `least_ns` or more; the others without what they lose
+// by waiting for them.
+double AtUsual(const WorkTable& work, std::size_t rank, std::size_t step, bool suspected,
+               double least_ns) {
+  const std::optional<double> own = work.own_ns(rank, step), usual = work.usual_ns(rank, step);
+  if (!own || !usual) return 1;
+  return work.Factor(rank, step, suspected ? std::min(*own, std::max(*usual, least_ns)) : *own);
+}
+
+// Where all are bound by their hosts, those of ranks that wait run ahead: no rank takes less for a
+// step than its host does.
+double WithHost(const Job& job, std::size_t rank, double own_ns) {
+  return std::max(own_ns, static_cast<double>(job.ranks[rank].host_step_ns));
+}
+
+Imbalance FindImbalance(const Job& job, const WorkTable& work, const SpellSteps& spells,
+                        const JobReplay& replay, double step_ns) {
+  Imbalance found;
+  std::set<std::size_t> culprits;
+  double sum = 0;
+  for (const std::size_t step : work.regular_steps()) {
+    double most = 0;
+    std::optional<std::size_t> culprit;
+    for (std::size_t r = 0; r < work.ranks(); ++r) {
+      const std::optional<double> own = work.own_ns(r, step), mean = work.mean_ns(r, step);
+      if (!own || !mean || spells.Has(r, step) || *own - WithHost(job, r, *mean) <= most) continue;
+      most = *own - WithHost(job, r, *mean);
+      culprit = r;
+    }
+    sum += most;
+    if (culprit) culprits.insert(*culprit);
+  }
+  if (work.regular_steps().size() < kFewestJobSteps) return found;
+  found.excess_ns = sum / static_cast<double>(work.regular_steps().size());
+  found.culprits = culprits.size();
+  if (found.excess_ns < std::max(kLeastImbalanceShare * step_ns, double{kLeastExcessNs}))
+    return found;
+  JobChange even;
+  even.own = [&](std::size_t rank, std::size_t step) {
+    const std::optional<double> mean = work.mean_ns(rank, step);
+    return mean ? work.Factor(rank, step, WithHost(job, rank, *mean)) : 1;
+  };
+  JobChange no_spells;
+  no_spells.own = [&](std::size_t rank, std::size_t step) {
+    return WithoutSpells(work, spells, rank, step);
+  };
+  found.saving = spells.empty() ? SavingOf(replay, even)
+                                : SavingBetween(replay.Play(no_spells), replay.Play(even));
+  found.found = found.saving.low_ns >= kLeastImbalanceShare * step_ns;
+  return found;
+}
+
+}  // namespace
+
+JobSaving SavingOf(const JobReplay& replay, const JobChange& change) {
+  return SavingBetween(replay.unchanged(), replay.Play(change));
+}
+
+JobSaving SavingBetween(const std::vector<double>& before, const std::vector<double>& after) {
+  JobSaving saving;
+  std::vector<double> saved;
+  for (std::size_t i = 0; i < before.size(); ++i) saved.push_back(before[i] - after[i]);
+  if (saved.empty()) return saving;
+  saving.ns = Mean(saved);
+  const Bounds bounds = Middle95(ResampledMeans(saved));
+  saving.low_ns = bounds.low;
+  saving.high_ns = bounds.high;
+  return saving;
+}
+
+Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
+              const SpellSteps& spells, const JobReplay& replay) {
+  Skew skew;
+  const double step_ns = StepLength(job, steps, work);
+  if (step_ns <= 0 || work.regular_steps().size() < kFewestJobSteps) return skew;
+  const double floor_ns = std::max(kLeastExcessShare * step_ns, double{kLeastExcessNs});
+  const std::vector<Lateness> lateness = MeasureLateness(work, floor_ns);
+  const std::vector<std::size_t> suspects = FindSuspects(work, lateness, floor_ns);
+  const Explainer explainer(job, steps, work, suspects);
+  for (const std::vector<std::size_t>& members : GroupByHost(job, suspects)) {
+    Straggler straggler;
+    straggler.summaries = members;
+    const std::size_t slowest = *std::max_element(
+        members.begin(), members.end(),
+        [&](std::size_t a, std::size_t b) { return lateness[a].mean < lateness[b].mean; });
+    straggler.excess_ns = lateness[slowest].mean;
+    straggler.late_share = lateness[slowest].late_share;
+    explainer.Explain(slowest, straggler);
+    const bool host = straggler.slowness == Slowness::kHost;
+    if (host && straggler.host_ns > 0 &&
+        straggler.host_ns - straggler.peers_host_ns < kLeastHostExcessShare * straggler.host_ns)
+      continue;
+    JobChange usual;
+    usual.own = [&](std::size_t rank, std::size_t step) {
+      return AtUsual(work, rank, step, std::binary_search(members.begin(), members.end(), rank),
+                     host ? straggler.peers_host_ns : 0);
+    };
+    straggler.saving = SavingOf(replay, usual);
+    skew.stragglers.push_back(std::move(straggler));
+  }
+  std::stable_sort(
+      skew.stragglers.begin(), skew.stragglers.end(),
+      [](const Straggler& a, const Straggler& b) { return a.saving.ns > b.saving.ns; });
+  if (skew.stragglers.empty()) skew.imbalance = FindImbalance(job, work, spells, replay, step_ns);
+  return skew;
+}
+
+}  // namespace traceinject

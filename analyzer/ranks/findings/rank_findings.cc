@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/ranks/findings/rank_findings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+
+#include "analyzer/common/text.h"
+#include "analyzer/common/units.h"
+#include "analyzer/ranks/findings/finding_text.h"
+#include "analyzer/ranks/match/rank_names.h"
+
+namespace traceinject {
+namespace {
+
+std::string OperationText(const std::string& function, std::int64_t bytes, std::int64_t sequence) {
+  std::string text = function;
+  if (sequence >= 0) text += fmt::format(" #{}", sequence);
+  if (bytes >= 0) text += fmt::format(" of {}", FormatBytes(bytes));
+  return text;
+}
+
+void DescribeSlowGpu(const Straggler& straggler, proto::RankFinding& to) {
+  to.add_evidence(fmt::format("kernels of the same name take {:.2f} times as long as on its peers",
+                              straggler.kernel_ratio));
+  if (straggler.clock_mhz > 0 && straggler.peers_clock_mhz > 0)
+    to.add_evidence(
+        fmt::format("its SM clock under load is {:.0f} MHz, that of its peers {:.0f} MHz",
+                    straggler.clock_mhz, straggler.peers_clock_mhz));
+  AddGpuLevers(to);
+  to.add_levers("run without it (drain the host) and compare");
+}
+
+}  // namespace
+
+proto::RankFinding DescribeHang(const Job& job, const Hang& hang) {
+  proto::RankFinding to;
+  to.set_name("hang");
+  const std::string operation = OperationText(hang.function, hang.bytes, hang.sequence);
+  const std::string waiting = RankNames(job, hang.waiting);
+  std::string text =
+      fmt::format("{} {} in {} on communicator 0x{:x}", waiting,
+                  hang.waiting.size() == 1 ? "stands" : "stand", operation, hang.hash);
+  if (!hang.absent.empty())
+    text += fmt::format("; {} never came", RankNames(job, hang.absent));
+  else if (hang.not_recorded.empty())
+    text += "; all ranks came to it, and it does not complete";
+  if (!hang.not_recorded.empty())
+    text += fmt::format(
+        "; of {} in the communicator there is no recording",
+        (hang.not_recorded.size() == 1 ? "rank " : "ranks ") + NumberRanges(hang.not_recorded));
+  to.set_text(text + ".");
+  TimeNs end = 0;
+  for (const std::size_t r : hang.waiting) end = std::max(end, job.ranks[r].end);
+  for (const std::size_t r : hang.absent) {
+    const RankSummary& rank = job.ranks[r];
+    if (to.evidence_size() == 5) break;
+    const std::string name = RankName(job, r);
+    if (rank.end < hang.since)
+      to.add_evidence(fmt::format("the recording of {} ({}) {} {} before those that wait", name,
+                                  PlaceText(rank), rank.closed ? "was closed" : "ended abruptly",
+                                  FormatTime(end - rank.end)));
+    else
+      to.add_evidence(fmt::format("{} ({}) was recorded to the end and did not begin the operation",
+                                  name, PlaceText(rank)));
+  }
+  if (!hang.absent.empty())
+    to.add_levers(
+        "look at what these ranks did last: analyze report, traceview, the log of the job");
+  else if (hang.all_came())
+    to.add_levers("the network or NCCL itself: NCCL_DEBUG=INFO, links, GPU errors (dmesg, Xid)");
+  AddRows(hang.waiting, to);
+  AddRows(hang.absent, to);
+  return to;
+}
+
+proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler, double step_ns) {
+  proto::RankFinding to;
+  const bool host = straggler.summaries.size() > 1;
+  to.set_name(host ? "slow_host" : "straggler");
+  const RankSummary& first = job.ranks[straggler.summaries.front()];
+  const std::string who =
+      host ? fmt::format("All {} ranks of host {} ({})", straggler.summaries.size(), first.host,
+                         RankNames(job, straggler.summaries))
+           : RankName(job, straggler.summaries.front()) + " (" + PlaceText(first) + ")";
+  const char* why = "";
+  switch (straggler.slowness) {
+    case Slowness::kSlowerGpu:
+      to.set_reason("slower_gpu");
+      why = "its GPU is slower";
+      DescribeSlowGpu(straggler, to);
+      break;
+    case Slowness::kMoreWork:
+      to.set_reason("more_work");
+      why = "it has more work";
+      to.add_evidence(
+          fmt::format("it runs {:.2f} times as many kernels a step, which take {:.2f} "
+                      "times as long as on its peers",
+                      straggler.kernel_count_ratio, straggler.kernel_ratio));
+      if (straggler.larger_share > 0)
+        to.add_evidence(
+            fmt::format("kernels that take {:.0f} % of its time are larger than those of the same "
+                        "name on its peers (more thread blocks)",
+                        100 * straggler.larger_share));
+      to.add_levers(
+          "share the work evenly: batch and sequence sizes, layers, experts of this rank");
+      break;
+    case Slowness::kHost:
+      to.set_reason("host");
+      why = "its host is later";
+      to.add_evidence(fmt::format("its GPU is idle {} longer a step than its peers', most for: {}",
+                                  MeanTime(straggler.idle_ns),
+                                  IdleCauseName(straggler.idle_cause)));
+      if (straggler.host_ns > 0)
+        to.add_evidence(fmt::format("its host needs {} for a step, those of its peers {}",
+                                    MeanTime(straggler.host_ns),
+                                    MeanTime(straggler.peers_host_ns)));
+      AddHostLevers(straggler.idle_cause, to);
+      break;
+  }
+  to.set_text(
+      fmt::format("{} holds the others up: {} ({} of a step more than its peers, in {:.0f} % "
+                  "of the steps); without, a step would take {} less ({}).",
+                  who, why, MeanTime(straggler.excess_ns), 100 * straggler.late_share,
+                  MeanTime(straggler.saving.ns), ShareText(straggler.saving.ns, step_ns)));
+  SetSaving(straggler.saving, to);
+  AddRows(straggler.summaries, to);
+  return to;
+}
+
+proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns) {
+  proto::RankFinding to;
+  to.set_name("imbalance");
+  to.set_text(fmt::format(
+      "The work is uneven from step to step: the rank with most to do takes {} longer than the "
+      "mean, "
+      "now this one, now that ({} ranks so far); evenly shared, a step would take {} less ({}).",
+      MeanTime(imbalance.excess_ns), imbalance.culprits, MeanTime(imbalance.saving.ns),
+      ShareText(imbalance.saving.ns, step_ns)));
+  to.add_levers(
+      "batches of equal cost on all ranks: sort or pack by sequence length, bucket samplers");
+  to.add_levers("fewer, larger steps between synchronisations (gradient accumulation)");
+  SetSaving(imbalance.saving, to);
+  return to;
+}
+
+proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, double step_ns) {
+  proto::RankFinding to;
+  to.set_name("slow_link");
+  std::string where;
+  if (link.hosts.size() == 2)
+    where = fmt::format("between hosts {} and {}", link.hosts[0], link.hosts[1]);
+  else if (link.hosts.size() == 1)
+    where = fmt::format("of host {}", link.hosts[0]);
+  else if (!link.ranks.empty())
+    where = "of " + RankNames(job, link.ranks);
+  else
+    where = fmt::format("of {} groups that share nothing", link.groups.size());
+  to.set_text(fmt::format(
+      "Transfers {} are slow: {} of {} among {} ranks takes {} there and {} in the other groups "
+      "({:.2f} times as long); as fast as these, a step would take {} less ({}).",
+      where, link.function, FormatBytes(link.bytes), link.size, MeanTime(link.transfer_ns),
+      MeanTime(link.usual_ns), link.ratio(), MeanTime(link.saving.ns),
+      ShareText(link.saving.ns, step_ns)));
+  to.add_levers(
+      "the link: nvidia-smi nvlink -e, PCIe width and generation, errors of the adapter, cables");
+  to.add_levers(
+      "how NCCL uses it: TRACEINJECT_NCCL_LOG=1 tells transports; NCCL_IB_HCA, NCCL_SOCKET_IFNAME, "
+      "P2P and GDR settings");
+  SetSaving(link.saving, to);
+  AddRows(link.ranks, to);
+  return to;
+}
+
+proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& slow,
+                                         double step_ns) {
+  struct Way {
+    const char *name, *text;
+  };
+  static constexpr Way kWays[] = {
+      {"", ""},
+      {"gpu_to_gpu", "from GPU to GPU (P2P)"},
+      {"host_memory", "through the memory of their host (SHM)"},
+      {"network", "through a network adapter, though they are on one host"},
+      {"sockets", "through TCP sockets, though they are on one host"},
+  };
+  proto::RankFinding to;
+  to.set_name("slow_transport");
+  const Way& way = kWays[static_cast<std::size_t>(slow.way)];
+  to.set_reason(way.name);
+  to.set_text(fmt::format(
+      "Transfers among {} are slow for their link: {} of {} runs at {:.1f} GB/s (busbw, without "
+      "waiting), {:.1f} % of NVLink ({:.0f} GB/s in one direction); at {:.0f} % of it, a step "
+      "would take {} less ({}).",
+      RankNames(job, slow.ranks), slow.function, FormatBytes(slow.bytes), slow.busbw_gb_per_s,
+      100 * slow.busbw_gb_per_s / slow.link_gb_per_s, slow.link_gb_per_s, 100 * kReachedShare,
+      MeanTime(slow.saving.ns), ShareText(slow.saving.ns, step_ns)));
+  to.add_evidence(slow.way == NcclWay::kUnknown
+                      ? "which way NCCL took was not recorded (TRACEINJECT_NCCL_LOG=1 tells)"
+                      : fmt::format("NCCL's log: these ranks exchange data {}", way.text));
+  if (!slow.algorithm.empty())
+    to.add_evidence(
+        fmt::format("carried out by algorithm {}, protocol {}", slow.algorithm, slow.protocol));
+  for (const std::string& setting : slow.settings) {
+    to.add_evidence("set in the environment: " + setting);
+    to.add_levers("unset " + setting.substr(0, setting.find('=')));
+  }
+  to.add_levers(
+      "peer access between the GPUs: nvidia-smi topo -p2p r; ACS and IOMMU off, GPUs and /dev/shm "
+      "shared between the containers of a job");
+  SetSaving(slow.saving, to);
+  AddRows(slow.ranks, to);
+  return to;
+}
+
+// With p stages and m micro-batches a step takes what its slowest stage has to do, and an m-th of
+// what each of the others has to, while the pipeline fills and drains. 0: m is not known.
+//
+// The replay does not know in which order a stage would do its micro-batches were it the slowest.
+double SavedByEvenStages(const std::vector<double>& stage_work, std::int64_t micro_batches) {
+  if (micro_batches <= 0) return 0;
+  const auto m = static_cast<double>(micro_batches), p = static_cast<double>(stage_work.size());
+  const double sum = std::accumulate(stage_work.begin(), stage_work.end(), 0.0),
+               most = *std::max_element(stage_work.begin(), stage_work.end());
+  return most + (sum - most) / m - sum / p * (m + p - 1) / m;
+}
+
+// The same interval in proportion; `ns` 0: as it is.
+JobSaving Scaled(JobSaving saving, double ns) {
+  if (ns <= 0 || saving.ns <= 0) return saving;
+  const double factor = ns / saving.ns;
+  return {ns, saving.low_ns * factor, saving.high_ns * factor};
+}
+
+std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines& pipelines,
+                                                 const std::vector<double>& stage_work,
+                                                 const JobReplay& replay, double step_ns) {
+  std::vector<proto::RankFinding> findings;
+  if (pipelines.stages < 2 || step_ns <= 0) return findings;
+  const double mean = std::accumulate(stage_work.begin(), stage_work.end(), 0.0) /
+                      static_cast<double>(pipelines.stages);
+  JobChange even;
+  even.own = [&](std::size_t rank, std::size_t) {
+    const std::uint32_t stage = pipelines.stage[rank];
+    return stage == kNone || stage_work[stage] <= 0 ? 1 : mean / stage_work[stage];
+  };
+  const JobSaving balanced =
+      Scaled(SavingOf(replay, even), SavedByEvenStages(stage_work, pipelines.micro_batches));
+  const auto slowest = std::max_element(stage_work.begin(), stage_work.end()) - stage_work.begin();
+  const double bubble = pipelines.bubble_ns / step_ns;
+  const std::optional<double> ideal = pipelines.ideal_bubble_share();
+  const std::string bubbles =
+      fmt::format("{:.1f} % of the step is bubble{}", 100 * bubble,
+                  ideal ? fmt::format("; {} stages and {} micro-batches explain {:.1f} %",
+                                      pipelines.stages, pipelines.micro_batches, 100 * *ideal)
+                        : std::string());
+  std::vector<std::size_t> rows;
+  for (std::size_t r = 0; r < pipelines.stage.size(); ++r) {
+    if (pipelines.stage[r] == static_cast<std::uint32_t>(slowest)) rows.push_back(r);
+  }
+  if (balanced.low_ns >= kLeastSavedShare * step_ns) {
+    proto::RankFinding& to = findings.emplace_back();
+    to.set_name("pipeline_stages");
+    to.set_text(fmt::format(
+        "The pipeline stages are uneven: stage {} ({}) takes {} of own time a step, the mean is "
+        "{}; "
+        "evenly split, a step would take {} less ({}).",
+        slowest, RankNames(job, rows), MeanTime(stage_work[static_cast<std::size_t>(slowest)]),
+        MeanTime(mean), MeanTime(balanced.ns), ShareText(balanced.ns, step_ns)));
+    to.add_evidence(bubbles);
+    to.add_levers("move layers from this stage to others; embedding and loss count, too");
+    SetSaving(balanced, to);
+    AddRows(rows, to);
+  }
+  if (ideal && std::min(bubble, *ideal) >= kLeastBubbleShare) {
+    // Twice the micro-batches: of the time that is no bubble nothing changes.
+    const double twice = static_cast<double>(pipelines.stages - 1) /
+                         static_cast<double>(2 * pipelines.micro_batches +
+                                             static_cast<std::int64_t>(pipelines.stages) - 1);
+    const double saved = step_ns * (1 - (1 - *ideal) / (1 - twice));
+    proto::RankFinding& to = findings.emplace_back();
+    to.set_name("pipeline_bubble");
+    to.set_text(fmt::format(
+        "Filling and draining the pipeline costs {:.1f} % of the step; with twice as many "
+        "micro-batches of half the size, it would take up to {} less ({}).",
+        100 * *ideal, MeanTime(saved), ShareText(saved, step_ns)));
+    to.add_evidence(bubbles);
+    to.add_levers("more micro-batches a step");
+    to.add_levers("an interleaved or zero-bubble schedule, or fewer stages");
+    to.set_saved_ns(std::llround(saved));
+  }
+  return findings;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/formats/metric_table.h"
+
+#include <set>
+
+#include "analyzer/report/layout/shared_figures.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/verdict/labels.h"
+
+namespace traceinject {
+namespace {
+
+using proto::Report;
+using Device = proto::DeviceReport;
+using Number = std::optional<double>;
+using Labels = MetricLabels;
+using Sample = MetricSample;
+using shared::If;
+
+constexpr std::string_view kDeviceLabels = "rank host pid gpu";
+constexpr std::string_view kSourceLabels = "rank host pid";
+
+double Seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
+double Seconds(double ns) { return ns * 1e-9; }
+
+// Of a process. `index` is of Report.sources.
+Labels LabelsOf(const proto::Report& report, int index) {
+  const proto::Source& source = report.sources(index);
+  Labels labels;
+  if (source.has_rank()) labels.emplace_back("rank", std::to_string(source.rank()));
+  labels.emplace_back("host", source.host());
+  labels.emplace_back("pid", std::to_string(source.pid()));
+  // Two samples must not have the same labels, and containers may call their hosts and number their
+  // processes alike.
+  for (int other = 0; other < report.sources_size(); ++other) {
+    const proto::Source& another = report.sources(other);
+    if (other == index || another.host() != source.host() || another.pid() != source.pid() ||
+        another.rank() != source.rank())
+      continue;
+    labels.emplace_back("process", std::to_string(index));
+    break;
+  }
+  return labels;
+}
+
+Labels LabelsOf(const DeviceView& view) {
+  Labels labels = LabelsOf(view.report, view.device.source());
+  labels.emplace_back("gpu", std::to_string(view.device.ordinal()));
+  return labels;
+}
+
+// Calls visit(view) for each GPU.
+template <typename Visit>
+void ForEachDevice(const proto::Report& report, Visit visit) {
+  for (int i = 0; i < report.devices_size(); ++i) {
+    const bool has_steps = i < report.steps_size();
+    visit(DeviceView{report, report.devices(i),
+                     has_steps ? report.steps(i) : proto::DeviceSteps::default_instance()});
+  }
+}
+
+std::vector<Sample> One(double value) { return {{{}, value}}; }
+std::vector<Sample> OneIf(bool known, double value) {
+  return known ? One(value) : std::vector<Sample>();
+}
+
+// A part of the mean regular step.
+Number PartOfStep(const DeviceView& view, double ns_of_sum) {
+  const std::int64_t steps = view.steps.regular();
+  if (steps == 0 || !view.steps.has_regular_mean_ns()) return std::nullopt;
+  return Seconds(ns_of_sum / static_cast<double>(steps));
+}
+
+std::vector<Sample> IdleCausesOfSteps(const proto::Report& report) {
+  std::vector<Sample> samples;
+  ForEachDevice(report, [&](const DeviceView& view) {
+    for (const proto::IdlePart& part : view.steps.regular_sum().idle()) {
+      const Number seconds = PartOfStep(view, static_cast<double>(part.ns()));
+      if (!seconds) continue;
+      Labels labels = LabelsOf(view);
+      labels.emplace_back("cause", part.cause());
+      samples.push_back({std::move(labels), *seconds});
+    }
+  });
+  return samples;
+}
+
+std::vector<Sample> GpuInfo(const proto::Report& report) {
+  std::vector<Sample> samples;
+  ForEachDevice(report, [&](const DeviceView& view) {
+    Labels labels = LabelsOf(view);
+    labels.emplace_back("model", view.device.name());
+    samples.push_back({std::move(labels), 1});
+  });
+  return samples;
+}
+
+std::vector<Sample> RunInfo(const proto::Report& report) {
+  Labels labels = {{"analyze_version", report.tool_version()}};
+  if (report.sources_size() > 0) {
+    const proto::Source& first = report.sources(0);
+    labels.emplace_back("run_id", first.run_id());
+    if (first.has_world_size())
+      labels.emplace_back("world_size", std::to_string(first.world_size()));
+  }
+  return {{std::move(labels), 1}};
+}
+
+std::vector<Sample> SamplesPerSecond(const proto::Report& report) {
+  // Of a process: its GPUs have the same.
+  std::vector<Sample> samples;
+  std::set<int> seen;
+  for (const proto::DeviceReport& device : report.devices()) {
+    const Number value = shared::kSamplesPerSecond.get(device.samples());
+    if (value && seen.insert(device.source()).second)
+      samples.push_back({LabelsOf(report, device.source()), *value});
+  }
+  return samples;
+}
+
+std::vector<Sample> Savings(const proto::Report& report) {
+  std::vector<Sample> samples;
+  std::set<std::pair<std::string, std::string>> seen;
+  for (const proto::Saving& saving : report.verdict().savings()) {
+    if (!seen.insert({saving.label(), saving.place()}).second) continue;
+    samples.push_back(
+        {{{"cause", saving.label()}, {"place", saving.place()}}, Seconds(saving.saved_ns())});
+  }
+  return samples;
+}
+
+constexpr std::string_view kHealthGrades[] = {"good", "lossy", "bad", "unknown"};
+
+// One sample a state, 1 for the one that holds.
+std::vector<Sample> States(std::string_view label, std::span<const std::string_view> states,
+                           const std::string& holds) {
+  std::vector<Sample> samples;
+  bool known = false;
+  for (const std::string_view state : states) {
+    known = known || state == holds;
+    samples.push_back({{{label, std::string(state)}}, state == holds ? 1.0 : 0.0});
+  }
+  if (!known) samples.push_back({{{label, holds}}, 1});
+  return samples;
+}
+
+std::vector<Sample> RunningProcesses(const proto::Report& report) {
+  std::vector<Sample> samples;
+  for (int i = 0; i < report.sources_size(); ++i)
+    samples.push_back({LabelsOf(report, i), report.sources(i).closed() ? 0.0 : 1.0});
+  return samples;
+}
+
+struct BaseUnit {
+  std::string_view name;
+  double factor = 1;  // from what SharedFigure::get gives
+};
+BaseUnit BaseUnitOf(FigureUnit unit) {
+  switch (unit) {
+    case FigureUnit::kMs:
+      return {"seconds", 1e-9};
+    case FigureUnit::kShare:
+    case FigureUnit::kRatio:
+      return {"ratio"};
+    case FigureUnit::kBytes:
+      return {"bytes"};
+    case FigureUnit::kMhz:
+      return {"hertz", 1e6};
+    case FigureUnit::kWatt:
+      return {"watts"};
+    case FigureUnit::kPerSecond:
+    case FigureUnit::kCount:
+      break;
+  }
+  return {""};
+}
+
+Number InBaseUnit(FigureUnit unit, Number value) {
+  return value ? Number(*value * BaseUnitOf(unit).factor) : value;
+}
+
+template <typename Figure>
+Metric Shared(const Figure& figure, std::string_view labels, decltype(Metric::of_device) of_device,
+              decltype(Metric::of_report) of_report = nullptr) {
+  return {figure.metric, MetricType::kGauge, BaseUnitOf(figure.unit).name, labels, figure.help,
+          of_device,     of_report};
+}
+
+// kPart: what of the report or of a GPU the figure is taken from.
+template <const auto& kFigure, auto kPart>
+Metric OfReport() {
+  return Shared(kFigure, "", nullptr, [](const proto::Report& report) {
+    const Number value = InBaseUnit(kFigure.unit, kFigure.get((report.*kPart)()));
+    return value ? One(*value) : std::vector<Sample>();
+  });
+}
+
+template <const auto& kFigure, auto kPart>
+Metric OfDevice() {
+  return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
+    return InBaseUnit(kFigure.unit, kFigure.get((view.device.*kPart)()));
+  });
+}
+
+template <const TimeFigure& kFigure>
+Metric OfMeanStep() {
+  return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
+    return PartOfStep(view, kFigure.get(view.steps.regular_sum()));
+  });
+}
+
+// The window as one step.
+proto::StepSplit SplitOf(const proto::Partition& partition) {
+  proto::StepSplit split;
+  split.set_length_ns(partition.wall_ns());
+  split.set_compute_ns(partition.compute_ns());
+  split.set_exposed_communication_ns(partition.exposed_communication_ns());
+  split.set_exposed_copy_ns(partition.exposed_copy_ns());
+  split.set_idle_ns(partition.idle_ns());
+  return split;
+}
+
+template <const TimeFigure& kFigure>
+Metric OfWindow() {
+  return Shared(kFigure, kDeviceLabels, [](const DeviceView& view) {
+    const proto::StepSplit window = SplitOf(view.device.partition());
+    return If(window.length_ns() > 0, kFigure.get(window) / shared::Length(window));
+  });
+}
+
+const Metric kMetrics[] = {
+    {"run", MetricType::kInfo, "", "analyze_version run_id world_size", "the recorded run", nullptr,
+     RunInfo},
+    {"gpu", MetricType::kInfo, "", "rank host pid gpu model", "a GPU that worked", nullptr,
+     GpuInfo},
+    {"recording_readable", MetricType::kGauge, "", "",
+     "1: the recording could be read; 0: there is none yet, or it cannot be read", nullptr,
+     [](const proto::Report&) { return One(1); }},
+    {"process_open", MetricType::kGauge, "", kSourceLabels,
+     "1: the process is running, or was killed; 0: its recording was closed", nullptr,
+     RunningProcesses},
+    {"window_seconds", MetricType::kGauge, "seconds", "", "the time that these figures are of",
+     nullptr,
+     [](const proto::Report& report) {
+       const proto::Window& window = report.run().window();
+       return OneIf(report.devices_size() > 0, Seconds(window.end_ns() - window.start_ns()));
+     }},
+    {"last_operation_timestamp_seconds", MetricType::kGauge, "seconds", "",
+     "when the last recorded GPU operation ended, since the Unix epoch", nullptr,
+     [](const proto::Report& report) {
+       return OneIf(report.devices_size() > 0,
+                    Seconds(report.run().origin_unix_ns() + report.run().window().end_ns()));
+     }},
+    {"verdict", MetricType::kStateSet, "", "traceinject_verdict", "what limits the run", nullptr,
+     [](const proto::Report& report) {
+       return States("traceinject_verdict", kVerdictLabels, report.verdict().label());
+     }},
+    {"verdict_confidence_ratio", MetricType::kGauge, "ratio", "", "how sure the verdict is",
+     nullptr,
+     [](const proto::Report& report) {
+       return OneIf(report.verdict().has_confidence(), report.verdict().confidence());
+     }},
+    OfReport<shared::kSaved, &Report::verdict>(),
+    {"saving_seconds", MetricType::kGauge, "seconds", "cause place",
+     "what a mean step would get back if this cause vanished; causes overlap, so do not add them",
+     nullptr, Savings},
+    OfReport<shared::kMfu, &Report::mfu>(),
+    OfDevice<shared::kHfu, &Device::matrix_products>(),
+    Shared(shared::kSamplesPerSecond, kSourceLabels, nullptr, SamplesPerSecond),
+    OfMeanStep<shared::kStep>(),
+    {"step_median_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
+     "median regular training step",
+     [](const DeviceView& view) {
+       return If(view.steps.has_regular_median_ns(), Seconds(view.steps.regular_median_ns()));
+     }},
+    OfMeanStep<shared::kComputeTime>(),
+    OfMeanStep<shared::kExposedCommTime>(),
+    OfMeanStep<shared::kExposedCopyTime>(),
+    OfMeanStep<shared::kIdleTime>(),
+    {"step_idle_cause_seconds", MetricType::kGauge, "seconds", "rank host pid gpu cause",
+     "the same by cause; the causes add up to it", nullptr, IdleCausesOfSteps},
+    {"step_data_wait_seconds", MetricType::kGauge, "seconds", kDeviceLabels,
+     "of a mean step, while the program waited for its data loaders; the GPU may have been busy",
+     [](const DeviceView& view) {
+       return PartOfStep(view, static_cast<double>(view.steps.regular_sum().data_wait_ns()));
+     }},
+    OfWindow<shared::kBusyShare>(),
+    OfWindow<shared::kComputeShare>(),
+    OfWindow<shared::kExposedCommShare>(),
+    OfWindow<shared::kExposedCopyShare>(),
+    OfWindow<shared::kIdleShare>(),
+    OfDevice<shared::kCommComputeRatio, &Device::partition>(),
+    OfDevice<shared::kOverlapShare, &Device::partition>(),
+    {"gpu_memory_used_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
+     "most device memory in use, by all processes and the driver",
+     [](const DeviceView& view) {
+       const proto::Telemetry& telemetry = view.device.telemetry();
+       return If(telemetry.has_memory_used_bytes(), telemetry.memory_used_bytes().most());
+     }},
+    {"allocator_allocated_peak_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
+     "most memory in tensors, as PyTorch's allocator tells",
+     [](const DeviceView& view) {
+       const proto::Allocator& allocator = view.device.allocator();
+       return If(allocator.has_peak_allocated_bytes(),
+                 static_cast<double>(allocator.peak_allocated_bytes()));
+     }},
+    {"allocator_reserved_peak_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
+     "most memory that PyTorch's allocator held",
+     [](const DeviceView& view) {
+       const proto::Allocator& allocator = view.device.allocator();
+       return If(allocator.has_peak_reserved_bytes(),
+                 static_cast<double>(allocator.peak_reserved_bytes()));
+     }},
+    OfDevice<shared::kSmClock, &Device::telemetry>(),
+    {"gpu_memory_clock_hertz", MetricType::kGauge, "hertz", kDeviceLabels,
+     "mean clock of device memory",
+     [](const DeviceView& view) {
+       const proto::Telemetry& telemetry = view.device.telemetry();
+       return If(telemetry.has_memory_clock_mhz(), telemetry.memory_clock_mhz().mean() * 1e6);
+     }},
+    OfDevice<shared::kThrottledShare, &Device::telemetry>(),
+    OfDevice<shared::kPower, &Device::telemetry>(),
+    {"gpu_temperature_celsius", MetricType::kGauge, "celsius", kDeviceLabels, "highest temperature",
+     [](const DeviceView& view) {
+       const proto::Telemetry& telemetry = view.device.telemetry();
+       return If(telemetry.has_temperature_c(), telemetry.temperature_c().most());
+     }},
+    {"records_seen", MetricType::kCounter, "", "",
+     "records that came to the recorder, all kinds and ranks", nullptr,
+     [](const proto::Report& report) {
+       return One(static_cast<double>(report.health().records_seen()));
+     }},
+    {"records_lost", MetricType::kCounter, "", "", "records known to be lost", nullptr,
+     [](const proto::Report& report) {
+       return One(static_cast<double>(report.health().records_lost()));
+     }},
+    {"health", MetricType::kStateSet, "", "traceinject_health",
+     "how good the recording is; bad: do not rely on the figures", nullptr,
+     [](const proto::Report& report) {
+       return States("traceinject_health", kHealthGrades, HealthGradeText(report.health().grade()));
+     }},
+};
+
+}  // namespace
+
+std::span<const Metric> Metrics() { return kMetrics; }
+
+std::vector<MetricSample> SamplesOf(const Metric& metric, const proto::Report& report) {
+  if (metric.of_report != nullptr) return metric.of_report(report);
+  std::vector<MetricSample> samples;
+  ForEachDevice(report, [&](const DeviceView& view) {
+    if (const Number value = metric.of_device(view)) samples.push_back({LabelsOf(view), *value});
+  });
+  return samples;
+}
+
+}  // namespace traceinject

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include "analyzer/report/pb.h"
-
-namespace traceinject {
-
-// No field is a map, so the serialisation is deterministic.
-std::string WritePb(const google::protobuf::Message& report) { return report.SerializeAsString(); }
-
-}  // namespace traceinject

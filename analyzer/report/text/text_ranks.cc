@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/text/text_ranks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyzer/common/units.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/tables/ranks_tables.h"
+#include "analyzer/report/text/text_sections.h"
+
+namespace traceinject {
+namespace {
+
+// An error of the replay from which on savings are rough.
+constexpr double kRoughReplay = 0.05;
+// Causes of lost time: of what is lost, and rows.
+constexpr double kLeastShownShare = 0.05;
+constexpr std::size_t kMostCauses = 12;
+
+void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
+  page.Sentence(
+      fmt::format("{} on {}{}", Plural(ranks.ranks_size(), "rank"), Plural(ranks.hosts(), "host"),
+                  ranks.has_step_ns()
+                      ? fmt::format(", {} regular steps of {}", FormatCount(ranks.steps()),
+                                    FormatTime(ranks.step_ns()))
+                      : ", no steps that they have in common"),
+      0);
+  page.Sentence(fmt::format(
+      "{} operations matched across ranks{}", FormatCount(ranks.matched_operations()),
+      ranks.incomplete_operations() > 0 ? fmt::format(", {} of them not found on every rank",
+                                                      FormatCount(ranks.incomplete_operations()))
+                                        : std::string()));
+  if (!ranks.has_slowdown() || ranks.ranks_size() < 2) return;
+  page.Sentence(fmt::format(
+      "A step takes {:.3f} times as long as with every rank at the usual of its peers. (The replay "
+      "of the recording that says so gives its steps back within {}{}.)",
+      ranks.slowdown(), Percent(ranks.replay_error(), 2),
+      ranks.replay_error() > kRoughReplay ? ": take savings as rough" : ""));
+}
+
+void WriteFindings(const proto::Ranks& ranks, TextPage& page) {
+  page.Heading("What ranks do to each other");
+  if (ranks.findings_size() == 0) {
+    page.Sentence(ranks.ranks_size() < 2
+                      ? "There is one rank: nothing to compare."
+                      : "No rank, link or stage holds the others up, and the work is even.");
+    return;
+  }
+  WriteRankFindings(ranks.findings(), page);
+}
+
+void WriteGroups(const proto::Ranks& ranks, TextPage& page) {
+  if (ranks.groups_size() == 0) return;
+  page.Heading("Groups, by what they are used for; means of a rank and step");
+  std::vector<std::vector<std::string>> rows{
+      {"use", "ranks", "groups", "operations", "bytes", "time", "exposed", "reach"}};
+  for (const proto::ParallelGroups& one : ranks.groups()) {
+    rows.push_back({one.use(), FormatCount(one.size()), FormatCount(one.count()),
+                    fmt::format("{:.1f}", one.operations()), FormatBytes(std::llround(one.bytes())),
+                    FormatTime(one.communication_ns()), FormatTime(one.exposed_ns()),
+                    one.one_host() ? "one host" : "several hosts"});
+  }
+  page.Table(rows, 1, 6);
+}
+
+void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
+  if (!ranks.has_pipeline()) return;
+  const proto::Pipeline& pipeline = ranks.pipeline();
+  std::string text = fmt::format("pipeline of {} stages", pipeline.stages());
+  if (pipeline.pipelines() > 1) text += fmt::format(", {} side by side", pipeline.pipelines());
+  if (pipeline.has_micro_batches())
+    text += fmt::format(", {} micro-batches a step", pipeline.micro_batches());
+  if (pipeline.has_bubble_share())
+    text += fmt::format("; bubble: {} of the step", Percent(pipeline.bubble_share()));
+  if (pipeline.has_ideal_share())
+    text += fmt::format(", {} by the schedule alone", Percent(pipeline.ideal_share()));
+  page.Sentence(text);
+  std::string own;
+  for (const std::int64_t ns : pipeline.stage_own_ns())
+    own += (own.empty() ? "" : ", ") + FormatTime(ns);
+  page.Sentence("own time of the stages: " + own);
+}
+
+void WriteLost(const proto::Ranks& ranks, TextPage& page) {
+  const proto::LostTime& lost = ranks.lost();
+  if (lost.causes_size() == 0) return;
+  page.Heading("Where time is lost");
+  page.Sentence(fmt::format(
+      "A step takes {} more than it would with every rank, stage and group at the usual of its "
+      "like "
+      "({}). rem: the share of that which comes back if only this one were; add: the share that "
+      "remains if all but this one were.",
+      FormatTime(lost.lost_ns()), FormatTime(lost.ideal_ns())));
+  if (lost.worst_ranks() > 1)
+    page.Sentence(fmt::format(
+        "Played one by one: {} of {}, those furthest over their peers. The worst {} together: "
+        "rem {}.",
+        FormatCount(lost.ranks_played()), Plural(ranks.ranks_size(), "rank"),
+        FormatCount(lost.worst_ranks()), Percent(lost.worst_rem())));
+  TextRows rows{{"cause", "rem", "add"}};
+  for (const proto::LostCause& cause : lost.causes()) {
+    if (std::max(cause.rem(), cause.add()) < kLeastShownShare || rows.size() > kMostCauses)
+      continue;
+    rows.push_back({cause.name(), Percent(cause.rem()), Percent(cause.add())});
+  }
+  if (rows.size() > 1) page.Table(rows, 1, 2);
+}
+
+// How far the clocks were apart, and which could not be aligned.
+void WriteClocks(const proto::Ranks& ranks, TextPage& page) {
+  int aligned = 0, furthest = -1;
+  std::int64_t sigma = 0;
+  double drift = 0;
+  for (int row = 0; row < ranks.ranks_size(); ++row) {
+    const proto::RankRow& one = ranks.ranks(row);
+    if (!one.has_clock_offset_ns()) {
+      if (ranks.ranks_size() > 1)
+        page.Sentence(
+            fmt::format("clock of {} not aligned: {}", RankLabel(ranks, row), one.clock_reason()));
+      continue;
+    }
+    ++aligned;
+    sigma = std::max(sigma, one.clock_sigma_ns());
+    drift = std::max(drift, std::abs(one.clock_drift_ppm()));
+    if (furthest < 0 ||
+        std::abs(one.clock_offset_ns()) > std::abs(ranks.ranks(furthest).clock_offset_ns()))
+      furthest = row;
+  }
+  if (aligned < 2) return;
+  page.Sentence(
+      fmt::format("clocks of {} aligned, to within {} (one standard deviation): {} apart at most "
+                  "({}), drifting by "
+                  "up to {:.1f} ppm",
+                  Plural(aligned, "rank"), FormatTime(sigma),
+                  FormatTime(std::abs(ranks.ranks(furthest).clock_offset_ns())),
+                  RankLabel(ranks, furthest), drift));
+}
+
+void WriteRows(const proto::Ranks& ranks, const TextOptions& options, std::size_t most,
+               TextPage& page) {
+  page.Heading("Ranks; times of a mean step");
+  Table table = RankTable(ranks);
+  const std::size_t all = table.rows.size();
+  if (all > most) {
+    if (const auto column = FindColumn(table.columns, "excess_ns"))
+      SortTable(table, *column, false);
+    table.rows.resize(most);
+  }
+  WriteTable(table, {.width = options.width}, page);
+  if (all > most)
+    page.Sentence(fmt::format("({} more; --rows 0 shows all)",
+                              FormatCount(static_cast<std::int64_t>(all - most))));
+}
+
+}  // namespace
+
+std::string WriteRanksText(const proto::Ranks& ranks, const TextOptions& options,
+                           std::size_t rows) {
+  TextPage page(options.color, options.width);
+  WriteTitle(ranks, page);
+  WriteFindings(ranks, page);
+  WriteLost(ranks, page);
+  WriteRows(ranks, options, rows == 0 ? static_cast<std::size_t>(ranks.ranks_size()) : rows, page);
+  WriteClocks(ranks, page);
+  WriteGroups(ranks, page);
+  WriteLinks(ranks, page, options.width);
+  WritePipeline(ranks, page);
+  for (const std::string& note : ranks.notes()) page.Sentence("note: " + note);
+  return page.text();
+}
+
+}  // namespace traceinject

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyzer/report/text/text_sections.h"
+#include "analyzer/report/text/verdict_sentences.h"
+#include "analyzer/verdict/verdict_text.h"
+
+namespace traceinject {
+
+// "dataloader: a step would take 125.2 ms instead of 177.6 ms, saving ...".
+void WriteVerdict(TextReport& to) {
+  const proto::Verdict& verdict = to.report.verdict();
+  if (verdict.label().empty()) return;
+  to.page.Line(to.page.Colored("verdict: " + LabelOn(verdict), 1));
+  for (const std::string& sentence : {SavingSentence(verdict), RecordingSentence(verdict),
+                                      ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
+    if (!sentence.empty()) to.page.Sentence(sentence);
+  }
+  if (const std::string fixes = FixOrderText(verdict); !fixes.empty())
+    to.page.Sentence("fix order: " + fixes);
+  for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);
+  for (const std::string& caveat : verdict.caveats()) to.page.Sentence("but: " + caveat);
+  if (verdict.evidence_size() > 0) to.page.Line(fmt::format("  evidence ({}):", verdict.device()));
+  for (const proto::Evidence& evidence : verdict.evidence())
+    to.page.Sentence("- " + evidence.text(), 4);
+  if (verdict.levers_size() > 0) to.page.Line("  what to change:");
+  for (const proto::Lever& lever : verdict.levers()) {
+    to.page.Sentence(
+        "- " + SettingText(lever) + (lever.change().empty() ? "" : ": " + lever.change()), 4);
+    if (!lever.source().empty()) to.page.Sentence("[" + lever.source() + "]", 8);
+  }
+  to.page.Line("");
+}
+
+}  // namespace traceinject

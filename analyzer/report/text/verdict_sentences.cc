@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/report/text/verdict_sentences.h"
+
+#include <fmt/format.h>
+
+#include "analyzer/common/units.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/verdict/verdict_text.h"
+
+namespace traceinject {
+
+std::string SavingSentence(const proto::Verdict& verdict) {
+  if (verdict.has_saved_ns()) {
+    const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
+    return fmt::format(
+        "without it a {} takes {} instead of {}: saves {} (95 % interval {} to {}), {}",
+        verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
+        FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()),
+        FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
+        FormatShare(verdict.saved_ns(), unrecorded_ns));
+  }
+  if (!verdict.abstained().empty()) return "no verdict: " + verdict.abstained();
+  return fmt::format("nothing but faster kernels would save 5 % of the step of {}",
+                     FormatTime(verdict.step_ns()));
+}
+
+std::string RecordingSentence(const proto::Verdict& verdict) {
+  if (!verdict.has_saved_ns() || verdict.recording_ns() * 100 < verdict.step_ns()) return {};
+  return fmt::format(
+      "as recorded it takes {}: recording adds about {} ({} to {}{}), a little at every launch",
+      FormatTime(verdict.step_ns()), FormatTime(verdict.recording_ns()),
+      FormatTime(verdict.recording_low_ns()), FormatTime(verdict.recording_high_ns()),
+      verdict.recording_measured() ? ", measured in this run" : "");
+}
+
+std::string ConfidenceSentence(const proto::Verdict& verdict) {
+  if (!verdict.abstained().empty()) return {};
+  std::string text = fmt::format("confidence {:.2f}", verdict.confidence());
+  if (verdict.has_saved_ns() && verdict.has_runner_up())
+    text += fmt::format("; next {} with {}, margin {} of the step", LabelOn(verdict.runner_up()),
+                        FormatTime(verdict.runner_up().saved_ns()), Percent(verdict.margin()));
+  return text;
+}
+
+std::string ReplayCheckSentence(const proto::Verdict& verdict) {
+  if (!verdict.abstained().empty() || !verdict.has_replay_check()) return {};
+  const proto::ReplayCheck& check = verdict.replay_check();
+  return fmt::format(
+      "checked: each half of {} steps foretold from the other to {} (worst step {}); {} "
+      "unexplained",
+      check.steps(), Percent(check.error()), Percent(check.worst_step_error()),
+      Percent(check.residual_share()));
+}
+
+}  // namespace traceinject

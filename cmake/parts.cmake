@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# A part is a folder of sources with a library of its own. What it may include is what its DEPENDS name, and no part
+# depends on itself in a circle; tests/include_directions.py holds every file against that.
+
+# The target of the part in a folder, which is named from the top of the repository: "analyzer/model".
+function(traceinject_part_target result folder)
+  string(REPLACE "/" "_" name ${folder})
+  set(${result} traceinject_${name} PARENT_SCOPE)
+endfunction()
+
+# One line of parts.txt, as traceinject_write_parts writes it.
+function(traceinject_record_part folder)
+  list(JOIN ARGN " " allowed)
+  set_property(GLOBAL APPEND PROPERTY TRACEINJECT_PARTS "${folder}: ${allowed}")
+endfunction()
+
+# traceinject_part([GUEST] [SOURCES file...] [TESTS file...] [DATA_TESTS file...] [DEPENDS folder...] [SYSTEM target...]
+#                  [DEFINES definition...] [INCLUDES folder...])
+# The part in the present folder; without SOURCES it has headers only. TESTS are for traceinject_unit_test; DATA_TESTS
+# also read files of the repository and are told where it is (others are not, so that ccache serves all checkouts).
+# SYSTEM are libraries of others. INCLUDES: of generated headers. GUEST: compiled for libtraceinject.so too. Folders
+# named "testing" hold what tests share, and are built where a test needs them.
+function(traceinject_part)
+  cmake_parse_arguments(PARSE_ARGV 0 part "GUEST" "" "SOURCES;TESTS;DATA_TESTS;DEPENDS;SYSTEM;DEFINES;INCLUDES")
+  if(part_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "traceinject_part: what is ${part_UNPARSED_ARGUMENTS}?")
+  endif()
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  traceinject_part_target(target ${folder})
+  traceinject_record_part(${folder} ${part_DEPENDS})
+
+  set(libraries ${part_SYSTEM})
+  if(NOT TRACEINJECT_TESTS)
+    list(REMOVE_ITEM libraries GTest::gtest) # benchmarks share the folders for tests, and need none
+  endif()
+  foreach(depend ${part_DEPENDS})
+    traceinject_part_target(library ${depend})
+    list(APPEND libraries ${library})
+  endforeach()
+  if(part_SOURCES)
+    set(scope PUBLIC)
+    add_library(${target} STATIC ${part_SOURCES})
+    target_link_libraries(${target} PRIVATE traceinject_warnings)
+    target_compile_definitions(${target} PRIVATE ${part_DEFINES})
+    if(folder MATCHES "/testing$")
+      set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
+  target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR} ${part_INCLUDES})
+  target_link_libraries(${target} ${scope} ${libraries})
+
+  if(part_GUEST AND part_SOURCES)
+    # The library is loaded at program start: its few thread-local words have a fixed place and need no call.
+    target_compile_options(${target} PRIVATE -ftls-model=initial-exec)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                          VISIBILITY_INLINES_HIDDEN ON)
+    set_property(GLOBAL APPEND PROPERTY TRACEINJECT_GUEST_PARTS ${target})
+  endif()
+
+  set_property(GLOBAL APPEND PROPERTY TRACEINJECT_PART_FOLDERS ${folder})
+  foreach(kind TESTS DATA_TESTS)
+    foreach(test ${part_${kind}})
+      set_property(GLOBAL APPEND PROPERTY TRACEINJECT_${kind}_${target} ${CMAKE_CURRENT_SOURCE_DIR}/${test})
+    endforeach()
+  endforeach()
+endfunction()
+
+# The folders of the parts at and below one.
+function(traceinject_parts_below result top)
+  get_property(folders GLOBAL PROPERTY TRACEINJECT_PART_FOLDERS)
+  list(FILTER folders INCLUDE REGEX "^${top}(/|$)")
+  set(${result} ${folders} PARENT_SCOPE)
+endfunction()
+
+# traceinject_unit_test(NAME [PARTS folder...] [SOURCES file...] [DEPENDS folder...] [SYSTEM target...]
+#                       [DEFINES definition...])
+# One program of the tests of the parts at and below the folders, and of SOURCES.
+function(traceinject_unit_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "PARTS;SOURCES;DEPENDS;SYSTEM;DEFINES")
+  if(test_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "traceinject_unit_test: what is ${test_UNPARSED_ARGUMENTS}?")
+  endif()
+  if(NOT TRACEINJECT_TESTS)
+    return()
+  endif()
+  set(sources ${test_SOURCES})
+  set(data_sources)
+  set(libraries ${test_SYSTEM})
+  foreach(top ${test_PARTS})
+    traceinject_parts_below(folders ${top})
+    foreach(folder ${folders})
+      traceinject_part_target(target ${folder})
+      get_property(of_part GLOBAL PROPERTY TRACEINJECT_TESTS_${target})
+      list(APPEND sources ${of_part})
+      get_property(of_part GLOBAL PROPERTY TRACEINJECT_DATA_TESTS_${target})
+      list(APPEND data_sources ${of_part})
+      list(APPEND libraries ${target})
+    endforeach()
+  endforeach()
+  foreach(folder ${test_DEPENDS})
+    traceinject_part_target(target ${folder})
+    list(APPEND libraries ${target})
+  endforeach()
+  add_executable(${name} ${sources} ${data_sources})
+  target_compile_definitions(${name} PRIVATE ${test_DEFINES})
+  # What stands in the repository, and beside it where it is there at all.
+  set(places
+    TRACEINJECT_RECORDINGS="${PROJECT_SOURCE_DIR}/samples/recordings"
+    TRACEINJECT_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden/cases"
+    TRACEINJECT_README="${PROJECT_SOURCE_DIR}/README.md"
+    TRACEINJECT_PUBLIC_TRACES="${PROJECT_SOURCE_DIR}/../shared/data")
+  set_source_files_properties(${data_sources} PROPERTIES COMPILE_DEFINITIONS "${places}")
+  target_link_libraries(${name} PRIVATE ${libraries} GTest::gtest_main traceinject_warnings)
+  gtest_discover_tests(${name} PROPERTIES TIMEOUT ${TRACEINJECT_TEST_TIMEOUT} DISCOVERY_TIMEOUT 60)
+endfunction()
+
+# traceinject_bench(NAME [SOURCES file...] [DEPENDS folder...] [SYSTEM target...])
+# A micro-benchmark. One that has a main function names benchmark::benchmark, others benchmark::benchmark_main.
+function(traceinject_bench name)
+  cmake_parse_arguments(PARSE_ARGV 1 bench "" "" "SOURCES;DEPENDS;SYSTEM")
+  if(NOT TRACEINJECT_BENCH)
+    return()
+  endif()
+  set(libraries ${bench_SYSTEM})
+  foreach(folder ${bench_DEPENDS})
+    traceinject_part_target(target ${folder})
+    list(APPEND libraries ${target})
+  endforeach()
+  add_executable(${name} ${bench_SOURCES})
+  target_link_libraries(${name} PRIVATE ${libraries} traceinject_warnings)
+endfunction()
+
+# "folder: folders that it may include from", one part a line, for tests/include_directions.py.
+function(traceinject_write_parts)
+  get_property(lines GLOBAL PROPERTY TRACEINJECT_PARTS)
+  list(SORT lines)
+  list(JOIN lines "\n" text)
+  file(WRITE ${PROJECT_BINARY_DIR}/parts.txt "${text}\n")
+endfunction()

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/base/safe_point.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+namespace traceinject {
+namespace {
+
+class SafePointTest : public ::testing::Test {
+ protected:
+  SafePointTest() { g_state = State::kRunning; }
+  ~SafePointTest() override { g_state = State::kArmed; }
+
+  SafePoint point_;
+};
+
+TEST_F(SafePointTest, AThreadThatPassesDoesIt) {
+  std::atomic<bool> ended{false};
+  std::thread program([&] {
+    while (!ended) point_.Pass();
+  });
+  for (int i = 0; i < 100; ++i) {
+    std::thread::id by;
+    EXPECT_TRUE(point_.Run([&] { by = std::this_thread::get_id(); }, 60'000'000'000));
+    EXPECT_EQ(by, program.get_id());
+  }
+  ended = true;
+  program.join();
+}
+
+TEST_F(SafePointTest, WhereNonePassesTheOneThatAsksDoesIt) {
+  int done = 0;
+  EXPECT_FALSE(point_.Run([&] { ++done; }, 1'000'000));
+  EXPECT_EQ(done, 1);
+  point_.Pass();
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(SafePointTest, WhatIsOfferedIsDoneByAThreadThatPasses) {
+  std::atomic<bool> ended{false};
+  std::thread program([&] {
+    while (!ended) point_.Pass();
+  });
+  std::thread::id by;
+  EXPECT_TRUE(point_.Offer([&] { by = std::this_thread::get_id(); }, 60'000'000'000));
+  EXPECT_EQ(by, program.get_id());
+  ended = true;
+  program.join();
+}
+
+TEST_F(SafePointTest, WhatIsOfferedIsLeftUndoneWhereNonePasses) {
+  int done = 0;
+  EXPECT_FALSE(point_.Offer([&] { ++done; }, 1'000'000));
+  point_.Pass();
+  EXPECT_EQ(done, 0);
+  EXPECT_FALSE(point_.Run([&] { ++done; }, 1'000'000));
+  EXPECT_EQ(done, 1);
+}
+
+TEST_F(SafePointTest, NotInAForkedChild) {
+  std::atomic<bool> ended{false};
+  g_state = State::kDead;
+  std::thread program([&] {
+    while (!ended) point_.Pass();
+  });
+  std::thread::id by;
+  point_.Run([&] { by = std::this_thread::get_id(); }, 5'000'000);
+  EXPECT_EQ(by, std::this_thread::get_id());
+  ended = true;
+  program.join();
+}
+
+TEST_F(SafePointTest, WhatItThrowsIsThrownWhereItWasAskedFor) {
+  const auto run = [&] { point_.Run([] { throw std::runtime_error("no memory"); }, 1'000'000); };
+  EXPECT_THROW(run(), std::runtime_error);
+  EXPECT_THROW(run(), std::runtime_error) << "and is forgotten";
+  point_.Run([] {}, 1'000'000);
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/recorder/cupti_client.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
+#include "injector/base/profiler_room.h"
+#include "injector/base/safe_point.h"
+#include "injector/cuda/driver.h"
+#include "injector/cuda/stream_ids.h"
+#include "injector/cupti/shared_session.h"
+
+namespace traceinject {
+namespace {
+
+// Rows of capture_gap with a number replace one another: these are not those of windows or stalls.
+constexpr std::uint64_t kFirstGapRow = std::uint64_t{1} << 33;
+
+}  // namespace
+
+CuptiClient::CuptiClient(const Options* options, std::int64_t base_ns, Batch* batch, Log* log,
+                         WriterTurn* turn, std::function<void()> drain)
+    : options_(options),
+      base_ns_(base_ns),
+      batch_(batch),
+      log_(log),
+      turn_(turn),
+      drain_(std::move(drain)),
+      last_gap_row_(kFirstGapRow) {}
+
+bool CuptiClient::Begin(bool recording, std::string* why) {
+  library_ = BindCupti(options_->cupti, why);
+  if (library_ == nullptr || !activity_.Register(library_, *options_, why) ||
+      (recording && !activity_.Start(&refused_, why)))
+    return false;
+  in_window_ = recording;
+  log_->Line("recording with " + library_->path + ", version " + std::to_string(library_->version));
+  for (const std::string& sentence : refused_) log_->Line(sentence);
+  BindStreamIds(library_);
+  const auto at_safe_point = [](const std::function<void()>& work, bool anyway) {
+    return anyway ? g_safe_point.Run(work) : g_safe_point.Offer(work);
+  };
+  unseen_client_.Open(library_, CountDevices, at_safe_point, base_ns_);
+  return true;
+}
+
+bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
+
+// Between windows: another client may be in a flush then, and ours would bring nothing.
+bool CuptiClient::HasNothing() const { return !IsRecording() && !g_shared_session.HasLent(); }
+
+bool CuptiClient::Rests() const { return g_shared_session.Rests(ReadClockNs(CLOCK_MONOTONIC)); }
+
+bool CuptiClient::Flush(bool everything) {
+  if (!may_flush_ || (!everything && (Rests() || HasNothing()))) return true;
+  const WriterTurn::Outside outside(turn_);
+  return activity_.Flush(everything);
+}
+
+bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
+
+bool CuptiClient::Open(const AtEdge& at_edge) {
+  in_window_ = true;
+  if (!MayRecord()) {
+    edge_ns_ = NowNs();
+    at_edge();
+    return true;
+  }
+  if (g_shared_session.away() && !ComeBack()) return false;
+  BringTheirsBack();
+  Start(at_edge);
+  return true;
+}
+
+// Of what another client's buffers hold, we take copies as long as we want it.
+void CuptiClient::BringTheirsBack() {
+  if (!g_shared_session.BuffersAreTheirs()) return;
+  const WriterTurn::Outside outside(turn_);
+  activity_.Flush(false);
+}
+
+bool CuptiClient::HasCome() {
+  const WriterTurn::Outside outside(turn_);
+  return unseen_client_.HasCome(NowNs());
+}
+
+// After Leave(). True also if somebody else has CUPTI: then we are back when that ends.
+bool CuptiClient::ComeBack() {
+  if (HasCome()) {
+    StandAside();
+    return true;
+  }
+  std::string why;
+  if (activity_.RegisterCallbacks(&why)) return true;
+  log_->Line("cannot record again: " + why);
+  return false;
+}
+
+void CuptiClient::RunAtSafePoint(const std::function<void()>& work) {
+  const WriterTurn::Outside outside(turn_);
+  if (!g_safe_point.Run(work)) g_counters.Add(Health::kCuptiUnsafeEdges);
+}
+
+bool CuptiClient::Start(const AtEdge& at_edge) {
+  std::string why;
+  std::vector<std::string> refused;
+  bool started = false;
+  RunAtSafePoint([&] {
+    started = activity_.Start(&refused, &why);
+    edge_ns_ = NowNs();
+    at_edge();
+  });
+  if (!started) log_->Line("cannot record: " + why);
+  for (std::string& sentence : refused) {
+    if (std::find(refused_.begin(), refused_.end(), sentence) == refused_.end())
+      refused_.push_back(std::move(sentence));
+  }
+  return started;
+}
+
+void CuptiClient::Close(const AtEdge& at_edge) {
+  BringTheirsBack();
+  RunAtSafePoint([&] {
+    edge_ns_ = NowNs();
+    at_edge();
+    activity_.Stop();
+  });
+  in_window_ = false;  // until here it may turn out that CUPTI does not answer
+  drain_();
+  LeaveIfAsked();
+}
+
+void CuptiClient::LeaveIfAsked() {
+  if (options_->detach && !g_shared_session.away() && !Leave()) g_counters.Add(Health::kCuptiKept);
+}
+
+// All is decoded before, as that calls CUPTI, too. Where another client's work is under way nothing
+// is brought back: that may take its records away.
+bool CuptiClient::Leave() {
+  if (unseen_client_.active() || !activity_.CanLeave()) return false;
+  {
+    const WriterTurn::Outside outside(turn_);
+    activity_.BringBack();
+  }
+  drain_();
+  if (!activity_.Leave()) return false;
+  g_counters.Add(Health::kCuptiDetached);
+  log_->Line("left CUPTI");
+  return true;
+}
+
+bool CuptiClient::FollowProfiler() {
+  if (g_profiler_room.awaits_answer()) MakeRoom();
+  if (g_profiler_room.wanted() || room_gap_.row == 0) return true;
+  log_->Line("the profiler that had asked for room is done");
+  CaptureGapRow gap = std::exchange(room_gap_, {});
+  if (!ComeBackAfterProfiler()) return false;
+  gap.dur = (in_window_ ? edge_ns_ : NowNs()) - base_ns_ - gap.start;
+  batch_->gaps.push_back(gap);
+  return true;
+}
+
+// It takes our callbacks, and all of CUPTI at its end: what is ours is off and has come back
+// before.
+void CuptiClient::MakeRoom() {
+  if (g_shared_session.IsUsedByThem() || g_shared_session.aside())
+    return g_profiler_room.Reply(ProfilerRoom::Answer::kRefused);
+  room_gap_ = {NowNs() - base_ns_, -1, "proton", ++last_gap_row_};
+  batch_->gaps.push_back(room_gap_);
+  if (!g_shared_session.away()) {
+    {
+      const WriterTurn::Outside outside(turn_);
+      activity_.Stop();
+      activity_.BringBack();
+    }
+    drain_();
+    activity_.StandAside();
+  }
+  g_profiler_room.Reply(ProfilerRoom::Answer::kMade);
+}
+
+bool CuptiClient::ComeBackAfterProfiler() {
+  if (g_shared_session.away()) return !in_window_ || Open([] {});
+  std::string why;
+  if (activity_.RegisterCallbacks(&why)) {
+    if (in_window_) Start();
+    return true;
+  }
+  log_->Line("cannot record again: " + why);
+  return false;
+}
+
+void CuptiClient::BeginFlush(bool probing) {
+  const bool probes = probing && IsRecording() && !Rests();
+  const WriterTurn::Outside outside(turn_);
+  may_flush_ = unseen_client_.Begin(NowNs(), probes);
+}
+
+UnseenClient::Change CuptiClient::Look(const UnseenClient::Decoded& decoded, bool forced) {
+  const WriterTurn::Outside outside(turn_);
+  return unseen_client_.Look(decoded, forced);
+}
+
+bool CuptiClient::LookForOthers(const UnseenClient::Decoded& decoded, bool forced) {
+  switch (Look(decoded, forced)) {
+    case UnseenClient::Change::kCame:
+      StandAside();
+      break;
+    case UnseenClient::Change::kLeft:
+      activity_.StandAside();  // where it was gone before we noticed
+      return Resume(unseen_client_.whole_until_ns());
+    case UnseenClient::Change::kNone:
+      break;
+  }
+  return true;
+}
+
+void CuptiClient::LookAtMemsets(MemsetLimit::Seen so_far) {
+  // What blocks of steps are compared for stays the same in all of them.
+  const bool may_leave_out = !options_->all_memsets && options_->ab_steps == 0;
+  // To turn a kind off is nothing to do beside a session of another client's.
+  const bool beside_theirs = g_shared_session.wanted(SharedSession::kTheirs).HasAnyKind();
+  if (!may_leave_out || memsets_left_out_ || beside_theirs ||
+      !memset_limit_.Look(ReadClockNs(CLOCK_MONOTONIC), IsRecording(), so_far))
+    return;
+  activity_.LeaveMemsetsOut();
+  memsets_left_out_ = true;
+  g_counters.Set(Health::kMemsetLeftOutMs, (NowNs() - base_ns_) / 1'000'000);
+  log_->Line("many short memsets: left out from now on");
+}
+
+void CuptiClient::StandAside() {
+  activity_.StandAside();
+  unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client", ++last_gap_row_};
+  batch_->gaps.push_back(unseen_gap_);
+  log_->Line("another client of CUPTI has the records: nothing is asked of CUPTI");
+}
+
+bool CuptiClient::LookForFinalize() {
+  const std::int64_t lost_ns = activity_.TakeFinalized();
+  return lost_ns == 0 || g_shared_session.away() || Resume(lost_ns);
+}
+
+bool CuptiClient::Resume(std::int64_t lost_ns) {
+  std::string why;
+  const bool resumed = activity_.RegisterCallbacks(&why) && (!MayRecord() || Start());
+  const std::int64_t now = MayRecord() ? edge_ns_ : NowNs();
+  log_->Line(resumed ? "resumed after another client of CUPTI"
+                     : "not resumed after another client of CUPTI: " + why);
+  if (!resumed) return false;
+  batch_->gaps.push_back({lost_ns - base_ns_, now - lost_ns, "other_client", unseen_gap_.row});
+  unseen_gap_ = {};
+  return true;
+}
+
+}  // namespace traceinject

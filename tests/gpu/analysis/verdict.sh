@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Does analyze name the bottleneck that was planted, and is its saving right? Measures what each planted cause costs without tracing,
+# records each cause, and prints a table of labels and savings against the truth; the last line is "N passed, N failed". About four
+# minutes on one GPU; with two GPUs, data-parallel training is recorded as well.
+#
+# usage: verdict.sh OUT [options of verdict.py: --cause NAME, --steps N, --rounds N, --keep, --separate, --rescore, ...]
+#
+# Writes OUT/verdict.md, verdict.json, truth.json, reports/, logs/, and with --keep recordings/. Exit code 0: all passed; 1: something
+# failed; 2: it could not start. TRACEINJECT_LIB and TRACEINJECT_ANALYZE name the built library and analyzer.
+set -euo pipefail
+
+# shellcheck source=tests/gpu/shared/start.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
+if [[ $# -lt 1 || $1 == -* ]]; then
+  sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  [[ ${1:-} == -h || ${1:-} == --help ]] && exec "${PYTHON:-python3}" "$here/verdict.py" --help
+  exit 2
+fi
+need_gpu
+need_analyze
+out=$1
+shift
+describe_machine
+timeout -k 10 "${TIME_LIMIT_S:-540}" "$python" "$here/verdict.py" --out "$out" --library "$lib" --analyze "$analyze" \
+  --workload "$root/samples/workloads/bottlenecks.py" --gpus "$gpus" "$@"

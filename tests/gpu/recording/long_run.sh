@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# A long recording of a launch-bound program on a GPU: whether memory stays flat, nothing is dropped, and the library's threads take no
+# more at the end than at the beginning. Needs room for some 5 MB a second.
+#
+# usage: long_run.sh [--minutes 8] [--folder PARENT]    a table, PASS and FAIL; exit code 0: all checks passed
+set -euo pipefail
+
+# shellcheck source=tests/gpu/shared/start.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
+if [[ ${1:-} == -h || ${1:-} == --help ]]; then
+  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+  exit 0
+fi
+need_gpu
+describe_machine
+exec "$python" -B "$here/long_run.py" --library "$lib" "$@"

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the colours on the screen mean: only those that are there, in as much room as there is.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "viewer/core/paint/paint_timeline.h"
+
+namespace traceinject {
+
+struct LegendEntry {
+  std::string text;
+  Rgba colour = 0;  // 0: a remark without a patch of colour
+};
+
+// In a fixed order: the GPU's row, waits in collectives, causes of idle time and pauses, kernels,
+// calls.
+std::vector<LegendEntry> LegendOf(const Painted& painted, const Look& look);
+
+// Where an entry stands.
+struct LegendPlace {
+  float x = 0;
+  int line = 0;
+};
+
+// Places for as many entries as fit into the lines, in their order; where not all do, the last line
+// keeps `more_px` free for their number. O(entries).
+std::vector<LegendPlace> PlaceLegend(const std::vector<float>& widths_px, float room_px, int lines,
+                                     float more_px);
+
+}  // namespace traceinject

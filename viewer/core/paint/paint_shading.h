@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "viewer/core/timeline/shading.h"
+#include "viewer/core/timeline/timeline.h"
+
+namespace traceinject {
+
+inline constexpr Rgba kShadeColour = 0xf0a020ff;
+
+// Draws over the plot, from top to bottom, what would vanish: in each column of pixels as strongly
+// as the share of its time. O(pixels log n).
+void PaintShading(const Timeline& timeline, const Shading& shading, Canvas& canvas);
+
+}  // namespace traceinject

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Marks that the user puts on the timeline: a moment or a range, with a text and a colour.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/run.h"
+#include "viewer/core/style/palette.h"
+
+namespace traceinject {
+
+struct Mark {
+  TimeNs start = 0, end = 0;  // start <= end; equal: a moment
+  std::string text;           // printable UTF-8, at most kMostMarkTextBytes
+  Rgba colour = 0;
+  bool operator==(const Mark&) const = default;
+};
+
+inline constexpr std::size_t kMostMarkTextBytes = 500;
+inline constexpr std::size_t kMostMarks = 10'000;
+
+// Colours to choose from.
+std::span<const Rgba> MarkColours();
+
+// A time on another base; unchanged where that would leave the range of numbers.
+TimeNs Rebased(TimeNs time, std::int64_t by_ns);
+
+class Annotations {
+ public:
+  // `base_ns` as in Run.
+  Annotations(std::vector<Mark> marks, std::int64_t base_ns);
+
+  // By start, then by end.
+  const std::vector<Mark>& marks() const { return marks_; }
+  std::int64_t base_ns() const { return base_ns_; }
+
+  // Ranks that joined the run may have moved the time that 0 stands for.
+  void SetBase(std::int64_t base_ns);
+
+  // They return where the mark is now; times are put in order, text is made printable.
+  std::size_t Add(Mark mark);
+  std::size_t Change(std::size_t index, Mark mark);
+  void Remove(std::size_t index);
+
+ private:
+  std::vector<Mark> marks_;
+  std::int64_t base_ns_;
+};
+
+}  // namespace traceinject

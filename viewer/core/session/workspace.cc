@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/session/workspace.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "viewer/core/rows/event_text.h"
+
+namespace traceinject {
+namespace {
+
+constexpr float kFlagLetterShare = 0.45F;  // width of a letter, of the height of a lane
+
+}  // namespace
+
+std::string_view PanelName(Panel panel) {
+  constexpr std::string_view kNames[kPanels] = {"details", "marks", "find", "help", "palette"};
+  return kNames[static_cast<std::size_t>(panel)];
+}
+
+Workspace::Workspace(const Run& run, const RowModel& model, const Links* links,
+                     std::string sidecar_path)
+    : timeline_(run, model, links),
+      sidecar_(std::make_unique<Sidecar>(std::move(sidecar_path))),
+      annotations_({}, run.base_ns) {
+  SetShown(Panel::kDetails, true);
+  SidecarContent kept = sidecar_->Read(run.base_ns);
+  annotations_ = Annotations(std::move(kept.marks), run.base_ns);
+  timeline_.ChangeRows([&kept](RowList& list) { list.Restore(kept.rows); });
+  kept_rows_ = std::move(kept.rows);
+}
+
+Workspace::Workspace(const Run& run, const RowModel& model, const Links* links, Workspace before)
+    : timeline_(run, model, links),
+      sidecar_(std::move(before.sidecar_)),
+      annotations_(std::move(before.annotations_)),
+      kept_rows_(std::move(before.kept_rows_)),
+      shown_(before.shown_),
+      shaded_(std::move(before.shaded_)),
+      selected_mark_(before.selected_mark_) {
+  timeline_.ContinueFrom(before.timeline_);
+  annotations_.SetBase(run.base_ns);
+}
+
+void Workspace::Save() {
+  sidecar_->Write({annotations_.marks(), timeline_.row_list().Saved()}, annotations_.base_ns());
+}
+
+void Workspace::KeepRows() {
+  const RowList& rows = timeline_.row_list();
+  if (rows.changes() == kept_changes_) return;
+  kept_changes_ = rows.changes();
+  SavedRows now = rows.Saved();
+  if (now == kept_rows_) return;
+  kept_rows_ = std::move(now);
+  Save();
+}
+
+void Workspace::Do(CommandId command) {
+  switch (command) {
+    case CommandId::kFitSelection:
+      if (!timeline_.measure() && selected_mark_) return JumpToMark(*selected_mark_);
+      break;
+    case CommandId::kMeasureSelection:
+      if (selected_mark_) {
+        const Mark& mark = annotations_.marks()[*selected_mark_];
+        return timeline_.SetMeasure(Measure{mark.start, mark.end, kNone});
+      }
+      break;
+    case CommandId::kFind:
+      return Toggle(Panel::kFind);
+    case CommandId::kMark:
+      return SetMark(false);
+    case CommandId::kNewMark:
+      return SetMark(true);
+    case CommandId::kDeleteMark:
+      if (selected_mark_) DeleteMark(*selected_mark_);
+      return;
+    case CommandId::kMarks:
+      return Toggle(Panel::kMarks);
+    case CommandId::kDetails:
+      return Toggle(Panel::kDetails);
+    case CommandId::kPalette:
+      return Toggle(Panel::kPalette);
+    case CommandId::kHelp:
+      return Toggle(Panel::kHelp);
+    case CommandId::kQuit:
+      wants_quit_ = true;
+      return;
+    case CommandId::kClear:
+      return Clear();
+    default:
+      break;
+  }
+  timeline_.Do(command);
+}
+
+void Workspace::Show(std::optional<TimeNs> from_ns, std::optional<TimeNs> to_ns) {
+  const RowModel& model = timeline_.model();
+  timeline_.Show(from_ns ? model.origin + *from_ns : model.start,
+                 to_ns ? model.origin + *to_ns : model.end);
+}
+
+void Workspace::Clear() {
+  for (std::size_t panel = kPanels - 1; panel > static_cast<std::size_t>(Panel::kDetails);
+       --panel) {
+    if (std::exchange(shown_[panel], false)) return;
+  }
+  if (!timeline_.measure() && selected_mark_) {
+    selected_mark_.reset();
+  } else if (!timeline_.measure() && !timeline_.selection() && !shaded_.empty()) {
+    shaded_.clear();
+  } else {
+    timeline_.Do(CommandId::kClear);
+  }
+}
+
+bool Workspace::TakeWantsMarkText() { return std::exchange(wants_mark_text_, false); }
+
+void Workspace::JumpToMark(std::size_t index) {
+  selected_mark_ = index;
+  const Mark& mark = annotations_.marks()[index];
+  if (mark.start < mark.end) return timeline_.Fit(mark.start, mark.end);
+  const TimeNs half = timeline_.view().span_ns() / 2;
+  timeline_.Show(mark.start - half, mark.start - half + timeline_.view().span_ns());
+}
+
+void Workspace::ChangeMark(std::size_t index, Mark mark) {
+  const std::size_t moved_to = annotations_.Change(index, std::move(mark));
+  if (selected_mark_ == index) selected_mark_ = moved_to;
+  Save();
+}
+
+void Workspace::DeleteMark(std::size_t index) {
+  annotations_.Remove(index);
+  selected_mark_.reset();
+  Save();
+}
+
+std::optional<Mark> Workspace::MarkHere() const {
+  if (const auto& measure = timeline_.measure()) return Mark{measure->start, measure->end, "", 0};
+  if (const auto time = timeline_.PointerTime()) return Mark{*time, *time, "", 0};
+  if (!timeline_.selection()) return std::nullopt;
+  const auto [start, end] = EventTimes(timeline_.run(), timeline_.model(), *timeline_.selection());
+  return Mark{start, end, "", 0};
+}
+
+void Workspace::SetMark(bool always_new) {
+  std::optional<Mark> mark = MarkHere();
+  if (!mark || annotations_.marks().size() >= kMostMarks) return;
+  const std::vector<Mark>& marks = annotations_.marks();
+  const auto movable =
+      movable_mark_ ? std::find(marks.begin(), marks.end(), *movable_mark_) : marks.end();
+  if (!always_new && movable != marks.end()) {
+    mark->colour = movable->colour;
+    selected_mark_ = annotations_.Change(static_cast<std::size_t>(movable - marks.begin()), *mark);
+  } else {
+    mark->colour = MarkColours()[marks.size() % MarkColours().size()];
+    selected_mark_ = annotations_.Add(*mark);
+  }
+  Save();
+  movable_mark_.reset();
+  if (always_new) {
+    SetShown(Panel::kMarks, true);
+    wants_mark_text_ = true;
+  } else {
+    movable_mark_ = marks[*selected_mark_];
+  }
+}
+
+void Workspace::Press(PointerButton button, bool twice, Modifiers held) {
+  const auto mark = MarkAt(timeline_.pointer_x(), timeline_.pointer_y());
+  if (button != PointerButton::kLeft || !mark) return timeline_.Press(button, twice, held);
+  twice ? JumpToMark(*mark) : SelectMark(*mark);
+}
+
+Box Workspace::MarkFlag(const Mark& mark) const {
+  const float left = std::floor(timeline_.Plot().left + timeline_.view().X(mark.start));
+  const float letters = static_cast<float>(mark.text.size()) + 1;
+  const Sizes& sizes = timeline_.sizes();
+  const float width =
+      std::clamp(letters * kFlagLetterShare * sizes.lane, sizes.least_flag, sizes.most_flag);
+  return {left, 2 * sizes.line, left + width, sizes.ruler - 3 * sizes.line};
+}
+
+std::optional<std::size_t> Workspace::MarkAt(float x, float y) const {
+  const std::vector<Mark>& marks = annotations_.marks();
+  if (x < timeline_.Plot().left) return std::nullopt;
+  // The later ones are painted on top.
+  for (std::size_t index = marks.size(); index-- > 0;) {
+    const Box flag = MarkFlag(marks[index]);
+    if (x >= flag.left && x < flag.right && y >= flag.top && y < flag.bottom) return index;
+  }
+  return std::nullopt;
+}
+
+}  // namespace traceinject

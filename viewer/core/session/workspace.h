@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one window works with: the timeline, the marks on it, and which panels are open. Every
+// command ends here, whether it comes from a key, a menu, the palette or a script. Marks, and which
+// rows are shown, are kept beside the recording.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "viewer/core/session/annotations.h"
+#include "viewer/core/session/sidecar.h"
+#include "viewer/core/timeline/timeline.h"
+
+namespace traceinject {
+
+// From the bottom to the top: kClear closes the last one that is open, except for the details.
+enum class Panel : std::uint8_t { kDetails, kMarks, kFind, kHelp, kPalette };
+inline constexpr std::size_t kPanels = 5;
+std::string_view PanelName(Panel panel);
+
+class Workspace {
+ public:
+  // `run`, `model` and `links` must outlive it. `sidecar_path` as in Sidecar.
+  Workspace(const Run& run, const RowModel& model, const Links* links, std::string sidecar_path);
+  // Goes on with what another one had, of the same recording that was read again since.
+  Workspace(const Run& run, const RowModel& model, const Links* links, Workspace before);
+
+  void Do(CommandId command);
+
+  // The window is to be closed.
+  bool wants_quit() const { return wants_quit_; }
+
+  // Times relative to the first GPU operation, as on the ruler; empty: the begin, the end.
+  void Show(std::optional<TimeNs> from_ns, std::optional<TimeNs> to_ns);
+
+  Timeline& timeline() { return timeline_; }
+  const Timeline& timeline() const { return timeline_; }
+
+  bool IsShown(Panel panel) const { return shown_[static_cast<std::size_t>(panel)]; }
+  void SetShown(Panel panel, bool shown) { shown_[static_cast<std::size_t>(panel)] = shown; }
+
+  // Saves which rows are shown if that changed. To be called every frame.
+  void KeepRows();
+  // What is kept beside the recording: problems with it, and whether it is being written.
+  const Sidecar& sidecar() const { return *sidecar_; }
+
+  // The cause of the verdict whose time is shaded; empty: none is.
+  const std::string& shaded() const { return shaded_; }
+  // The one that is shaded: none from here on.
+  void ToggleShaded(const std::string& label) {
+    shaded_ = shaded_ == label ? std::string() : label;
+  }
+
+  const Annotations& annotations() const { return annotations_; }
+  const std::optional<std::size_t>& selected_mark() const { return selected_mark_; }
+  // The list is to take the keyboard for the text of the selected mark. Asked once.
+  bool TakeWantsMarkText();
+  void SelectMark(std::size_t index) { selected_mark_ = index; }
+  void JumpToMark(std::size_t index);
+  void ChangeMark(std::size_t index, Mark mark);
+  void DeleteMark(std::size_t index);
+
+  // As Timeline, but that a press on the flag of a mark selects that.
+  void Press(PointerButton button, bool twice, Modifiers held);
+  // The mark whose flag is at a pixel. O(marks).
+  std::optional<std::size_t> MarkAt(float x, float y) const;
+  // The flag of a mark on the ruler.
+  Box MarkFlag(const Mark& mark) const;
+
+ private:
+  void Toggle(Panel panel) { SetShown(panel, !IsShown(panel)); }
+  void Clear();
+  // The measured range, else the moment at the pointer, else the selected event.
+  std::optional<Mark> MarkHere() const;
+  void SetMark(bool always_new);
+  void Save();
+
+  Timeline timeline_;
+  std::unique_ptr<Sidecar> sidecar_;
+  Annotations annotations_;
+  SavedRows kept_rows_;             // as they are in the file
+  std::uint64_t kept_changes_ = 0;  // of the list, when that was looked at
+  std::array<bool, kPanels> shown_ = {};
+  std::string shaded_;
+  std::optional<std::size_t> selected_mark_;
+  // The last mark made by kMark, which the next one moves while it has no text.
+  std::optional<Mark> movable_mark_;
+  bool wants_mark_text_ = false, wants_quit_ = false;
+};
+
+}  // namespace traceinject

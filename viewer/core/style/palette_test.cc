@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/style/palette.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "analyzer/model/kernel_class.h"
+#include "viewer/core/run/device_findings.h"
+#include "viewer/core/session/annotations.h"
+#include "viewer/core/style/theme.h"
+
+namespace traceinject {
+namespace {
+
+using Triple = std::array<double, 3>;
+using Matrix = std::array<Triple, 3>;
+
+// G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, "A Physiologically-based Model for Simulation
+// of Color Vision Deficiency", 2009, severity 1.0; for linear RGB.
+constexpr Matrix kUnchanged = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+constexpr Matrix kDeuteranopia = {{{0.367322, 0.860646, -0.227968},
+                                   {0.280085, 0.672501, 0.047413},
+                                   {-0.011820, 0.042940, 0.968881}}};
+constexpr Matrix kProtanopia = {{{0.152286, 1.052583, -0.204868},
+                                 {0.114503, 0.786281, 0.099216},
+                                 {-0.003882, -0.048116, 1.051998}}};
+
+Triple Product(const Matrix& matrix, const Triple& v) {
+  Triple product{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) product[i] += matrix[i][j] * v[j];
+    product[i] = std::clamp(product[i], 0.0, 1.0);
+  }
+  return product;
+}
+
+Triple LinearRgb(Rgba colour) {
+  Triple rgb{};
+  for (unsigned i = 0; i < 3; ++i) {
+    const double part = static_cast<double>((colour >> (24 - 8 * i)) & 0xff) / 255;
+    rgb[i] = part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+  }
+  return rgb;
+}
+
+// CIE L*a*b*, white point D65.
+Triple Lab(const Triple& rgb) {
+  const auto f = [](double t) { return t > 0.008856 ? std::cbrt(t) : 7.787 * t + 16.0 / 116; };
+  const double x = f((0.4124 * rgb[0] + 0.3576 * rgb[1] + 0.1805 * rgb[2]) / 0.9505);
+  const double y = f(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]);
+  const double z = f((0.0193 * rgb[0] + 0.1192 * rgb[1] + 0.9505 * rgb[2]) / 1.089);
+  return {116 * y - 16, 500 * (x - y), 200 * (y - z)};
+}
+
+// The distance in L*a*b* to the reader who sees them most alike. 2.3 is just noticeable side by
+// side.
+double Distance(Rgba a, Rgba b) {
+  double least = 1000;
+  for (const Matrix& sight : {kUnchanged, kDeuteranopia, kProtanopia}) {
+    const Triple left = Lab(Product(sight, LinearRgb(a)));
+    const Triple right = Lab(Product(sight, LinearRgb(b)));
+    least = std::min(least, std::hypot(left[0] - right[0], left[1] - right[1], left[2] - right[2]));
+  }
+  return least;
+}
+
+struct Named {
+  std::string name;
+  Rgba colour;
+};
+
+void ExpectApart(const std::vector<Named>& colours, double least) {
+  for (std::size_t i = 0; i < colours.size(); ++i) {
+    for (std::size_t j = i + 1; j < colours.size(); ++j) {
+      EXPECT_GE(Distance(colours[i].colour, colours[j].colour), least)
+          << colours[i].name << " and " << colours[j].name;
+    }
+  }
+}
+
+std::vector<Named> AllFills() {
+  std::vector<Named> fills;
+  for (unsigned ink = 0; ink <= static_cast<unsigned>(InkOf(IdleCause::kUnknown)); ++ink) {
+    fills.push_back({"ink " + std::to_string(ink), FillColour(static_cast<Ink>(ink))});
+  }
+  for (unsigned i = 0; i <= kCategories; ++i) {
+    fills.push_back({"category " + std::to_string(i), FillColour(static_cast<Category>(i))});
+  }
+  for (std::uint32_t i = 0; i < kHues; ++i) fills.push_back({"hue", HueColour(i)});
+  return fills;
+}
+
+TEST(Palette, WhatTheGpuDoesIsToldApartWithoutRedOrGreen) {
+  ExpectApart({{"compute", FillColour(Category::kCompute)},
+               {"communication", FillColour(Category::kCommunication)},
+               {"copies", FillColour(Category::kCopy)},
+               {"background", DarkTheme().background}},
+              20);
+  std::vector<Named> kernels;
+  for (const KernelClass kernel_class :
+       {KernelClass::kComm, KernelClass::kMemcpy, KernelClass::kGemm,
+        KernelClass::kAttentionForward, KernelClass::kNorm, KernelClass::kOptimizer,
+        KernelClass::kElementwise, KernelClass::kOther}) {
+    kernels.push_back(
+        {std::string(KernelClassTitle(kernel_class)), FillColour(InkOf(kernel_class))});
+  }
+  ExpectApart(kernels, 20);
+}
+
+TEST(Palette, CausesOfIdleTimeAreToldApartWithoutRedOrGreen) {
+  std::vector<Named> causes;
+  for (unsigned i = 0; i < kIdleCauses; ++i) {
+    const auto cause = static_cast<IdleCause>(i);
+    causes.push_back({std::string(IdleCauseName(cause)), FillColour(InkOf(cause))});
+  }
+  ExpectApart(causes, 15);
+}
+
+TEST(Palette, EveryFillBearsText) {
+  for (const Named& fill : AllFills()) {
+    EXPECT_GE(Contrast(fill.colour, TextColourOn(fill.colour)), 4.5) << fill.name;
+  }
+}
+
+TEST(Palette, EveryFillStandsOutFromBothBackgrounds) {
+  for (const Named& fill : AllFills()) {
+    for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+      EXPECT_GE(Contrast(fill.colour, theme->background), 1.6) << fill.name << theme->name;
+    }
+  }
+}
+
+TEST(Palette, ContrastIsThatOfTheGuidelines) {
+  EXPECT_NEAR(Contrast(0x000000ff, 0xffffffff), 21, 0.01);
+  EXPECT_NEAR(Contrast(0x777777ff, 0xffffffff), 4.48, 0.01);
+}
+
+TEST(Theme, TextCanBeReadOnAllThatLiesBelowIt) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    for (const Rgba below : {theme->background, theme->row_tint, theme->heading, theme->ruler}) {
+      EXPECT_GE(Contrast(theme->text, below), 7) << theme->name;
+      EXPECT_GE(Contrast(theme->dim_text, below), 4.5) << theme->name;
+      for (const Rgba news : {theme->warning, theme->bad, theme->good, theme->link}) {
+        EXPECT_GE(Contrast(news, below), 4.5) << theme->name;
+      }
+    }
+    EXPECT_GE(Contrast(theme->text, theme->popup), 7) << theme->name;
+    EXPECT_GE(Contrast(theme->dim_text, theme->popup), 4.5) << theme->name;
+  }
+}
+
+TEST(Theme, ArrowsAreSeenOnWhatTheyCross) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    for (const Rgba below : {theme->background, theme->row_tint, theme->heading, theme->popup}) {
+      EXPECT_GE(Contrast(theme->arrow, below), 4.5) << theme->name;
+    }
+  }
+}
+
+TEST(Palette, EveryColourCanBeMadeToStandOut) {
+  for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
+    for (const Rgba colour : {0x000000ffU, 0xffffffffU, 0xe0e0e0ffU, 0xffb74dffU, 0x202020ffU}) {
+      EXPECT_GE(Contrast(StandingOut(colour, theme->background), theme->background), 3);
+    }
+    for (const Rgba colour : MarkColours()) {
+      const Rgba seen = StandingOut(colour, theme->background);
+      EXPECT_GE(Contrast(seen, theme->background), 3) << std::hex << colour;
+      EXPECT_TRUE(seen == colour || theme == &LightTheme()) << "they were chosen for dark";
+    }
+  }
+}
+
+TEST(Theme, IsFoundByItsName) {
+  for (const ThemeId id : {ThemeId::kDark, ThemeId::kLight}) {
+    EXPECT_EQ(ThemeCalled(ThemeOf(id).name), id);
+  }
+  EXPECT_FALSE(ThemeCalled("blue").has_value());
+}
+
+}  // namespace
+}  // namespace traceinject

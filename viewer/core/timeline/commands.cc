@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "viewer/core/timeline/commands.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace traceinject {
+namespace {
+
+constexpr Modifiers kControl{.control = true};
+constexpr Modifiers kShift{.shift = true};
+constexpr Modifiers kAlt{.alt = true};
+constexpr Modifiers kControlShift{.control = true, .shift = true};
+constexpr KeyPress kNoOther;
+constexpr bool kRepeats = true, kOnce = false;
+
+constexpr Command kCommands[] = {
+    {CommandId::kZoomIn, CommandGroup::kView, "zoom-in", "Zoom in", Key::kW, kNoOther, kRepeats,
+     "less time, at the pointer"},
+    {CommandId::kZoomOut, CommandGroup::kView, "zoom-out", "Zoom out", Key::kS, kNoOther, kRepeats,
+     "more time, at the pointer"},
+    {CommandId::kPanLeft, CommandGroup::kView, "earlier", "Earlier", Key::kA, Key::kLeft, kRepeats,
+     "move to earlier times"},
+    {CommandId::kPanRight, CommandGroup::kView, "later", "Later", Key::kD, Key::kRight, kRepeats,
+     "move to later times"},
+    {CommandId::kScrollUp, CommandGroup::kView, "rows-up", "Rows up", Key::kUp, Key::kPageUp,
+     kRepeats, "scroll to the rows above"},
+    {CommandId::kScrollDown, CommandGroup::kView, "rows-down", "Rows down", Key::kDown,
+     Key::kPageDown, kRepeats, "scroll to the rows below"},
+    {CommandId::kFitSelection, CommandGroup::kView, "fit", "Zoom to range or selection", Key::kF,
+     kNoOther, kOnce, "zoom to the measured range, the selected mark or the selected event"},
+    {CommandId::kShowAll, CommandGroup::kView, "whole-run", "Whole run", Key::kHome, Key::k0, kOnce,
+     "show all of the recording"},
+    {CommandId::kPreviousView, CommandGroup::kView, "back", "Previous view", Key::kBackspace,
+     kNoOther, kRepeats, "the view before the last jump, or before the last zooming and moving"},
+
+    {CommandId::kFind,
+     CommandGroup::kEvent,
+     "find",
+     "Find...",
+     Key::kSlash,
+     {Key::kF, kControl},
+     kOnce,
+     "find events by name"},
+    {CommandId::kPreviousEvent, CommandGroup::kEvent, "previous-event", "Previous event",
+     Key::kComma, kNoOther, kRepeats, "select the event before, in the same lane"},
+    {CommandId::kNextEvent, CommandGroup::kEvent, "next-event", "Next event", Key::kPeriod,
+     kNoOther, kRepeats, "select the event after, in the same lane"},
+    {CommandId::kFollowLinkBack, CommandGroup::kEvent, "follow-back", "Follow link back",
+     Key::kLeftBracket, kNoOther, kOnce,
+     "to the call that launched the event, or to the same collective on the rank before"},
+    {CommandId::kFollowLink, CommandGroup::kEvent, "follow", "Follow link", Key::kRightBracket,
+     kNoOther, kOnce, "to what the call launched, or to the same collective on the next rank"},
+    {CommandId::kMeasureSelection, CommandGroup::kEvent, "measure-selection",
+     "Range from selection", Key::kR, kNoOther, kOnce,
+     "measure the time of the selected event or mark"},
+
+    {CommandId::kMark, CommandGroup::kMarks, "mark", "Mark", Key::kM, kNoOther, kOnce,
+     "mark the measured range, or the moment at the pointer; moves the last mark while that has "
+     "no text"},
+    {CommandId::kNewMark,
+     CommandGroup::kMarks,
+     "new-mark",
+     "New mark with text",
+     {Key::kM, kShift},
+     kNoOther,
+     kOnce,
+     "the same, always as a new mark, and write its text"},
+    {CommandId::kDeleteMark, CommandGroup::kMarks, "delete-mark", "Delete mark", Key::kDelete,
+     kNoOther, kOnce, "remove the selected mark"},
+    {CommandId::kMarks,
+     CommandGroup::kMarks,
+     "marks",
+     "List of marks",
+     {Key::kM, kControl},
+     kNoOther,
+     kOnce,
+     "show the list of marks: text, colour, jump to, remove"},
+
+    {CommandId::kCollapse, CommandGroup::kRows, "fold", "Fold or open", Key::kC, kNoOther, kOnce,
+     "fold up or open the group of the row under the pointer"},
+    {CommandId::kPinRow, CommandGroup::kRows, "pin", "Pin row", Key::kP, kNoOther, kOnce,
+     "keep the row under the pointer at the top, or put it back"},
+    {CommandId::kHideRow, CommandGroup::kRows, "hide", "Hide row", Key::kH, kNoOther, kOnce,
+     "hide the row under the pointer"},
+    {CommandId::kMoveRowUp,
+     CommandGroup::kRows,
+     "row-up",
+     "Move row up",
+     {Key::kUp, kAlt},
+     kNoOther,
+     kRepeats,
+     "move the row under the pointer up within its group"},
+    {CommandId::kMoveRowDown,
+     CommandGroup::kRows,
+     "row-down",
+     "Move row down",
+     {Key::kDown, kAlt},
+     kNoOther,
+     kRepeats,
+     "move the row under the pointer down within its group"},
+    {CommandId::kSortRanks, CommandGroup::kRows, "sort-ranks", "Sort ranks by lateness", Key::kL,
+     kNoOther, kOnce,
+     "those first that held the others up longest by coming last; again: by their numbers"},
+    {CommandId::kResetRows,
+     CommandGroup::kRows,
+     "reset-rows",
+     "Reset rows",
+     {Key::kH, kShift},
+     kNoOther,
+     kOnce,
+     "show all rows, in their first order, without a filter"},
+
+    {CommandId::kDetails, CommandGroup::kWindow, "details", "Details", Key::kQ, kNoOther, kOnce,
+     "show or hide what is known of the selected event"},
+    {CommandId::kTheme, CommandGroup::kWindow, "theme", "Light or dark", Key::kT, kNoOther, kOnce,
+     "change between light and dark"},
+    {CommandId::kColours, CommandGroup::kWindow, "colours", "Colours", Key::kK, kNoOther, kOnce,
+     "colour GPU operations by class, by name or by stream"},
+    {CommandId::kClear, CommandGroup::kWindow, "clear", "Close or clear", Key::kEscape, kNoOther,
+     kOnce, "close what is open on top; else drop the range, then the selection"},
+    {CommandId::kPalette,
+     CommandGroup::kWindow,
+     "palette",
+     "All commands...",
+     {Key::kP, kControlShift},
+     kNoOther,
+     kOnce,
+     "find a command by typing"},
+    {CommandId::kQuit,
+     CommandGroup::kWindow,
+     "quit",
+     "Quit",
+     {Key::kQ, kControl},
+     kNoOther,
+     kOnce,
+     "close the window"},
+    {CommandId::kHelp, CommandGroup::kWindow, "help", "Keys and mouse", Key::kQuestion, Key::kF1,
+     kOnce, "show or hide this list"},
+};
+
+constexpr Gesture kGestures[] = {
+    {GestureId::kWheel, "wheel", "scroll the rows"},
+    {GestureId::kControlWheel, "Ctrl+wheel", "zoom at the pointer"},
+    {GestureId::kShiftWheel, "Shift+wheel", "move in time"},
+    {GestureId::kHover, "hover", "name and time of an event; what it is linked to lights up"},
+    {GestureId::kClick, "click", "select the event under the pointer"},
+    {GestureId::kDoubleClick, "double click", "select it and zoom to it"},
+    {GestureId::kDrag, "drag", "measure: duration, events, busy time; snaps to event edges"},
+    {GestureId::kAltDrag, "Alt+drag", "measure without snapping"},
+    {GestureId::kEdgeDrag, "drag an edge", "change the measured range"},
+    {GestureId::kRightDrag, "right drag", "move in time and over the rows"},
+    {GestureId::kShiftDrag, "Shift+drag", "the same"},
+    {GestureId::kMiddleDrag, "middle drag", "zoom to the range"},
+    {GestureId::kMarkClick, "click a mark", "select it; its flag is on the ruler"},
+    {GestureId::kFold, "click a triangle", "fold up or open a group of rows"},
+    {GestureId::kRowMenu, "right click a label", "row menu: pin, hide, move, reset"},
+    {GestureId::kOverview, "click or drag the overview",
+     "go there; move the box or one of its edges; beside it: take that stretch"},
+};
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return lower;
+}
+
+// Whether every word of `words` occurs in `text`. Both in small letters.
+bool HasWords(const std::string& text, std::string_view words) {
+  while (true) {
+    const std::size_t begin = words.find_first_not_of(' ');
+    if (begin == std::string_view::npos) return true;
+    words.remove_prefix(begin);
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (text.find(word) == std::string::npos) return false;
+    words.remove_prefix(word.size());
+  }
+}
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
+std::span<const Gesture> Gestures() { return kGestures; }
+
+std::string_view GroupTitle(CommandGroup group) {
+  constexpr std::string_view kTitles[] = {"View", "Event", "Marks", "Rows", "Window"};
+  return kTitles[static_cast<std::size_t>(group)];
+}
+
+const Command& CommandOf(CommandId id) {
+  return *std::find_if(std::begin(kCommands), std::end(kCommands),
+                       [id](const Command& command) { return command.id == id; });
+}
+
+std::optional<CommandId> CommandFor(const KeyPress& press) {
+  if (press.key == Key::kNoKey) return std::nullopt;
+  for (const Command& command : kCommands) {
+    if (!press.Is(command.key) && !press.Is(command.other_key)) continue;
+    if (press.repeated && !command.repeats) return std::nullopt;
+    return command.id;
+  }
+  return std::nullopt;
+}
+
+std::optional<CommandId> CommandNamed(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (command.name == name) return command.id;
+  }
+  return std::nullopt;
+}
+
+std::string KeysOf(const Command& command) {
+  std::string keys = KeyPressName(command.key);
+  if (command.other_key.key != Key::kNoKey) keys += " or " + KeyPressName(command.other_key);
+  return keys;
+}
+
+std::vector<const Command*> CommandsMatching(std::string_view text) {
+  const std::string words = Lower(text);
+  std::vector<const Command*> in_title, in_help;
+  for (const Command& command : kCommands) {
+    const std::string title = Lower(command.title);
+    if (HasWords(title, words)) {
+      in_title.push_back(&command);
+    } else if (HasWords(title + " " + Lower(command.help), words)) {
+      in_help.push_back(&command);
+    }
+  }
+  in_title.insert(in_title.end(), in_help.begin(), in_help.end());
+  return in_title;
+}
+
+}  // namespace traceinject

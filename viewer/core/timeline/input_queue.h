@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keys and mouse between two frames, in the order in which they came.
+//
+// ImGui (1.86) is told a state once a frame: of a press and a quick move in one slow frame it would
+// see a press where the move ended, and of two clicks one. So a frame gets only as much as a state
+// can tell; the rest waits for the next one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <variant>
+#include <vector>
+
+#include "viewer/core/timeline/keys.h"
+
+namespace traceinject {
+
+inline constexpr std::size_t kMouseButtons = 3;
+
+struct MousePlace {
+  float x = 0, y = 0;
+  bool operator==(const MousePlace&) const = default;
+};
+// Of a pointer that is in another window.
+inline constexpr MousePlace kNoPlace{-1e9F, -1e9F};
+
+struct MouseButton {
+  std::size_t button = 0;
+  bool down = false;
+};
+struct WheelSteps {
+  float y = 0, x = 0;
+};
+
+struct MouseState {
+  MousePlace place = kNoPlace;
+  std::array<bool, kMouseButtons> down = {};
+};
+
+// What one frame is told: keys first, then the mouse.
+struct FrameInput {
+  std::vector<KeyPress> keys;
+  Modifiers held;
+  MouseState mouse;
+  WheelSteps wheel;
+};
+
+class InputQueue {
+ public:
+  void Press(const KeyPress& key) { events_.emplace_back(key); }
+  void Move(const MousePlace& place) { events_.emplace_back(place); }
+  // From here on, for the mouse; key presses know theirs.
+  void Hold(Modifiers held) { events_.emplace_back(held); }
+  // Other buttons than the first kMouseButtons are passed over.
+  void Set(const MouseButton& button);
+  void Turn(const WheelSteps& steps) { events_.emplace_back(steps); }
+
+  // As much of what came as one frame can be told. Where the mouse is, and what is held, stays
+  // until that changes.
+  FrameInput Next();
+  // Whether nothing waits for another frame.
+  bool empty() const { return events_.empty(); }
+
+ private:
+  std::deque<std::variant<KeyPress, Modifiers, MousePlace, MouseButton, WheelSteps>> events_;
+  Modifiers held_;
+  MouseState mouse_;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "analyzer/model/run.h"
+#include "viewer/core/style/theme.h"
+
+namespace CLI {
+class App;
+}
+
+namespace traceinject {
+
+struct ViewerOptions {
+  std::vector<std::string> paths;
+  // Without any of these a window is opened.
+  std::string screenshot;  // path of the picture
+  std::string script;      // path of the script, which is played first
+  std::string dump_state;  // path of the JSON; "-": stdout
+  int width_px = 1600, height_px = 900;
+  ThemeId theme = ThemeId::kDark;
+  std::optional<float> scale;            // of text and all else; empty: that of the screen
+  std::optional<TimeNs> from_ns, to_ns;  // relative to the first GPU operation
+  bool follow = false;                   // read again when the recording grows
+  bool check = false;                    // say what was read, and exit
+  int bench_frames = 0;                  // measure so many frames, and exit; 0: do not
+  std::uint64_t bench_events = 0;        // of a generated run; 0: of the recording
+};
+
+// Declares the options; `options` must outlive the parsing.
+void AddViewerOptions(CLI::App& app, ViewerOptions& options);
+
+// What to print instead of running, and the exit code.
+struct UsageText {
+  std::string text;
+  int exit_code = 0;
+};
+
+// `arguments`: without the program's name.
+std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments);
+
+}  // namespace traceinject

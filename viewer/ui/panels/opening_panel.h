@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window says while a recording is being opened, and when it cannot be.
+#pragma once
+
+#include <string>
+
+#include "analyzer/import/load/load_run.h"
+
+namespace traceinject {
+
+// In the corner, over a timeline that is not all there yet.
+void DrawReadingNote(const LoadProgress& progress, const std::string& what);
+
+// In the middle: why `what` cannot be shown, and what to do. `closable`: there is something behind
+// it to go back to. True: it was closed.
+bool DrawProblem(const std::string& what, const std::string& message, bool closable);
+
+}  // namespace traceinject
