@@ -2,6 +2,7 @@
 // What a recorder adds to the launches is no time of the program.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "analyzer/metrics/recorder_cost.h"
@@ -131,6 +132,8 @@ TEST(RecordedTimeVerdictTest, NothingIsSaidWithoutCalls) {
   TrainingPlan plan;
   SimulatedTraining training(plan);
   training.rank().api = {};
+  for (Device& device : training.rank().devices)
+    std::fill(device.ops.launch.begin(), device.ops.launch.end(), kNone);
   const proto::Verdict verdict = BuildReportWithVerdict(RunOf(training.rank()), {}).verdict();
   EXPECT_GT(verdict.step_ns(), 0);
   EXPECT_FALSE(verdict.has_recording_ns());
