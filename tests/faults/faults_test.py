@@ -228,6 +228,7 @@ class Limits(Faults):
         self.finish(process)
         return int(status.split("VmPeak:")[1].split()[0]) << 10
 
+    @harness.without_sanitizer("it takes terabytes of addresses")
     def test_address_space(self):
         flags = ["--steps", "60", "--kernels", "50", "--step-us", "5000", "--nvtx", "--events"]
         needed = self.address_space_of_the_player(flags)
