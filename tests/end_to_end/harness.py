@@ -77,6 +77,10 @@ def without_sanitizer(reason):
 IS_THREAD_SANITIZER = bool(RUNTIME) and "tsan" in RUNTIME
 
 
+def without_thread_sanitizer(reason):
+    return unittest.skipIf(IS_THREAD_SANITIZER, f"under ThreadSanitizer: {reason}")
+
+
 class Truth:
     """What the fake GPU and the player say they did."""
 
