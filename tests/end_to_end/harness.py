@@ -32,7 +32,7 @@ RUNTIME = os.environ.get("TRACEINJECT_RUNTIME")
 # Of each sanitizer. Interpreters and shells that run here free nothing at their end, and children of forks go on with threads.
 # Signals that a played program dies of are its own.
 SIGNALS = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0"
-SANITIZER_OPTIONS = {"ASAN_OPTIONS": f"detect_leaks=0:{SIGNALS}", "TSAN_OPTIONS": f"die_after_fork=0:{SIGNALS}",
+SANITIZER_OPTIONS = {"ASAN_OPTIONS": f"detect_leaks=0:{SIGNALS}", "TSAN_OPTIONS": f"die_after_fork=0:suppressions={ROOT}/tests/end_to_end/thread_sanitizer.supp:{SIGNALS}",
                      "UBSAN_OPTIONS": f"print_stacktrace=1:{SIGNALS}"}
 # Sanitizers make programs some ten times as slow.
 REPORT = "truth.report"
@@ -72,6 +72,13 @@ Plan = collections.namedtuple("Plan", "collective time tid sequence count dataty
 def without_sanitizer(reason):
     """Leaves a test out of sanitized builds."""
     return unittest.skipIf(RUNTIME, f"under a sanitizer: {reason}")
+
+
+IS_THREAD_SANITIZER = bool(RUNTIME) and "tsan" in RUNTIME
+
+
+def without_thread_sanitizer(reason):
+    return unittest.skipIf(IS_THREAD_SANITIZER, f"under ThreadSanitizer: {reason}")
 
 
 class Truth:
@@ -280,6 +287,8 @@ class TestCase(unittest.TestCase):
 
     def start(self, *flags, cuda="cuda13", preload=True, env=(), command=None, beside=()):
         """Starts the player, or `command`, in the folder, with libraries of tests/faults `beside` ours. The caller waits for it."""
+        if IS_THREAD_SANITIZER and command and BUILD not in pathlib.Path(command[0]).parents:
+            self.skipTest(f"ThreadSanitizer's runtime runs no program that was built without it: {command[0]}")
         process = subprocess.Popen(
             command or [FAKE_GPU / cuda / "fake_train", *flags], cwd=self.folder,
             env=self.environment(cuda, preload, dict(env), beside), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

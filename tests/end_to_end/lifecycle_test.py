@@ -103,6 +103,7 @@ class Lifecycle(harness.TestCase):
         self.assert_gpu_work(recording, truth)
         self.assertEqual(recording.meta.get("closed"), 1)
 
+    @harness.without_thread_sanitizer("it runs no shell")
     def test_child_program_does_no_harm(self):
         # The child lists its descriptors, which shows whether it inherited one of ours: the file is open by then.
         ended = self.play_both(*WORK, "--step-us", "100000", "--exec-child", env={"TRACEINJECT_FLUSH_MS": "50"})

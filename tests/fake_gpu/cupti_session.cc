@@ -528,9 +528,13 @@ void CuptiSession::Finalize() {
   for (auto& call : runtime_calls_) call = false;
   for (auto& call : driver_calls_) call = false;
   runtime_hooked_ = driver_hooked_ = false;
+  {
+    // A record that came after the flush would be delivered to nobody.
+    Lock lock(mutex_);
+    request_ = nullptr;
+  }
   FlushAll(true);
   Lock lock(mutex_);
-  request_ = nullptr;
   complete_ = nullptr;
   finalized_ = true;
   attached_ = false;

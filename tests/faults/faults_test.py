@@ -120,7 +120,9 @@ class Disk(Faults):
                 self.assertEqual(self.files(), [])
                 reason = self.open_reason()
                 self.assertIn("run.db", reason.health()["start", "failed"][1])
-                self.assertEqual(reason.count("kernel", "dropped"), len(self.truth(ended).kernels()))
+                dropped, kernels = reason.count("kernel", "dropped"), len(self.truth(ended).kernels())
+                # Nothing is asked of CUPTI once the reason is told, which a slow program outlives.
+                self.assertTrue(0 < dropped <= kernels if harness.RUNTIME else dropped == kernels, (dropped, kernels))
                 reason.close()
                 self.remove_recordings()
 
@@ -228,6 +230,7 @@ class Limits(Faults):
         self.finish(process)
         return int(status.split("VmPeak:")[1].split()[0]) << 10
 
+    @harness.without_sanitizer("it takes terabytes of addresses")
     def test_address_space(self):
         flags = ["--steps", "60", "--kernels", "50", "--step-us", "5000", "--nvtx", "--events"]
         needed = self.address_space_of_the_player(flags)
@@ -264,6 +267,7 @@ class Limits(Faults):
                 self.assert_complete(ended)
                 (self.folder / "run.db").unlink()
 
+    @harness.without_sanitizer("it makes calls of its own that are refused")
     def test_seccomp_filter_that_allows_no_file(self):
         for error in (errno.ENOSYS, errno.EPERM):
             with self.subTest(error=errno.errorcode[error]):
