@@ -110,7 +110,7 @@ function(traceinject_unit_test name)
   set(places
     TRACEINJECT_RECORDINGS="${PROJECT_SOURCE_DIR}/samples/recordings"
     TRACEINJECT_GOLDEN="${PROJECT_SOURCE_DIR}/tests/golden/cases"
-    TRACEINJECT_README="${PROJECT_SOURCE_DIR}/README.md"
+    TRACEINJECT_DOCS="${PROJECT_SOURCE_DIR}/docs"
     TRACEINJECT_PUBLIC_TRACES="${PROJECT_SOURCE_DIR}/../shared/data")
   set_source_files_properties(${data_sources} PROPERTIES COMPILE_DEFINITIONS "${places}")
   target_link_libraries(${name} PRIVATE ${libraries} GTest::gtest_main traceinject_warnings)

@@ -27,7 +27,7 @@ CheckLine Writable(const std::string& folder) {
   if (access(folder.c_str(), W_OK | X_OK) == 0)
     return {CheckStatus::kOk, kFolder, folder + " can be written to", {}, {}};
   return {CheckStatus::kFail, kFolder, fmt::format("{}: {}", folder, std::strerror(errno)),
-          "TRACEINJECT_OUTPUT=/some/folder/run.db", "README.md, Troubleshooting"};
+          "TRACEINJECT_OUTPUT=/some/folder/run.db", "docs/troubleshooting.md"};
 }
 
 CheckLine FileSystem(const std::string& folder, const std::string& spool) {
@@ -37,7 +37,7 @@ CheckLine FileSystem(const std::string& folder, const std::string& spool) {
     return {CheckStatus::kOk, kCheck, "a network, with a spool on " + spool, {}, {}};
   return {CheckStatus::kWarn, kCheck,
           folder + " is on a network file system: recording uses a slower but safe journal",
-          "TRACEINJECT_SPOOL=/a/local/folder", "README.md, Network file systems"};
+          "TRACEINJECT_SPOOL=/a/local/folder", "docs/troubleshooting.md, Network file systems"};
 }
 
 CheckLine Room(const std::string& folder) {
@@ -53,7 +53,7 @@ CheckLine Room(const std::string& folder) {
           text + "; a process may fill 4 GiB",
           "another folder (TRACEINJECT_OUTPUT), TRACEINJECT_MAX_SIZE, or only a part of the run "
           "(TRACEINJECT_WINDOW)",
-          "README.md, Record a part"};
+          "docs/recording.md, Record part of a run"};
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kTroubles[] = "README.md, Troubleshooting";
+constexpr char kTroubles[] = "docs/troubleshooting.md";
 constexpr int kLeastDriver = 12000;
 
 std::string Variable(const std::vector<SystemFact>& facts, std::string_view name) {

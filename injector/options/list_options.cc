@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the options as the Markdown table of README.md, which a test compares with the file.
+// Prints the options as the Markdown table of docs/options.md, which a test compares with the file.
 #include <cstdio>
 #include <string>
 

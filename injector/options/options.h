@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of the injector: environment variables, all in one table (kOptions in options.cc)
-// from which parsing, validation, the listing in the log and the table in README.md are made.
+// from which parsing, validation, the listing in the log and the table in docs/options.md are made.
 #pragma once
 
 #include <cstdint>

@@ -14,8 +14,8 @@ namespace traceinject {
 namespace {
 
 // The file is on a file system that thousands of ranks may share: they look seldom, not all at
-// once, and less so where nobody is likely to give orders. analyze trigger and README.md tell how
-// long it takes.
+// once, and less so where nobody is likely to give orders. analyze trigger and docs/recording.md
+// tell how long it takes.
 constexpr std::int64_t kTriggerLookNs = 2'000'000'000, kSeldomTriggerLookNs = 10'000'000'000;
 
 // Somewhere in the interval, by process.

@@ -106,6 +106,11 @@ class Package(harness.TestCase):
         self.assertEqual(drawn.returncode, 0, drawn.stderr)
         self.assertTrue(picture.read_bytes().startswith(b"\x89PNG"))
 
+    def test_documents(self):
+        folder = self.installed("share/doc/traceinject/README.md").parent
+        for source in [*(harness.ROOT / "docs").rglob("*.md"), *(harness.ROOT / "docs").rglob("*.png"), harness.ROOT / "CHANGELOG.md"]:
+            self.assertEqual((folder / source.relative_to(harness.ROOT)).read_bytes(), source.read_bytes())
+
     def test_manual_pages(self):
         if not shutil.which("man") or not shutil.which("groff"):
             self.skipTest("no man here")
@@ -119,7 +124,7 @@ class Package(harness.TestCase):
         for command in commands:
             self.assertIn(f"analyze {command}", text)
         library = self.installed("share/man/man7/libtraceinject.7").read_text()
-        for option in re.findall(r"\| `(TRACEINJECT\w*)`", (harness.ROOT / "README.md").read_text()):
+        for option in re.findall(r"\| `(TRACEINJECT\w*)`", (harness.ROOT / "docs/options.md").read_text()):
             self.assertIn(f'"{option}"', library)
 
     def in_bash(self, *words):

@@ -46,7 +46,7 @@ Checklist Examine(const std::string& root) {
   } else {
     lines.push_back({CheckStatus::kFail, "recording library", "libtraceinject.so was not found",
                      "analyze preload says where it was looked for and how to build it",
-                     "README.md, Quick start"});
+                     "README.md, Install"});
   }
   Append(CheckEntrances(machine.facts, library.ok() ? library.value() : ""), lines);
   Append(CheckOutputFolder(Variable("TRACEINJECT_OUTPUT", "run.db"),

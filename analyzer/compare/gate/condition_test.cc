@@ -121,11 +121,12 @@ TEST(BudgetTest, ErrorsNameFileAndLine) {
   EXPECT_TRUE(Says(ReadBudget(folder.path().string()).error(), folder.path().string()));
 }
 
-// What README.md shows works.
-TEST(ConditionTest, ConditionsOfTheReadme) {
-  std::stringstream readme;
-  readme << std::ifstream(TRACEINJECT_README).rdbuf();
-  const std::string text = readme.str();
+// What the documents show works.
+TEST(ConditionTest, ConditionsOfTheDocuments) {
+  std::stringstream pages;
+  for (const char* page : {"commands.md", "reading-a-report.md", "tutorial.md"})
+    pages << std::ifstream(std::string(TRACEINJECT_DOCS "/") + page).rdbuf();
+  const std::string text = pages.str();
   static const std::regex kRequired("--require '([^']*)'");
   int count = 0;
   for (std::sregex_iterator match(text.begin(), text.end(), kRequired), end; match != end;
