@@ -42,7 +42,7 @@ TABLE = [
     Fault("vanished directory", "the folder of the recording is removed in the middle; the file is",
           f"writer.errors with the reason, dropped of each source: {NOWHERE}",
           [FAULTS + "Disk.test_folder_vanishes", SURROUNDINGS + "test_file_is_taken_away",
-           "injector/store/guarded_io_test.cc:ClosedDescriptorsTest.ARecordingThatWasRemovedIsNotMadeAnew"]),
+           "injector/base/guarded_io_test.cc:ClosedDescriptorsTest.ARecordingThatWasRemovedIsNotMadeAnew"]),
     Fault("slow disk", "a write stalls (1 s; 30 s with TRACEINJECT_LONG=1), below little work and below more than the queues hold; all "
           "writes stall when the program ends",
           "writer.flush_max_us; buffers.exhausted, cupti.dropped and dropped of each source where the queues overflow",
@@ -96,7 +96,7 @@ TABLE = [
     Fault("os.closerange over our descriptors", "in the middle, when files of the program take over the numbers; before the flush of the "
           "end",
           "writer.reopened", [LIFECYCLE + "test_program_that_closes_all_descriptors", LIFECYCLE + "test_descriptors_closed_at_the_end",
-                              "injector/store/guarded_io_test.cc:ClosedDescriptorsTest.TheRecordingGoesOnAndTheProgramsFilesAreUntouched"]),
+                              "injector/base/guarded_io_test.cc:ClosedDescriptorsTest.TheRecordingGoesOnAndTheProgramsFilesAreUntouched"]),
     Fault("keys for thread-specific data", "the program has all of them", "rings.refused",
           ["injector/base/ring_test.cc:RingSetDeathTest.AProgramThatHasAllKeysKeepsItsOwn"]),
     Fault("files that others planted", "links where the spool puts its note and its copy; a trigger file of another user", "nothing is lost",
