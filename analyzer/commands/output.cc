@@ -26,7 +26,7 @@ Status WriteOutput(const std::string& path, std::string_view data) {
   const bool to_stdout = path == "-";
   std::FILE* file = to_stdout ? stdout : OpenPrivate(path);
   if (file == nullptr)
-    return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
+    return Error{fmt::format("{}: cannot write ({})", path, std::strerror(errno))};
   bool written = std::fwrite(data.data(), 1, data.size(), file) == data.size();
   int cause = errno;
   // A full disk often shows only now.
@@ -35,7 +35,7 @@ Status WriteOutput(const std::string& path, std::string_view data) {
   written = written && flushed;
   if (!written)
     return Error{
-        fmt::format("{}: writing failed ({})", to_stdout ? "stdout" : path, std::strerror(cause))};
+        fmt::format("{}: write failed ({})", to_stdout ? "stdout" : path, std::strerror(cause))};
   return Done{};
 }
 

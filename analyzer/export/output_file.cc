@@ -100,7 +100,7 @@ Result<OutputFile> OutputFile::Create(const std::string& path, Packing packing) 
     const std::string target = special ? path : fmt::format("{}.{}.part", path, getpid());
     state->fd = open(target.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
     if (state->fd < 0)
-      return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
+      return Error{fmt::format("{}: cannot write ({})", path, std::strerror(errno))};
     state->owns_fd = true;
     if (!special) state->beside = target;
   }
@@ -109,7 +109,7 @@ Result<OutputFile> OutputFile::Create(const std::string& path, Packing packing) 
     state->packed.resize(kBufferBytes);
     state->packs = deflateInit2(&state->packer, kGzipLevel, Z_DEFLATED, kGzipWindow, kGzipMemory,
                                 Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!state->packs) return Error{fmt::format("{}: there is no memory to compress it", path)};
+    if (!state->packs) return Error{fmt::format("{}: not enough memory to compress it", path)};
   }
   return OutputFile(std::move(state));
 }
@@ -137,7 +137,7 @@ Status OutputFile::Close() {
     }
   }
   if (state.error == 0) return Done{};
-  return Error{fmt::format("{}: writing failed ({})", state.path == "-" ? "stdout" : state.path,
+  return Error{fmt::format("{}: write failed ({})", state.path == "-" ? "stdout" : state.path,
                            std::strerror(state.error))};
 }
 

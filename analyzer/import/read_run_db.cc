@@ -44,7 +44,7 @@ void Finish(RunDbDictionaries& dictionaries, std::optional<TimeNs> from, Recorde
 
 }  // namespace
 
-Error Stopped(const std::string& path) { return Error{path + ": reading was broken off"}; }
+Error Stopped(const std::string& path) { return Error{path + ": reading was cancelled"}; }
 
 Result<RecordedFile> ReadRunDb(const Database& database, ReadProgress& progress, ReadPart part) {
   RecordedFile file;

@@ -40,8 +40,8 @@ Result<Image> ReadPng(const std::string& path) {
 
 Status WritePng(const std::string& path, const Image& image) {
   const auto fail = [&](const std::string& why) {
-    return Error{path + ": cannot be written (" + why +
-                 "). Check that the folder exists and may be written to."};
+    return Error{path + ": cannot write (" + why +
+                 "). Check that the folder exists and is writable."};
   };
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kPrivateFileMode);
   std::FILE* file = fd < 0 ? nullptr : fdopen(fd, "wb");
