@@ -13,7 +13,8 @@ namespace traceinject {
 // 9p, FUSE (sshfs, object stores, virtiofs) and shared folders of virtual machines.
 bool IsNetworkFileSystem(std::uint32_t statfs_type);
 
-// Of the file or folder `path`; true if the kernel does not tell, which costs speed but never data.
+// Of the file or folder `path`; true if the kernel does not report, which costs speed but never
+// data.
 bool OnNetworkFileSystem(const std::string& path);
 
 }  // namespace traceinject

@@ -64,7 +64,7 @@ std::optional<NvmlLibrary> OpenNvml(std::string* why) {
   void* library = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* error = dlerror();
-    *why = error != nullptr ? error : "libnvidia-ml.so.1 cannot be loaded";
+    *why = error != nullptr ? error : "cannot load libnvidia-ml.so.1";
     return std::nullopt;
   }
   const NvmlLibrary nvml = BindAll(library);

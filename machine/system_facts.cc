@@ -67,7 +67,7 @@ void AddHugePages(const std::string& root, Facts* facts) {
 void AddGovernor(const std::string& root, Facts* facts) {
   const std::string folder = root + "/sys/devices/system/cpu";
   std::map<std::string, int> governors;
-  std::string reason = "no processor has cpufreq, as in most virtual machines";
+  std::string reason = "no CPU has cpufreq, as in most virtual machines";
   for (const std::string& name : ListFolder(folder).value_or(std::vector<std::string>())) {
     if (!name.starts_with("cpu") || WholeNumber(name.substr(3)) < 0) continue;
     const std::string path = folder + "/" + name + "/cpufreq/scaling_governor";
@@ -142,7 +142,7 @@ void AddSharedMemory(const std::string& root, Facts* facts) {
 void AddLimit(const std::string& limits, std::string_view name, const std::string& key,
               Facts* facts) {
   const std::size_t line = limits.find(name);
-  if (line == std::string::npos) return facts->AddUnknown(key, "/proc/self/limits does not tell");
+  if (line == std::string::npos) return facts->AddUnknown(key, "not in /proc/self/limits");
   std::string_view rest = std::string_view(limits).substr(line + name.size());
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   facts->Add(key, std::string(rest.substr(0, rest.find(' '))));
@@ -161,7 +161,7 @@ void AddCpuModel(const std::string& root, Facts* facts) {
   std::string_view rest = *text;
   const std::size_t line = rest.find("model name");
   if (line == std::string_view::npos)
-    return facts->AddUnknown("cpu_model", path + ": it names no model");
+    return facts->AddUnknown("cpu_model", path + ": no model name in it");
   rest.remove_prefix(rest.find(':', line) + 1);
   rest = rest.substr(0, rest.find('\n'));
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
@@ -225,8 +225,7 @@ void AddAcs(const std::string& path, const std::string& key, Facts* facts) {
     if (!config) break;  // the host bridge: no function of its own
     ++bridges;
     if (config->size() <= kPublicConfig) {
-      return facts->AddUnknown(
-          key, "the configuration of PCI devices beyond 64 bytes is shown to root only");
+      return facts->AddUnknown(key, "PCI configuration beyond 64 bytes is readable by root only");
     }
     const int control = AcsControl(*config);
     if (control <= 0) continue;
@@ -234,7 +233,7 @@ void AddAcs(const std::string& path, const std::string& key, Facts* facts) {
     std::snprintf(text, sizeof text, " 0x%x", static_cast<unsigned>(control));
     on += (on.empty() ? "on at " : ", ") + bridge.substr(bridge.rfind('/') + 1) + text;
   }
-  if (bridges == 0) return facts->AddUnknown(key, path + ": no bridge above it is shown");
+  if (bridges == 0) return facts->AddUnknown(key, path + ": no bridge above it is visible");
   facts->Add(key, on.empty() ? "off" : on);
 }
 
@@ -280,7 +279,7 @@ std::vector<SystemFactRow> ReadGpuPlaceFacts(const std::string& root, const Devi
     facts.Add(prefix + "numa_node", std::string(TrimEnd(*node)));
   } else {
     facts.AddUnknown(prefix + "numa_node",
-                     node ? "the firmware does not tell" : Why(folder + "/numa_node"));
+                     node ? "not reported by the firmware" : Why(folder + "/numa_node"));
   }
   facts.AddFile(prefix + "iommu_group_type", folder + "/iommu_group/type");
   AddAcs(resolved.get(), prefix + "acs", &facts);

@@ -149,7 +149,7 @@ TEST_F(GpuPlace, NodeAndGroup) {
 
 TEST_F(GpuPlace, ANodeThatTheFirmwareDoesNotTell) {
   root_.Write("sys/devices/pci0000:17/0000:17:01.0/0000:18:00.0/numa_node", "-1\n");
-  EXPECT_EQ(Of("numa_node"), "unknown: the firmware does not tell");
+  EXPECT_EQ(Of("numa_node"), "unknown: not reported by the firmware");
 }
 
 TEST_F(GpuPlace, AcsOfTheBridgesAboveIt) {
@@ -161,8 +161,7 @@ TEST_F(GpuPlace, AcsOfTheBridgesAboveIt) {
 
 TEST_F(GpuPlace, AcsIsUnknownToUsersOtherThanRoot) {
   SetBridge(Config(0x1D, 64));
-  EXPECT_EQ(Of("acs"),
-            "unknown: the configuration of PCI devices beyond 64 bytes is shown to root only");
+  EXPECT_EQ(Of("acs"), "unknown: PCI configuration beyond 64 bytes is readable by root only");
   root_.Remove("sys/devices/pci0000:17/0000:17:01.0/config");
   EXPECT_TRUE(Of("acs").starts_with("unknown: "));
 }

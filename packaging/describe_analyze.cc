@@ -18,14 +18,13 @@ std::string PartOfHelp(const std::string& title, const std::string& next) {
 }
 
 std::string Manual() {
-  ManPage page("analyze", "1", "says what limits a training run on NVIDIA GPUs");
+  ManPage page("analyze", "1", "reports what limits a training run on NVIDIA GPUs");
   page.Section("Synopsis");
   page.Lines(PartOfHelp("usage: ", "\n\nRUN is"));
   page.Section("Description");
   page.Paragraphs(
-      "Reads what libtraceinject(7) recorded of a training run, names the one thing that limits "
-      "the run, with what it costs, its evidence and what to change, and reports where the time of "
-      "the GPUs went.\n\n" +
+      "Reads a training run recorded by libtraceinject(7), names the one thing that limits it, "
+      "with its cost, the evidence and what to change, and reports where GPU time went.\n\n" +
       PartOfHelp("\n\n", "\n\nusage") + "\n\n" + "RUN is" + PartOfHelp("RUN is", "\n\ncommands:"));
   page.Section("Commands");
   for (const Command& command : Commands())

@@ -16,13 +16,11 @@ int main() {
       "LD_PRELOAD=$(analyze preload) PROGRAM [ARGUMENT...]\n");
   page.Section("Description");
   page.Paragraphs(
-      "Preloaded into a program, libtraceinject.so records through CUPTI what the GPUs and the "
-      "host "
-      "did: kernels, copies, calls of CUDA, NVTX ranges, NCCL operations, matrix products, waits "
-      "for data, clocks and memory of the GPUs. The recording is an SQLite file, which "
-      "analyze(1) reports on and traceview(1) shows; it appears with the first work on a GPU.\n\n"
-      "The program's output, exit code, signals and files stay as they are. What cannot be "
-      "recorded "
+      "Preloaded into a program, libtraceinject.so records what the GPUs and the host do, using "
+      "CUPTI: kernels, copies, CUDA calls, NVTX ranges, NCCL operations, GEMMs, data waits, GPU "
+      "clocks and memory. The recording is an SQLite file that analyze(1) reports on and "
+      "traceview(1) shows; it appears with the first GPU operation.\n\n"
+      "The program's output, exit code, signals and files are unchanged. What cannot be recorded "
       "is counted in the recording.");
   page.Section("Environment");
   for (const OptionInfo& option : ListOptions()) {
@@ -35,7 +33,7 @@ int main() {
   page.Term(
       "run.db, run.rank00000.db, ...",
       "The recording of each process. While it is written, run.db-wal holds the newest rows.");
-  page.Term("run.db.trigger", "Orders of analyze trigger to a running program.");
+  page.Term("run.db.trigger", "Commands from analyze trigger to a running program.");
   page.Section("See also");
   page.Paragraphs("analyze(1), traceview(1)");
   return std::fputs(page.text().c_str(), stdout) < 0 ? 1 : 0;

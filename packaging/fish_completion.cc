@@ -7,7 +7,7 @@
 namespace traceinject {
 namespace {
 
-// Names of files are fish's own, which offers them where it is not told otherwise.
+// Names of files are fish's own, which offers them where it is not reported otherwise.
 constexpr char kFunctions[] = R"fish(
 
 # Whether the words so far are of this command, and as many if a number follows.

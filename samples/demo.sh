@@ -38,11 +38,11 @@ why_no_gpu() {
   if [[ $use_gpu == no ]]; then
     echo "--no-gpu was given"
   elif ! nvidia-smi -L >/dev/null 2>&1; then
-    echo "there is no NVIDIA GPU here (nvidia-smi finds none)"
+    echo "no NVIDIA GPU found (nvidia-smi lists none)"
   elif ! python3 -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
     echo "python3 has no PyTorch that can use the GPU"
   elif [[ ! -f $library ]]; then
-    echo "libtraceinject.so was not built, because the CUDA headers are not here"
+    echo "libtraceinject.so was not built, because the CUDA headers were not found"
   fi
 }
 
@@ -65,7 +65,7 @@ report_shipped() {
   local path folder single ranks
   single=$(find "$root/samples/recordings" -maxdepth 1 -name '*.db.zst' | sort)
   ranks=$(find "$root/samples/recordings" -mindepth 2 -name '*.db.zst' -printf '%h\n' | sort -u)
-  [[ -n $single || -n $ranks ]] || die "samples/recordings holds no recording (*.db.zst), and none can be made here: $reason"
+  [[ -n $single || -n $ranks ]] || die "samples/recordings contains no recording (*.db.zst), and none can be made here: $reason"
   while read -r path; do
     [[ -z $path ]] || show "$analyze" "$path"
   done <<<"$single"

@@ -26,7 +26,7 @@ as_root() {
   elif command -v sudo >/dev/null; then
     sudo "$@"
   else
-    die "this needs root and sudo is not here; run as root: $*"
+    die "this needs root, and sudo is not installed; run as root: $*"
   fi
 }
 
@@ -34,7 +34,7 @@ as_root() {
 install_packages() {
   local name missing=()
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    say "no apt-get here: nothing is installed. Needed are the equivalents of Debian's: $*"
+    say "no apt-get found: nothing was installed. Install the equivalents of these Debian packages: $*"
     return
   fi
   for name in "$@"; do

@@ -46,7 +46,7 @@ CREATE TABLE process (
   executable     TEXT,                 -- /proc/self/exe
   command_line   TEXT,                 -- arguments, values of secrets replaced by ***
   working_directory TEXT,
-  launcher       TEXT,                 -- torchrun, mpi, slurm; NULL: none recognised
+  launcher       TEXT,                 -- torchrun, mpi, slurm; NULL: none recognized
   driver_version INTEGER,              -- cuDriverGetVersion, e.g. 13000
   runtime_version INTEGER,             -- cudaRuntimeGetVersion of the loaded libcudart; NULL: no shared libcudart
   cupti_version  INTEGER,              -- cuptiGetVersion, e.g. 24 (12.6), 130001 (13.0 update 1); NULL: no CUPTI
@@ -60,7 +60,7 @@ CREATE TABLE process (
   clock_drift    REAL                  -- by how much that grows per ns
 );
 
--- GPUs that the process can see. Values that the driver does not tell are NULL.
+-- GPUs that the process can see. Values that the driver does not report are NULL.
 CREATE TABLE device (
   proc            INTEGER NOT NULL,    -- -> process
   device          INTEGER NOT NULL,    -- CUDA ordinal in this process, as in stream.device
@@ -185,7 +185,7 @@ CREATE TABLE api_name (
   domain INTEGER NOT NULL,             -- 1 runtime (cuda*), 2 driver (cu*)
   cbid   INTEGER NOT NULL,             -- CUPTI callback id in that domain
   name   TEXT NOT NULL,                -- without the _vNNNN suffix, e.g. cudaLaunchKernel
-  class  INTEGER NOT NULL              -- 1 launch, 2 copy, 3 memset, 4 synchronise, 5 event, 6 allocate, 7 graph launch, 8 other
+  class  INTEGER NOT NULL              -- 1 launch, 2 copy, 3 memset, 4 synchronize, 5 event, 6 allocate, 7 graph launch, 8 other
 );
 
 -- A call of such a function on the host. A runtime call and the driver call nested in it share the correlation id; only the outer
@@ -261,7 +261,7 @@ CREATE TABLE collective (
                                        -- ncclGroupStart and ncclGroupEnd, inside the outermost ncclGroupEnd
   function     INTEGER NOT NULL,       -- -> string: AllReduce, AllGather, ReduceScatter, Broadcast, Reduce, AlltoAll, Gather,
                                        -- Scatter, Send, Recv
-  communicator INTEGER,                -- -> communicator; NULL: this NCCL does not tell (before 2.25)
+  communicator INTEGER,                -- -> communicator; NULL: this NCCL does not report (before 2.25)
   bytes        INTEGER NOT NULL,       -- count x type size of the call's own count argument: per rank for AllGather,
                                        -- ReduceScatter (received), AlltoAll, Gather, Scatter
   reduction    INTEGER,                -- 0 sum, 1 product, 2 max, 3 min, 4 average, above: user-defined; NULL: none, or not
@@ -270,8 +270,8 @@ CREATE TABLE collective (
   root         INTEGER                 -- rank in the communicator, rooted operations; NULL otherwise
 );
 
--- How NCCL carried an operation out, as its profiler interface (NCCL_PROFILER_PLUGIN) tells, since version 3. One row an operation;
--- several for AlltoAll, Gather and Scatter, which are carried out as sends and receives; none where the interface was not there.
+-- How NCCL executed an operation, from its profiler interface (NCCL_PROFILER_PLUGIN), since version 3. One row an operation;
+-- several for AlltoAll, Gather and Scatter, which are executed as sends and receives; none where the interface was not there.
 -- Several operations fused in one kernel have a row each, with the same launch. An operation captured in a CUDA graph has the row
 -- of its capture.
 CREATE TABLE collective_plan (
@@ -280,20 +280,20 @@ CREATE TABLE collective_plan (
   thread       INTEGER NOT NULL,       -- -> thread that launched the kernel. Where launch_start is NULL: that NCCL told on, and the
                                        -- kernel's launch is the last one on it that began before `time`
   sequence     INTEGER,                -- number of the operation among those of its function on its communicator, the same on all
-                                       -- ranks; those captured in a graph do not count up. NULL: not told, as of Send and Recv
+                                       -- ranks; those captured in a graph do not count up. NULL: not reported, as of Send and Recv
   count        INTEGER NOT NULL,       -- elements of `datatype`; bytes where that is NULL
   datatype     INTEGER,                -- -> string: ncclFloat32, ncclBfloat16, ...; NULL: AllGather and Broadcast before version 5
                                        -- of the interface, which NCCL tells of in bytes
   algorithm    INTEGER,                -- -> string: RING, TREE, COLLNET_DIRECT, COLLNET_CHAIN, NVLS, NVLS_TREE, PAT; NULL: Send, Recv
   protocol     INTEGER,                -- -> string: LL, LL128, SIMPLE; NULL: Send, Recv
-  channels     INTEGER,                -- blocks of the kernel that work on it (before version 4 at most); NULL: not told
-  warps        INTEGER,                -- in each block; NULL: not told
+  channels     INTEGER,                -- blocks of the kernel that work on it (before version 4 at most); NULL: not reported
+  warps        INTEGER,                -- in each block; NULL: not reported
   launch_start INTEGER,                -- the CUDA call that launched the kernel is the one on `thread` that began inside
   launch_dur   INTEGER                 -- [launch_start, launch_start + launch_dur): its correlation leads to the kernel. NULL:
                                        -- before version 5 of the interface, or not known which; launch_dur alone: end not seen
 );
 
--- A communicator as NCCL's own log tells of its making, since version 3: only with TRACEINJECT_NCCL_LOG=1.
+-- A communicator, from NCCL's own log, since version 3: only with TRACEINJECT_NCCL_LOG=1.
 CREATE TABLE nccl_setup (
   id           INTEGER PRIMARY KEY,
   proc         INTEGER NOT NULL,       -- -> process
@@ -302,19 +302,19 @@ CREATE TABLE nccl_setup (
   size         INTEGER NOT NULL,       -- ranks
   device       INTEGER NOT NULL,       -- CUDA ordinal
   nodes        INTEGER,                -- as NCCL counts: ranks of one host that may use neither P2P nor SHM are on several;
-                                       -- NULL: not told
+                                       -- NULL: not reported
   network      INTEGER,                -- -> string: Socket, IB, or a plug-in's name: what carries traffic between nodes, if there
-                                       -- is any; NULL: not told
-  rings        INTEGER,                -- NULL: not told
-  trees        INTEGER,                -- NULL: not told
-  channels     INTEGER,                -- for collectives; NULL: not told
-  nvls_channels INTEGER,               -- for NVLink SHARP; NULL: not told
-  p2p_channels INTEGER,                -- for Send and Recv; NULL: not told
-  p2p_channels_per_peer INTEGER,       -- NULL: not told
+                                       -- is any; NULL: not reported
+  rings        INTEGER,                -- NULL: not reported
+  trees        INTEGER,                -- NULL: not reported
+  channels     INTEGER,                -- for collectives; NULL: not reported
+  nvls_channels INTEGER,               -- for NVLink SHARP; NULL: not reported
+  p2p_channels INTEGER,                -- for Send and Recv; NULL: not reported
+  p2p_channels_per_peer INTEGER,       -- NULL: not reported
   nvls         INTEGER NOT NULL        -- 1: buffers for NVLink SHARP were made
 );
 
--- How NCCL connected a rank of this process with a peer, as its log tells, since version 3. Each end tells of what it sends, and of
+-- How NCCL connected a rank of this process with a peer, from its log, since version 3. Each end tells of what it sends, and of
 -- what it receives through a network. Connections come when they are first needed (NCCL 2.22 and later).
 CREATE TABLE nccl_link (
   id         INTEGER PRIMARY KEY,
@@ -334,7 +334,7 @@ CREATE TABLE nccl_link (
   channels   INTEGER NOT NULL          -- channels connected in this way
 );
 
--- A matrix product as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is
+-- A GEMM as the program asked cuBLAS or cuBLASLt for it, since version 3: batch x (m x k times k x n), that is
 -- 2 m n k batch floating-point operations (8 m n k batch for complex types).
 CREATE TABLE gemm_shape (
   id           INTEGER PRIMARY KEY,
@@ -386,11 +386,11 @@ CREATE TABLE attention (
   thread    INTEGER NOT NULL,          -- -> thread
   shape     INTEGER NOT NULL,          -- -> attention_shape, of the forward call
   direction INTEGER NOT NULL,          -- 1 forward, 2 backward
-  gradient  INTEGER                    -- 1: the result can have a backward; 0: it cannot; NULL: not told. In version 3 there was `fused`
+  gradient  INTEGER                    -- 1: the result can have a backward; 0: it cannot; NULL: not reported. In version 3 there was `fused`
                                        -- instead: 1 one kernel did it, 0 separate products, NULL a call without gradients
 );
 
--- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognised by its sampler and its settings: a
+-- A torch.utils.data.DataLoader that the program iterated over, since version 2. Recognized by its sampler and its settings: a
 -- loader that is gone may share its row with a later one of the same settings.
 CREATE TABLE data_loader (
   id                 INTEGER PRIMARY KEY,
@@ -444,7 +444,7 @@ CREATE TABLE system_fact (
                                        -- (nvtx_name: as the program named it);
                                        -- nvlink: of one link, key '<device>.<link>'; p2p: what two devices can do directly, key
                                        -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
-                                       -- nccl_net: an adapter that NCCL found, as its log tells, key '<network>.<number>' (its name)
+                                       -- nccl_net: an adapter that NCCL found, from its log, key '<network>.<number>' (its name)
                                        -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled);
                                        -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why;
                                        -- import: of a file that analyze import made: source (kineto, nsys), the
@@ -456,7 +456,7 @@ CREATE TABLE system_fact (
 ) WITHOUT ROWID;
 
 -- What NVML told about a device at a moment, since version 3: TRACEINJECT_TELEMETRY_HZ times a second, of the devices that the
--- process works on. All figures are of the whole card, other processes on it included. NULL: this card or driver does not tell.
+-- process works on. All figures are of the whole card, other processes on it included. NULL: this card or driver does not report.
 CREATE TABLE device_sample (
   time             INTEGER NOT NULL,
   proc             INTEGER NOT NULL,   -- -> process
@@ -491,7 +491,7 @@ CREATE TABLE device_slow_sample (
   ecc_uncorrected  INTEGER             -- likewise, those that could not be repaired
 );
 
--- PyTorch's CUDA caching allocator, since version 3: about once a second, at the end of an optimizer step. NULL: not told.
+-- PyTorch's CUDA caching allocator, since version 3: about once a second, at the end of an optimizer step. NULL: not reported.
 CREATE TABLE allocator_sample (
   time                 INTEGER NOT NULL,
   proc                 INTEGER NOT NULL,  -- -> process
@@ -512,8 +512,8 @@ CREATE TABLE host_sample (
   thread               INTEGER NOT NULL,  -- -> thread
   cpu_ns               INTEGER NOT NULL,  -- user and system time; in steps of 10 ms where runqueue_ns is NULL
   runqueue_ns          INTEGER,        -- time it could run but had no processor; NULL: the kernel does not account for it
-  minor_faults         INTEGER,        -- page faults without reading from storage; NULL: not told
-  major_faults         INTEGER,        -- page faults that read from storage; NULL: not told
+  minor_faults         INTEGER,        -- page faults without reading from storage; NULL: not reported
+  major_faults         INTEGER,        -- page faults that read from storage; NULL: not reported
   voluntary_switches   INTEGER,        -- times it waited; NULL: the kernel does not account for it
   involuntary_switches INTEGER         -- times it lost its processor to others; likewise
 );
@@ -533,8 +533,8 @@ CREATE TABLE worker (
 CREATE TABLE worker_sample (
   time         INTEGER NOT NULL,
   worker       INTEGER NOT NULL,       -- -> worker
-  cpu_ns       INTEGER,                -- user and system time of all its threads, in steps of 10 ms; NULL: not told
-  read_bytes   INTEGER,                -- read from storage, not from the page cache; NULL: the kernel does not tell
+  cpu_ns       INTEGER,                -- user and system time of all its threads, in steps of 10 ms; NULL: not reported
+  read_bytes   INTEGER,                -- read from storage, not from the page cache; NULL: the kernel does not report
   states       INTEGER NOT NULL,       -- how often its main thread was looked at since the last row, four times a second
   states_disk  INTEGER NOT NULL        -- of these, how often it waited for storage (state D)
 );
@@ -566,7 +566,7 @@ CREATE TABLE capture_gap (
                                        -- nothing completed for TRACEINJECT_STALL or more although work was launched: from the end of the last operation, or from the launch of the
                                        -- first outstanding one if that is later, to the start of the next one that is recorded. What
                                        -- is outstanding has rows of api and collective, and none of kernel; proton: Triton's Proton
-                                       -- recorded, whose copy of CUPTI does not go beside ours
+                                       -- recorded, whose copy of CUPTI cannot be used beside ours
 );
 
 -- How good the recording is. The counters, their severity and meaning are listed in health_counters.h.

@@ -22,69 +22,66 @@ constexpr Command kCommands[] = {
     {"html", "the report as one page with charts: analyze html run.db -o report.html", RunHtml},
     {"kernels", "all kernels by name; see analyze kernels --help for sorting and filtering",
      RunKernels},
-    {"gaps", "all idle times of the GPUs: when, how long, why, what ended them", RunGaps},
+    {"gaps", "every GPU idle gap: when, how long, why, and what ended it", RunGaps},
     {"steps", "every training step: compute, exposed communication and copies, idle by cause",
      RunSteps},
     {"comm", "all NCCL operations by function and size: time, exposed time, bandwidth", RunComm},
     {"nvtx", "NVTX ranges by name, with the GPU work launched inside them", RunNvtx},
-    {"memory", "calls that allocate and free GPU memory; --samples: memory over time", RunMemory},
-    {"data", "waits for data in each step, throughput; --loaders, --workers", RunData},
-    {"ranks", "who waits for whom: stragglers, slow links, uneven work, pipelines, hangs",
-     RunRanks},
-    {"collectives", "NCCL operations across ranks: the longest, who came last, transfer and skew",
+    {"memory", "GPU memory allocation calls; --samples: memory over time", RunMemory},
+    {"data", "data loading: waits per step, throughput; --loaders, --workers", RunData},
+    {"ranks", "who waits for whom: stragglers, slow links, imbalance, pipelines, hangs", RunRanks},
+    {"collectives", "NCCL operations across ranks: duration, last rank to arrive, skew, transfer",
      RunCollectives},
-    {"summarize", "small files that stand for recordings, to put ranks of many nodes together",
+    {"summarize", "a small summary file per recording, to combine ranks of many nodes",
      RunSummarize},
-    {"combine", "the ranks of a job, from such files or from recordings", RunCombine},
-    {"merge", "the recordings of all ranks in one file, with their clocks aligned, for sharing",
-     RunMerge},
-    {"import", "a run.db from traces of PyTorch's profiler or of Nsight Systems", RunImport},
-    {"export", "for other programs: Perfetto, Chrome JSON, CSV, OpenMetrics", RunExport},
-    {"serve", "the figures of the last seconds over HTTP, for Prometheus", RunServe},
-    {"diff", "two runs, before and after a change: what changed, or whether it is noise", RunDiff},
-    {"gate", "for CI: fails where a run misses limits or is slower than a baseline", RunGate},
-    {"info", "what is in the files: processes, devices, table sizes, health", RunInfo},
-    {"sql", "a query on the recording: analyze sql run.db \"SELECT ...\"", RunSql},
-    {"doctor", "looks at this machine, without a run: could it record, and what makes it slow",
-     RunDoctor},
-    {"record", "runs a program and records it: analyze record -- python train.py", RunRecord},
-    {"watch", "the last seconds of a run while it is recorded: analyze watch run.db", RunWatch},
+    {"combine", "the ranks of a job, from summaries or recordings", RunCombine},
+    {"merge", "merges all ranks into one file with aligned clocks, for sharing", RunMerge},
+    {"import", "a run.db from PyTorch profiler traces or Nsight Systems exports", RunImport},
+    {"export", "exports to Perfetto, Chrome JSON, CSV, OpenMetrics", RunExport},
+    {"serve", "live metrics over HTTP, for Prometheus", RunServe},
+    {"diff", "compares two runs: what changed, and whether it is noise", RunDiff},
+    {"gate", "for CI: fails if a run misses limits or is slower than a baseline", RunGate},
+    {"info", "what the files contain: processes, devices, table sizes, health", RunInfo},
+    {"sql", "runs an SQL query: analyze sql run.db \"SELECT ...\"", RunSql},
+    {"doctor", "checks this machine: can it record, and is it set up well", RunDoctor},
+    {"record", "runs and records a program: analyze record -- python train.py", RunRecord},
+    {"watch", "live view of a run being recorded: analyze watch run.db", RunWatch},
     {"preload", "the path of libtraceinject.so, for LD_PRELOAD", RunPreload},
-    {"trigger", "start and stop recording while the program runs", RunTrigger},
+    {"trigger", "starts and stops recording while the program runs", RunTrigger},
 };
 
 std::string Help() {
   TableText table;
   for (const Command& command : kCommands)
     table.rows.push_back({std::string(command.name), std::string(command.help)});
-  return "Says what limits a training run that libtraceinject.so recorded.\n\n"
+  return "Reports what limits a training run recorded by libtraceinject.so.\n\n"
          "usage: analyze RUN...                 report on a run\n"
          "       analyze COMMAND [OPTIONS] ...  see analyze COMMAND --help\n\n"
-         "RUN is a recording (run.db, run.db.zst), the name that a job of many ranks recorded to "
-         "(run.db stands for\n"
-         "run.rank*.db), or a folder of recordings. It may also be a trace of PyTorch's profiler "
+         "RUN is a recording (run.db, run.db.zst), the output name of a multi-rank job (run.db "
+         "stands for\n"
+         "run.rank*.db), or a folder of recordings. It can also be a PyTorch profiler trace "
          "(trace.json, trace.json.gz),\n"
-         "one a rank, or an export of Nsight Systems (nsys export --type sqlite).\n\n"
+         "one per rank, or an Nsight Systems export (nsys export --type sqlite).\n\n"
          "commands:\n" +
          FormatTable(table, "  ") +
-         "\nexamples:\n"
-         "  analyze record -- python train.py               record, and say what limits it\n"
+         "\n"
+         "examples:\n"
+         "  analyze record -- python train.py               record, then report what limits it\n"
          "  LD_PRELOAD=$(analyze preload) python train.py   record; the file is run.db\n"
-         "  analyze doctor                                  before a run: is this machine set up "
-         "well?\n"
-         "  analyze watch run.db                            while it runs: the last seconds, again "
-         "and again\n"
+         "  analyze doctor                                  before a run: check this machine's "
+         "setup\n"
+         "  analyze watch run.db                            while it runs: live view of the last "
+         "seconds\n"
          "  analyze run.db                                  report\n"
-         "  analyze trace.json.gz                           the same for a trace of "
-         "torch.profiler\n"
-         "  analyze run.db --from 1.5s --to 2s              only this part; times count from the "
-         "first GPU operation\n"
+         "  analyze trace.json.gz                           the same for a torch.profiler trace\n"
+         "  analyze run.db --from 1.5s --to 2s              only this part; times are relative to "
+         "the first GPU operation\n"
          "  analyze run.db --steps 10..20                   only these steps\n"
-         "  analyze run.db --format json -o report.json     the same for programs\n"
+         "  analyze run.db --format json -o report.json     the same as JSON\n"
          "  analyze kernels run.db --sort mean_ns           a full table; likewise gaps, steps, "
          "...\n"
          "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n\n"
-         "exit codes: 0 report, 1 failed gate or check, 2 bad usage, 3 unreadable input\n";
+         "exit codes: 0 report, 1 failed gate or check, 2 usage error, 3 unreadable input\n";
 }
 
 int ShowVersion() {
@@ -122,8 +119,7 @@ int Analyze(const std::vector<std::string>& arguments) {
     std::vector<std::string_view> names;
     for (const Command& known : kCommands) names.push_back(known.name);
     if (const auto nearest = NearestWord(first, names)) {
-      fmt::print(stderr,
-                 "analyze: there is no command '{}'; did you mean '{}'? See analyze --help.\n",
+      fmt::print(stderr, "analyze: unknown command '{}'; did you mean '{}'? See analyze --help.\n",
                  first, *nearest);
       return kBadUsage;
     }

@@ -56,31 +56,27 @@ std::string SqliteError(const std::string& path, int extended_code, std::string_
   switch (extended_code & 0xff) {
     case SQLITE_NOTADB:
       return fmt::format(
-          "{}: this is not an SQLite database. Expected a run.db written by libtraceinject.so.",
-          path);
+          "{}: not an SQLite database. Expected a run.db written by libtraceinject.so.", path);
     case SQLITE_CORRUPT:
       return fmt::format(
-          "{}: the database is damaged ({}). Was the copy of it interrupted? Copy it again from "
-          "where it was "
+          "{}: the database is damaged ({}). If you copied it, copy it again from where it was "
           "recorded, together with its -wal file if there is one.",
           path, message);
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_AUTH:
-      return fmt::format(
-          "{}: cannot be opened ({}). Check that the file exists and that you may read it.", path,
-          message);
+      return fmt::format("{}: cannot open ({}). Check that the file exists and is readable.", path,
+                         message);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return fmt::format(
-          "{}: another process holds a lock on it ({}). Try again when that process has ended.",
-          path, message);
-    case SQLITE_IOERR:
-      return fmt::format(
-          "{}: reading failed ({}). Check the disk or network file system it lies on.", path,
+          "{}: locked by another process ({}). Try again when that process has ended.", path,
           message);
+    case SQLITE_IOERR:
+      return fmt::format("{}: read failed ({}). Check the disk or network file system it is on.",
+                         path, message);
     case SQLITE_NOMEM:
-      return fmt::format("{}: there is not enough memory to read it.", path);
+      return fmt::format("{}: not enough memory to read it.", path);
     default:
       return fmt::format("{}: {}", path, message);
   }
@@ -175,7 +171,8 @@ Result<Statement> Database::Prepare(std::string_view sql, std::string_view* tail
         SqliteError(path_, sqlite3_extended_errcode(handle_.get()), sqlite3_errmsg(handle_.get()))};
   }
   if (tail != nullptr) *tail = sql.substr(static_cast<std::size_t>(rest - sql.data()));
-  if (statement == nullptr) return Error{fmt::format("{}: the SQL text holds no statement", path_)};
+  if (statement == nullptr)
+    return Error{fmt::format("{}: the SQL text contains no statement", path_)};
   return Statement(statement, visitor_.get(), path_);
 }
 

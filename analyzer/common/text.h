@@ -13,7 +13,7 @@ namespace traceinject {
 // O(text x pattern) worst case.
 bool MatchesGlob(std::string_view text, std::string_view pattern);
 
-// Letters to insert, delete, replace or swap with the neighbour to turn a into b. O(a x b).
+// Letters to insert, delete, replace or swap with the neighbor to turn a into b. O(a x b).
 std::size_t EditDistance(std::string_view a, std::string_view b);
 
 // The candidate that `word` most likely was meant to be; empty if none is near (more than a third

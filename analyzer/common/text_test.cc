@@ -23,7 +23,7 @@ TEST(Text, Glob) {
 TEST(Text, EditDistance) {
   EXPECT_EQ(EditDistance("", "abc"), 3u);
   EXPECT_EQ(EditDistance("info", "info"), 0u);
-  EXPECT_EQ(EditDistance("inof", "info"), 1u);  // neighbours swapped
+  EXPECT_EQ(EditDistance("inof", "info"), 1u);  // neighbors swapped
   EXPECT_EQ(EditDistance("kitten", "sitting"), 3u);
 }
 

@@ -104,12 +104,11 @@ Result<std::int64_t> ParseTime(std::string_view text) {
   const double scaled = std::round(value * factor);
   if (code != std::errc() || factor == 0 || !std::isfinite(scaled)) {
     return Error{
-        fmt::format("'{}' is not a time: write seconds, or a number with ns, us, ms, s or min, as "
-                    "in 1.5s or 200ms",
+        fmt::format("'{}' is not a valid time: use seconds, or a number with ns, us, ms, s or min, "
+                    "such as 1.5s or 200ms",
                     text)};
   }
-  if (std::abs(scaled) > 4e18)
-    return Error{fmt::format("'{}' is longer than a hundred years", text)};
+  if (std::abs(scaled) > 4e18) return Error{fmt::format("'{}' is longer than 100 years", text)};
   return static_cast<std::int64_t>(scaled);
 }
 

@@ -36,42 +36,45 @@ std::string Joined(const std::set<std::string>& words) {
 void BetweenRuns(const ComparedRun& before, const ComparedRun& after, proto::Comparison& to) {
   const std::set<std::string> was = GpusOf(before), is = GpusOf(after);
   if (was != is)
-    to.add_cautions(fmt::format("other GPUs: {} before, {} after; times tell of the hardware, too",
-                                Joined(was), Joined(is)));
+    to.add_cautions(
+        fmt::format("different GPUs: {} before, {} after; times also reflect the hardware",
+                    Joined(was), Joined(is)));
   const Report &a = before.report, &b = after.report;
   if (a.sources_size() != b.sources_size() || a.devices_size() != b.devices_size())
-    to.add_cautions(fmt::format(
-        "another number of ranks: {} with {} before, {} with {} after; a step may do other work",
-        Plural(a.sources_size(), "process", "es"), Plural(a.devices_size(), "GPU"),
-        Plural(b.sources_size(), "process", "es"), Plural(b.devices_size(), "GPU")));
+    to.add_cautions(
+        fmt::format("different number of ranks: {} with {} before, {} with {} after; a step may do "
+                    "different work",
+                    Plural(a.sources_size(), "process", "es"), Plural(a.devices_size(), "GPU"),
+                    Plural(b.sources_size(), "process", "es"), Plural(b.devices_size(), "GPU")));
   const proto::Samples &load = a.run().samples(), &other_load = b.run().samples();
   if (load.has_per_step() && other_load.has_per_step() &&
       std::abs(load.per_step() - other_load.per_step()) > 0.01 * load.per_step())
-    to.add_cautions(fmt::format(
-        "another batch: {:.4g} samples in a step before, {:.4g} after; compare samples_per_second",
-        load.per_step(), other_load.per_step()));
+    to.add_cautions(
+        fmt::format("different batch size: {:.4g} samples per step before, {:.4g} after; compare "
+                    "samples_per_second",
+                    load.per_step(), other_load.per_step()));
   if (before.index && after.index && before.device().label() != after.device().label())
     to.add_cautions(
-        fmt::format("{} before is compared with {} after: the runs have no GPU of one "
-                    "label that was looked at",
+        fmt::format("{} before is compared with {} after: the analyzed GPUs of the two runs have "
+                    "no label in common",
                     before.device().label(), after.device().label()));
   if (before.steps.empty() || after.steps.empty()) return;
   const double shared = SharedKernelTime(before, after);
   if (shared < kSameProgram)
     to.add_cautions(
-        fmt::format("hardly the same program: {} of the kernel time is in kernels whose names both "
-                    "runs have",
+        fmt::format("probably not the same program: only {} of the kernel time is in kernels that "
+                    "both runs have",
                     Percent(shared)));
   const std::string &source = before.device_steps().source(),
                     &other = after.device_steps().source();
   if (source != other)
     to.add_cautions(fmt::format(
-        "steps are {} before and {} after: one may hold several of the other", source, other));
+        "steps are {} before and {} after: one may contain several of the other", source, other));
   const std::int64_t step_ns = std::max(a.verdict().step_ns(), b.verdict().step_ns());
   const std::int64_t recording_ns = b.verdict().recording_ns() - a.verdict().recording_ns();
   if (static_cast<double>(std::abs(recording_ns)) > kRecordingShare * static_cast<double>(step_ns))
     to.add_cautions(fmt::format(
-        "recording adds about {} to a step before and {} after, which is part of the change",
+        "recording overhead is about {} per step before and {} after, which is part of the change",
         Rounded(static_cast<double>(a.verdict().recording_ns())),
         Rounded(static_cast<double>(b.verdict().recording_ns()))));
 }
@@ -79,18 +82,18 @@ void BetweenRuns(const ComparedRun& before, const ComparedRun& after, proto::Com
 void OfOne(const ComparedRun& side, const std::string& name, proto::Comparison& to) {
   const proto::Health::Grade grade = side.report.health().grade();
   if (grade == proto::Health::GRADE_BAD || grade == proto::Health::GRADE_LOSSY)
-    to.add_cautions(fmt::format("{}: trace health is {}; analyze report says why", name,
+    to.add_cautions(fmt::format("{}: trace health is {}; analyze report explains why", name,
                                 HealthGradeText(grade)));
   for (const proto::Withheld& withheld : side.report.trust().withheld())
     to.add_cautions(fmt::format("{}: {}", name, WithheldText(side.report, withheld)));
   if (side.steps.empty()) return;
   if (side.steps.size() < kFewSteps)
-    to.add_cautions(fmt::format("{}: only {}, so that intervals are too narrow; record some dozens",
-                                name,
-                                Plural(static_cast<std::int64_t>(side.steps.size()), "step")));
+    to.add_cautions(
+        fmt::format("{}: only {}, so intervals are too narrow; record a few dozen steps", name,
+                    Plural(static_cast<std::int64_t>(side.steps.size()), "step")));
   if (side.device_steps().confidence() < kSureSteps)
-    to.add_cautions(fmt::format("{}: what a step is was found with a confidence of {:.2f} only",
-                                name, side.device_steps().confidence()));
+    to.add_cautions(fmt::format("{}: steps were inferred with a confidence of only {:.2f}", name,
+                                side.device_steps().confidence()));
 }
 
 }  // namespace

@@ -57,6 +57,7 @@ void CompareCauses(const Report& before, const Report& after, Comparison& to) {
   for (const auto& [name, saved] : order) {
     proto::CauseChange& row = *to.add_causes();
     row.set_label(name.first);
+    row.set_title(std::string(TitleOf(name.first)));
     row.set_place(name.second);
     if (saved.before) row.set_saved_before_ns(*saved.before);
     if (saved.after) row.set_saved_after_ns(*saved.after);
@@ -91,27 +92,28 @@ std::string OutcomeOf(const proto::Change& step) {
 
 std::string Conclude(const Comparison& found) {
   if (!found.has_step_ns())
-    return "Steps cannot be compared: they were not found in both runs, or are withheld. "
-           "--step-regex says which NVTX ranges are steps.";
+    return "Steps cannot be compared: they were not found in both runs, or are withheld. Use "
+           "--step-regex to select the NVTX ranges that are steps.";
   const proto::Change& step = found.step_ns();
   const std::string times = fmt::format("a step takes {} after, {} before",
                                         FormatTime(step.after_ns()), FormatTime(step.before_ns()));
   if (!step.has_low_ns())
-    return fmt::format("Too few steps to tell a change from noise: {}.", times);
+    return fmt::format("Too few steps to distinguish a change from noise: {}.", times);
   const double whole = static_cast<double>(std::max<std::int64_t>(1, step.before_ns()));
   if (found.outcome() == "no difference") {
     const double seen =
         static_cast<double>(std::max(std::abs(step.low_ns()), std::abs(step.high_ns()))) / whole;
-    return fmt::format("No difference seen: {}. A change of more than {} would have been.", times,
-                       Share(seen));
+    return fmt::format("No difference detected: {}. A change of more than {} would have been.",
+                       times, Share(seen));
   }
   const std::string change =
       fmt::format("{} by {}, {} (95 % interval {} to {})", step.change_ns() < 0 ? "less" : "more",
                   FormatTime(std::abs(step.change_ns())), Share(std::abs(step.change_share())),
                   FormatTime(step.low_ns()), FormatTime(step.high_ns()));
   if (found.outcome() == "negligible")
-    return fmt::format("Hardly a difference: {}: {}. Recordings of one program may differ by that.",
-                       times, change);
+    return fmt::format(
+        "Marginal difference: {}: {}. Recordings of the same program may differ by that much.",
+        times, change);
   return fmt::format("{}: {}: {}.", step.change_ns() < 0 ? "Faster" : "Slower", times, change);
 }
 

@@ -144,16 +144,17 @@ TEST(CompareRunsTest, RunsThatCannotBeComparedAreComparedWithCaution) {
   traceinject::Run other_gpu = RunOf(Plan(), 2);
   other_gpu.ranks[0].devices[0].name = "NVIDIA A100";
   const Comparison gpus = Compare(RunOf(Plan()), other_gpu);
-  EXPECT_TRUE(Tells(gpus.cautions(), "other GPUs: NVIDIA H200 before, NVIDIA A100 after"));
+  EXPECT_TRUE(Tells(gpus.cautions(), "different GPUs: NVIDIA H200 before, NVIDIA A100 after"));
   EXPECT_EQ(gpus.settings(0).kind(), "gpu");
   EXPECT_TRUE(gpus.has_step_ns());
 
   const Comparison ranks = Compare(RunOfRanks({{}, {}}), RunOfRanks({{}, {}, {}}));
-  EXPECT_TRUE(Tells(ranks.cautions(), "another number of ranks: 2 processes"));
+  EXPECT_TRUE(Tells(ranks.cautions(), "different number of ranks: 2 processes"));
 
   TrainingPlan other = Plan();
   other.layer = {{"something_else", 500'000}};
-  EXPECT_TRUE(Tells(Compare(RunOf(Plan()), RunOf(other, 2)).cautions(), "hardly the same program"));
+  EXPECT_TRUE(
+      Tells(Compare(RunOf(Plan()), RunOf(other, 2)).cautions(), "probably not the same program"));
 }
 
 TEST(CompareRunsTest, AnotherBatchIsTold) {
@@ -172,7 +173,7 @@ TEST(CompareRunsTest, AnotherBatchIsTold) {
     return run;
   };
   const Comparison found = Compare(with_batch(4, 1), with_batch(8, 2));
-  EXPECT_TRUE(Tells(found.cautions(), "another batch: 4 samples in a step before, 8 after"));
+  EXPECT_TRUE(Tells(found.cautions(), "different batch size: 4 samples per step before, 8 after"));
   bool told = false;
   for (const proto::SettingChange& setting : found.settings())
     told |= setting.name() == "batch_size" && setting.before() == "4" && setting.after() == "8";

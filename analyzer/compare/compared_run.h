@@ -19,7 +19,7 @@
 
 namespace traceinject {
 
-// Fewer steps do not tell how much neighbours resemble each other: intervals are too narrow then.
+// Fewer steps do not report how much neighbors resemble each other: intervals are too narrow then.
 inline constexpr std::size_t kFewSteps = 10;
 
 struct ComparedRun {

@@ -103,7 +103,7 @@ Result<double> ParseFigure(FigureUnit unit, std::string_view text) {
   constexpr double kMost = 1e12;
   if (code != std::errc() || factor == 0 || !(std::abs(value) <= kMost))
     return Error{
-        fmt::format("'{}' is no number of the unit {}{}", text, UnitName(unit), SuffixHelp(unit))};
+        fmt::format("'{}' is not a number in {}{}", text, UnitName(unit), SuffixHelp(unit))};
   return value * factor;
 }
 

@@ -41,10 +41,10 @@ FigureValue KnownOr(std::optional<double> value, std::string reason) {
 
 FigureValue NoSteps(const ComparedRun& run) {
   if (run.report.trust().withheld_size() > 0)
-    return Unknown("the lengths of steps are withheld: " + run.report.trust().withheld(0).reason());
+    return Unknown("step times are withheld: " + run.report.trust().withheld(0).reason());
   return Unknown(
-      "no steps were found; --step-regex says which NVTX ranges are steps, and a longer recording "
-      "holds more of them");
+      "no steps were found; use --step-regex to select the NVTX ranges that are steps, or record "
+      "longer");
 }
 
 double Mean(const std::vector<double>& values) {
@@ -101,14 +101,14 @@ FigureValue MfuShare(const ComparedRun& run) {
 FigureValue HfuShare(const ComparedRun& run) {
   const proto::MatrixProducts& products = run.report.run().matrix_products();
   return KnownOr(shared::kHfu.get(products), products.peak_reason().empty()
-                                                 ? "no matrix products were recorded"
+                                                 ? "no GEMMs were recorded"
                                                  : products.peak_reason());
 }
 
 FigureValue SamplesPerSecond(const ComparedRun& run) {
-  return KnownOr(shared::kSamplesPerSecond.get(run.report.run().samples()),
-                 "the data loader did not tell how many samples a batch holds; give "
-                 "--tokens-per-step for tokens_per_second");
+  return KnownOr(
+      shared::kSamplesPerSecond.get(run.report.run().samples()),
+      "the number of samples per batch is unknown; use --tokens-per-step for tokens_per_second");
 }
 
 FigureValue TokensPerSecond(const ComparedRun& run) {
@@ -150,8 +150,8 @@ FigureValue PeakMemory(const ComparedRun& run) {
                                      : std::nullopt;
   });
   return KnownOr(taken,
-                 "the recording tells nothing of memory: PyTorch's allocator was not sampled, and "
-                 "calls that allocate were not recorded");
+                 "no memory data: PyTorch's allocator was not sampled, and allocation calls were "
+                 "not recorded");
 }
 
 FigureValue AllocatorRetries(const ComparedRun& run) {
@@ -166,8 +166,8 @@ template <const SharedFigure<proto::Telemetry>& kFigure>
 FigureValue FromTelemetry(const ComparedRun& run) {
   return KnownOr(kFigure.get(run.device_during().telemetry()),
                  run.rank() != nullptr && !run.rank()->imported_from.empty()
-                     ? "such a trace has no samples of the GPU"
-                     : "the GPU was not sampled; TRACEINJECT_TELEMETRY_HZ turns that on");
+                     ? "this kind of trace has no GPU samples"
+                     : "the GPU was not sampled; set TRACEINJECT_TELEMETRY_HZ to enable it");
 }
 
 FigureValue KernelsPerStep(const ComparedRun& run) {
@@ -212,15 +212,14 @@ constexpr Figure OfSteps(Better better) {
 
 constexpr Figure kFigures[] = {
     OfSteps<shared::kStep>(Better::kLower),
-    {"step_ms_p50", FigureUnit::kMs, Better::kLower, "half of the steps take no longer",
-     Quantile<50>},
-    {"step_ms_p95", FigureUnit::kMs, Better::kLower, "95 % of the steps take no longer",
-     Quantile<95>},
+    {"step_ms_p50", FigureUnit::kMs, Better::kLower, "median step time", Quantile<50>},
+    {"step_ms_p95", FigureUnit::kMs, Better::kLower, "95th percentile of step time", Quantile<95>},
     {"left_out_share", FigureUnit::kShare, Better::kLower,
-     "of the time of all steps but warm-up: irregular ones, evaluation, checkpoints", LeftOutShare},
+     "share of the time of all non-warm-up steps in irregular, evaluation and checkpoint steps",
+     LeftOutShare},
     Shared(shared::kSamplesPerSecond, Better::kHigher, SamplesPerSecond, kStepTime),
     {"tokens_per_second", FigureUnit::kPerSecond, Better::kHigher,
-     "--tokens-per-step over a mean step", TokensPerSecond, kStepTime},
+     "--tokens-per-step divided by the mean step time", TokensPerSecond, kStepTime},
     Shared(shared::kMfu, Better::kHigher, MfuShare, kStepTime),
     Shared(shared::kHfu, Better::kHigher, HfuShare, kStepTime),
     Shared(shared::kSaved, Better::kLower, SavedMs),
@@ -236,26 +235,27 @@ constexpr Figure kFigures[] = {
     OfSteps<shared::kIdleTime>(Better::kLower),
     OfSteps<shared::kIdleShare>(Better::kLower),
     {"data_wait_ms", FigureUnit::kMs, Better::kLower,
-     "of a mean step, idle while the program waited for its data loader", MeanMs<DataWait>, kSteps,
-     Ms<DataWait>},
+     "per mean step, GPU idle while the program waited for its data loader", MeanMs<DataWait>,
+     kSteps, Ms<DataWait>},
     {"data_wait_share", FigureUnit::kShare, Better::kLower,
-     "of the time, idle while the program waited for its data loader", MeanShare<DataWait>, kSteps,
-     Share<DataWait>},
-    {"kernels_per_step", FigureUnit::kCount, Better::kLower, "kernels launched in a step",
+     "share of time, GPU idle while the program waited for its data loader", MeanShare<DataWait>,
+     kSteps, Share<DataWait>},
+    {"kernels_per_step", FigureUnit::kCount, Better::kLower, "kernels launched per step",
      KernelsPerStep, kExact},
     {"peak_memory_bytes", FigureUnit::kBytes, Better::kLower,
-     "most that PyTorch's allocator took, else most that was allocated while recording; of the GPU "
-     "with most",
+     "peak reserved by PyTorch's allocator, else peak allocated while recording; of the GPU with "
+     "the most",
      PeakMemory, kExact},
     {"allocator_retries", FigureUnit::kCount, Better::kLower,
-     "times PyTorch's allocator had to give blocks back to find memory", AllocatorRetries, kExact},
+     "times PyTorch's allocator had to free cached blocks to find memory", AllocatorRetries,
+     kExact},
     Shared(shared::kSmClock, Better::kHigher, FromTelemetry<shared::kSmClock>),
     Shared(shared::kThrottledShare, Better::kLower, FromTelemetry<shared::kThrottledShare>),
     Shared(shared::kPower, Better::kLower, FromTelemetry<shared::kPower>),
-    {"records_lost_share", FigureUnit::kShare, Better::kLower, "of the records, known to be lost",
+    {"records_lost_share", FigureUnit::kShare, Better::kLower, "share of records known to be lost",
      RecordsLost},
-    {"hygiene_faults", FigureUnit::kCount, Better::kLower,
-     "faults of the machine that the recording proves", HygieneFaults, kExact},
+    {"hygiene_faults", FigureUnit::kCount, Better::kLower, "machine faults proven by the recording",
+     HygieneFaults, kExact},
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ enum class FigureNoise : std::uint8_t {
   kSteps,     // how it varies from step to step: of_step
   kStepTime,  // it is so much work over the time of a step: how that varies
   kExact,     // nothing: the same program has the same
-  kUnknown,   // it varies, and one run does not tell how
+  kUnknown,   // it varies, and one run does not report how
 };
 
 struct FigureValue {

@@ -27,7 +27,7 @@ struct KernelTimes {
   KernelClass kernel_class = KernelClass::kOther;
   std::int64_t launches = 0;
   TimeNs total_ns = 0;
-  // In a mean step of each group of neighbouring steps, in order: at most kMostGroups.
+  // In a mean step of each group of neighboring steps, in order: at most kMostGroups.
   std::vector<double> step_ns;
 };
 inline constexpr std::size_t kMostGroups = 500;

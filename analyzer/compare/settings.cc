@@ -112,7 +112,7 @@ Settings SettingsOf(const ComparedRun& side) {
   found.Add("job", "GPUs recorded", std::optional(side.report.devices_size()));
   found.Add("job", "world_size", rank.process.world_size);
   if (side.report.run().samples().has_per_step())
-    found.Add("job", "samples in a step", std::optional(side.report.run().samples().per_step()));
+    found.Add("job", "samples per step", std::optional(side.report.run().samples().per_step()));
   found.Add("program", "command_line", rank.process.command_line);
   found.Add("program", "executable", rank.process.executable);
   found.Add("program", "launcher", rank.process.launcher);

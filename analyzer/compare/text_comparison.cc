@@ -11,6 +11,7 @@
 #include "analyzer/compare/figure_text.h"
 #include "analyzer/report/layout/kernel_names.h"
 #include "analyzer/report/layout/text_notation.h"
+#include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
 namespace {
@@ -30,7 +31,7 @@ std::string Interval(const proto::Change& change) {
 
 std::string VerdictOf(const proto::ComparedRun& run) {
   if (!run.has_saved_ns()) return run.verdict();
-  return fmt::format("{} (costs {} a step)", run.verdict(), FormatTime(run.saved_ns()));
+  return fmt::format("{} (costs {} per step)", run.verdict(), FormatTime(run.saved_ns()));
 }
 
 std::string Paths(const proto::ComparedRun& run) {
@@ -100,12 +101,11 @@ void WriteParts(const proto::Comparison& found, ReportPage& page) {
 
 void WriteCauses(const proto::Comparison& found, ReportPage& page) {
   if (found.causes_size() == 0) return;
-  page.Heading("What each cause costs a step (they overlap: do not add them)");
+  page.Heading("What each cause costs per step (causes overlap: do not add them up)");
   const auto time = [](bool known, std::int64_t ns) { return known ? FormatTime(ns) : "none"; };
   Rows rows = {{"", "before", "after"}};
   for (const proto::CauseChange& cause : found.causes()) {
-    rows.push_back({cause.label() + (cause.place().empty() ? "" : " on " + cause.place()),
-                    time(cause.has_saved_before_ns(), cause.saved_before_ns()),
+    rows.push_back({TitleOn(cause), time(cause.has_saved_before_ns(), cause.saved_before_ns()),
                     time(cause.has_saved_after_ns(), cause.saved_after_ns())});
   }
   page.Table(rows, 1, 2);
@@ -129,7 +129,7 @@ void WriteKernel(const proto::KernelChange& kernel, const std::string& title, Te
   page.Line(fmt::format("  {:>11}  {:<8}  {}", SignedTime(kernel.step_ns().change_ns()),
                         kernel.state(), title));
   std::string text = fmt::format(
-      "{}: {} a step, before {}{}", kernel.kernel_class(),
+      "{}: {} per step, before {}{}", kernel.kernel_class(),
       LengthOf(kernel.has_mean_after_ns(), kernel.mean_after_ns(), kernel.count_after()),
       LengthOf(kernel.has_mean_before_ns(), kernel.mean_before_ns(), kernel.count_before()),
       ShapeOf(kernel));
@@ -140,7 +140,7 @@ void WriteKernel(const proto::KernelChange& kernel, const std::string& title, Te
 void WriteKernels(const proto::Comparison& found, std::size_t rows, TextPage& page) {
   const proto::KernelChanges& kernels = found.kernels();
   if (kernels.compared() == 0) return;
-  page.Heading("Kernels, by their change in a step");
+  page.Heading("Kernels, by change per step");
   page.Sentence(KernelChangesSentence(kernels));
   std::vector<std::string> names;
   for (int i = 0; i < std::min(kernels.rows_size(), static_cast<int>(rows)); ++i)
@@ -149,7 +149,7 @@ void WriteKernels(const proto::Comparison& found, std::size_t rows, TextPage& pa
   for (std::size_t i = 0; i < titles.size(); ++i)
     WriteKernel(kernels.rows(static_cast<int>(i)), titles[i], page);
   if (kernels.rows_size() > static_cast<int>(rows))
-    page.Sentence(fmt::format("and {} more that changed; --top shows them",
+    page.Sentence(fmt::format("and {} more changed; --top shows them",
                               kernels.rows_size() - static_cast<int>(rows)));
 }
 
@@ -164,9 +164,9 @@ std::string Rate(bool known, double gb_per_s) {
 
 void WriteCollectives(const proto::Comparison& found, std::size_t most, ReportPage& page) {
   if (found.collectives_size() == 0) return;
-  page.Heading("Communication in a step, before -> after");
+  page.Heading("Communication per step, before -> after");
   Rows rows = {{"function", "ranks", "message", "count", "kernel time", "exposed", "busbw GB/s",
-                "carried out"}};
+                "algo / proto"}};
   for (int i = 0; i < std::min(found.collectives_size(), static_cast<int>(most)); ++i) {
     const proto::CollectiveChange& row = found.collectives(i);
     rows.push_back(
@@ -195,13 +195,13 @@ void WriteFigures(const proto::Comparison& found, ReportPage& page) {
     if (was != is) rows.push_back({figure.name(), was, is});
   }
   if (rows.size() == 1) return;
-  page.Heading("Figures that differ (analyze gate --list explains them)");
+  page.Heading("Figures that differ (see analyze gate --list)");
   page.Table(rows, 1, 2);
 }
 
 void WriteSettings(const proto::Comparison& found, ReportPage& page) {
-  page.Heading("What else differs");
-  if (found.settings_size() == 0) page.Sentence("nothing that was recorded");
+  page.Heading("Other differences");
+  if (found.settings_size() == 0) page.Sentence("nothing recorded");
   for (const proto::SettingChange& setting : found.settings()) {
     const auto value = [](const std::string& text) { return text.empty() ? "none" : text; };
     page.Sentence(fmt::format("{}: {}: {} -> {}", setting.kind(), setting.name(),
@@ -217,7 +217,7 @@ std::string SignedTime(std::int64_t time_ns) {
 
 std::string KernelChangesSentence(const proto::KernelChanges& kernels) {
   return fmt::format(
-      "{} by name, grid and block; no change seen in {} of them ({} together); all together {}",
+      "{} by name, grid and block; no change in {} of them ({} in total); all kernels {}",
       Plural(kernels.compared(), "kernel"), kernels.unchanged(),
       SignedTime(kernels.unchanged_net_ns()), SignedTime(kernels.net_ns()));
 }

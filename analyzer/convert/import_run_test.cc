@@ -178,7 +178,8 @@ TEST_F(ImportRunTest, LeavesNothingBehindIfOneCannotBeRead) {
 }
 
 TEST_F(ImportRunTest, OfAFolderTheTracesAreTaken) {
-  EXPECT_NE(Import({folder_.path().string()}).error().find("holds no trace"), std::string::npos);
+  EXPECT_NE(Import({folder_.path().string()}).error().find("no trace in this folder"),
+            std::string::npos);
   WriteTrace("a.json", 0);
   WriteTrace("b.json", 1);
   ASSERT_TRUE(Import({folder_.path().string()}).ok());
@@ -191,7 +192,7 @@ TEST_F(ImportRunTest, ARecordingIsRefused) {
   RunDbFixture(folder_ / "recorded.db", {}).AddKernel({.start_ns = 1, .dur_ns = 2});
   const auto refused = Import({folder_ / "recorded.db"});
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().find("a recording already"), std::string::npos) << refused.error();
+  EXPECT_NE(refused.error().find("already a recording"), std::string::npos) << refused.error();
 }
 
 TEST(NamesByRankTest, ThoseWithoutARankGetThoseThatAreLeft) {

@@ -229,7 +229,7 @@ class Writer {
         });
   }
 
-  // Traces do not tell what was stored.
+  // Traces do not report what was stored.
   Status WriteMemsets() {
     return InsertOperations(
         "memset", 8, OpKind::kMemset, [&](const GpuOps& ops, std::size_t row, RowValues& to) {

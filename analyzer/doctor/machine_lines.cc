@@ -26,7 +26,7 @@ constexpr Basis kBases[] = {
     {"shared_memory", "host", "shared_memory_kib", "{} KiB"},
     {"open_files", "host", "open_files_most", ""},
     {"persistence_off", "gpu", "persistence_mode", ""},
-    {"numa_wrong", "gpu", "numa_node", "node {}, where this process may run"},
+    {"numa_wrong", "gpu", "numa_node", "node {}, on which this process may run"},
     {"acs", "gpu", "acs", ""},
     {"nvlink_inactive", "nvlink", "", "all active, or no bridges"},
     {"p2p_off", "p2p", "", "to all others"},
@@ -61,7 +61,7 @@ Findings FindAll(const PresentMachine& machine) {
   if (models.size() > 1) {
     std::vector<std::string> names;
     for (const auto& [name, count] : models) names.push_back(fmt::format("{} x {}", count, name));
-    found["mixed_gpus"]["GPUs of several models: " + JoinFirst(names)];
+    found["mixed_gpus"]["mixed GPU models: " + JoinFirst(names)];
   }
   return found;
 }
@@ -120,8 +120,8 @@ void AddCounters(const PresentMachine& machine, const Findings& found, Checklist
                                   [&](std::string_view name) { return found.contains(name); });
   if (quiet && !machine.gpus.empty())
     lines.push_back({CheckStatus::kOk,
-                     "errors and lanes of the GPUs",
-                     "none were counted since the driver was loaded, and all lanes are used",
+                     "GPU errors and PCIe lanes",
+                     "no errors since the driver was loaded, and all lanes in use",
                      {},
                      {}});
 }

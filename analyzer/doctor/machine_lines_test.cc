@@ -39,12 +39,12 @@ TEST(MachineLines, InOrderUnknownAndAmiss) {
   machine.gpus = {Gpu(0), Gpu(1)};
   EXPECT_EQ(Lines(machine),
             (Expected{"WARN CUDA_LAUNCH_BLOCKING: CUDA_LAUNCH_BLOCKING=1 is set",
-                      "WARN size of /dev/shm: /dev/shm has room for 67.11 MB",
-                      "? Access Control Services of PCIe bridges: shown to root only",
-                      "OK frequency governor of the processors: performance",
+                      "WARN size of /dev/shm: /dev/shm size is 67.11 MB",
+                      "? PCIe Access Control Services (ACS): shown to root only",
+                      "OK CPU frequency governor: performance",
                       "WARN persistence mode: GPU 0, GPU 1: persistence mode is off",
-                      "OK errors and lanes of the GPUs: none were counted since the driver was "
-                      "loaded, and all lanes are used"}));
+                      "OK GPU errors and PCIe lanes: no errors since the driver was loaded, and "
+                      "all lanes in use"}));
 }
 
 TEST(MachineLines, ErrorsOfACard) {
@@ -54,8 +54,7 @@ TEST(MachineLines, ErrorsOfACard) {
   EXPECT_EQ(Lines(machine),
             (Expected{"FAIL uncorrected memory errors: GPU 1: 2 uncorrected memory errors since "
                       "the driver was loaded",
-                      "WARN models of the GPUs: GPUs of several models: 1 x NVIDIA A100, 1 x "
-                      "NVIDIA H100"}));
+                      "WARN GPU models: mixed GPU models: 1 x NVIDIA A100, 1 x NVIDIA H100"}));
 }
 
 }  // namespace

@@ -25,23 +25,23 @@ constexpr std::int64_t kLeastBytes = 64 << 20, kUsualBytes = std::int64_t{4} << 
 
 CheckLine Writable(const std::string& folder) {
   if (access(folder.c_str(), W_OK | X_OK) == 0)
-    return {CheckStatus::kOk, kFolder, folder + " can be written to", {}, {}};
+    return {CheckStatus::kOk, kFolder, folder + " is writable", {}, {}};
   return {CheckStatus::kFail, kFolder, fmt::format("{}: {}", folder, std::strerror(errno)),
           "TRACEINJECT_OUTPUT=/some/folder/run.db", "docs/troubleshooting.md"};
 }
 
 CheckLine FileSystem(const std::string& folder, const std::string& spool) {
-  constexpr char kCheck[] = "file system of the output";
+  constexpr char kCheck[] = "output file system";
   if (!OnNetworkFileSystem(folder)) return {CheckStatus::kOk, kCheck, "local", {}, {}};
   if (!spool.empty() && !OnNetworkFileSystem(spool))
-    return {CheckStatus::kOk, kCheck, "a network, with a spool on " + spool, {}, {}};
+    return {CheckStatus::kOk, kCheck, "network, with a spool on " + spool, {}, {}};
   return {CheckStatus::kWarn, kCheck,
-          folder + " is on a network file system: recording uses a slower but safe journal",
+          folder + " is on a network file system: recording uses a slower but safe journal mode",
           "TRACEINJECT_SPOOL=/a/local/folder", "docs/troubleshooting.md, Network file systems"};
 }
 
 CheckLine Room(const std::string& folder) {
-  constexpr char kCheck[] = "room for the output";
+  constexpr char kCheck[] = "free space for the output";
   struct statvfs told {};
   if (statvfs(folder.c_str(), &told) != 0)
     return {
@@ -50,9 +50,9 @@ CheckLine Room(const std::string& folder) {
   const std::string text = FormatBytes(free_bytes) + " free";
   if (free_bytes >= kUsualBytes) return {CheckStatus::kOk, kCheck, text, {}, {}};
   return {free_bytes < kLeastBytes ? CheckStatus::kFail : CheckStatus::kWarn, kCheck,
-          text + "; a process may fill 4 GiB",
-          "another folder (TRACEINJECT_OUTPUT), TRACEINJECT_MAX_SIZE, or only a part of the run "
-          "(TRACEINJECT_WINDOW)",
+          text + "; one process can write up to 4 GiB",
+          "use another folder (TRACEINJECT_OUTPUT), set TRACEINJECT_MAX_SIZE, or record only part "
+          "of the run (TRACEINJECT_WINDOW)",
           "docs/recording.md, Record part of a run"};
 }
 

@@ -41,18 +41,19 @@ CheckLine CheckGpus(const PresentMachine& machine) {
     for (const auto& [name, count] : models) names.push_back(fmt::format("{} x {}", count, name));
     return {CheckStatus::kOk, kCheck, JoinFirst(names), {}, {}};
   }
-  const std::string why = works ? "NVML shows none" : "NVML: " + machine.nvml_failure;
+  const std::string why = works ? "NVML reports none" : "NVML: " + machine.nvml_failure;
   if (machine.cards == 0)
-    return {CheckStatus::kWarn,
-            kCheck,
-            fmt::format("no NVIDIA GPU on this machine ({}): recordings can be read here, not made",
-                        why),
-            {},
-            {}};
+    return {
+        CheckStatus::kWarn,
+        kCheck,
+        fmt::format("no NVIDIA GPU on this machine ({}): recordings can be read but not made here",
+                    why),
+        {},
+        {}};
   return {CheckStatus::kFail, kCheck,
-          fmt::format("{} NVIDIA GPU{} on the PCI bus that cannot be used: {}", machine.cards,
+          fmt::format("{} NVIDIA GPU{} on the PCI bus but not usable: {}", machine.cards,
                       machine.cards == 1 ? "" : "s", why),
-          "install NVIDIA's driver; in a container docker run --gpus all",
+          "install the NVIDIA driver; in a container, use docker run --gpus all",
           std::string(documents::kContainers)};
 }
 
@@ -61,7 +62,7 @@ std::optional<int> DriverVersion(std::string* why) {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
     const char* error = dlerror();
-    *why = error != nullptr ? error : "libcuda.so.1 cannot be loaded";
+    *why = error != nullptr ? error : "cannot load libcuda.so.1";
     return std::nullopt;
   }
   const auto get = reinterpret_cast<int (*)(int*)>(dlsym(library, "cuDriverGetVersion"));
@@ -81,7 +82,7 @@ CheckLine CheckCudaDriver(const std::vector<SystemFact>& facts) {
   const std::optional<int> version = DriverVersion(&why);
   if (!version)
     return {CheckStatus::kFail, kCheck, why,
-            "install NVIDIA's driver; in a container docker run --gpus all", kTroubles};
+            "install the NVIDIA driver; in a container, use docker run --gpus all", kTroubles};
   std::string text = "for " + CudaName(*version);
   // Told with each device.
   const auto name = std::find_if(facts.begin(), facts.end(), [](const SystemFact& fact) {
@@ -89,7 +90,7 @@ CheckLine CheckCudaDriver(const std::vector<SystemFact>& facts) {
   });
   if (name != facts.end()) text = name->value + ", " + text;
   if (*version >= kLeastDriver) return {CheckStatus::kOk, kCheck, text, {}, {}};
-  return {CheckStatus::kFail, kCheck, text, "a driver for CUDA 12.0 or newer", kTroubles};
+  return {CheckStatus::kFail, kCheck, text, "install a driver for CUDA 12.0 or newer", kTroubles};
 }
 
 std::vector<std::string> Glob(const std::string& pattern) {
@@ -145,26 +146,27 @@ CheckLine CheckCupti(const PresentMachine& machine) {
     const auto get = reinterpret_cast<int (*)(std::uint32_t*)>(dlsym(library, "cuptiGetVersion"));
     std::uint32_t version = 0;
     if (get == nullptr || get(&version) != 0)
-      return {CheckStatus::kFail, kCheck, path + " tells no version",
+      return {CheckStatus::kFail, kCheck, path + " reports no version",
               "set TRACEINJECT_CUPTI to the libcupti of CUDA 12 or 13", kTroubles};
     const std::string text = fmt::format("{}, interface version {}", path, version);
     std::string why;
     const std::optional<int> driver = DriverVersion(&why);
     if (!driver || MajorOf(path) <= *driver / 1000) return {CheckStatus::kOk, kCheck, text, {}, {}};
-    return {CheckStatus::kWarn, kCheck, text + ", newer than the driver for " + CudaName(*driver),
-            "a newer driver, or the CUPTI of the driver's CUDA version (TRACEINJECT_CUPTI)",
-            kTroubles};
+    return {
+        CheckStatus::kWarn, kCheck, text + ", newer than the driver for " + CudaName(*driver),
+        "install a newer driver, or use the CUPTI of the driver's CUDA version (TRACEINJECT_CUPTI)",
+        kTroubles};
   }
   return {machine.gpus.empty() ? CheckStatus::kWarn : CheckStatus::kFail, kCheck,
-          "libcupti.so.12 and .13 were not found with the Python in PATH, by the loader or in "
+          "libcupti.so.12 or .13 not found with the Python in PATH, by the loader or in "
           "/usr/local/cuda",
-          "pip install nvidia-cuda-cupti-cu12, or cuda-cupti of the toolkit, or set "
-          "TRACEINJECT_CUPTI to its path; a program that loads one itself needs nothing",
+          "pip install nvidia-cuda-cupti-cu12, install cuda-cupti from the toolkit, or set "
+          "TRACEINJECT_CUPTI to its path; not needed if the program loads CUPTI itself",
           kTroubles};
 }
 
 Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string& own_path) {
-  constexpr char kCheck[] = "entrance for the library";
+  constexpr char kCheck[] = "injection variables";
   const auto taken = [&](std::string_view name) {
     const std::string value = Variable(facts, name);
     return IsFreeSlot(value.c_str()) || value == own_path ? std::string() : value;
@@ -172,19 +174,18 @@ Checklist CheckEntrances(const std::vector<SystemFact>& facts, const std::string
   Checklist lines;
   if (const std::string other = taken("CUDA_INJECTION64_PATH"); !other.empty())
     lines.push_back({CheckStatus::kFail, kCheck,
-                     "another tool holds CUDA_INJECTION64_PATH: " + other,
+                     "CUDA_INJECTION64_PATH is used by another tool: " + other,
                      "run without that tool, or unset the variable", kTroubles});
   if (const std::string other = taken("NVTX_INJECTION64_PATH"); !other.empty())
     lines.push_back(
         {CheckStatus::kWarn, kCheck,
-         "another tool holds NVTX_INJECTION64_PATH, so no ranges are recorded: " + other,
+         "NVTX_INJECTION64_PATH is used by another tool, so NVTX ranges are not recorded: " + other,
          "run without that tool, or unset the variable", kTroubles});
   const std::string plugin = Variable(facts, "NCCL_PROFILER_PLUGIN");
   if (!plugin.empty() && plugin != "STATIC_PLUGIN")
-    lines.push_back(
-        {CheckStatus::kWarn, kCheck,
-         "NCCL_PROFILER_PLUGIN is set, so NCCL's algorithms are not recorded: " + plugin,
-         "unset the variable", kTroubles});
+    lines.push_back({CheckStatus::kWarn, kCheck,
+                     "NCCL_PROFILER_PLUGIN is set, so NCCL algorithms are not recorded: " + plugin,
+                     "unset the variable", kTroubles});
   for (const char* off : {"0", "off", "false", "no"}) {
     if (Variable(facts, "TRACEINJECT") == off)
       lines.push_back({CheckStatus::kFail, kCheck,

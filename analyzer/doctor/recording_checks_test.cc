@@ -48,8 +48,7 @@ TEST(RecordingChecks, MachinesWithoutAUsableGpu) {
   machine.cards = 2;
   const Checklist unusable = CheckDriver(machine);
   EXPECT_EQ(unusable[0].status, CheckStatus::kFail);
-  EXPECT_EQ(unusable[0].text.rfind("2 NVIDIA GPUs on the PCI bus that cannot be used: NVML: ", 0),
-            0u);
+  EXPECT_EQ(unusable[0].text.rfind("2 NVIDIA GPUs on the PCI bus but not usable: NVML: ", 0), 0u);
 }
 
 }  // namespace

@@ -33,9 +33,9 @@ void WriteChecklist(const Checklist& lines, TextPage& page) {
     if (!line.source.empty()) page.Sentence("[" + Printable(line.source) + "]", 8);
   }
   page.Line("");
-  page.Line(fmt::format("{} OK, {} to look at, {} failed, {} unknown",
-                        Count(lines, CheckStatus::kOk), Count(lines, CheckStatus::kWarn),
-                        Count(lines, CheckStatus::kFail), Count(lines, CheckStatus::kUnknown)));
+  page.Line(fmt::format("{} OK, {} warnings, {} failed, {} unknown", Count(lines, CheckStatus::kOk),
+                        Count(lines, CheckStatus::kWarn), Count(lines, CheckStatus::kFail),
+                        Count(lines, CheckStatus::kUnknown)));
 }
 
 }  // namespace traceinject

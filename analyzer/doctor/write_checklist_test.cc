@@ -21,9 +21,8 @@ TEST(WriteChecklist, ALineACheckAndTheSum) {
             "        try: performance\n"
             "        [a manual]\n"
             "FAIL  CUPTI: was not [2J found\n"
-            "        try: install it\n"
-            "\n"
-            "1 OK, 1 to look at, 1 failed, 1 unknown\n");
+            "        try: install it\n\n"
+            "1 OK, 1 warnings, 1 failed, 1 unknown\n");
 }
 
 TEST(WriteChecklist, OnlyAFailureFails) {

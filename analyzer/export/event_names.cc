@@ -114,7 +114,7 @@ std::uint32_t EventNames::Of(const GpuOps& ops, std::size_t row) {
     const std::uint32_t name = rank_.shapes[ops.detail[row]].name;
     return Number(kKernels, name, [&] { return std::string(rank_.string(name)); });
   }
-  // Of which kind of memory, the model does not tell.
+  // Of which kind of memory, the model does not report.
   if (ops.kind[row] == OpKind::kMemset)
     return Number(kMemsets, 0, [] { return std::string("Memset (Unknown)"); });
   const Transfer& transfer = rank_.transfers[ops.detail[row]];

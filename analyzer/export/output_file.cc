@@ -92,14 +92,14 @@ Result<OutputFile> OutputFile::Create(const std::string& path, Packing packing) 
     if (!state->owns_fd) state->beside = std::make_unique<NewFile>(path);
     state->fd = state->owns_fd ? OpenInPlace(path) : state->beside->descriptor();
     if (state->fd < 0)
-      return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
+      return Error{fmt::format("{}: cannot write ({})", path, std::strerror(errno))};
   }
   state->plain.reserve(kBufferBytes + kBufferBytes / 4);
   if (packing == Packing::kGzip) {
     state->packed.resize(kBufferBytes);
     state->packs = deflateInit2(&state->packer, kGzipLevel, Z_DEFLATED, kGzipWindow, kGzipMemory,
                                 Z_DEFAULT_STRATEGY) == Z_OK;
-    if (!state->packs) return Error{fmt::format("{}: there is no memory to compress it", path)};
+    if (!state->packs) return Error{fmt::format("{}: not enough memory to compress it", path)};
   }
   return OutputFile(std::move(state));
 }
@@ -122,7 +122,7 @@ Status OutputFile::Close() {
   if (state.error == 0 && state.beside && !state.beside->TakePlace()) state.error = errno;
   state.beside.reset();
   if (state.error == 0) return Done{};
-  return Error{fmt::format("{}: writing failed ({})", state.path == "-" ? "stdout" : state.path,
+  return Error{fmt::format("{}: write failed ({})", state.path == "-" ? "stdout" : state.path,
                            std::strerror(state.error))};
 }
 

@@ -45,7 +45,7 @@ std::string CardOf(const Comparison& found) {
 }
 
 void WriteStepTiles(const proto::Change& step, Markup& out) {
-  WriteTile(out, "Change of a step", SignedTime(step.change_ns()),
+  WriteTile(out, "Change per step", SignedTime(step.change_ns()),
             step.has_low_ns() ? fmt::format("95 % interval {} to {}{}", SignedTime(step.low_ns()),
                                             SignedTime(step.high_ns()),
                                             step.certain() ? "" : ": noise explains it")
@@ -93,10 +93,10 @@ constexpr ColumnOf<KernelChange> kKernelColumns[] = {
     {{"name", "name", Unit::kKernelName, Shown::kAlways, "demangled"},
      [](const KernelChange& k) { return Cell(k.name()); }},
     {{"state", "state", Unit::kText, Shown::kAlways,
-      "new, gone; reshaped: in another grid or block; slower, faster: one launch; more, fewer: "
+      "new, gone; reshaped: different grid or block; slower, faster: per launch; more, fewer: "
       "launches"},
      [](const KernelChange& k) { return TextIfAny(k.state()); }},
-    {{"change_ns", "change", Unit::kTime, Shown::kAlways, "of the time in a step"},
+    {{"change_ns", "change", Unit::kTime, Shown::kAlways, "of the time per step"},
      [](const KernelChange& k) { return CellIf(k.has_step_ns(), k.step_ns().change_ns()); }},
     {{"before_ns", "before", Unit::kTime, Shown::kAlways, "in a step"},
      [](const KernelChange& k) { return CellIf(k.has_step_ns(), k.step_ns().before_ns()); }},
@@ -104,12 +104,12 @@ constexpr ColumnOf<KernelChange> kKernelColumns[] = {
      [](const KernelChange& k) { return CellIf(k.has_step_ns(), k.step_ns().after_ns()); }},
     {{"count_before", "launches before", Unit::kNumber, Shown::kAlways, "in a step"},
      [](const KernelChange& k) { return Cell(k.count_before()); }},
-    {{"count_after", "after", Unit::kNumber, Shown::kAlways, "launches in a step"},
+    {{"count_after", "after", Unit::kNumber, Shown::kAlways, "launches per step"},
      [](const KernelChange& k) { return Cell(k.count_after()); }},
     {{"kernel_class", "class", Unit::kText, Shown::kIfItFits, "by its name"},
      [](const KernelChange& k) { return TextIfAny(k.kernel_class()); }},
     {{"adjusted_p", "p", Unit::kNumber, Shown::kIfItFits,
-      "that noise makes such a change, adjusted for all compared kernels"},
+      "probability that noise causes such a change, adjusted for all compared kernels"},
      [](const KernelChange& k) { return CellIf(k.has_adjusted_p(), k.adjusted_p()); }},
 };
 
@@ -117,12 +117,12 @@ void WriteKernels(const Comparison& found, Markup& out) {
   const proto::KernelChanges& kernels = found.kernels();
   if (kernels.compared() == 0) return;
   const auto section = out.Open("section", {{"id", "kernels"}});
-  out.Leaf("h2", "Kernels, by their change in a step");
+  out.Leaf("h2", "Kernels, by change per step");
   out.Leaf("p", KernelChangesSentence(kernels));
   WriteHtmlTable(out, TableOf<KernelChange>(kKernelColumns, kernels.rows()),
-                 {.caption = "Kernels that changed, the largest change of a step first",
+                 {.caption = "Kernels that changed, largest change per step first",
                   .rows = kKernelRows,
-                  .where_all = "analyze diff --format json holds all"},
+                  .where_all = "analyze diff --format json has all"},
                  "No kernel changed.");
 }
 
@@ -153,8 +153,7 @@ std::string WriteComparisonHtml(const Comparison& found) {
   return WriteDocument(
       {found.outcome() + " - " + PathOf(found.before()) + " → " + PathOf(found.after()),
        [&](Markup& out) { WriteTop(found, out); }, [&](Markup& out) { WriteMain(found, out); },
-       fmt::format("analyze {}. Every figure is that of analyze diff on the same "
-                   "recordings.",
+       fmt::format("analyze {}. All figures match analyze diff on the same recordings.",
                    found.tool_version())});
 }
 

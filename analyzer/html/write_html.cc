@@ -45,12 +45,13 @@ void WriteTop(const HtmlReport& to) {
   if (run.origin_unix_ns() > 0) text += ", recorded " + FormatDate(run.origin_unix_ns());
   if (run.has_window())
     text += fmt::format(", {}{}", FormatTime(run.window().end_ns() - run.window().start_ns()),
-                        run.window().restricted() ? " of the recording, only a part" : "");
+                        run.window().restricted() ? " of the recording (partial)" : "");
   to.out.Leaf("p", text, {{"class", "about"}});
   const proto::Health& health = to.report.health();
   if (health.grade() != proto::Health::GRADE_GOOD)
     to.out.Leaf(
-        "p", fmt::format("Trace health: {}, see The recording.", HealthGradeText(health.grade())),
+        "p",
+        fmt::format("Trace health: {}, see \"The recording\".", HealthGradeText(health.grade())),
         {{"class", "warning"}});
 }
 
@@ -78,7 +79,7 @@ void WriteSections(const HtmlReport& to) {
 
 std::string WriteHtml(const proto::Report& report, const proto::Ranks& ranks) {
   return WriteDocument(
-      {LabelOn(report.verdict()) + " - " + FilesText(report),
+      {TitleOn(report.verdict()) + " - " + FilesText(report),
        [&](Markup& out) {
          WriteTop({report, ranks, out});
        },
@@ -88,7 +89,7 @@ std::string WriteHtml(const proto::Report& report, const proto::Ranks& ranks) {
          WriteNavigation(to);
          WriteSections(to);
        },
-       fmt::format("analyze {}. Every figure is that of analyze report on the same recording.",
+       fmt::format("analyze {}. All figures match analyze report on the same recording.",
                    report.tool_version())});
 }
 

@@ -38,13 +38,12 @@ Result<Recording> Describe(const std::string& path, RecordedFile file) {
   const Rank& rank = file.ranks.front();
   // Of the trace itself, there is no file to merge.
   if (rank.schema_version == 0)
-    return Error{fmt::format("{}: this is {}; make a recording of it: analyze import", path,
-                             rank.imported_from)};
-  if (file.ranks.size() > 1)
     return Error{
-        fmt::format("{}: it was merged already, of {} processes; name the recordings that "
-                    "it was made from",
-                    path, file.ranks.size())};
+        fmt::format("{}: this is {}; convert it first: analyze import", path, rank.imported_from)};
+  if (file.ranks.size() > 1)
+    return Error{fmt::format(
+        "{}: already a merged recording of {} processes; name the recordings it was made from",
+        path, file.ranks.size())};
   Recording recording{.path = path,
                       .host = rank.process.host,
                       .run_id = rank.run_id,
@@ -158,8 +157,7 @@ class Planner {
       } else if (fit != host_fits_.end()) {
         kept_.push_back({&recording, fit->second});
       } else {
-        plan_.notes.push_back(fmt::format(
-            "left out: {}: it did no GPU work by which its clock could be aligned", path));
+        plan_.notes.push_back(fmt::format("left out: {}: no GPU work to align its clock by", path));
       }
     }
   }
@@ -203,8 +201,8 @@ Result<MergePlan> PlanMerge(const std::vector<std::string>& paths, const JobOpti
   const auto job = CombineJob(std::move(files), std::move(named.value().notes));
   if (!job.ok()) return Error{job.error()};
   if (job.value().ranks.empty())
-    return Error{
-        fmt::format("{}: the recordings hold no GPU work; analyze report says why", paths.front())};
+    return Error{fmt::format("{}: the recordings contain no GPU work; analyze report explains why",
+                             paths.front())};
   return Planner(job.value(), recordings).Plan();
 }
 

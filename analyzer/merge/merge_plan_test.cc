@@ -65,7 +65,7 @@ TEST_F(MergePlanTest, RanksOfTwoHostsGetOneClock) {
   }
   EXPECT_NEAR(static_cast<double>(plan.sources[1].clock_shift), -700e6, 1e5);
   EXPECT_NEAR(plan.sources[1].clock_drift, -2e-5, 1e-6);
-  EXPECT_TRUE(Says(plan, "clocks of 2 ranks were aligned by their collectives, by up to 700.0 ms"));
+  EXPECT_TRUE(Says(plan, "clocks of 2 ranks aligned by their collectives: shifts up to 700.0 ms"));
 }
 
 TEST_F(MergePlanTest, ARankWhoseClockCannotBeAlignedIsLeftOutAndNamed) {
@@ -74,8 +74,9 @@ TEST_F(MergePlanTest, ARankWhoseClockCannotBeAlignedIsLeftOutAndNamed) {
   Write({.rank = 2, .world_size = 3, .host = "node-b", .communicator = 0x2000});
   const MergePlan plan = Plan();
   ASSERT_EQ(plan.sources.size(), 2U);
-  EXPECT_TRUE(
-      Says(plan, "left out: the clock of rank 2 could not be aligned: shares no operation"));
+  EXPECT_TRUE(Says(
+      plan,
+      "left out: the clock of rank 2 could not be aligned: shares no synchronizing collective"));
 }
 
 TEST_F(MergePlanTest, OtherAttemptsAndWhatIsNoRecordingOfOneProcessAreLeftOut) {
@@ -92,7 +93,7 @@ TEST_F(MergePlanTest, OtherAttemptsAndWhatIsNoRecordingOfOneProcessAreLeftOut) {
   ASSERT_EQ(plan.sources.size(), 1U);
   EXPECT_EQ(plan.sources[0].path, PathOf(0));
   EXPECT_TRUE(Says(plan, "only the newest attempt was read"));
-  EXPECT_TRUE(Says(plan, "it was merged already, of 2 processes"));
+  EXPECT_TRUE(Says(plan, "already a merged recording of 2 processes"));
   EXPECT_TRUE(Says(plan, "empty.db: the file is empty"));
 }
 

@@ -230,7 +230,7 @@ TEST_F(MergeRunTest, BesideItsRecordingsAMergedFileAddsNothing) {
   const traceinject::Run run = Load(folder_.path());
   ASSERT_EQ(run.ranks.size(), 2U);
   ASSERT_EQ(run.notes.size(), 1U);
-  EXPECT_NE(run.notes[0].find("2 of its processes were read from recordings beside it"),
+  EXPECT_NE(run.notes[0].find("2 of its processes were read from recordings next to it"),
             std::string::npos);
   const auto job = LoadJob({folder_.path()}, {});
   ASSERT_TRUE(job.ok());
@@ -260,9 +260,10 @@ TEST_F(MergeRunTest, RowsThatBreakTheRulesOfTheSchemaAreCounted) {
       "CREATE TABLE worker (id INTEGER PRIMARY KEY, proc, pid, loader, start, end);"
       "INSERT INTO worker VALUES (1, 1, NULL, NULL, 5, NULL)");
   file.Close();
-  EXPECT_EQ(Merge().notes, std::vector<std::string>{
-                               PathOf(1) + ": 1 row of the table 'worker' left out: they break "
-                                           "its rules"});
+  EXPECT_EQ(
+      Merge().notes,
+      std::vector<std::string>{
+          PathOf(1) + ": 1 row of the table 'worker' left out: they violate its constraints"});
 }
 
 // As they were written at the time.
@@ -300,7 +301,7 @@ TEST_F(MergeRunTest, RealRecordingsOfVersionThree) {
 TEST_F(MergeRunTest, WhatIsThereIsReplacedOnlyIfTold) {
   Write({.rank = 0});
   std::ofstream(output_) << "precious";
-  EXPECT_NE(Refusal().find("the file is there already"), std::string::npos);
+  EXPECT_NE(Refusal().find("the file already exists"), std::string::npos);
   EXPECT_EQ(fs::file_size(output_), 8U);
   options_.replace = true;
   Merge();
@@ -314,12 +315,12 @@ TEST_F(MergeRunTest, RecordingsAreNeverReplaced) {
   Write({.rank = 0});
   options_.replace = true;
   options_.output = PathOf(0);
-  EXPECT_NE(Refusal().find("one of the files to be read"), std::string::npos);
+  EXPECT_NE(Refusal().find("one of the input files"), std::string::npos);
   options_.output = folder_.path();
   EXPECT_NE(Refusal().find("this is a folder"), std::string::npos);
   options_.output = output_;
   std::ofstream(output_ + "-wal") << "what a killed process left";
-  EXPECT_NE(Refusal().find("-wal beside it"), std::string::npos);
+  EXPECT_NE(Refusal().find("-wal next to it"), std::string::npos);
   EXPECT_EQ(Files(), 2U);
 }
 
@@ -327,14 +328,14 @@ TEST_F(MergeRunTest, WhatIsBrokenOffLeavesNothing) {
   Write({.rank = 0});
   const std::atomic<bool> stop = true;
   options_.reading.stop = &stop;
-  EXPECT_NE(Refusal().find("broken off"), std::string::npos);
+  EXPECT_NE(Refusal().find("cancelled"), std::string::npos);
   EXPECT_EQ(Files(), 1U);
 }
 
 TEST_F(MergeRunTest, AFolderThatCannotBeWrittenToIsAnError) {
   Write({.rank = 0});
   options_.output = folder_ / "nowhere/merged.db";
-  EXPECT_NE(Refusal().find("no file can be made there"), std::string::npos);
+  EXPECT_NE(Refusal().find("cannot create a file there"), std::string::npos);
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ class MergedFile::Copy {
       const auto highest = HighestId(from_, table.name);
       if (!highest.ok()) return Error{highest.error()};
       if (highest.value() > kHighestId)
-        return Error{fmt::format("{}: the ids of its table '{}' cannot be right: it is damaged",
+        return Error{fmt::format("{}: invalid ids in its table '{}': the file is damaged",
                                  source_.path, table.name)};
       ids_.back() = {highest.value(), there.value()};
     }
@@ -234,9 +234,9 @@ Status MergedFile::Finish() {
 std::vector<std::string> MergedFile::Notes() const {
   std::vector<std::string> notes;
   for (const auto& [place, count] : left_out_) {
-    notes.push_back(fmt::format("{}: {} row{} of the table '{}' left out: they break its rules",
-                                place.first, FormatCount(count), count == 1 ? "" : "s",
-                                place.second));
+    notes.push_back(
+        fmt::format("{}: {} row{} of the table '{}' left out: they violate its constraints",
+                    place.first, FormatCount(count), count == 1 ? "" : "s", place.second));
   }
   return notes;
 }

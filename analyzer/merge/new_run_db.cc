@@ -31,25 +31,21 @@ bool IsThere(const std::string& path) {
 Status ExpectFree(const std::string& output, bool replace, const std::vector<std::string>& inputs) {
   std::error_code error;
   if (fs::is_directory(output, error))
-    return Error{fmt::format("{}: this is a folder; name the file to be written", output)};
+    return Error{fmt::format("{}: this is a folder; name the file to write", output)};
   const auto named = ResolveRunPaths(inputs);
   for (const std::string& path : named.ok() ? named.value().files : std::vector<std::string>()) {
     if (fs::equivalent(path, output, error))
-      return Error{
-          fmt::format("{}: this is one of the files to be read; name another file", output)};
+      return Error{fmt::format("{}: this is one of the input files; name another file", output)};
   }
   for (const char* suffix : {"-wal", "-journal"}) {
     if (IsThere(output + suffix))
-      return Error{
-          fmt::format("{}: there is a {}{} beside it, of another recording of that name; "
-                      "name another file",
-                      output, output, suffix)};
+      return Error{fmt::format(
+          "{}: there is a {}{} next to it from another recording of that name; name another file",
+          output, output, suffix)};
   }
   if (!replace && IsThere(output))
-    return Error{
-        fmt::format("{}: the file is there already; name another one, or replace it with "
-                    "--force",
-                    output)};
+    return Error{fmt::format(
+        "{}: the file already exists; name another one, or overwrite it with --force", output)};
   return Done{};
 }
 

@@ -23,7 +23,7 @@ enum class Ink : std::uint8_t {
   kCallOther,
   kNvtx = 48,  // and the 7 after it: NVTX ranges are told apart by their text
   kCollective = 56,
-  kStep = 57,    // training steps, by turns this one
+  kStep = 57,    // training steps, alternately this one
   kStepOdd,      // and this one
   kStepUnusual,  // warm-up, or far from the median
   kDataWait,

@@ -66,7 +66,7 @@ constexpr Example kExamples[] = {
     {"void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16>(__nv_bfloat16 const*)",
      KernelClass::kKvCache},
     {"void vllm::moe::topkGatingSoftmax<8, 64, 4, 16>(float const*)", KernelClass::kMoe},
-    // Embedding tables, not matrix products.
+    // Embedding tables, not GEMMs.
     {"void "
      "fbgemm_gpu::split_embedding_codegen_forward_unweighted_kernel<float>(fbgemm_gpu::"
      "PackedTensorAccessor<float>)",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the name of a kernel tells of the numbers it works on, the units it uses and the GPU that it
-// was built for. What a name does not tell is unknown, never guessed.
+// was built for. What a name does not report is unknown, never guessed.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace traceinject {
 
 struct KernelTraits {
   // "fp4", "fp8", "int8", "bf16", "tf32", "fp16", "fp64", "fp32": of the matrices for products, the
-  // narrowest that is named for others. Empty: not told.
+  // narrowest that is named for others. Empty: not reported.
   std::string_view dtype;
-  std::optional<bool> tensor_cores;  // empty: not told
-  // Ten times the compute capability: 75, 80, 90, 100, ...; empty: not told.
+  std::optional<bool> tensor_cores;  // empty: not reported
+  // Ten times the compute capability: 75, 80, 90, 100, ...; empty: not reported.
   std::optional<int> architecture;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which call of a library each CUDA call of a process was made: a matrix product, attention.
+// In which call of a library each CUDA call of a process was made: a GEMM, attention.
 // Built once a process; all that is counted by such calls asks it.
 #pragma once
 

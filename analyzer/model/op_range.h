@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some of a device's operations: neighbours, by their start.
+// Some of a device's operations: neighbors, by their start.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column of integers that mostly lie close to their neighbours, in as few bytes as that takes.
+// A column of integers that mostly lie close to their neighbors, in as few bytes as that takes.
 //
 // 64 values are a block: its least value once, and of each the difference to it in 0, 1, 2, 4 or 8
 // bytes, whichever holds all of them. Equal values cost nothing, ids counted upwards a byte or two,

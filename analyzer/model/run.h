@@ -230,12 +230,12 @@ struct Communicator {
   std::string name;          // given by the program; empty: none
 };
 
-// How NCCL set a communicator up, as its log tells.
+// How NCCL set a communicator up, from its log.
 struct NcclSetup {
   std::uint32_t communicator = kNone;  // index into Rank::communicators; kNone: unknown which
   int rank = 0, size = 0, device = 0;
   std::optional<int> nodes, rings, trees, channels, nvls_channels, p2p_channels;
-  std::string network;  // between nodes; empty: not told
+  std::string network;  // between nodes; empty: not reported
   bool nvls = false;
 };
 
@@ -263,16 +263,16 @@ struct Collectives {
   std::size_t size() const { return start.size(); }
 };
 
-// How NCCL carried out an operation. Those of one operation stand together, the earliest first.
+// How NCCL executed an operation. Those of one operation stand together, the earliest first.
 struct CollectivePlans {
   std::vector<std::uint32_t> collective;  // row of Rank::collectives
   std::vector<TimeNs> time;               // when NCCL told, after the launch
   std::vector<std::uint32_t> thread;
-  std::vector<std::int64_t> sequence;  // -1: not told
+  std::vector<std::int64_t> sequence;  // -1: not reported
   std::vector<std::int64_t> count;     // elements; bytes where the datatype is kNone
   std::vector<std::uint32_t> datatype, algorithm, protocol;  // Rank::strings; kNone
-  std::vector<std::int32_t> channels, warps;                 // -1: not told
-  // Around the launch of its kernel; kOpen: not told. An end may be kOpen alone.
+  std::vector<std::int32_t> channels, warps;                 // -1: not reported
+  // Around the launch of its kernel; kOpen: not reported. An end may be kOpen alone.
   std::vector<TimeNs> launch_start, launch_end;
   // Row of Rank::api that launched its kernel; kNone: not found. Filled by JoinPlans.
   std::vector<std::uint32_t> launch;
@@ -288,7 +288,7 @@ struct GemmShape {
   bool operator==(const GemmShape&) const = default;
 };
 
-// Calls for matrix products.
+// Calls for GEMMs.
 struct Gemms {
   std::vector<TimeNs> start, end;
   std::vector<std::uint32_t> thread;

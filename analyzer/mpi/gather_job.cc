@@ -54,7 +54,7 @@ std::string Pack(const SummarisedFile& file) {
 
 SummarisedFile UnpackSummarised(std::string_view packed) {
   const std::vector<std::string> parts = Unpack(packed);
-  if (parts.size() != 3) return {"", Error{"a message between processes was damaged"}};
+  if (parts.size() != 3) return {"", Error{"a message between processes was corrupted"}};
   if (!parts[2].empty()) return {parts[0], Error{parts[2]}};
   return {parts[0], ReadSummaries(parts[1], parts[0])};
 }

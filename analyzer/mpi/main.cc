@@ -28,17 +28,17 @@ struct Options {
 
 void Describe(CLI::App& app, Options& options) {
   app.footer(
-      "Start it with mpirun or srun, one process a node or more:\n"
+      "Start it with mpirun or srun, with one or more processes per node:\n"
       "  mpirun -n 16 --map-by node analyze-mpi /local/run.db   each node reads its own "
       "recordings\n"
-      "  srun -N 16 -n 16 analyze-mpi /shared/run.db            recordings that all nodes see\n"
-      "A file that cannot be read is left out, and named. Process 0 prints.\n");
+      "  srun -N 16 -n 16 analyze-mpi /shared/run.db            recordings visible to all nodes\n"
+      "Files that cannot be read are left out and listed. Process 0 prints the report.\n");
   AddJobOptions(app, options.command,
                 "recordings (run.db stands for run.rank*.db), summaries (*.summary), or folders of "
                 "these, as each process sees them");
   AddJobReportOptions(app, options.command);
   app.add_flag("--figures", options.figures,
-               "also say on stderr how long it took and how much memory process 0 used at most");
+               "also print the time taken and the peak memory of process 0 to stderr");
 }
 
 unsigned ProcessesOfThisNode() {
@@ -54,8 +54,7 @@ unsigned ProcessesOfThisNode() {
 std::optional<int> ParseTogether(const std::vector<std::string>& arguments, int process,
                                  Options& options) {
   CLI::App app(
-      "Puts the ranks of a job together, by many processes: each summarises the recordings "
-      "that it sees.",
+      "Combines the ranks of a job using many processes: each summarizes the recordings it sees.",
       kProgram);
   Describe(app, options);
   int exit_code = -1;
@@ -75,7 +74,7 @@ void ShowFigures(const Job& job, Clock::duration reading, Clock::duration analys
     return std::chrono::duration<double>(took).count();
   };
   fmt::print(stderr,
-             "{}: {} summaries in {:.2f} s, analysed in {:.2f} s; process 0 used {} at most\n",
+             "{}: {} summaries in {:.2f} s, analyzed in {:.2f} s; process 0 used at most {}\n",
              kProgram, FormatCount(static_cast<std::int64_t>(job.ranks.size())), seconds(reading),
              seconds(analysing), FormatBytes(std::int64_t{usage.ru_maxrss} * 1024));
 }

@@ -103,20 +103,20 @@ void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to) {
   const bool small = median < kSmallBucketBytes;
   if (!small && median <= kLargeBucketBytes) return;
   const std::string text = fmt::format(
-      "gradients are exchanged in buckets of {} (median), {} a step; 25 to 100 MB are advised",
+      "gradients are exchanged in buckets of {} (median), {} per step; 25 to 100 MB is recommended",
       FormatBytes(median), FormatCount(static_cast<std::int64_t>(buckets.bytes.size()) / steps));
   if (buckets.scattered) {
     Add(small ? "small_buckets" : "large_buckets", text,
         small ? "FSDP: fully_shard on larger parts of the model (wrapping policy)"
               : "FSDP: fully_shard on smaller parts of the model (wrapping policy)",
-        small ? "small messages do not reach the rate of the link"
-              : "the exchange of a large part begins late and overlaps little",
+        small ? "small messages do not reach the link rate"
+              : "large pieces start late and overlap little with compute",
         documents::kFsdp, to);
   } else {
     Add(small ? "small_buckets" : "large_buckets", text,
         "DistributedDataParallel(bucket_cap_mb=50)",
-        small ? "small messages do not reach the rate of the link"
-              : "a large bucket is full late, so that its exchange overlaps little",
+        small ? "small messages do not reach the link rate"
+              : "a large bucket fills late, so its exchange overlaps little with compute",
         documents::kDdp, to);
   }
 }
@@ -135,13 +135,13 @@ void AddSlowCommunication(std::string_view label, NcclWay way, proto::DeviceRepo
       !link.has_link_share() || link.link_share() >= kSlow)
     return;
   Add("slow_communication",
-      fmt::format("operations of 8 MiB and more go at {:.1f} GB/s without waiting, {:.0f} % of {} "
+      fmt::format("operations of 8 MiB and more reach {:.1f} GB/s without waiting, {:.0f} % of {} "
                   "({:.3g} GB/s)",
                   link.busbw_gb_per_s(), 100 * link.link_share(), link.name(),
                   link.link_gb_per_s()),
       SettingsOf(way),
-      "unset what limits NCCL and compare with all_reduce_perf of nccl-tests on the same GPUs; "
-      "kernels that run beside the exchange slow it, too",
+      "unset variables that limit NCCL and compare with nccl-tests' all_reduce_perf on the same "
+      "GPUs; concurrent kernels also slow the exchange",
       documents::kNcclVariables, to);
 }
 

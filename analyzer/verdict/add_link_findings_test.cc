@@ -41,7 +41,7 @@ TEST(BucketsTest, OutsideOfTheAdviceAreTold) {
   const proto::DeviceReport small = BucketsOf(Training(6, 10'000'000));
   ASSERT_EQ(small.link_findings_size(), 1);
   EXPECT_EQ(small.link_findings(0).name(), "small_buckets");
-  EXPECT_NE(small.link_findings(0).text().find("10.00 MB (median), 6 a step"), std::string::npos)
+  EXPECT_NE(small.link_findings(0).text().find("10.00 MB (median), 6 per step"), std::string::npos)
       << small.link_findings(0).text();
   EXPECT_NE(small.link_findings(0).setting().find("bucket_cap_mb"), std::string::npos);
   const proto::DeviceReport large = BucketsOf(Training(2, 300'000'000));

@@ -20,12 +20,13 @@ void Add(const SmallKernels& found, Findings& to) {
   proto::KernelFinding& one = *to.Add();
   one.set_name("small_kernels");
   std::string text = fmt::format(
-      "kernels of less than {} each: {:.1f} % of the kernel time, {} in {} launches a step",
+      "kernels shorter than {}: {:.1f} % of the kernel time, {} in {} launches per step",
       FormatTime(kSmallKernelNs), 100 * found.share(),
       FormatTime(found.small.total_ns / found.steps),
       FormatCount(found.small.kernels / found.steps));
   if (2 * found.at_once > found.launched)
-    text += "; the GPU starts most kernels as soon as they are launched: it waits for launches";
+    text +=
+        "; the GPU starts most kernels as soon as they are launched: it is waiting for launches";
   one.set_text(text);
   const std::vector<std::string> names = found.LeadingNames(3);
   one.set_example(names.front());
@@ -36,8 +37,8 @@ void Add(const SmallKernels& found, Findings& to) {
   one.set_total_ns(found.small.total_ns);
   one.set_setting("torch.compile(model), optimizer with fused=True, CUDA graphs");
   one.set_change(
-      "each of these takes hardly longer than launching it: fused into few they read and write "
-      "memory once, and a graph launches them all at once");
+      "each takes barely longer than its launch: fused, they read and write memory once, and a "
+      "CUDA graph launches them all at once");
   one.set_source(std::string(documents::kTuningByName));
   std::stable_sort(to.begin(), to.end(),
                    [](const proto::KernelFinding& a, const proto::KernelFinding& b) {

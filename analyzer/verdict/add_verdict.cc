@@ -22,6 +22,7 @@
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/fix_order.h"
 #include "analyzer/verdict/judge_recording.h"
+#include "analyzer/verdict/labels.h"
 #include "analyzer/verdict/lever_values.h"
 #include "analyzer/verdict/levers.h"
 #include "analyzer/verdict/new_utilisation.h"
@@ -74,11 +75,11 @@ void SetSum(const JudgedDevice& judged, const std::vector<StepWaits>& waits, Cho
 std::string_view WhyLeftOut(StepKind kind) {
   switch (kind) {
     case StepKind::kWarmUp:
-      return "at the beginning, far from the median";
+      return "at the start, far from the median";
     case StepKind::kEvaluation:
-      return "forward work without training";
+      return "forward passes without training";
     case StepKind::kCheckpoint:
-      return "the program was being saved";
+      return "a checkpoint was being written";
     case StepKind::kRegular:
     case StepKind::kIrregular:
       break;
@@ -213,6 +214,7 @@ Grounds GroundsOf(const Run& run, const JudgedDevice& judged, const RankFindings
 
 void SavingOf(const CauseSaving& from, proto::Saving& to) {
   to.set_label(std::string(from.label));
+  to.set_title(std::string(TitleOf(from.label)));
   to.set_place(from.place);
   to.set_saved_ns(Whole(from.saved_ns));
   to.set_saved_low_ns(Whole(from.low_ns));
@@ -287,9 +289,9 @@ void FindingLevers(const proto::RankFinding& finding, proto::Verdict& to) {
 void SayBetweenRanks(const proto::Ranks& ranks, proto::Verdict& to) {
   for (const proto::RankFinding& finding : ranks.findings()) {
     if (finding.saved_ns() <= to.saved_ns()) continue;
-    to.add_caveats(fmt::format(
-        "this is about one GPU alone; what ranks do to each other ({}) costs a step more",
-        finding.name()));
+    to.add_caveats(
+        fmt::format("this covers one GPU alone; interaction between ranks ({}) costs more per step",
+                    finding.name()));
     return;
   }
 }
@@ -305,6 +307,7 @@ void CheckOf(const ReplayCheck& check, proto::ReplayCheck& to) {
 void VerdictOf(const JudgedDevice& judged, const Savings& savings, const Decision& decision,
                const proto::Ranks& between, TimeNs origin, proto::Verdict& to) {
   to.set_label(decision.label);
+  to.set_title(std::string(TitleOf(decision.label)));
   to.set_device(std::string(judged.label));
   to.set_steps_source(std::string(StepSourceName(judged.steps.source)));
   to.set_steps(
@@ -359,6 +362,7 @@ void FixesOf(const FixOrder& order, proto::Verdict& to) {
   for (const Fix& fix : order.fixes) {
     proto::FixStep& step = *to.add_fix_order();
     step.set_label(std::string(fix.cause->label));
+    step.set_title(std::string(TitleOf(fix.cause->label)));
     step.set_place(fix.cause->place);
     step.set_saved_ns(Whole(fix.saved_ns));
     step_ns -= step.saved_ns();
@@ -423,7 +427,8 @@ void AddVerdict(const Run& run, const ReportOptions& options, const RankFindings
   if (IsStopped(options.stop)) return;
   if (judged.empty()) {
     verdict.set_label("inconclusive");
-    verdict.set_abstained("The run holds no GPU work in this window.");
+    verdict.set_title(std::string(TitleOf(verdict.label())));
+    verdict.set_abstained("The run contains no GPU work in this window.");
     verdict.set_confidence(0);
     return;
   }

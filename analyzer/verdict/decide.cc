@@ -31,31 +31,31 @@ std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share);
 
 // Why the recording cannot carry a verdict; empty if it can.
 std::string Unfit(const Savings& savings, const Grounds& grounds) {
-  if (savings.step_ns <= 0) return "The steps hold no GPU time.";
+  if (savings.step_ns <= 0) return "No GPU activity in any step.";
   if (grounds.health_error)
-    return "The recorder met an error (see trace health): record again once its reason is gone.";
+    return "The recorder reported an error (see trace health): fix it and record again.";
   if (grounds.lost_share && *grounds.lost_share >= kMostLost)
     return fmt::format(
-        "{} of the records were lost, so idle time may not have been idle: record a shorter part, "
-        "or see trace health for what overflowed.",
+        "{} of the records were lost, so time shown as idle may not have been idle: record a "
+        "shorter part, or see trace health for what overflowed.",
         Percent(*grounds.lost_share));
   if (!grounds.distrust.empty())
     return fmt::format("The records contradict each other: {} (see Trust). Record again.",
                        grounds.distrust);
   if (grounds.joined_share < kFewestJoined)
     return fmt::format(
-        "Only {} of the GPU operations could be joined to the call that launched them, so gaps "
-        "have no known cause: record the CUDA calls too (kind api, and no TRACEINJECT_DETACH).",
+        "Only {} of the GPU operations could be linked to their launch call, so the causes of gaps "
+        "are unknown: record CUDA calls too (kind api, without TRACEINJECT_DETACH).",
         Percent(grounds.joined_share));
   if (grounds.acausal_share > kMostAcausal)
     return fmt::format(
-        "{} of the GPU operations start before the call that is said to have launched them: "
-        "the recording's correlation ids or clocks are wrong.",
+        "{} of the GPU operations start before their recorded launch call: the recording's "
+        "correlation ids or clocks are wrong.",
         Percent(grounds.acausal_share));
   if (savings.replay_error > kReplayErrorLimit)
     return fmt::format(
-        "Replaying the recording unchanged misses its length by {}: the model does not fit this "
-        "program, so its predictions would not either.",
+        "Replaying the unchanged recording misses its length by {}: the model does not fit this "
+        "program, so its predictions would be wrong too.",
         Percent(savings.replay_error));
   return "";
 }
@@ -83,10 +83,9 @@ void Abstain(Decision& decision, std::string reason) {
 
 void NothingToSave(Decision& decision, const Savings& savings, const Grounds& grounds) {
   if (grounds.rank_wait_ns >= FloorOf(savings.step_ns)) {
-    Abstain(decision,
-            fmt::format("The GPU waits {} a step for other ranks, and nothing that was found "
-                        "between ranks saves as much. See what they do: analyze ranks.",
-                        Time(grounds.rank_wait_ns)));
+    Abstain(decision, fmt::format("The GPU waits {} per step for other ranks, and no finding "
+                                  "between ranks saves as much. See analyze ranks.",
+                                  Time(grounds.rank_wait_ns)));
     return;
   }
   if (grounds.working.sum() > kBusyShare) {
@@ -97,12 +96,11 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   const CauseSaving& largest = savings.causes.front();
   decision.nothing_stands_out = true;
   Abstain(decision,
-          fmt::format(
-              "For {} of a step the GPU computes nothing, but no cause saves {} for certain; the "
-              "largest is {} with {} ({} to {}). Record more steps.",
-              Percent(1 - grounds.working.sum()), Time(FloorOf(savings.step_ns)),
-              LabelOn(largest.label, largest.place), Time(largest.saved_ns), Time(largest.low_ns),
-              Time(largest.high_ns)));
+          fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
+                      "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
+                      Percent(1 - grounds.working.sum()), Time(FloorOf(savings.step_ns)),
+                      LabelOn(largest.label, largest.place), Time(largest.saved_ns),
+                      Time(largest.low_ns), Time(largest.high_ns)));
 }
 
 // Of a cause between ranks.
@@ -112,15 +110,15 @@ void CapOfRanks(Decision& decision, const Grounds& grounds) {
   if (grounds.unaligned_clocks > 0) {
     confidence *= kUnalignedConfidence;
     decision.caveats.push_back(
-        fmt::format("{} of {} clocks could not be aligned: who waited for whom is known from the "
-                    "lengths of kernels alone.",
+        fmt::format("{} of {} clocks could not be aligned: who waited for whom is inferred from "
+                    "kernel durations alone.",
                     grounds.unaligned_clocks, grounds.clocks));
   }
   if (decision.label == "pipeline_bubble") {
     confidence = std::min(confidence, kBubbleConfidence);
     decision.caveats.push_back(
-        "What more micro-batches save follows from the schedule, not from a replay: smaller ones "
-        "may use the GPU less well.");
+        "The saving from more micro-batches is derived from the schedule, not from a replay: "
+        "smaller ones may use the GPU less efficiently.");
   }
 }
 
@@ -145,40 +143,39 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
   if (const double share = savings.recording_ns / savings.step_ns;
       share > kHeavyRecording && !savings.recording_measured) {
     confidence *= std::max(0.0, 1 - share);
-    decision.caveats.push_back(fmt::format(
-        "Recording itself takes about {} of the step, which is taken off by an estimate: record "
-        "with TRACEINJECT_AB=steps, which measures it.",
-        Percent(share)));
+    decision.caveats.push_back(
+        fmt::format("Recording overhead is about {} of the step and is subtracted using an "
+                    "estimate: record with TRACEINJECT_AB=steps to measure it.",
+                    Percent(share)));
   }
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);
     decision.caveats.push_back(
-        fmt::format("{} would save nearly as much: the order of the two is not certain.",
+        fmt::format("{} would save nearly as much: the order of the two is uncertain.",
                     LabelOn(decision.runner_up->label, decision.runner_up->place)));
   }
   if (decision.label == "comm_exposed" && grounds.one_rank) {
     confidence = std::min(confidence, kOneRankConfidence);
     decision.caveats.push_back(
-        "From one rank alone, waiting for other ranks cannot be told apart from moving data: the "
-        "cause may be a slow rank elsewhere. Record all ranks.");
+        "With one rank recorded, waiting for other ranks cannot be separated from data transfer: "
+        "the cause may be a slow rank elsewhere. Record all ranks.");
   }
   if (grounds.source == StepSource::kStructure) {
     confidence = std::min(confidence, grounds.step_confidence);
     if (grounds.step_confidence < kSureOfSteps)
-      decision.caveats.push_back(fmt::format(
-          "The program marks no steps: what its work repeats was taken for them, which is {} sure. "
-          "Mark them with NVTX ranges named 'step <n>'.",
-          Percent(grounds.step_confidence)));
+      decision.caveats.push_back(
+          fmt::format("The program marks no steps: steps inferred from repeating work (confidence "
+                      "{}). Mark them with NVTX ranges named 'step <n>'.",
+                      Percent(grounds.step_confidence)));
   }
   if (grounds.source == StepSource::kWindow) {
     confidence = std::min(confidence, kWindowConfidence);
     decision.caveats.push_back(
-        grounds.in_windows
-            ? "No three whole steps were found in the part of the run that this is about: it is "
-              "taken as one. Name a longer part, or record three or more steps at a time "
-              "(TRACEINJECT_WINDOW=every:100:3)."
-            : "No three steps were found: the whole window is taken as one. Mark steps with NVTX "
-              "ranges named 'step <n>'.");
+        grounds.in_windows ? "Fewer than three complete steps were found in the selected part of "
+                             "the run: it is analyzed as a whole. Select a longer part, or record "
+                             "three or more steps at a time (TRACEINJECT_WINDOW=every:100:3)."
+                           : "Fewer than three steps were found: the window is analyzed as a "
+                             "whole. Mark steps with NVTX ranges named 'step <n>'.");
   }
 }
 
@@ -211,7 +208,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
   decision.margin = (best->saved_ns - second) / savings.step_ns;
   if (best->label == kHostWaitLabel) {
     Abstain(decision,
-            fmt::format("The GPU waits {} a step for the host in stretches of which nothing was "
+            fmt::format("The GPU waits {} per step for the host in stretches with nothing "
                         "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
                         "whatever else runs between steps, and record again.",
                         Time(best->saved_ns)));

@@ -65,7 +65,8 @@ TEST(DecideTest, StepsThatNobodyMarkedLimitConfidence) {
   EXPECT_EQ(decision.label, "allocator");
   EXPECT_EQ(decision.confidence, 0.7);
   ASSERT_EQ(decision.caveats.size(), 1U);
-  EXPECT_NE(decision.caveats[0].find("70.0 % sure"), std::string::npos) << decision.caveats[0];
+  EXPECT_NE(decision.caveats[0].find("confidence 70.0 %"), std::string::npos)
+      << decision.caveats[0];
   grounds.step_confidence = 0.9;
   EXPECT_TRUE(Decide(savings, grounds).caveats.empty());
 }
@@ -115,7 +116,7 @@ TEST(DecideTest, BadHealthAbstainsWithTheReason) {
   EXPECT_NE(Decide(savings, grounds).abstained.find("error"), std::string::npos);
   grounds = GoodGrounds(0.6);
   grounds.joined_share = 0.5;
-  EXPECT_NE(Decide(savings, grounds).abstained.find("joined"), std::string::npos);
+  EXPECT_NE(Decide(savings, grounds).abstained.find("linked"), std::string::npos);
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ class Witness {
   }
 
   bool Inside(TimeNs time) const { return Contains(used_, time); }
-  std::string PerStep(double total_ns) const { return Time(total_ns / count_) + " a step"; }
+  std::string PerStep(double total_ns) const { return Time(total_ns / count_) + " per step"; }
   double IdleOf(std::initializer_list<IdleCause> causes) const {
     TimeNs total = 0;
     for (const IdleCause cause : causes) total += sum_.idle(cause);
@@ -257,7 +257,7 @@ class Witness {
     std::string text = title;
     for (std::size_t i = 0; i < std::min<std::size_t>(2, list.size()); ++i) {
       const Tally& tally = list[i].second;
-      text += fmt::format("{}{} {:.1f} times a step, {}", i > 0 ? "; " : "", list[i].first,
+      text += fmt::format("{}{} {:.1f} times per step, {}", i > 0 ? "; " : "", list[i].first,
                           static_cast<double>(tally.count) / count_,
                           Time(static_cast<double>(tally.total_ns) / count_));
     }
@@ -280,12 +280,12 @@ class Witness {
     const double idle = IdleOf({IdleCause::kDataWait});
     if (tally.count > 0)
       Say(fmt::format(
-              "the program waited {} for its data loader ({:.1f} waits a step, the longest {})",
+              "the program waited {} for its data loader ({:.1f} waits per step, longest {})",
               PerStep(static_cast<double>(tally.total_ns)),
               static_cast<double>(tally.count) / count_, FormatTime(tally.longest_ns)),
           tally.longest);
-    Say(fmt::format("the GPU had nothing to do for {} while data was loaded, {} of the time",
-                    PerStep(idle), Percent(Share(idle))),
+    Say(fmt::format("the GPU idled {} while data was loaded, {} of the time", PerStep(idle),
+                    Percent(Share(idle))),
         GapOf({IdleCause::kDataWait}));
     for (const DataLoader& loader : rank_.loaders) {
       if (lines_.size() >= 3) break;
@@ -322,7 +322,7 @@ class Witness {
 
   void SayCopies(const Tally& copies, std::string_view memory) {
     Say(fmt::format(
-            "{:.1f} copies a step from {} memory: {} in {}, {}",
+            "{:.1f} copies per step from {} memory: {} in {}, {}",
             static_cast<double>(copies.count) / count_, memory,
             FormatBytes(static_cast<std::int64_t>(static_cast<double>(copies.bytes) / count_)),
             Time(static_cast<double>(copies.total_ns) / count_),
@@ -335,12 +335,11 @@ class Witness {
     if (copies.count == 0) {
       const Tally pinned = UploadsFrom(kPinned).copies;
       SayCopies(pinned, "pinned");
-      Say("a stream of its own can copy a batch while the GPU computes the one before",
-          pinned.longest);
+      Say("a separate stream can copy the next batch while the GPU computes", pinned.longest);
       return;
     }
     SayCopies(copies, "pageable");
-    Say(fmt::format("the host spent {} in these calls; from pinned memory they return at once",
+    Say(fmt::format("the host spent {} in these calls; from pinned memory they return immediately",
                     PerStep(static_cast<double>(calls.total_ns))),
         calls.longest);
     Say(fmt::format(
@@ -360,14 +359,14 @@ class Witness {
       downloads.Add({ops_.start[row], ops_.end[row]}, kNone);
     }
     if (downloads.count > 0)
-      Say(fmt::format(
-              "{:.1f} copies to the host a step, {:.0f} bytes each on average: values read by the "
-              "program",
-              static_cast<double>(downloads.count) / count_,
-              static_cast<double>(downloads.bytes) / static_cast<double>(downloads.count)),
+      Say(fmt::format("{:.1f} copies to the host per step, {:.0f} bytes each on average: values "
+                      "read by the program",
+                      static_cast<double>(downloads.count) / count_,
+                      static_cast<double>(downloads.bytes) / static_cast<double>(downloads.count)),
           downloads.longest);
-    Say(fmt::format("the GPU ran dry in such calls and idled {} until the next launch",
-                    PerStep(idle)),
+    Say(fmt::format(
+            "the GPU's queue drained in such calls and the GPU idled {} until the next launch",
+            PerStep(idle)),
         GapOf({IdleCause::kSync, IdleCause::kDrainedBySync}));
   }
 
@@ -376,8 +375,8 @@ class Witness {
     const double load = LoadOfFeeders(rank_, judged_.timeline, span_).value_or(0);
     const double between = IdleOf({IdleCause::kPython});
     if (load < kComputingLoad || between < IdleOf({IdleCause::kLaunch})) return;
-    Say(fmt::format("between launch calls their threads compute: over the steps they used {:.2f} "
-                    "processors",
+    Say(fmt::format("between launch calls their threads run host code: over the steps they used "
+                    "{:.2f} CPUs",
                     load),
         GapOf({IdleCause::kPython}));
   }
@@ -392,14 +391,14 @@ class Witness {
 
   void Checkpoints() {
     const Tally tally = Spans(HostSpanKind::kCheckpoint);
-    Say(fmt::format("{} checkpoints in {:.0f} steps, {} each, the longest {}", tally.count, count_,
+    Say(fmt::format("{} checkpoints in {:.0f} steps, {} each, longest {}", tally.count, count_,
 
                     Time(static_cast<double>(tally.total_ns) /
                          std::max<double>(1, static_cast<double>(tally.count))),
                     FormatTime(tally.longest_ns)),
         tally.longest);
     const double idle = IdleOf({IdleCause::kCheckpoint});
-    Say(fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)),
+    Say(fmt::format("averaged over all steps, the GPU idled {} during them", PerStep(idle)),
         GapOf({IdleCause::kCheckpoint}));
   }
 
@@ -413,14 +412,13 @@ class Witness {
       ++generations[generation >= 0 && generation < 3 ? static_cast<std::size_t>(generation) : 3];
     }
     const Tally tally = Spans(HostSpanKind::kGarbageCollection);
-    Say(fmt::format(
-            "{} garbage collections in {:.0f} steps ({} of the oldest generation), {} in all, "
-            "the longest {}",
-            tally.count, count_, generations[2], FormatTime(tally.total_ns),
-            FormatTime(tally.longest_ns)),
+    Say(fmt::format("{} garbage collections in {:.0f} steps ({} of the oldest generation), {} in "
+                    "total, longest {}",
+                    tally.count, count_, generations[2], FormatTime(tally.total_ns),
+                    FormatTime(tally.longest_ns)),
         tally.longest);
     const double idle = IdleOf({IdleCause::kGc});
-    Say(fmt::format("spread over all steps the GPU idled {} during them", PerStep(idle)),
+    Say(fmt::format("averaged over all steps, the GPU idled {} during them", PerStep(idle)),
         GapOf({IdleCause::kGc}));
   }
 
@@ -444,7 +442,7 @@ class Witness {
       calls.count += tally.count;
       calls.total_ns += tally.total_ns;
     }
-    Say(fmt::format("{:.0f} kernels a step, their median {}; {} in launch calls",
+    Say(fmt::format("{:.0f} kernels per step, median {}; {} in launch calls",
                     static_cast<double>(lengths.size()) / count_, FormatTime(median(lengths)),
                     PerStep(static_cast<double>(calls.total_ns))),
         TypicalStep());
@@ -453,11 +451,11 @@ class Witness {
     if (!slack.empty())
       launched = {{ops_.start[operation] - std::max<TimeNs>(ahead_ns, 0), ops_.end[operation]},
                   kNone};
-    Say(fmt::format(
-            "a median operation starts {} after its launch: {}", FormatTime(ahead_ns),
-            ahead_ns < 50'000 ? "the host is hardly ahead" : "the host is ahead only in parts"),
+    Say(fmt::format("the median operation starts {} after its launch: {}", FormatTime(ahead_ns),
+                    ahead_ns < 50'000 ? "the host is barely ahead"
+                                      : "the host is ahead only part of the time"),
         launched);
-    Say(fmt::format("the GPU waited {} for launch calls and {} for the program between them",
+    Say(fmt::format("the GPU waited {} for launch calls and {} for host code between them",
                     PerStep(IdleOf({IdleCause::kLaunch})), PerStep(IdleOf({IdleCause::kPython}))),
         TypicalGap());
   }
@@ -468,7 +466,7 @@ class Witness {
     Say(fmt::format("communication ran alone for {}, {} of the time", PerStep(exposed),
                     Percent(Share(exposed))),
         ExposedCommunication());
-    Say(fmt::format("of {} of communication {} overlapped computing",
+    Say(fmt::format("of {} of communication, {} overlapped with compute",
                     PerStep(static_cast<double>(p.communication_ns)),
                     Percent(p.overlap_share().value_or(0))),
         TypicalStep());
@@ -482,7 +480,7 @@ class Witness {
       now.Add({ops_.start[length.row], ops_.end[length.row]}, kNone);
       instead_ns += length.length_ns;
     }
-    Say(fmt::format("{}: {:.1f} a step, {}; {} {}", saving.what,
+    Say(fmt::format("{}: {:.1f} per step, {}; {} {}", saving.what,
                     static_cast<double>(now.count) / count_,
                     Time(static_cast<double>(now.total_ns) / count_), saving.instead,
                     Time(static_cast<double>(instead_ns) / count_)),
@@ -494,13 +492,13 @@ class Witness {
   void OwnPauses(const WorkingShares& shares) {
     if (shares.own_copies >= kFloorShare)
       Say(
-          fmt::format("copies within the GPU's memory and memsets ran alone for {} of the time: a "
-                      "fused or in-place operation needs none",
+          fmt::format("device-to-device copies and memsets ran alone for {} of the time: fused or "
+                      "in-place operations avoid them",
                       Percent(shares.own_copies)));
     if (shares.pauses >= kFloorShare)
       Say(
-          fmt::format("the GPU paused for {} of the time between operations that were queued: "
-                      "fewer, larger kernels pause less (torch.compile, CUDA graphs)",
+          fmt::format("the GPU paused for {} of the time between queued operations: fewer, larger "
+                      "kernels reduce this (torch.compile, CUDA graphs)",
                       Percent(shares.pauses)));
   }
 
@@ -522,7 +520,7 @@ class Witness {
   void StepsLine() {
     const Steps& steps = judged_.steps;
     if (steps.source == StepSource::kWindow) {
-      Say(fmt::format("no steps known: the window of {} counts as one",
+      Say(fmt::format("no steps known: the window of {} is analyzed as a whole",
                       FormatTime(steps.median_ns)),
           TypicalStep());
       return;
@@ -543,7 +541,7 @@ class Witness {
     if (decision.runner_up == nullptr || lines_.size() >= 5) return;
     const CauseSaving& next = *decision.runner_up;
     Say(fmt::format("next: {} would save {} ({})",
-                    next.label == kHostWaitLabel ? "what the host does unrecorded"
+                    next.label == kHostWaitLabel ? "unrecorded host activity"
                                                  : LabelOn(next.label, next.place),
                     PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
         PlaceOf(next));

@@ -25,7 +25,7 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
   const auto step_ns = static_cast<double>(verdict.step_ns());
   const double floor_ns = FloorOf(step_ns);
   if (verdict.has_saved_low_ns()) {
-    statements.push_back({fmt::format("that {} is worth naming", verdict.label()),
+    statements.push_back({fmt::format("that {} exceeds the reporting threshold", verdict.label()),
                           static_cast<double>(verdict.saved_low_ns()) - floor_ns});
     if (verdict.has_runner_up() && verdict.has_margin())
       statements.push_back(
@@ -33,7 +33,7 @@ std::vector<Statement> StatementsOf(const proto::Verdict& verdict) {
            verdict.margin() * step_ns});
   } else if (verdict.label() == "compute_bound" && verdict.savings_size() > 0) {
     const proto::Saving& largest = verdict.savings(0);
-    statements.push_back({fmt::format("that {} is not worth naming", largest.label()),
+    statements.push_back({fmt::format("that {} is below the reporting threshold", largest.label()),
                           floor_ns - static_cast<double>(largest.saved_low_ns())});
   }
   return statements;
@@ -54,10 +54,11 @@ const Statement* Decided(const std::vector<Statement>& statements, double most_n
 void Doubt(const Statement& decided, double most_ns, proto::Verdict& verdict) {
   if (verdict.has_confidence())
     verdict.set_confidence(std::min(verdict.confidence(), kDecidedConfidence));
-  verdict.add_caveats(fmt::format(
-      "Recording adds up to {} to a step, and {} rests on {}: it may have decided the verdict.",
-      FormatTime(static_cast<std::int64_t>(most_ns)), decided.text,
-      FormatTime(static_cast<std::int64_t>(decided.by_ns))));
+  verdict.add_caveats(
+      fmt::format("Recording adds up to {} to a step, and {} rests on {}: overhead may have "
+                  "changed the verdict.",
+                  FormatTime(static_cast<std::int64_t>(most_ns)), decided.text,
+                  FormatTime(static_cast<std::int64_t>(decided.by_ns))));
 }
 
 std::string ConclusionOf(const std::vector<Statement>& statements, double most_ns) {
@@ -67,10 +68,11 @@ std::string ConclusionOf(const std::vector<Statement>& statements, double most_n
   const auto time = [](double ns) { return FormatTime(static_cast<std::int64_t>(ns)); };
   if (largest != nullptr)
     return fmt::format(
-        "that may have decided the verdict: {} rests on {} of a step, and recording adds up to {}",
+        "overhead may have changed the verdict: {} rests on {} of a step, and recording adds up to "
+        "{}",
         largest->text, time(largest->by_ns), time(most_ns));
   const Statement& nearest = *std::min_element(statements.begin(), statements.end(), by);
-  return fmt::format("that decides nothing in the verdict: what rests on least, {}, does so by {}",
+  return fmt::format("overhead does not affect the verdict: the closest margin ({}) is {}",
                      nearest.text, time(nearest.by_ns));
 }
 

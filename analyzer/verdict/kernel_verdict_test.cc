@@ -98,9 +98,10 @@ TEST(LowPrecisionTest, ProductsOfFp32) {
   const TrainingPlan planted = PlanOf({Product(kSgemm, shape, kFp32Rate), {kScale, 40'000}});
   const TrainingPlan clean = PlanOf({Product(kTf32Product, shape, kTf32Rate), {kScale, 40'000}});
   const proto::Verdict verdict = ExpectPlanted("low_precision_unused", planted, clean);
-  EXPECT_NE(TextOf(verdict).find("in fp32 without tensor cores: 10.0 a step"), std::string::npos)
+  EXPECT_NE(TextOf(verdict).find("fp32 GEMMs and convolutions without tensor cores: 10.0 per step"),
+            std::string::npos)
       << TextOf(verdict);
-  EXPECT_NE(TextOf(verdict).find("TF32 is not allowed"), std::string::npos) << TextOf(verdict);
+  EXPECT_NE(TextOf(verdict).find("TF32 is not enabled"), std::string::npos) << TextOf(verdict);
   EXPECT_NE(LeversOf(verdict).find("set_float32_matmul_precision"), std::string::npos);
   EXPECT_EQ(LeversOf(verdict).find("GradScaler"), std::string::npos);
   EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
@@ -171,7 +172,8 @@ TEST(InefficientProductsTest, UnalignedRows) {
   const TrainingPlan clean =
       PlanOf({Product(kNvjet, Shape(50304, 4096, 1024, kBf16), kBf16Rate), {kScale, 400'000}});
   const proto::Verdict verdict = ExpectPlanted("inefficient_gemm", planted, clean);
-  EXPECT_NE(TextOf(verdict).find("no multiple of 16 bytes"), std::string::npos) << TextOf(verdict);
+  EXPECT_NE(TextOf(verdict).find("not a multiple of 16 bytes"), std::string::npos)
+      << TextOf(verdict);
   EXPECT_NE(TextOf(verdict).find("50257 x 4096 x 1024"), std::string::npos) << TextOf(verdict);
   EXPECT_NE(LeversOf(verdict).find("pad 50257 -> 50304"), std::string::npos) << LeversOf(verdict);
   EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
@@ -235,11 +237,11 @@ TEST(UnfusedAttentionTest, ProductsWithASoftmaxBetween) {
   const TrainingPlan clean = PlanOf(
       WithLinearLayers({{kFlash, fused}, {"void flash_bwd_kernel<128>(int)", 5 * fused / 2}}));
   const proto::Verdict verdict = ExpectPlanted("unfused_attention", planted, clean);
-  EXPECT_NE(
-      TextOf(verdict).find("190 such attentions forward and 190 backward in all steps, 48 heads"),
-      std::string::npos)
+  EXPECT_NE(TextOf(verdict).find(
+                "190 such attention calls forward and 190 backward in all steps, 48 heads"),
+            std::string::npos)
       << TextOf(verdict);
-  EXPECT_NE(TextOf(verdict).find("120.0 a step"), std::string::npos) << TextOf(verdict);
+  EXPECT_NE(TextOf(verdict).find("120.0 per step"), std::string::npos) << TextOf(verdict);
   EXPECT_NE(LeversOf(verdict).find("scaled_dot_product_attention"), std::string::npos);
   EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
 }
@@ -285,7 +287,7 @@ TEST(MemoryBoundTest, ElementwiseKernelsInARow) {
       PlanOf(WithLinearLayers(Chain({"Mul", "Add", "Tanh", "Pow", "Add", "Mul"}, 150'000)));
   const TrainingPlan clean = PlanOf(WithLinearLayers(Chain({"Fused"}, 300'000)));
   const proto::Verdict verdict = ExpectPlanted("memory_bound", planted, clean);
-  EXPECT_NE(TextOf(verdict).find("6.0 on average"), std::string::npos) << TextOf(verdict);
+  EXPECT_NE(TextOf(verdict).find("6.0 kernels on average"), std::string::npos) << TextOf(verdict);
   EXPECT_NE(LeversOf(verdict).find("torch.compile"), std::string::npos);
   EXPECT_EQ(ReportOn(clean).verdict().label(), "compute_bound");
 }
@@ -348,7 +350,7 @@ TEST(ThrottledTest, HeatAlwaysCounts) {
   // Three quarters of the clock: a quarter of the time of the products.
   const double products_ns = 40 * 2.0 * 4096 * 4096 * 4096 / 500e3;
   EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), products_ns / 4, 0.02 * products_ns);
-  EXPECT_NE(TextOf(verdict).find("1485 MHz in them, of 1980 at most; reasons: software thermal"),
+  EXPECT_NE(TextOf(verdict).find("1485 MHz while they ran, 1980 max; reasons: software thermal"),
             std::string::npos)
       << TextOf(verdict);
   EXPECT_NE(LeversOf(verdict).find("cooling"), std::string::npos);

@@ -125,7 +125,7 @@ LeverFacts WorkersOf(const LeverContext& context) {
       value.suggested = std::to_string(std::llround(std::min(enough, most)));
     facts.values.push_back(std::move(value));
     if (enough > most)
-      facts.values.push_back({"cores for workers of this rank", std::to_string(*cores), {}});
+      facts.values.push_back({"CPU cores for this rank's workers", std::to_string(*cores), {}});
   } else {
     facts.values.push_back(std::move(value));
   }

@@ -62,9 +62,9 @@ TEST_F(LoaderTest, WorkersThatAreTooFew) {
 TEST_F(LoaderTest, NoMoreWorkersThanCores) {
   loader().workers = 2;
   HasCores("0-15", 4);
-  EXPECT_EQ(ValuesOf("num_workers"), "num_workers 2 -> 3;cores for workers of this rank 3 -> ;");
+  EXPECT_EQ(ValuesOf("num_workers"), "num_workers 2 -> 3;CPU cores for this rank's workers 3 -> ;");
   loader().workers = 3;
-  EXPECT_EQ(ValuesOf("num_workers"), "num_workers 3 -> ;cores for workers of this rank 3 -> ;");
+  EXPECT_EQ(ValuesOf("num_workers"), "num_workers 3 -> ;CPU cores for this rank's workers 3 -> ;");
 }
 
 TEST_F(LoaderTest, WhichLoaderIsUnknown) {

@@ -103,7 +103,7 @@ TEST(PlantedCauseTest, PinnedCopyThatNothingOverlaps) {
   ExpectPlanted("h2d_copy", planted, {});
   const proto::Verdict verdict = VerdictOn(planted);
   ASSERT_EQ(verdict.levers_size(), 1);
-  EXPECT_EQ(verdict.levers(0).setting(), "copy the next batch on a stream of its own");
+  EXPECT_EQ(verdict.levers(0).setting(), "copy the next batch on a separate stream");
 }
 
 // The link cannot copy more in a step than it takes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work of kernels in a real recording. The expected figures were worked out from the recording with
-// SQL alone: kernel, call, matrix product or attention call joined by correlation id, thread and
+// SQL alone: kernel, call, GEMM or attention call joined by correlation id, thread and
 // time.
 #include <gtest/gtest.h>
 

@@ -103,7 +103,7 @@ TEST(RecordedTimeVerdictTest, WhatRecordingAddsMayBeMoreOrLess) {
             verdict.saved_ns() + (verdict.recording_ns() - verdict.recording_low_ns()) * 9 / 10);
 }
 
-// Blocks of steps that take as long unrecorded, by turns: only what stays in both is taken off.
+// Blocks of steps that take as long unrecorded, alternately: only what stays in both is taken off.
 TEST(RecordedTimeVerdictTest, WhatWasMeasuredByTurnsIsTaken) {
   TrainingPlan plan;
   plan.steps = 100;

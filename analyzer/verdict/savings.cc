@@ -213,7 +213,7 @@ class Estimator {
     return Mean(Chosen(longer, usual_));
   }
 
-  // What recording adds to a step, where that was measured by turns. What stays while nothing is
+  // What recording adds to a step, where that was measured alternately. What stays while nothing is
   // recorded is in both halves of the turns: half of it to the most that there is is added. Where
   // the replay can add as much, its launches cost what makes it do so.
   void FitToTurns(StopFlag stop) {
@@ -347,7 +347,7 @@ class Estimator {
   struct Added {
     double ns = 0, low_ns = 0, high_ns = 0;
   };
-  std::optional<Added> measured_;  // by turns: to a mean step, by recording
+  std::optional<Added> measured_;  // alternately: to a mean step, by recording
   std::vector<bool> usual_;        // the steps that count for most causes
   // With what recording adds, and without: as much as it is, as little and as much as it may be.
   std::vector<TimeNs> unchanged_, base_, base_low_, base_high_;

@@ -13,8 +13,8 @@
 //
 // Recording lengthens every launch, and what is saved should be time of the run that nobody
 // records: in recordings of ours both replays, with and without the cause, launch faster by what
-// that costs (metrics/report/recorder_cost.h). Where the run measured by turns what recording adds
-// to a step (metrics/report/ab_steps.h), that is told, and launches cost as much as makes the
+// that costs (metrics/report/recorder_cost.h). Where the run measured alternately what recording
+// adds to a step (metrics/report/ab_steps.h), that is told, and launches cost as much as makes the
 // replay add it. Either has an interval, and those of the causes span what they save at both its
 // ends.
 #pragma once
@@ -86,7 +86,7 @@ struct Savings {
   double recording_ns = 0;  // of that, what recording added, with the 95 % interval
   double recording_low_ns = 0, recording_high_ns = 0;
   double resident_ns = 0;           // of that, what stays while nothing is recorded
-  bool recording_measured = false;  // by turns, in this run
+  bool recording_measured = false;  // alternately, in this run
   bool recording_known = true;      // false: no launches were recorded, to which it is added
   std::size_t steps = 0;
   double replay_error = 0;            // share

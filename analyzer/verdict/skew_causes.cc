@@ -81,7 +81,7 @@ std::vector<double> SpreadOver(double low, double middle, double high) {
   return values;
 }
 
-// What more micro-batches save is not played, so it has no interval: it is sure as far as the
+// What more micro-batches save is not simulated, so it has no interval: it is sure as far as the
 // waits that were measured are those of the schedule.
 double LowOf(const proto::RankFinding& finding, const proto::Ranks& ranks) {
   if (finding.has_saved_low_ns()) return static_cast<double>(finding.saved_low_ns());

@@ -52,7 +52,7 @@ TEST(SkewCausesTest, ARankThatWorksLongerIsAStraggler) {
   EXPECT_GE(verdict.saved_high_ns(), verdict.saved_ns());
   EXPECT_EQ(verdict.savings(0).label(), "straggler");
   EXPECT_GT(verdict.confidence(), 0.7);
-  EXPECT_TRUE(Mentions(verdict, "holds the others up"));
+  EXPECT_TRUE(Mentions(verdict, "delays the other ranks"));
   EXPECT_LE(verdict.evidence_size(), 5);
   EXPECT_GE(verdict.levers_size(), 1);
   EXPECT_EQ(verdict.caveats_size(), 0);
@@ -63,7 +63,7 @@ TEST(SkewCausesTest, DataThatOneRankWaitsForIsItsDataLoader) {
   EXPECT_EQ(verdict.label(), "dataloader") << verdict.DebugString();
   EXPECT_EQ(verdict.place(), "rank 2");
   EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), 4.0 * kMs, 0.3 * kMs);
-  EXPECT_TRUE(Mentions(verdict, "holds the others up"));
+  EXPECT_TRUE(Mentions(verdict, "delays the other ranks"));
   EXPECT_TRUE(Mentions(verdict, "the program waited"));
   for (const proto::Saving& saving : verdict.savings()) EXPECT_NE(saving.label(), "straggler");
   EXPECT_NE(verdict.runner_up().label(), "dataloader");
@@ -169,7 +169,7 @@ TEST_F(ChangedFindingTest, AReplayThatFitsNothingGivesNoLabelButACaveat) {
   const proto::Verdict verdict = judgement_.verdict();
   EXPECT_NE(verdict.label(), "straggler");
   ASSERT_EQ(verdict.caveats_size(), 1);
-  EXPECT_NE(verdict.caveats(0).find("(straggler) costs a step more"), std::string::npos);
+  EXPECT_NE(verdict.caveats(0).find("(straggler) costs more per step"), std::string::npos);
 }
 
 TEST_F(ChangedFindingTest, TheLargerLowerBoundWins) {

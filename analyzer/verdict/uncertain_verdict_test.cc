@@ -18,7 +18,7 @@ TEST(UncertainVerdictTest, ExposedCommunicationOfOneRankIsNeverCertain) {
   EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), 10e6, 1e6);
   EXPECT_LE(verdict.confidence(), 0.6);
   ASSERT_EQ(verdict.caveats_size(), 1);
-  EXPECT_NE(verdict.caveats(0).find("cannot be told apart"), std::string::npos);
+  EXPECT_NE(verdict.caveats(0).find("cannot be separated"), std::string::npos);
 }
 
 TEST(UncertainVerdictTest, AnUnknownLoaderIsInconclusiveAndNamesTheRemedy) {

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "analyzer/common/units.h"
+#include "analyzer/verdict/labels.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
@@ -25,13 +27,28 @@ std::string LabelOn(const Message& message) {
   return LabelOn(message.label(), message.place());
 }
 
-// "DataLoader(num_workers=N), here num_workers 0 -> 6"; where nothing better is known than what is
-// set: "NCCL_ALGO, NCCL_PROTO, here NCCL_ALGO Ring".
+// "Data loading (dataloader) on rank 3", "Straggler on rank 3".
+inline std::string TitleOn(std::string_view label, std::string_view place) {
+  const std::string_view title = TitleOf(label);
+  const bool is_label =
+      std::equal(title.begin(), title.end(), label.begin(), label.end(),
+                 [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+  return LabelOn(is_label ? std::string(title) : fmt::format("{} ({})", title, label), place);
+}
+
+// Of Verdict, Saving, FixStep and CauseChange.
+template <typename Message>
+std::string TitleOn(const Message& message) {
+  return TitleOn(message.label(), message.place());
+}
+
+// "DataLoader(num_workers=N), currently num_workers 0 -> 6"; where nothing better is known than
+// what is set: "NCCL_ALGO, NCCL_PROTO, currently NCCL_ALGO Ring".
 inline std::string SettingText(const proto::Lever& lever) {
   std::string text = lever.setting();
   for (const proto::LeverValue& value : lever.values()) {
     const bool first = &value == &lever.values(0);
-    text += fmt::format("{}{} {}", first ? ", here " : ", ", value.name(), value.current());
+    text += fmt::format("{}{} {}", first ? ", currently " : ", ", value.name(), value.current());
     if (!value.suggested().empty()) text += " -> " + value.suggested();
   }
   return text;

@@ -44,9 +44,8 @@ TEST(WorkingShareTest, CopiesWithinTheDeviceAreItsOwnWork) {
   const Trained trained(plan);
   EXPECT_NEAR(trained.shares().own_copies, 0.2, 0.01);
   EXPECT_EQ(trained.verdict().label(), "compute_bound") << trained.verdict().abstained();
-  EXPECT_THAT(
-      EvidenceOf(trained.verdict()),
-      testing::HasSubstr("copies within the GPU's memory and memsets ran alone for 19.9 %"));
+  EXPECT_THAT(EvidenceOf(trained.verdict()),
+              testing::HasSubstr("device-to-device copies and memsets ran alone for 19.9 %"));
 }
 
 TEST(WorkingShareTest, CopiesFromTheHostAreNot) {
@@ -67,8 +66,9 @@ TEST(WorkingShareTest, PausesBetweenQueuedKernelsAreItsOwn) {
   const Trained trained(plan);
   EXPECT_NEAR(trained.shares().pauses, 0.2, 0.01);
   EXPECT_EQ(trained.verdict().label(), "compute_bound") << trained.verdict().abstained();
-  EXPECT_THAT(EvidenceOf(trained.verdict()),
-              testing::HasSubstr("the GPU paused for 20.0 % of the time between operations"));
+  EXPECT_THAT(
+      EvidenceOf(trained.verdict()),
+      testing::HasSubstr("the GPU paused for 20.0 % of the time between queued operations"));
 }
 
 // As fast as they are launched: each waits for its launch to reach the GPU, which is no pause.

@@ -115,7 +115,7 @@ struct PythonEvent {
 };
 static_assert(sizeof(PythonEvent) % 8 == 0);
 
-// A matrix product as the program asked for it: the columns of gemm and gemm_shape in run_db.sql.
+// A GEMM as the program asked for it: the columns of gemm and gemm_shape in run_db.sql.
 struct GemmEvent {
   EventHeader header;
   std::int64_t end_ns;
@@ -167,8 +167,8 @@ struct NcclEndEvent {
 };
 static_assert(sizeof(NcclEndEvent) % 8 == 0);
 
-// kNcclOperation: how an operation is carried out, told once its kernel is launched. Words that the
-// interface does not tell are empty, numbers are -1.
+// kNcclOperation: how an operation is executed, told once its kernel is launched. Words that the
+// interface does not report are empty, numbers are -1.
 struct NcclOperationEvent {
   EventHeader header;  // flags: version of the interface
   std::uint64_t call;  // id of its call; 0: before version 5

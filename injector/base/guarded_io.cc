@@ -26,7 +26,7 @@ constexpr int kFirstAllowed = 3;
 // birth tells them apart.
 struct Identity {
   std::uint64_t device = 0, inode = 0;
-  std::int64_t birth_ns = 0;  // 0: the file system does not tell
+  std::int64_t birth_ns = 0;  // 0: the file system does not report
 
   bool operator==(const Identity&) const = default;
 };

@@ -43,8 +43,7 @@ int OpenLog(const char* path) {
 void Log::Open(const Options& options) {
   if (options.log.empty()) return;
   path_ = options.log;
-  Line("traceinject in process " + std::to_string(getpid()) +
-       "; options (set in the environment):");
+  Line("traceinject in process " + std::to_string(getpid()) + "; options (environment variables):");
   for (const OptionInfo& option : ListOptions()) {
     std::string value(option.default_value);
     for (const Options::Changed& changed : options.changed) {
@@ -54,7 +53,7 @@ void Log::Open(const Options& options) {
          std::string(option.default_value) + ") " + std::string(option.help));
   }
   for (const std::string& sentence : options.invalid) Line(sentence);
-  for (const std::string& name : options.unknown) Line(name + " is no option of traceinject");
+  for (const std::string& name : options.unknown) Line(name + " is not a traceinject option");
 }
 
 void Log::Line(const std::string& text) {

@@ -4,7 +4,7 @@
 // for good: all its later calls have one correlation id, or are told twice (tests/gpu/RESULTS.md).
 //
 // Which calls a thread is in cannot be seen. But one that comes by our wrappers is in none, and
-// those of matrix products, ranges, steps and waits are called by the thread that launches. So the
+// those of GEMMs, ranges, steps and waits are called by the thread that launches. So the
 // next one that comes by does the work.
 #pragma once
 

@@ -12,8 +12,8 @@
 namespace traceinject {
 
 enum class Source : unsigned {
-  kSync = 1,               // wrappers of event and synchronise calls
-  kGemm = 2,               // wrappers of matrix products
+  kSync = 1,               // wrappers of event and synchronize calls
+  kGemm = 2,               // wrappers of GEMMs
   kDeviceSamples = 4,      // what NVML tells fast, many times a second
   kDeviceSlowSamples = 8,  // what NVML tells slowly, once a second
   kHostSamples = 16,       // threads, workers

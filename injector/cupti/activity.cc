@@ -191,7 +191,7 @@ bool Activity::RegisterCallbacks(std::string* why) {
   const FlushTurn turn;
   const CUptiResult result = g_shared_session.Attach(cupti_, OnBufferRequested, OnBufferCompleted);
   if (result == CUPTI_SUCCESS) return true;
-  *why = "CUPTI refused our callbacks: " + cupti_->Describe(result) +
+  *why = "CUPTI rejected the callbacks: " + cupti_->Describe(result) +
          (result == CUPTI_ERROR_NOT_INITIALIZED ? "; the GPU driver is too old for " + cupti_->path
                                                 : "");
   return false;
@@ -251,11 +251,11 @@ bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
     if (result == CUPTI_SUCCESS) {
       anything = true;
     } else {
-      disabled->push_back(name + ": CUPTI refused it: " + cupti_->Describe(result));
+      disabled->push_back(name + ": CUPTI rejected it: " + cupti_->Describe(result));
       *why = disabled->back();
     }
   }
-  if (!anything && why->empty()) *why = "TRACEINJECT_KINDS names nothing to record";
+  if (!anything && why->empty()) *why = "TRACEINJECT_KINDS lists nothing to record";
   if (probing_) SwitchProbes(true);
   return anything;
 }
@@ -279,10 +279,10 @@ bool Activity::EnableCalls(std::vector<std::string>* disabled) {
     anything |= SetCalls(kLaunchesInRuntime, true);
     if (!runtime_calls_)
       disabled->push_back(
-          "api: since CUPTI was left (TRACEINJECT_DETACH) it no longer tells launches through the "
-          "CUDA runtime: their kernels have no call");
+          "api: after detaching (TRACEINJECT_DETACH) CUPTI no longer reports launches through the "
+          "CUDA runtime: their kernels have no launch call");
   }
-  if (!anything) disabled->push_back("api: CUPTI refused every call of the list");
+  if (!anything) disabled->push_back("api: CUPTI rejected every call in the list");
   return anything;
 }
 

@@ -117,7 +117,7 @@ inline constexpr AllowedCall kAllowList[] = {
 };
 
 // Told in place of the driver's where another client has them recorded (buffer_sharing.h), where
-// CUPTI does not tell what is inside a runtime call (call_switches.h), and where calls cannot be
+// CUPTI does not report what is inside a runtime call (call_switches.h), and where calls cannot be
 // selected (before CUPTI 12.5).
 inline constexpr AllowedCall kLaunchesInRuntime[] = {
     {CudaDomain::kRuntime, 211, "cudaLaunchKernel", CallClass::kLaunch},

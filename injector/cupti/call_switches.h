@@ -6,7 +6,7 @@
 // * To turn the kind off unhooks the domain for good, and so does cuptiFinalize(). All calls stay
 //   on then; turned on again, they have no effect.
 // * Of a runtime call and the driver's inside it the outer one is told, if it is on. While a kind
-//   is on, the inner one is not told even if the outer one is off.
+//   is on, the inner one is not reported even if the outer one is off.
 //
 // * Who turns a kind off while a thread is in a call of it leaves all later calls of that thread
 //   with one correlation id, as if they were inside that call. To turn a kind on does no harm.

@@ -111,8 +111,7 @@ CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
     if (handle == nullptr) {
       *why =
           "libcupti was not found; install it (pip install nvidia-cuda-cupti-cu12, or cuda-cupti "
-          "of the CUDA toolkit) or set "
-          "TRACEINJECT_CUPTI to its path; looked for:";
+          "from the CUDA toolkit) or set TRACEINJECT_CUPTI to its path; searched:";
       for (const std::string& path : paths) *why += " " + path;
       return nullptr;
     }
@@ -120,16 +119,15 @@ CuptiLibrary* BindCupti(const std::string& configured, std::string* why) {
   const char* missing = nullptr;
   if (!BindAll(handle, &cupti, &missing)) {
     *why = cupti.path + " has no function " + missing +
-           ": it is not a CUPTI that we know (12.0 or newer is needed)";
+           ": unsupported CUPTI (12.0 or newer is needed)";
     return nullptr;
   }
   if (cupti.GetVersion(&cupti.version) != CUPTI_SUCCESS) cupti.version = 0;
   if (IsTooOld(cupti, NameOf(handle))) {
     *why =
-        cupti.path + " is the CUPTI of a CUDA before 12.0 (version " +
-        std::to_string(cupti.version) +
+        cupti.path + " is a CUPTI older than CUDA 12.0 (version " + std::to_string(cupti.version) +
         "): its records cannot be read; run the program with CUDA 12.0 or newer (a PyTorch built "
-        "for cu12 or later), or, where it has that already, set TRACEINJECT_CUPTI to its libcupti";
+        "for cu12 or later), or, if it uses that already, set TRACEINJECT_CUPTI to its libcupti";
     return nullptr;
   }
   return &cupti;

@@ -64,7 +64,7 @@ class UnseenClient {
   Change Look(const Decoded& decoded, bool forced);
 
   // While we are not there ourselves: whether somebody has CUPTI, or another copy of it, which
-  // does not go beside ours. True: as after kCame, from `now_ns` on.
+  // cannot be used beside ours. True: as after kCame, from `now_ns` on.
   bool HasCome(std::int64_t now_ns);
   bool active() const { return active_; }
   // What was done by then was recorded for certain: at a flush, work that is not done may keep back

@@ -326,7 +326,7 @@ NcclDecoder::PendingByKey::iterator NcclDecoder::FindPending(Key key) {
   std::uint64_t& hash = std::get<std::uint64_t>(key);
   if (const auto same = pending_by_key_.find(key); same != pending_by_key_.end()) return same;
   if (std::exchange(hash, 0) != 0) return pending_by_key_.find(key);
-  // The interface does not tell either: the oldest of any communicator.
+  // The interface does not report either: the oldest of any communicator.
   const auto begin = pending_by_key_.lower_bound(key);
   hash = UINT64_MAX;
   const auto end = pending_by_key_.upper_bound(key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's operations: what NVTX tells of the call and what the profiler interface tells of how it
-// was carried out become one `collective` row and its `collective_plan` rows. Writer thread only.
+// was executed become one `collective` row and its `collective_plan` rows. Writer thread only.
 //
 // Which call an operation belongs to:
 //   * from version 5 of the interface on, it names the event of its call, which comes on the thread
@@ -8,7 +8,7 @@
 //   * before, it is the operation of the NVTX range that is open on its thread, or, after a group,
 //     the oldest one without a plan that has its communicator, function, bytes, root and peer:
 //     NCCL sorts the operations of a group by size. To a plug-in of version 3 or older, NCCL 2.27
-//     and later do not tell the communicator: then that of NVTX counts
+//     and later do not report the communicator: then that of NVTX counts
 // Where NVTX tells nothing, the row is made from the interface alone.
 //
 // Threads' queues are emptied one after the other, so that an operation may come before its call or
@@ -60,12 +60,12 @@ class NcclDecoder {
   // An operation that NVTX told of.
   struct Announced {
     CollectiveRow row;
-    std::uint64_t hash = 0;  // 0: this NCCL does not tell
+    std::uint64_t hash = 0;  // 0: this NCCL does not report
     bool has_parts = false;  // NCCL carries it out as sends and receives
     bool planned = false;
     bool stored = false;
 
-    // False only if NVTX told of another communicator. 0: the interface does not tell.
+    // False only if NVTX told of another communicator. 0: the interface does not report.
     bool IsOn(std::uint64_t communicator) const {
       return hash == 0 || communicator == 0 || hash == communicator;
     }
@@ -89,7 +89,7 @@ class NcclDecoder {
     int slot, tid, tries;
     NcclOperationEvent event;
   };
-  // Function, bytes, root, peer, communicator (hash; 0: not told).
+  // Function, bytes, root, peer, communicator (hash; 0: not reported).
   using Key = std::tuple<std::uint32_t, std::int64_t, int, int, std::uint64_t>;
   using PendingByKey = std::map<Key, std::deque<std::uint64_t>>;
   using Place = std::pair<int, std::uint64_t>;  // slot and communicator

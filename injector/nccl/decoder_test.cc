@@ -393,7 +393,7 @@ TEST_F(NcclDecoderTest, AThreadThatWasForgottenHasNoOpenRange) {
 
 TEST_F(NcclDecoderTest, MemoryIsBounded) {
   for (std::uint64_t i = 0; i < 200'000; ++i) {
-    Decode(CallOf(8 + 8 * i, "AllReduce", 1, 101, i));  // never carried out
+    Decode(CallOf(8 + 8 * i, "AllReduce", 1, 101, i));  // never executed
     Launch(12 + 8 * i, 110, 112, i);
     if (i % 50'000 == 0) decoder_.EndFlush(false);
   }

@@ -31,14 +31,14 @@ void NcclLogFile::Open(const Visit& visit) {
   // Whoever could guess the name could have put a link, a pipe or a device there.
   const int fd = GuardedOpen(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0);
   if (fd < 0) {
-    if (errno != ENOENT && errno != EMFILE && errno != ENFILE) Fail("it cannot be opened");
+    if (errno != ENOENT && errno != EMFILE && errno != ENFILE) Fail("cannot open it");
     return;
   }
   GuardedExpectRemoved(fd);
   struct stat file;
   if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode) || file.st_uid != geteuid()) {
     GuardedClose(fd);
-    return Fail("it is no ordinary file of this user");
+    return Fail("not a regular file owned by this user");
   }
   unlink(path_.c_str());
   if (fd_ >= 0) {
@@ -69,7 +69,7 @@ void NcclLogFile::Read(const Visit& visit) {
     if (total_ >= kMostBytes) g_counters.Add(Health::kNcclLogDropped);
     Take(std::string_view(chunk).substr(0, static_cast<std::size_t>(read)), visit);
   }
-  Fail("the program closed its descriptor");
+  Fail("the program closed its file descriptor");
   GuardedClose(fd_);
   fd_ = -1;
 }

@@ -24,8 +24,8 @@ struct NcclLogInit {
   enum class Moment { kStart, kReady, kGone } moment = Moment::kStart;
   std::uint64_t address = 0;  // in the process; free for another one once it is gone
   int rank = 0, size = 0, device = 0;
-  int nvml_device = -1;      // -1: not told
-  std::uint64_t hash = 0;    // commId; 0: not told
+  int nvml_device = -1;      // -1: not reported
+  std::uint64_t hash = 0;    // commId; 0: not reported
   std::uint64_t parent = 0;  // address of that it is split from; 0: none
 };
 struct NcclLogNodes {
@@ -53,7 +53,7 @@ struct NcclLogGpuDirect {
   bool enabled = false;
 };
 struct NcclLogChannels {
-  int collective = -1, nvls = -1, p2p = -1, p2p_per_peer = -1;  // -1: not told
+  int collective = -1, nvls = -1, p2p = -1, p2p_per_peer = -1;  // -1: not reported
 };
 struct NcclLogRing {
   int number = 0;
@@ -64,7 +64,7 @@ struct NcclLogTrees {
 struct NcclLogConnection {
   int channel = 0;
   int rank = 0, peer = -1;  // own rank, and the other's; -1: CollNet has none
-  int nvml_device = -1;     // of the own rank; -1: not told
+  int nvml_device = -1;     // of the own rank; -1: not reported
   bool sends = true;
   std::string_view transport, detail, network;  // as nccl_link in run_db.sql; empty: none
   int net_device = -1, proxy_rank = -1;         // -1: none

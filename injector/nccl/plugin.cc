@@ -126,7 +126,7 @@ void FillColl(const Descriptor& d, NcclOperationEvent* event) {
   event->channels = d.coll.channels;
   event->warps = d.coll.warps;
   if constexpr (kVersionOf<Descriptor> == 1) {
-    // NCCL 2.27 and later do not tell it, nor the communicator.
+    // NCCL 2.27 and later do not report it, nor the communicator.
     if (d.coll.communicator != 0) event->reduction = static_cast<std::int32_t>(d.coll.reduction);
     CopyWord(event->function, Word(kFunctions, d.coll.function));
     CopyWord(event->datatype, Word(kDatatypes, d.coll.datatype));

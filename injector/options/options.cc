@@ -119,19 +119,18 @@ bool Memsets(std::string_view text, Options* options) {
 }
 
 constexpr OptionRow kOptions[] = {
-    {{"TRACEINJECT", "1", "0 turns the library off: nothing is recorded and nothing is changed"},
+    {{"TRACEINJECT", "1", "0 disables the library: nothing is recorded or changed"},
      "0 or 1",
      Switch<&Options::enabled>},
     {{"TRACEINJECT_OUTPUT", "run.db",
-      "where to record; %r rank, %h host, %p process id, %t start time. In a job of several ranks "
-      "a name without %r or %p "
-      "gets .rank00000 before its extension"},
+      "output file; %r rank, %h host, %p process id, %t start time. In a multi-rank job a name "
+      "without %r or %p gets .rank00000 before its extension"},
      "a path",
      Output},
     {{"TRACEINJECT_SPOOL", "",
-      "a folder, best on a local disk, in which the file is written; it is moved to "
-      "TRACEINJECT_OUTPUT when it is complete. Until then a note of one line beside its place, "
-      "run.db.HOST.pPID.TIME.spool, says where it is. Empty: it is written in its place"},
+      "a folder, preferably on a local disk, to write the file in; it is moved to "
+      "TRACEINJECT_OUTPUT when complete. Until then a one-line note next to the target, "
+      "run.db.HOST.pPID.TIME.spool, says where it is. Empty: write directly to TRACEINJECT_OUTPUT"},
      "a path",
      Text<&Options::spool>},
     {{"TRACEINJECT_KINDS", kDefaultActivityKinds,
@@ -139,97 +138,97 @@ constexpr OptionRow kOptions[] = {
      "a list of kinds",
      Kinds},
     {{"TRACEINJECT_MEMSETS", "auto",
-      "auto: where more than 500 memsets a second come for 5 seconds, of less than 4 us each, they "
-      "are left out from then on, as recording one costs the GPU 1.9 us; all: they never are"},
+      "auto: stop recording memsets after 5 seconds with more than 500 a second of less than 4 us "
+      "each, because recording one costs the GPU 1.9 us; all: always record them"},
      "auto or all",
      Memsets},
-    {{"TRACEINJECT_NVTX", "1",
-      "0: no NVTX ranges, and of NCCL only what its profiler interface tells"},
+    {{"TRACEINJECT_NVTX", "1", "0: no NVTX ranges, and NCCL data only from its profiler plug-in"},
      "0 or 1",
      Switch<&Options::nvtx>},
     {{"TRACEINJECT_NCCL", "1",
-      "1: how NCCL carries operations out, through its profiler interface where it has one (2.23 "
-      "and later), unless NCCL_PROFILER_PLUGIN is set or NCCL finds a plug-in of its own "
-      "(libnccl-profiler.so); 0: only what NVTX tells"},
+      "1: record NCCL algorithms and protocols through its profiler interface if it has one (2.23 "
+      "and later), unless NCCL_PROFILER_PLUGIN is set or NCCL finds another plug-in "
+      "(libnccl-profiler.so); 0: only NVTX data"},
      "0 or 1",
      Switch<&Options::nccl>},
     {{"TRACEINJECT_NCCL_LOG", "0",
-      "1: which transports connect the ranks, from NCCL's own log, which NCCL then writes to a "
-      "private file. Where the user or the script sets NCCL_DEBUG, NCCL_DEBUG_SUBSYS or "
-      "NCCL_DEBUG_FILE, that stays, and no transports are recorded"},
+      "1: record the transports between ranks from NCCL's log, which NCCL then writes to a private "
+      "file. If NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE is set already, it is left alone "
+      "and no transports are recorded"},
      "0 or 1",
      Switch<&Options::nccl_log>},
-    {{"TRACEINJECT_SYNC", "1", "0: no event and synchronise calls from the wrappers"},
+    {{"TRACEINJECT_SYNC", "1", "0: do not record event and synchronize calls through the wrappers"},
      "0 or 1",
      Switch<&Options::sync>},
-    {{"TRACEINJECT_GEMM", "1", "0: no shapes of matrix products (cuBLAS, cuBLASLt)"},
+    {{"TRACEINJECT_GEMM", "1", "0: do not record GEMM shapes (cuBLAS, cuBLASLt)"},
      "0 or 1",
      Switch<&Options::gemm>},
     {{"TRACEINJECT_PYTHON", "1",
-      "0: nothing runs in the program's Python: no waits for data, optimizer steps, checkpoints, "
-      "garbage collections, attention calls and samples of PyTorch's memory"},
+      "0: no Python hooks: data waits, optimizer steps, checkpoints, garbage collections, "
+      "attention calls and PyTorch memory are not recorded"},
      "0 or 1",
      Switch<&Options::python>},
     {{"TRACEINJECT_TELEMETRY_HZ", "10",
-      "how often a second clocks, power and temperature of the GPUs are sampled; threads, data "
-      "workers and the machine's facts come with it. 0: none of these"},
+      "GPU clock, power and temperature samples per second; also enables sampling of threads and "
+      "data workers, and facts about the machine. 0: none of these"},
      "0 to 100",
      Integer<&Options::telemetry_hz, 0, 100>},
     {{"TRACEINJECT_MAX_SIZE", "4G",
-      "recording stops when the file of a process reaches this size (K, M, G)"},
+      "stop recording when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",
      Size<&Options::max_size_bytes, 65536>},
     {{"TRACEINJECT_KEEP_LAST", "0",
-      "a flight recorder: the file keeps the last part of the run, and what is older is dropped "
-      "from it. 60s, 10m, 2h: so much, and no more than TRACEINJECT_MAX_SIZE (16M or more) holds; "
-      "1: as much as that holds; 0: nothing is dropped"},
+      "flight recorder: keep only the last part of the run in the file and drop older rows. 60s, "
+      "10m, 2h: this much, up to TRACEINJECT_MAX_SIZE (16M or more); 1: as much as fits in that "
+      "size; 0: keep everything"},
      "0, 1 or a time such as 60s, 10m, 2h of at least 1s",
      KeepLast},
     {{"TRACEINJECT_WINDOW", "all",
-      "what part of the run is recorded: all; steps:100-120, optimizer steps counted from 1 (where "
+      "which part of the run to record: all; steps:100-120, optimizer steps counted from 1 (if "
       "none is seen in the first minute, seconds count as steps); seconds:30-60 since CUDA was "
-      "first used; every:100:2, of 100 steps the last 2; every:60s:2s, of 60 seconds the last 2; "
-      "trigger, nothing before `analyze trigger start`, which works with all of them"},
+      "first used; every:100:2, the last 2 of every 100 steps; every:60s:2s, the last 2 of every "
+      "60 seconds; trigger, nothing before `analyze trigger start`, which works with all of these"},
      "all, steps:100-120, seconds:30-60, every:100:2, every:60s:2s or trigger",
      Window},
     {{"TRACEINJECT_DETACH", "0",
-      "1: between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB and `analyze trigger` CUPTI"
-      " is taken out of the process (cuptiFinalize), as else it costs some 400 ns a launch once"
-      " something was recorded. Coming back takes some 10 ms. Of CUDA calls only the driver's are "
-      "recorded, and after the first window none that the CUDA runtime makes: kernels that PyTorch "
-      "launches through it have no call. CUPTI stays from the first session of torch.profiler or "
-      "another client on: cuptiFinalize corrupts memory otherwise"},
+      "1: detach CUPTI (cuptiFinalize) between the windows of TRACEINJECT_WINDOW, TRACEINJECT_AB "
+      "and `analyze trigger`; otherwise it costs about 400 ns per launch once something was "
+      "recorded. Reattaching takes about 10 ms. Only CUDA driver calls are recorded, and after the "
+      "first window none made by the CUDA runtime: kernels that PyTorch launches through it have "
+      "no launch call. After the first session of torch.profiler or another client, CUPTI stays "
+      "attached: cuptiFinalize would corrupt memory"},
      "0 or 1",
      Switch<&Options::detach>},
     {{"TRACEINJECT_AB", "0",
-      "steps: what recording adds to a step is measured: blocks of 20 optimizer steps (of 50 with "
-      "steps:50) are recorded and not recorded by turns. Where none is seen in the first minute, "
-      "seconds count as steps, and nothing is measured"},
+      "steps: measure the overhead of recording: blocks of 20 optimizer steps (50 with steps:50) "
+      "are alternately recorded and not recorded. If none is seen in the first minute, seconds "
+      "count as steps, and nothing is measured"},
      "0, steps or steps:50 with at least 5",
      Ab},
     {{"TRACEINJECT_STALL", "60s",
-      "a stall: nothing completes on the GPU for so long although work was launched. The file then "
-      "tells what is outstanding and who waits, also of a job that hangs and is killed. 0: none is "
-      "looked for"},
+      "time without any completed GPU work, although work was launched, that counts as a stall. "
+      "What is outstanding and who waits is then recorded, even if the hung job is killed. 0: no "
+      "stall detection"},
      "0 or a time such as 60s, 10m, 2h of at least 1s",
      Stall},
     {{"TRACEINJECT_FLUSH_MS", "750",
-      "how often what is complete is written and committed; what a killed process loses is at most "
-      "about twice this, and in a session of torch.profiler up to ten seconds"},
+      "how often completed records are written and committed; a killed process loses at most about "
+      "twice this, or up to ten seconds during a torch.profiler session"},
      "milliseconds from 50 to 3600000",
      Integer<&Options::flush_ms, 50, 3'600'000>},
-    {{"TRACEINJECT_BUFFERS", "256M", "most memory for CUPTI's activity buffers"},
+    {{"TRACEINJECT_BUFFERS", "256M", "maximum memory for CUPTI activity buffers"},
      "a size of at least 16M",
      Size<&Options::buffer_bytes, (16 << 20)>},
-    {{"TRACEINJECT_EXIT_MS", "10000", "longest wait for the last flush when the process ends"},
+    {{"TRACEINJECT_EXIT_MS", "10000", "maximum wait for the last flush when the process ends"},
      "milliseconds from 0",
      Integer<&Options::exit_ms, 0>},
     {{"TRACEINJECT_CUPTI", "",
-      "path of libcupti; empty: the one in the process, else beside libcudart, else the system's"},
+      "path to libcupti; empty: the one loaded in the process, else next to libcudart, else the "
+      "system's"},
      "a path",
      Text<&Options::cupti>},
     {{"TRACEINJECT_LOG", "",
-      "file to which the library writes what it does (created when recording starts); empty: none"},
+      "log file of the library (created when recording starts); empty: none"},
      "a path",
      Text<&Options::log>},
 };

@@ -30,7 +30,7 @@ struct Options {
   std::int64_t keep_last_ns = 0;  // with keep_last: those older than this; 0: only for lack of room
   WindowPlan window;              // what part of the run
   bool detach = false;            // between windows, CUPTI is left
-  std::int64_t ab_steps = 0;      // blocks of so many steps are recorded by turns; 0: no
+  std::int64_t ab_steps = 0;      // blocks of so many steps are recorded alternately; 0: no
   std::int64_t stall_ns = 0;      // nothing completes for so long: a stall; 0: none is looked for
   std::int64_t flush_ms = 0;
   std::int64_t buffer_bytes = 0;  // all CUPTI buffers together

@@ -24,7 +24,7 @@ class WindowPlan {
   // False if the text is no plan.
   static bool Parse(std::string_view text, WindowPlan* plan);
 
-  // Blocks of so many steps, by turns recorded and not.
+  // Blocks of so many steps, alternately recorded and not.
   static WindowPlan Alternating(std::int64_t steps);
 
   bool Wants(const RunProgress& progress) const;

@@ -94,7 +94,7 @@ bool CuptiClient::ComeBack() {
   }
   std::string why;
   if (activity_.RegisterCallbacks(&why)) return true;
-  log_->Line("cannot record again: " + why);
+  log_->Line("cannot resume recording: " + why);
   return false;
 }
 
@@ -147,14 +147,14 @@ bool CuptiClient::Leave() {
   drain_();
   if (!activity_.Leave()) return false;
   g_counters.Add(Health::kCuptiDetached);
-  log_->Line("left CUPTI");
+  log_->Line("detached from CUPTI");
   return true;
 }
 
 bool CuptiClient::FollowProfiler() {
   if (g_profiler_room.awaits_answer()) MakeRoom();
   if (g_profiler_room.wanted() || room_gap_.row == 0) return true;
-  log_->Line("the profiler that had asked for room is done");
+  log_->Line("the profiler that needed CUPTI is done");
   CaptureGapRow gap = std::exchange(room_gap_, {});
   if (!ComeBackAfterProfiler()) return false;
   gap.dur = (in_window_ ? edge_ns_ : NowNs()) - base_ns_ - gap.start;
@@ -188,7 +188,7 @@ bool CuptiClient::ComeBackAfterProfiler() {
     if (in_window_) Start();
     return true;
   }
-  log_->Line("cannot record again: " + why);
+  log_->Line("cannot resume recording: " + why);
   return false;
 }
 
@@ -228,14 +228,14 @@ void CuptiClient::LookAtMemsets(MemsetLimit::Seen so_far) {
   activity_.LeaveMemsetsOut();
   memsets_left_out_ = true;
   g_counters.Set(Health::kMemsetLeftOutMs, (NowNs() - base_ns_) / 1'000'000);
-  log_->Line("many short memsets: left out from now on");
+  log_->Line("many short memsets: not recorded from now on");
 }
 
 void CuptiClient::StandAside() {
   activity_.StandAside();
   unseen_gap_ = {unseen_client_.whole_until_ns() - base_ns_, -1, "other_client", ++last_gap_row_};
   batch_->gaps.push_back(unseen_gap_);
-  log_->Line("another client of CUPTI has the records: nothing is asked of CUPTI");
+  log_->Line("another client owns CUPTI; pausing");
 }
 
 bool CuptiClient::LookForFinalize() {

@@ -55,7 +55,7 @@ void* RunWatch(void* data) {
   pthread_setname_np(pthread_self(), "traceinject-wat");
   try {
     static_cast<Session*>(data)->writer->Watch();
-  } catch (...) {  // what it would tell is not told
+  } catch (...) {  // what it would tell is not reported
   }
   return nullptr;
 }

@@ -67,7 +67,7 @@ bool RecordingFile::Create(const CuptiLibrary* cupti, std::string* why) {
     log_->Line("not recording: " + *why);
     return false;
   }
-  log_->Line("recording into " + file_->path());
+  log_->Line("recording to " + file_->path());
   return true;
 }
 
@@ -80,7 +80,7 @@ bool RecordingFile::CreateInSpool(const RunFile::Header& head) {
   std::string why;
   file_ = RunFile::Create(spool_->path(), head, &why);
   if (file_ == nullptr) {
-    log_->Line("no spool: " + why);
+    log_->Line("spool not used: " + why);
     facts_.push_back({"spool", "not used", why, {}});
     spool_.reset();
     return false;
@@ -123,7 +123,7 @@ void RecordingFile::TellHang(const CuptiLibrary* cupti) const {
   const HealthCounterInfo& failed = kHealthCounters[static_cast<std::size_t>(Health::kStartFailed)];
   Batch batch;
   batch.health.push_back({std::string(failed.source), std::string(failed.counter), 1,
-                          "cuptiActivityFlushAll does not return: CUPTI hands over nothing"});
+                          "cuptiActivityFlushAll does not return: no records from CUPTI"});
   file->Write(batch);
   file->Finish(NowNs() - base_ns_);
 }

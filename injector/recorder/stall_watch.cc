@@ -125,7 +125,7 @@ void StallWatch::JudgeUnanswered(const Moment& moment) {
   Outstanding outstanding = FindOutstanding(uses_graphs_);
   if (outstanding.count == 0) outstanding.first = moment.now - (moment.monotonic - told_at_);
   Mark(moment, outstanding);
-  detail_ += "; CUPTI does not answer";
+  detail_ += "; CUPTI does not respond";
 }
 
 void StallWatch::Judge(const Moment& moment) {

@@ -243,7 +243,7 @@ TEST_F(StallWatchTest, WhereCuptiDoesNotAnswerAProgramThatStandsStillIsAStall) {
   ASSERT_EQ(batch_.gaps.size(), 1U) << "once";
   EXPECT_EQ(batch_.gaps[0].start, 11 * kSecond) << "since it was heard of";
   EXPECT_EQ(batch_.gaps[0].dur, -1);
-  EXPECT_NE(watch_.detail().find("CUPTI does not answer"), std::string::npos) << watch_.detail();
+  EXPECT_NE(watch_.detail().find("CUPTI does not respond"), std::string::npos) << watch_.detail();
   Keep();
   Complete(2, 80 * kSecond, 81 * kSecond);
   FlushUntil(82);

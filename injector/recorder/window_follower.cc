@@ -20,7 +20,7 @@ constexpr std::int64_t kTriggerLookNs = 2'000'000'000, kSeldomTriggerLookNs = 10
 
 // Somewhere in the interval, by process.
 std::int64_t FirstLookNs(std::int64_t interval_ns) {
-  constexpr std::uint32_t kSpread = 2654435769;  // neighbours come far apart (Knuth, 6.4)
+  constexpr std::uint32_t kSpread = 2654435769;  // neighbors come far apart (Knuth, 6.4)
   return interval_ns / 1024 * ((static_cast<std::uint32_t>(getpid()) * kSpread) >> 22);
 }
 

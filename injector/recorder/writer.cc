@@ -220,7 +220,7 @@ void Writer::Flush(bool everything) {
   if (cupti_client_.IsRecording()) {
     stall_watch_.Judge(StallWatch::ReadMoment(base_ns_));
   } else if (recording()) {
-    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not told to us
+    stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not reported to us
   }
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
   if (!file_.there()) {
@@ -289,7 +289,7 @@ void Writer::GoOnWithoutCupti(bool first) {
   if (end_requested_.load(std::memory_order_acquire)) return;
   if (first) {
     g_counters.Add(Health::kCuptiUnanswered);
-    log_.Line("CUPTI does not answer");
+    log_.Line("CUPTI does not respond");
   }
   event_decoder_.Drain([this] { StoreIfMany(); });
   EndEvents(false);
@@ -391,7 +391,7 @@ void Writer::StartSampler() {
   sampler_ = std::make_unique<Sampler>(options_.telemetry_hz, base_ns_, batch_.devices);
   if (sampler_->Start()) return;
   sampler_.reset();
-  disabled_.emplace_back("samples of devices and of the host: no thread for them");
+  disabled_.emplace_back("device and host sampling: cannot create its thread");
 }
 
 // What the sampler learns from events: which devices have work, which processes load data. The
@@ -486,8 +486,8 @@ std::vector<std::string> Writer::DisabledSources() const {
   std::vector<std::string> sources = cupti_client_.refused();
   sources.insert(sources.end(), disabled_.begin(), disabled_.end());
   if (const std::string plugin = ForeignNcclPlugin(); !plugin.empty()) {
-    sources.push_back("how NCCL carries operations out: NCCL's own profiler plug-in " + plugin +
-                      " is installed and stays in force; to record instead of it, set "
+    sources.push_back("NCCL algorithms and protocols: another NCCL profiler plug-in " + plugin +
+                      " is installed and is used; to record with traceinject instead, set "
                       "NCCL_PROFILER_PLUGIN=STATIC_PLUGIN");
   }
   return sources;

@@ -188,7 +188,7 @@ Outcome MoveAside(const std::string& path, const struct stat& dead, std::string*
     const std::string candidate = path + "." + std::to_string(number);
     if (FreeAside(candidate, path, dead)) aside = candidate;
   }
-  if (aside.empty()) return Fail(path, "no free name to move this older file to", EEXIST, why);
+  if (aside.empty()) return Fail(path, "no free name for renaming this older file", EEXIST, why);
 
   const bool linked = IsFile(aside, dead) || link(path.c_str(), aside.c_str()) == 0;
   if (!linked && errno == EEXIST) return Outcome::kRetry;
@@ -208,7 +208,7 @@ Outcome FreeName(const std::string& path, std::string* why) {
   struct stat named;
   if (lstat(path.c_str(), &named) != 0) return Outcome::kRetry;
   if (!S_ISREG(named.st_mode)) {
-    *why = path + ": exists and is no regular file: set TRACEINJECT_OUTPUT to another path";
+    *why = path + ": exists and is not a regular file: set TRACEINJECT_OUTPUT to another path";
     return Outcome::kFailed;
   }
   // Before any open: closing a descriptor of our own recording would drop its locks.
@@ -254,7 +254,7 @@ std::string Candidate(const std::string& wanted, int attempt) {
 
 bool MakeAbsolute(const std::string& path, std::string* absolute, std::string* why) {
   if (path.empty() || path.back() == '/') {
-    *why = "'" + path + "': names no file: set TRACEINJECT_OUTPUT to a path such as run.db";
+    *why = "'" + path + "': not a file name: set TRACEINJECT_OUTPUT to a path such as run.db";
     return false;
   }
   if (path.front() == '/') {
@@ -280,7 +280,7 @@ bool MakeFolders(const std::string& folder, std::string* why) {
     if (mkdir(part.c_str(), 0777) == 0 || errno == EEXIST) continue;
     const int error = errno;
     if (stat(part.c_str(), &existing) == 0 && S_ISDIR(existing.st_mode)) continue;
-    Fail(part, "cannot create this folder for the recording", error, why);
+    Fail(part, "cannot create the recording's folder", error, why);
     return false;
   }
   return true;

@@ -229,10 +229,10 @@ TEST(ClaimTest, FailuresNameThePathAndTheReason) {
   EXPECT_FALSE(Claim::Take("/proc/run.db", &why));
   EXPECT_NE(why.find("/proc/run.db"), std::string::npos) << why;
   EXPECT_FALSE(Claim::Take("/dev/null", &why));
-  EXPECT_NE(why.find("no regular file"), std::string::npos) << why;
+  EXPECT_NE(why.find("not a regular file"), std::string::npos) << why;
   EXPECT_FALSE(Claim::Take("", &why));
   EXPECT_FALSE(Claim::Take(folder / "", &why));
-  EXPECT_NE(why.find("names no file"), std::string::npos) << why;
+  EXPECT_NE(why.find("not a file name"), std::string::npos) << why;
 }
 
 // Many processes want one name, under which a dead recording lies. All live until all have claimed.

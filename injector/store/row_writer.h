@@ -52,8 +52,8 @@ class RowWriter {
   // The transaction of `batch` is known to be committed.
   void Committed(const Batch& batch);
 
-  // Deletes the events of transactions that are in the database although Committed() was not told
-  // of them. Inside the caller's transaction, after Prepare. False on an error of SQLite.
+  // Deletes the events of transactions that are in the database although Committed() was not
+  // reported of them. Inside the caller's transaction, after Prepare. False on an error of SQLite.
   // O(log rows + events deleted).
   bool RemoveUnknown(sqlite3* db) const;
 

@@ -246,7 +246,7 @@ bool RunFile::State::Reopen() {
   lost = lost || DescriptorsLost();
   Close();
   if (!claim->Retake())
-    return FailText("another process claimed this recording: it is not written to any more");
+    return FailText("another process took over this recording: no longer writing to it");
   // A commit that failed on the old connection may have taken place all the same.
   if (!Open() || !Prepare() || !RunTransaction([&] { return writer.RemoveUnknown(db); })) {
     Close();
@@ -283,8 +283,7 @@ bool RunFile::State::RunTransaction(const Body& body) {
 template <typename Body>
 bool RunFile::State::Transact(const Body& body) {
   if (!claim->NameIsOurs()) {
-    return FailText(
-        "the recording was removed, renamed or replaced: it is not written to any more");
+    return FailText("the recording was removed, renamed or replaced: no longer writing to it");
   }
   if (db == nullptr || DescriptorsLost()) {
     if (!Reopen()) return false;
@@ -306,7 +305,7 @@ bool RunFile::State::LeaveOneFile() {
     if (QueryText(db, "PRAGMA journal_mode = DELETE") == "delete") return true;
     usleep(kFinishPauseMs * 1000);
   }
-  return Fail("a reader has the recording open: a -wal file stays beside it");
+  return Fail("a reader has the recording open: a -wal file stays next to it");
 }
 
 RunFile::RunFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

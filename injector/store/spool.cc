@@ -150,14 +150,14 @@ bool Spool::Deliver(const std::function<bool()>& may_go_on, std::string* where,
     const std::string part = note_ + ".part";
     const bool copies = !OnOneFileSystem(path_, Folder(target_));
     if (copies && !CopyFile(path_, part, may_go_on)) {
-      fail("the recording cannot be copied there");
+      fail("cannot copy the recording there");
       if (errno != EEXIST) unlink(part.c_str());  // else it is not ours
       return false;
     }
     const std::unique_ptr<Claim> claim = Claim::Take(target_, why);
     const bool moved = claim != nullptr &&
                        (rename(copies ? part.c_str() : path_.c_str(), claim->path().c_str()) == 0 ||
-                        fail("the recording cannot be moved there"));
+                        fail("cannot move the recording there"));
     if (!moved) {
       if (claim != nullptr) claim->Discard();
       if (copies) unlink(part.c_str());

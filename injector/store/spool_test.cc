@@ -66,7 +66,7 @@ TEST_F(SpoolTest, LinksThatSomebodyPlantedAreNotFollowed) {
   fs::create_symlink(victim_, part());
   spool_->Announce();
   EXPECT_FALSE(Deliver());
-  EXPECT_NE(why_.find("cannot be copied there: File exists"), std::string::npos) << why_;
+  EXPECT_NE(why_.find("cannot copy the recording there: File exists"), std::string::npos) << why_;
   EXPECT_EQ(ReadText(victim_), "precious");
   EXPECT_EQ(ReadText(spool_->path()), "recording") << "it stays where it is";
   EXPECT_TRUE(fs::is_symlink(part())) << "not ours to remove";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrappers of the matrix products of cuBLAS and cuBLASLt, exported so that the dynamic linker binds
+// Wrappers of the GEMMs of cuBLAS and cuBLASLt, exported so that the dynamic linker binds
 // the program's calls to them. They note shape, types, thread and time: FLOPs are computed from
 // these, and the kernels are found by the launches that the thread made meanwhile.
 //

@@ -92,7 +92,7 @@ class Measured:
 
     def __init__(self, build, processes, path):
         self.output, talk = run_mpi(build, processes, ["--figures", path])
-        found = re.search(r"in ([0-9.]+) s, analysed in ([0-9.]+) s; process 0 used ([0-9.]+) ([kMG])B", talk)
+        found = re.search(r"in ([0-9.]+) s, analyzed in ([0-9.]+) s; process 0 used ([0-9.]+) ([kMG])B", talk)
         if found is None:
             sys.exit(f"ranks.py: analyze-mpi said: {talk}")
         self.seconds = float(found[1])

@@ -64,10 +64,10 @@ class Doctor(harness.TestCase):
         self.assertEqual(lines["driver"], ("OK", "580.65.06, for CUDA 13.0"))
         self.assertEqual(lines["CUPTI"], ("OK", "libcupti.so.13, interface version 130001"))
         self.assertEqual(lines["recording library"], ("OK", str(harness.LIBRARY)))
-        for check in ("entrance for the library", "output folder", "frequency governor of the processors", "size of /dev/shm",
-                      "limit on open files", "persistence mode", "links of NVLink",
-                      "peer-to-peer access between the GPUs of the host", "Access Control Services of PCIe bridges",
-                      "processors of the process and NUMA node of its GPU"):
+        for check in ("injection variables", "output folder", "CPU frequency governor", "size of /dev/shm",
+                      "limit on open files", "persistence mode", "NVLink links",
+                      "peer-to-peer access between the GPUs of the host", "PCIe Access Control Services (ACS)",
+                      "CPU affinity and the GPU's NUMA node"):
             self.assertEqual(lines[check][0], "OK", (check, lines[check]))
 
     def test_what_is_amiss_is_a_warning_with_its_proof(self):
@@ -77,23 +77,23 @@ class Doctor(harness.TestCase):
         lines = self.lines(env={"FAKE_NVML_PERSISTENCE": "0", "FAKE_NVML_PCIE_WIDTH": "8", "NCCL_P2P_DISABLE": "1",
                                 "FAKE_NVML_PCIE_REPLAYS": "0"})
         for check, text in {
-                "frequency governor of the processors": "the governor of the processors is powersave",
-                "size of /dev/shm": "/dev/shm has room for 67.11 MB",
+                "CPU frequency governor": "the CPU frequency governor is powersave",
+                "size of /dev/shm": "/dev/shm size is 67.11 MB",
                 "persistence mode": "GPU 0, GPU 1: persistence mode is off",
-                "PCIe link": "GPU 0, GPU 1: PCIe x8, although card and slot could do x16",
-                "variables that keep NCCL from a faster way": "NCCL_P2P_DISABLE=1 is set",
-                "processors of the process and NUMA node of its GPU":
-                    "GPU 1: the process runs on CPUs 0-7; the GPU is at NUMA node 1 (CPUs 8-15)"}.items():
+                "PCIe link": "GPU 0, GPU 1: PCIe x8, although card and slot support x16",
+                "variables that keep NCCL off a faster path": "NCCL_P2P_DISABLE=1 is set",
+                "CPU affinity and the GPU's NUMA node":
+                    "GPU 1: the process runs on CPUs 0-7; the GPU is on NUMA node 1 (CPUs 8-15)"}.items():
             self.assertEqual(lines[check], ("WARN", text))
-        self.assertNotIn("repeated transfers of PCIe", lines)
+        self.assertNotIn("PCIe replays", lines)
 
     def test_what_forbids_a_recording_fails(self):
-        for env, check in (({"CUDA_INJECTION64_PATH": "libToolsInjection64.so"}, "entrance for the library"),
+        for env, check in (({"CUDA_INJECTION64_PATH": "libToolsInjection64.so"}, "injection variables"),
                            ({"TRACEINJECT_LIBRARY": "/nowhere/libtraceinject.so"}, "recording library"),
                            ({"TRACEINJECT_OUTPUT": "/proc/self/run.db"}, "output folder"),
                            ({"FAKE_GPU_DRIVER_VERSION": "11080"}, "driver"),
                            ({"FAKE_NVML_INIT_ERROR": "9"}, "GPUs"),
-                           ({"TRACEINJECT": "0"}, "entrance for the library")):
+                           ({"TRACEINJECT": "0"}, "injection variables")):
             with self.subTest(env=env):
                 self.assertEqual(self.lines(env=env, code=1)[check][0], "FAIL")
 
@@ -106,7 +106,7 @@ class Doctor(harness.TestCase):
     def test_cards_without_a_driver(self):
         status, text = self.lines(env=WITHOUT_A_DRIVER, code=1)["GPUs"]
         self.assertEqual(status, "FAIL")
-        self.assertIn("2 NVIDIA GPUs on the PCI bus that cannot be used: NVML: libnvidia-ml.so.1", text)
+        self.assertIn("2 NVIDIA GPUs on the PCI bus but not usable: NVML: libnvidia-ml.so.1", text)
 
     def test_a_machine_without_a_gpu(self):
         for place in (self.root / "sys/bus/pci/devices").iterdir():
@@ -122,7 +122,7 @@ class Doctor(harness.TestCase):
         ended = self.examine(env={"FAKE_NVML_PERSISTENCE": "0"})
         self.assertEqual(ended.code, 0)
         self.assertIn("\nWARN  persistence mode: GPU 0, GPU 1: persistence mode is off\n        try: nvidia-persistenced", ended.stdout)
-        self.assertRegex(ended.stdout, r"\n\n\d+ OK, \d+ to look at, 0 failed, \d+ unknown\n$")
+        self.assertRegex(ended.stdout, r"\n\n\d+ OK, \d+ warnings, 0 failed, \d+ unknown\n$")
 
     def test_the_machine_that_it_runs_on(self):
         ended = self.play(command=[ANALYZE, "doctor"], preload=False)

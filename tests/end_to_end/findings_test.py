@@ -41,7 +41,7 @@ class Findings(harness.AnalyzeTestCase):
         finding = [one for one in report["run"]["kernel_findings"] if one["name"] == "small_kernels"]
         self.assertEqual(len(finding), 1)
         self.assertEqual(finding[0]["share"], 1, "all kernels are small")
-        self.assertIn("2,000 launches a step", finding[0]["text"])
+        self.assertIn("2,000 launches per step", finding[0]["text"])
         kernels = truth.kernels()
         self.assertEqual(int(finding[0]["kernels"]) % 2000, 0)
         self.assertLess(int(finding[0]["total_ns"]), sum(kernel.end - kernel.start for kernel in kernels) + 1)

@@ -70,8 +70,8 @@ class Page(WithPages):
         page = self.one.read_text(encoding="utf-8")
         report = self.analyze("report", RECORDINGS / "slow_loader_h200.db.zst").stdout
         report = " ".join(report.split())
-        for found in (re.search(r"without it a step takes .*? %(?= )", report), re.search(r"checked: .*? unexplained", report),
-                      re.search(r"how far the host is ahead: .*? of the time", report)):
+        for found in (re.search(r"without it, a step would take .*? %(?= )", report), re.search(r"cross-check: .*? unexplained", report),
+                      re.search(r"launch lead: .*? of the time", report)):
             self.assertIn(found.group(), page)
 
     def test_what_is_wrong_is_said(self):
@@ -173,7 +173,7 @@ class PageInBrowser(WithPages):
             for selector in ("h1", ".lead", ".tile"):
                 bottom = self.browser.run("return document.querySelector(arguments[0]).getBoundingClientRect().bottom", selector)
                 self.assertLess(bottom, height, (selector, width))
-            self.assertEqual(self.browser.run("return document.querySelector('h1').textContent"), "dataloader")
+            self.assertEqual(self.browser.run("return document.querySelector('h1').textContent"), "Data loading (dataloader)")
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ class Import(harness.AnalyzeTestCase):
         self.assertEqual(asked, recorded)
         self.assertIn("no counters: imported from an Nsight Systems export", self.run_tool(ANALYZE, "info", "run.db").stdout)
         refused = self.run_tool(ANALYZE, "merge", "run.db", recording, "-o", "merged.db").stderr
-        self.assertIn("run.db: this is an Nsight Systems export; make a recording of it: analyze import", refused)
+        self.assertIn("run.db: this is an Nsight Systems export; convert it first: analyze import", refused)
         self.assertEqual(self.files(), ["merged.db", "recorded.db", "run.db"])
 
     def test_ranks_of_a_job(self):
@@ -121,7 +121,7 @@ class Import(harness.AnalyzeTestCase):
         kineto_import.write_trace(self.folder / "trace.json", 500_000)
         (self.folder / "run.db").write_text("precious")
         refused = self.run_tool(ANALYZE, "import", "trace.json", "-o", "run.db", code=2)
-        self.assertIn("run.db: the file is there already; name another one, or replace it with --force", refused.stderr)
+        self.assertIn("run.db: the file already exists; name another one, or overwrite it with --force", refused.stderr)
         self.assertEqual((self.folder / "run.db").read_text(), "precious")
         self.run_tool(ANALYZE, "import", "trace.json", "-o", "trace.json", "--force", code=2)
         self.run_tool(ANALYZE, "import", "trace.json", "-o", "run.db", "--force")

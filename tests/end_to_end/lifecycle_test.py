@@ -261,7 +261,7 @@ class CannotStart(harness.TestCase):
         for env, version in (({"FAKE_CUPTI_VERSION": "17"}, 17),
                              ({"TRACEINJECT_CUPTI": str(harness.FAKE_GPU / "cuda11" / "libcupti.so.11.8")}, 18)):
             with self.subTest(version=version):
-                recording = self.assert_reason(rf"CUDA before 12\.0 \(version {version}\).*CUDA 12\.0 or newer.*TRACEINJECT_CUPTI", cuda="cuda12", env=env)
+                recording = self.assert_reason(rf"CUPTI older than CUDA 12\.0 \(version {version}\).*CUDA 12\.0 or newer.*TRACEINJECT_CUPTI", cuda="cuda12", env=env)
                 recording.close()
                 (self.folder / "run.db").unlink()
 
@@ -312,7 +312,7 @@ class CannotStart(harness.TestCase):
                 self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
                 self.assertEqual([path.name for path in self.temporary.iterdir()], ["truth.taken"])
                 recording = self.open("truth.tmp/truth.taken")
-                self.assertIn("no regular file", recording.health()["start", "failed"][1])
+                self.assertIn("not a regular file", recording.health()["start", "failed"][1])
                 # What was recorded until then is lost, and counted.
                 self.assertGreater(recording.count("kernel", "seen"), 0)
                 for source in ("kernel", "memcpy"):

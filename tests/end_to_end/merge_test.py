@@ -71,10 +71,10 @@ class Merge(harness.AnalyzeTestCase):
         for sql in sorted((harness.ROOT / "tests" / "golden" / "cases" / "ranks").glob("*.sql")):
             self.run_tool(fixture, sql, sql.with_suffix(".db").name)
         self.assertEqual(len(self.files()), 4)
-        self.assertIn("note: clocks of 4 ranks were aligned by their collectives, by up to 1.000 s", self.merge("run.db"))
+        self.assertIn("note: clocks of 4 ranks aligned by their collectives: shifts up to 1.000 s", self.merge("run.db"))
         self.assert_same_answers("run.db", "merged.db")
         text = self.run_tool(ANALYZE, "report", "merged.db").stdout
-        self.assertIn("by up to 1.000 s", text)
+        self.assertIn("shifts up to 1.000 s", text)
         self.assertEqual(text.count("merged.db"), 1)
         ((first, last),) = self.open("merged.db").rows("SELECT min(clock_shift), max(clock_shift) FROM process")
         self.assertEqual(last, 0)
@@ -109,7 +109,7 @@ class Merge(harness.AnalyzeTestCase):
         self.play("--steps", "3")
         (self.folder / "merged.db").write_text("precious")
         refused = self.run_tool(ANALYZE, "merge", "run.db", "-o", "merged.db", code=2)
-        self.assertIn("merged.db: the file is there already; name another one, or replace it with --force", refused.stderr)
+        self.assertIn("merged.db: the file already exists; name another one, or overwrite it with --force", refused.stderr)
         self.assertEqual((self.folder / "merged.db").read_text(), "precious")
         self.run_tool(ANALYZE, "merge", "run.db", "-o", "run.db", "--force", code=2)
         self.merge("run.db", "--force")

@@ -74,7 +74,7 @@ class Record(harness.TestCase):
         # A launcher that ends before its worker does.
         ended = self.record("sh", "-c", f"{TRAIN} --steps 100 --step-us 10000 >worker.txt 2>&1 & "
                             "while [ ! -e run.db-shm ]; do sleep 0.01; done")
-        self.assertNotIn("still writes", ended.stderr)
+        self.assertNotIn("is still writing", ended.stderr)
         self.assertEqual(self.open().meta.get("closed"), 1)
         self.assertIn("verdict: ", ended.stderr)
 
@@ -83,12 +83,12 @@ class Record(harness.TestCase):
         ended = self.record("sh", "-c", "exit 3")
         self.assertIn("nothing was recorded", ended.stderr)
         self.assertIn("exit code 3", ended.stderr)
-        self.assertIn("The program did no work on a GPU", ended.stderr)
+        self.assertIn("The program did no GPU work", ended.stderr)
         self.assertIn("other.db", ended.stderr)
         self.assertIn("TRACEINJECT=0 is set", self.record("true", env={"TRACEINJECT": "0"}).stderr)
         # A file without GPU work.
         ended = self.record(TRAIN, "--steps", "2", options=("--window", "steps:1000-1001"))
-        self.assertIn("Only the window steps:1000-1001 was to be recorded", ended.stderr)
+        self.assertIn("Only the window steps:1000-1001 was set to be recorded", ended.stderr)
         # No driver at all: the same checks as those of analyze doctor.
         self.assertIn("\nGPUs: ", self.record("true", env={"LD_LIBRARY_PATH": "/nowhere"}).stderr)
 

@@ -94,7 +94,7 @@ class Spool(harness.TestCase):
 
     def test_watch_follows_it_from_the_spool_to_its_place(self):
         watch = self.watch()
-        self.assertEqual(watch.stderr.readline(), "waiting for run.db: the file appears with the first work on a GPU\n")
+        self.assertEqual(watch.stderr.readline(), "waiting for run.db: the file appears with the first GPU operation\n")
         trained = self.play("--steps", "1500", "--step-us", "2000", env={**self.env, "TRACEINJECT_FLUSH_MS": "200"})
         ended = self.finish(watch)
         self.assertEqual((ended.code, ended.stderr), (0, ""))
@@ -135,7 +135,7 @@ class Spool(harness.TestCase):
         self.addCleanup(watch.kill)
         self.assertIn("waiting for run.db", watch.stderr.readline())
         self.assertEqual(watch.stderr.readline(), "node9 writes to /nonexistent/run.db until the run is complete (TRACEINJECT_SPOOL, "
-                         "run.db.node9.p7.1.spool); on that machine: analyze watch /nonexistent/run.db\n")
+                         "run.db.node9.p7.1.spool); on that host run: analyze watch /nonexistent/run.db\n")
         once = self.finish(self.watch("--once"))
         self.assertEqual(once.code, 3)
         self.assertIn("node9:/nonexistent/run.db", once.stderr)

@@ -103,10 +103,10 @@ class Stall(harness.TestCase):
         process.kill()
         self.finish(process)
         text = " ".join(self.analyze("run.db").split())
-        self.assertTrue(text.startswith("The run stands still at its end: "), text[:200])
+        self.assertTrue(text.startswith("The run hangs at its end: "), text[:200])
         self.assertIn("rank 0: nothing completed on the GPU from", text)
-        self.assertIn("it stands in AllReduce number", text)
-        self.assertIn("rank 1 did not come to it", text)
+        self.assertIn("blocked in AllReduce number", text)
+        self.assertIn("rank 1 did not reach it", text)
 
     def test_a_killed_rank_and_the_others_that_hang(self):
         """Rank 2 of 4 is killed in its step; the others stand in their 15th AllReduce until they are killed, too."""
@@ -123,8 +123,8 @@ class Stall(harness.TestCase):
             process.kill()
             self.finish(process)
         text = " ".join(self.analyze("ranks", "run.db").split())
-        self.assertRegex(text, r"hang: ranks 0-1, 3 stand in AllReduce #\d+ of 33\.55 MB on communicator 0x\w+; rank 2 never came\.")
-        self.assertRegex(text, r"the recording of rank 2 \(.+\) ended abruptly .+ before those that wait")
+        self.assertRegex(text, r"hang: ranks 0-1, 3 hang in AllReduce #\d+ of 33\.55 MB on communicator 0x\w+; rank 2 never entered it\.")
+        self.assertRegex(text, r"the recording of rank 2 \(.+\) ended abruptly .+ before those of the waiting ranks")
         # The same from summaries, as on nodes that do not see each other's files.
         for rank in range(4):
             subprocess.run([harness.BUILD / "bin" / "analyze", "summarize", f"run.rank{rank:05}.db", "-o", f"{rank}.summary"],
@@ -173,11 +173,11 @@ class Stall(harness.TestCase):
                 ((start, dur),) = self.stalls(recording)
                 self.assertIsNone(dur)
                 self.assertGreater(len(recording.kernels()), 10)
-                self.assertIn("CUPTI does not answer", recording.health()["gpu", "stalls"][1])
+                self.assertIn("CUPTI does not respond", recording.health()["gpu", "stalls"][1])
                 text = " ".join(self.analyze("run.db").split())
-                self.assertTrue(text.startswith("The run may stand still at its end: of 1 process nothing is known"), text[:200])
+                self.assertTrue(text.startswith("The run may hang at its end: of 1 process nothing is known"), text[:200])
                 self.assertIn("nothing is known to have completed on the GPU", text)
-                self.assertIn("CUPTI did not answer", text)
+                self.assertIn("CUPTI did not respond", text)
                 self.assertIn('open NVTX ranges: "step 19"', text)
                 recording.close()
                 for path in self.folder.glob("run.db*"):
@@ -236,7 +236,7 @@ class Stall(harness.TestCase):
         self.assertEqual(recording.base + start + dur, min(kernel.start for kernel in after))
         self.assertLessEqual(set(after), set(recording.kernels()))
         (stall,) = self.report("run.db")["stalls"]
-        self.assertNotIn("stands still", self.analyze("run.db"))
+        self.assertNotIn("hangs at its end", self.analyze("run.db"))
         self.assertEqual(int(stall["length_ns"]), dur)
         self.assertNotIn("outstanding_launches", stall)
 

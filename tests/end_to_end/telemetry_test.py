@@ -91,14 +91,14 @@ class Telemetry(harness.TestCase):
                          "CUDA_LAUNCH_BLOCKING": "1"}).close()
         report = self.play(command=[harness.BUILD / "bin" / "analyze", "run.db", "--format", "json"], preload=False)
         found = {one["name"]: (one["severity"], one["text"]) for one in json.loads(report.stdout)["hygiene"]}
-        self.assertEqual(found["pcie_link"], ("warning", "GPU 0: PCIe x8, although card and slot could do x16"))
+        self.assertEqual(found["pcie_link"], ("warning", "GPU 0: PCIe x8, although card and slot support x16"))
         self.assertEqual(found["persistence_off"], ("note", "GPU 0: persistence mode is off"))
         self.assertEqual(found["blocking_launches"], ("warning", "CUDA_LAUNCH_BLOCKING=1 is set"))
         severity, text = found["throttled_by_heat"]
         self.assertEqual(severity, "warning")
-        self.assertRegex(text, r"^GPU 0: heat or the board held the clock down in [\d.]+ % of the busy time \(hardware thermal\)")
+        self.assertRegex(text, r"^GPU 0: thermal or hardware limits reduced the clock in [\d.]+ % of the busy time \(hardware thermal\)")
         text = self.play(command=[harness.BUILD / "bin" / "analyze", "run.db"], preload=False).stdout
-        self.assertIn("\nAlso noticed about the machine\n  warning: CUDA_LAUNCH_BLOCKING=1 is set\n    try: unset it", text)
+        self.assertIn("\nMachine findings\n  warning: CUDA_LAUNCH_BLOCKING=1 is set\n    try: unset it", text)
 
     def test_an_old_driver_tells_less(self):
         recording = self.record(cuda=OLD_DRIVER, env={"FAKE_NVML_THROTTLE": "4"})

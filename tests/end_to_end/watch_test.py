@@ -23,7 +23,7 @@ class Watch(harness.TestCase):
 
     def test_waits_for_the_run_follows_it_and_ends_with_it(self):
         watch = self.watch("--every", "200ms", "--format", "json")
-        self.assertEqual(watch.stderr.readline(), "waiting for run.db: the file appears with the first work on a GPU\n")
+        self.assertEqual(watch.stderr.readline(), "waiting for run.db: the file appears with the first GPU operation\n")
         trained = self.play("--steps", "1500", *WORK, env={"TRACEINJECT_FLUSH_MS": "200"})
         ended = self.finish(watch)
         self.assertEqual((ended.code, ended.stderr), (0, ""))

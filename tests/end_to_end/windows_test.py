@@ -271,7 +271,7 @@ class DetachedBetweenWindows(Windows):
         self.check_calls(ended)
         recording = self.open()
         self.assertGreater(recording.count("cupti", "detached"), 1)
-        self.assertIn("no longer tells launches", recording.health()["start", "disabled_source"][1])
+        self.assertIn("no longer reports launches", recording.health()["start", "disabled_source"][1])
         assert_windows_are_whole(self, recording, self.truth(ended))
 
 

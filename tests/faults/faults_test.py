@@ -426,7 +426,7 @@ class Cupti(Faults):
         for calls in STARTING_CALLS:
             with self.subTest(calls=calls):
                 _, recording = self.play_failing(FAKE_CUPTI_FAIL=calls)
-                self.assertIn("refused", recording.health()["start", "failed"][1])
+                self.assertIn("rejected", recording.health()["start", "failed"][1])
                 self.assertEqual(recording.kernels(), [])
 
     def test_calls_fail_while_it_records(self):

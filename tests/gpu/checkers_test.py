@@ -602,7 +602,7 @@ class CheckersTest(unittest.TestCase):
 
 
 class NcclTransports(unittest.TestCase):
-    REMARKS = {"P2P": [], "SHM": ["1 pair of ranks exchanges data through memory of their host (SHM), not from GPU to GPU."],
+    REMARKS = {"P2P": [], "SHM": ["1 pair of ranks exchanges data through host memory (SHM), not GPU to GPU."],
                "Socket": ["1 pair of ranks exchanges data through TCP sockets, though both are on one host."]}
 
     def setUp(self):

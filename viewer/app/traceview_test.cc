@@ -77,7 +77,7 @@ class Screenshot : public testing::Test {
     const Outcome outcome = RunTraceview(run_ + " --screenshot " + path + " " + arguments);
     if (outcome.output.find("EGL offers no OpenGL") != std::string::npos) return std::nullopt;
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_EQ(outcome.output, "traceview: the job has 2 ranks, of which 1 was read\n");
+    EXPECT_EQ(outcome.output, "traceview: the job has 2 ranks; 1 was read\n");
     return ReadPicture(path);
   }
 
@@ -135,7 +135,7 @@ TEST_F(Screenshot, APictureThatCannotBeWrittenIsAnError) {
   if (!Take("")) GTEST_SKIP() << kNoEgl;
   const Outcome outcome = RunTraceview(run_ + " --screenshot /nonexistent/a.png");
   EXPECT_EQ(outcome.exit_code, 3);
-  EXPECT_NE(outcome.output.find("/nonexistent/a.png: cannot be written"), std::string::npos);
+  EXPECT_NE(outcome.output.find("/nonexistent/a.png: cannot write"), std::string::npos);
 }
 
 TEST(Traceview, HelpTeachesAndSucceeds) {
@@ -225,7 +225,7 @@ const BadFile kBadFiles[] = {
        file.Execute("PRAGMA application_id = 1");
        file.Close();
      },
-     "not a recording"},
+     "not a traceinject recording"},
     {"truncated_zst",
      [](const std::string& path) { WriteText(path, "\x28\xB5\x2F\xFD" + std::string(9, '\4')); },
      "compressed"},
@@ -327,8 +327,8 @@ TEST(Traceview, AScriptNeedsNoDisplay) {
 
 TEST(Traceview, AScriptThatCannotBeDoneIsThreeAndNamesTheLine) {
   for (const auto& [script, message] :
-       {std::pair("zoom-in\nzom-in\n", "line 2: \"zom-in\""),
-        std::pair("select \"x@1s\"\n", "line 1: there is no row")}) {
+       {std::pair("zoom-in\nzom-in\n", "line 2: unknown command \"zom-in\""),
+        std::pair("select \"x@1s\"\n", "line 1: no row")}) {
     const Outcome outcome = RunScript(script);
     EXPECT_EQ(outcome.exit_code, 3);
     EXPECT_NE(outcome.output.find(message), std::string::npos) << outcome.output;

@@ -20,24 +20,21 @@ constexpr double kLeastScale = 0.5, kMostScale = 4;
 constexpr std::uint64_t kMostEvents = 1'000'000'000;
 
 constexpr const char* kDescription =
-    "Shows a recording on a timeline: what each GPU stream and each host thread did, and when.\n"
-    "\n"
+    "Shows a recording on a timeline: what each GPU stream and each host thread did, and when.\n\n"
     "  traceview run.db                       open it (also run.db.zst, a folder, several files)\n"
     "  traceview run.db --from 2s --to 2.1s   the same, zoomed in\n"
     "  traceview run.db --screenshot a.png    a picture; needs no display\n"
-    "  traceview run.db --script steps.txt    what a user would do; needs no display\n"
-    "\n"
-    "Reading the picture: the row \"GPU\" is the union of its streams, blue where it computes, "
-    "orange "
-    "where only\ncommunication runs, yellow where only copies run, empty where the GPU idles; the "
-    "row "
-    "\"idle\" below it has\nthe cause of each such gap. Where events are narrower than a pixel or "
-    "two, the height of a column is the\nshare of its time that is busy. The number beside a row "
-    "is "
-    "its busy share of the time shown.\n"
-    "Of a collective on a stream the part in which it waited for other ranks is paler.\n"
-    "In the window: W/S zoom, A/D move, click an event, drag to measure, click a triangle to fold "
-    "up\n"
+    "  traceview run.db --script steps.txt    scripted user actions; needs no display\n\n"
+    "The row \"GPU\" is the union of its streams, blue where it computes, orange where only\n"
+    "communication runs, yellow where only copies run, empty where the GPU is idle; the row "
+    "\"idle\" below it shows\n"
+    "the cause of each gap. If events are narrower than a pixel or two, the height of a column is "
+    "its busy share.\n"
+    "The number next to a row is its busy share of the time shown. The part of a collective spent "
+    "waiting for\n"
+    "other ranks is paler.\n"
+    "In the window: W/S zoom, A/D move, click an event, drag to measure, click a triangle to "
+    "collapse\n"
     "a group of rows, ? lists everything.";
 
 // "1600x900" into both numbers; an error in words if it is anything else.
@@ -76,18 +73,18 @@ void CheckTogether(const ViewerOptions& options) {
   }
   if (options.paths.empty() == (options.bench_events == 0)) {
     throw CLI::ValidationError(options.paths.empty()
-                                   ? "a recording is missing"
-                                   : "--bench-events generates a run: name no recording with it");
+                                   ? "no recording given"
+                                   : "--bench-events generates a run and takes no recording");
   }
   const bool plays =
       !options.screenshot.empty() || !options.script.empty() || !options.dump_state.empty();
   const int modes = (plays ? 1 : 0) + (options.check ? 1 : 0) + (options.bench_frames ? 1 : 0);
   if (modes > 1) {
     throw CLI::ValidationError(
-        "--check, --bench-frames, and --screenshot with --script and --dump-state exclude each "
-        "other");
+        "--check, --bench-frames, and --screenshot with --script and --dump-state are mutually "
+        "exclusive");
   }
-  if (modes > 0 && options.follow) throw CLI::ValidationError("--follow is for the window");
+  if (modes > 0 && options.follow) throw CLI::ValidationError("--follow requires a window");
 }
 
 // "1s..1.2s": either side may be left out.
@@ -106,7 +103,7 @@ std::string ParseView(const std::string& text, ViewerOptions& options) {
 // The words of a script, for the help.
 std::string ScriptHelp() {
   std::string text =
-      "A script has one step a line. PLACE is row@time (\"stream 7@1.2s\", \"rank 1/stream "
+      "A script has one step per line. PLACE is row@time (\"stream 7@1.2s\", \"rank 1/stream "
       "7#1@1.2s\" for its second\nlane, ruler@1.2s), x,y in pixels of the timeline, or what can be "
       "clicked (\"tab: Statistics\"); # begins a\ncomment.\n";
   for (const ScriptUsage& usage : ScriptUsages()) {
@@ -145,15 +142,15 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
   };
   add_parsed(
       "--size", [&options](const std::string& text) { return ParseSize(text, options); },
-      "of the picture in pixels; 1600x900 if not given")
+      "picture size in pixels (default 1600x900)")
       ->type_name("WxH");
   add_parsed(
       "--theme", [&options](const std::string& text) { return ParseTheme(text, options.theme); },
-      "dark (if not given) or light; T changes it in the window")
+      "dark (default) or light; T switches it in the window")
       ->type_name("NAME");
-  app.add_option("--scale", options.scale,
-                 "of text and all else, 0.5 to 4: 2 for a screen of twice the density (if not "
-                 "given, what the screen asks for, of pictures 1)")
+  app.add_option(
+         "--scale", options.scale,
+         "UI scale, 0.5 to 4; 2 for high-DPI screens (default: the screen's scale, 1 for pictures)")
       ->type_name("FACTOR")
       ->check(CLI::Range(kLeastScale, kMostScale));
   add_parsed(
@@ -168,29 +165,28 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
       "--view", [&options](const std::string& text) { return ParseView(text, options); },
       "both at once: 1.2s..1.25s")
       ->type_name("FROM..TO");
-  app.add_option("--script", options.script, "play the steps in this file and exit; see below")
+  app.add_option("--script", options.script, "run the script in this file and exit; see below")
       ->type_name("FILE");
   app.add_option(
          "--dump-state", options.dump_state,
          "write what is shown as JSON to this file (- for stdout) and exit; after the script")
       ->type_name("FILE");
-  app.add_flag("--follow", options.follow,
-               "in the window: read the recording again whenever it has grown");
+  app.add_flag("--follow", options.follow, "in the window: reload the recording whenever it grows");
   app.add_flag("--check", options.check,
-               "say on stdout what was read and how far it can be trusted, and exit");
+               "print what was read and how far it can be trusted, and exit");
   app.add_option("--bench-frames", options.bench_frames,
-                 "measure so many frames at several zooms, write JSON to stdout, and exit")
+                 "measure this many frames at several zoom levels, write JSON to stdout, and exit")
       ->type_name("N")
       ->check(CLI::Range(1, kMostFrames));
   app.add_option("--bench-events", options.bench_events,
-                 "with --bench-frames: of a generated run of so many events instead")
+                 "with --bench-frames: use a generated run with this many events")
       ->type_name("N")
       ->check(CLI::Range(std::uint64_t{1}, kMostEvents));
-  app.footer(
-      ScriptHelp() +
-      "\n\n"
-      "Exit codes: 0 fine, 1 --check found that something is missing from the recording, 2 bad "
-      "usage, 3 the\nrecording cannot be read or shown.");
+  app.footer(ScriptHelp() +
+             "\n\n"
+             "Exit codes: 0 success, 1 --check found that data is missing from the recording, 2 "
+             "usage error, 3 the\n"
+             "recording cannot be read or shown.");
 }
 
 std::variant<ViewerOptions, UsageText> ParseOptions(std::vector<std::string> arguments) {

@@ -176,8 +176,8 @@ Result<std::unique_ptr<OffscreenScreen>> OffscreenScreen::Open(int width_px, int
   std::unique_ptr<OffscreenContext> context = OffscreenContext::Create();
   if (!context) {
     return Error{
-        "EGL offers no OpenGL 3.3 here, which pictures need. Mesa's software renderer does: "
-        "apt-get install libegl1 libgl1-mesa-dri."};
+        "EGL offers no OpenGL 3.3 here, which is needed for pictures. Install Mesa's software "
+        "renderer: apt-get install libegl1 libgl1-mesa-dri."};
   }
   auto state = std::make_unique<State>(std::move(context), width_px, height_px, scale);
   if (!state->framebuffer.complete()) {

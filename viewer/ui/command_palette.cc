@@ -36,7 +36,7 @@ std::optional<CommandId> CommandPalette::Draw(const std::vector<KeyPress>& keys)
     ImGui::SetWindowFocus();
   }
   ImGui::SetNextItemWidth(-1);
-  if (ImGui::InputTextWithHint("##command", "type what to do", text_.data(), text_.size())) {
+  if (ImGui::InputTextWithHint("##command", "type a command", text_.data(), text_.size())) {
     chosen_ = 0;
   }
   const std::vector<const Command*> commands = CommandsMatching(text_.data());
@@ -60,7 +60,7 @@ std::optional<CommandId> CommandPalette::Draw(const std::vector<KeyPress>& keys)
   ImGui::EndChild();
   ImGui::Separator();
   ImGui::PushTextWrapPos(0);
-  PutText(chosen_ < commands.size() ? commands[chosen_]->help : "no command has these words");
+  PutText(chosen_ < commands.size() ? commands[chosen_]->help : "no matching command");
   ImGui::PopTextWrapPos();
   ImGui::End();
   ImGui::PopStyleColor();

@@ -61,7 +61,7 @@ void RowControls::DrawMenu(Timeline& timeline) {
         }
       };
       if (rows.IsGroup(row)) {
-        item(rows.IsCollapsed(row) ? "Open" : "Fold up", true,
+        item(rows.IsCollapsed(row) ? "Open" : "Collapse", true,
              [](RowList& list, std::uint32_t at) { list.ToggleCollapsed(at); });
       }
       item(rows.IsPinned(row) ? "Unpin" : "Pin to the top", !heading,

@@ -87,7 +87,7 @@ class Player {
   Status PressKeys(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
       const auto press = ParseKeyPress(name);
-      if (!press) return Error{fmt::format("\"{}\" is no key", name)};
+      if (!press) return Error{fmt::format("\"{}\" is not a key", name)};
       stage_.frame({*press});
     }
     return Settle();
@@ -165,7 +165,7 @@ class Player {
       } else if (arguments[i] == "shift" || arguments[i] == "alt") {
         held.push_back(arguments[i]);
       } else {
-        return Error{fmt::format("\"{}\" is no button and no modifier", arguments[i])};
+        return Error{fmt::format("\"{}\" is neither a button nor a modifier", arguments[i])};
       }
     }
     // Both as they are now: while it moves, the view may move with it.
@@ -191,12 +191,12 @@ class Player {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
     if (error != std::errc() || end != text.data() + text.size() ||
         !(std::abs(steps) <= kMostWheelSteps)) {
-      return Error{fmt::format("\"{}\" is no number of steps", text)};
+      return Error{fmt::format("\"{}\" is not a number of steps", text)};
     }
     for (std::size_t i = 1; i < arguments.size(); ++i) {
       if (Hold(arguments[i])) continue;
       LetGo();
-      return Error{fmt::format("\"{}\" is no modifier", arguments[i])};
+      return Error{fmt::format("\"{}\" is not a modifier", arguments[i])};
     }
     ImGui::GetIO().MouseWheel = static_cast<float>(steps);
     stage_.frame({});

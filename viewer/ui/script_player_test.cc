@@ -115,14 +115,14 @@ TEST_F(ScriptPlayerTest, DropsOtherRecordings) {
 
 TEST_F(ScriptPlayerTest, TheFirstStepThatFailsNamesItsLine) {
   const std::pair<const char*, const char*> kMistakes[] = {
-      {"zoom-in\nselect \"stream 9@0\"", "line 2: there is no row \"stream 9\""},
-      {"select \"stream 7@170us\"", "line 1: there is no event at \"stream 7@170us\""},
-      {"key Hyper+X", "line 1: \"Hyper+X\" is no key"},
-      {"wheel fast", "line 1: \"fast\" is no number of steps"},
-      {"wheel 1e99", "line 1: \"1e99\" is no number of steps"},
-      {"wheel nan", "line 1: \"nan\" is no number of steps"},
-      {"wheel 1 loud", "line 1: \"loud\" is no modifier"},
-      {"drag 400,100 500,100 thumb", "line 1: \"thumb\" is no button and no modifier"},
+      {"zoom-in\nselect \"stream 9@0\"", "line 2: no row \"stream 9\""},
+      {"select \"stream 7@170us\"", "line 1: no event at \"stream 7@170us\""},
+      {"key Hyper+X", "line 1: \"Hyper+X\" is not a key"},
+      {"wheel fast", "line 1: \"fast\" is not a number of steps"},
+      {"wheel 1e99", "line 1: \"1e99\" is not a number of steps"},
+      {"wheel nan", "line 1: \"nan\" is not a number of steps"},
+      {"wheel 1 loud", "line 1: \"loud\" is not a modifier"},
+      {"drag 400,100 500,100 thumb", "line 1: \"thumb\" is neither a button nor a modifier"},
       {"show 2s 1s", "line 1: the first time must be before the second"},
       {"screenshot bad.png", "line 1: bad.png: cannot be written"},
       {"dump-state /nonexistent/a",

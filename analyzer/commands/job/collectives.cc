@@ -38,16 +38,16 @@ int RunCollectives(const std::vector<std::string>& arguments) {
   RowOptions rows;
   const std::vector<TableColumn> columns = CollectiveColumns();
   CLI::App app(
-      "NCCL operations as all their ranks did them: how long, who came last, and how much of it "
-      "was moving data.",
+      "NCCL operations matched across ranks: duration, last rank to arrive, and how much of it was "
+      "data transfer.",
       command.program);
   app.footer(
-      fmt::format("Columns, for --sort and --columns, and as csv and json name them:\n{}\n"
-                  "The ends of an operation are one moment on all its ranks, so that the longest "
-                  "kernel is that "
-                  "of\nthe rank that came first, and the shortest that of the last: no common "
-                  "clock is needed.\n"
-                  "\nExamples:\n"
+      fmt::format("Columns, for --sort and --columns, as named in csv and json:\n"
+                  "{}\n"
+                  "An operation ends at the same moment on all its ranks, so the longest kernel "
+                  "belongs to the rank\n"
+                  "that arrived first and the shortest to the last: no common clock is needed.\n\n"
+                  "Examples:\n"
                   "  analyze collectives run.db --sort skew_ns\n"
                   "  analyze collectives run.db --filter AllGather --sort exposed_ns --limit 50\n"
                   "  analyze collectives run.db --format csv -o collectives.csv\n",

@@ -7,14 +7,12 @@ namespace {
 
 constexpr JobHelp kHelp = {
     .program = "analyze combine",
-    .about =
-        "Puts the ranks of a job together: from summaries that were made where the recordings "
-        "are, or from recordings.",
+    .about = "Combines the ranks of a job, from summaries made on the nodes or from recordings.",
     .footer =
         "Examples:\n"
         "  analyze combine summaries/             all summaries in a folder\n"
         "  analyze combine run.db                 the same from the recordings, run.rank*.db\n"
-        "  analyze combine a.summary b.summary    those of two nodes\n",
+        "  analyze combine a.summary b.summary    from two nodes\n",
     .files =
         "summaries (*.summary), recordings (run.db stands for run.rank*.db), or folders of "
         "these",

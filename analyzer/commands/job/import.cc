@@ -54,26 +54,25 @@ int RunImport(const std::vector<std::string>& arguments) {
   JobCommand command{.program = "analyze import", .output = ""};
   bool force = false;
   CLI::App app(
-      "Makes a run.db of the traces of other profilers: of PyTorch's profiler (trace.json, "
-      "trace.json.gz) and of Nsight Systems (nsys export --type sqlite). A run.db is smaller, is "
-      "read "
-      "faster, and analyze info, sql and merge take it too.",
+      "Converts traces of other profilers to run.db: PyTorch's profiler (trace.json, "
+      "trace.json.gz) and Nsight Systems (nsys export --type sqlite). A run.db is smaller and "
+      "faster to read, and analyze info, sql and merge accept it too.",
       command.program);
   app.footer(
-      "Traces of several ranks become one file each, run.rank00003.db, which run.db stands for. "
-      "The "
-      "traces stay as they\nare; analyze reports the same of them and of what was made from them.\n"
-      "\nExamples:\n"
+      "Traces of several ranks become one file each, run.rank00003.db; run.db stands for all of "
+      "them. The traces\n"
+      "are not changed; reports on them and on the imported files are the same.\n\n"
+      "Examples:\n"
       "  analyze import trace.json.gz -o run.db\n"
       "  analyze import rank0.json rank1.json -o run.db   run.rank00000.db, run.rank00001.db\n"
-      "  analyze import traces/ -o run.db                 all traces of a folder\n"
+      "  analyze import traces/ -o run.db                 all traces in a folder\n"
       "  nsys export --type sqlite report1.nsys-rep && analyze import report1.sqlite -o run.db\n"
       "  analyze sql run.db \"SELECT name, count(*) FROM kernels GROUP BY name\"\n");
   app.add_option("traces", command.paths,
-                 "trace.json, trace.json.gz, report.sqlite; or folders of these")
+                 "trace.json, trace.json.gz, report.sqlite, or folders of these")
       ->required();
-  app.add_option("-o,--output", command.output, "the file to be written")->required();
-  app.add_flag("--force", force, "replace files that are there");
+  app.add_option("-o,--output", command.output, "the file to write")->required();
+  app.add_flag("--force", force, "overwrite existing files");
   AddReadingOptions(app, command);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   return Import(command, force);

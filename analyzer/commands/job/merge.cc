@@ -52,21 +52,22 @@ int RunMerge(const std::vector<std::string>& arguments) {
   JobCommand command{.program = "analyze merge", .output = ""};
   bool force = false;
   CLI::App app(
-      "Puts the recordings of all ranks of a job into one, with their clocks aligned: one file to "
-      "share. analyze and traceview read it as they read the recordings, which stay as they are.",
+      "Merges the recordings of all ranks of a job into one file with aligned clocks, for sharing. "
+      "analyze and traceview read it like the originals, which are not changed.",
       command.program);
   app.footer(
-      "Left out, and named, are recordings of other attempts than the newest one, and ranks on "
-      "other hosts whose\nclocks cannot be aligned.\n"
-      "\nExamples:\n"
+      "Recordings of older attempts, and ranks on other hosts whose clocks cannot be aligned, are "
+      "left out and\n"
+      "listed.\n\n"
+      "Examples:\n"
       "  analyze merge run.db -o merged.db     all ranks: run.db stands for run.rank*.db\n"
       "  analyze merge node-a/ node-b/ -o merged.db\n"
       "  traceview merged.db\n");
   app.add_option("run", command.paths,
-                 "recordings: run.db stands for run.rank*.db; or folders of these")
+                 "recordings (run.db stands for run.rank*.db), or folders of these")
       ->required();
-  app.add_option("-o,--output", command.output, "the file to be written")->required();
-  app.add_flag("--force", force, "replace the file that is there");
+  app.add_option("-o,--output", command.output, "the file to write")->required();
+  app.add_flag("--force", force, "overwrite an existing file");
   AddReadingOptions(app, command);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   return Merge(command, force);

@@ -8,13 +8,13 @@ namespace {
 constexpr JobHelp kHelp = {
     .program = "analyze ranks",
     .about =
-        "What the ranks of a job do to each other: who holds the others up and why, slow links, "
-        "uneven work, pipeline bubbles, operations in which ranks hang, and a row for every rank.",
+        "How the ranks of a job affect each other: which rank delays the others and why, slow "
+        "links, load imbalance, pipeline bubbles, hung operations, and one row per rank.",
     .footer =
-        "Own time is what a rank would take alone: its step without the time that it was blocked "
-        "by\n"
-        "communication. Its peers are the ranks with like work: those of its pipeline stage.\n"
-        "\nExamples:\n"
+        "Own time is what a rank would take alone: its step without the time it was blocked in\n"
+        "communication. Its peers are the ranks that do the same work: those of its pipeline "
+        "stage.\n\n"
+        "Examples:\n"
         "  analyze ranks run.db                   all ranks: run.db stands for run.rank*.db\n"
         "  analyze ranks run/ --rows 0            every rank in a folder\n"
         "  analyze ranks summaries/               from what analyze summarize wrote on the nodes\n"

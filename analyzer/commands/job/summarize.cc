@@ -95,7 +95,7 @@ int Summarize(const JobCommand& command) {
     fmt::print(stderr, "{}: {}\n", command.program, bytes.error());
     return kUnreadable;
   }
-  fmt::print(stderr, "{} of {} files summarised in {}\n", read, files.size(),
+  fmt::print(stderr, "{} of {} files summarized in {}\n", read, files.size(),
              FormatBytes(bytes.value()));
   return read == files.size() ? kReported : kUnreadable;
 }
@@ -105,17 +105,16 @@ int Summarize(const JobCommand& command) {
 int RunSummarize(const std::vector<std::string>& arguments) {
   JobCommand command{.program = "analyze summarize", .output = "."};
   CLI::App app(
-      "Leaves of each recording what the analysis across ranks needs, in a file of a few "
-      "hundred kilobytes: made where the recordings are, copied to one place, and put "
-      "together there with analyze combine.",
+      "Writes what the cross-rank analysis needs from each recording to a file of a few hundred "
+      "kilobytes. Run it on each node, copy the files to one place, and combine them there with "
+      "analyze combine.",
       command.program);
   app.footer(
       "Examples:\n"
       "  analyze summarize run.db -o summaries/       summaries/run.rank00000.summary, ...\n"
       "  analyze summarize run.db -o node-a.summary   all in one file\n");
   AddJobOptions(app, command,
-                "recordings: run.db stands for run.rank*.db; or folders, or traces of PyTorch's "
-                "profiler");
+                "recordings (run.db stands for run.rank*.db), folders, or PyTorch profiler traces");
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   return Summarize(command);
 }

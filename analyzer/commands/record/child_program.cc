@@ -58,7 +58,7 @@ Status ChildProgram::Start(const std::vector<std::string>& words,
   if (error == 0) return Done{};
   exit_code_ = error == ENOENT ? kNotFound : kNotRun;
   return Error{fmt::format("{}: {}", words.front(),
-                           error == ENOENT ? "there is no such program" : std::strerror(error))};
+                           error == ENOENT ? "no such program" : std::strerror(error))};
 }
 
 bool ChildProgram::Reap() {

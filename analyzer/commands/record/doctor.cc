@@ -45,7 +45,7 @@ Checklist Examine(const std::string& root) {
     lines.push_back({CheckStatus::kOk, "recording library", library.value(), {}, {}});
   } else {
     lines.push_back({CheckStatus::kFail, "recording library", "libtraceinject.so was not found",
-                     "analyze preload says where it was looked for and how to build it",
+                     "analyze preload lists the paths searched and how to build it",
                      "README.md, Install"});
   }
   Append(CheckEntrances(machine.facts, library.ok() ? library.value() : ""), lines);
@@ -73,15 +73,15 @@ std::string AsJson(const Checklist& lines) {
 int RunDoctor(const std::vector<std::string>& arguments) {
   std::string format = "text", output = "-", root;
   CLI::App app(
-      "Looks at this machine, without a run: whether one could be recorded, and what would make it "
-      "slow.",
+      "Checks this machine without a run: whether one could be recorded, and what would slow it "
+      "down.",
       kProgram);
   app.footer(
       "Examples:\n"
-      "  analyze doctor                                     in the shell or job that is to train\n"
-      "  TRACEINJECT_OUTPUT=/results/run.db analyze doctor  with the settings of the recording\n"
-      "  analyze doctor --format json                       for programs\n\n"
-      "Exit code 1 if a check fails. What is unknown, or shows under load only, is not a "
+      "  analyze doctor                                     in the shell or job that will train\n"
+      "  TRACEINJECT_OUTPUT=/results/run.db analyze doctor  with the recording's settings\n"
+      "  analyze doctor --format json                       as JSON\n\n"
+      "Exit code 1 if a check fails. What is unknown, or shows only under load, is not a "
       "failure.\n");
   app.add_option("--format", format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

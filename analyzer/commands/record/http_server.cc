@@ -110,7 +110,7 @@ class Client {
   void CheckPatience() {
     if (done_ || Clock::now() < deadline_) return;
     if (answer_.empty() && !request_.empty()) {
-      Answer(Problem(408, "the request did not come in time"));
+      Answer(Problem(408, "the request timed out"));
       Write();
     }
     done_ = true;
@@ -176,14 +176,14 @@ Result<HttpRequest> ParseHttpRequest(std::string_view text) {
   const std::string_view line = text.substr(0, line_end);
   const std::size_t first = line.find(' '), last = line.rfind(' ');
   if (first == std::string_view::npos || first == last || first == 0)
-    return Error{"this is no HTTP request"};
+    return Error{"not an HTTP request"};
   const std::string_view version = line.substr(last + 1);
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") return Error{"this is no HTTP/1.1 request"};
+  if (version != "HTTP/1.1" && version != "HTTP/1.0") return Error{"not an HTTP/1.1 request"};
   HttpRequest request;
   request.method = line.substr(0, first);
   const std::string_view target = line.substr(first + 1, last - first - 1);
   if (target.empty() || target.find(' ') != std::string_view::npos)
-    return Error{"this is no HTTP request"};
+    return Error{"not an HTTP request"};
   request.path = target.substr(0, target.find('?'));
   for (std::size_t at = line_end; at < text.size();) {
     at += 2;
@@ -218,7 +218,8 @@ Result<HttpServer> HttpServer::Listen(const std::string& address) {
   if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, SOMAXCONN) != 0) {
     const int cause = errno;
     if (fd >= 0) close(fd);
-    return Error{fmt::format("{}: cannot listen there ({})", address, std::strerror(cause))};
+    return Error{
+        fmt::format("{}: cannot listen on this address ({})", address, std::strerror(cause))};
   }
   sockaddr_storage bound = {};
   socklen_t length = sizeof(bound);

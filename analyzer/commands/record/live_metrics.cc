@@ -34,9 +34,9 @@ void LiveMetrics::Refresh() {
 }
 
 HttpResponse LiveMetrics::Answer(const HttpRequest& request) {
-  if (request.path != "/metrics") return {.status = 404, .body = "there is only /metrics\n"};
+  if (request.path != "/metrics") return {.status = 404, .body = "only /metrics exists\n"};
   if (request.method != "GET")
-    return {.status = 405, .body = "/metrics can only be read\n", .allow = "GET"};
+    return {.status = 405, .body = "/metrics is read-only\n", .allow = "GET"};
   Refresh();
   const bool open_metrics =
       request.accept.find("application/openmetrics-text") != std::string::npos;

@@ -17,18 +17,15 @@ namespace traceinject {
 namespace {
 
 constexpr char kLeft[] =
-    "What else it may be, the most frequent first:\n"
-    "  - The program did no work on a GPU: the file appears with the first. Does it see one? "
-    "python -c "
-    "\"import torch;\n"
+    "Other possible reasons, most common first:\n"
+    "  - The program did no GPU work: the file appears with its first GPU operation. Can it see a "
+    "GPU? python -c \"import torch;\n"
     "    print(torch.cuda.is_available())\"\n"
-    "  - What uses the GPU runs elsewhere: containers, sudo, ssh and srun to other nodes do not "
-    "pass "
+    "  - The GPU is used elsewhere: containers, sudo, ssh and srun to other nodes do not pass "
     "LD_PRELOAD on.\n"
     "    Put analyze record inside: srun analyze record -- python train.py\n"
     "  - The program is linked statically or with another C library (musl): nothing can be "
-    "preloaded "
-    "into it.\n";
+    "preloaded into it.\n";
 
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
@@ -56,16 +53,17 @@ std::string ChecksNotPassed(const std::string& output) {
 std::string NothingRecordedText(const UnrecordedProgram& program) {
   std::string text;
   if (program.exit_code != 0)
-    text += fmt::format("The program ended with exit code {}: it may not have come to a GPU.\n",
-                        program.exit_code);
+    text +=
+        fmt::format("The program ended with exit code {}: it may have exited before using a GPU.\n",
+                    program.exit_code);
   if (!program.window.empty())
     text += fmt::format(
-        "Only the window {} was to be recorded: the program may have ended before it.\n",
+        "Only the window {} was set to be recorded: the program may have ended before it.\n",
         program.window);
   if (IsSwitchedOff("TRACEINJECT"))
     text += "TRACEINJECT=0 is set, which turns the library off: unset it.\n";
   text += ChecksNotPassed(program.output);
-  return text + kLeft + "analyze doctor says more of this machine.\n" +
+  return text + kLeft + "analyze doctor checks this machine.\n" +
          NearbyRecordings({std::filesystem::proximate(program.output).string()});
 }
 

@@ -29,8 +29,9 @@ Result<std::string> FindPreloadLibrary(const std::string& program_folder,
   if (!override_path.empty()) {
     if (fs::is_regular_file(override_path, error))
       return fs::weakly_canonical(override_path).string();
-    return Error{fmt::format("TRACEINJECT_LIBRARY names {}, which is no file: correct or unset it",
-                             override_path)};
+    return Error{
+        fmt::format("TRACEINJECT_LIBRARY is set to {}, which is not a file: correct or unset it",
+                    override_path)};
   }
   std::string tried;
   for (const char* folder : {".", "../lib", "../lib/traceinject"}) {
@@ -38,11 +39,11 @@ Result<std::string> FindPreloadLibrary(const std::string& program_folder,
     if (fs::is_regular_file(candidate, error)) return fs::weakly_canonical(candidate).string();
     tried += "\n  " + candidate.string();
   }
-  return Error{fmt::format(
-      "{} was not found. Looked for:{}\nBuild it (cmake --preset release && cmake --build --preset "
-      "release; this needs the CUDA "
-      "headers), put it beside this program, or name it with TRACEINJECT_LIBRARY=/path/{}",
-      kLibrary, tried, kLibrary)};
+  return Error{
+      fmt::format("{} was not found. Searched:{}\nBuild it (cmake --preset release && cmake "
+                  "--build --preset release; this needs the CUDA headers), put it next to this "
+                  "program, or set TRACEINJECT_LIBRARY=/path/{}",
+                  kLibrary, tried, kLibrary)};
 }
 
 int RunPreload(const std::vector<std::string>& arguments) {

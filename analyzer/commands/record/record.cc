@@ -49,19 +49,19 @@ void Describe(CLI::App& app, Options& options) {
       "  analyze record -o /results/run.db -- torchrun --nproc-per-node 8 train.py\n"
       "  analyze record --window steps:100-120 -- python train.py   only these optimizer steps\n"
       "  analyze record --keep-last 10m --max-size 2G -- python train.py   a flight recorder\n\n"
-      "The program's output, signals and exit code are as without it; what is said of the "
-      "recording goes to\nstderr. Ctrl-C ends the program, and then the report follows.\n");
+      "The program's output, signals and exit code are unchanged; messages go to stderr. Ctrl-C "
+      "ends the program,\n"
+      "and the report follows.\n");
   app.add_option("-o,--output", options.output,
-                 "the recording; as TRACEINJECT_OUTPUT, by default run.db")
+                 "the recording, as TRACEINJECT_OUTPUT (default run.db)")
       ->type_name("FILE");
-  app.add_flag("--report", options.whole_report, "print the whole report in the end");
-  app.add_flag("--no-report", options.no_report, "print no verdict in the end")
-      ->excludes("--report");
-  app.add_flag("--no-progress", options.no_progress, "keep no line of the terminal for progress");
+  app.add_flag("--report", options.whole_report, "print the full report at the end");
+  app.add_flag("--no-report", options.no_report, "skip the verdict")->excludes("--report");
+  app.add_flag("--no-progress", options.no_progress, "disable the progress line");
   AddRecorderOptions(app, options.recorder);
   app.add_option(
       "program", options.program,
-      "what to run, behind --, with its arguments: torchrun --nproc-per-node 8 train.py");
+      "the program to run and its arguments, after --: torchrun --nproc-per-node 8 train.py");
 }
 
 // What stands behind -- belongs to the program, whatever it looks like.
@@ -98,7 +98,7 @@ std::string StepsDone(std::optional<std::int64_t> steps) {
 
 std::string Progress(std::chrono::steady_clock::duration elapsed,
                      const std::vector<std::string>& recordings, StepsSoFar& steps) {
-  if (recordings.empty()) return fmt::format("recording {}: no work on a GPU yet", Clock(elapsed));
+  if (recordings.empty()) return fmt::format("recording {}: no GPU work yet", Clock(elapsed));
   return fmt::format(
       "recording {}: {}{} of {}", Clock(elapsed), StepsDone(steps.Count(recordings)),
       FormatBytes(BytesOf(recordings)),
@@ -154,7 +154,7 @@ void Conclude(ChildProgram& program, const NewRecordings& recordings, const Opti
     return;
   }
   Say(fmt::format("recorded {} in {}{}", FormatBytes(BytesOf(found)), NameOf(found, options.output),
-                  complete ? "" : "; a process that the program started still writes to it"));
+                  complete ? "" : "; a process started by the program is still writing to it"));
   if (!options.no_report) Report(found, program, options);
 }
 
@@ -197,14 +197,14 @@ int Record(Options& options) {
 
 int RunRecord(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Runs a program, records it, and says what limits it.", kProgram);
+  CLI::App app("Runs a program, records it, and reports what limits it.", kProgram);
   Describe(app, options);
   std::vector<std::string> own = arguments;
   const std::vector<std::string> program = TakeProgram(own);
   if (const auto exit_code = ParseArguments(app, own)) return *exit_code;
   options.program.insert(options.program.end(), program.begin(), program.end());
   if (options.program.empty()) {
-    fmt::print(stderr, "{}: name the program behind --, as in: {} -- python train.py\n", kProgram,
+    fmt::print(stderr, "{}: name the program after --, as in: {} -- python train.py\n", kProgram,
                kProgram);
     return kBadUsage;
   }

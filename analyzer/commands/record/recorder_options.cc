@@ -47,7 +47,7 @@ void AddRecorderOptions(CLI::App& app, std::map<std::string, std::string>& value
            std::string(option.help))
         ->type_name("VALUE")
         ->default_str(std::string(option.default_value))
-        ->group("Options of the recording, each also a variable TRACEINJECT_...");
+        ->group("Recording options, each also a TRACEINJECT_... environment variable");
   }
 }
 

@@ -23,13 +23,13 @@ namespace {
 
 constexpr char kProgram[] = "analyze serve";
 constexpr char kExamples[] =
-    "Prometheus asks for http://ADDRESS/metrics. The recording is read anew when somebody asks, at "
-    "most every few seconds,\n"
-    "and only its last seconds; the training program is not kept waiting. Ctrl-C ends it.\n\n"
+    "Prometheus scrapes http://ADDRESS/metrics. Each scrape reads the last seconds of the "
+    "recording again, at most every\n"
+    "few seconds; the training program is never blocked. Ctrl-C ends it.\n\n"
     "Examples:\n"
     "  analyze serve run.db                                     http://127.0.0.1:9464/metrics\n"
-    "  analyze serve run.db --metrics 0.0.0.0:9464 --window 1min   for other machines, too\n"
-    "The metrics, their units and their meaning: analyze export --list-metrics\n";
+    "  analyze serve run.db --metrics 0.0.0.0:9464 --window 1min   reachable from other machines\n"
+    "analyze export --list-metrics lists the metrics, their units and their meaning.\n";
 
 struct Options {
   LiveOptions live;
@@ -67,9 +67,9 @@ int Serve(const Options& options) {
   }
   if (!server.value().is_loopback())
     fmt::print(stderr,
-               "warning: everybody who can reach this address can read the figures, names of "
-               "hosts and the run among them\n");
-  fmt::print(stderr, "serving /metrics at {} (port {}), about the last {}; Ctrl-C ends it\n",
+               "warning: anyone who can reach this address can read the metrics, including host "
+               "names and the run's name\n");
+  fmt::print(stderr, "serving /metrics at {} (port {}) for the last {}; Ctrl-C ends it\n",
              options.address, server.value().port(), FormatTime(options.live.last_ns));
   LiveMetrics metrics(options.live, options.every_ns.value_or(LiveMetrics::kEvery_ns));
   server.value().Run(stop_pipe[0],
@@ -82,20 +82,21 @@ int Serve(const Options& options) {
 
 int RunServe(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Serves the figures of a run that is being recorded, over HTTP.", kProgram);
+  CLI::App app("Serves live metrics of a run being recorded, over HTTP.", kProgram);
   app.footer(kExamples);
   app.add_option("run", options.live.paths,
-                 "recordings: run.db stands for run.rank*.db; they need not be there yet")
+                 "recordings (run.db stands for run.rank*.db); they need not exist yet")
       ->required();
-  app.add_option("--metrics", options.address, "where to listen: HOST:PORT")->capture_default_str();
+  app.add_option("--metrics", options.address, "address to listen on, HOST:PORT")
+      ->capture_default_str();
   AddTime(app, "--window", options.window_ns,
-          "the figures are of the last so many seconds of the recording; by default 30s");
-  AddTime(app, "--every", options.every_ns, "read anew at most so often; by default 5s");
+          "how much of the end of the recording the metrics cover (default 30s)");
+  AddTime(app, "--every", options.every_ns, "minimum time between reads (default 5s)");
   AddMfuOptions(app, options.live.report.mfu);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (options.window_ns) options.live.last_ns = *options.window_ns;
   if (options.live.last_ns <= 0 || options.every_ns.value_or(1) <= 0) {
-    fmt::print(stderr, "{}: --window and --every have to be longer than 0\n", kProgram);
+    fmt::print(stderr, "{}: --window and --every must be greater than 0\n", kProgram);
     return kBadUsage;
   }
   options.live.report.stop = &stop_asked;

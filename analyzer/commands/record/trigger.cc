@@ -36,31 +36,31 @@ std::string TriggerPathOf(const std::string& run) { return run + ".trigger"; }
 Status WriteTrigger(const std::string& path, const std::string& order) {
   // As a whole: the recorder never sees half of it.
   if (WriteWhole(path, order + "\n").error == 0) return Done{};
-  return Error{fmt::format(
-      "{}: cannot be written; the folder of the recording has to exist and be writable", path)};
+  return Error{
+      fmt::format("{}: cannot write; the recording's folder must exist and be writable", path)};
 }
 
 int RunTrigger(const std::vector<std::string>& arguments) {
-  CLI::App app("Turns recording on and off while the program runs.", kProgram);
+  CLI::App app("Starts and stops recording while the program runs.", kProgram);
   std::string order, run = "run.db";
   std::optional<std::int64_t> for_ns;
-  app.add_option("ORDER", order, "start, stop, auto (as TRACEINJECT_WINDOW says), or status")
+  app.add_option("ORDER", order, "start, stop, auto (follow TRACEINJECT_WINDOW) or status")
       ->required()
       ->check(CLI::IsMember({"start", "stop", "auto", "status"}));
   app.add_option("RUN", run,
-                 "the name that was given as TRACEINJECT_OUTPUT (default run.db): all ranks that "
-                 "record to it follow");
+                 "the recording, as given in TRACEINJECT_OUTPUT (default run.db); applies to all "
+                 "ranks recording to it");
   AddTime(app, "--for", for_ns, "with start: stop after this time, such as 10s");
   app.footer(
-      "Every rank looks at the file RUN.trigger every 2 seconds, and every 10 seconds where "
-      "TRACEINJECT_WINDOW is not set and no order was given yet. It has to belong to the user of "
-      "the run, or to root.\n\n"
+      "Every rank checks the file RUN.trigger every 2 seconds, or every 10 seconds if "
+      "TRACEINJECT_WINDOW is not set and no command was given yet. The file must be owned by the "
+      "run's user or by root.\n\n"
       "Examples:\n"
       "  TRACEINJECT_WINDOW=trigger LD_PRELOAD=$(analyze preload) python train.py &\n"
       "  analyze trigger start run.db --for 10s\n");
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (for_ns && order != "start") {
-    fmt::print(stderr, "{}: --for goes with start\n", kProgram);
+    fmt::print(stderr, "{}: --for requires start\n", kProgram);
     return kBadUsage;
   }
   const std::string path = TriggerPathOf(run);
@@ -68,7 +68,7 @@ int RunTrigger(const std::vector<std::string>& arguments) {
     std::ifstream file(path);
     std::string line;
     const bool there = static_cast<bool>(std::getline(file, line));
-    fmt::print("{}: {}\n", path, there ? line : "none: as TRACEINJECT_WINDOW says");
+    fmt::print("{}: {}\n", path, there ? line : "none: recording follows TRACEINJECT_WINDOW");
     return kReported;
   }
   if (for_ns) order = fmt::format("start until {}", Now_ns() + kLookNs + *for_ns);

@@ -50,28 +50,30 @@ struct Options {
 void Describe(CLI::App& app, Options& options) {
   app.footer(
       "Columns: step, the mean regular step; busy, the share of time in which anything ran on the "
-      "GPU; comm, communication,\nand exposed, the part of it that nothing else hid; data wait, "
-      "for "
-      "which the GPU idled in a mean step; memory, the most\nin use. The GPU that waits least for "
-      "others comes first: it is the one that they wait for. - stands for what is not known.\n\n"
-      "Only the last seconds are read, and training is not kept from writing. Where the machine "
-      "cannot work them out in\ntime, fewer are taken, and the first line says how many. q or "
-      "Ctrl-C ends it; it ends with the run, too.\n\n"
+      "GPU; comm, communication,\n"
+      "and exposed, the part not hidden by compute; data wait, GPU idle time per mean step spent "
+      "on it; memory, peak use.\n"
+      "The GPU that waits least for others comes first: it is the one they wait for. - means "
+      "unknown.\n\n"
+      "Only the last seconds are read, and training is never blocked. If this machine cannot "
+      "analyze them in time, fewer\n"
+      "are used, and the first line says how many. q or Ctrl-C quits; it also ends with the "
+      "run.\n\n"
       "Examples:\n"
-      "  analyze watch run.db                         while training runs, or before it begins\n"
+      "  analyze watch run.db                         during training, or before it starts\n"
       "  analyze watch run.db --window 30s --every 5s\n"
-      "  analyze watch run.db --once                  one picture\n"
+      "  analyze watch run.db --once                  one snapshot\n"
       "  analyze watch run.db --format json | jq .devices[0].step_ns\n");
   app.add_option("run", options.paths,
-                 "the recording: run.db stands for run.rank*.db; it need not be there yet. One "
-                 "that is written in a spool (TRACEINJECT_SPOOL) is followed there")
+                 "the recording (run.db stands for run.rank*.db); it need not exist yet. A "
+                 "recording still in its spool (TRACEINJECT_SPOOL) is followed there")
       ->required();
-  AddTime(app, "--window", options.window_ns, "show this last part of the run (10s)");
-  AddTime(app, "--every", options.every_ns, "so often (2s)");
-  app.add_option("--format", options.format, "text, or json: one line each time")
+  AddTime(app, "--window", options.window_ns, "how much of the end of the run to show (10s)");
+  AddTime(app, "--every", options.every_ns, "update interval (2s)");
+  app.add_option("--format", options.format, "text, or json: one line per update")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  app.add_flag("--once", options.once, "show it once and end");
+  app.add_flag("--once", options.once, "show one snapshot and exit");
 }
 
 std::int64_t NowUnix_ns() {
@@ -115,7 +117,7 @@ std::string SpooledElsewhere(const LivePaths& found) {
   std::string text;
   for (const SpoolNote& note : found.elsewhere)
     text += fmt::format(
-        "{0} writes to {1} until the run is complete (TRACEINJECT_SPOOL, {2}); on that machine: "
+        "{0} writes to {1} until the run is complete (TRACEINJECT_SPOOL, {2}); on that host run: "
         "analyze watch {1}\n",
         Printable(note.host), Printable(note.recording), note.path);
   return text;
@@ -183,7 +185,7 @@ class Watch {
       return kUnreadable;
     }
     const std::string text =
-        fmt::format("waiting for {}: the file appears with the first work on a GPU\n{}",
+        fmt::format("waiting for {}: the file appears with the first GPU operation\n{}",
                     options_.paths.front(), SpooledElsewhere(found));
     // A picture that was shown stays: a file that comes to its place may not be found for a moment.
     if (!shown_ && text != said_)
@@ -215,14 +217,14 @@ class Watch {
 
 int RunWatch(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Shows the last seconds of a run while it is recorded, again and again.", kProgram);
+  CLI::App app("Shows a live view of the last seconds of a run being recorded.", kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   for (const auto& [name, value, least] :
        {std::tuple("--window", *options.window_ns, kLeastWindow_ns),
         std::tuple("--every", *options.every_ns, kSecond_ns / 10)}) {
     if (value >= least) continue;
-    fmt::print(stderr, "{}: {} has to be at least {}\n", kProgram, name, FormatTime(least));
+    fmt::print(stderr, "{}: {} must be at least {}\n", kProgram, name, FormatTime(least));
     return kBadUsage;
   }
   [[maybe_unused]] const int ignored = nice(kNice);

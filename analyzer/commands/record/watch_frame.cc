@@ -113,11 +113,11 @@ std::vector<std::string> LinesOf(const std::string& text) {
 
 std::string VerdictLine(const proto::Verdict& verdict) {
   if (verdict.label().empty()) return "verdict: none";
-  std::string text = "verdict: " + LabelOn(verdict);
+  std::string text = "verdict: " + TitleOn(verdict);
   if (!verdict.abstained().empty()) return text + ": " + verdict.abstained();
   if (!verdict.has_saved_ns())
-    return text + ": nothing but faster kernels would save 5 % of a step";
-  return text + fmt::format(": without it a {} takes {} instead of {}",
+    return text + ": only faster kernels would save 5 % of a step or more";
+  return text + fmt::format(": without it, a {} would take {} instead of {}",
                             verdict.steps() > 0 ? "step" : "window like this",
                             FormatTime(verdict.new_step_ns()),
                             FormatTime(verdict.step_ns() - verdict.recording_ns()));
@@ -133,7 +133,7 @@ std::vector<std::string> Conclusion(const proto::Report& report, std::size_t col
   if (verdict.levers_size() > 0) page.Sentence("try: " + SettingText(verdict.levers(0)));
   // The grade is that of a recording without an end, as every one is that is being written.
   if (report.health().records_lost() > 0)
-    page.Sentence(fmt::format("known to be lost: {} of {} records; analyze info says why",
+    page.Sentence(fmt::format("records lost: {} of {}; analyze info explains why",
                               FormatCount(report.health().records_lost()),
                               FormatCount(report.health().records_seen())),
                   0);
@@ -191,7 +191,7 @@ std::string JsonRow(const Figures& row) {
 std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
   std::vector<std::string> lines = {Title(frame)};
   if (frame.report.devices().empty()) {
-    lines.push_back("no work on a GPU in that time");
+    lines.push_back("no GPU work in that time");
     return Joined(std::move(lines), size);
   }
   const std::vector<Figures> rows = WorstFirst(frame.report);
@@ -208,7 +208,7 @@ std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
   for (std::size_t i = 0; i < shown; ++i) table.rows.push_back(RowOf(rows[i]));
   for (std::string& line : LinesOf(FormatTable(table))) lines.push_back(std::move(line));
   if (shown < rows.size())
-    lines.push_back(fmt::format("and {} more, which wait longer for others", rows.size() - shown));
+    lines.push_back(fmt::format("and {} more that wait longer for others", rows.size() - shown));
   lines.insert(lines.end(), conclusion.begin(), conclusion.end());
   return Joined(std::move(lines), size);
 }

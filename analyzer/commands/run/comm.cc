@@ -11,11 +11,11 @@ namespace traceinject {
 namespace {
 
 constexpr char kAbout[] =
-    "All NCCL operations of a run by function, size of the communicator, algorithm, protocol and "
-    "size of the message, summed over its GPUs, by kernel time.";
+    "All NCCL operations of a run by function, communicator size, algorithm, protocol and message "
+    "size, summed over its GPUs, sorted by kernel time.";
 constexpr char kDefinitions[] =
     "Size S, algbw and busbw as nccl-tests defines them (10^9 bytes per second). The star marks\n"
-    "messages below 1 MiB: bound by latency, not fit for a comparison of bandwidths.\n";
+    "messages below 1 MiB: latency-bound, not suitable for comparing bandwidths.\n";
 constexpr char kExamples[] =
     "  analyze comm run.db --sort exposed_ns\n"
     "  analyze comm run.db --by-communicator --filter AllGather\n"
@@ -25,7 +25,7 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
   FullTable full{BuildReport(run, options), "", {}, 0};
   const proto::Nccl& nccl = full.report.run().nccl();
   full.summary = fmt::format(
-      "{} on {}, {} of them joined to {}.{}{}", Plural(nccl.kernels(), "communication kernel"),
+      "{} on {}, {} of them linked to {}.{}{}", Plural(nccl.kernels(), "communication kernel"),
       Plural(full.report.devices_size(), "GPU"), FormatCount(nccl.linked_kernels()),
       Plural(nccl.calls(), "NCCL call"), nccl.caveat().empty() ? "" : " ", nccl.caveat());
   full.table = CommTable(full.report);
@@ -35,7 +35,7 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 
 void AddByCommunicator(CLI::App& app, ReportOptions& options) {
   app.add_flag("--by-communicator", options.by_communicator,
-               "a row for each communicator; without it those of equal size share one");
+               "one row per communicator; by default communicators of equal size share a row");
 }
 
 }  // namespace

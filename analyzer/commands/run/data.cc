@@ -15,7 +15,7 @@ namespace traceinject {
 namespace {
 
 std::string Summary(const Report& report) {
-  if (report.data_loaders().empty()) return "no data loader was seen";
+  if (report.data_loaders().empty()) return "no data loader was recorded";
   std::int64_t waits = 0, wait_ns = 0;
   for (const proto::DataLoader& loader : report.data_loaders()) {
     waits += loader.waits();
@@ -24,7 +24,7 @@ std::string Summary(const Report& report) {
   std::string text =
       fmt::format("{} for data, together {}", Plural(waits, "wait"), FormatTime(wait_ns));
   if (const proto::Samples& samples = report.run().samples(); samples.has_per_step())
-    text += fmt::format("; {:.6g} samples a step, {:.4g} a second", samples.per_step(),
+    text += fmt::format("; {:.6g} samples per step, {:.4g} per second", samples.per_step(),
                         samples.per_second());
   return text;
 }
@@ -59,28 +59,28 @@ FullTable BuildWorkers(const Run& run, const ReportOptions& options, std::option
 
 constexpr char kExamples[] =
     "  analyze data run.db --sort idle_data_wait_ns\n"
-    "  analyze data run.db --loaders                    settings, waits and samples of each\n"
+    "  analyze data run.db --loaders                    settings, waits and samples per loader\n"
     "  analyze data run.db --workers                    busy, or waiting for storage?\n";
 
 }  // namespace
 
 int RunData(const std::vector<std::string>& arguments) {
   const TableCommand tables[] = {
-      {"analyze data", "Waits for data in each step, and what came of them.",
-       "Steps are those of the GPU, and the host runs ahead of it: a step's waits are those "
-       "during\n"
-       "it, maybe for a later batch.\n",
+      {"analyze data", "Waits for data in each step, and the GPU idle time they caused.",
+       "Steps are GPU steps, and the host runs ahead of the GPU: the waits during a step may be "
+       "for a\n"
+       "later batch.\n",
        kExamples, DataStepColumns(), BuildSteps},
-      {"analyze data", "The data loaders that the program waited for.",
-       "A loader is known where the Python side was recorded.\n", kExamples, DataLoaderColumns(),
+      {"analyze data", "The data loaders the program waited for.",
+       "Loaders are known only if the Python side was recorded.\n", kExamples, DataLoaderColumns(),
        BuildLoaders, nullptr, "--loaders",
-       "instead: a row for each data loader (--loaders --help lists the columns)"},
-      {"analyze data", "The processes that prepare data.",
-       "A worker that is busy all the time computes too much; one that waits for storage reads "
-       "too\n"
-       "slowly; one that does neither waits for the training.\n",
+       "show one row per data loader instead (--loaders --help lists the columns)"},
+      {"analyze data", "The worker processes that prepare data.",
+       "A worker that is always busy is CPU-bound; one that waits for storage is I/O-bound; one "
+       "that\n"
+       "does neither is waiting for training.\n",
        kExamples, DataWorkerColumns(), BuildWorkers, nullptr, "--workers",
-       "instead: a row for each worker process (--workers --help lists the columns)"},
+       "show one row per worker process instead (--workers --help lists the columns)"},
   };
   return RunTable(tables, arguments);
 }

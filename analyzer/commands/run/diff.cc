@@ -19,21 +19,19 @@ namespace {
 
 constexpr char kProgram[] = "analyze diff";
 constexpr char kExamples[] =
-    "Either run may be all that analyze report takes. Times are those of a mean step, so the runs "
-    "may be of\n"
-    "unlike length. Compared are regular steps, and irregular ones where they recur. Intervals "
-    "tell "
-    "how steps vary\n"
-    "within these two recordings; what differs from one recording of a program to the next comes "
-    "on top.\n\n"
+    "Either run can be anything analyze report accepts. Times are for a mean step, so the runs may "
+    "differ in\n"
+    "length. Regular steps are compared, and irregular ones if they recur. Intervals reflect how "
+    "steps vary\n"
+    "within these two recordings; variation between recordings of the same program is not "
+    "included.\n\n"
     "Examples:\n"
     "  analyze diff before.db after.db                  before and after a change\n"
-    "  analyze diff before/ after/                      two jobs of many ranks, a folder each\n"
-    "  analyze diff trace_a.json.gz trace_b.json.gz     two traces of torch.profiler\n"
+    "  analyze diff before/ after/                      two multi-rank jobs, one folder each\n"
+    "  analyze diff trace_a.json.gz trace_b.json.gz     two torch.profiler traces\n"
     "  analyze diff a.db b.db --steps 10..40            these steps of both\n"
-    "  analyze diff a.db b.db --format json             for programs; fields as in "
-    "comparison.proto\n"
-    "  analyze diff a.db b.db --format html -o diff.html  a page that needs nothing else\n"
+    "  analyze diff a.db b.db --format json             JSON; fields as in comparison.proto\n"
+    "  analyze diff a.db b.db --format html -o diff.html  a self-contained page\n"
     "  analyze gate b.db --baseline a.db                fail where b is slower\n";
 
 struct Options {
@@ -49,13 +47,13 @@ void Describe(CLI::App& app, Options& options) {
       ->expected(2)
       ->type_name("BEFORE AFTER")
       ->description(
-          "two runs: each a recording, a name that stands for run.rank*.db, a folder, or "
-          "a trace of PyTorch's profiler");
+          "two runs: each a recording, a name that stands for run.rank*.db, a folder, or a PyTorch "
+          "profiler trace");
   app.add_option("--format", options.format,
                  "text, json, pb (binary Protocol Buffers) or html (a page)")
       ->check(CLI::IsMember({"text", "json", "pb", "html"}))
       ->capture_default_str();
-  app.add_option("--top", options.rows, "rows of the tables of kernels and communication, in text")
+  app.add_option("--top", options.rows, "rows of the kernel and communication tables, in text")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
   AddMfuOptions(app, options.run.report.mfu);
@@ -75,7 +73,7 @@ Result<std::string> Render(const Comparison& found, const Options& options) {
 
 int RunDiff(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Says what changed between two runs, and whether noise explains it.", kProgram);
+  CLI::App app("Shows what changed between two runs, and whether noise explains it.", kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
   const auto before = LoadOrExplain(OnlyPath(options.run, options.run.paths[0]));

@@ -33,15 +33,14 @@ constexpr char kExamples[] =
     "Examples:\n"
     "  analyze export run.db -o trace.pftrace            for ui.perfetto.dev: all ranks, streams, "
     "threads, steps, counters\n"
-    "  analyze export run.db -o trace.json.gz            as torch.profiler writes it, for HTA, "
+    "  analyze export run.db -o trace.json.gz            in torch.profiler's format, for HTA, "
     "TraceLens, chrome://tracing;\n"
     "                                                    several ranks: trace.rank00000.json.gz, "
     "...\n"
     "  analyze export run.db -o kernels.csv --table kernels\n"
-    "  analyze export run.db -o run.prom                 for the textfile collector of "
-    "node_exporter\n"
+    "  analyze export run.db -o run.prom                 for node_exporter's textfile collector\n"
     "  analyze export run.db --to openmetrics            to stdout\n"
-    "The metrics, their units and their meaning: analyze export --list-metrics\n";
+    "analyze export --list-metrics lists the metrics, their units and their meaning.\n";
 
 struct Options {
   RunOptions run;
@@ -62,7 +61,7 @@ void SayWritten(const std::string& path, const ExportCounts& counts, std::string
                Plural(static_cast<std::int64_t>(counts.events), what),
                FormatBytes(static_cast<std::int64_t>(bytes)));
   if (counts.left_out > 0)
-    fmt::print(stderr, "note: {} left out, where more went on at once than there are tracks for\n",
+    fmt::print(stderr, "note: {} left out: more overlapped than there are tracks\n",
                Plural(static_cast<std::int64_t>(counts.left_out), "event"));
 }
 
@@ -86,8 +85,8 @@ int ExportChrome(const Run& run, const Options& options) {
   const std::string& output = options.run.output;
   if (output == "-" && run.ranks.size() > 1) {
     fmt::print(stderr,
-               "{}: such a trace is of one process, and the run has {}; name a file with -o, and "
-               "each rank gets one of its own\n",
+               "{}: this format holds one process per file, and the run has {}; name a file with "
+               "-o to write one file per rank\n",
                kProgram, run.ranks.size());
     return kBadUsage;
   }
@@ -142,19 +141,21 @@ struct Format {
 const std::vector<Format>& Formats() {
   static const std::vector<Format> formats = {
       {"perfetto",
-       "Perfetto's own format, all ranks in one file",
+       "Perfetto's native format, all ranks in one file",
        {".pftrace", ".perfetto-trace", ".pftrace.gz"}},
-      {"chrome", "Chrome JSON as torch.profiler writes it, a file a rank", {".json", ".json.gz"}},
-      {"csv", "a table, see --table", {".csv"}},
-      {"openmetrics", "the report's figures as metrics", {".om"}},
+      {"chrome",
+       "Chrome JSON in torch.profiler's format, one file per rank",
+       {".json", ".json.gz"}},
+      {"csv", "one table, see --table", {".csv"}},
+      {"openmetrics", "the report's figures as OpenMetrics", {".om"}},
       {"prometheus",
-       "the same in Prometheus' older text format, as node_exporter takes it",
+       "the same in Prometheus's older text format, as node_exporter expects",
        {".prom"}},
   };
   return formats;
 }
 
-// By the name of the file; empty: it does not tell.
+// By the name of the file; empty: it does not report.
 std::string FormatOf(const std::string& path) {
   for (const Format& format : Formats()) {
     for (const std::string_view suffix : format.suffixes) {
@@ -167,23 +168,22 @@ std::string FormatOf(const std::string& path) {
 void Describe(CLI::App& app, Options& options) {
   app.footer(fmt::format("Tables for --table: {}; or any table or view of the recording.\n\n{}",
                          CsvTableNames(), kExamples));
-  CLI::Option* const list = app.add_flag("--list-metrics", options.list_metrics,
-                                         "print the metrics, and do nothing else");
+  CLI::Option* const list =
+      app.add_flag("--list-metrics", options.list_metrics, "list the metrics and exit");
   app.add_option("run", options.run.paths,
-                 "recordings: run.db stands for run.rank*.db; or folders, or traces of PyTorch's "
-                 "profiler")
+                 "recordings (run.db stands for run.rank*.db), folders, or PyTorch profiler traces")
       ->excludes(list);
   std::vector<std::string> names;
-  std::string help = "by default what the name of the output says";
+  std::string help = "the format; by default taken from the output's name";
   for (const Format& format : Formats()) {
     names.emplace_back(format.name);
     help += fmt::format("; {}: {} ({})", format.name, format.what, format.suffixes.front());
   }
   app.add_option("--to", options.format, help)->check(CLI::IsMember(names));
   AddMfuOptions(app, options.run.report.mfu);
-  app.add_option("--table", options.table, "of csv: which one");
+  app.add_option("--table", options.table, "for csv: which table");
   AddOutput(app, options.run.output);
-  app.add_flag("--no-progress", options.run.no_progress, "draw no progress bar");
+  app.add_flag("--no-progress", options.run.no_progress, "don't draw a progress bar");
 }
 
 // Empty: go on.
@@ -193,13 +193,13 @@ std::optional<int> CheckUsage(Options& options) {
   if (options.run.paths.empty()) {
     wrong = "name a recording, as in: analyze export run.db -o trace.pftrace";
   } else if (options.format.empty()) {
-    wrong = fmt::format("{} does not tell the format: name one with --to",
+    wrong = fmt::format("cannot tell the format from {}: name one with --to",
                         options.run.output == "-" ? "stdout" : options.run.output);
   } else if ((options.format == "csv") == options.table.empty()) {
     wrong = options.format == "csv"
                 ? fmt::format("csv needs --table: {}, or any table or view of the recording",
                               CsvTableNames())
-                : "--table goes with csv";
+                : "--table requires csv";
   }
   if (wrong.empty()) return std::nullopt;
   fmt::print(stderr, "{}: {}\n", kProgram, wrong);
@@ -210,7 +210,7 @@ std::optional<int> CheckUsage(Options& options) {
 
 int RunExport(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Writes a run in formats of other programs.", kProgram);
+  CLI::App app("Writes a run in other tools' formats.", kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (options.list_metrics) {

@@ -52,7 +52,7 @@ Result<std::uint64_t> WriteTableRows(const std::vector<std::string>& recordings,
         });
     if (!read.ok()) return Error{read.error()};
     if (!fits)
-      return Error{fmt::format("{}: the table has other columns here than in {}", recording,
+      return Error{fmt::format("{}: the table's columns differ from those in {}", recording,
                                recordings.front())};
   }
   return rows;

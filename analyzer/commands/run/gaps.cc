@@ -13,11 +13,11 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] = "All times in which a GPU had nothing to do, the longest first.";
+constexpr char kAbout[] = "All GPU idle gaps, longest first.";
 constexpr char kDefinitions[] =
     "Causes as in the report's \"idle: ...\": data wait, sync, drained by sync, allocator,\n"
     "checkpoint, gc, launch, python, host wait, copy, communication, queued, unknown.\n"
-    "traceview shows a gap with --from and --to around its start.\n";
+    "To see a gap in traceview, set --from and --to around its start.\n";
 constexpr char kExamples[] =
     "  analyze gaps run.db --sort start_ns --limit 0\n"
     "  analyze gaps run.db --filter 'data wait' --columns start_ns,duration_ns,text\n"
@@ -32,7 +32,7 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
   SortTable(full.table, *FindColumn(full.table.columns, "duration_ns"), false);
   full.rows = std::max<std::int64_t>(full.report.run().idle_causes().gap_count(),
                                      static_cast<std::int64_t>(full.table.rows.size()));
-  full.summary = fmt::format("{} on {}, together {}", Plural(full.rows, "gap"),
+  full.summary = fmt::format("{} on {}, {} in total", Plural(full.rows, "gap"),
                              Plural(full.report.devices_size(), "GPU"),
                              FormatTime(full.report.run().partition().idle_ns()));
   return full;

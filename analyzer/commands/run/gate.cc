@@ -22,22 +22,20 @@ namespace {
 constexpr char kProgram[] = "analyze gate";
 constexpr char kExamples[] =
     "A condition is a figure (--list names them), one of <= >= < > == !=, and a value: mfu >= "
-    "0.42, "
-    "step_ms <= 310,\n"
+    "0.42, step_ms <= 310,\n"
     "exposed_comm_share <= 10%, peak_memory_bytes <= 70GB, verdict != dataloader.\n\n"
-    "A run is worse than the baseline where a figure is worse by more than the tolerance and the "
-    "95 % interval of\n"
-    "the change excludes noise. The tolerance is a share of the baseline's step for times, so many "
-    "points for\n"
-    "shares, and a share of the figure itself for others. Compared are regular steps, and "
-    "irregular "
-    "ones where they\n"
+    "A run is worse than the baseline if a figure is worse by more than the tolerance and the 95 % "
+    "interval of\n"
+    "the change excludes noise. The tolerance is a share of the baseline's step for times, "
+    "percentage points for\n"
+    "shares, and a share of the figure itself for others. Regular steps are compared, and "
+    "irregular ones if they\n"
     "recur; left_out_share limits the others.\n\n"
     "Examples:\n"
     "  analyze gate run.db --require 'gpu_busy >= 0.85' --require 'verdict != dataloader'\n"
     "  analyze gate run.db --baseline base.db --compare step_ms,exposed_comm_ms --tolerance 5\n"
-    "  analyze gate run.db --budget budget.txt --junit gate.xml   one condition a line, # begins a "
-    "comment\n"
+    "  analyze gate run.db --budget budget.txt --junit gate.xml   one condition per line, # begins "
+    "a comment\n"
     "  analyze gate run.db --require 'mfu >= 0.42' --params 6.7B --tokens-per-step 4M\n"
     "  analyze gate --list                                        the figures and the verdicts\n\n"
     "Exit code 1 if a condition fails or its figure is unknown, else 0.\n";
@@ -58,7 +56,7 @@ std::string ParseTolerance(std::string text, double& tolerance) {
   const char* end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, percent);
   if (code != std::errc() || rest != end || !(percent >= 0 && percent <= 1000))
-    return fmt::format("'{}' is no percentage, such as 3", text);
+    return fmt::format("'{}' is not a percentage such as 3", text);
   tolerance = percent / 100;
   return "";
 }
@@ -67,15 +65,15 @@ void Describe(CLI::App& app, Options& options) {
   app.footer(kExamples);
   AddRunOptions(app, options.run);
   app.get_option("run")->required(false);
-  app.add_option("--require", options.required, "a condition; may be given several times")
+  app.add_option("--require", options.required, "a condition; may be repeated")
       ->type_name("CONDITION")
       ->expected(1)
       ->take_all();
-  app.add_option("--budget", options.budget, "a file of conditions, one a line")->type_name("FILE");
-  app.add_option("--baseline", options.baseline, "the run that this one may not be worse than")
-      ->type_name("RUN");
+  app.add_option("--budget", options.budget, "a file of conditions, one per line")
+      ->type_name("FILE");
+  app.add_option("--baseline", options.baseline, "the run to compare with")->type_name("RUN");
   app.add_option("--compare", options.compared,
-                 "with --baseline: figures that may not be worse (default step_ms)")
+                 "with --baseline: figures that must not be worse (default step_ms)")
       ->type_name("FIGURE,...")
       ->delimiter(',')
       ->expected(1)
@@ -86,16 +84,16 @@ void Describe(CLI::App& app, Options& options) {
            const std::string error = ParseTolerance(text, options.gate.tolerance);
            if (!error.empty()) throw CLI::ValidationError("--tolerance", error);
          },
-         "with --baseline: worse by so many percent is still well (default 3)")
+         "with --baseline: tolerance in percent (default 3)")
       ->type_name("PERCENT");
   app.add_flag("--allow-unknown", options.gate.allow_unknown,
-               "a figure that the recording does not tell is no failure");
-  app.add_option("--junit", options.junit, "also write a JUnit file, a test case a condition")
+               "a figure the recording does not contain is not a failure");
+  app.add_option("--junit", options.junit, "also write a JUnit file, one test case per condition")
       ->type_name("FILE");
   app.add_option("--format", options.format, "text or json (fields as in comparison.proto)")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  app.add_flag("--list", options.list, "name the figures and verdicts, and do nothing else");
+  app.add_flag("--list", options.list, "list the figures and verdicts and exit");
   AddMfuOptions(app, options.run.report.mfu);
 }
 
@@ -113,9 +111,9 @@ Status ParseConditions(Options& options) {
       options.gate.conditions.push_back(std::move(condition));
   }
   if (options.baseline.empty()) {
-    if (!options.compared.empty()) return Error{"--compare goes with --baseline"};
+    if (!options.compared.empty()) return Error{"--compare requires --baseline"};
     if (options.gate.conditions.empty())
-      return Error{"nothing is required: give --require, --budget or --baseline"};
+      return Error{"nothing to check: give --require, --budget or --baseline"};
     return Done{};
   }
   if (options.compared.empty()) options.compared = {"step_ms"};
@@ -168,8 +166,7 @@ int Write(const GateResult& result, const Options& options) {
 
 int RunGate(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Fails where a run does not meet conditions, or is slower than a baseline.",
-               kProgram);
+  CLI::App app("Fails if a run does not meet conditions or is slower than a baseline.", kProgram);
   Describe(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
   if (options.list) return ListFigures(options.run);

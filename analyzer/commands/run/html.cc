@@ -16,14 +16,15 @@ namespace {
 
 constexpr char kProgram[] = "analyze html";
 constexpr char kExamples[] =
-    "The page needs no network and no other files: it can be sent by mail, opened from a disk and\n"
-    "printed. Its figures are those of analyze report.\n"
-    "\nExamples:\n"
+    "The page is self-contained: it needs no network and no other files, and can be mailed or "
+    "printed.\n"
+    "Its figures match analyze report.\n\n"
+    "Examples:\n"
     "  analyze html run.db -o report.html               run.db stands for run.rank*.db too\n"
     "  analyze html run/ -o report.html                 every rank in a folder\n"
     "  analyze html run.db --steps 10..20 -o part.html  only these steps\n"
     "  analyze html run.db --params 6.7B --tokens-per-step 4M -o report.html\n"
-    "                                                   with model FLOPs utilisation\n";
+    "                                                   with model FLOPs utilization\n";
 
 }  // namespace
 
@@ -38,7 +39,8 @@ int RunHtml(const std::vector<std::string>& arguments) {
   AddMfuOptions(app, options.report.mfu);
   if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
-    fmt::print(stderr, "{}: a page is not for a terminal; name a file with -o\n", kProgram);
+    fmt::print(stderr, "{}: refusing to print a page to a terminal; name a file with -o\n",
+               kProgram);
     return kBadUsage;
   }
   const auto run = LoadOrExplain(options);

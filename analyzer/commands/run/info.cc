@@ -127,7 +127,7 @@ std::string TableSizes(const SqlRows& tables) {
     const std::int64_t count = std::strtoll(row[1].text.c_str(), nullptr, 10);
     if (count > 0) table.rows.push_back({row[0].text, FormatCount(count)});
   }
-  return table.rows.empty() ? "    none has rows\n" : FormatTable(table, "    ");
+  return table.rows.empty() ? "    all empty\n" : FormatTable(table, "    ");
 }
 
 std::string_view SeverityName(HealthSeverity severity) {
@@ -178,7 +178,7 @@ std::string HealthText(const SqlRows& health) {
     table.rows.push_back({Printable(row[0].text + "." + row[1].text), Printable(row[2].text),
                           std::string(counts ? severity : ""), std::move(words)});
   }
-  return table.rows.empty() ? "    no counters: recording did not come that far\n"
+  return table.rows.empty() ? "    no counters: recording did not get that far\n"
                             : FormatTable(table, "    ");
 }
 
@@ -262,11 +262,11 @@ std::string AsJson(const std::vector<FileInfo>& files) {
 int RunInfo(const std::vector<std::string>& arguments) {
   std::vector<std::string> words;
   std::string format = "text", output = "-";
-  CLI::App app("Says what is in recordings, without reading the events.", kProgram);
+  CLI::App app("Shows what recordings contain, without reading the events.", kProgram);
   app.footer(
       "Examples:\n"
       "  analyze info run.db                  one file, or run.rank*.db\n"
-      "  analyze info results/ --format json  all recordings in a folder, for programs\n");
+      "  analyze info results/ --format json  all recordings in a folder, as JSON\n");
   app.add_option("run", words, "recordings, as for analyze report")->required();
   app.add_option("--format", format, "text or json")
       ->check(CLI::IsMember({"text", "json"}))

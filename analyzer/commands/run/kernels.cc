@@ -12,9 +12,10 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] = "All kernels of a run by name, summed over its GPUs, by total time.";
+constexpr char kAbout[] =
+    "All kernels of a run by name, summed over its GPUs, sorted by total time.";
 constexpr char kDefinitions[] =
-    "A kernel counts in the window in which it starts, with its whole duration.\n";
+    "A kernel counts in the window in which it starts, with its full duration.\n";
 constexpr char kExamples[] =
     "  analyze kernels run.db --limit 0                 all of them\n"
     "  analyze kernels run.db --filter gemm --sort max_ns\n"

@@ -33,7 +33,7 @@ TEST(MachineText, AFewLines) {
   });
   EXPECT_EQ(text,
             "  machine\n"
-            "    host                 driver 580.65, CPUs 0-63, this process on 0-7\n"
+            "    host                 driver 580.65, CPUs 0-63, this process may run on 0-7\n"
             "    GPU 0                PCIe 4 x8 of 5 x16, 700 W, ECC on\n"
             "    NVLink of 0          1 of 2 links active\n"
             "    peers of 0           2 devices: read: ok\n"

@@ -16,12 +16,12 @@ std::string Peaks(const Report& report) {
     std::string peaks;
     const proto::Allocator& allocator = device.allocator();
     if (allocator.has_peak_allocated_bytes() && allocator.has_peak_reserved_bytes())
-      peaks = fmt::format("at most {} in tensors, {} reserved by PyTorch",
+      peaks = fmt::format("peak {} in tensors, {} reserved by PyTorch",
                           FormatBytes(allocator.peak_allocated_bytes()),
                           FormatBytes(allocator.peak_reserved_bytes()));
     if (device.has_memory_calls())
       peaks +=
-          fmt::format("{}at most {} held of what was allocated while recording",
+          fmt::format("{}peak {} held of what was allocated while recording",
                       peaks.empty() ? "" : ", ", FormatBytes(device.memory_calls().peak_bytes()));
     if (!peaks.empty())
       text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", device.label(), peaks);
@@ -37,7 +37,7 @@ FullTable Build(const Run& run, const ReportOptions& options,
   full.summary = Peaks(full.report);
   full.table = table_of(full.report);
   if (full.summary.empty() && full.table.rows.empty())
-    full.summary = "nothing about memory was recorded in this time";
+    full.summary = "no memory data was recorded in this time";
   full.rows = static_cast<std::int64_t>(full.table.rows.size());
   return full;
 }
@@ -60,17 +60,17 @@ constexpr char kExamples[] =
 int RunMemory(const std::vector<std::string>& arguments) {
   const TableCommand tables[] = {
       {"analyze memory",
-       "Calls of CUDA that take memory or give it back, by function, summed over the processes of "
-       "a run, by time.",
-       "What PyTorch's caching allocator hands out of what it holds needs no such call. A call\n"
-       "counts in the window in which it begins, on whatever GPU of its process.\n",
+       "CUDA calls that allocate or free memory, by function, summed over the processes of a run, "
+       "sorted by time.",
+       "PyTorch's caching allocator serves most requests without such a call. A call counts in "
+       "the\n"
+       "window in which it begins, for any GPU of its process.\n",
        kExamples, AllocationColumns(), BuildCalls},
       {"analyze memory", "Memory of each GPU over time.",
-       "PyTorch's figures come about once a second; without them there is a row for each sample "
-       "of\n"
-       "the card (TRACEINJECT_TELEMETRY_HZ).\n",
+       "PyTorch's figures are sampled about once a second; without them there is one row per GPU\n"
+       "sample (TRACEINJECT_TELEMETRY_HZ).\n",
        kExamples, MemorySampleColumns(), BuildSamples, nullptr, "--samples",
-       "instead: memory of each GPU over time (--samples --help lists its columns)"},
+       "show memory of each GPU over time instead (--samples --help lists the columns)"},
   };
   return RunTable(tables, arguments);
 }

@@ -11,17 +11,17 @@ namespace traceinject {
 namespace {
 
 constexpr char kAbout[] =
-    "NVTX ranges by name, summed over the processes of a run, with the GPU work that was launched "
-    "inside them, by the time of that work.";
+    "NVTX ranges by name, summed over the processes of a run, with the GPU work launched inside "
+    "them, sorted by the time of that work.";
 constexpr char kDefinitions[] =
-    "Work belongs to the ranges that were open on the thread that launched it, when it did. What\n"
-    "PyTorch's autograd threads launch in a backward pass belongs to ranges of those threads "
-    "only,\n"
-    "not to a range \"backward\" of the thread that waits for them.\n"
-    "GPU times are sums of durations: what runs in parallel counts twice. The self times add up\n"
-    "to all GPU work, with the rows \"(in no range)\" and \"(launch not recorded)\". Ranges of "
-    "one\n"
-    "name inside each other count once in the totals.\n";
+    "Work belongs to the ranges that were open on the launching thread at the time of the launch.\n"
+    "Kernels that PyTorch's autograd threads launch in a backward pass belong to ranges of those\n"
+    "threads only, not to a \"backward\" range on the thread that waits for them.\n"
+    "GPU times are sums of durations: work in parallel counts twice. The self times, with the "
+    "rows\n"
+    "\"(in no range)\" and \"(launch not recorded)\", add up to all GPU work. Nested ranges of "
+    "the\n"
+    "same name count once in the totals.\n";
 constexpr char kExamples[] =
     "  analyze nvtx run.db --sort gpu_self_ns\n"
     "  analyze nvtx run.db --filter '^(forward|backward)$' --columns all\n"

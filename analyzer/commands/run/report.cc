@@ -17,16 +17,17 @@ namespace {
 constexpr char kProgram[] = "analyze report";
 constexpr char kExamples[] =
     "Examples:\n"
-    "  analyze run.db                                   the report; run.db stands for run.rank*.db "
-    "too\n"
+    "  analyze run.db                                   the report; run.db also stands for "
+    "run.rank*.db\n"
     "  analyze run.db --from 1.5s --to 2s               only this part of the run\n"
-    "  analyze run.db --steps 10..20                    only these steps, as traceview numbers "
-    "them\n"
-    "  analyze run.db --step-regex '^batch [0-9]+$'     NVTX ranges of these names are the steps\n"
-    "  analyze run.db --params 6.7B --tokens-per-step 4M  with model FLOPs utilisation (6 x "
+    "  analyze run.db --steps 10..20                    only these steps, numbered as in "
+    "traceview\n"
+    "  analyze run.db --step-regex '^batch [0-9]+$'     NVTX ranges with matching names are the "
+    "steps\n"
+    "  analyze run.db --params 6.7B --tokens-per-step 4M  with model FLOPs utilization (6 x "
     "parameters x tokens)\n"
-    "  analyze run.db --format json -o report.json      the same figures for programs; fields as "
-    "in report.proto\n";
+    "  analyze run.db --format json -o report.json      the same figures as JSON; fields as in "
+    "report.proto\n";
 
 struct Options {
   RunOptions run;
@@ -61,8 +62,7 @@ Result<std::string> Render(const Report& report, const Options& options) {
 int RunReport(const std::vector<std::string>& arguments) {
   Options options;
   CLI::App app(
-      "Says what limits the run and what to change, then where the time of the GPUs went, per rank "
-      "and "
+      "Reports what limits the run and what to change, then where GPU time went, per rank and "
       "device and for the whole run.",
       kProgram);
   Describe(app, options);

@@ -28,8 +28,9 @@ constexpr char kExamples[] =
     "comment on every column\n"
     "  analyze sql run.db - < query.sql                               the query from stdin\n"
     "  analyze sql run.db \"SELECT * FROM memcpys\" --format csv -o copies.csv\n"
-    "Over several files the query runs in each, and a column 'rank' comes first. Of the trace of "
-    "another profiler it\nasks what analyze import makes of it.\n";
+    "With several files the query runs on each, and a column 'rank' comes first. A trace of "
+    "another profiler is\n"
+    "imported first, as by analyze import.\n";
 
 struct Options {
   std::vector<std::string> words;  // paths, then the query
@@ -56,8 +57,8 @@ Status AddRows(const Database& database, std::string_view sql, const std::string
     all.columns.insert(all.columns.begin(), "rank");
   }
   if (rows.value().columns.size() + 1 != all.columns.size()) {
-    return Error{fmt::format("{}: the query gives other columns here than in {}", database.path(),
-                             first_file)};
+    return Error{fmt::format("{}: the query returns different columns here than for {}",
+                             database.path(), first_file)};
   }
   const SqlCell rank = RankCell(database);
   for (auto& row : rows.value().rows) {
@@ -92,10 +93,10 @@ std::string Format(const SqlRows& rows, const std::string& format) {
 
 int RunSql(const std::vector<std::string>& arguments) {
   Options options;
-  CLI::App app("Runs one SQL query on a recording, which stays as it is.", kProgram);
+  CLI::App app("Runs one SQL query on a recording, read-only.", kProgram);
   app.footer(kExamples);
   app.add_option("run query", options.words,
-                 "the recordings, then the query (- reads it from stdin)")
+                 "the recordings, then the query (- to read it from stdin)")
       ->required();
   app.add_option("--format", options.format, "table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))

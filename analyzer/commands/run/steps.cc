@@ -14,11 +14,11 @@ namespace traceinject {
 namespace {
 
 constexpr char kAbout[] =
-    "Every training step of each GPU, split exactly: its parts add up to its length to the "
-    "nanosecond, and the causes of idle time to that.";
+    "Every training step of each GPU, split exactly: the parts add up to its length to the "
+    "nanosecond, and the idle causes to its idle time.";
 constexpr char kDefinitions[] =
-    "A step lasts until the work that the host launched in it ends; idle time after that belongs\n"
-    "to the next step.\n";
+    "A step lasts until the work launched in it ends; idle time after that belongs to the next\n"
+    "step.\n";
 constexpr char kExamples[] =
     "  analyze steps run.db --sort length_ns\n"
     "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"

@@ -44,14 +44,17 @@ const TableCommand& ChosenTable(std::span<const TableCommand> tables,
 
 void Describe(CLI::App& app, const TableCommand& command, Options& options) {
   app.footer(
-      fmt::format("Columns, for --sort and --columns, and as csv and json name them:\n{}\n"
-                  "{}\nExamples:\n{}",
+      fmt::format("Columns, for --sort and --columns, as named in csv and json:\n"
+                  "{}\n"
+                  "{}\n"
+                  "Examples:\n"
+                  "{}",
                   ColumnHelp(command.columns), command.definitions, command.examples));
   AddRunOptions(app, options.run);
   app.add_option("--rank", options.run.report.devices.rank, "only the process of this rank")
       ->check(WholeNumberFrom(0));
   app.add_option("--device", options.run.report.devices.ordinal,
-                 "only GPUs of this CUDA ordinal (of each process)")
+                 "only GPUs with this CUDA ordinal (in each process)")
       ->check(WholeNumberFrom(0));
   AddRowOptions(app, command.columns, options.rows);
   if (command.add_options != nullptr) command.add_options(app, options.run.report);
@@ -76,7 +79,7 @@ std::string ChoicesInstead(const Run& run, const DeviceChoice& chosen) {
 std::vector<std::string> Notes(const Report& report) {
   std::vector<std::string> notes(report.notes().begin(), report.notes().end());
   if (report.health().grade() != proto::Health::GRADE_GOOD)
-    notes.push_back(fmt::format("trace health is {}; analyze report says why",
+    notes.push_back(fmt::format("trace health is {}; analyze report explains why",
                                 HealthGradeText(report.health().grade())));
   for (const proto::Withheld& withheld : report.trust().withheld())
     notes.push_back(WithheldText(report, withheld));
@@ -89,7 +92,7 @@ std::string TextOf(const FullTable& full, std::int64_t left_out, const Options& 
   // Sums over figures that are withheld would be wrong.
   const bool withheld = full.table.rows.empty() && !full.report.trust().withheld().empty();
   if (!full.summary.empty() && !withheld) page.Sentence(full.summary, 0);
-  if (full.table.rows.empty()) page.Sentence(withheld ? "no figures can be given" : "no rows");
+  if (full.table.rows.empty()) page.Sentence(withheld ? "no figures can be reported" : "no rows");
   WriteRows(full.table, left_out, options.rows, style.width, page);
   for (const std::string& note : Notes(full.report)) page.Sentence("note: " + note);
   return page.text();
@@ -114,7 +117,7 @@ int RunTable(std::span<const TableCommand> tables, const std::vector<std::string
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const std::string choices = ChoicesInstead(std::get<Run>(run), options.run.report.devices);
   if (!choices.empty()) {
-    fmt::print(stderr, "{}: no such GPU did any work; there are: {}\n", command.program, choices);
+    fmt::print(stderr, "{}: no such GPU did any work; these did: {}\n", command.program, choices);
     return kBadUsage;
   }
   FullTable full =

@@ -92,7 +92,7 @@ Result<double> ParseAmount(std::string_view text) {
   const double amount = value * factor;
   if (code != std::errc() || !std::isfinite(amount) || amount <= 0) {
     return Error{fmt::format(
-        "'{}' is not an amount: write a positive number, as in 6.7e9, 6.7B or 350M", text)};
+        "'{}' is not a valid amount: use a positive number such as 6.7e9, 6.7B or 350M", text)};
   }
   return amount;
 }
@@ -121,8 +121,8 @@ Result<NumberRange> ParseNumberRange(std::string_view text) {
     if (code == std::errc() && last_end == end && range.first >= 1 && range.last >= range.first)
       return range;
   }
-  return Error{
-      fmt::format("'{}' is no range of numbers from 1 on, such as 10..20 (both included)", text)};
+  return Error{fmt::format(
+      "'{}' is not a valid range; use numbers from 1, such as 10..20 (inclusive)", text)};
 }
 
 CLI::Validator WholeNumberFrom(std::int64_t least) {
@@ -132,13 +132,13 @@ CLI::Validator WholeNumberFrom(std::int64_t least) {
         const char* end = text.data() + text.size();
         const auto [rest, code] = std::from_chars(text.data(), end, value);
         if (code == std::errc() && rest == end && value >= least) return std::string();
-        return fmt::format("'{}' is not a whole number of at least {}", text, least);
+        return fmt::format("'{}' is not an integer of at least {}", text, least);
       },
       "");
 }
 
 CLI::Option* AddOutput(CLI::App& app, std::string& path) {
-  return app.add_option("-o,--output", path, "write to FILE; - is stdout")->type_name("FILE");
+  return app.add_option("-o,--output", path, "write to FILE (- for stdout)")->type_name("FILE");
 }
 
 }  // namespace traceinject

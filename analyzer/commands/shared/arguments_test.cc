@@ -42,7 +42,7 @@ TEST(Arguments, TimesAndAmounts) {
 TEST(Arguments, BadValuesAreBadUsage) {
   const Parsed time = Parse({"--from", "soon"});
   EXPECT_EQ(time.exit_code, kBadUsage);
-  EXPECT_NE(time.err.find("'soon' is not a time"), std::string::npos) << time.err;
+  EXPECT_NE(time.err.find("'soon' is not a valid time"), std::string::npos) << time.err;
   EXPECT_EQ(Parse({"--params", "-3"}).exit_code, kBadUsage);
   EXPECT_EQ(time.out, "");
 }
@@ -100,13 +100,13 @@ TEST(Commands, UsageErrors) {
             std::string::npos);
   EXPECT_NE(error_of({"nowhere/run.db"}, kUnreadable).find("Likely reasons"), std::string::npos);
   EXPECT_NE(error_of({"x.db", "--from", "2", "--to", "1"}, kBadUsage)
-                .find("--from has to lie before --to"),
+                .find("--from must be earlier than --to"),
             std::string::npos);
   EXPECT_NE(error_of({"x.db", "--top", "-1"}, kBadUsage)
-                .find("--top: '-1' is not a whole number of at least 0"),
+                .find("--top: '-1' is not an integer of at least 0"),
             std::string::npos);
   EXPECT_NE(error_of({"x.db", "--step-count", "0"}, kBadUsage)
-                .find("--step-count: '0' is not a whole number of at least 1"),
+                .find("--step-count: '0' is not an integer of at least 1"),
             std::string::npos);
   // What it meant once is told.
   EXPECT_NE(error_of({"x.db", "--steps", "50"}, kBadUsage).find("--step-count"), std::string::npos);

@@ -26,7 +26,7 @@ void AddJobOptions(CLI::App& app, JobCommand& command, const std::string& what) 
 }
 
 void AddReadingOptions(CLI::App& app, JobCommand& command) {
-  app.add_option("--threads", command.threads, "read so many files at once; 0: one a processor")
+  app.add_option("--threads", command.threads, "files to read at once; 0: one per CPU")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
   app.add_flag("--no-progress", command.no_progress, "draw no progress bar");
@@ -46,8 +46,7 @@ void AddJobReportOptions(CLI::App& app, JobCommand& command) {
       ->check(CLI::IsMember({"text", "json", "pb"}))
       ->capture_default_str();
   app.add_option("--rows", command.rows,
-                 "of the table of ranks in the text: so many, those furthest over their peers; 0: "
-                 "all")
+                 "rows of the rank table in text, those furthest above their peers; 0: all")
       ->check(WholeNumberFrom(0))
       ->capture_default_str();
 }
@@ -61,7 +60,7 @@ std::variant<const Job*, int> JobOrExplain(const JobCommand& command, const Resu
   }
   if (!job.value().ranks.empty()) return &job.value();
   for (const std::string& note : job.value().notes) fmt::print(stderr, "{}\n", note);
-  fmt::print(stderr, "{}: the recordings hold no GPU work; analyze report says why\n",
+  fmt::print(stderr, "{}: the recordings contain no GPU work; analyze report explains why\n",
              command.program);
   return kUnreadable;
 }

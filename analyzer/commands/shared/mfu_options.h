@@ -7,7 +7,7 @@
 
 namespace traceinject {
 
-// What the work of a step and the peak rate are that model FLOPs utilisation is measured by.
+// What the work of a step and the peak rate are that model FLOPs utilization is measured by.
 // `options` must outlive the parsing.
 void AddMfuOptions(CLI::App& app, MfuOptions& options);
 

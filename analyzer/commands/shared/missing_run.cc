@@ -20,21 +20,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kChecklist[] =
-    "Likely reasons, the most frequent first:\n"
+    "Likely reasons, most common first:\n"
     "  1. LD_PRELOAD was not set in the process that uses the GPU. Containers, sudo, ssh and srun "
     "drop it:\n"
-    "     pass it on (docker -e, sudo -E, srun --export), and check with: tr '\\0' '\\n' < "
-    "/proc/PID/environ\n"
+    "     pass it on (docker -e, sudo -E, srun --export), and check with: tr '\\0' '\\n"
+    "' < /proc/PID/environ\n"
     "       LD_PRELOAD=$(analyze preload) python train.py\n"
     "  2. The process did no GPU work, or not yet: the file appears with its first GPU operation.\n"
-    "  3. The file went elsewhere: TRACEINJECT_OUTPUT names it, relative to the working directory "
-    "of the process;\n"
+    "  3. The file is elsewhere: TRACEINJECT_OUTPUT sets its path, relative to the working "
+    "directory of the process;\n"
     "     a job of several ranks writes run.rank00000.db, run.rank00001.db, ...\n"
-    "  4. Another profiler holds CUDA_INJECTION64_PATH (Nsight Systems, Nsight Compute): run "
-    "without it.\n"
+    "  4. Another profiler set CUDA_INJECTION64_PATH (Nsight Systems, Nsight Compute): run without "
+    "it.\n"
     "  5. libcupti is not installed: pip install nvidia-cuda-cupti-cu12 (or -cu13), or the CUDA "
-    "toolkit. A file with this\n"
-    "     reason is left behind then.\n";
+    "toolkit. In that\n"
+    "     case a file with this reason is left behind.\n";
 
 // Folders in which the recording may lie: the working one, those of the names given, and that of
 // TRACEINJECT_OUTPUT.
@@ -60,11 +60,9 @@ std::string Spooled(const std::vector<std::string>& paths) {
   }
   if (notes.empty()) return {};
   std::string text =
-      "Recordings that are written elsewhere first (TRACEINJECT_SPOOL). One that does not come to "
-      "its place by itself, as its\n"
-      "process was killed or its place was full, opens where it is; to move it, take its -wal "
-      "file, "
-      "if there is one, along:\n";
+      "Recordings still in their spool (TRACEINJECT_SPOOL). One that was not moved, because its "
+      "process was killed or the\n"
+      "target was full, can be opened where it is; if you move it, move its -wal file too:\n";
   for (const std::string& note : notes)
     text += fmt::format("  {} ({})\n", Printable(ReadSpoolNote(note).text), note);
   return text;
@@ -78,8 +76,8 @@ std::string Found(const std::vector<std::string>& paths) {
       if (!named.contains(file) && !named.contains(shown)) found.insert(shown);
     }
   }
-  if (found.empty()) return "No other *.db lies there or in the working directory.\n";
-  std::string text = "Recordings that lie near:\n";
+  if (found.empty()) return "No other *.db is there or in the working directory.\n";
+  std::string text = "Recordings nearby:\n";
   constexpr std::size_t kShown = 10;
   std::size_t count = 0;
   for (const std::string& file : found) {
@@ -104,11 +102,11 @@ constexpr std::array<Remedy, 6> kRemedies = {{
      "Another profiler uses CUPTI in that process: run without Nsight, cuda-gdb or "
      "compute-sanitizer."},
     {"PRIVILEGES",
-     "The driver keeps profiling for administrators: set NVreg_RestrictProfilingToAdminUsers=0, or "
-     "run as root."},
+     "The driver restricts profiling to administrators: set NVreg_RestrictProfilingToAdminUsers=0, "
+     "or run as root."},
     {"driver",
      "Check nvidia-smi in the same environment; a newer driver or an older CUPTI may be needed."},
-    {"ermission", "Point TRACEINJECT_OUTPUT to a folder that the process may write to."},
+    {"ermission", "Point TRACEINJECT_OUTPUT to a folder the process can write to."},
 }};
 
 std::string_view AdviceFor(std::string_view reason) {
@@ -122,7 +120,7 @@ std::string_view AdviceFor(std::string_view reason) {
 std::string StartFailure(const Rank& rank, const HealthCounter& counter,
                          std::set<std::string>* told) {
   const std::string reason =
-      counter.detail.empty() ? "the recorder left no reason" : Printable(counter.detail);
+      counter.detail.empty() ? "the recorder gave no reason" : Printable(counter.detail);
   if (!told->insert(reason).second) return {};
   std::string text = fmt::format("{}: recording could not start: {}\n", rank.path, reason);
   if (const std::string_view advice = AdviceFor(reason); !advice.empty())

@@ -54,14 +54,14 @@ class EmptyRun : public testing::Test {
 TEST_F(EmptyRun, GetsTheChecklist) {
   RunDbFixture(path_).Close();
   const std::string error = ReportErrors();
-  EXPECT_NE(error.find("holds no GPU work"), std::string::npos) << error;
+  EXPECT_NE(error.find("contains no GPU work"), std::string::npos) << error;
   EXPECT_NE(error.find("Likely reasons"), std::string::npos) << error;
 }
 
 TEST_F(EmptyRun, SoDoesAFolderWithoutRecordings) {
   path_ = folder_.path().string();
   const std::string error = ReportErrors();
-  EXPECT_NE(error.find("holds no recording"), std::string::npos) << error;
+  EXPECT_NE(error.find("no recording in this folder"), std::string::npos) << error;
   EXPECT_NE(error.find("Likely reasons"), std::string::npos) << error;
 }
 

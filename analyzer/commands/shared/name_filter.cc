@@ -16,10 +16,9 @@ Result<NameFilter> NameFilter::Parse(const std::string& text) {
   try {
     filter.regex_.emplace(text);
   } catch (const std::regex_error& error) {
-    return Error{
-        fmt::format("'{}' is no regular expression ({}); a special character is meant as "
-                    "it is after a backslash",
-                    text, error.what())};
+    return Error{fmt::format(
+        "'{}' is not a valid regular expression ({}); escape special characters with a backslash",
+        text, error.what())};
   }
   return filter;
 }

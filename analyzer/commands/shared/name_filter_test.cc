@@ -22,7 +22,7 @@ TEST(NameFilterTest, MatchesAnywhere) {
 TEST(NameFilterTest, WhatIsWrongIsSaid) {
   const auto filter = NameFilter::Parse("gemm(");
   ASSERT_FALSE(filter.ok());
-  EXPECT_NE(filter.error().find("'gemm(' is no regular expression"), std::string::npos);
+  EXPECT_NE(filter.error().find("'gemm(' is not a valid regular expression"), std::string::npos);
 }
 
 TEST(NameFilterTest, NamesOfAnyLengthDoNoHarm) {

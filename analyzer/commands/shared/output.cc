@@ -17,12 +17,11 @@ Status WriteOutput(const std::string& path, std::string_view data) {
     const bool written = std::fwrite(data.data(), 1, data.size(), stdout) == data.size();
     // A full disk often shows only now.
     if (written && std::fflush(stdout) == 0) return Done{};
-    return Error{fmt::format("stdout: writing failed ({})", std::strerror(errno))};
+    return Error{fmt::format("stdout: write failed ({})", std::strerror(errno))};
   }
   const WriteFailure failure = WriteWhole(path, data);
   if (failure.error == 0) return Done{};
-  return Error{fmt::format("{}: {} ({})", path,
-                           failure.opened ? "writing failed" : "cannot be written",
+  return Error{fmt::format("{}: {} ({})", path, failure.opened ? "write failed" : "cannot write",
                            std::strerror(failure.error))};
 }
 

@@ -49,7 +49,7 @@ std::size_t ColumnOrThrow(std::span<const TableColumn> columns, const std::strin
   const auto nearest = NearestWord(name, names);
   throw CLI::ValidationError(
       option,
-      fmt::format("there is no column '{}'{}; columns are {}", name,
+      fmt::format("unknown column '{}'{}; columns are {}", name,
                   nearest ? fmt::format(", did you mean '{}'?", *nearest) : std::string(), list));
 }
 
@@ -83,9 +83,9 @@ void AddRowOptions(CLI::App& app, std::span<const TableColumn> columns, RowOptio
          [columns, &options](const std::string& name) {
            options.sort = ColumnOrThrow(columns, name, "--sort");
          },
-         "by this column: amounts largest first, names, numbers and times smallest first")
+         "sort by this column: amounts largest first; names, numbers and times smallest first")
       ->type_name("COLUMN");
-  app.add_flag("--reverse", options.reverse, "the other way round");
+  app.add_flag("--reverse", options.reverse, "reverse the order");
   app.add_option_function<std::string>(
          "--filter",
          [&options](const std::string& text) {
@@ -93,17 +93,18 @@ void AddRowOptions(CLI::App& app, std::span<const TableColumn> columns, RowOptio
            if (!parsed.ok()) throw CLI::ValidationError("--filter", parsed.error());
            options.filter = std::move(parsed).value();
          },
-         "only rows with a text in which this regular expression matches")
+         "only rows with a text that matches this regular expression")
       ->type_name("REGEX");
   app.add_option("--limit", options.limit,
-                 "print so many rows; 0: all. Without it 20 in text, all in csv and json")
+                 "rows to print; 0: all. Default: 20 in text, all in csv and json")
       ->check(WholeNumberFrom(0));
   app.add_option_function<std::string>(
          "--columns",
          [columns, &options](const std::string& list) {
            options.columns = ParseColumns(columns, list);
          },
-         "these, in this order, separated by commas; all: every one. csv and json have all")
+         "columns to show, in this order, separated by commas, or all. csv and json always have "
+         "all")
       ->type_name("COLUMN,...");
   app.add_option("--format", options.format, "text, csv or json (a list of objects)")
       ->check(CLI::IsMember({"text", "csv", "json"}))
@@ -126,7 +127,7 @@ std::int64_t ChooseRows(Table& table, std::int64_t rows, const RowOptions& optio
 }
 
 std::string RenderRows(const Table& table, std::int64_t left_out, const RowOptions& options) {
-  if (left_out > 0) fmt::print(stderr, "note: {} more rows; --limit 0 writes all\n", left_out);
+  if (left_out > 0) fmt::print(stderr, "note: {} more rows; --limit 0 prints all\n", left_out);
   const SqlRows raw = RawRows(table);
   return options.format == "csv" ? FormatRowsAsCsv(raw) : FormatRowsAsJson(raw);
 }
@@ -138,7 +139,8 @@ void WriteRows(const Table& table, std::int64_t left_out, const RowOptions& opti
   if (left_out > 0)
     page.Sentence(fmt::format("({} more; --limit 0 shows all)", FormatCount(left_out)));
   if (!hidden.empty())
-    page.Sentence(fmt::format("more columns, for --columns: {}", fmt::join(hidden, ", ")));
+    page.Sentence(
+        fmt::format("more columns available with --columns: {}", fmt::join(hidden, ", ")));
 }
 
 }  // namespace traceinject

@@ -29,8 +29,7 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
            if (!parsed.ok()) throw CLI::ValidationError("--step-regex", parsed.error());
            options.report.step_pattern = std::move(parsed).value();
          },
-         "steps are the NVTX ranges in whose names this regular expression matches, and nothing "
-         "else")
+         "use the NVTX ranges whose names match this regular expression as steps")
       ->type_name("REGEX");
   return app
       .add_option_function<std::string>(
@@ -45,7 +44,7 @@ CLI::Option* AddSteps(CLI::App& app, RunOptions& options) {
             }
             options.report.steps = StepChoice{parsed.value().first, parsed.value().last};
           },
-          "analyse these steps of each GPU only, counted from 1 over the whole recording")
+          "analyze only these steps of each GPU, counted from 1 over the whole recording")
       ->type_name("A..B");
 }
 
@@ -57,25 +56,22 @@ void ExplainEmptyRun(const Run& run, const RunOptions& options,
     fmt::print(stderr, "{}", reasons);
     return;
   }
-  fmt::print(stderr, "{}: the recording holds no GPU work.\n\n{}", options.paths.front(),
+  fmt::print(stderr, "{}: the recording contains no GPU work.\n\n{}", options.paths.front(),
              checklist ? checklist() : MissingRunChecklist(options.paths));
 }
 
 }  // namespace
 
 void AddRunOptions(CLI::App& app, RunOptions& options) {
-  app.add_option(
-         "run", options.paths,
-         "recordings: run.db, run.db.zst, a name that stands for run.rank*.db, or a folder; or "
-         "traces of PyTorch's profiler: trace.json, trace.json.gz; or exports of Nsight Systems: "
-         "report.sqlite")
+  app.add_option("run", options.paths,
+                 "recordings (run.db, run.db.zst, a name that stands for run.rank*.db, or a "
+                 "folder), PyTorch profiler traces (trace.json, trace.json.gz) or Nsight Systems "
+                 "exports (report.sqlite)")
       ->required();
   CLI::Option* from = AddTime(
       app, "--from", options.report.limits.from_ns,
-      "leave out what lies before; counts from the first GPU operation of the run (1.5, 1.5s, "
-      "200ms)");
-  CLI::Option* to = AddTime(app, "--to", options.report.limits.to_ns,
-                            "leave out what lies after; counts likewise");
+      "leave out everything earlier; relative to the run's first GPU operation (1.5, 1.5s, 200ms)");
+  CLI::Option* to = AddTime(app, "--to", options.report.limits.to_ns, "leave out everything later");
   AddSteps(app, options)->excludes(from)->excludes(to);
   AddOutput(app, options.output);
   app.add_flag("--no-progress", options.no_progress, "draw no progress bar");
@@ -91,7 +87,7 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
   if (const auto exit_code = ParseArguments(app, arguments)) return exit_code;
   const TimeLimits& limits = options.report.limits;
   if (limits.from_ns && limits.to_ns && *limits.from_ns >= *limits.to_ns) {
-    fmt::print(stderr, "{}: --from has to lie before --to\n", app.get_name());
+    fmt::print(stderr, "{}: --from must be earlier than --to\n", app.get_name());
     return kBadUsage;
   }
   return std::nullopt;

@@ -82,10 +82,10 @@ Status QueryEach(const Database& database, std::string_view sql,
   if (!statement.ok()) return Error{statement.error()};
   Statement& row = statement.value();
   if (!IsBlank(rest))
-    return Error{fmt::format("{}: one statement at a time; this follows the first: {}",
+    return Error{fmt::format("{}: only one statement is allowed; found after the first: {}",
                              database.path(), rest)};
   if (!row.read_only())
-    return Error{fmt::format("{}: recordings are only read; use SELECT", database.path())};
+    return Error{fmt::format("{}: recordings are read-only; use SELECT", database.path())};
   std::vector<std::string> columns;
   for (int column = 0; column < row.columns(); ++column)
     columns.emplace_back(row.column_name(column));

@@ -7,7 +7,7 @@
 namespace traceinject {
 
 // Of the terminal on a file descriptor, at this moment: its user may change it. Empty: there is no
-// terminal, or it does not tell.
+// terminal, or it does not report.
 std::optional<std::size_t> TerminalColumns(int descriptor);
 
 }  // namespace traceinject

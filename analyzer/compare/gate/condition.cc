@@ -50,11 +50,11 @@ std::vector<std::string_view> Names() {
 
 Status SetLabel(std::string_view value, Condition& to) {
   if (to.relation != Relation::kEqual && to.relation != Relation::kUnequal)
-    return Error{"a verdict is compared with == or !="};
+    return Error{"a verdict can only be compared with == or !="};
   if (std::find(std::begin(kVerdictLabels), std::end(kVerdictLabels), value) ==
       std::end(kVerdictLabels)) {
     return Error{
-        fmt::format("no verdict is called '{}'{}", value,
+        fmt::format("unknown verdict '{}'{}", value,
                     Suggestion(value, {std::begin(kVerdictLabels), std::end(kVerdictLabels)}))};
   }
   to.label = value;
@@ -104,7 +104,7 @@ std::string_view RelationText(Relation relation) {
 Result<const Figure*> FigureOrNearest(std::string_view name) {
   const Figure* figure = FindFigure(name);
   if (figure != nullptr) return figure;
-  return Error{fmt::format("there is no figure '{}'{}", name, Suggestion(name, Names()))};
+  return Error{fmt::format("unknown figure '{}'{}", name, Suggestion(name, Names()))};
 }
 
 Result<Condition> ParseCondition(std::string_view text, const std::string& origin) {
@@ -119,7 +119,7 @@ Result<Condition> ParseCondition(std::string_view text, const std::string& origi
       std::find_if(std::begin(kRelations), std::end(kRelations),
                    [&](const RelationRow& row) { return rest.starts_with(row.text); });
   if (relation == std::end(kRelations))
-    return fail("a condition is a name, one of <= >= < > == !=, and a value, as in mfu >= 0.42");
+    return fail("a condition is a figure, one of <= >= < > == !=, and a value, as in mfu >= 0.42");
   const std::string_view name = Trimmed(all.substr(0, at));
   const std::string_view value = Trimmed(rest.substr(relation->text.size()));
   Condition condition;
@@ -134,7 +134,7 @@ Result<Condition> ParseCondition(std::string_view text, const std::string& origi
 
 Result<std::vector<Condition>> ReadBudget(const std::string& path) {
   std::ifstream file(path);
-  if (!file) return Error{fmt::format("{}: cannot be read: {}", path, std::strerror(errno))};
+  if (!file) return Error{fmt::format("{}: cannot read: {}", path, std::strerror(errno))};
   std::vector<Condition> conditions;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -144,10 +144,10 @@ Result<std::vector<Condition>> ReadBudget(const std::string& path) {
     if (!condition.ok()) return Error{condition.error()};
     conditions.push_back(std::move(condition).value());
   }
-  if (file.bad() || !file.eof()) return Error{fmt::format("{}: cannot be read", path)};
+  if (file.bad() || !file.eof()) return Error{fmt::format("{}: cannot read", path)};
   if (conditions.empty())
     return Error{
-        fmt::format("{}: holds no condition; one stands on a line, as in mfu >= 0.42", path)};
+        fmt::format("{}: contains no condition; write one per line, as in mfu >= 0.42", path)};
   return conditions;
 }
 

@@ -116,7 +116,7 @@ TEST(BudgetTest, ErrorsNameFileAndLine) {
   EXPECT_TRUE(
       Says(ReadBudget(folder / "budget").error(), folder / "budget" + ":3: 'mfuu >= 0.42'"));
   std::ofstream(folder / "empty") << "# nothing\n";
-  EXPECT_TRUE(Says(ReadBudget(folder / "empty").error(), "holds no condition"));
+  EXPECT_TRUE(Says(ReadBudget(folder / "empty").error(), "contains no condition"));
   EXPECT_TRUE(Says(ReadBudget(folder / "none").error(), folder / "none"));
   EXPECT_TRUE(Says(ReadBudget(folder.path().string()).error(), folder.path().string()));
 }

@@ -78,9 +78,10 @@ void CompareFigure(const Figure& figure, const ComparedRun& baseline, const Comp
   const MeanDifference difference = DifferenceOf(figure, baseline, run);
   const std::size_t fewest = std::min(baseline.steps.size(), run.steps.size());
   if (figure.noise != FigureNoise::kExact && fewest < kFewSteps)
-    return Unknown(fmt::format("{} do not tell a change from noise; record {} or more",
-                               Plural(static_cast<std::int64_t>(fewest), "step"), kFewSteps),
-                   to);
+    return Unknown(
+        fmt::format("{} are too few to distinguish a change from noise; record {} or more",
+                    Plural(static_cast<std::int64_t>(fewest), "step"), kFewSteps),
+        to);
   const double worse = figure.better == Better::kLower ? difference.change() : -difference.change();
   if (worse <= Allowed(figure, difference, comparison, tolerance) ||
       !Certain(figure, difference, comparison))
@@ -113,8 +114,8 @@ bool Passes(const ConditionResult& result, bool allow_unknown) {
 
 std::string_view WhyNotCompared(const Figure& figure) {
   if (figure.noise != FigureNoise::kUnknown) return "";
-  return "one run does not tell how it varies, so noise cannot be told from a change; give a limit "
-         "with --require";
+  return "the variation of this figure is unknown, so a change cannot be distinguished from noise; "
+         "set a limit with --require";
 }
 
 GateResult JudgeRun(ComparedRun& run, ComparedRun* baseline, const GateOptions& options) {

@@ -28,7 +28,7 @@ std::string SlowerParts(const Comparison& comparison) {
   });
   std::string text;
   for (std::size_t i = 0; i < std::min(parts.size(), kMostParts); ++i)
-    text += fmt::format("{}{} {} a step", i > 0 ? ", " : "", parts[i]->name(),
+    text += fmt::format("{}{} {} per step", i > 0 ? ", " : "", parts[i]->name(),
                         SignedTime(parts[i]->change().change_ns()));
   return text;
 }
@@ -40,7 +40,7 @@ std::string SlowestKernel(const Comparison& comparison) {
     const std::int64_t change_ns = kernel.step_ns().change_ns();
     if (!kernel.has_adjusted_p() || change_ns <= 0 || static_cast<double>(change_ns) < least)
       continue;
-    return fmt::format("; of the kernels {} ({}, {} a step)",
+    return fmt::format("; kernel with the largest change: {} ({}, {} per step)",
                        ShortKernelNames({kernel.name()}, kNameWidth).front(), kernel.state(),
                        SignedTime(change_ns));
   }
@@ -52,7 +52,7 @@ std::string OtherSettings(const Comparison& comparison) {
   for (int i = 0; i < std::min(comparison.settings_size(), kMostSettings); ++i) {
     const proto::SettingChange& setting = comparison.settings(i);
     const auto value = [](const std::string& word) { return word.empty() ? "none" : word; };
-    text += fmt::format("{} {} {} -> {}", i > 0 ? "," : "; what else differs:", setting.name(),
+    text += fmt::format("{} {} {} -> {}", i > 0 ? "," : "; other differences:", setting.name(),
                         value(setting.before()), value(setting.after()));
   }
   if (comparison.settings_size() > kMostSettings)
@@ -65,7 +65,7 @@ std::string LimitSentence(const Report& report) {
   if (!verdict.abstained().empty()) return "the verdict is " + LabelOn(verdict);
   std::string text = fmt::format("the verdict is {}", LabelOn(verdict));
   if (verdict.has_saved_ns())
-    text += fmt::format(", which costs {} a step", FormatTime(verdict.saved_ns()));
+    text += fmt::format(", which costs {} per step", FormatTime(verdict.saved_ns()));
   if (verdict.levers_size() > 0) text += "; try " + SettingText(verdict.levers(0));
   return text;
 }

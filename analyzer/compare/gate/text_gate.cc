@@ -62,14 +62,15 @@ void WriteFigureList(TextPage& page) {
   }
   rows.push_back({"verdict", "label", "", "no", "what limits the run, with == or !="});
   page.Table(rows, rows.size(), 0);
-  std::string labels;
-  for (const std::string_view label : kVerdictLabels)
-    labels += fmt::format("{}{}", labels.empty() ? "" : ", ", label);
   page.Line("");
   page.Sentence(
-      "parts of steps and of the time, clocks and power: of the compared steps, on the GPU that "
-      "the verdict is about");
-  page.Sentence("labels: " + labels);
+      "step parts, time shares, clocks and power: over the compared steps, on the GPU the verdict "
+      "is about");
+  page.Line("");
+  std::vector<std::vector<std::string>> labels = {{"verdict", "class", "title"}};
+  for (const VerdictLabel& label : kVerdictLabelTable)
+    labels.push_back({std::string(label.id), std::string(label.kind), std::string(label.title)});
+  page.Table(labels, labels.size(), 0);
 }
 
 }  // namespace traceinject

@@ -28,7 +28,7 @@ double Mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-// Means of `blocks` blocks of neighbours, as equal in length as can be.
+// Means of `blocks` blocks of neighbors, as equal in length as can be.
 std::vector<double> BlockMeans(const std::vector<double>& values, std::size_t blocks) {
   std::vector<double> means;
   means.reserve(blocks);
@@ -52,7 +52,7 @@ MeanError ErrorOfBlocks(const std::vector<double>& values, std::size_t block) {
   return error;
 }
 
-// How much neighbours have in common: lag-1 autocorrelation, without what a short series
+// How much neighbors have in common: lag-1 autocorrelation, without what a short series
 // underestimates it by (Marriott, Pope, Bias in the estimation of autocorrelations, Biometrika 41,
 // 1954), and with a part of its standard error on top, as it may well be larger. From 0 to
 // kMostCorrelation.
@@ -95,12 +95,11 @@ MeanError ErrorOfMean(const std::vector<double>& values) {
 
 const std::string_view kDifferenceMethod =
     "Intervals (95 %) and p-values of changes: Welch's t (Biometrika 34, 1947) on means of blocks "
-    "of neighbouring steps (batch means: Schmeiser, Operations Research 30(3), 1982), of as many "
-    "steps as make the interval widest, or of steps that each resemble the one before, if that is "
-    "wider. They tell how "
-    "steps of these two recordings vary, not how recordings of one program do. p-values of kernels "
-    "are adjusted for the number of kernels compared (Benjamini and Hochberg, J. R. Stat. Soc. B "
-    "57, 1995).";
+    "of neighboring steps (batch means: Schmeiser, Operations Research 30(3), 1982), of as many "
+    "steps as make the interval widest, or allowing for autocorrelation of successive steps, if "
+    "that is wider. They reflect how steps of these two recordings vary, not how recordings of the "
+    "same program vary. p-values of kernels are adjusted for the number of kernels compared "
+    "(Benjamini and Hochberg, J. R. Stat. Soc. B 57, 1995).";
 
 MeanDifference DifferenceOfMeans(const std::vector<double>& before,
                                  const std::vector<double>& after) {

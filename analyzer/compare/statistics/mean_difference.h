@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether two series of steps differ in their mean, by how much, and how sure that is.
 //
-// Neighbouring steps resemble each other: clocks drift, a cache is cold for a while, a neighbour on
+// Neighbouring steps resemble each other: clocks drift, a cache is cold for a while, a neighbor on
 // the machine works for a second. So the variance of a mean is not that of its steps over their
-// number. It is estimated from means of blocks of neighbours (batch means; Schmeiser, Batch size
+// number. It is estimated from means of blocks of neighbors (batch means; Schmeiser, Batch size
 // effects in the analysis of simulation output, Operations Research 30(3), 1982), of 1, 2, 4, ...
 // steps as long as six blocks are left, and the blocks that give the widest interval count: no
 // length of block has to be guessed, and the interval is rather too wide than too narrow. Blocks of

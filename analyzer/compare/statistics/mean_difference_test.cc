@@ -9,7 +9,7 @@
 namespace traceinject {
 namespace {
 
-// Values around 100 whose neighbours resemble each other: an autoregressive process.
+// Values around 100 whose neighbors resemble each other: an autoregressive process.
 std::vector<double> Series(std::size_t count, double correlation, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> noise(0, 1);

@@ -53,7 +53,7 @@ class NoiseFactors {
   std::mt19937_64 random_;
 };
 
-// Moves all times of a rank: between neighbouring marks of steps they go on so much slower.
+// Moves all times of a rank: between neighboring marks of steps they go on so much slower.
 class TimeWarp {
  public:
   TimeWarp(std::vector<TimeNs> marks, const std::vector<double>& factors)

@@ -42,7 +42,7 @@ std::vector<double> Merged(const std::vector<double>& shares, std::size_t all,
   return merged;
 }
 
-// One path a shade: neighbours of one shade are one stroke.
+// One path a shade: neighbors of one shade are one stroke.
 std::array<std::string, kWords.size()> StrokesOf(const std::vector<HeatRow>& rows, std::size_t all,
                                                  std::size_t columns) {
   std::array<std::string, kWords.size()> strokes;
@@ -138,11 +138,12 @@ void WriteHeatMap(Markup& out, const ChartText& text, const std::vector<HeatRow>
               {"text-anchor", "end"}});
   }
   if (columns < all)
-    out.Leaf("p",
-             fmt::format("A column stands for {:.1f} of {} {}s and has the largest of them.",
-                         static_cast<double>(all) / static_cast<double>(columns),
-                         FormatCount(static_cast<std::int64_t>(all)), columns_are),
-             {{"class", "note"}});
+    out.Leaf(
+        "p",
+        fmt::format("Each column covers {:.1f} of {} {}s and shows the largest value among them.",
+                    static_cast<double>(all) / static_cast<double>(columns),
+                    FormatCount(static_cast<std::int64_t>(all)), columns_are),
+        {{"class", "note"}});
 }
 
 }  // namespace traceinject

@@ -13,7 +13,7 @@ namespace {
 
 void WriteLeftOut(Markup& out, std::size_t count, const char* what) {
   out.Leaf("p",
-           fmt::format("{} more {} are not shown; analyze report --format json holds them",
+           fmt::format("{} more {} are not shown; analyze report --format json has them",
                        FormatCount(static_cast<std::int64_t>(count)), what),
            {{"class", "note"}});
 }

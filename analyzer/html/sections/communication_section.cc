@@ -61,7 +61,7 @@ std::vector<RatePoint> PointsOf(const proto::Nccl& nccl) {
 
 std::string TipOf(const RatePoint& point) {
   const proto::NcclRow& row = *point.row;
-  return fmt::format("{} of {}, {} x, {} in all: {} {:.2f} GB/s", row.function(),
+  return fmt::format("{} of {}, {} x, {} total: {} {:.2f} GB/s", row.function(),
                      FormatBytes(std::llround(point.at.x)), FormatCount(row.count()),
                      FormatTime(row.kernel_ns()), point.rate->mark, point.at.y);
 }
@@ -97,7 +97,7 @@ void WriteScatter(const HtmlReport& to, const proto::Nccl& nccl) {
   Chart chart(to.out, text, std::move(x), std::move(y), 280);
   if (link != nullptr)
     chart.Rule(link->link_gb_per_s(), "roof",
-               fmt::format("{} {:.4g} GB/s in one direction", link->name(), link->link_gb_per_s()));
+               fmt::format("{} {:.4g} GB/s per direction", link->name(), link->link_gb_per_s()));
   for (const RatePoint& point : points)
     chart.Dot(point.at, "dot " + point.rate->mark, TipOf(point), point.rate->radius_px);
 }
@@ -113,7 +113,7 @@ void Write(const HtmlReport& to) {
   WriteScatter(to, nccl);
   if (nccl.rows_size() > static_cast<int>(kMostRows))
     to.out.Leaf("p",
-                fmt::format("{} rows with less time have no dots",
+                fmt::format("{} rows with less time are not plotted",
                             FormatCount(nccl.rows_size() - static_cast<int>(kMostRows))),
                 {{"class", "note"}});
   WriteHtmlTable(to.out, CommTable(to.report),

@@ -92,7 +92,7 @@ void WriteMemory(const HtmlReport& to, const proto::DeviceReport& device) {
   using Sample = proto::MemorySample;
   WriteSeries(
       to, "Memory", "",
-      {SeriesOf("used", "taken, by all processes", device.device_samples(),
+      {SeriesOf("used", "used, all processes", device.device_samples(),
                 [](const proto::DeviceSample& s) {
                   return If(s.has_memory_used_bytes(), s.memory_used_bytes());
                 }),
@@ -112,7 +112,7 @@ void WriteCard(const HtmlReport& to, const proto::DeviceReport& device) {
       {SeriesOf("clock", "SM clock", samples,
                 [](const Sample& s) { return If(s.has_sm_clock_mhz(), s.sm_clock_mhz()); })},
       MegahertzTick, told.highest_sm_clock_mhz(),
-      fmt::format("at most {:.0f} MHz", told.highest_sm_clock_mhz()));
+      fmt::format("max {:.0f} MHz", told.highest_sm_clock_mhz()));
   WriteSeries(to, "Power", "",
               {SeriesOf("power", "power", samples,
                         [](const Sample& s) { return If(s.has_power_w(), s.power_w()); })},
@@ -148,7 +148,7 @@ void Write(const HtmlReport& to) {
     if (&device == judged) continue;
     if (shown == kMostDevices) {
       to.out.Leaf("p",
-                  fmt::format("{} more GPUs are not shown; analyze report tells of all",
+                  fmt::format("{} more GPUs are not shown; analyze report lists all",
                               FormatCount(to.report.devices_size() - shown)),
                   {{"class", "note"}});
       break;

@@ -34,7 +34,7 @@ void WriteCauses(const HtmlReport& to, const proto::DeviceSteps& steps) {
          shown,
          {{MarkOf("idle: " + part.cause()), part.cause(), static_cast<double>(part.ns()), shown}}});
   }
-  WriteBars(to.out, {"What a mean step of " + steps.label() + " is idle for", ""}, bars);
+  WriteBars(to.out, {"Idle time of a mean step of " + steps.label() + ", by cause", ""}, bars);
 }
 
 bool IsKnown(const HtmlReport& to) { return !to.report.devices().empty(); }
@@ -51,9 +51,9 @@ void Write(const HtmlReport& to) {
   Table gaps = GapTable(to.report);
   const auto length = FindColumn(gaps.columns, "duration_ns");
   if (length) SortTable(gaps, *length, false);
-  to.out.Leaf("h3", "Longest idle times");
+  to.out.Leaf("h3", "Longest idle gaps");
   WriteHtmlTable(to.out, gaps,
-                 {.caption = "The longest times in which nothing ran on a GPU",
+                 {.caption = "The longest times when nothing ran on a GPU",
                   .rows = kGapRows,
                   .where_all = "analyze gaps shows all",
                   .order = "duration_ns"});

@@ -33,13 +33,13 @@ void Write(const HtmlReport& to) {
   Reused reused(to);
   TextReport& text = reused.text();
   if (run.kernel_findings_size() > 0) {
-    text.page.Heading("What the kernels show");
+    text.page.Heading("Kernel findings");
     WriteKernelFindings(text, run.kernel_findings());
   }
   text.page.Heading("Kernel classes");
   WriteKernelClasses(text, run.classes());
   if (run.matrix_products().calls() + run.matrix_products().attention().calls() == 0) return;
-  text.page.Heading("Matrix products");
+  text.page.Heading("GEMMs");
   WriteMatrixProducts(text, run.matrix_products(), kProductRows);
 }
 

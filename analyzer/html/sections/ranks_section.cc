@@ -59,9 +59,9 @@ void WriteStepMap(const HtmlReport& to, const ChartText& text, ShareOf share_of)
 
 void WriteStepMaps(const HtmlReport& to) {
   WriteStepMap(to,
-               {"Time lost to communication: exposed, share of each step",
-                "For every GPU and step, the share in which nothing but communication ran; who "
-                "waits least is who the others wait for"},
+               {"Exposed communication, share of each step",
+                "For every GPU and step, the share of time with only communication running; the "
+                "rank that waits least is the one the others wait for"},
                [](const proto::DeviceSteps&, const proto::StepSplit& step) {
                  return step.length_ns() > 0
                             ? static_cast<double>(step.exposed_communication_ns()) /
@@ -87,13 +87,13 @@ void WriteLatenessMap(const HtmlReport& to) {
     if (rank.lateness().empty()) continue;
     HeatRow row{RankLabel(to.ranks, i), {rank.lateness().begin(), rank.lateness().end()}, {}};
     const auto most = std::max_element(row.shares.begin(), row.shares.end());
-    row.tip = fmt::format("{}: at most {} over its peers", row.label, Percent(*most));
+    row.tip = fmt::format("{}: up to {} over its peers", row.label, Percent(*most));
     rows.push_back(std::move(row));
   }
   WriteHeatMap(to.out,
-               {"Late, over the run: own time over that of the peers",
-                "For every rank, how much longer than its peers it takes without the time that it "
-                "is blocked by communication, from part to part of the run"},
+               {"Lateness over the run: own time over that of its peers",
+                "For every rank, how much longer than its peers it takes, excluding time blocked "
+                "in communication, for each part of the run"},
                rows, "part of the run", 1);
 }
 
@@ -109,7 +109,7 @@ void WriteRankTable(const HtmlReport& to) {
   const auto excess = FindColumn(table.columns, "excess_ns");
   if (!all && excess) SortTable(table, *excess, false);
   WriteHtmlTable(to.out, table,
-                 {.caption = "Ranks; times of a mean step",
+                 {.caption = "Ranks (times per mean step)",
                   .rows = kMostRanks,
                   .columns = 12,
                   .where_all = "analyze ranks --rows 0 shows all",
@@ -117,9 +117,9 @@ void WriteRankTable(const HtmlReport& to) {
                   .ascending = all});
   if (to.ranks.links().empty()) return;
   WriteHtmlTable(to.out, LinkTable(to.ranks),
-                 {.caption = "Links between ranks; transfers without waiting",
+                 {.caption = "Links between ranks (transfer time without waiting)",
                   .rows = kMostLinks,
-                  .where_all = "analyze ranks --format json holds all"});
+                  .where_all = "analyze ranks --format json has all"});
 }
 
 bool IsKnown(const HtmlReport& to) {
@@ -130,7 +130,7 @@ void Write(const HtmlReport& to) {
   {
     Reused reused(to);
     if (to.report.rank_findings().empty())
-      reused.page().Sentence("No rank, link or stage holds the others up, and the work is even.");
+      reused.page().Sentence("No rank, link or stage delays the others, and the work is balanced.");
     else
       WriteRankFindings(to.report.rank_findings(), reused.page());
   }

@@ -20,18 +20,18 @@ constexpr std::size_t kCommandWidth = 160;
 using proto::Source;
 
 constexpr ColumnOf<Source> kSourceColumns[] = {
-    {{"rank", "rank", Unit::kOrdinal, Shown::kAlways, "global number in the job"},
+    {{"rank", "rank", Unit::kOrdinal, Shown::kAlways, "global rank in the job"},
      [](const Source& s) { return CellIf(s.has_rank(), std::int64_t{s.rank()}); }},
-    {{"path", "file", Unit::kText, Shown::kAlways, "that it was recorded to"},
+    {{"path", "file", Unit::kText, Shown::kAlways, "recording file"},
      [](const Source& s) { return TextIfAny(s.path()); }},
-    {{"host", "host", Unit::kText, Shown::kAlways, "that it ran on"},
+    {{"host", "host", Unit::kText, Shown::kAlways, "host it ran on"},
      [](const Source& s) { return TextIfAny(s.host()); }},
-    {{"pid", "pid", Unit::kOrdinal, Shown::kAlways, "id of the process"},
+    {{"pid", "pid", Unit::kOrdinal, Shown::kAlways, "process id"},
      [](const Source& s) { return Cell(s.pid()); }},
     {{"ended", "ended", Unit::kText, Shown::kAlways,
-      "closed: in order; open: killed, or still running"},
+      "closed: complete; open: killed, or still running"},
      [](const Source& s) { return Cell(std::string(s.closed() ? "closed" : "open")); }},
-    {{"command_line", "command", Unit::kText, Shown::kAlways, "what was run"},
+    {{"command_line", "command", Unit::kText, Shown::kAlways, "command line"},
      [](const Source& s) { return TextIfAny(ShortenMiddle(s.command_line(), kCommandWidth)); }},
 };
 
@@ -75,8 +75,7 @@ void WriteMachine(const HtmlReport& to) {
 }  // namespace
 
 const HtmlSection kRecordingSection = {"recording", "The recording", IsAlways, WriteRecording};
-const HtmlSection kStallsSection = {"stalls", "Standing still", HasStalls, WriteStallsSection};
-const HtmlSection kMachineSection = {"machine", "Also noticed about the machine", HasHygiene,
-                                     WriteMachine};
+const HtmlSection kStallsSection = {"stalls", "Hangs", HasStalls, WriteStallsSection};
+const HtmlSection kMachineSection = {"machine", "Machine findings", HasHygiene, WriteMachine};
 
 }  // namespace traceinject

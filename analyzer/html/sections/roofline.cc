@@ -109,15 +109,14 @@ void WriteNotes(const HtmlReport& to, const std::vector<const proto::Kernel*>& k
   for (const proto::Kernel* kernel : known) share += kernel->share();
   const proto::KernelTotals& totals = to.report.run().kernels();
   std::string text = fmt::format(
-      "The work of {} of {} kernel names is known, {} of the kernel time; the larger a dot, the "
-      "more time is in it. FLOP/byte: an upper bound, each matrix moved once.",
+      "FLOPs are known for {} of {} kernel names, {} of the kernel time; dot size shows kernel "
+      "time. FLOP/byte is an upper bound: each matrix is counted as moved once.",
       FormatCount(static_cast<std::int64_t>(known.size())), FormatCount(totals.distinct_names()),
       Percent(share));
-  text += device != nullptr
-              ? fmt::format(" The roof: published rates of {}.", device->peaks().title())
-              : " No roof: this GPU is not in the table of published rates.";
+  text += device != nullptr ? fmt::format(" Roof: published rates of {}.", device->peaks().title())
+                            : " No roof: the published rates of this GPU are not known.";
   if (known.size() > kMostDots)
-    text += fmt::format(" {} of less time are not shown.",
+    text += fmt::format(" {} with less time are not shown.",
                         FormatCount(static_cast<std::int64_t>(known.size() - kMostDots)));
   to.out.Leaf("p", text, {{"class", "note"}});
 }
@@ -128,8 +127,8 @@ void WriteRoofline(const HtmlReport& to) {
   const std::vector<const proto::Kernel*> known = KnownKernels(to.report.run());
   if (known.empty())
     return to.out.Leaf("p",
-                       "No roofline: of no kernel the FLOPs and bytes are known. They come from "
-                       "recorded cuBLAS and attention calls.",
+                       "No roofline: no kernel has known FLOPs and bytes. They come from recorded "
+                       "cuBLAS and attention calls.",
                        {{"class", "note"}});
   const proto::DeviceReport* device = DeviceWithPeaks(to.report);
   const std::vector<Roof> roofs =
@@ -161,8 +160,8 @@ void WriteRoofline(const HtmlReport& to) {
   {
     const Scale scale = x.scale;
     Chart chart(to.out,
-                {"Roofline: what kernels reach of what the GPU could",
-                 fmt::format("{} of {:.3g} to {:.3g} FLOP/byte reach {:.3g} to {:.3g} TFLOP/s",
+                {"Roofline: kernel performance against GPU peak",
+                 fmt::format("{} at {:.3g} to {:.3g} FLOP/byte reach {:.3g} to {:.3g} TFLOP/s",
                              Plural(static_cast<std::int64_t>(known.size()), "kernel name"),
                              least_x, most_x, least_y, fastest),
                  legend},

@@ -87,8 +87,8 @@ void WriteStepChart(const HtmlReport& to, const proto::DeviceSteps& steps) {
   ChartText text{"Step time of " + steps.label(),
                  fmt::format("{} from {} to {}, median {}", Plural(steps.steps_size(), "step"),
                              Rounded(shortest), Rounded(longest), FormatTime(steps.median_ns())),
-                 {{"key-step", merged ? "median of neighbouring steps" : "step"}}};
-  if (merged) text.legend.push_back({"range", "their shortest to longest"});
+                 {{"key-step", merged ? "median of neighboring steps" : "step"}}};
+  if (merged) text.legend.push_back({"range", "shortest to longest of them"});
   const bool has_unusual =
       std::any_of(steps.steps().begin(), steps.steps().end(), [](const proto::StepSplit& step) {
         return !step.kind().empty() && step.kind() != "regular";
@@ -107,7 +107,7 @@ void WriteStepChart(const HtmlReport& to, const proto::DeviceSteps& steps) {
   std::string note;
   if (logarithmic) note = "The scale is logarithmic: some steps are far longer than the others.";
   if (left > 0)
-    note += fmt::format("{}{} steps that are not regular have no dot of their own.",
+    note += fmt::format("{}{} irregular steps are not plotted individually.",
                         note.empty() ? "" : " ", FormatCount(left));
   if (!note.empty()) to.out.Leaf("p", note, {{"class", "note"}});
 }

@@ -31,10 +31,10 @@ void WriteUtilisation(const HtmlReport& to) {
       WriteTile(to.out, name, now, what);
   };
   if (mfu.has_mfu_percent())
-    write("MFU", "model FLOPs utilisation", fmt::format("{:.2f} %", mfu.mfu_percent()),
+    write("MFU", "model FLOPs utilization", fmt::format("{:.2f} %", mfu.mfu_percent()),
           verdict.has_new_mfu_percent(), fmt::format("{:.2f} %", verdict.new_mfu_percent()));
   else if (products.has_peak_share())
-    write("HFU, at least", "hardware FLOPs utilisation", Percent(products.peak_share()),
+    write("HFU, at least", "hardware FLOPs utilization", Percent(products.peak_share()),
           verdict.has_new_peak_share(), Percent(verdict.new_peak_share()));
 }
 
@@ -79,12 +79,12 @@ void WriteFixOrder(const HtmlReport& to) {
          FormatTime(step.step_ns()),
          {{"step", "left", static_cast<double>(step.step_ns()), FormatTime(step.step_ns())},
           {"saved", "saved", static_cast<double>(step.saved_ns()), FormatTime(step.saved_ns())}}});
-  WriteBars(to.out,
-            {verdict.fix_order_size() > 1 ? "Fix order: what is left of a step"
-                                          : "What is left of a step",
-             "",
-             {{"step", "left"}, {"saved", "saved"}}},
-            bars);
+  WriteBars(
+      to.out,
+      {verdict.fix_order_size() > 1 ? "Fix order: remaining step time" : "Remaining step time",
+       "",
+       {{"step", "left"}, {"saved", "saved"}}},
+      bars);
   for (const std::string& sentence : verdict.interactions())
     to.out.Leaf("p", sentence, {{"class", "note"}});
 }
@@ -96,18 +96,18 @@ void WriteSavings(const HtmlReport& to) {
   for (const proto::Saving& saving : verdict.savings()) {
     if (static_cast<int>(bars.size()) == kMostSavings) break;
     bars.push_back(
-        {LabelOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
+        {TitleOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
          static_cast<double>(saving.saved_ns()), static_cast<double>(saving.saved_low_ns()),
          static_cast<double>(saving.saved_high_ns()),
          fmt::format("{} ({} to {})", FormatTime(saving.saved_ns()),
                      FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns()))});
   }
   WriteIntervalBars(
-      to.out, {"What a step gets back if one cause alone vanishes, with 95 % interval", ""}, bars);
+      to.out, {"Time saved per step if this cause alone is removed, with 95 % interval", ""}, bars);
   const int left = verdict.savings_size() - static_cast<int>(bars.size());
   to.out.Leaf("p",
-              "Causes may overlap: do not add them." +
-                  (left > 0 ? fmt::format(" {} smaller ones are not shown.", left) : ""),
+              "Causes overlap: do not add them up." +
+                  (left > 0 ? fmt::format(" {} smaller causes are not shown.", left) : ""),
               {{"class", "note"}});
 }
 
@@ -167,9 +167,9 @@ void WriteConfidence(const HtmlReport& to) {
            ConfidenceSentence(verdict), ReplayCheckSentence(verdict), RecordingSentence(verdict)}) {
     if (!sentence.empty()) sentences.push_back(std::move(sentence));
   }
-  for (const std::string& caveat : verdict.caveats()) sentences.push_back("but: " + caveat);
+  for (const std::string& caveat : verdict.caveats()) sentences.push_back("caveat: " + caveat);
   if (sentences.empty()) return;
-  to.out.Leaf("h2", "How sure this is");
+  to.out.Leaf("h2", "Confidence");
   const auto list = to.out.Open("ul", {{"class", "findings"}});
   for (const std::string& sentence : sentences) to.out.Leaf("li", sentence);
 }
@@ -184,7 +184,7 @@ void WriteVerdictSection(const HtmlReport& to) {
     {
       const auto card = to.out.Open("div", {{"class", CardOf(verdict)}});
       to.out.Leaf("p", "Verdict: what limits this run", {{"class", "kicker"}});
-      to.out.Leaf("h1", LabelOn(verdict), {{"id", "verdict-label"}});
+      to.out.Leaf("h1", TitleOn(verdict), {{"id", "verdict-label"}});
       to.out.Leaf("p", SavingSentence(verdict), {{"class", "lead"}});
       {
         Reused reused(to);

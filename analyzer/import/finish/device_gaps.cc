@@ -42,7 +42,7 @@ TimeNs EndOfLaunchedIn(const Rank& rank, const GpuOps& ops, TimeNs time, TimeNs 
   for (std::size_t row = rows.begin; row < rows.end; ++row) {
     if (ops.stream[row] != stream) continue;
     if (first == kOpen) first = ops.start[row];
-    if (ops.launch[row] == kNone) return first;  // how far the host is ahead is not known
+    if (ops.launch[row] == kNone) return first;  // the launch lead is not known
     ahead = std::max(ahead, ops.end[row] - rank.api.start[ops.launch[row]]);
     if (ahead >= first - time) return first;
   }

@@ -3,10 +3,10 @@
 //
 // Work is recorded or not by when it is launched, and a GPU runs it when it comes to it. So where
 // the host is ahead, what was launched before a gap is still recorded in it, and after a gap there
-// is no record of what was launched in it. How long that goes on is not told. It is over when the
-// first recorded operation starts on the stream that does most, as work of a stream runs in order;
-// and after as long as any operation of that stream that is recorded next took from its launch to
-// its end: by then the host was no further ahead.
+// is no record of what was launched in it. How long that goes on is not reported. It is over when
+// the first recorded operation starts on the stream that does most, as work of a stream runs in
+// order; and after as long as any operation of that stream that is recorded next took from its
+// launch to its end: by then the host was no further ahead.
 #pragma once
 
 #include "analyzer/model/run.h"

@@ -89,8 +89,8 @@ TEST_F(KeptPartTest, TheReportSaysHowLongItIs) {
   const traceinject::Run run = Load();
   ASSERT_EQ(run.notes.size(), 1U);
   EXPECT_EQ(run.notes[0],
-            "recorded by a flight recorder (TRACEINJECT_KEEP_LAST): of 21.00 ms the last 11.00 ms "
-            "were kept, and this is about those");
+            "flight recorder (TRACEINJECT_KEEP_LAST): of 21.00 ms the last 11.00 ms were kept, and "
+            "the report covers those");
 }
 
 TEST_F(KeptPartTest, AWholeRecordingIsLeftAlone) {

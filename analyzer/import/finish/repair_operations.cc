@@ -21,7 +21,7 @@ bool HasOutside(const Rank& rank, const GpuOps& ops) {
   return ops.size() > 0 && (IsEarly(rank, ops.start.front()) || IsLate(rank, ops.start.back()));
 }
 
-// A trace of others does not tell when recording began and ended.
+// A trace of others does not report when recording began and ended.
 void SetAsideOutside(Rank& rank, GpuOps& ops) {
   if (!rank.imported_from.empty() || !HasOutside(rank, ops)) return;
   std::vector<std::uint32_t> kept;

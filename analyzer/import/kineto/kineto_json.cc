@@ -59,17 +59,15 @@ std::int64_t BaseOf(std::int64_t trace_base_ns, TimeNs anchor_ns, KinetoRankBuil
 
 Error WithoutGpuWork(const std::string& path, std::uint64_t elements, bool broken) {
   if (elements == 0)
-    return Error{fmt::format("{}: this JSON file is no trace: it holds no events", path)};
+    return Error{fmt::format("{}: this JSON file is not a trace: it contains no events", path)};
   if (broken)
-    return Error{
-        fmt::format("{}: this JSON file is no trace of PyTorch's profiler, or it is damaged: no "
-                    "event could be read",
-                    path)};
-  return Error{
-      fmt::format("{}: the trace holds no GPU operation: profile with "
-                  "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], and GPU work in the "
-                  "steps that are active",
-                  path)};
+    return Error{fmt::format(
+        "{}: this JSON file is not a PyTorch profiler trace, or is damaged: no event could be read",
+        path)};
+  return Error{fmt::format(
+      "{}: the trace contains no GPU operation: profile with activities=[ProfilerActivity.CPU, "
+      "ProfilerActivity.CUDA], and make sure the active steps do GPU work",
+      path)};
 }
 
 }  // namespace

@@ -28,9 +28,9 @@ std::string_view Explain(KinetoProblem problem) {
     case KinetoProblem::kBroken:
       return "left out: not valid JSON or UTF-8, or a field of the wrong type";
     case KinetoProblem::kTime:
-      return "left out: no time, or one beyond any clock";
+      return "left out: no time, or an impossible time";
     case KinetoProblem::kNegative:
-      return "repaired: a negative or missing duration became 0";
+      return "repaired: a negative or missing duration was set to 0";
     case KinetoProblem::kNoStream:
       return "left out: a GPU operation without device and stream";
     case KinetoProblem::kNoThread:
@@ -288,7 +288,7 @@ void KinetoRankBuilder::NameThreads() {
   if (process != process_names_.end()) rank_.process.executable = process->second;
 }
 
-// The trace does not tell whether the host waited for a copy; the call that made it does.
+// The trace does not report whether the host waited for a copy; the call that made it does.
 void KinetoRankBuilder::SetAsync() {
   for (Device& device : rank_.devices) {
     const GpuOps& ops = device.ops;

@@ -69,7 +69,7 @@ class KinetoRankBuilder {
   std::uint32_t DetailOf(const KinetoEvent& event, GpuOps& ops);
   std::uint32_t ShapeOf(const KinetoEvent& event, const Text& name);
   std::uint32_t GraphNodeOf(const KinetoEvent& event);
-  // kNone, and counted, if the event does not tell.
+  // kNone, and counted, if the event does not report.
   std::uint32_t StreamOf(const KinetoEvent& event);
   std::uint32_t ThreadOf(const KinetoEvent& event);
   std::uint32_t DeviceIndex(int ordinal);

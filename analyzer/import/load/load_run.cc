@@ -51,8 +51,8 @@ void LeaveOutCopies(std::vector<RecordedFile>& files, std::vector<std::string>& 
     const std::size_t copies =
         std::erase_if(file.ranks, [&](const Rank& rank) { return alone.contains(key(rank)); });
     if (copies > 0)
-      notes.push_back(
-          fmt::format("{}: {} of its processes were read from recordings beside it", path, copies));
+      notes.push_back(fmt::format("{}: {} of its processes were read from recordings next to it",
+                                  path, copies));
   }
   std::erase_if(files, [](const RecordedFile& file) { return file.ranks.empty(); });
 }
@@ -65,7 +65,7 @@ void NoteDoubleRanks(Run& run) {
   for (const auto& [rank, count] : files_of) {
     if (count > 1)
       run.notes.push_back(fmt::format(
-          "{} processes say that they are rank {}: a launcher's child or a restart", count, rank));
+          "{} processes claim to be rank {}: a launcher's child or a restart", count, rank));
   }
 }
 
@@ -79,7 +79,7 @@ void NoteMissingRanks(Run& run) {
   }
   const int recorded = static_cast<int>(known.size());
   if (recorded > 0 && recorded < world)
-    run.notes.push_back(fmt::format("the job has {} ranks, of which {} {} read", world, recorded,
+    run.notes.push_back(fmt::format("the job has {} ranks; {} {} read", world, recorded,
                                     recorded == 1 ? "was" : "were"));
 }
 
@@ -94,8 +94,8 @@ void NoteSeparateTraces(Run& run) {
   }
   if (last_start > first_end)
     run.notes.push_back(
-        "not all traces overlap in time: they are of several runs, or of several cycles of the "
-        "profiler. Name those of one cycle only");
+        "not all traces overlap in time: they come from several runs or several profiler cycles. "
+        "Give only those of one cycle");
 }
 
 // What is kept of the runs of flight recorders.
@@ -113,8 +113,8 @@ void NoteKeptParts(Run& run) {
                                ? FormatTime(shortest)
                                : fmt::format("{} to {}", FormatTime(shortest), FormatTime(longest));
   run.notes.push_back(
-      fmt::format("recorded by a flight recorder (TRACEINJECT_KEEP_LAST): of {} the last {} were "
-                  "kept, and this is about those",
+      fmt::format("flight recorder (TRACEINJECT_KEEP_LAST): of {} the last {} were kept, and the "
+                  "report covers those",
                   FormatTime(whole), kept));
 }
 
@@ -135,12 +135,11 @@ void NoteWindows(Run& run) {
   }
   if (most == 0) return;
   run.notes.push_back(
-      most == 1
-          ? "a part of the run was recorded (TRACEINJECT_WINDOW), and this is about that"
-          : fmt::format(
-                "{} parts of the run were recorded (TRACEINJECT_WINDOW). A report is about one "
-                "from the middle of those that are alike, or about --from to --to",
-                most));
+      most == 1 ? "only part of the run was recorded (TRACEINJECT_WINDOW), and the report covers "
+                  "that part"
+                : fmt::format("{} parts of the run were recorded (TRACEINJECT_WINDOW). The report "
+                              "covers one from the middle of similar parts, or --from to --to",
+                              most));
 }
 
 Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes, TimeNs last_ns) {
@@ -170,7 +169,7 @@ Run Join(std::vector<RecordedFile> files, std::vector<std::string> notes, TimeNs
                                   [](const Rank& rank) { return rank.kept_from.has_value(); });
   if (last_ns > 0 && is_cut) {
     run.notes.push_back(
-        fmt::format("this is about the last {} of what was recorded", FormatTime(last_ns)));
+        fmt::format("this covers the last {} of the recording", FormatTime(last_ns)));
   } else {
     NoteKeptParts(run);
   }

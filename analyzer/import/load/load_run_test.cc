@@ -76,7 +76,7 @@ TEST_F(LoadRunTest, ReadingIsBrokenOff) {
   options_.stop = &stop;
   const auto stopped = LoadRun({RankPath(0)}, options_);
   ASSERT_FALSE(stopped.ok());
-  EXPECT_NE(stopped.error().find("broken off"), std::string::npos);
+  EXPECT_NE(stopped.error().find("cancelled"), std::string::npos);
   stop = false;
   EXPECT_TRUE(LoadRun({RankPath(0)}, options_).ok());
 }
@@ -148,14 +148,14 @@ TEST_F(LoadRunTest, SaysWhenTwoFilesAreOneRank) {
   const traceinject::Run run = Load({folder_.path().string()});
   EXPECT_EQ(run.ranks.size(), 2u);
   ASSERT_EQ(run.notes.size(), 1u);
-  EXPECT_NE(run.notes[0].find("2 processes say that they are rank 0"), std::string::npos);
+  EXPECT_NE(run.notes[0].find("2 processes claim to be rank 0"), std::string::npos);
 }
 
 TEST_F(LoadRunTest, SaysWhenRanksAreMissing) {
   Build(RankPath(0), {.rank = 0, .world_size = 2});
   const traceinject::Run part = Load({RankPath(0)});
   ASSERT_EQ(part.notes.size(), 1u);
-  EXPECT_EQ(part.notes[0], "the job has 2 ranks, of which 1 was read");
+  EXPECT_EQ(part.notes[0], "the job has 2 ranks; 1 was read");
   Build(RankPath(1), {.rank = 1, .world_size = 2});
   EXPECT_TRUE(Load({folder_ / "run.db"}).notes.empty());
 }

@@ -120,10 +120,9 @@ Result<RecordedFile> ReadRecording(const std::string& path, ReadProgress& progre
     if (IsNsysExport(database.value())) return ReadNsysSqlite(database.value(), progress);
     return Error{ours.error()};
   } catch (const std::bad_alloc&) {
-    return Error{
-        fmt::format("{}: there is not enough memory to hold it. Use a machine with more, or "
-                    "analyze fewer ranks.",
-                    path)};
+    return Error{fmt::format(
+        "{}: not enough memory to load it. Use a machine with more memory, or analyze fewer ranks.",
+        path)};
   }
 }
 
@@ -142,9 +141,9 @@ Result<RecordedFile> ReadTrace(const std::string& path, ReadProgress& progress) 
     if (!ours.ok() && IsNsysExport(database.value()))
       return ReadNsysSqlite(database.value(), progress, Repairs::kLeftOut);
     if (!ours.ok()) return Error{ours.error()};
-    return Error{fmt::format("{}: this is a recording already: analyze reads it as it is", path)};
+    return Error{fmt::format("{}: this is already a recording: analyze reads it directly", path)};
   } catch (const std::bad_alloc&) {
-    return Error{fmt::format("{}: there is not enough memory to hold it", path)};
+    return Error{fmt::format("{}: not enough memory to load it", path)};
   }
 }
 

@@ -21,7 +21,7 @@ class NsysFacts {
 
   Status Read();
 
-  // When the session began, which its times count from; 0: not told.
+  // When the session began, which its times count from; 0: not reported.
   std::int64_t base_ns() const { return base_ns_; }
 
   // Of a process whose events are there: when it was recorded, its names, devices and streams.

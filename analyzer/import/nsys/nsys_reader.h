@@ -30,8 +30,8 @@ class NsysReader {
 
   // By NsysProcessKey. Null, and counted: there are so many that the ids cannot be right.
   NsysProcess* Process(std::string_view table, std::uint64_t key);
-  // Of a globalPid or globalTid; null, and counted, where that is missing. Old versions do not tell
-  // whose an operation is, which matters only where there are several.
+  // Of a globalPid or globalTid; null, and counted, where that is missing. Old versions do not
+  // report whose an operation is, which matters only where there are several.
   NsysProcess* ProcessOf(std::string_view table, const SqlRow& row, int column);
   // The columns start and end in front of a row; false if it has to be left out.
   bool Times(std::string_view table, const SqlRow& row, TimeNs& start, TimeNs& end);

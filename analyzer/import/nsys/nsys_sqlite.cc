@@ -84,15 +84,14 @@ Result<RecordedFile> ReadNsysSqlite(const Database& database, ReadProgress& prog
   }
   if (file.ranks.empty())
     return Error{
-        fmt::format("{}: the export holds no GPU operation: profile with nsys profile "
-                    "--trace=cuda,nvtx, and GPU "
-                    "work in the time that is recorded",
+        fmt::format("{}: the export contains no GPU operation: profile with nsys profile "
+                    "--trace=cuda,nvtx, and make sure the recorded time includes GPU work",
                     database.path())};
   file.notes = reader.rows().Notes();
   if (whole_graphs > 0)
     file.notes.push_back(
-        fmt::format("{}: {} launches of CUDA graphs were traced as a whole: which kernels ran in "
-                    "them is not told. Profile with --cuda-graph-trace=node",
+        fmt::format("{}: {} CUDA graph launches were traced as a whole: the kernels in them are "
+                    "not known. Profile with --cuda-graph-trace=node",
                     database.path(), FormatCount(whole_graphs)));
   if (idle > 0)
     file.notes.push_back(fmt::format("{}: {} process{} without GPU operations left out",

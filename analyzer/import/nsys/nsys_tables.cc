@@ -55,10 +55,10 @@ Status NsysTables::Expect(const std::string& path, std::string_view table,
                           std::initializer_list<std::string_view> columns) const {
   for (const std::string_view column : columns) {
     if (!Has(table, column))
-      return Error{fmt::format(
-          "{}: the table {} has no column '{}', as nsys export --type sqlite writes it: "
-          "the file is damaged, or another program wrote or changed it",
-          path, table, column)};
+      return Error{
+          fmt::format("{}: the table {} lacks the column '{}' that nsys export --type sqlite "
+                      "writes: the file is damaged, or another program wrote or changed it",
+                      path, table, column)};
   }
   return Done{};
 }

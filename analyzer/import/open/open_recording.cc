@@ -59,13 +59,13 @@ Result<FileFacts> LookAt(const std::string& path) {
   struct stat facts = {};
   if (stat(path.c_str(), &facts) != 0) {
     return Error{
-        fmt::format("{}: cannot be opened ({}). Expected a run.db written by libtraceinject.so.",
-                    path, std::strerror(errno))};
+        fmt::format("{}: cannot open ({}). Expected a run.db written by libtraceinject.so.", path,
+                    std::strerror(errno))};
   }
   if (S_ISDIR(facts.st_mode))
     return Error{fmt::format("{}: this is a folder; expected a run.db.", path)};
   if (!S_ISREG(facts.st_mode))
-    return Error{fmt::format("{}: this is not a plain file; copy the run.db to one.", path)};
+    return Error{fmt::format("{}: not a regular file; copy the run.db to one.", path)};
   if (facts.st_size == 0) {
     return Error{fmt::format(
         "{}: the file is empty. Its process ended before anything was stored, or the copy failed.",
@@ -73,12 +73,12 @@ Result<FileFacts> LookAt(const std::string& path) {
   }
   const FileDescriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!fd.valid())
-    return Error{fmt::format("{}: cannot be opened ({}). Check that you may read it.", path,
+    return Error{fmt::format("{}: cannot open ({}). Check that it is readable.", path,
                              std::strerror(errno))};
   FileFacts found;
   found.size_bytes = facts.st_size;
   if (pread(fd.get(), found.header.data(), found.header.size(), 0) < 0) {
-    return Error{fmt::format("{}: reading failed ({}).", path, std::strerror(errno))};
+    return Error{fmt::format("{}: read failed ({}).", path, std::strerror(errno))};
   }
   return found;
 }
@@ -92,9 +92,8 @@ Status CheckLength(const std::string& path, const FileFacts& facts) {
   const std::int64_t expected_bytes = page_bytes * BigEndian(facts.header, 28, 4);
   if (facts.size_bytes < 100 || (count_is_valid && facts.size_bytes < expected_bytes)) {
     return Error{
-        fmt::format("{}: the file is truncated: it has {} bytes, its header promises {}. Was the "
-                    "copy interrupted? "
-                    "Copy it again.",
+        fmt::format("{}: the file is truncated: it has {} bytes, its header says {}. If it was "
+                    "copied, copy it again.",
                     path, facts.size_bytes, expected_bytes)};
   }
   return Done{};
@@ -190,7 +189,7 @@ Result<Database> OpenWithJournal(const std::string& path) {
 Status Unpack(const std::string& path, TemporaryFile& target) {
   const FileDescriptor source(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!source.valid())
-    return Error{fmt::format("{}: cannot be opened ({}).", path, std::strerror(errno))};
+    return Error{fmt::format("{}: cannot open ({}).", path, std::strerror(errno))};
   const std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
                                                                         ZSTD_freeDCtx);
   std::vector<char> packed(ZSTD_DStreamInSize()), plain(ZSTD_DStreamOutSize());
@@ -199,8 +198,7 @@ Status Unpack(const std::string& path, TemporaryFile& target) {
   for (;;) {
     const ssize_t count = read(source.get(), packed.data(), packed.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0)
-      return Error{fmt::format("{}: reading failed ({}).", path, std::strerror(errno))};
+    if (count < 0) return Error{fmt::format("{}: read failed ({}).", path, std::strerror(errno))};
     if (count == 0) break;
     ZSTD_inBuffer in = {packed.data(), static_cast<std::size_t>(count), 0};
     bool full = false;
@@ -213,9 +211,10 @@ Status Unpack(const std::string& path, TemporaryFile& target) {
       }
       total_bytes += out.pos;
       if (total_bytes > kLongestUnpacked_bytes) {
-        return Error{fmt::format(
-            "{}: unpacks to more than 64 GiB; unpack it yourself with zstd -d if that is right.",
-            path)};
+        return Error{
+            fmt::format("{}: decompresses to more than 64 GiB; decompress it yourself with zstd -d "
+                        "if that is intended.",
+                        path)};
       }
       const Status written = target.Append(plain.data(), out.pos);
       if (!written.ok()) return written;
@@ -243,10 +242,10 @@ Result<Database> OpenCompressed(const std::string& path) {
   const Status status = Unpack(path, unpacked.value());
   if (!status.ok()) return Error{status.error()};
   const auto facts = LookAt(unpacked.value().path());
-  if (!facts.ok()) return Error{fmt::format("{}: what is compressed in it is empty.", path)};
+  if (!facts.ok()) return Error{fmt::format("{}: the compressed content is empty.", path)};
   if (facts.value().start(kSqliteMagic.size()) != kSqliteMagic) {
     return Error{fmt::format(
-        "{}: what is compressed in it is not an SQLite database; expected a run.db.", path)};
+        "{}: the compressed content is not an SQLite database; expected a run.db.", path)};
   }
   const Status length = CheckLength(path, facts.value());
   if (!length.ok()) return Error{length.error()};
@@ -262,8 +261,8 @@ Result<Database> OpenDatabase(const std::string& path) {
   if (facts.value().start(kSqliteMagic.size()) != kSqliteMagic) {
     if (IsKinetoJson(path)) {
       return Error{
-          fmt::format("{0}: this is a JSON trace, as PyTorch's profiler writes it. Most commands "
-                      "read it; for this one make a run.db of it: analyze import {0} -o run.db",
+          fmt::format("{0}: this is a PyTorch profiler trace (JSON). Most commands read it; for "
+                      "this one convert it first: analyze import {0} -o run.db",
                       path)};
     }
     return Error{SqliteError(path, SQLITE_NOTADB, "")};
@@ -282,27 +281,25 @@ Status ExpectRecording(const Database& database) {
   const std::int64_t version = marks.value().int64(1);
   if (application != kApplicationId && IsNsysExport(database)) {
     return Error{
-        fmt::format("{0}: this is an export of Nsight Systems. Most commands read it; for this one "
-                    "make a run.db "
-                    "of it: analyze import {0} -o run.db",
+        fmt::format("{0}: this is an Nsight Systems export. Most commands read it; for this one "
+                    "convert it first: analyze import {0} -o run.db",
                     database.path())};
   }
   if (application != kApplicationId) {
     return Error{
-        fmt::format("{}: this is an SQLite database, but not a recording of traceinject (its "
-                    "application_id is {:#x}, "
-                    "expected {:#x}).",
+        fmt::format("{}: this is an SQLite database, but not a traceinject recording (its "
+                    "application_id is {:#x}, expected {:#x}).",
                     database.path(), application, kApplicationId)};
   }
   if (version > kSchemaVersion) {
     return Error{
-        fmt::format("{}: the file has schema version {}, this program reads versions up to {}. Use "
-                    "the traceinject that recorded it, or a newer one.",
+        fmt::format("{}: the file has schema version {}; this program reads versions up to {}. Use "
+                    "the traceinject version that recorded it, or a newer one.",
                     database.path(), version, kSchemaVersion)};
   }
   if (version < 1) {
     return Error{fmt::format(
-        "{}: the file carries no schema version (found {}, expected 1 to {}): it is damaged.",
+        "{}: the file has no valid schema version (found {}, expected 1 to {}): it is damaged.",
         database.path(), version, kSchemaVersion)};
   }
   return Done{};

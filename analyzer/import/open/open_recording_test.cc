@@ -241,7 +241,7 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
   };
   expect(folder_ / "nowhere.db", "No such file");
   expect(folder_.path().string(), "this is a folder");
-  expect("/dev/null", "not a plain file");
+  expect("/dev/null", "not a regular file");
   WriteBytes(path_, "");
   expect(path_, "the file is empty");
   WriteBytes(path_, "x");
@@ -249,7 +249,7 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
   WriteBytes(path_, "just some text that is longer than a header of a database is");
   expect(path_, "not an SQLite database");
   WriteBytes(path_, "{\"traceEvents\": []}");
-  expect(path_, "JSON trace");
+  expect(path_, "PyTorch profiler trace");
   fs::remove(path_);
   {
     ASSERT_TRUE(Database::Open(path_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr, path_)
@@ -257,7 +257,7 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
                     .Execute("CREATE TABLE t (x)")
                     .ok());
   }
-  expect(path_, "not a recording of traceinject");
+  expect(path_, "not a traceinject recording");
 }
 
 TEST_F(OpenRecordingTest, NewerVersionIsRefusedByNamingBoth) {

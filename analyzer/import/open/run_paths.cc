@@ -95,11 +95,11 @@ std::string NoteOnOthers(const std::string& path) {
   const std::string first = fs::path(others.front()).filename().string();
   if (others.size() == 1)
     return fmt::format(
-        "{} was read alone; {} beside it is of another process. Name the folder to read both", path,
-        first);
+        "only {} was read; {} next to it is from another process. Give the folder to read both",
+        path, first);
   return fmt::format(
-      "{} was read alone; {} files beside it ({}, ...) are of other processes. Name the folder to "
-      "read all",
+      "only {} was read; {} files next to it ({}, ...) are from other processes. Give the folder "
+      "to read all",
       path, others.size(), first);
 }
 
@@ -120,16 +120,15 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path, PathsTo kin
   std::error_code error;
   if (fs::is_directory(path, error)) {
     fs::directory_iterator(path, error);
-    if (error)
-      return Error{fmt::format("{}: this folder cannot be read ({})", path, error.message())};
+    if (error) return Error{fmt::format("{}: cannot read this folder ({})", path, error.message())};
     auto files = RecordingsInFolder(path);
     if (summaries) AddSummaries(path, "*", files);
     if (files.empty()) files = TracesInFolder(path);
     if (files.empty())
-      return Error{fmt::format(
-          "{}: this folder holds no recording (no file named *.db or *.db.zst, and no *.json, "
-          "*.json.gz or *.sqlite){}",
-          path, summaries ? fmt::format(" and no summary (*{})", kSummarySuffix) : "")};
+      return Error{
+          fmt::format("{}: no recording in this folder (no *.db, *.db.zst, *.json, *.json.gz or "
+                      "*.sqlite file){}",
+                      path, summaries ? fmt::format(" and no summary (*{})", kSummarySuffix) : "")};
     return files;
   }
   if (fs::exists(path, error)) {
@@ -137,13 +136,13 @@ Result<std::vector<std::string>> ResolveOne(const std::string& path, PathsTo kin
     return std::vector{path};
   }
   // No error is set for a file that does not exist.
-  if (error) return Error{fmt::format("{}: cannot be looked at ({})", path, error.message())};
+  if (error) return Error{fmt::format("{}: cannot access ({})", path, error.message())};
   auto siblings = RankSiblings(path);
   if (summaries) AddSummaries(fs::path(path).parent_path(), Stem(path) + ".rank*", siblings);
   if (!siblings.empty()) return siblings;
   const std::string compressed = path + std::string(kCompressed);
   if (fs::exists(compressed, error)) return std::vector{compressed};
-  return Error{fmt::format("{}: there is no such file, and no per-rank files of that name", path)};
+  return Error{fmt::format("{}: no such file, and no per-rank files of that name", path)};
 }
 
 }  // namespace
@@ -185,7 +184,7 @@ Result<RunPaths> ResolveRunPaths(const std::vector<std::string>& paths, PathsTo 
         run.files.push_back(std::move(file));
     }
   }
-  if (run.files.empty()) return Error{"no recording was named"};
+  if (run.files.empty()) return Error{"no recording given"};
   return run;
 }
 

@@ -71,11 +71,11 @@ TEST_F(RunPathsTest, AFileHidesOthersOfItsNameAndSaysSo) {
   Touch("run.p123.db");
   EXPECT_EQ(Resolve({"run.db"}), Names{"run.db"});
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_NE(notes_[0].find("run.p123.db beside it"), std::string::npos) << notes_[0];
+  EXPECT_NE(notes_[0].find("run.p123.db next to it"), std::string::npos) << notes_[0];
   Touch("run.rank00000.db");
   EXPECT_EQ(Resolve({"run.db"}), Names{"run.db"});
   ASSERT_EQ(notes_.size(), 1u);
-  EXPECT_NE(notes_[0].find("2 files beside it (run.rank00000.db, ...)"), std::string::npos)
+  EXPECT_NE(notes_[0].find("2 files next to it (run.rank00000.db, ...)"), std::string::npos)
       << notes_[0];
 }
 
@@ -131,9 +131,9 @@ TEST_F(RunPathsTest, NamesOfSummaries) {
 
 TEST_F(RunPathsTest, NothingThere) {
   fs::create_directory(folder_ / "empty");
-  EXPECT_NE(Resolve({"empty"})[0].find("holds no recording"), std::string::npos);
+  EXPECT_NE(Resolve({"empty"})[0].find("no recording in this folder"), std::string::npos);
   EXPECT_NE(Resolve({"run.db"})[0].find("no such file"), std::string::npos);
-  EXPECT_NE(Resolve({""})[0].find("holds no recording"), std::string::npos);
+  EXPECT_NE(Resolve({""})[0].find("no recording in this folder"), std::string::npos);
   EXPECT_FALSE(ResolveRunPaths({}).ok());
   EXPECT_TRUE(RecordingsInFolder(folder_ / "nowhere").empty());
 }
@@ -151,9 +151,9 @@ TEST_F(RunPathsTest, WhatMayNotBeReadIsNotCalledMissing) {
   const Names folder = Resolve({"locked"}), file = Resolve({"locked/run.db"});
   ASSERT_TRUE(!is_root || seteuid(0) == 0);
   fs::permissions(folder_ / "locked", fs::perms::owner_all);
-  EXPECT_NE(folder[0].find("this folder cannot be read (Permission denied)"), std::string::npos)
+  EXPECT_NE(folder[0].find("cannot read this folder (Permission denied)"), std::string::npos)
       << folder[0];
-  EXPECT_NE(file[0].find("cannot be looked at (Permission denied)"), std::string::npos) << file[0];
+  EXPECT_NE(file[0].find("cannot access (Permission denied)"), std::string::npos) << file[0];
 }
 
 }  // namespace

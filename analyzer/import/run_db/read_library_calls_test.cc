@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products and attention.
+// GEMMs and attention.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How NCCL connects ranks and carries operations out.
+// How NCCL connects ranks and executes operations.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -82,7 +82,7 @@ TEST_F(ReadNcclTest, ConnectionsOfWhatIsNotThere) {
   EXPECT_EQ(read.ranks[0].nccl_links[0].transport, "");
 }
 
-// How operations were carried out came with version 3.
+// How operations were executed came with version 3.
 TEST_F(ReadNcclTest, PlansAreReadWithTheirLaunches) {
   RunDbFixture file(path_);
   const std::uint32_t group = file.AddCommunicator({.size = 8, .nodes = 2, .name = "dp"});

@@ -64,8 +64,7 @@ class RunDbDictionaries::Reader {
     if (!has_base || file_.base_ns < 0 || file_.base_ns > kLatestBase_ns) {
       return Error{
           fmt::format("{}: the recording has no valid start time (meta.base_ns): its process ended "
-                      "while it was being "
-                      "created, or the file is damaged",
+                      "while creating it, or the file is damaged",
                       rows_.database().path())};
     }
     return Done{};
@@ -116,7 +115,7 @@ class RunDbDictionaries::Reader {
     if (!status.ok()) return status;
     if (file_.ranks.empty()) {
       return Error{fmt::format(
-          "{}: the recording names no process: it ended while the file was being created",
+          "{}: the recording contains no process: it ended while the file was being created",
           rows_.database().path())};
     }
     device_index_.resize(file_.ranks.size());

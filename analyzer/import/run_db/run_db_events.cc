@@ -39,7 +39,7 @@ class Reader {
     return ReadParts(kParts);
   }
 
-  // Of CUDA and of its library of matrix products.
+  // Of CUDA and of its library of GEMMs.
   Status ReadCalls() {
     constexpr std::array<Part, 2> kParts = {&Reader::ReadApi, &Reader::ReadGemms};
     return ReadParts(kParts);

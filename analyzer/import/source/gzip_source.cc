@@ -15,16 +15,16 @@ Result<GzipSource> GzipSource::Open(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  if (!fs::exists(status)) return Error{fmt::format("{}: there is no such file", path)};
-  if (!fs::is_regular_file(status)) return Error{fmt::format("{}: this is not a plain file", path)};
+  if (!fs::exists(status)) return Error{fmt::format("{}: no such file", path)};
+  if (!fs::is_regular_file(status)) return Error{fmt::format("{}: not a regular file", path)};
   const std::uintmax_t size = fs::file_size(path, error);
-  if (error) return Error{fmt::format("{}: cannot be looked at ({})", path, error.message())};
+  if (error) return Error{fmt::format("{}: cannot access ({})", path, error.message())};
   if (size == 0)
     return Error{fmt::format("{}: the file is empty: the profiler did not write its trace", path)};
   errno = 0;
   gzFile file = gzopen(path.c_str(), "rbe");
   if (file == nullptr)
-    return Error{fmt::format("{}: cannot be opened ({})", path, std::strerror(errno))};
+    return Error{fmt::format("{}: cannot open ({})", path, std::strerror(errno))};
   constexpr unsigned kBuffer = 1 << 18;
   gzbuffer(file, kBuffer);
   return GzipSource(path, file, size);
@@ -47,7 +47,7 @@ Result<std::size_t> GzipSource::Read(char* to, std::size_t size) {
   // gzread tells of a file that was cut off only after it has handed out what was there.
   if (count < 0 || (count == 0 && code == Z_BUF_ERROR)) {
     if (code == Z_BUF_ERROR)
-      return Error{fmt::format("{}: the compressed file is cut off: copy it again", path_)};
+      return Error{fmt::format("{}: the compressed file is truncated: copy it again", path_)};
     return Error{fmt::format("{}: the compressed file is damaged ({})", path_,
                              code == Z_ERRNO ? std::strerror(errno) : message)};
   }

@@ -94,8 +94,8 @@ JsonPieces::JsonPieces(GzipSource& source, std::string_view list_key)
     : source_(source), list_key_(list_key), buffer_(2 * kBlock + kPadding) {}
 
 Error JsonPieces::Broken(std::string_view what) const {
-  return Error{fmt::format("{}: this is not a complete JSON trace: {} at byte {}", source_.path(),
-                           what, dropped_ + begin_)};
+  return Error{fmt::format("{}: not a complete JSON trace: {} at byte {}", source_.path(), what,
+                           dropped_ + begin_)};
 }
 
 Result<bool> JsonPieces::Fill() {
@@ -130,7 +130,7 @@ Result<std::size_t> JsonPieces::MeasureValue() {
   while (!scanner.Scan(buffer_.data() + begin_, end_ - begin_)) {
     const auto more = Fill();
     if (!more.ok()) return Error{more.error()};
-    if (!more.value()) return Broken("it is cut off inside the value that begins");
+    if (!more.value()) return Broken("truncated inside the value that begins");
   }
   if (scanner.at() == 0) return Broken("a value is missing");
   return scanner.at();
@@ -177,8 +177,8 @@ Result<std::optional<JsonPiece>> JsonPieces::Begin() {
   if (std::string_view(buffer_.data(), end_).starts_with(kByteOrderMark)) begin_ = 3;
   const auto first = Peek();
   if (!first.ok()) return Error{first.error()};
-  if (first.value() == '\0') return Broken("nothing is in it");
-  if (first.value() != '{' && first.value() != '[') return Broken("no object and no list begins");
+  if (first.value() == '\0') return Broken("it is empty");
+  if (first.value() != '{' && first.value() != '[') return Broken("expected an object or a list");
   ++begin_;
   place_ = first.value() == '{' ? Place::kObject : Place::kTopList;
   return Next();
@@ -189,19 +189,19 @@ Result<std::optional<JsonPiece>> JsonPieces::NextMember() {
   if (const Status comma = SkipComma(); !comma.ok()) return Error{comma.error()};
   const auto next = Peek();
   if (!next.ok()) return Error{next.error()};
-  if (next.value() == '\0') return Broken("it is cut off: the object is not closed");
+  if (next.value() == '\0') return Broken("truncated: the object is not closed");
   if (next.value() == '}') {
     ++begin_;
     place_ = Place::kEnd;
     return CheckEnd();
   }
-  if (next.value() != '"') return Broken("a name in quotes is missing");
+  if (next.value() != '"') return Broken("expected a quoted name");
   Status status = TakeValue();
   if (!status.ok()) return Error{status.error()};
   key_.assign(buffer_.data() + value_begin_ + 1, value_length_ - 2);
   const auto colon = Peek();
   if (!colon.ok()) return Error{colon.error()};
-  if (colon.value() != ':') return Broken("a colon is missing");
+  if (colon.value() != ':') return Broken("expected a colon");
   ++begin_;
   const auto first = Peek();
   if (!first.ok()) return Error{first.error()};
@@ -219,7 +219,7 @@ Result<std::optional<JsonPiece>> JsonPieces::NextElement() {
   if (const Status status = SkipComma(); !status.ok()) return Error{status.error()};
   const auto next = Peek();
   if (!next.ok()) return Error{next.error()};
-  if (next.value() == '\0') return Broken("it is cut off: the list of events is not closed");
+  if (next.value() == '\0') return Broken("truncated: the list of events is not closed");
   if (next.value() == ']') {
     ++begin_;
     if (place_ == Place::kTopList) {
@@ -236,7 +236,7 @@ Result<std::optional<JsonPiece>> JsonPieces::NextElement() {
 Result<std::optional<JsonPiece>> JsonPieces::CheckEnd() {
   const auto next = Peek();
   if (!next.ok()) return Error{next.error()};
-  if (next.value() != '\0') return Broken("it goes on behind its end");
+  if (next.value() != '\0') return Broken("there is data after its end");
   return std::optional<JsonPiece>();
 }
 

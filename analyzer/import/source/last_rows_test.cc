@@ -63,7 +63,7 @@ TEST_F(LastRowsTest, WhatIsReadIsTheLastSecondsExactly) {
   EXPECT_EQ(rank.nvtx.size(), 1'000U);
   const JoinRate join = CountJoins(rank);
   EXPECT_EQ(join.joined, join.operations) << "the first call was before";
-  EXPECT_EQ(run.notes.back(), "this is about the last 10.00 s of what was recorded");
+  EXPECT_EQ(run.notes.back(), "this covers the last 10.00 s of the recording");
 }
 
 TEST_F(LastRowsTest, OnlyTheEndsOfTablesAreRead) {

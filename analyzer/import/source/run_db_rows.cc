@@ -17,7 +17,7 @@ std::string_view Explain(RowProblem problem) {
     case RowProblem::kNoStream:
       return "left out: no row for the stream";
     case RowProblem::kNoDevice:
-      return "left out: there can be no such device or stream";
+      return "left out: invalid device or stream";
     case RowProblem::kNoShape:
       return "left out: no row for the kernel shape";
     case RowProblem::kNoThread:
@@ -27,9 +27,9 @@ std::string_view Explain(RowProblem problem) {
     case RowProblem::kNameless:
       return "kept without a name: no row for it";
     case RowProblem::kNoCommunicator:
-      return "treated as of an unknown communicator: no row for it";
+      return "kept with an unknown communicator: no row for it";
     case RowProblem::kNoLoader:
-      return "treated as of an unknown data loader: no row for it";
+      return "kept with an unknown data loader: no row for it";
     case RowProblem::kNoCollective:
       return "left out: no row for the operation";
     case RowProblem::kNoWorker:
@@ -41,9 +41,9 @@ std::string_view Explain(RowProblem problem) {
     case RowProblem::kNoTime:
       return "left out: no start, or no end";
     case RowProblem::kTime:
-      return "left out: start or duration beyond any clock";
+      return "left out: impossible start or duration";
     case RowProblem::kNegative:
-      return "repaired: a negative duration became 0";
+      return "repaired: a negative duration was set to 0";
     case RowProblem::kUnknownKind:
       return "left out: unknown kind";
   }
@@ -62,8 +62,7 @@ Status RunDbRows::ExpectStored(std::string_view table) {
   if (!row.ok()) return Error{row.error()};
   if (found.value().int64(0) == 1) return Done{};
   return Error{fmt::format(
-      "{}: the table '{}' of a recording is missing: the file is damaged, or its process ended "
-      "while it was being created",
+      "{}: the table '{}' is missing: the file is damaged, or its process ended while creating it",
       database_.path(), table)};
 }
 
@@ -77,8 +76,7 @@ Result<Statement> RunDbRows::PrepareRows(std::string_view table, std::string_vie
       columns, order.empty() ? from : fmt::format("(SELECT * FROM {} {} LIMIT -1)", from, order));
   if (rows.ok()) return rows;
   return Error{fmt::format(
-      "{} - the table '{}' of a recording cannot be read: the file is damaged, or another program "
-      "changed it",
+      "{} - cannot read the table '{}': the file is damaged, or another program changed it",
       rows.error(), table)};
 }
 

@@ -36,10 +36,9 @@ Result<TemporaryFile> TemporaryFile::Create() {
   RemovedOnSignal removed;
   FileDescriptor fd(removed.Make(path));
   if (!fd.valid()) {
-    return Error{
-        fmt::format("{}: no temporary file can be made there ({}). Set TMPDIR to a folder with "
-                    "room.",
-                    path, std::strerror(errno))};
+    return Error{fmt::format(
+        "{}: cannot create a temporary file there ({}). Set TMPDIR to a folder with free space.",
+        path, std::strerror(errno))};
   }
   return TemporaryFile(std::move(path), std::move(fd), removed);
 }
@@ -49,7 +48,7 @@ Result<TemporaryFile> TemporaryFile::CreateBeside(const std::string& path) {
   RemovedOnSignal removed;
   FileDescriptor fd(removed.Make(name));
   if (!fd.valid())
-    return Error{fmt::format("{}: no file can be made there ({})", path, std::strerror(errno))};
+    return Error{fmt::format("{}: cannot create a file there ({})", path, std::strerror(errno))};
   return TemporaryFile(std::move(name), std::move(fd), removed);
 }
 
@@ -74,7 +73,7 @@ void TemporaryFile::Forget() {
 Status TemporaryFile::Keep(const std::string& path) {
   if (fchmod(fd_.get(), kPrivateFileMode) != 0 || fsync(fd_.get()) != 0 ||
       std::rename(path_.c_str(), path.c_str()) != 0)
-    return Error{fmt::format("{}: cannot be written ({})", path, std::strerror(errno))};
+    return Error{fmt::format("{}: cannot write ({})", path, std::strerror(errno))};
   Forget();
   return Done{};
 }
@@ -84,10 +83,9 @@ Status TemporaryFile::Append(const char* bytes, std::size_t count) {
     const ssize_t written = write(fd_.get(), bytes, count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      return Error{
-          fmt::format("{}: writing the temporary file failed ({}). Set TMPDIR to a folder with "
-                      "room.",
-                      path_, std::strerror(errno))};
+      return Error{fmt::format(
+          "{}: cannot write the temporary file ({}). Set TMPDIR to a folder with free space.",
+          path_, std::strerror(errno))};
     }
     bytes += written;
     count -= static_cast<std::size_t>(written);

@@ -16,7 +16,7 @@ struct TraceSource {
 
 inline constexpr TraceSource kKinetoSource = {"kineto", "a PyTorch profiler trace"};
 inline constexpr TraceSource kNsysSource = {"nsys", "an Nsight Systems export"};
-inline constexpr TraceSource kOtherSource = {"other", "a trace of another profiler"};
+inline constexpr TraceSource kOtherSource = {"other", "another profiler's trace"};
 
 inline constexpr std::string_view kImportFact = "import";  // system_fact.kind
 inline constexpr std::string_view kSourceKey = "source";   // its value is a TraceSource::word

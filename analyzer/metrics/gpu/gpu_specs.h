@@ -24,7 +24,7 @@ struct GpuSpec {
   double fp32_tflops, tf32_tflops, fp16_tflops, bf16_tflops, fp8_tflops;
   double memory_gb_per_s;
   double nvlink_gb_per_s;  // per GPU in one direction
-  // Measured: what share of the dense peak the best matrix products of 16 bits and of fp8 reach
+  // Measured: what share of the dense peak the best GEMMs of 16 bits and of fp8 reach
   // (mamf-finder of stas00/ml-engineering, compute/accelerator). 0: not measured on this GPU.
   double reached_16bit, reached_fp8;
   std::string_view source;  // where the values were read, and what is disputed
@@ -34,7 +34,7 @@ struct GpuSpec {
 // table, and for a part of a GPU (MIG), which has no peak of its own. O(rows).
 const GpuSpec* FindGpuSpec(std::string_view device_name);
 
-// Share of the dense peak that good matrix products reach: measured on the GPU, or 80 % (fp8 72 %)
+// Share of the dense peak that good GEMMs reach: measured on the GPU, or 80 % (fp8 72 %)
 // as on its like.
 double ReachedShare(const GpuSpec& spec, PeakDtype dtype);
 // Share of the published memory bandwidth that good kernels reach: an assumption, 85 %.

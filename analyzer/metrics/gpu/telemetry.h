@@ -66,7 +66,7 @@ struct Telemetry {
   std::optional<int> pcie_generation, pcie_width;  // best that the link had
   std::optional<LinkTraffic> pcie_sent, pcie_received;
   std::optional<LinkTraffic> nvlink_sent, nvlink_received;
-  // Of the window; absent: not told.
+  // Of the window; absent: not reported.
   std::optional<std::int64_t> pcie_replays, nvlink_errors, ecc_corrected, ecc_uncorrected;
 };
 

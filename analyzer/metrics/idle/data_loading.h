@@ -27,7 +27,7 @@ std::vector<StepWaits> WaitsInSteps(const Rank& rank, const Steps& steps);
 struct WorkerUse {
   std::uint32_t worker = kNone;            // index into Rank::workers
   TimeNs observed_ns = 0;                  // 0: fewer than two samples
-  std::optional<std::int64_t> cpu_ns;      // used in that time; empty: not told
+  std::optional<std::int64_t> cpu_ns;      // used in that time; empty: not reported
   std::optional<std::int64_t> read_bytes;  // likewise
   std::int64_t looks = 0,
                looks_disk = 0;  // at its main thread, and those when it waited for storage

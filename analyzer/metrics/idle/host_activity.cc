@@ -84,7 +84,7 @@ std::string DescribeActivities(const Rank& rank, const Gap& gap,
         break;
     }
   }
-  return text.empty() ? "no CUDA call, NVTX range or NCCL call recorded meanwhile" : text;
+  return text.empty() ? "no CUDA call, NVTX range or NCCL call recorded in it" : text;
 }
 
 }  // namespace
@@ -170,23 +170,24 @@ std::vector<HostActivity> HostActivities::OtherThreads(std::uint32_t thread, Int
 
 std::string DescribeGap(const Rank& rank, const Gap& gap,
                         const std::vector<HostActivity>& activities) {
-  if (gap.op == kNone) return "no operation followed in the recording";
+  if (gap.op == kNone) return "no later operation in the recording";
   if (gap.launch == kNone)
-    return "cause unknown: the call that launched the next operation was not recorded";
+    return "cause unknown: the launch call of the next operation was not recorded";
   const std::string launch = fmt::format("{} on {}", rank.api_names[rank.api.name[gap.launch]].name,
                                          ThreadLabel(rank, rank.api.thread[gap.launch]));
   const std::string host = DescribeActivities(rank, gap, activities);
   switch (gap.cause) {
     case GapCause::kQueued:
-      return fmt::format("queued by {}, which began before the gap: waited on the device; host: {}",
-                         launch, host);
+      return fmt::format(
+          "queued by {}, which began before the gap: the operation waited on the device; host: {}",
+          launch, host);
     case GapCause::kHostLate:
       return fmt::format("host late: {} began {} into the gap; before that: {}", launch,
                          FormatTime(gap.host_late_ns), host);
     default:
       if (gap.host_late_ns == 0)
         return fmt::format(
-            "launch latency: {} began {} before the gap, and the operation was still on its way; "
+            "launch latency: {} began {} before the gap, and the operation had not started yet; "
             "host: {}",
             launch, FormatTime(gap.time.start - rank.api.start[gap.launch]), host);
       return fmt::format(

@@ -83,9 +83,9 @@ TEST(HostActivityTest, UnknownLaunchesAreSaidToBeUnknown) {
   const HostActivities activities(builder.rank(), {gaps.longest[0].time});
   EXPECT_TRUE(activities.During(gaps.longest[0]).empty());
   EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[0], {}),
-            "cause unknown: the call that launched the next operation was not recorded");
+            "cause unknown: the launch call of the next operation was not recorded");
   EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[1], {}),
-            "no operation followed in the recording");
+            "no later operation in the recording");
 }
 
 TEST(HostActivityTest, SilenceIsSaidToBeSilence) {
@@ -96,7 +96,7 @@ TEST(HostActivityTest, SilenceIsSaidToBeSilence) {
   EXPECT_NE(
       DescribeGap(builder.rank(), gaps.longest[0],
                   HostActivities(builder.rank(), {gaps.longest[0].time}).During(gaps.longest[0]))
-          .find("no CUDA call, NVTX range or NCCL call recorded meanwhile"),
+          .find("no CUDA call, NVTX range or NCCL call recorded in it"),
       std::string::npos);
 }
 
@@ -107,8 +107,8 @@ TEST(HostActivityTest, AnOperationOnItsWayIsSaidToBe) {
   const Gaps gaps = FindGaps(builder.ops(), builder.rank().api, {0, 7'000}, 1);
   EXPECT_EQ(DescribeGap(builder.rank(), gaps.longest[0], {}),
             "launch latency: cudaLaunchKernel on thread 100 (python) began 1.000 us before the "
-            "gap, and the operation was still on its way; host: no CUDA call, NVTX range or NCCL "
-            "call recorded meanwhile");
+            "gap, and the operation had not started yet; host: no CUDA call, NVTX range or NCCL "
+            "call recorded in it");
 }
 
 }  // namespace

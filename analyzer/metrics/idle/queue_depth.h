@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the host is ahead of a device.
+// The launch lead: how far the host runs ahead of a device.
 #pragma once
 
 #include <cstdint>

@@ -171,7 +171,7 @@ std::vector<std::uint32_t> FindHungCollectives(const Rank& rank) {
   const TimeNs before = StallsAtEnd(rank) ? kOpen : LastKnownTime(rank) - kSettledNs;
   const TimeNs recorded_from = EndOfLastGap(rank);
   std::vector<std::uint32_t> hung;
-  std::set<std::uint32_t> goes_on;  // communicators of which a later operation was carried out
+  std::set<std::uint32_t> goes_on;  // communicators of which a later operation was executed
   for (auto row = static_cast<std::uint32_t>(collectives.size()); row-- > 0;) {
     const std::uint32_t communicator = collectives.communicator[row];
     if (IsOutstanding(rank, row, launches)) {

@@ -41,12 +41,13 @@ TimeNs LastKnownTime(const Rank& rank);
 enum class OperationState { kUnknown, kCompleted, kOutstanding };
 OperationState StateOf(const Rank& rank, std::uint32_t collective);
 
-// Its number among those of its function on its communicator, the same on all ranks; -1: not told.
+// Its number among those of its function on its communicator, the same on all ranks; -1: not
+// reported.
 std::int64_t SequenceOf(const Rank& rank, std::uint32_t collective);
 
 // Row of Rank::collectives of the operation that is the same as one of another process, of the
 // given communicator, function and sequence; where this process did not come to it, or the sequence
-// is not told (-1), of its last one before. kNone: there is none. O(collectives).
+// is not reported (-1), of its last one before. kNone: there is none. O(collectives).
 std::uint32_t FindSameOrLast(const Rank& rank, std::uint64_t communicator_hash,
                              std::string_view function, std::int64_t sequence);
 

@@ -148,7 +148,7 @@ TEST(StepKindsTest, WhereTrainingIsNotToBeToldNoStepIsEvaluation) {
   EXPECT_EQ(program.Unusual(), "12 irregular;");
 }
 
-// Names of kernels often do not tell; the thread does.
+// Names of kernels often do not report; the thread does.
 TEST(StepKindsTest, ThreadsOfAutogradRunBackwardPasses) {
   Program program;
   program.rank().threads[1].name = "pt_autograd_0";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention calls: how many, how many floating-point operations, and what of the GPU's time is
-// matrix products, convolutions or attention of unknown size.
+// GEMMs, convolutions or attention of unknown size.
 //
 // Convention of the FLOPs: that of torch.utils.flop_counter (sdpa_flop_count and
 // sdpa_backward_flop_count): the full square of query and key lengths, a causal mask is not
@@ -37,7 +37,7 @@ struct AttentionCalls {
   double flops = 0;                          // of the linked ones
   std::map<int, double> flops_by_type = {};  // the same, by cudaDataType; -1: unknown
   TimeNs kernel_ns = 0;
-  // Kernels that look like matrix products, convolutions or attention, and no figure of FLOPs
+  // Kernels that look like GEMMs, convolutions or attention, and no figure of FLOPs
   // covers them: convolutions, compiled code, CUDA graphs, libraries without a hook, sequences of
   // unknown length.
   TimeNs unknown_ns = 0;

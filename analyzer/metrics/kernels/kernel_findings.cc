@@ -115,37 +115,35 @@ struct Rule {
 };
 
 constexpr std::array<Rule, 7> kRules = {{
-    {"unaligned_products", "products of matrices with unaligned rows", IsUnaligned, 0.02,
-     "sizes of layers in multiples of 8 (bf16, fp16; fp8: 16)",
+    {"unaligned_products", "GEMMs with unaligned rows", IsUnaligned, 0.02,
+     "layer sizes in multiples of 8 (bf16, fp16; fp8: 16)",
      "pad vocabulary, hidden and head sizes: kernels named align1 or align2 load one or two "
-     "numbers "
-     "at a time",
+     "elements at a time",
      documents::kMatrixProducts, true},
-    {"older_architecture", "products or attention in kernels for older GPUs", IsForOlderGpu, 0.05,
+    {"older_architecture", "GEMM or attention kernels built for older GPUs", IsForOlderGpu, 0.05,
      "newer PyTorch, cuBLAS and attention libraries; aligned sizes",
-     "these kernels were built for an older GPU and do not use the matrix instructions of this one",
-     documents::kHopperTuning, true},
-    {"fp32_products", "fp32 products or convolutions without tensor cores", IsFp32Product, 0.05,
+     "these kernels do not use this GPU's tensor-core instructions", documents::kHopperTuning,
+     true},
+    {"fp32_products", "fp32 GEMMs or convolutions without tensor cores", IsFp32Product, 0.05,
      "torch.set_float32_matmul_precision(\"high\"), or torch.autocast with bfloat16",
-     "lets fp32 products run on the tensor cores in TF32 (10 bits of mantissa), or in bf16",
-     documents::kTorchCuda, false, Tf32IsSet},
-    {"unfused_attention", "softmax of attention in a kernel of its own", IsUnfusedAttention, 0.02,
+     "lets fp32 GEMMs run on tensor cores in TF32 (10-bit mantissa) or bf16", documents::kTorchCuda,
+     false, Tf32IsSet},
+    {"unfused_attention", "attention softmax in a separate kernel", IsUnfusedAttention, 0.02,
      "torch.nn.functional.scaled_dot_product_attention",
-     "one kernel computes scores, softmax and result without storing the scores; the products "
-     "around the softmax come on top of this share",
+     "one kernel computes scores, softmax and result without storing the scores; the GEMMs around "
+     "the softmax come on top of this share",
      documents::kAttention, false},
-    {"layout_changes", "changes of layout around convolutions", ChangesLayout, 0.05,
+    {"layout_changes", "layout changes around convolutions", ChangesLayout, 0.05,
      "model.to(memory_format=torch.channels_last), inputs too",
-     "cuDNN's tensor-core kernels want channels last: it then changes no layout",
+     "cuDNN's tensor-core kernels need channels-last data: no layout changes are then needed",
      documents::kChannelsLast, false},
-    {"single_optimizer", "an optimizer that launches kernels for every parameter",
-     IsSingleOptimizer, 0.02, "optimizer with fused=True",
-     "one kernel for many parameters; these are only those of its kernels whose names tell",
+    {"single_optimizer", "optimizer launches kernels for every parameter", IsSingleOptimizer, 0.02,
+     "optimizer with fused=True",
+     "one kernel for many parameters; only kernels recognizable by name are counted here",
      documents::kOptimizers, false},
-    {"foreach_optimizer", "an optimizer in several passes over the parameters", IsForeachOptimizer,
+    {"foreach_optimizer", "optimizer makes several passes over the parameters", IsForeachOptimizer,
      0.03, "optimizer with fused=True",
-     "one kernel reads and writes each parameter once instead of several that do one operation "
-     "each",
+     "one kernel reads and writes each parameter once, instead of one kernel per operation",
      documents::kOptimizers, false},
 }};
 

@@ -98,8 +98,7 @@ TEST(KernelFindings, UnalignedRows) {
   EXPECT_EQ(findings[0].example, kUnaligned);
   EXPECT_FALSE(findings[0].above_ideal_ns) << "no call tells their work";
   EXPECT_EQ(DescribeFinding(findings[0]),
-            "products of matrices with unaligned rows: 30.0 % of the kernel time, 300 ns in 2 "
-            "launches");
+            "GEMMs with unaligned rows: 30.0 % of the kernel time, 300 ns in 2 launches");
   EXPECT_EQ(Recording(9, {{kNvjet, 990}, {kUnaligned, 10}}).Names(), Names()) << "below 2 %";
   EXPECT_EQ(Recording(8, {{"sm80_xmma_gemm_bf16bf16_aligna2_alignc8_x", 10}}).Names(),
             Names{"unaligned_products"});

@@ -22,7 +22,7 @@ constexpr int kUnknownType = -1, kFloat = 0;
 struct CallWork {
   double flops = 0;
   std::optional<double> bytes = 0;
-  std::string dtype;  // empty: the call does not tell it
+  std::string dtype;  // empty: the call does not report it
   std::optional<PeakDtype> rate = std::nullopt;
   bool name_tells = false;  // which rate limits it: the call leaves it open
   bool tf32_allowed = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What kernels had to do, as far as the calls tell that launched them: operations and bytes of
-// matrix products and attention calls, and how long that takes at the published rates of the GPU.
+// GEMMs and attention calls, and how long that takes at the published rates of the GPU.
 //
 // The work of a call belongs to the one kernel of it that computes: others that only prepare or
 // finish (IsHelperKernel, kernels of another class) have none. If several different kernels
@@ -38,7 +38,7 @@ struct KernelWork {
   std::optional<double> ideal_ns = 0;    // the larger of operations and bytes, each at what good
                                          // kernels reach, of each call
   std::optional<double> above_ideal_ns = 0;  // what calls took longer than that
-  std::string dtype;                         // of all calls; empty: not told, or they differ
+  std::string dtype;                         // of all calls; empty: not reported, or they differ
   bool tf32_allowed = false;                 // a call let cuBLAS compute fp32 in TF32
 
   KernelWork& operator+=(const KernelWork& other);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products by shape: how many, how many floating-point operations, how fast.
+// GEMMs by shape: how many, how many floating-point operations, how fast.
 //
 // A product's kernels are those launched on the thread of its call inside [start, end) of the call
 // (cuBLAS may launch several: a split over k and its sum). FLOPs are 2 m n k batch, 8 m n k batch

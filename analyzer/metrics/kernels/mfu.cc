@@ -24,14 +24,14 @@ using Reason = std::optional<std::string>;
 
 Reason SetFlops(const MfuOptions& options, Mfu& mfu) {
   if (options.flops_per_step) {
-    if (!Positive(options.flops_per_step)) return "the FLOPs per step must be a positive number";
+    if (!Positive(options.flops_per_step)) return "FLOPs per step must be a positive number";
     mfu.flops_per_step = options.flops_per_step;
-    mfu.convention = "FLOPs per step as given";
+    mfu.convention = "FLOPs per step, as given";
     return std::nullopt;
   }
-  if (!options.params) return "tokens per step also need the number of parameters (--params)";
+  if (!options.params) return "tokens per step also require the number of parameters (--params)";
   if (!options.tokens_per_step)
-    return "the number of parameters also needs tokens per step (--tokens-per-step)";
+    return "the number of parameters also requires tokens per step (--tokens-per-step)";
   if (!Positive(options.params) || !Positive(options.tokens_per_step)) {
     return "parameters and tokens per step must be positive numbers";
   }
@@ -104,7 +104,7 @@ std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices,
                          ? fmt::format("NVTX ranges {}", found.pattern)
                          : std::string(StepSourceName(found.source));
     if (const auto left = static_cast<std::int64_t>(found.steps.size()) - regular.count; left > 0)
-      regular.source += fmt::format("; {} of warm-up or irregular left out", left);
+      regular.source += fmt::format("; {} warm-up or irregular left out", left);
     if (!slowest || regular.mean_ns() > slowest->mean_ns()) slowest = std::move(regular);
   }
   return slowest;
@@ -142,19 +142,18 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
   if (!fewest) {
     std::optional<RegularSteps> found = SlowestSteps(devices, pattern, false);
     if (!found)
-      return "the number of steps is unknown: none were found, and no NVTX range is named like "
-             "one; "
-             "give it (--step-count)";
+      return "the number of steps is unknown: none were found, and no NVTX range is named like a "
+             "step; set it with --step-count";
     SetRegular(std::move(*found), mfu);
     return std::nullopt;
   }
-  if (fewest->steps == 0) return fmt::format("no step ({}) lies in the window", fewest->pattern);
+  if (fewest->steps == 0) return fmt::format("no step ({}) in the window", fewest->pattern);
   if (gpu.length_ns() <= 0) return "no GPU work was launched inside the step ranges";
   mfu.steps = fewest->steps;
   mfu.window_ns = gpu.length_ns();
   mfu.steps_source = fmt::format("NVTX ranges {}", fewest->pattern);
   if (most != fewest->steps)
-    mfu.steps_source += fmt::format(" ({} to {} on the ranks: fewest taken)", fewest->steps, most);
+    mfu.steps_source += fmt::format(" ({} to {} across ranks: smallest used)", fewest->steps, most);
   return std::nullopt;
 }
 
@@ -195,11 +194,10 @@ Reason SetPeak(const std::vector<MfuDevice>& devices, const MfuOptions& options,
   for (const MfuDevice& at : devices) {
     const std::string& name = at.device->name;
     const GpuSpec* spec = FindGpuSpec(name);
-    if (spec == nullptr)
-      return fmt::format("the peak rate of '{}' is not in the table of GPUs", name);
+    if (spec == nullptr) return fmt::format("the peak rate of '{}' is not known", name);
     const std::optional<double> peak = PeakTflops(*spec, dtype);
     if (!peak) {
-      return fmt::format("no {} peak rate is established for {} ({})", PeakDtypeName(dtype),
+      return fmt::format("no {} peak rate is published for {} ({})", PeakDtypeName(dtype),
                          spec->title, spec->source);
     }
     sum += *peak;

@@ -98,7 +98,7 @@ TEST(MfuTest, StepsThatWereFoundOtherwise) {
   const MfuDevice used{&run.ranks[0], &run.ranks[0].devices[0], all};
   const Mfu mfu = ComputeMfu(run, {used}, all, all, {.flops_per_step = 49.45e12});
   EXPECT_EQ(mfu.steps, 5) << mfu.reason;
-  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 of warm-up or irregular left out");
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 warm-up or irregular left out");
   EXPECT_EQ(mfu.window_ns, 500'000'000);
   EXPECT_NEAR(*mfu.percent, 50, 1e-9);
 }
@@ -126,7 +126,7 @@ TEST(MfuTest, RegularStepsAlone) {
   run.ranks.push_back(builder.rank());
   const Mfu mfu = Compute(run, {.flops_per_step = 0.989e12});
   EXPECT_EQ(mfu.steps, 10);
-  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 of warm-up or irregular left out");
+  EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 warm-up or irregular left out");
   EXPECT_EQ(mfu.window_ns, 100'000'000);
   EXPECT_NEAR(*mfu.percent, 10, 1e-9);
 }
@@ -150,7 +150,7 @@ TEST(MfuTest, RanksThatDisagreeOnTheStepsAreNamed) {
   traceinject::Run run;
   run.ranks = {a.rank(), b.rank()};
   EXPECT_EQ(Compute(run, {.flops_per_step = 1e12}).steps_source,
-            "NVTX ranges step N (1 to 2 on the ranks: fewest taken)");
+            "NVTX ranges step N (1 to 2 across ranks: smallest used)");
 }
 
 TEST(MfuTest, RanksThatWereNotRecordedCountAsDevices) {
@@ -213,7 +213,7 @@ TEST(MfuTest, ReasonsInsteadOfNumbers) {
   EXPECT_NE(reason(OneGpu(), {.tokens_per_step = 1e4, .steps = 1}).find("--params"),
             std::string::npos);
   EXPECT_NE(reason(OneGpu("Some GPU"), {.flops_per_step = 1e12, .steps = 1})
-                .find("'Some GPU' is not in the table"),
+                .find("'Some GPU' is not known"),
             std::string::npos);
   EXPECT_NE(reason(OneGpu("Tesla V100-SXM2-16GB"), {.flops_per_step = 1e12, .steps = 1})
                 .find("no bf16 peak"),

@@ -37,12 +37,12 @@ class ByRate {
   std::optional<double> IdealSeconds(const Device& device, std::string* reason) const {
     const GpuSpec* spec = FindGpuSpec(device.name);
     if (spec == nullptr) {
-      *reason = fmt::format("the peak rate of '{}' is not in the table of GPUs", device.name);
+      *reason = fmt::format("the peak rate of '{}' is not known", device.name);
       return std::nullopt;
     }
     if (unknown_ > 0) {
       *reason =
-          "the recording does not tell which rate limits some of them (fp32 with or without TF32)";
+          "the recording does not show which rate limits some of them (fp32 with or without TF32)";
       return std::nullopt;
     }
     double seconds = 0;
@@ -50,7 +50,7 @@ class ByRate {
       const std::optional<double> peak = PeakTflops(*spec, dtype);
       if (!peak) {
         *reason =
-            fmt::format("no {} peak rate is established for {}", PeakDtypeName(dtype), spec->title);
+            fmt::format("no {} peak rate is published for {}", PeakDtypeName(dtype), spec->title);
         return std::nullopt;
       }
       seconds += flops / (*peak * 1e12);

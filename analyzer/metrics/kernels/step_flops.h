@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Floating-point operations of a step, as far as they are known, and what share of the GPU's peak
-// rate they are: hardware FLOPs utilisation (HFU; Korthikanti et al., "Reducing Activation
+// rate they are: hardware FLOPs utilization (HFU; Korthikanti et al., "Reducing Activation
 // Recomputation in Large Transformer Models", section 6: everything that is computed counts, what
 // is computed again for the backward pass too).
 //
@@ -21,14 +21,14 @@
 namespace traceinject {
 
 struct StepFlops {
-  double flops = 0;    // of matrix products and attention calls, a mean regular step
+  double flops = 0;    // of GEMMs and attention calls, a mean regular step
   double step_ns = 0;  // a mean regular step from its start to the start of the next
   // Sum over the types of (their operations / their dense peak rate) / step_ns. Empty: see reason.
   std::optional<double> peak_share = std::nullopt;
   std::string reason = {};
 };
 
-// The rate that a product is limited by; empty: there is none, or the recording does not tell:
+// The rate that a product is limited by; empty: there is none, or the recording does not report:
 // cuBLAS leaves TF32 for fp32 to the mode of its handle, cuBLASLt to the compute type.
 std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view function);
 

@@ -17,7 +17,7 @@ constexpr char kCopyEngine[] = "copy engine";
 
 bool IsNcclKernelName(std::string_view name) { return name.find("nccl") != std::string_view::npos; }
 
-// Its kernels, and the copies of operations that the copy engines carried out (MarkNcclCopies).
+// Its kernels, and the copies of operations that the copy engines executed (MarkNcclCopies).
 bool IsNccl(const Rank& rank, const GpuOps& ops, std::size_t row) {
   if (ops.kernel_class[row] != KernelClass::kComm) return false;
   return ops.kind[row] != OpKind::kKernel ||
@@ -97,7 +97,7 @@ class GroupFinder {
   std::vector<NcclGroup> groups_;
 };
 
-// The operations that NCCL said each launch carried out. Launches that share one, as those of a
+// The operations that NCCL said each launch executed. Launches that share one, as those of a
 // large AlltoAll do, are one issue.
 class PlannedIssues {
  public:
@@ -169,7 +169,7 @@ class Issuers {
     const std::uint32_t group = group_rows_->Innermost(thread, time);
     return group == kNone ? kNone : first_group_ + group;
   }
-  // Of a group those that no other launch is known to have carried out.
+  // Of a group those that no other launch is known to have executed.
   std::vector<std::uint32_t> CallsOf(std::uint32_t issue) const {
     if (issue < first_group_) {
       return planned_.OfCall(issue) == kNone ? std::vector<std::uint32_t>{issue}
@@ -220,7 +220,7 @@ std::uint32_t OnDevice(const Rank& rank, std::uint32_t id, int ordinal, TimeNs c
 }
 
 // Fills in what the calls say: function, communicator, size, algorithm and protocol. A group may
-// span devices: of its calls those count whose communicator is on this device, or does not tell;
+// span devices: of its calls those count whose communicator is on this device, or does not report;
 // of a single call, and of those that NCCL told of, it is certain that they ran here.
 void Describe(const Rank& rank, int ordinal, const std::vector<std::uint32_t>& calls,
               NcclLaunch& launch) {

@@ -5,7 +5,7 @@
 // ncclGroupStart and ncclGroupEnd, inside the range of the outermost ncclGroupEnd, for all calls of
 // that thread since the outermost ncclGroupStart. So a kernel leads to its calls through its
 // launch: the CUDA call of the same correlation id gives thread and time. Where NCCL itself told
-// which launch carried out which operations (Rank::plans), that counts instead: it also knows the
+// which launch executed which operations (Rank::plans), that counts instead: it also knows the
 // kernels of a group apart.
 //
 // Message size S, algorithm and bus bandwidth as in nccl-tests (doc/PERFORMANCE.md and the GetBw
@@ -41,7 +41,7 @@ struct NcclLaunch {
   std::int64_t calls = 0;            // 0: not linked
   std::uint32_t first_call = kNone;  // row of Collectives; kNone: not linked
   std::int64_t kernels = 0;
-  std::int64_t copies = 0;         // of an operation that the copy engines carried out
+  std::int64_t copies = 0;         // of an operation that the copy engines executed
   std::uint32_t first_op = kNone;  // row of GpuOps
   TimeNs start = 0, end = 0;       // from the first kernel or copy to the end of the last
   TimeNs kernel_ns = 0;            // merged, of kernels and copies

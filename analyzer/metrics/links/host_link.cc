@@ -31,18 +31,18 @@ struct Advice {
   std::string_view name, what, setting, change, source;
 };
 constexpr std::string_view kSlowSetting =
-    "processes bound to the processors beside their GPU; the slot of the card";
+    "bind processes to the CPUs nearest their GPU; check the card's slot";
 constexpr std::string_view kSlowChange =
-    "pinned copies usually reach 80 % of the link: memory of another NUMA node, a shared switch or "
-    "other traffic slow them";
+    "pinned copies usually reach 80 % of the link: memory on another NUMA node, a shared switch or "
+    "other traffic slows them down";
 constexpr Advice kAdvice[] = {
     {kUpload, kPageable, "pageable_uploads", "copies from pageable memory to the GPU",
      "DataLoader(pin_memory=True), tensor.to(device, non_blocking=True)",
-     "from pinned memory they run at the speed of the link, and the host does not wait for them",
+     "from pinned memory they run at link speed, and the host does not wait for them",
      documents::kTorchCuda},
     {kDownload, kPageable, "pageable_downloads", "copies from the GPU to pageable memory",
-     "tensors of torch.empty(..., pin_memory=True), filled by copy_(x, non_blocking=True)",
-     "to pinned memory they run at the speed of the link; synchronise before reading them",
+     "copy_(x, non_blocking=True) into tensors from torch.empty(..., pin_memory=True)",
+     "to pinned memory they run at link speed; synchronize before reading them",
      documents::kTorchCuda},
     {kUpload, kPinned, "slow_uploads", "copies from pinned memory to the GPU", kSlowSetting,
      kSlowChange, documents::kCudaPractices},
@@ -78,7 +78,7 @@ std::optional<HostLink> HostLinkOf(const Device& device,
 
 std::string RateAgainst(double gb_per_s, const std::optional<HostLink>& link) {
   const std::string rate = fmt::format("{:.1f} GB/s", gb_per_s);
-  if (!link) return rate + "; what the link can do was not recorded";
+  if (!link) return rate + "; the link's rate was not recorded";
   return fmt::format("{}, {:.1f} % of {} ({:.3g} GB/s)", rate, 100 * gb_per_s / link->gb_per_s,
                      link->name, link->gb_per_s);
 }
@@ -94,12 +94,12 @@ std::vector<LinkFinding> FindInCopies(const std::vector<CopyStats>& copies,
         busy_ns <= 0 ? 0 : static_cast<double>(group.total_ns) / static_cast<double>(busy_ns);
     if (share < kWorthAWord) continue;
     if (advice->host_memory == kPinned && (!link || *rate >= kSlow * link->gb_per_s)) continue;
-    findings.push_back(
-        {std::string(advice->name),
-         fmt::format("{}: {} in {}, {:.1f} % of the time in which the GPU was busy; {}",
-                     advice->what, FormatBytes(group.bytes), FormatTime(group.total_ns),
-                     100 * share, RateAgainst(*rate, link)),
-         std::string(advice->setting), std::string(advice->change), std::string(advice->source)});
+    findings.push_back({std::string(advice->name),
+                        fmt::format("{}: {} in {}, {:.1f} % of GPU busy time; {}", advice->what,
+                                    FormatBytes(group.bytes), FormatTime(group.total_ns),
+                                    100 * share, RateAgainst(*rate, link)),
+                        std::string(advice->setting), std::string(advice->change),
+                        std::string(advice->source)});
   }
   return findings;
 }

@@ -208,8 +208,7 @@ std::vector<std::string> EstimateTransfers(const std::vector<NcclMember>& member
       } else {
         notes.push_back(
             fmt::format("The ranks of a communicator of {} recorded different sequences of NCCL "
-                        "operations on it, so waiting and "
-                        "transfer are not told apart there.",
+                        "operations on it, so waiting and transfer cannot be separated there.",
                         size));
       }
     }

@@ -78,11 +78,11 @@ std::optional<double> NcclRow::transfer_busbw_gb_per_s() const {
 
 std::string NcclRow::busbw_reason() const {
   if (busbw_gb_per_s()) return "";
-  if (calls == 0) return "kernel not joined to its NCCL call";
-  if (!BusFactor(function, 2)) return "no definition for this function";
+  if (calls == 0) return "kernel not linked to its NCCL call";
+  if (!BusFactor(function, 2)) return "busbw is not defined for this function";
   if (!communicator_size && !BusFactor(function, std::nullopt)) return "communicator size unknown";
   if (!bytes) return "message size unknown";
-  if (!BusFactor(function, communicator_size)) return "a single rank: nothing is sent";
+  if (!BusFactor(function, communicator_size)) return "single rank: nothing is sent";
   return "no measurable kernel time";
 }
 

@@ -24,7 +24,7 @@ struct NcclRow {
   std::optional<std::int64_t> bytes;  // sum of S; empty: unknown
   TimeNs kernel_ns = 0;
   TimeNs exposed_ns = 0;                          // sum of that of the launches
-  std::optional<int> channels_min, channels_max;  // empty: not told
+  std::optional<int> channels_min, channels_max;  // empty: not reported
   std::string communicator;           // name or hash, if rows are told apart by it; empty: unknown
   std::optional<TimeNs> transfer_ns;  // empty unless it is known for every launch of the row
 

@@ -67,12 +67,12 @@ TEST(NcclSummaryTest, UnknownSizesGiveAReasonInsteadOfARate) {
   unlinked.calls = 0;
   rows = Summarise({unlinked});
   EXPECT_FALSE(rows[0].algbw_gb_per_s());
-  EXPECT_EQ(rows[0].busbw_reason(), "kernel not joined to its NCCL call");
+  EXPECT_EQ(rows[0].busbw_reason(), "kernel not linked to its NCCL call");
 
   EXPECT_EQ(Summarise({Launch("AllGather+AllReduce", 4, 4096, 0, 10)})[0].busbw_reason(),
-            "no definition for this function");
+            "busbw is not defined for this function");
   EXPECT_EQ(Summarise({Launch("AllReduce", 1, 4096, 0, 10)})[0].busbw_reason(),
-            "a single rank: nothing is sent");
+            "single rank: nothing is sent");
   EXPECT_EQ(Summarise({Launch("AllReduce", 4, 4096, 0, 0)})[0].busbw_reason(),
             "no measurable kernel time");
 }

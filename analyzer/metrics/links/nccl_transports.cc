@@ -98,9 +98,8 @@ std::vector<NcclRemark> Remarks(const Group& group) {
   }
   std::vector<NcclRemark> remarks;
   if (!by_host_memory.empty())
-    remarks.push_back(
-        {"nccl_host_memory", PairsExchange(by_host_memory.size()) +
-                                 " through memory of their host (SHM), not from GPU to GPU."});
+    remarks.push_back({"nccl_host_memory", PairsExchange(by_host_memory.size()) +
+                                               " through host memory (SHM), not GPU to GPU."});
   for (const auto& [network, pairs] : by_network) {
     const bool sockets = network == "Socket";
     const std::size_t local = PairsOnOneHost(group, pairs.all).size();
@@ -110,9 +109,8 @@ std::vector<NcclRemark> Remarks(const Group& group) {
                              (sockets ? "TCP sockets" : network) +
                              OnOneHost(local, pairs.all.size()) + "."});
     if (!sockets && !pairs.staged.empty())
-      remarks.push_back(
-          {"nccl_no_gdr", PairsExchange(pairs.staged.size()) + " through " + network +
-                              " by way of the host's memory: GPUDirect RDMA is not used."});
+      remarks.push_back({"nccl_no_gdr", PairsExchange(pairs.staged.size()) + " through " + network +
+                                            " via host memory: GPUDirect RDMA is not used."});
   }
   return remarks;
 }

@@ -34,7 +34,7 @@ struct NcclTransport {
   int communicators = 1;
   int ranks_told = 0;        // of each: recorded with their logs
   std::optional<int> nodes;  // as NCCL counts
-  std::string network;       // between nodes; empty: not told
+  std::string network;       // between nodes; empty: not reported
   std::optional<int> rings, trees, channels, nvls_channels;
   bool nvls = false;
   std::vector<NcclPath> paths;

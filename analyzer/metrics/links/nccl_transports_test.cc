@@ -80,8 +80,7 @@ TEST(NcclTransportsTest, SharedMemory) {
             (std::vector<NcclPath>{{"P2P/IPC", 1, 24, 24}, {"SHM/direct/direct", 2, 24, 24}}));
   EXPECT_EQ(found[0].remarks.at(0).check, "nccl_host_memory");
   EXPECT_EQ(TextsOf(found[0].remarks),
-            Sentences{"2 pairs of ranks exchange data through memory of their "
-                      "host (SHM), not from GPU to GPU."});
+            Sentences{"2 pairs of ranks exchange data through host memory (SHM), not GPU to GPU."});
 }
 
 TEST(NcclTransportsTest, SocketsBetweenRanksOfOneHost) {
@@ -128,8 +127,8 @@ TEST(NcclTransportsTest, InfiniBand) {
   EXPECT_EQ(TextsOf(found.at(0).remarks), Sentences{});
   run.ranks[0].nccl_links.push_back(Link(0, 9, "NET", "", "IB"));
   EXPECT_EQ(TextsOf(SummariseNcclTransports(run).at(0).remarks),
-            Sentences{"1 pair of ranks exchanges data through IB by way of the host's memory: "
-                      "GPUDirect RDMA is not used."});
+            Sentences{"1 pair of ranks exchanges data through IB via host memory: GPUDirect RDMA "
+                      "is not used."});
 }
 
 TEST(NcclTransportsTest, CollNetHasNoPeers) {

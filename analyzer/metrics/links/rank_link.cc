@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kNoRate = "the rate of the network is not recorded";
 constexpr std::string_view kNotTold =
-    "which way NCCL took was not recorded (TRACEINJECT_NCCL_LOG=1 tells)";
+    "the NCCL transport was not recorded (set TRACEINJECT_NCCL_LOG=1)";
 
 // What the large operations add up to.
 struct LargeOperations {
@@ -76,14 +76,12 @@ bool OnOneHost(const Rank& rank, const std::set<std::uint32_t>& communicators) {
 
 ExpectedLink Nvlink(const LinkFacts& facts) {
   if (facts.nvlink_gb_per_s > 0) return {"NVLink", facts.nvlink_gb_per_s};
-  return {"NVLink", std::nullopt,
-          fmt::format("the NVLink rate of '{}' is not in the table of GPUs", facts.gpu)};
+  return {"NVLink", std::nullopt, fmt::format("the NVLink rate of '{}' is not known", facts.gpu)};
 }
 
 ExpectedLink ByHost(const LinkFacts& facts, std::string_view by) {
   if (facts.host) return {facts.host->name + std::string(by), facts.host->gb_per_s};
-  return {"PCIe" + std::string(by), std::nullopt,
-          "generation and width of the link were not recorded"};
+  return {"PCIe" + std::string(by), std::nullopt, "link generation and width were not recorded"};
 }
 
 ExpectedLink Network(const LinkFacts& facts) {
@@ -153,7 +151,7 @@ ExpectedLink LinkBetween(const LinkFacts& facts) {
     case NcclWay::kNetwork:
       return Network(facts);
     case NcclWay::kHostMemory:
-      return ByHost(facts, " by way of the host's memory");
+      return ByHost(facts, " via host memory");
     case NcclWay::kGpuToGpu:
       return facts.nvlink ? Nvlink(facts) : ByHost(facts, "");
     case NcclWay::kUnknown:
@@ -163,7 +161,7 @@ ExpectedLink LinkBetween(const LinkFacts& facts) {
     return {"", std::nullopt, std::string(kNotTold)};
   ExpectedLink link = Nvlink(facts);
   if (link.reason.empty())
-    link.reason = fmt::format("taken from the links of the GPU, as {}", kNotTold);
+    link.reason = fmt::format("inferred from the GPU's links, as {}", kNotTold);
   return link;
 }
 

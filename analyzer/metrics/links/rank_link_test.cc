@@ -82,7 +82,7 @@ TEST(RankLinkTest, TheSlowestWayCounts) {
   Connect(by_sockets, "P2P");
   Connect(by_sockets, "NET", "Socket");
   const std::vector<NcclLaunch> large = {AllReduce(90'000'000, 900'000)};
-  EXPECT_EQ(Find(by_memory, large)->name, "PCIe 5.0 x16 by way of the host's memory");
+  EXPECT_EQ(Find(by_memory, large)->name, "PCIe 5.0 x16 via host memory");
   EXPECT_DOUBLE_EQ(*Find(by_memory, large)->link_gb_per_s, 63);
   EXPECT_FALSE(Find(by_memory, large, std::nullopt)->link_gb_per_s);
   EXPECT_EQ(Find(by_sockets, large)->name, "TCP sockets");
@@ -94,7 +94,7 @@ TEST(RankLinkTest, WhatWasNotRecordedIsSaidNotGuessed) {
   const std::vector<NcclLaunch> large = {AllReduce(90'000'000, 900'000)};
   Rank rank = OneOfTwo();
   EXPECT_EQ(Find(rank, large)->name, "NVLink") << "all ranks on one host, by the card's links";
-  EXPECT_NE(Find(rank, large)->reason.find("taken from the links"), std::string::npos);
+  EXPECT_NE(Find(rank, large)->reason.find("inferred from the GPU's links"), std::string::npos);
   rank.communicators[0].nodes = 2;
   EXPECT_EQ(Find(rank, large)->name, "");
   EXPECT_FALSE(Find(rank, large)->link_share());
@@ -106,7 +106,7 @@ TEST(RankLinkTest, WhatWasNotRecordedIsSaidNotGuessed) {
   EXPECT_EQ(Find(rank, large)->name, "");
   rank = OneOfTwo();
   rank.devices[0].name = "Some GPU";
-  EXPECT_NE(Find(rank, large)->reason.find("not in the table"), std::string::npos);
+  EXPECT_NE(Find(rank, large)->reason.find("is not known"), std::string::npos);
 }
 
 TEST(RankLinkTest, SmallAndUnknownOperationsDoNotCount) {

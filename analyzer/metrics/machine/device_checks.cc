@@ -24,7 +24,7 @@ struct Reasons {
 };
 const Reasons kReasons[] = {
     {"throttled_by_heat",
-     "heat or the board",
+     "thermal or hardware limits",
      {"software thermal", "hardware thermal", "hardware slowdown", "power brake"}},
     {"throttled_by_power", "the power limit", {"power cap"}},
     {"throttled_by_settings", "settings", {"application clocks", "sync boost"}},
@@ -66,10 +66,10 @@ class Checks {
                                  kMuchSlower * telemetry_.highest_sm_clock_mhz()))
       return;
     std::string text =
-        fmt::format("{} held the clock down in {:.1f} % of the busy time ({})", reasons.by,
+        fmt::format("{} reduced the clock in {:.1f} % of the busy time ({})", reasons.by,
                     100 * static_cast<double>(longest_ns) / busy_ns, why);
     if (clocks)
-      text += fmt::format("; {:.0f} MHz while busy, at most {:.0f}", telemetry_.busy_sm_clock_mhz(),
+      text += fmt::format("; {:.0f} MHz while busy, max {:.0f}", telemetry_.busy_sm_clock_mhz(),
                           telemetry_.highest_sm_clock_mhz());
     Add(reasons.check, text);
   }
@@ -82,13 +82,13 @@ class Checks {
     const bool narrow = telemetry_.pcie_width() < telemetry_.pcie_width_most();
     if (!slow && !narrow) return;
     if (!loaded)
-      return Add("pcie_link", fmt::format("PCIe x{}, although card and slot could do x{}",
+      return Add("pcie_link", fmt::format("PCIe x{}, although card and slot support x{}",
                                           telemetry_.pcie_width(), telemetry_.pcie_width_most()));
     Add("pcie_link",
-        fmt::format("PCIe generation {} x{} at best, although card and slot could do generation "
-                    "{} x{}",
-                    telemetry_.pcie_generation(), telemetry_.pcie_width(),
-                    telemetry_.pcie_generation_most(), telemetry_.pcie_width_most()));
+        fmt::format(
+            "PCIe generation {} x{} at best, although card and slot support generation {} x{}",
+            telemetry_.pcie_generation(), telemetry_.pcie_width(),
+            telemetry_.pcie_generation_most(), telemetry_.pcie_width_most()));
   }
 
   void CheckErrors() {

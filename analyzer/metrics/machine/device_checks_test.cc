@@ -55,25 +55,26 @@ TEST(DeviceChecks, ClocksHeldDown) {
   Throttle("hardware thermal", 80, sampled);
   EXPECT_EQ(Found(sampled),
             (Expected{{"throttled_by_heat",
-                       "heat or the board held the clock down in 10.0 % of the busy time (hardware "
-                       "thermal); 1450 MHz while busy, at most 1980"},
+                       "thermal or hardware limits reduced the clock in 10.0 % of the busy time "
+                       "(hardware thermal); 1450 MHz while busy, max 1980"},
                       {"throttled_by_power",
-                       "the power limit held the clock down in 87.5 % of the busy time (power "
-                       "cap); 1450 MHz while busy, at most 1980"}}));
+                       "the power limit reduced the clock in 87.5 % of the busy time (power cap); "
+                       "1450 MHz while busy, max 1980"}}));
 }
 
 TEST(DeviceChecks, TheLinkUnderLoad) {
   proto::Telemetry sampled = Sampled();
   sampled.set_pcie_generation(3);
-  EXPECT_EQ(Found(sampled),
-            (Expected{{"pcie_link",
-                       "PCIe generation 3 x16 at best, although card and slot could do generation "
-                       "5 x16"}}));
+  EXPECT_EQ(
+      Found(sampled),
+      (Expected{
+          {"pcie_link",
+           "PCIe generation 3 x16 at best, although card and slot support generation 5 x16"}}));
   sampled.set_busy_ns(50);
   EXPECT_EQ(Found(sampled), Expected{}) << "an idle card lowers it";
   sampled.set_pcie_width(8);
   EXPECT_EQ(Found(sampled),
-            (Expected{{"pcie_link", "PCIe x8, although card and slot could do x16"}}))
+            (Expected{{"pcie_link", "PCIe x8, although card and slot support x16"}}))
       << "but keeps its lanes";
 }
 

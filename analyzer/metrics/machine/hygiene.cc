@@ -96,8 +96,8 @@ void CheckProcesses(const Run& run, Findings& findings) {
     }
     if (const auto found = FindDataParallel(rank))
       findings.Add("data_parallel", process,
-                   fmt::format("one process drives {} GPUs as torch.nn.DataParallel does: {} "
-                               "broadcasts and {} reductions of NCCL on each of them",
+                   fmt::format("one process drives {} GPUs, as torch.nn.DataParallel does: {} NCCL "
+                               "broadcasts and {} reductions on each",
                                found->gpus, found->broadcasts, found->reductions));
   }
 }
@@ -120,7 +120,7 @@ void CheckModels(const proto::Report& report, Findings& findings) {
   if (models.size() < 2) return;
   std::vector<std::string> counts;
   for (const auto& [name, count] : models) counts.push_back(fmt::format("{} x {}", count, name));
-  findings.Add("mixed_gpus", "", "GPUs of several models work together: " + JoinFirst(counts));
+  findings.Add("mixed_gpus", "", "mixed GPU models in one job: " + JoinFirst(counts));
 }
 
 }  // namespace

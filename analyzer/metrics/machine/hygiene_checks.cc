@@ -15,94 +15,92 @@ constexpr HygieneSeverity kFault = HygieneSeverity::kFault;
 
 constexpr HygieneCheck kChecks[] = {
     {"ecc_uncorrected", "uncorrected memory errors", kFault,
-     "results may be wrong: take the card out of service and look into the kernel's log for Xid "
-     "errors",
+     "results may be wrong: take the card out of service and check the kernel log for Xid errors",
      documents::kMemoryErrors},
     {"data_parallel", "one process for several GPUs", kWarning,
-     "DistributedDataParallel with a process for each GPU (torchrun --nproc-per-node N): nothing "
-     "is "
-     "sent at the beginning of a step, and no process has to drive all GPUs",
+     "use DistributedDataParallel with one process per GPU (torchrun --nproc-per-node N): no "
+     "per-step broadcast, and no process has to drive all GPUs",
      documents::kDataParallel},
-    {"mixed_gpus", "models of the GPUs", kWarning,
-     "GPUs of one model, or less work for the slower ones: the slowest sets the pace of all",
+    {"mixed_gpus", "GPU models", kWarning,
+     "use GPUs of one model, or give the slower ones less work: the slowest sets the pace",
      documents::kDdp},
     {"blocking_launches", "CUDA_LAUNCH_BLOCKING", kWarning,
-     "unset it: it is for finding errors, and makes the host wait for each kernel",
+     "unset it: it is for debugging, and makes the host wait for every kernel",
      documents::kTorchCuda},
     {"debug_checks", "TORCH_DISTRIBUTED_DEBUG", kWarning,
-     "unset it, or INFO: DETAIL checks every collective across ranks before it is issued",
+     "unset it or use INFO: DETAIL checks every collective across ranks before it is issued",
      documents::kTorchDistributed},
-    {"throttled_by_heat", "clocks held down by heat or by the board", kWarning,
-     "cooling and airflow, power supply and cables of the machine; compare nvidia-smi -q -d "
-     "TEMPERATURE,PERFORMANCE with a healthy one",
+    {"throttled_by_heat", "clocks reduced by thermal or hardware limits", kWarning,
+     "check cooling, airflow, power supply and cables; compare nvidia-smi -q -d "
+     "TEMPERATURE,PERFORMANCE with a healthy machine",
      documents::kNvmlClocks},
     {"pcie_link", "PCIe link", kWarning,
-     "the seat of the card, riser and cables, bifurcation and link speed in the firmware: copies "
-     "between host and GPU are slower by as much",
+     "check the card's seating, riser and cables, and bifurcation and link speed in the BIOS: "
+     "copies between host and GPU are slower in proportion",
      documents::kNvmlQueries},
-    {"nccl_settings", "variables that keep NCCL from a faster way", kWarning,
-     "unset them, unless they work around a fault that is known", documents::kNcclVariables},
-    {"nccl_host_memory", "ranks that exchange data through memory of the host", kWarning,
-     "see what nvidia-smi topo -m and topo -p2p rw say of these GPUs; NCCL_P2P_DISABLE unset, "
-     "NCCL_P2P_LEVEL, ACS off",
+    {"nccl_settings", "variables that keep NCCL off a faster path", kWarning,
+     "unset them, unless they work around a known fault", documents::kNcclVariables},
+    {"nccl_host_memory", "ranks that exchange data through host memory", kWarning,
+     "check nvidia-smi topo -m and topo -p2p rw for these GPUs; unset NCCL_P2P_DISABLE, check "
+     "NCCL_P2P_LEVEL, turn ACS off",
      documents::kNcclTroubles},
     {"nccl_sockets", "ranks that exchange data through TCP sockets", kWarning,
-     "between hosts InfiniBand or RoCE (NCCL_IB_HCA, NCCL_IB_DISABLE and NCCL_NET unset), on one "
-     "host peer-to-peer access or shared memory",
+     "between hosts use InfiniBand or RoCE (unset NCCL_IB_HCA, NCCL_IB_DISABLE and NCCL_NET), on "
+     "one host peer-to-peer access or shared memory",
      documents::kNcclTroubles},
     {"nccl_local_network", "ranks of one host that exchange data over a network", kWarning,
-     "see that containers of one host share /dev/shm and see all its GPUs; NCCL_P2P_DISABLE and "
-     "NCCL_SHM_DISABLE unset",
+     "make sure that containers on one host share /dev/shm and see all its GPUs; unset "
+     "NCCL_P2P_DISABLE and NCCL_SHM_DISABLE",
      documents::kNcclTroubles},
     {"nccl_no_gdr", "GPUDirect RDMA", kWarning,
-     "the kernel module nvidia-peermem, or DMA-BUF; GPU and adapter below one PCIe switch "
-     "(NCCL_NET_GDR_LEVEL); ACS off",
+     "load the nvidia-peermem kernel module or use DMA-BUF; put GPU and NIC under one PCIe switch "
+     "(NCCL_NET_GDR_LEVEL); turn ACS off",
      documents::kNcclTroubles},
     {"p2p_off", "peer-to-peer access between the GPUs of the host", kWarning,
-     "nvidia-smi topo -p2p rw; IOMMU and ACS off in the firmware; some models have none",
+     "check nvidia-smi topo -p2p rw; turn IOMMU and ACS off in the BIOS; some GPU models do not "
+     "support it",
      documents::kNcclTroubles},
-    {"nvlink_errors", "errors of NVLink", kWarning,
-     "have the link looked at: transfers were repeated, or it was trained anew",
+    {"nvlink_errors", "NVLink errors", kWarning,
+     "have the link checked: transfers were retried, or the link was retrained",
      documents::kNvmlQueries},
-    {"numa_wrong", "processors of the process and NUMA node of its GPU", kWarning,
-     "bind the process to the node of its GPU (numactl --cpunodebind=N --membind=N): launches and "
-     "copies cross the link between the sockets",
+    {"numa_wrong", "CPU affinity and the GPU's NUMA node", kWarning,
+     "bind the process to its GPU's node (numactl --cpunodebind=N --membind=N): launches and "
+     "copies now cross between sockets",
      documents::kTuning},
     {"shared_memory", "size of /dev/shm", kWarning,
-     "docker run --shm-size=8g, or --ipc=host: batches of data workers and NCCL's buffers between "
-     "ranks lie there",
+     "docker run --shm-size=8g, or --ipc=host: data workers' batches and NCCL's shared-memory "
+     "buffers are stored there",
      documents::kNcclTroubles},
     {"locked_memory", "limit on locked memory", kWarning,
-     "ulimit -l unlimited, docker run --ulimit memlock=-1: memory for RDMA is locked",
+     "ulimit -l unlimited, docker run --ulimit memlock=-1: RDMA needs locked memory",
      documents::kNcclTroubles},
-    {"throttled_by_power", "clocks held down by the power limit", kNote,
-     "nvidia-smi -q -d POWER: whether the limit is the card's own; many busy cards run at it",
+    {"throttled_by_power", "clocks reduced by the power limit", kNote,
+     "check with nvidia-smi -q -d POWER that the limit is the card's default; many busy cards run "
+     "at it",
      documents::kNvmlClocks},
-    {"throttled_by_settings", "clocks held down by settings", kNote,
-     "nvidia-smi -rac takes application clocks back, -rgc locked ones", documents::kNvmlClocks},
-    {"numa_unbound", "binding of the process", kNote,
-     "bind each process to the node of its GPU (numactl --cpunodebind=N --membind=N)",
+    {"throttled_by_settings", "clocks reduced by settings", kNote,
+     "nvidia-smi -rac resets application clocks, -rgc locked clocks", documents::kNvmlClocks},
+    {"numa_unbound", "CPU binding of the process", kNote,
+     "bind each process to its GPU's node (numactl --cpunodebind=N --membind=N)",
      documents::kTuning},
-    {"acs", "Access Control Services of PCIe bridges", kNote,
-     "off in the firmware or by setpci, unless the maker of the platform wants it on: traffic "
-     "between devices goes by way of the processor",
+    {"acs", "PCIe Access Control Services (ACS)", kNote,
+     "turn it off in the BIOS or with setpci, unless the platform vendor requires it: "
+     "device-to-device traffic is routed through the CPU",
      documents::kNcclTroubles},
-    {"nvlink_inactive", "links of NVLink", kNote,
-     "nvidia-smi nvlink -s; after a reset of the machine links may come back",
-     documents::kNvmlQueries},
-    {"cpu_governor", "frequency governor of the processors", kNote,
-     "cpupower frequency-set -g performance: launches and data loading run at the clock of the "
-     "host",
+    {"nvlink_inactive", "NVLink links", kNote,
+     "check nvidia-smi nvlink -s; links may come back after a reboot", documents::kNvmlQueries},
+    {"cpu_governor", "CPU frequency governor", kNote,
+     "cpupower frequency-set -g performance: launches and data loading depend on the CPU clock",
      documents::kCpuFrequency},
     {"open_files", "limit on open files", kNote,
-     "ulimit -n 65536: tensors of data workers each keep a file open", documents::kTorchSharing},
-    {"pcie_replays", "repeated transfers of PCIe", kNote,
-     "many of them point to a bad slot, riser or cable", documents::kNvmlQueries},
+     "ulimit -n 65536: each tensor passed by a data worker keeps a file open",
+     documents::kTorchSharing},
+    {"pcie_replays", "PCIe replays", kNote, "frequent replays point to a bad slot, riser or cable",
+     documents::kNvmlQueries},
     {"ecc_corrected", "corrected memory errors", kNote,
-     "harmless while they are few; see nvidia-smi -q -d ROW_REMAPPER", documents::kMemoryErrors},
+     "harmless if few; see nvidia-smi -q -d ROW_REMAPPER", documents::kMemoryErrors},
     {"persistence_off", "persistence mode", kNote,
-     "nvidia-persistenced, or nvidia-smi -pm 1: the driver need not start the card for each "
-     "program",
+     "nvidia-persistenced, or nvidia-smi -pm 1: avoids reinitializing the GPU for each program",
      documents::kPersistence},
 };
 

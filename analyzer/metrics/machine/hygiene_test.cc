@@ -64,10 +64,10 @@ TEST(Hygiene, WhatRanksHaveInCommonIsToldOnce) {
   run.ranks = {RankWith(0, facts), RankWith(1, facts)};
   EXPECT_EQ(Found(run),
             (Lines{"warning nccl_settings: rank 0, rank 1: NCCL_P2P_DISABLE=1 is set",
-                   "note cpu_governor: the governor of the processors is powersave",
+                   "note cpu_governor: the CPU frequency governor is powersave",
                    "note persistence_off: rank 0 GPU 0, rank 1 GPU 0: persistence mode is off"}));
   run.ranks[1].process.host = "b";
-  EXPECT_EQ(Found(run)[1], "note cpu_governor: a, b: the governor of the processors is powersave");
+  EXPECT_EQ(Found(run)[1], "note cpu_governor: a, b: the CPU frequency governor is powersave");
 }
 
 TEST(Hygiene, PeersAreThoseOfTheJobOnOneHost) {
@@ -84,9 +84,8 @@ TEST(Hygiene, ModelsThatDiffer) {
   traceinject::Run run;
   run.ranks = {RankWith(0, {}), RankWith(1, {})};
   run.ranks[1].devices[0].name = "NVIDIA A100-SXM4-80GB";
-  EXPECT_EQ(Found(run),
-            Lines{"warning mixed_gpus: GPUs of several models work together: 1 x NVIDIA "
-                  "A100-SXM4-80GB, 1 x NVIDIA H200"});
+  EXPECT_EQ(Found(run), Lines{"warning mixed_gpus: mixed GPU models in one job: 1 x NVIDIA "
+                              "A100-SXM4-80GB, 1 x NVIDIA H200"});
 }
 
 TEST(Hygiene, ConnectionsOfNccl) {
@@ -98,9 +97,8 @@ TEST(Hygiene, ConnectionsOfNccl) {
   link.transport = "SHM";
   link.channels = 2;
   run.ranks[0].nccl_links = {link};
-  EXPECT_EQ(Found(run),
-            Lines{"warning nccl_host_memory: 1 pair of ranks exchanges data through memory of "
-                  "their host (SHM), not from GPU to GPU"});
+  EXPECT_EQ(Found(run), Lines{"warning nccl_host_memory: 1 pair of ranks exchanges data through "
+                              "host memory (SHM), not GPU to GPU"});
 }
 
 TEST(Hygiene, SharedMemoryMattersToDataWorkers) {
@@ -109,7 +107,7 @@ TEST(Hygiene, SharedMemoryMattersToDataWorkers) {
   run.ranks = {RankWith(0, facts)};
   EXPECT_EQ(Found(run), Lines{});
   run.ranks[0].loaders.emplace_back().workers = 2;
-  EXPECT_EQ(Found(run), Lines{"warning shared_memory: /dev/shm has room for 67.11 MB"});
+  EXPECT_EQ(Found(run), Lines{"warning shared_memory: /dev/shm size is 67.11 MB"});
 }
 
 TEST(Hygiene, SamplesOfADevice) {
@@ -132,9 +130,8 @@ TEST(Hygiene, SamplesOfADevice) {
                        &samples.nvlink_recoveries, &samples.nvlink_crc_errors,
                        &samples.ecc_corrected, &samples.ecc_uncorrected})
     column->push_back(-1);
-  EXPECT_EQ(Found(run),
-            Lines{"warning pcie_link: rank 0 GPU 0: PCIe generation 5 x8 at best, although card "
-                  "and slot could do generation 5 x16"});
+  EXPECT_EQ(Found(run), Lines{"warning pcie_link: rank 0 GPU 0: PCIe generation 5 x8 at best, "
+                              "although card and slot support generation 5 x16"});
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ class Checker {
       Add(Of::kGpu, gpu, "persistence_off", "persistence mode is off");
     if (name == "acs" && value.starts_with("on at ") && (several_gpus() || has_infiniband_))
       Add(Of::kGpu, gpu, "acs",
-          fmt::format("Access Control Services are on at the PCIe bridges above it: {}",
+          fmt::format("Access Control Services (ACS) are on at the PCIe bridges above it: {}",
                       value.substr(6)));
     if (name == "numa_node") CheckNode(gpu, value);
   }
@@ -113,13 +113,13 @@ class Checker {
     const auto own = ParseCpuList(affinity->second), of_node = ParseCpuList(near->second);
     if (!own || !of_node || own->empty() || of_node->empty()) return;
     const std::string place =
-        fmt::format("the GPU is at NUMA node {} (CPUs {})", node, near->second);
+        fmt::format("the GPU is on NUMA node {} (CPUs {})", node, near->second);
     if (!Overlap(*own, *of_node))
       return Add(Of::kGpu, gpu, "numa_wrong",
                  fmt::format("the process runs on CPUs {}; {}", affinity->second, place));
     if (use_.trains && OnOtherNodes(*own, near->first))
       Add(Of::kGpu, gpu, "numa_unbound",
-          fmt::format("the process may run on CPUs {}, of several NUMA nodes; {}", affinity->second,
+          fmt::format("the process may run on CPUs {}, on several NUMA nodes; {}", affinity->second,
                       place));
   }
 
@@ -141,8 +141,7 @@ class Checker {
     for (const auto& [gpu, links] : links_) {
       if (links.active > 0 && links.active < links.all)
         Add(Of::kGpu, gpu, "nvlink_inactive",
-            fmt::format("{} of {} links of NVLink are inactive", links.all - links.active,
-                        links.all));
+            fmt::format("{} of {} NVLink links are inactive", links.all - links.active, links.all));
     }
   }
 
@@ -176,19 +175,19 @@ class Checker {
     const auto governor = host_.find("cpu_governor");
     if (governor != host_.end() && governor->second != "performance")
       Add(Of::kHost, -1, "cpu_governor",
-          fmt::format("the governor of the processors is {}", governor->second));
+          fmt::format("the CPU frequency governor is {}", governor->second));
     const auto shared = HostNumber("shared_memory_kib");
     if ((use_.data_workers || several_gpus()) && shared && *shared < kLittleSharedKib)
       Add(Of::kHost, -1, "shared_memory",
-          fmt::format("/dev/shm has room for {}", FormatBytes(*shared * 1024)));
+          fmt::format("/dev/shm size is {}", FormatBytes(*shared * 1024)));
     const auto files = HostNumber("open_files_most");
     if (use_.data_workers && files && *files < kFewOpenFiles)
       Add(Of::kProcess, -1, "open_files",
-          fmt::format("a process may have {} files open", FormatCount(*files)));
+          fmt::format("the limit on open files is {}", FormatCount(*files)));
     const auto locked = HostNumber("locked_memory_most");
     if (has_infiniband_ && locked && *locked < kLittleLockedBytes)
       Add(Of::kProcess, -1, "locked_memory",
-          fmt::format("a process may lock {} of memory, and there is InfiniBand or RoCE",
+          fmt::format("the limit on locked memory is {}, and there is InfiniBand or RoCE",
                       FormatBytes(*locked)));
   }
 

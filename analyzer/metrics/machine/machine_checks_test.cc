@@ -67,13 +67,14 @@ TEST(MachineChecks, WhatIsUnknownStaysUnsaid) {
 }
 
 TEST(MachineChecks, TheNodeOfTheGpu) {
-  EXPECT_EQ(Found(OnCpus("0-31")),
-            (Expected{{"numa_wrong",
-                       "0 the process runs on CPUs 0-31; the GPU is at NUMA node 1 (CPUs "
-                       "32-63,96-127)"}}));
+  EXPECT_EQ(
+      Found(OnCpus("0-31")),
+      (Expected{
+          {"numa_wrong",
+           "0 the process runs on CPUs 0-31; the GPU is on NUMA node 1 (CPUs 32-63,96-127)"}}));
   const Expected unbound = {{"numa_unbound",
-                             "0 the process may run on CPUs 0-127, of several NUMA nodes; the GPU "
-                             "is at NUMA node 1 (CPUs 32-63,96-127)"}};
+                             "0 the process may run on CPUs 0-127, on several NUMA nodes; the GPU "
+                             "is on NUMA node 1 (CPUs 32-63,96-127)"}};
   EXPECT_EQ(Found(OnCpus("0-127")), unbound);
   EXPECT_EQ(Found(OnCpus("96-127")), Expected{});
   MachineUse use = kEverything;
@@ -89,11 +90,11 @@ TEST(MachineChecks, SettingsOfTheHost) {
                        {"infiniband", "mlx5_0.1", "ACTIVE, 400 Gb/sec (4X NDR), InfiniBand", ""}};
   EXPECT_EQ(
       Found(facts),
-      (Expected{{"cpu_governor", "the governor of the processors is performance 2, powersave 62"},
-                {"shared_memory", "/dev/shm has room for 67.11 MB"},
-                {"open_files", "a process may have 1,024 files open"},
+      (Expected{{"cpu_governor", "the CPU frequency governor is performance 2, powersave 62"},
+                {"shared_memory", "/dev/shm size is 67.11 MB"},
+                {"open_files", "the limit on open files is 1,024"},
                 {"locked_memory",
-                 "a process may lock 8.389 MB of memory, and there is InfiniBand or RoCE"}}));
+                 "the limit on locked memory is 8.389 MB, and there is InfiniBand or RoCE"}}));
   Facts without = facts;
   without.pop_back();
   EXPECT_EQ(Found(without, {}).size(), 1u) << "a process alone, without workers and adapters";
@@ -109,8 +110,9 @@ TEST(MachineChecks, Gpus) {
                        {"p2p", "1 00000000:3B:00.0", "read: chipset not supported, write: ok", ""}};
   const Expected expected = {
       {"persistence_off", "1 persistence mode is off"},
-      {"acs", "1 Access Control Services are on at the PCIe bridges above it: 0000:17:01.0 0x1d"},
-      {"nvlink_inactive", "1 1 of 2 links of NVLink are inactive"},
+      {"acs",
+       "1 Access Control Services (ACS) are on at the PCIe bridges above it: 0000:17:01.0 0x1d"},
+      {"nvlink_inactive", "1 1 of 2 NVLink links are inactive"},
       {"p2p_off",
        "1 no peer-to-peer access to 1 of the 1 other GPUs of this host: chipset not supported"}};
   EXPECT_EQ(Found(facts), expected);

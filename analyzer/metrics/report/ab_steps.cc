@@ -112,7 +112,7 @@ std::optional<AbSteps> CompareSteps(const Rank& rank) {
     (block.recorded ? found.recorded_steps : found.unrecorded_steps) +=
         static_cast<std::int64_t>(block.steps.size());
   }
-  // Each against both its neighbours, so that a drift cancels out.
+  // Each against both its neighbors, so that a drift cancels out.
   for (std::size_t i = 1; i + 1 < blocks.size(); ++i) {
     const Block &before = blocks[i - 1], &after = blocks[i + 1];
     if (blocks[i].recorded || !before.recorded || !after.recorded || blocks[i].steps.empty() ||

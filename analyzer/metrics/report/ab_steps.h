@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording adds to a step, from blocks of steps that were recorded and not recorded by turns
-// (TRACEINJECT_AB; any windows that alternate will do). Steps are those that the program marked,
-// which are told at any time.
+// What recording adds to a step, from blocks of steps that were alternately recorded and not
+// recorded (TRACEINJECT_AB; any windows that alternate will do). Steps are those that the program
+// marked, which are told at any time.
 //
 // What stays while nothing is recorded (the library in the process, CUPTI with all kinds disabled)
 // is in both and does not show.

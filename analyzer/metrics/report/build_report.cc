@@ -63,7 +63,7 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   report.set_report_version(kReportVersion);
   for (const std::string& note : run.notes) report.add_notes(note);
   const std::optional<TimeNs> origin = RunOrigin(run);
-  if (!origin) report.add_notes("The run holds no GPU operation.");
+  if (!origin) report.add_notes("The run contains no GPU operation.");
 
   std::deque<DeviceAnalysis> devices = AnalyseDevices(run, origin.value_or(0), options, report);
   if (IsStopped(options.stop)) return report;

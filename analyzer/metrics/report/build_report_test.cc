@@ -279,15 +279,15 @@ TEST(BuildReportTest, EmptyRunsHaveANoteAndNoFigures) {
   const Report empty = BuildReport(traceinject::Run{}, {});
   EXPECT_EQ(empty.devices_size(), 0);
   ASSERT_EQ(empty.notes_size(), 1);
-  EXPECT_EQ(empty.notes(0), "The run holds no GPU operation.");
+  EXPECT_EQ(empty.notes(0), "The run contains no GPU operation.");
 
   ReportOptions late;
   late.limits.from_ns = 1'000'000;
   const Report nothing = BuildReport(TwoRanks(), late);
   EXPECT_EQ(nothing.devices_size(), 0);
   EXPECT_EQ(nothing.notes(0),
-            "rank 0 GPU 0 (NVIDIA H200) did no GPU work in the chosen time; its work lies between "
-            "0 ns and 2.000 us.");
+            "rank 0 GPU 0 (NVIDIA H200) did no GPU work in the selected time; its work lies "
+            "between 0 ns and 2.000 us.");
 }
 
 TEST(BuildReportTest, PeaksOnlyForKnownGpus) {

@@ -92,9 +92,9 @@ std::string NoWorkNote(const std::string& label, const traceinject::Device& devi
   if (!limits.from_ns && !limits.to_ns)
     return fmt::format("{} ({}): its operations took no measurable time.", label, device.name);
   const Interval span = *GpuSpan(device.ops);
-  return fmt::format("{} ({}) did no GPU work in the chosen time; its work lies between {} and {}.",
-                     label, device.name, FormatTime(span.start - origin),
-                     FormatTime(span.end - origin));
+  return fmt::format(
+      "{} ({}) did no GPU work in the selected time; its work lies between {} and {}.", label,
+      device.name, FormatTime(span.start - origin), FormatTime(span.end - origin));
 }
 
 // From the first to the last of the chosen steps; empty if the device has not all of them, with the
@@ -105,16 +105,16 @@ std::optional<Window> WindowOfSteps(const Rank& rank, const Device& device, cons
   const StepChoice& chosen = *options.steps;
   const Steps found = FindSteps(rank, device, all.time, options.pattern());
   if (found.source == StepSource::kWindow) {
-    note = fmt::format("{} ({}): no three steps were found, so none can be chosen.", label,
-                       device.name);
+    note = fmt::format("{} ({}): fewer than three steps were found, so none can be selected.",
+                       label, device.name);
     return std::nullopt;
   }
   const std::size_t last = found.first + found.steps.size() - 1;
   if (chosen.first < found.first || chosen.last > last) {
-    note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the chosen {} to {}.", label,
+    note = fmt::format("{} ({}) has steps {} to {} (from {}){}, not the selected {} to {}.", label,
                        device.name, found.first, last, StepSourceName(found.source),
-                       device.ops.planned_gaps.empty() ? "" : " in the part that this is about",
-                       chosen.first, chosen.last);
+                       device.ops.planned_gaps.empty() ? "" : " in the selected part", chosen.first,
+                       chosen.last);
     return std::nullopt;
   }
   const std::vector<TimeNs> cuts = found.cuts();
@@ -130,8 +130,8 @@ std::string PatternNote(const Rank& rank, const Device& device, const ReportOpti
   const auto found = FindStepRanges(rank, *GpuSpan(device.ops), options.pattern());
   const std::size_t ranges = found ? found->ranges.size() : 0;
   if (ranges >= kFewestSteps) return "";
-  return fmt::format("{} ({}): '{}' matches the names of {} NVTX ranges, and three are needed.",
-                     label, device.name, options.pattern()->text(), ranges);
+  return fmt::format("{} ({}): '{}' matches {} NVTX ranges; at least three are needed.", label,
+                     device.name, options.pattern()->text(), ranges);
 }
 
 // What is reported on; empty: nothing of the device, for the reason in `note`.

@@ -86,7 +86,7 @@ void JudgeEnds(const Run& run, Judge& judge) {
       judge.Find(
           HealthGrade::kLossy,
           fmt::format(
-              "{}: the process was killed or still runs: the last two seconds may be missing",
+              "{}: the process was killed or is still running: the last two seconds may be missing",
               RankLabel(run, i)));
     }
     for (const CaptureGap& gap : rank.gaps) {
@@ -102,8 +102,8 @@ void NoteImports(const Run& run, Judge& judge) {
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     if (run.ranks[i].imported_from.empty()) continue;
     judge.Find(HealthGrade::kUnknown,
-               fmt::format("{}: imported from {}: it does not tell how many records were lost, "
-                           "which NCCL calls were made, or how much the profiler slowed the host",
+               fmt::format("{}: imported from {}: lost records, NCCL calls and the profiler's "
+                           "overhead on the host are not known",
                            RankLabel(run, i), run.ranks[i].imported_from));
   }
 }
@@ -111,20 +111,17 @@ void NoteImports(const Run& run, Judge& judge) {
 void JudgeJoin(const JoinRate& join, Judge& judge) {
   const std::optional<double> share = join.share();
   if (!share || *share >= kLossyJoin) return;
-  judge.Find(
-      *share < kBadJoin ? HealthGrade::kBad : HealthGrade::kLossy,
-      fmt::format(
-          "only {:.3f} % of the GPU operations could be joined to the call that launched them",
-          100 * *share));
+  judge.Find(*share < kBadJoin ? HealthGrade::kBad : HealthGrade::kLossy,
+             fmt::format("only {:.3f} % of the GPU operations could be linked to their launch call",
+                         100 * *share));
 }
 
 void JudgeContradictions(const TrustJudgement& trust, Judge& judge) {
   if (trust.findings.empty()) return;
   judge.Find(trust.withheld.empty() ? HealthGrade::kLossy : HealthGrade::kBad,
-             trust.withheld.empty()
-                 ? "records are missing or contradict each other: see Trust"
-                 : "records are missing or contradict each other, so that some figures are not "
-                   "given: see Trust");
+             trust.withheld.empty() ? "records are missing or contradict each other: see Trust"
+                                    : "records are missing or contradict each other, so some "
+                                      "figures are withheld: see Trust");
 }
 
 }  // namespace

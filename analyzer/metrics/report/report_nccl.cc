@@ -16,16 +16,16 @@ std::string ReportWriter::NcclCaveat(const std::vector<NcclRow>& rows) const {
   if (rows.empty()) return "";
   const auto split = [](const NcclRow& row) { return row.transfer_ns.has_value(); };
   std::string text =
-      "Kernel time contains waiting for other ranks, so algbw and busbw are lower bounds.";
+      "Kernel time includes waiting for other ranks, so algbw and busbw are lower bounds.";
   if (std::any_of(rows.begin(), rows.end(), split)) {
     text +=
-        " Transfer is busbw over the shortest kernel time of each operation on any rank: what is "
-        "left when nobody waits.";
+        " Transfer is busbw over the shortest kernel time of each operation on any rank, that is "
+        "without waiting.";
   } else if (run_.ranks.size() == 1) {
-    text += " With one recorded process, waiting and transfer cannot be told apart.";
+    text += " With one recorded process, waiting and transfer cannot be separated.";
   } else {
     text +=
-        " Waiting and transfer could not be told apart: not all ranks of a communicator are known.";
+        " Waiting and transfer could not be separated: not all ranks of a communicator are known.";
   }
   return text;
 }

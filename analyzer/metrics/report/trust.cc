@@ -64,23 +64,23 @@ class Judge {
   void ClockSteps() {
     for (const ClockStep& step : trust_.clock_steps) {
       std::string text =
-          fmt::format("the clock was set {} by {} while recording; ",
+          fmt::format("the system clock was set {} by {} while recording; ",
                       step.by_ns > 0 ? "forwards" : "back", FormatTime(std::abs(step.by_ns)));
       if (step.repaired) {
-        text += fmt::format("all times after {} were moved back to where they were",
-                            FormatTime(step.at_ns - origin_));
+        text +=
+            fmt::format("all times after {} were shifted back", FormatTime(step.at_ns - origin_));
       } else {
         // The notes of the clocks around the step are about a second apart.
         text += fmt::format(
-            "of records from {} to about a second after {} it could not be told which lie after "
-            "that, so that no figure is given that needs times",
+            "records from {} to about a second after {} could not be placed before or after it, so "
+            "figures that need times are withheld",
             FormatTime(step.at_ns - std::abs(step.by_ns) - origin_),
             FormatTime(step.at_ns - origin_));
         for (const Figures figures : {Figures::kTimes, Figures::kPartition, Figures::kSteps,
                                       Figures::kGapCauses, Figures::kLinks})
           Withhold(figures,
-                   "the clock was set while recording, and times before and after cannot be told "
-                   "apart");
+                   "the system clock was set while recording, and times before and after cannot be "
+                   "separated");
       }
       Add("clock_step", 1, std::move(text), std::nullopt, step.by_ns);
     }
@@ -95,16 +95,16 @@ class Judge {
     }
     if (trust_.corrupt_durations > 0) {
       Add("corrupt_durations", trust_.corrupt_durations,
-          fmt::format("the duration of {} cannot be: they claimed {} more than such operations "
-                      "usually take, which they were given instead",
+          fmt::format("impossible durations of {}: they claimed {} more than such operations "
+                      "usually take, and the usual duration is used instead",
                       Operations(trust_.corrupt_durations), FormatTime(trust_.corrupt_ns)),
           Ratio(trust_.corrupt_durations, trust_.operations), trust_.corrupt_ns);
     }
     const double overlaps = Ratio(trust_.overlaps, trust_.operations);
     if (overlaps > kFewOverlaps) {
       Add("overlaps", trust_.overlaps,
-          fmt::format("{} ({}) lasted until after the next one of their stream had ended, which "
-                      "streams do not allow; which of the two is wrong is not known",
+          fmt::format("{} ({}) ended after the next operation of their stream, which is "
+                      "impossible; which of the two is wrong is not known",
                       Operations(trust_.overlaps), Percent(overlaps)),
           overlaps);
     }
@@ -125,11 +125,11 @@ class Judge {
     if (trust_.wrong_links == 0) return;
     const double share = Ratio(trust_.wrong_links, trust_.links);
     std::string text = fmt::format(
-        "{} of {} correlation ids join GPU operations to calls that cannot have launched them, by "
-        "their order or kind",
+        "{} of {} correlation ids link GPU operations to calls that cannot have launched them, by "
+        "order or kind",
         FormatCount(trust_.wrong_links), FormatCount(trust_.links));
     text +=
-        trust_.links_dropped ? ": the ids are wrong, and none was used" : "; these were not used";
+        trust_.links_dropped ? ": the ids are wrong, and all were ignored" : "; these were ignored";
     Add("wrong_links", trust_.wrong_links, std::move(text), share);
     if (!trust_.links_dropped) return;
     const std::string reason = "the correlation ids are wrong, so no launch is known";
@@ -150,8 +150,8 @@ class Judge {
     if (trust_.lost_operations > 0) {
       Add("lost_operations", trust_.lost_operations,
           fmt::format("{} of {} launches have no record of what they launched: counts and sums are "
-                      "too small by about {}, those of rare operations by more or by nothing; the "
-                      "longest of a kind may be among the lost",
+                      "too small by about {}, for rare operations by more or by nothing; the "
+                      "longest of a kind may be lost",
                       FormatCount(trust_.lost_operations), FormatCount(trust_.launches),
                       Percent(trust_.lost_share())),
           trust_.lost_share());
@@ -168,8 +168,8 @@ class Judge {
     part("exposed copies", all_.exposed_copy_ns);
     part("idle", all_.idle_ns);
     Add("unrecorded", 1,
-        fmt::format("of {} it is not known what ran, and they are no part of the others, which may "
-                    "be larger, as exposed copies may be smaller: {}",
+        fmt::format("for {} it is not known what ran; this time is not included in the other "
+                    "parts, which may be larger (exposed copies may be smaller): {}",
                     FormatTime(all_.unrecorded_ns), parts),
         Ratio(all_.unrecorded_ns, all_.wall_ns), all_.unrecorded_ns);
   }
@@ -178,7 +178,7 @@ class Judge {
     const double unrecorded = Ratio(all_.unrecorded_ns + trust_.replaced_ns, all_.wall_ns);
     if (unrecorded > kMostUnrecorded)
       Withhold(Figures::kPartition,
-               fmt::format("of {} of the time it is not known what ran", Percent(unrecorded)));
+               fmt::format("for {} of the time it is not known what ran", Percent(unrecorded)));
     if (trust_.lost_share() > kMostLostOperations)
       Withhold(Figures::kPartition,
                fmt::format("{} of the operations were lost", Percent(trust_.lost_share())));
@@ -187,8 +187,9 @@ class Judge {
     const double hidden = unlinked + 2 * trust_.lost_share();
     if (hidden > kMostHiddenCauses)
       Withhold(Figures::kGapCauses,
-               fmt::format("of {} of the gaps the cause cannot be known, as records are missing",
-                           Percent(hidden)));
+               fmt::format(
+                   "the cause of {} of the gaps cannot be determined because records are missing",
+                   Percent(hidden)));
     const double broken = unlinked + trust_.lost_share();
     if (broken > kMostBrokenLinks)
       Withhold(Figures::kLinks,

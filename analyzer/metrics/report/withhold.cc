@@ -50,7 +50,7 @@ void ClearFigures(Figures figures, const std::string& reason, Part& part) {
       part.mutable_nccl()->clear_link();
       part.mutable_nccl()->clear_calls();
       part.mutable_nccl()->clear_linked_kernels();
-      part.mutable_nccl()->set_caveat("NCCL's figures are not given: " + reason + ".");
+      part.mutable_nccl()->set_caveat("NCCL figures are withheld: " + reason + ".");
   }
 }
 

@@ -29,7 +29,7 @@ struct Anchor {
 struct PeriodCandidate {
   std::vector<Anchor> anchors;  // the steadiest first; all take turns with it. At most 64
   std::size_t support = 0;      // anchors, and those that were too many
-  // Of neighbouring periods, the share of one that is found in the other, whatever the order: the
+  // Of neighboring periods, the share of one that is found in the other, whatever the order: the
   // smaller of the two counts whole, and what is rare counts more. 0 to 1; mean over a sample.
   double name_match = 0, shape_match = 0;
 
@@ -44,7 +44,7 @@ struct PeriodCandidate {
 // O(elements).
 std::vector<PeriodCandidate> FindPeriods(const LaunchSequence& sequence);
 
-// At most `most` of the numbers below `pairs`, from all over them and yet in runs of neighbours, so
+// At most `most` of the numbers below `pairs`, from all over them and yet in runs of neighbors, so
 // that what happens every so often is seen as often as it happens.
 std::vector<std::size_t> SampleOf(std::size_t pairs, std::size_t most);
 

@@ -69,7 +69,7 @@ struct Steps {
   std::size_t count_regular() const;
   // Of the regular steps; empty: there are none.
   std::optional<TimeNs> regular_mean_ns() const, regular_median_ns() const;
-  // When regular steps went on: merged, so that neighbours are one.
+  // When regular steps went on: merged, so that neighbors are one.
   std::vector<Interval> regular_times() const;
 };
 

@@ -183,20 +183,19 @@ class Search {
 
   void Tell() {
     saving_.label = "unfused_attention";
-    saving_.what = "kernels of attention as products with a softmax between them";
-    saving_.instead = "fused calls would take";
+    saving_.what = "attention computed as separate GEMMs and softmax kernels";
+    saving_.instead = "fused attention would take";
     const std::string heads =
         example_ == nullptr ? ""
-                            : fmt::format(", {} heads of all samples at once", example_->batch);
-    saving_.facts.push_back(fmt::format(
-        "{} such attentions forward and {} backward in all steps{}; softmax, scaling, masks and "
-        "copies are {:.0f} "
-        "% of their time",
-        forward_, backward_, heads, 100 * between_ns_ / took_ns_));
+                            : fmt::format(", {} heads over all samples at once", example_->batch);
     saving_.facts.push_back(
-        has_sized_ ? fmt::format("assumed of a fused call: {:.0f} % of the 16-bit peak of {}",
+        fmt::format("{} such attention calls forward and {} backward in all steps{}; softmax, "
+                    "scaling, masks and copies are {:.0f} % of their time",
+                    forward_, backward_, heads, 100 * between_ns_ / took_ns_));
+    saving_.facts.push_back(
+        has_sized_ ? fmt::format("assumed for a fused call: {:.0f} % of the 16-bit peak of {}",
                                  100 * kFusedShare, spec_->title)
-                   : "assumed of a fused call: as long as the products alone");
+                   : "assumed for a fused call: as long as the GEMMs alone");
   }
 
   const Rank& rank_;

@@ -26,7 +26,7 @@ class Draws {
   std::uint64_t state_ = 1;
 };
 
-// Means of neighbours, as equal in number as can be. Drawing blocks also keeps what neighbours have
+// Means of neighbors, as equal in number as can be. Drawing blocks also keeps what neighbors have
 // in common.
 std::vector<double> BlockMeans(const std::vector<double>& values) {
   std::vector<double> means;

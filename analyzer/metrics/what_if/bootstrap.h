@@ -10,7 +10,7 @@
 namespace traceinject {
 
 inline constexpr std::size_t kResamples = 1000;
-// More values than this are drawn in as many blocks of neighbours.
+// More values than this are drawn in as many blocks of neighbors.
 inline constexpr std::size_t kMostBlocks = 500;
 
 // Means of kResamples samples drawn from the values with replacement. The draws depend on the

@@ -32,7 +32,7 @@ TEST(BootstrapTest, IntervalNarrowsWithTheRootOfTheCount) {
 
 TEST(BootstrapTest, ManyValuesAreDrawnInBlocks) {
   std::vector<double> values;
-  for (int i = 0; i < 5000; ++i) values.push_back(i / 10 % 2);  // ten neighbours are alike
+  for (int i = 0; i < 5000; ++i) values.push_back(i / 10 % 2);  // ten neighbors are alike
   const Bounds bounds = Middle95(ResampledMeans(values));
   // As uncertain as 500 values, not as 5000.
   EXPECT_NEAR(bounds.high - bounds.low, 2 * 1.96 * 0.5 / std::sqrt(500), 0.015);

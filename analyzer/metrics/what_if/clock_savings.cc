@@ -87,15 +87,15 @@ class Search {
       reasons += (reasons.empty() ? "" : ", ") + std::string(reason.name);
     }
     saving_.label = "throttled";
-    saving_.what = "products, convolutions and attention at a clock that is held down";
-    saving_.instead = "at a healthy one they would take";
+    saving_.what = "GEMMs, convolutions and attention at a throttled clock";
+    saving_.instead = "at full clock they would take";
     saving_.facts.push_back(
-        fmt::format("the SM clock was {:.0f} MHz in them, of {:.0f} at most; reasons: {}",
+        fmt::format("SM clock {:.0f} MHz while they ran, {:.0f} max; reasons: {}",
                     clock_ns_ / held_ns_, highest_mhz_, reasons));
-    saving_.facts.push_back(fmt::format(
-        "assumed: these kernels follow the SM clock; the power cap is no fault down to {:.0f} % of "
-        "the highest clock",
-        100 * kPowerCapShare));
+    saving_.facts.push_back(
+        fmt::format("assumed: these kernels scale with the SM clock; a power cap counts as normal "
+                    "down to {:.0f} % of the highest clock",
+                    100 * kPowerCapShare));
   }
 
   const Device& device_;

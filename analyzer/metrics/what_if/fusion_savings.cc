@@ -124,17 +124,16 @@ class Search {
 
   void Tell() {
     saving_.label = "memory_bound";
-    saving_.what = "kernels that move numbers, one after the other over equally many of them";
+    saving_.what = "elementwise kernels run one after another over the same number of elements";
     saving_.instead = "fused they would take";
     saving_.facts.push_back(fmt::format(
-        "{} runs of such kernels in all steps, {:.1f} on average, at most {}; {:.0f} % of the "
-        "kernel "
-        "time",
+        "{} sequences of such kernels in all steps, {:.1f} kernels on average, at most {}; {:.0f} "
+        "% of the kernel time",
         fused_, static_cast<double>(saving_.lengths.size()) / static_cast<double>(fused_), most_,
         100 * fused_ns_ / kernels_ns_));
-    saving_.facts.push_back(
-        fmt::format("assumed: fused, each run takes its longest kernel and {:.0f} % of the others",
-                    100 * kKeptOfOthers));
+    saving_.facts.push_back(fmt::format(
+        "assumed: a fused sequence takes as long as its longest kernel plus {:.0f} % of the others",
+        100 * kKeptOfOthers));
   }
 
   const Rank& rank_;

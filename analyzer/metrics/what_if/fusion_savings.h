@@ -4,7 +4,7 @@
 //
 // What is taken for such a run, on one stream with no other kernel between them: elementwise
 // kernels, casts and copies, dropout, rotary embeddings and single steps of an optimizer, all in as
-// many threads, each of another name than the one before it: equal neighbours may work on different
+// many threads, each of another name than the one before it: equal neighbors may work on different
 // data. Reductions,
 // normalisations and kernels of other sizes may stand between them, and keep their time, and so do
 // optimizers in one pass over many tensors (multi_tensor_apply), which have fused their work, and

@@ -37,7 +37,7 @@ constexpr std::int64_t kRowBytes = 16;  // that rows are a multiple of where the
 
 enum class Fault : std::uint8_t { kNone, kUnaligned, kOlder, kSmall };
 constexpr std::array<std::string_view, 4> kFaultTexts = {
-    "", "rows that are no multiple of 16 bytes", "kernels built for an older GPU",
+    "", "rows that are not a multiple of 16 bytes", "kernels built for an older GPU",
     "sizes too small for this GPU"};
 
 // Of one shape of a kernel.
@@ -235,17 +235,17 @@ class Search {
   void TellPrecision() {
     const std::string_view type = PeakDtypeName(*type_);
     low_.label = "low_precision_unused";
-    low_.what = "products and convolutions in fp32 without tensor cores";
+    low_.what = "fp32 GEMMs and convolutions without tensor cores";
     low_.instead = fmt::format("in {} they would take", type);
     low_.facts.push_back(fmt::format(
         "assumed: {:.0f} TFLOP/s in {} ({:.0f} % of the peak), or {:.0f} % of the memory "
         "bandwidth where that takes longer{}",
         type_tflops(), type, 100 * type_tflops() / *PeakTflops(*spec_, *type_),
         100 * kReachedMemoryShare,
-        has_unsized_ ? fmt::format("; kernels of unknown size {:.1f} times as fast", type_gain_)
+        has_unsized_ ? fmt::format("; kernels of unknown size run {:.1f} times as fast", type_gain_)
                      : ""));
     if (*type_ == PeakDtype::kTf32) {
-      low_.facts.push_back("TF32 is not allowed: no such kernel of this process uses it");
+      low_.facts.push_back("TF32 is not enabled: no kernel of this process uses it");
     } else {
       low_.facts.push_back(
           fmt::format("TF32 would gain nothing: {} has no faster rate for it", spec_->title));
@@ -265,15 +265,16 @@ class Search {
     }
     if (worst == nullptr) return;
     inefficient_.label = "inefficient_gemm";
-    inefficient_.what = "products with " + Faults(lost);
-    inefficient_.instead = "with good ones they would take";
+    inefficient_.what = "GEMMs with " + Faults(lost);
+    inefficient_.instead = "at typical efficiency they would take";
     const GemmShape& shape = *worst->shape;
     inefficient_.facts.push_back(fmt::format(
-        "most is lost in m x n x k = {} x {} x {}{} ({}): {:.0f} % of what the best products reach",
+        "most time is lost in m x n x k = {} x {} x {}{} ({}): {:.0f} % of what the best GEMMs "
+        "reach",
         shape.m, shape.n, shape.k, shape.batch > 1 ? fmt::format(", {} at once", shape.batch) : "",
         worst->dtype, 100 * worst->reached_ns * worst->count / worst->took_ns));
     inefficient_.facts.push_back(
-        fmt::format("assumed: {:.0f} % of what the best products reach, or {:.0f} % of the memory "
+        fmt::format("assumed: {:.0f} % of what the best GEMMs reach, or {:.0f} % of the memory "
                     "bandwidth where that takes longer",
                     100 * kUsualShare, 100 * kReachedMemoryShare));
     AdvisePadding(odd);
@@ -311,7 +312,7 @@ class Search {
       change += fmt::format("{}{} -> {}", change.empty() ? "pad " : ", ", size, Padded(size));
     if (!change.empty())
       inefficient_.advice.push_back(
-          {"sizes of layers, vocabulary and heads", change, documents::kMatrixProducts});
+          {"layer, vocabulary and head sizes", change, documents::kMatrixProducts});
   }
 
   const Rank& rank_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products and convolutions that would be faster in another type or of other sizes.
+// GEMMs and convolutions that would be faster in another type or of other sizes.
 //
 // low_precision: products and convolutions of fp32 that use no tensor cores (by name). Instead:
 // TF32 where that has a faster peak than fp32, else bf16, else fp16. A product of known size then

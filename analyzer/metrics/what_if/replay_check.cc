@@ -69,8 +69,8 @@ class Checker {
 
   std::optional<ReplayCheck> Check(StopFlag stop) {
     if (dealt_.size() < kFewestChecked) return std::nullopt;
-    const Residuals foretold = Foretold(), explained = Explained();
-    const std::vector<TimeNs> fitted = replay_.RunAll({{}}, stop, &foretold).front();
+    const Residuals predicted = Predicted(), explained = Explained();
+    const std::vector<TimeNs> fitted = replay_.RunAll({{}}, stop, &predicted).front();
     const std::vector<TimeNs> smooth = replay_.RunAll({{}}, stop, &explained).front();
     if (IsStopped(stop)) return std::nullopt;
     return Compare(fitted, smooth);
@@ -138,7 +138,7 @@ class Checker {
     return residuals;
   }
 
-  Residuals Foretold() const {
+  Residuals Predicted() const {
     Residuals residuals = Recorded();
     for (const std::size_t half : {0U, 1U}) {
       std::unordered_map<std::uint64_t, std::vector<const Dealt*>> alike;  // of the other half
@@ -194,20 +194,20 @@ class Checker {
 
   ReplayCheck Compare(const std::vector<TimeNs>& fitted, const std::vector<TimeNs>& smooth) const {
     ReplayCheck check;
-    double recorded = 0, foretold = 0, explained = 0;
+    double recorded = 0, predicted = 0, explained = 0;
     std::vector<double> errors;
     for (const Dealt& step : dealt_) {
       const auto length = static_cast<double>(steps_.steps[step.index].length_ns());
       if (length <= 0) continue;
       recorded += length;
-      foretold += static_cast<double>(fitted[step.index]);
+      predicted += static_cast<double>(fitted[step.index]);
       explained += static_cast<double>(smooth[step.index]);
       errors.push_back(std::abs(static_cast<double>(fitted[step.index]) / length - 1));
     }
     if (errors.empty()) return check;
     std::sort(errors.begin(), errors.end());
     check.steps = errors.size();
-    check.error = std::abs(foretold / recorded - 1);
+    check.error = std::abs(predicted / recorded - 1);
     check.median_step_error = errors[errors.size() / 2];
     check.worst_step_error = errors.back();
     check.residual_share = std::max(0.0, 1 - explained / recorded);

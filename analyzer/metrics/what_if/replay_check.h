@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a replay (replay.h) would have foretold what it was not told.
+// Whether a replay (replay.h) would have predicted what it was not reported.
 //
 // With nothing changed a replay gives the recorded times back, because of each operation it takes
 // what its model cannot explain from the recording: the latency from its launch, and the gap after
@@ -24,8 +24,8 @@ namespace traceinject {
 inline constexpr std::size_t kFewestChecked = 4;
 
 struct ReplayCheck {
-  std::size_t steps = 0;                               // foretold
-  double error = 0;                                    // |foretold / recorded - 1| of the mean step
+  std::size_t steps = 0;  // predicted
+  double error = 0;       // |predicted / recorded - 1| of the mean step
   double median_step_error = 0, worst_step_error = 0;  // of single steps
   // Of the step time, what is gone if gaps are no longer than usual and latencies are the usual
   // ones: the part that the model takes from the recording and cannot explain.

@@ -129,7 +129,7 @@ class RankBuilder {
     calls.root.push_back(-1);
     calls.plan.push_back(kNone);
   }
-  // How the call was carried out: by the kernel of `launch`, a row of the CUDA calls. Those of one
+  // How the call was executed: by the kernel of `launch`, a row of the CUDA calls. Those of one
   // call follow each other.
   void AddPlan(std::uint32_t call, std::uint32_t launch, const std::string& algorithm = "RING",
                const std::string& protocol = "SIMPLE") {

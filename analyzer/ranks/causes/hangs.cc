@@ -15,7 +15,7 @@ namespace {
 struct Progress {
   const GroupOperations* group = nullptr;
   std::int64_t completed = 0;       // of the function
-  std::int64_t last_sequence = -1;  // of these; -1: not told
+  std::int64_t last_sequence = -1;  // of these; -1: not reported
 };
 
 Progress ProgressOf(const RankSummary& summary, std::uint64_t hash, const std::string& function) {

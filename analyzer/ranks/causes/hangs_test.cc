@@ -36,12 +36,13 @@ TEST(HangsTest, WhoDiedComesFirst) {
   const proto::RankFinding finding = DescribeHang(job, hangs[0]);
   EXPECT_EQ(
       finding.text(),
-      "ranks 0, 2 stand in AllReduce of 1.024 kB on communicator 0x7; ranks 1, 3 never came.");
+      "ranks 0, 2 hang in AllReduce of 1.024 kB on communicator 0x7; ranks 1, 3 never entered it.");
   ASSERT_EQ(finding.evidence_size(), 2);
   EXPECT_EQ(finding.evidence(0),
-            "the recording of rank 3 (node, GPU 0) ended abruptly 500.0 ms before those that wait");
+            "the recording of rank 3 (node, GPU 0) ended abruptly 500.0 ms before those of the "
+            "waiting ranks");
   EXPECT_EQ(finding.evidence(1),
-            "rank 1 (node, GPU 0) was recorded to the end and did not begin the operation");
+            "rank 1 (node, GPU 0) was recorded to the end and never started the operation");
 }
 
 TEST(HangsTest, AllCame) {
@@ -50,7 +51,7 @@ TEST(HangsTest, AllCame) {
   ASSERT_EQ(FindHangs(job).size(), 1U);
   EXPECT_TRUE(FindHangs(job)[0].all_came());
   EXPECT_EQ(DescribeHang(job, FindHangs(job)[0]).text(),
-            "ranks 0-3 stand in AllReduce #12 of 1.024 kB on communicator 0x7; all ranks came to "
+            "ranks 0-3 hang in AllReduce #12 of 1.024 kB on communicator 0x7; all ranks entered "
             "it, and it does not complete.");
 }
 

@@ -15,15 +15,15 @@ namespace traceinject {
 namespace {
 
 constexpr std::string_view kSwitchAddsUp =
-    "with NVLink SHARP (NVLS) the switch adds up, so that busbw is no rate on the link";
+    "with NVLink SHARP (NVLS) the switch does the reduction, so busbw is not the link rate";
 constexpr std::string_view kAboveLink =
-    "above the rate of the link: switches add up, or not all of it goes over this link";
+    "above the link rate: switches do the reduction, or not all traffic uses this link";
 
 // The slower of two; a rate that is not known (0) stays so.
 double Slower(double a, double b) { return std::min(a, b); }
 
-// What a group of two ranks of a larger communicator is connected by is not told apart from what
-// connects the others.
+// What a group of two ranks of a larger communicator is connected by is not reported apart from
+// what connects the others.
 NcclWay WayOf(const MatchedGroup& group, bool one_host, NcclWay slowest) {
   const bool network = slowest == NcclWay::kSockets || slowest == NcclWay::kNetwork;
   return group.pair && one_host && network ? NcclWay::kUnknown : slowest;
@@ -99,7 +99,7 @@ class LinkWriter {
       std::string list;
       for (const std::string_view name : names)
         list += (list.empty() ? "" : ", ") + std::string(name);
-      row.link = {"", std::nullopt, "the groups have different links: " + list};
+      row.link = {"", std::nullopt, "groups use different links: " + list};
     }
     if (!IsComparable(row.work) || !row.busbw_gb_per_s || !row.link.gb_per_s) return;
     if (row.work.algorithm.find("NVLS") != std::string::npos) {
@@ -163,7 +163,7 @@ ExpectedLink LinkOfGroup(const Job& job, const MatchedGroup& group) {
   for (const auto& [host, rate] : network)
     facts.network_gb_per_s = Slower(facts.network_gb_per_s, rate);
   if (facts.way == NcclWay::kGpuToGpu && !facts.nvlink && !tabled)
-    return {"", std::nullopt, "whether its GPUs have NVLink is not known"};
+    return {"", std::nullopt, "it is unknown whether its GPUs have NVLink"};
   return LinkBetween(facts);
 }
 

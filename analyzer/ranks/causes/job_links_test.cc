@@ -108,8 +108,9 @@ TEST(JobLinksTest, AreHeldAgainstTheLink) {
   EXPECT_EQ(nvlink.link(), "NVLink");
   EXPECT_EQ(nvlink.link_gb_per_s(), kNvlink);
   EXPECT_DOUBLE_EQ(nvlink.link_share(), nvlink.busbw_gb_per_s() / kNvlink);
-  EXPECT_NE(Buckets(OnNvlink(job, NcclWay::kUnknown)).reason().find("taken from the links"),
-            std::string::npos);
+  EXPECT_NE(
+      Buckets(OnNvlink(job, NcclWay::kUnknown)).reason().find("inferred from the GPU's links"),
+      std::string::npos);
   Job by_memory = OnNvlink(job, NcclWay::kHostMemory);
   EXPECT_FALSE(Buckets(by_memory).has_link_gb_per_s());
   for (RankSummary& rank : by_memory.ranks) {
@@ -118,7 +119,7 @@ TEST(JobLinksTest, AreHeldAgainstTheLink) {
   }
   by_memory.ranks[2].host_link = "PCIe 4.0 x16";
   by_memory.ranks[2].host_link_gb_per_s = 31.5;
-  EXPECT_EQ(Buckets(by_memory).link(), "PCIe 4.0 x16 by way of the host's memory");
+  EXPECT_EQ(Buckets(by_memory).link(), "PCIe 4.0 x16 via host memory");
   EXPECT_EQ(Buckets(by_memory).link_gb_per_s(), 31.5);
   Job unknown = OnNvlink(job);
   for (RankSummary& rank : unknown.ranks) {
@@ -141,7 +142,7 @@ TEST(JobLinksTest, BusbwThatIsNoRateOnTheLinkIsHeldAgainstNone) {
   const proto::Link above = Buckets(OnNvlink(SimulateJob(plan).job));
   EXPECT_GT(above.busbw_gb_per_s(), kNvlink);
   EXPECT_FALSE(above.has_link_share());
-  EXPECT_NE(above.reason().find("above the rate"), std::string::npos);
+  EXPECT_NE(above.reason().find("above the link rate"), std::string::npos);
 }
 
 // Of a host that sends by two adapters, and one by one of them.

@@ -16,7 +16,7 @@ struct RaisedSpell {
 };
 
 // Spells of kFewestSpellSteps values or more, kLeastSpellChange or more above the rest, of which
-// there must be as many. A spell is where the median of five neighbours is above the usual level by
+// there must be as many. A spell is where the median of five neighbors is above the usual level by
 // half of that; single values do not end it. So that mere noise is none, it must be 3 scaled median
 // absolute deviations of the rest above it, and four fifths of the values inside must lie above the
 // middle between the two levels, of those outside below it.

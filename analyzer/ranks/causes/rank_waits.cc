@@ -192,13 +192,13 @@ class Finder {
 
   void AddNotes() {
     if (waits_.disagreeing > 0)
-      waits_.notes.push_back(fmt::format(
-          "In {} of {} operations the aligned clocks and the lengths of the kernels tell different "
-          "transfers; there the lengths count.",
-          waits_.disagreeing, waits_.compared));
+      waits_.notes.push_back(
+          fmt::format("In {} of {} operations the aligned clocks and the kernel durations give "
+                      "different transfer times; the durations are used.",
+                      waits_.disagreeing, waits_.compared));
     if (waits_.incomplete > 0)
       waits_.notes.push_back(fmt::format(
-          "{} of {} operations lack the record of a rank, which may have been the last.",
+          "{} of {} operations lack the record of a rank, which may have been the last to arrive.",
           waits_.incomplete, waits_.operations));
   }
 

@@ -225,7 +225,7 @@ TEST(RankWaitsTest, AWrongClockIsSeenAndDoesNotCount) {
   const WaitSums truth = Truth(all.simulated, 5), found = all.waits.ranks[5].all;
   EXPECT_LT(Off(found.wait_ns, truth.wait_ns, truth.wait_ns), 0.02);
   ASSERT_FALSE(all.waits.notes.empty());
-  EXPECT_NE(all.waits.notes[0].find("tell different transfers"), std::string::npos);
+  EXPECT_NE(all.waits.notes[0].find("give different transfer times"), std::string::npos);
 }
 
 // Where the last one's record is missing, the others seem to have transferred for long.

@@ -37,7 +37,7 @@ struct SlowSpell {
   double excess_ns = 0;             // the same of a mean step of the spell
   Slowness slowness = Slowness::kHost;
   IdleCause idle_cause = IdleCause::kUnknown;  // kHost
-  // Without it; empty: it was not played, being none of the worst or beyond the steps of the
+  // Without it; empty: it was not simulated, being none of the worst or beyond the steps of the
   // replay.
   std::optional<JobSaving> saving;  // of a mean step
   double saved_ns = 0;              // of all steps together

@@ -53,8 +53,8 @@ TEST(SlowSpellsTest, SeveralAtDifferentTimesAreSeveral) {
     EXPECT_EQ(ranks.findings(i).name(), "slow_spell");
     EXPECT_EQ(ranks.findings(i).rows(0), 5 - i) << "what cost most comes first";
   }
-  EXPECT_TRUE(
-      ranks.findings(4).text().starts_with("And 2 more for a while: rank 1 (steps 50 to 69"))
+  EXPECT_TRUE(ranks.findings(4).text().starts_with(
+      "And 2 more for part of the run: rank 1 (steps 50 to 69"))
       << ranks.findings(4).text();
 }
 
@@ -75,7 +75,7 @@ TEST(SlowSpellsTest, AStragglerThatBeganLateSaysWhen) {
   EXPECT_EQ(ranks.findings(0).name(), "straggler");
   const auto& evidence = ranks.findings(0).evidence();
   EXPECT_TRUE(std::any_of(evidence.begin(), evidence.end(), [](const std::string& one) {
-    return one.find("slower than otherwise from step 40 to 119") != std::string::npos;
+    return one.find("slower than usual from step 40 to 119") != std::string::npos;
   }));
 }
 

@@ -94,7 +94,7 @@ TEST(AnalyseJobTest, WhyARankIsSlow) {
   plan = {};
   plan.straggler = 2;
   plan.data_wait_ns = 5'000'000;
-  EXPECT_NE(text(plan).find("its host is later"), std::string::npos) << text(plan);
+  EXPECT_NE(text(plan).find("its host is slower"), std::string::npos) << text(plan);
 }
 
 // Kernels of the same name take longer on a slower GPU, and where they have more to do.

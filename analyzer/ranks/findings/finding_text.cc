@@ -33,7 +33,7 @@ void AddHostLevers(IdleCause cause, proto::RankFinding& to) {
   switch (cause) {
     case IdleCause::kDataWait:
       to.add_levers(
-          "data of this rank: more DataLoader workers, its storage, the length of its shard");
+          "this rank's data loading: more DataLoader workers, its storage, its shard size");
       break;
     case IdleCause::kGc:
       to.add_levers(
@@ -46,12 +46,12 @@ void AddHostLevers(IdleCause cause, proto::RankFinding& to) {
       break;
     case IdleCause::kAllocator:
       to.add_levers(
-          "memory of this rank: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, smaller peaks");
+          "this rank's memory: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, lower peaks");
       break;
     default:
       to.add_levers(
-          "processor of this rank: other processes on its cores, binding (numactl --cpunodebind), "
-          "governor");
+          "this rank's CPU: other processes on its cores, binding (numactl --cpunodebind), "
+          "frequency governor");
       break;
   }
 }

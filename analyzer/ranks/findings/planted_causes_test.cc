@@ -247,9 +247,11 @@ TEST(PlantedCausesTest, ARankThatDied) {
                  if (ranks.findings_size() == 0) return "nothing is named";
                  const proto::RankFinding& first = ranks.findings(0);
                  if (first.name() != "hang") return "something else is first";
-                 if (!first.text().starts_with("ranks 0-4, 6-7 stand in AllReduce"))
+                 if (!first.text().starts_with("ranks 0-4, 6-7 hang in AllReduce"))
                    return "it does not say who stands where";
-                 return first.text().ends_with("; rank 5 never came.") ? "" : "who never came?";
+                 return first.text().ends_with("; rank 5 never entered it.")
+                            ? ""
+                            : "who never entered it?";
                });
   }
 }
@@ -262,7 +264,7 @@ TEST(PlantedCausesTest, AStageThatDied) {
              [](const proto::Ranks& ranks, const SimulatedJob&, std::uint64_t) -> std::string {
                for (const proto::RankFinding& finding : ranks.findings()) {
                  if (finding.name() == "hang" &&
-                     finding.text().find("rank 5 never came") != std::string::npos)
+                     finding.text().find("rank 5 never entered it") != std::string::npos)
                    return "";
                }
                return "nobody says that rank 5 is missing";

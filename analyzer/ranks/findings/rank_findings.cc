@@ -27,11 +27,10 @@ void DescribeSlowGpu(const Straggler& straggler, proto::RankFinding& to) {
   to.add_evidence(fmt::format("kernels of the same name take {:.2f} times as long as on its peers",
                               straggler.kernel_ratio));
   if (straggler.clock_mhz > 0 && straggler.peers_clock_mhz > 0)
-    to.add_evidence(
-        fmt::format("its SM clock under load is {:.0f} MHz, that of its peers {:.0f} MHz",
-                    straggler.clock_mhz, straggler.peers_clock_mhz));
+    to.add_evidence(fmt::format("its SM clock under load is {:.0f} MHz, its peers' {:.0f} MHz",
+                                straggler.clock_mhz, straggler.peers_clock_mhz));
   AddGpuLevers(to);
-  to.add_levers("run without it (drain the host) and compare");
+  to.add_levers("run without this host (drain it) and compare");
 }
 
 }  // namespace
@@ -41,16 +40,15 @@ proto::RankFinding DescribeHang(const Job& job, const Hang& hang) {
   to.set_name("hang");
   const std::string operation = OperationText(hang.function, hang.bytes, hang.sequence);
   const std::string waiting = RankNames(job, hang.waiting);
-  std::string text =
-      fmt::format("{} {} in {} on communicator 0x{:x}", waiting,
-                  hang.waiting.size() == 1 ? "stands" : "stand", operation, hang.hash);
+  std::string text = fmt::format("{} {} in {} on communicator 0x{:x}", waiting,
+                                 hang.waiting.size() == 1 ? "hangs" : "hang", operation, hang.hash);
   if (!hang.absent.empty())
-    text += fmt::format("; {} never came", RankNames(job, hang.absent));
+    text += fmt::format("; {} never entered it", RankNames(job, hang.absent));
   else if (hang.not_recorded.empty())
-    text += "; all ranks came to it, and it does not complete";
+    text += "; all ranks entered it, and it does not complete";
   if (!hang.not_recorded.empty())
     text += fmt::format(
-        "; of {} in the communicator there is no recording",
+        "; there is no recording of {} in the communicator",
         (hang.not_recorded.size() == 1 ? "rank " : "ranks ") + NumberRanges(hang.not_recorded));
   to.set_text(text + ".");
   TimeNs end = 0;
@@ -60,18 +58,17 @@ proto::RankFinding DescribeHang(const Job& job, const Hang& hang) {
     if (to.evidence_size() == 5) break;
     const std::string name = RankName(job, r);
     if (rank.end < hang.since)
-      to.add_evidence(fmt::format("the recording of {} ({}) {} {} before those that wait", name,
-                                  PlaceText(rank), rank.closed ? "was closed" : "ended abruptly",
-                                  FormatTime(end - rank.end)));
+      to.add_evidence(fmt::format(
+          "the recording of {} ({}) {} {} before those of the waiting ranks", name, PlaceText(rank),
+          rank.closed ? "was closed" : "ended abruptly", FormatTime(end - rank.end)));
     else
-      to.add_evidence(fmt::format("{} ({}) was recorded to the end and did not begin the operation",
+      to.add_evidence(fmt::format("{} ({}) was recorded to the end and never started the operation",
                                   name, PlaceText(rank)));
   }
   if (!hang.absent.empty())
-    to.add_levers(
-        "look at what these ranks did last: analyze report, traceview, the log of the job");
+    to.add_levers("check what these ranks did last: analyze report, traceview, the job's log");
   else if (hang.all_came())
-    to.add_levers("the network or NCCL itself: NCCL_DEBUG=INFO, links, GPU errors (dmesg, Xid)");
+    to.add_levers("check the network and NCCL: NCCL_DEBUG=INFO, links, GPU errors (dmesg, Xid)");
   AddRows(hang.waiting, to);
   AddRows(hang.absent, to);
   return to;
@@ -97,33 +94,32 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
       to.set_reason("more_work");
       why = "it has more work";
       to.add_evidence(
-          fmt::format("it runs {:.2f} times as many kernels a step, which take {:.2f} "
-                      "times as long as on its peers",
+          fmt::format("it runs {:.2f} times as many kernels per step, and they take {:.2f} times "
+                      "as long as on its peers",
                       straggler.kernel_count_ratio, straggler.kernel_ratio));
       if (straggler.larger_share > 0)
         to.add_evidence(
-            fmt::format("kernels that take {:.0f} % of its time are larger than those of the same "
-                        "name on its peers (more thread blocks)",
+            fmt::format("kernels making up {:.0f} % of its time are larger than on its peers (more "
+                        "thread blocks)",
                         100 * straggler.larger_share));
-      to.add_levers(
-          "share the work evenly: batch and sequence sizes, layers, experts of this rank");
+      to.add_levers("balance the work: this rank's batch and sequence sizes, layers, experts");
       break;
     case Slowness::kHost:
       to.set_reason("host");
-      why = "its host is later";
-      to.add_evidence(fmt::format("its GPU is idle {} longer a step than its peers', most for: {}",
+      why = "its host is slower";
+      to.add_evidence(fmt::format("its GPU is idle {} longer per step than its peers', mostly: {}",
                                   MeanTime(straggler.idle_ns),
                                   IdleCauseName(straggler.idle_cause)));
       if (straggler.host_ns > 0)
-        to.add_evidence(fmt::format("its host needs {} for a step, those of its peers {}",
+        to.add_evidence(fmt::format("its host needs {} per step, its peers' hosts {}",
                                     MeanTime(straggler.host_ns),
                                     MeanTime(straggler.peers_host_ns)));
       AddHostLevers(straggler.idle_cause, to);
       break;
   }
   to.set_text(
-      fmt::format("{} holds the others up: {} ({} of a step more than its peers, in {:.0f} % "
-                  "of the steps); without, a step would take {} less ({}).",
+      fmt::format("{} delays the other ranks: {} ({} of a step more than its peers, in {:.0f} % of "
+                  "the steps); without this, a step would take {} less ({}).",
                   who, why, MeanTime(straggler.excess_ns), 100 * straggler.late_share,
                   MeanTime(straggler.saving.ns), ShareText(straggler.saving.ns, step_ns)));
   SetSaving(straggler.saving, to);
@@ -135,14 +131,13 @@ proto::RankFinding DescribeImbalance(const Imbalance& imbalance, double step_ns)
   proto::RankFinding to;
   to.set_name("imbalance");
   to.set_text(fmt::format(
-      "The work is uneven from step to step: the rank with most to do takes {} longer than the "
-      "mean, "
-      "now this one, now that ({} ranks so far); evenly shared, a step would take {} less ({}).",
+      "The work is imbalanced: the rank with the most work takes {} longer than the mean, a "
+      "different rank each step ({} ranks so far); if balanced, a step would take {} less ({}).",
       MeanTime(imbalance.excess_ns), imbalance.culprits, MeanTime(imbalance.saving.ns),
       ShareText(imbalance.saving.ns, step_ns)));
   to.add_levers(
-      "batches of equal cost on all ranks: sort or pack by sequence length, bucket samplers");
-  to.add_levers("fewer, larger steps between synchronisations (gradient accumulation)");
+      "equal-cost batches on all ranks: sort or pack by sequence length, use bucket samplers");
+  to.add_levers("synchronize less often (gradient accumulation)");
   SetSaving(imbalance.saving, to);
   return to;
 }
@@ -158,18 +153,18 @@ proto::RankFinding DescribeSlowLink(const Job& job, const SlowGroups& link, doub
   else if (!link.ranks.empty())
     where = "of " + RankNames(job, link.ranks);
   else
-    where = fmt::format("of {} groups that share nothing", link.groups.size());
+    where = fmt::format("of {} disjoint groups", link.groups.size());
   to.set_text(fmt::format(
       "Transfers {} are slow: {} of {} among {} ranks takes {} there and {} in the other groups "
-      "({:.2f} times as long); as fast as these, a step would take {} less ({}).",
+      "({:.2f} times as long); at their speed, a step would take {} less ({}).",
       where, link.function, FormatBytes(link.bytes), link.size, MeanTime(link.transfer_ns),
       MeanTime(link.usual_ns), link.ratio(), MeanTime(link.saving.ns),
       ShareText(link.saving.ns, step_ns)));
   to.add_levers(
-      "the link: nvidia-smi nvlink -e, PCIe width and generation, errors of the adapter, cables");
+      "check the link: nvidia-smi nvlink -e, PCIe width and generation, NIC errors, cables");
   to.add_levers(
-      "how NCCL uses it: TRACEINJECT_NCCL_LOG=1 tells transports; NCCL_IB_HCA, NCCL_SOCKET_IFNAME, "
-      "P2P and GDR settings");
+      "check how NCCL uses it: TRACEINJECT_NCCL_LOG=1 records transports; NCCL_IB_HCA, "
+      "NCCL_SOCKET_IFNAME, P2P and GDR settings");
   SetSaving(link.saving, to);
   AddRows(link.ranks, to);
   return to;
@@ -183,9 +178,9 @@ proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& sl
   static constexpr Way kWays[] = {
       {"", ""},
       {"gpu_to_gpu", "from GPU to GPU (P2P)"},
-      {"host_memory", "through the memory of their host (SHM)"},
-      {"network", "through a network adapter, though they are on one host"},
-      {"sockets", "through TCP sockets, though they are on one host"},
+      {"host_memory", "through host memory (SHM)"},
+      {"network", "through a NIC, although they are on one host"},
+      {"sockets", "through TCP sockets, although they are on one host"},
   };
   proto::RankFinding to;
   to.set_name("slow_transport");
@@ -193,19 +188,18 @@ proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& sl
   to.set_reason(way.name);
   to.set_text(fmt::format(
       "Transfers among {} are slow for their link: {} of {} runs at {:.1f} GB/s (busbw, without "
-      "waiting), {:.1f} % of NVLink ({:.0f} GB/s in one direction); at {:.0f} % of it, a step "
-      "would take {} less ({}).",
+      "waiting), {:.1f} % of NVLink ({:.0f} GB/s per direction); at {:.0f} % of it, a step would "
+      "take {} less ({}).",
       RankNames(job, slow.ranks), slow.function, FormatBytes(slow.bytes), slow.busbw_gb_per_s,
       100 * slow.busbw_gb_per_s / slow.link_gb_per_s, slow.link_gb_per_s, 100 * kReachedShare,
       MeanTime(slow.saving.ns), ShareText(slow.saving.ns, step_ns)));
   to.add_evidence(slow.way == NcclWay::kUnknown
-                      ? "which way NCCL took was not recorded (TRACEINJECT_NCCL_LOG=1 tells)"
+                      ? "the NCCL transport was not recorded (set TRACEINJECT_NCCL_LOG=1)"
                       : fmt::format("NCCL's log: these ranks exchange data {}", way.text));
   if (!slow.algorithm.empty())
-    to.add_evidence(
-        fmt::format("carried out by algorithm {}, protocol {}", slow.algorithm, slow.protocol));
+    to.add_evidence(fmt::format("algorithm {}, protocol {}", slow.algorithm, slow.protocol));
   for (const std::string& setting : slow.settings) {
-    to.add_evidence("set in the environment: " + setting);
+    to.add_evidence("environment: " + setting);
     to.add_levers("unset " + setting.substr(0, setting.find('=')));
   }
   to.add_levers(
@@ -253,7 +247,7 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
   const double bubble = pipelines.bubble_ns / step_ns;
   const std::optional<double> ideal = pipelines.ideal_bubble_share();
   const std::string bubbles =
-      fmt::format("{:.1f} % of the step is bubble{}", 100 * bubble,
+      fmt::format("{:.1f} % of the step is pipeline bubble{}", 100 * bubble,
                   ideal ? fmt::format("; {} stages and {} micro-batches explain {:.1f} %",
                                       pipelines.stages, pipelines.micro_batches, 100 * *ideal)
                         : std::string());
@@ -265,13 +259,12 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
     proto::RankFinding& to = findings.emplace_back();
     to.set_name("pipeline_stages");
     to.set_text(fmt::format(
-        "The pipeline stages are uneven: stage {} ({}) takes {} of own time a step, the mean is "
-        "{}; "
-        "evenly split, a step would take {} less ({}).",
+        "The pipeline stages are imbalanced: stage {} ({}) takes {} of own time per step, the mean "
+        "is {}; if balanced, a step would take {} less ({}).",
         slowest, RankNames(job, rows), MeanTime(stage_work[static_cast<std::size_t>(slowest)]),
         MeanTime(mean), MeanTime(balanced.ns), ShareText(balanced.ns, step_ns)));
     to.add_evidence(bubbles);
-    to.add_levers("move layers from this stage to others; embedding and loss count, too");
+    to.add_levers("move layers from this stage to others; embedding and loss count too");
     SetSaving(balanced, to);
     AddRows(rows, to);
   }
@@ -283,12 +276,12 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
     const double saved = step_ns * (1 - (1 - *ideal) / (1 - twice));
     proto::RankFinding& to = findings.emplace_back();
     to.set_name("pipeline_bubble");
-    to.set_text(fmt::format(
-        "Filling and draining the pipeline costs {:.1f} % of the step; with twice as many "
-        "micro-batches of half the size, it would take up to {} less ({}).",
-        100 * *ideal, MeanTime(saved), ShareText(saved, step_ns)));
+    to.set_text(
+        fmt::format("Filling and draining the pipeline costs {:.1f} % of the step; with twice as "
+                    "many micro-batches of half the size, a step would take up to {} less ({}).",
+                    100 * *ideal, MeanTime(saved), ShareText(saved, step_ns)));
     to.add_evidence(bubbles);
-    to.add_levers("more micro-batches a step");
+    to.add_levers("more micro-batches per step");
     to.add_levers("an interleaved or zero-bubble schedule, or fewer stages");
     to.set_saved_ns(std::llround(saved));
   }

@@ -58,14 +58,14 @@ const char* DescribeReason(const SlowSpell& spell, proto::RankFinding& to) {
     case Slowness::kMoreWork:
       to.set_reason("more_work");
       to.add_levers(
-          "the work of these steps: batch and sequence sizes, evaluation, other branches");
+          "check what these steps do: batch and sequence sizes, evaluation, other branches");
       return "more kernels ran";
     case Slowness::kHost:
       to.set_reason("host");
-      to.add_evidence(fmt::format("its GPU was idle longer than otherwise, most for: {}",
+      to.add_evidence(fmt::format("its GPU was idle longer than usual, mostly: {}",
                                   IdleCauseName(spell.idle_cause)));
       AddHostLevers(spell.idle_cause, to);
-      return "the host was later";
+      return "the host was slower";
   }
   return "";
 }
@@ -74,17 +74,17 @@ proto::RankFinding Describe(const SpellTimes& times, const SlowSpell& spell) {
   proto::RankFinding to;
   to.set_name("slow_spell");
   const char* const why = DescribeReason(spell, to);
-  std::string text =
-      fmt::format("{} {:.0f} % slower than otherwise {}: {}", WhoWas(times.job, spell),
-                  100 * spell.change, When(times, spell), why);
+  std::string text = fmt::format("{} {:.0f} % slower than usual {}: {}", WhoWas(times.job, spell),
+                                 100 * spell.change, When(times, spell), why);
   if (spell.saving) {
     text += fmt::format(
-        "; without, each of these {} steps would have taken {} less ({}), and the run {} ({}).",
+        "; without this, each of these {} steps would have taken {} less ({}), and the run {} "
+        "({}).",
         spell.steps, MeanTime(spell.saved_step_ns), ShareText(spell.saved_step_ns, times.step_ns),
         MeanTime(spell.saved_ns), ShareText(spell.saving->ns, times.step_ns));
     SetSaving(*spell.saving, to);
   } else {
-    text += fmt::format("; what these {} steps lost was not played.", spell.steps);
+    text += fmt::format("; the loss in these {} steps was not simulated.", spell.steps);
   }
   to.set_text(text);
   to.set_from_step(static_cast<std::int64_t>(spell.first));
@@ -110,7 +110,7 @@ proto::RankFinding DescribeMore(const SpellTimes& times, const std::vector<SlowS
   }
   const std::size_t more = spells.size() - kMostSpellFindings;
   if (more > kMostListed) list += ", ...";
-  to.set_text(fmt::format("And {} more for a while: {}.", more, list));
+  to.set_text(fmt::format("And {} more for part of the run: {}.", more, list));
   return to;
 }
 
@@ -137,7 +137,7 @@ void TellWhen(const SpellTimes& times, const Straggler& straggler, std::vector<S
              std::count(straggler.summaries.begin(), straggler.summaries.end(), r) > 0;
     });
     if (explains)
-      to.add_evidence(fmt::format("it was {:.0f} % slower than otherwise {}", 100 * spell.change,
+      to.add_evidence(fmt::format("it was {:.0f} % slower than usual {}", 100 * spell.change,
                                   When(times, spell)));
     return explains;
   });

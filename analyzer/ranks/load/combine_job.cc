@@ -45,7 +45,7 @@ void KeepNewestAttempt(Job& job) {
   for (std::string& note : newest.notes) job.notes.push_back(std::move(note));
 }
 
-// Traces of other profilers do not tell their attempt, but when they were made. Clocks of hosts
+// Traces of other profilers do not report their attempt, but when they were made. Clocks of hosts
 // differ by less than this.
 constexpr TimeNs kStaleNs = 60'000'000'000;
 
@@ -69,7 +69,7 @@ void KeepOneWorld(Job& job) {
   const auto strays = LeaveOut(job.ranks, [](const RankSummary& rank) { return rank.rank < 0; });
   if (!strays.empty())
     job.notes.push_back(
-        fmt::format("left out, of processes that are no rank of the job: {}", JoinFirst(strays)));
+        fmt::format("left out, processes that are not ranks of the job: {}", JoinFirst(strays)));
   // Of equally many, the larger world.
   const int world = std::max_element(ranks_of.begin(), ranks_of.end(), [](auto& a, auto& b) {
                       return std::pair(a.second, a.first) < std::pair(b.second, b.first);
@@ -77,8 +77,8 @@ void KeepOneWorld(Job& job) {
   const auto others =
       LeaveOut(job.ranks, [&](const RankSummary& rank) { return rank.world_size != world; });
   if (!others.empty())
-    job.notes.push_back(fmt::format("left out, of a job of another size than {} ranks: {}", world,
-                                    JoinFirst(others)));
+    job.notes.push_back(fmt::format("left out, from a job with a size other than {} ranks: {}",
+                                    world, JoinFirst(others)));
 }
 
 std::size_t Operations(const RankSummary& rank) {
@@ -122,10 +122,9 @@ void KeepOneOfEach(Job& job) {
   }
   job.ranks = std::move(kept);
   if (twice.empty()) return;
-  job.notes.push_back(
-      fmt::format("left out, of ranks of which there is another recording (a child of the process, "
-                  "or an earlier start of it): {}",
-                  JoinFirst({twice.begin(), twice.end()})));
+  job.notes.push_back(fmt::format(
+      "left out, duplicate recordings of a rank (a child process or an earlier start): {}",
+      JoinFirst({twice.begin(), twice.end()})));
 }
 
 void NoteMissingRanks(Job& job) {
@@ -177,7 +176,7 @@ Result<Job> CombineJob(std::vector<SummarisedFile> files, std::vector<std::strin
   for (const SummarisedFile& file : files) {
     if (!file.job.ok()) errors.push_back(file.job.error());
   }
-  if (files.empty()) return Error{"no recording was named"};
+  if (files.empty()) return Error{"no recording given"};
   if (errors.size() == files.size()) return NoneCouldBeRead(errors);
   Job job = Join(files, std::move(notes));
   if (job.ranks.empty()) return job;

@@ -16,7 +16,7 @@ struct SummarisedFile {
 };
 
 // Puts all on the smallest base. Left out, with a note, are files that cannot be read, other
-// attempts than the newest one (where files do not tell theirs, those that ended over a minute
+// attempts than the newest one (where files do not report theirs, those that ended over a minute
 // before another one began), other world sizes than most ranks have, processes without a rank where
 // others have one, and of several recordings of one rank all but one: the later one if they did not
 // run at the same time, else that with more communication. A summary that is there twice counts

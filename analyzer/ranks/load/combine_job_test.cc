@@ -126,8 +126,8 @@ TEST(CombineJobTest, OtherWorldsAndProcessesWithoutARankAreLeftOut) {
   stray.path = "stray.db";
   const Job job = Combined({File(Summary(0, 2)), File(Summary(1, 2)), File(other), File(stray)});
   EXPECT_EQ(job.ranks.size(), 2U);
-  EXPECT_EQ(job.notes, (Texts{"left out, of processes that are no rank of the job: stray.db",
-                              "left out, of a job of another size than 2 ranks: other.db"}));
+  EXPECT_EQ(job.notes, (Texts{"left out, processes that are not ranks of the job: stray.db",
+                              "left out, from a job with a size other than 2 ranks: other.db"}));
   // Where nobody has a rank all are kept.
   RankSummary second = stray;
   second.pid = 5;

@@ -49,7 +49,7 @@ Result<Job> Summarise(RecordedFile file) {
     std::move(summaries.begin(), summaries.end(), std::back_inserter(job.ranks));
   }
   if (const Status checked = CheckJob(job); !checked.ok())
-    return Error{fmt::format("{}, so that nothing can be said of this rank", checked.error())};
+    return Error{fmt::format("{}, so this rank cannot be analyzed", checked.error())};
   return job;
 }
 
@@ -60,7 +60,7 @@ Result<Job> SummariseFile(const std::string& path, ReadProgress& progress) {
     if (!file.ok()) return Error{file.error()};
     return Summarise(std::move(file).value());
   } catch (const std::bad_alloc&) {
-    return Error{fmt::format("{}: there is not enough memory to summarise it", path)};
+    return Error{fmt::format("{}: not enough memory to summarize it", path)};
   }
 }
 

@@ -67,7 +67,7 @@ ClockFit FitMember(const Job& job, const MatchedGroup& group,
   fit.drift = line.slope;
   fit.sigma_ns = std::hypot(std::max(line.SigmaAt(x.front()), line.SigmaAt(x.back())), bend);
   if (bend > kBendNs)
-    fit.reason = fmt::format("the clocks do not run evenly: by up to {:.0f} us", bend / 1000);
+    fit.reason = fmt::format("the clocks drift unevenly, by up to {:.0f} us", bend / 1000);
   return fit;
 }
 
@@ -183,8 +183,8 @@ class Aligner {
     }
     if (agree.size() < known.size()) {
       alignment_.notes.push_back(
-          fmt::format("{} of {} ranks of host {} found another time for its clock than the rest: "
-                      "their operations were matched wrongly, or it is not one host.",
+          fmt::format("{} of {} ranks on host {} disagree about its clock offset: their operations "
+                      "may be mismatched, or the name covers several hosts.",
                       known.size() - agree.size(), known.size(), host));
     }
     if (agree.size() * 2 <= known.size()) return;
@@ -193,7 +193,7 @@ class Aligner {
     for (const std::size_t rank : ranks) {
       if (alignment_.ranks[rank].aligned) continue;
       Take(pooled, alignment_.ranks[rank]);
-      alignment_.ranks[rank].reason = "by the clock of its host alone";
+      alignment_.ranks[rank].reason = "by its host's clock alone";
     }
   }
   // By how much the job's clock is ahead at two times of the host's.
@@ -252,13 +252,13 @@ class Aligner {
     for (ClockFit& fit : alignment_.ranks) {
       if (fit.aligned) continue;
       ++others;
-      fit.reason = fmt::format("shares no operation that all ranks enter with rank {}",
+      fit.reason = fmt::format("shares no synchronizing collective with rank {}",
                                job_.ranks[alignment_.reference].rank);
     }
     if (others > 0)
       alignment_.notes.push_back(
-          fmt::format("The clocks of {} of {} ranks could not be aligned with those of the rest.",
-                      others, job_.ranks.size()));
+          fmt::format("The clocks of {} of {} ranks could not be aligned with the rest.", others,
+                      job_.ranks.size()));
   }
 
   // No rank can end before the last began.
@@ -271,8 +271,8 @@ class Aligner {
       if (impossible == 0) continue;
       const MatchedGroup& group = matches_.groups[g];
       alignment_.notes.push_back(fmt::format(
-          "{} of {} operations on {} ended on a rank before all had begun them: they were matched "
-          "wrongly, or do not wait for all ranks.",
+          "{} of {} operations on {} ended on one rank before all ranks had started: they are "
+          "mismatched, or do not wait for all ranks.",
           impossible, together_[g].size(),
           group.name.empty() ? fmt::format("a communicator of {}", group.size) : group.name));
     }

@@ -93,7 +93,7 @@ TEST(AlignClocksTest, HostsThatAreNotOneAreTold) {
   for (RankSummary& rank : simulated.job.ranks) rank.host = "localhost";
   const ClockAlignment alignment = Align(simulated);
   ASSERT_FALSE(alignment.notes.empty());
-  EXPECT_NE(alignment.notes[0].find("host localhost found another time"), std::string::npos);
+  EXPECT_NE(alignment.notes[0].find("host localhost disagree"), std::string::npos);
   EXPECT_LT(Errors(simulated, alignment).back(), 5'000);
 }
 
@@ -102,14 +102,13 @@ TEST(AlignClocksTest, RanksThatShareNothingAreNamed) {
   simulated.job.ranks[2].groups.clear();
   ClockAlignment alignment = Align(simulated);
   EXPECT_FALSE(alignment.ranks[2].aligned);
-  EXPECT_EQ(alignment.ranks[2].reason, "shares no operation that all ranks enter with rank 0");
-  EXPECT_EQ(alignment.notes[0],
-            "The clocks of 1 of 4 ranks could not be aligned with those of the rest.");
+  EXPECT_EQ(alignment.ranks[2].reason, "shares no synchronizing collective with rank 0");
+  EXPECT_EQ(alignment.notes[0], "The clocks of 1 of 4 ranks could not be aligned with the rest.");
   // Unless another rank on its host does.
   simulated.job.ranks[2].host = simulated.job.ranks[3].host;
   alignment = Align(simulated);
   EXPECT_TRUE(alignment.ranks[2].aligned);
-  EXPECT_EQ(alignment.ranks[2].reason, "by the clock of its host alone");
+  EXPECT_EQ(alignment.ranks[2].reason, "by its host's clock alone");
 }
 
 TEST(AlignClocksTest, TheMostThatHangTogetherHaveTheClock) {
@@ -143,8 +142,8 @@ TEST(AlignClocksTest, WhatCannotBeIsCounted) {
   const ClockAlignment alignment = Align(simulated);
   EXPECT_EQ(alignment.impossible, 3u);
   ASSERT_EQ(alignment.notes.size(), 1u);
-  EXPECT_NE(alignment.notes[0].find("3 of 240 operations on DATA_PARALLEL_GROUP ended on a rank "
-                                    "before all had begun them"),
+  EXPECT_NE(alignment.notes[0].find("3 of 240 operations on DATA_PARALLEL_GROUP ended on one "
+                                    "rank before all ranks had started"),
             std::string::npos)
       << alignment.notes[0];
 }
@@ -159,7 +158,7 @@ TEST(AlignClocksTest, AClockThatRunsUnevenlyIsTold) {
     for (TimeNs& time : *column) time += std::max<TimeNs>(0, time - middle) / 5'000;  // 200 ppm
   }
   const ClockAlignment alignment = Align(simulated);
-  EXPECT_NE(alignment.ranks[1].reason.find("do not run evenly"), std::string::npos);
+  EXPECT_NE(alignment.ranks[1].reason.find("drift unevenly"), std::string::npos);
   EXPECT_GT(alignment.ranks[1].sigma_ns, 20'000);
   EXPECT_TRUE(alignment.ranks[2].reason.empty());
 }

@@ -7,7 +7,7 @@
 // whereas in a shifted match it jumps about with the length of the work between. That finds what
 // is missing even where all operations look alike, and it tells true from wrong shifts of whole
 // steps. What neither decides (operations that ranks may leave early, ends that lie apart) is
-// aligned on function and bytes between its neighbours.
+// aligned on function and bytes between its neighbors.
 //
 // Units: int64 nanoseconds.
 #pragma once
@@ -24,7 +24,7 @@ struct SequencedOperation {
   TimeNs start = 0, end = 0;
   std::uint32_t kind = 0;      // a number of function and bytes, and
   std::uint32_t function = 0;  // of the function, the same for all ranks
-  std::int64_t sequence = -1;  // NCCL's number, per function; -1: not told
+  std::int64_t sequence = -1;  // NCCL's number, per function; -1: not reported
   bool together = false;       // no rank leaves before all have entered
 };
 

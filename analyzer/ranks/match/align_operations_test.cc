@@ -190,7 +190,7 @@ TEST(AlignOperationsTest, NumbersCountBeforeTime) {
   for (SequencedOperation& one : all) one.sequence = next[one.function]++;
   const std::vector<std::size_t> lost_a = {1}, lost_b = {0, 4};
   Sequence a = Seen(all, 0, 0, lost_a), b = Seen(all, 0, 0, lost_b);
-  for (SequencedOperation& one : b) one.end += 2'000'000;  // the time of a neighbour
+  for (SequencedOperation& one : b) one.end += 2'000'000;  // the time of a neighbor
   EXPECT_EQ(Text(AlignOperations(a, b, {})), Truth(8, lost_a, lost_b));
   b[3].kind = 'z';  // of another size
   EXPECT_EQ(Text(AlignOperations(a, b, {})).find(":3"), std::string::npos);

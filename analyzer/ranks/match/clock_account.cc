@@ -26,11 +26,10 @@ std::vector<std::string> ClockAccount::Finish() {
   if (aligned_ > 1)
     sentences_.insert(
         sentences_.begin(),
-        fmt::format("clocks of {} ranks were aligned by their collectives, by up to "
-                    "{}, to within {} (one standard deviation)",
+        fmt::format("clocks of {} ranks aligned by their collectives: shifts up to {}, uncertainty "
+                    "{} (one standard deviation)",
                     aligned_, FormatTime(furthest_ns_), FormatTime(std::llround(sigma_ns_))));
-  if (aligned_ == 0)
-    sentences_.push_back("times on one host may be shifted against those on another");
+  if (aligned_ == 0) sentences_.push_back("times on different hosts may be offset");
   return std::move(sentences_);
 }
 

@@ -123,19 +123,20 @@ class Finder {
         one.operations == 1 ? std::string() : fmt::format(" {} times, first", one.operations);
     switch (one.kind) {
       case Mismatch::Kind::kOtherOperation:
-        return fmt::format("On {} rank {} issued{} another operation where the others issued {}.",
-                           on, one.rank, times, what);
+        return fmt::format(
+            "On {} rank {} issued{} a different operation where the others issued {}.", on,
+            one.rank, times, what);
       case Mismatch::Kind::kOtherSize:
-        return fmt::format("On {} rank {} gave{} another size where the others issued {}.", on,
-                           one.rank, times, what);
+        return fmt::format("On {} rank {} passed{} a different size where the others issued {}.",
+                           on, one.rank, times, what);
       case Mismatch::Kind::kLacks:
         return fmt::format(
             "On {} rank {} has no record of {} {} that the others have, the first {}{}.", on,
             one.rank, one.operations, one.operations == 1 ? "operation" : "operations", what,
             Summary(member).dropped > 0 ? "; it lost records" : "");
       case Mismatch::Kind::kEndsBefore:
-        return fmt::format("On {} rank {} ends {} {} before the others, which went on with {}.", on,
-                           one.rank, one.operations,
+        return fmt::format("On {} rank {} ends {} {} before the others, which continued with {}.",
+                           on, one.rank, one.operations,
                            one.operations == 1 ? "operation" : "operations", what);
     }
     return {};

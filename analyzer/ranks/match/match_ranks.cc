@@ -240,7 +240,7 @@ class Matcher {
       while (at < group.operations && group.row(at, member) == kNone) ++at;
       if (at < group.operations) continue;
       matches_.notes.push_back(
-          fmt::format("What rank {} did on {} fits nothing that the others did there.",
+          fmt::format("The operations of rank {} on {} match none of the other ranks' operations.",
                       job_.ranks[group.members[member].summary].rank,
                       group.name.empty() ? "a communicator" : group.name));
     }
@@ -249,16 +249,14 @@ class Matcher {
   void AddNotes() {
     if (unknown_ > 0)
       matches_.notes.push_back(fmt::format(
-          "{} operations whose communicator is not known were not matched across ranks.",
-          unknown_));
+          "{} operations with an unknown communicator were not matched across ranks.", unknown_));
     if (without_peer_ > 0)
-      matches_.notes.push_back(
-          fmt::format("{} Sends and Recvs with several peers, or of one that is not known, were "
-                      "not matched across ranks.",
-                      without_peer_));
+      matches_.notes.push_back(fmt::format(
+          "{} Sends and Recvs with several peers or an unknown peer were not matched across ranks.",
+          without_peer_));
     if (twice_ > 0)
       matches_.notes.push_back(fmt::format(
-          "{} recordings claim a rank of a communicator that another has; they were left out.",
+          "{} recordings claim a communicator rank that another recording has; they were left out.",
           twice_));
   }
 

@@ -51,7 +51,7 @@ struct Mismatch {
   std::int64_t operations = 0;  // of this kind of mismatch. Of the first of them:
   std::string function;         // what the others issued
   std::int64_t bytes = -1;
-  std::int64_t sequence = -1;  // NCCL's number; -1: not told
+  std::int64_t sequence = -1;  // NCCL's number; -1: not reported
   std::string sentence;
 };
 

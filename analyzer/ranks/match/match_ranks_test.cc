@@ -229,8 +229,9 @@ TEST(MatchRanksTest, ARankThatFitsNothingIsNamed) {
   const RankMatches matches = MatchRanks(job);
   EXPECT_TRUE(matches.mismatches.empty());
   ASSERT_EQ(matches.notes.size(), 1u);
-  EXPECT_EQ(matches.notes[0],
-            "What rank 1 did on DATA_PARALLEL_GROUP fits nothing that the others did there.");
+  EXPECT_EQ(
+      matches.notes[0],
+      "The operations of rank 1 on DATA_PARALLEL_GROUP match none of the other ranks' operations.");
 }
 
 TEST(MatchRanksTest, WhatIsNotKnownIsCounted) {

@@ -19,7 +19,7 @@ void OperationAxis::Add(std::span<const SequencedOperation> operations,
   for (std::size_t own = 0; own < rows.size(); ++own) column[id_of[own]] = rows[own];
 }
 
-// Puts what the axis lacks between its neighbours there, by time.
+// Puts what the axis lacks between its neighbors there, by time.
 void OperationAxis::Insert(std::span<const SequencedOperation> operations,
                            const AlignedPairs& pairs, std::vector<std::uint32_t>& id_of) {
   std::vector<SequencedOperation> all;

@@ -23,7 +23,7 @@ bool IsNumber(int number, int least, int beyond = kMostRanks) {
 bool IsRate(double gb_per_s) { return gb_per_s >= 0 && std::isfinite(gb_per_s); }
 bool IsShare(double share) { return share == -1 || (share >= 0 && share <= 1.000001); }
 
-Error Wrong(std::string_view what) { return Error{fmt::format("{} cannot be", what)}; }
+Error Wrong(std::string_view what) { return Error{fmt::format("invalid value: {}", what)}; }
 
 Status CheckSteps(const std::vector<StepFacts>& steps) {
   TimeNs before = -kMostTimeNs;
@@ -117,7 +117,7 @@ Status CheckSummary(const RankSummary& summary) {
 Status CheckJob(const Job& job) {
   const std::string path = job.ranks.empty() ? "" : job.ranks.front().path + ": ";
   if (job.base_ns < 0 || job.base_ns >= kMostBaseNs)
-    return Error{path + "the date of the recording cannot be"};
+    return Error{path + "invalid value: the date of the recording"};
   for (const RankSummary& rank : job.ranks) {
     if (const Status checked = CheckSummary(rank); !checked.ok())
       return Error{fmt::format("{}: {}", rank.path, checked.error())};

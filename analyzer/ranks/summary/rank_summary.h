@@ -48,7 +48,7 @@ struct GroupOperations {
   std::vector<TimeNs> blocked_ns;      // of that, the part that lasts until the end
   std::vector<std::uint32_t> kind;     // index into RankSummary::kinds
   std::vector<std::int32_t> peer;      // rank in the communicator of a Send or Recv; -1: none
-  std::vector<std::int64_t> sequence;  // NCCL's number of it; -1: not told
+  std::vector<std::int64_t> sequence;  // NCCL's number of it; -1: not reported
   std::vector<std::uint32_t> step;     // index into RankSummary::steps in which it begins; kNone
 
   std::size_t count() const { return start.size(); }

@@ -128,7 +128,7 @@ std::vector<KernelFacts> CountKernels(const Rank& rank, const GpuOps& ops,
   return kernels;
 }
 
-// A communicator of a process's rows stands for one on each of its devices where it does not tell
+// A communicator of a process's rows stands for one on each of its devices where it does not report
 // which it is on.
 bool IsOn(const Communicator& communicator, const Device& device) {
   return communicator.device.value_or(device.ordinal) == device.ordinal;
@@ -219,7 +219,7 @@ class OperationCollector {
   std::map<std::uint32_t, GroupOperations> groups_;  // by row of Rank::communicators
 };
 
-// `first`: the process's first device with work, which takes what does not tell its device.
+// `first`: the process's first device with work, which takes what does not report its device.
 std::vector<HungFacts> HungOn(const Rank& rank, const Device& device, bool first,
                               const std::vector<std::uint32_t>& rows) {
   const Collectives& collectives = rank.collectives;

@@ -48,30 +48,27 @@ std::uint32_t Crc(std::string_view message) {
 }
 
 Error CutOff(const std::string& name) {
-  return Error{
-      fmt::format("{}: this summary is cut off; copy it again, or make it anew with "
-                  "analyze summarize",
-                  name)};
+  return Error{fmt::format(
+      "{}: this summary is truncated; copy it again, or regenerate it with analyze summarize",
+      name)};
 }
 
 Error Damaged(const std::string& name, const std::string& what) {
-  return Error{
-      fmt::format("{}: this summary is damaged ({}); copy it again, or make it anew with "
-                  "analyze summarize",
-                  name, what)};
+  return Error{fmt::format(
+      "{}: this summary is damaged ({}); copy it again, or regenerate it with analyze summarize",
+      name, what)};
 }
 
 // `text`: at least kHeaderBytes.
 Result<Header> ReadHeader(std::string_view text, const std::string& name) {
   if (text.substr(0, kMark.size()) != kMark)
-    return Error{
-        fmt::format("{}: this is no summary of ranks, as analyze summarize writes them", name)};
+    return Error{fmt::format("{}: not a rank summary written by analyze summarize", name)};
   const Header header{Take<std::uint32_t>(text, 8), Take<std::uint32_t>(text, 12),
                       Take<std::uint64_t>(text, 16)};
   if (header.version == 0 || header.version > kSummaryVersion)
     return Error{
-        fmt::format("{}: this summary has format {}, and this analyze reads formats up to "
-                    "{}; use the version that wrote it, or a newer one",
+        fmt::format("{}: this summary has format {}; this analyze reads formats up to {}. Use the "
+                    "version that wrote it, or a newer one",
                     name, header.version, kSummaryVersion)};
   if (header.length > kMostMessageBytes)
     return Damaged(name, fmt::format("it claims {} bytes", header.length));
@@ -119,19 +116,18 @@ Result<Job> ReadSummaries(std::string_view block, const std::string& name) {
   if (!header.ok()) return Error{header.error()};
   const std::string_view message = block.substr(kHeaderBytes);
   if (message.size() < header.value().length) return CutOff(name);
-  if (message.size() > header.value().length)
-    return Damaged(name, "more follows than belongs to it");
-  if (Crc(message) != header.value().crc) return Damaged(name, "its checksum is wrong");
+  if (message.size() > header.value().length) return Damaged(name, "unexpected data after its end");
+  if (Crc(message) != header.value().crc) return Damaged(name, "checksum mismatch");
   try {
     return ReadMessage(message, name);
   } catch (const std::bad_alloc&) {
-    return Error{fmt::format("{}: there is not enough memory to hold this summary", name)};
+    return Error{fmt::format("{}: not enough memory to load this summary", name)};
   }
 }
 
 Result<Job> ReadSummaryFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return Error{fmt::format("{}: cannot be read", path)};
+  if (!file) return Error{fmt::format("{}: cannot read", path)};
   auto left = static_cast<std::uint64_t>(std::max<std::streamoff>(file.tellg(), 0));
   file.seekg(0);
   std::vector<Job> jobs;

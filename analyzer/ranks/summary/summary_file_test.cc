@@ -256,12 +256,12 @@ TEST(SummaryFileTest, OtherFormatsAreRefusedWithBothVersions) {
   const auto newer = ReadSummaries(Block("", kSummaryVersion + 1), "run.summary");
   ASSERT_FALSE(newer.ok());
   EXPECT_EQ(newer.error(),
-            "run.summary: this summary has format 2, and this analyze reads formats up to 1; use "
-            "the version that wrote it, or a newer one");
+            "run.summary: this summary has format 2; this analyze reads formats up to 1. Use the "
+            "version that wrote it, or a newer one");
   EXPECT_FALSE(ReadSummaries(Block("", 0), "x").ok());
   const auto other = ReadSummaries("SQLite format 3 and so on, and more", "run.db");
   ASSERT_FALSE(other.ok());
-  EXPECT_NE(other.error().find("no summary of ranks"), std::string::npos);
+  EXPECT_NE(other.error().find("not a rank summary"), std::string::npos);
 }
 
 // The message of TrainingJob, changed. Returns what is said of it; empty: it was read.
@@ -340,7 +340,7 @@ TEST(SummaryFileTest, WhatContradictsItselfIsRefused) {
            add_step(r, 5, 4);
            r.mutable_steps()->add_idle()->set_cause("boredom");
          }),
-         "cause of idle time");
+         "unknown idle cause");
 }
 
 TEST(SummaryFileTest, NoBytesDoHarm) {

@@ -106,7 +106,7 @@ Result<std::vector<StepFacts>> ReadSteps(const proto::StepColumns& from) {
   }
   for (const proto::IdleColumn& column : from.idle()) {
     const std::optional<std::size_t> cause = FindCause(column.cause());
-    if (!cause) return Error{"it names a cause of idle time that is not known"};
+    if (!cause) return Error{"unknown idle cause"};
     if (column.idle_ns_size() != rows) return Error{"columns of its steps have different lengths"};
     for (int row = 0; row < rows; ++row)
       steps[static_cast<std::size_t>(row)].idle_ns[*cause] = column.idle_ns(row);
@@ -171,7 +171,7 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
   to.nodes = from.nodes();
   to.name = from.name();
   if (from.way() > static_cast<std::uint32_t>(NcclWay::kSockets))
-    return Error{"the way of a communicator is not known"};
+    return Error{"unknown transport of a communicator"};
   to.way = static_cast<NcclWay>(from.way());
   to.network_gb_per_s = from.network_gb_per_s();
   const int rows = from.start_size();
@@ -183,8 +183,7 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
       !exposed_before.Fits(rows) || !kind.Fits(rows) || !peer.Fits(rows) || !sequence.Fits(rows) ||
       !step.Fits(rows))
     return Error{"columns of a communicator have different lengths"};
-  if (static_cast<std::size_t>(rows) > kMostRows)
-    return Error{"the number of operations cannot be"};
+  if (static_cast<std::size_t>(rows) > kMostRows) return Error{"invalid number of operations"};
   const auto reserve = [rows](auto&... columns) {
     (columns.reserve(static_cast<std::size_t>(rows)), ...);
   };

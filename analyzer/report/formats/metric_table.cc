@@ -231,16 +231,15 @@ Metric OfWindow() {
 const Metric kMetrics[] = {
     {"run", MetricType::kInfo, "", "analyze_version run_id world_size", "the recorded run", nullptr,
      RunInfo},
-    {"gpu", MetricType::kInfo, "", "rank host pid gpu model", "a GPU that worked", nullptr,
+    {"gpu", MetricType::kInfo, "", "rank host pid gpu model", "a GPU that did work", nullptr,
      GpuInfo},
     {"recording_readable", MetricType::kGauge, "", "",
-     "1: the recording could be read; 0: there is none yet, or it cannot be read", nullptr,
+     "1: the recording could be read; 0: it does not exist yet or cannot be read", nullptr,
      [](const proto::Report&) { return One(1); }},
     {"process_open", MetricType::kGauge, "", kSourceLabels,
      "1: the process is running, or was killed; 0: its recording was closed", nullptr,
      RunningProcesses},
-    {"window_seconds", MetricType::kGauge, "seconds", "", "the time that these figures are of",
-     nullptr,
+    {"window_seconds", MetricType::kGauge, "seconds", "", "time these metrics cover", nullptr,
      [](const proto::Report& report) {
        const proto::Window& window = report.run().window();
        return OneIf(report.devices_size() > 0, Seconds(window.end_ns() - window.start_ns()));
@@ -255,14 +254,14 @@ const Metric kMetrics[] = {
      [](const proto::Report& report) {
        return States("traceinject_verdict", kVerdictLabels, report.verdict().label());
      }},
-    {"verdict_confidence_ratio", MetricType::kGauge, "ratio", "", "how sure the verdict is",
+    {"verdict_confidence_ratio", MetricType::kGauge, "ratio", "", "confidence of the verdict",
      nullptr,
      [](const proto::Report& report) {
        return OneIf(report.verdict().has_confidence(), report.verdict().confidence());
      }},
     OfReport<shared::kSaved, &Report::verdict>(),
     {"saving_seconds", MetricType::kGauge, "seconds", "cause place",
-     "what a mean step would get back if this cause vanished; causes overlap, so do not add them",
+     "time saved per mean step if this cause were removed; causes overlap, so do not add them up",
      nullptr, Savings},
     OfReport<shared::kMfu, &Report::mfu>(),
     OfDevice<shared::kHfu, &Device::matrix_products>(),
@@ -292,20 +291,20 @@ const Metric kMetrics[] = {
     OfDevice<shared::kCommComputeRatio, &Device::partition>(),
     OfDevice<shared::kOverlapShare, &Device::partition>(),
     {"gpu_memory_used_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
-     "most device memory in use, by all processes and the driver",
+     "peak device memory in use, by all processes and the driver",
      [](const DeviceView& view) {
        const proto::Telemetry& telemetry = view.device.telemetry();
        return If(telemetry.has_memory_used_bytes(), telemetry.memory_used_bytes().most());
      }},
     {"allocator_allocated_peak_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
-     "most memory in tensors, as PyTorch's allocator tells",
+     "peak memory in tensors, from PyTorch's allocator",
      [](const DeviceView& view) {
        const proto::Allocator& allocator = view.device.allocator();
        return If(allocator.has_peak_allocated_bytes(),
                  static_cast<double>(allocator.peak_allocated_bytes()));
      }},
     {"allocator_reserved_peak_bytes", MetricType::kGauge, "bytes", kDeviceLabels,
-     "most memory that PyTorch's allocator held",
+     "peak memory reserved by PyTorch's allocator",
      [](const DeviceView& view) {
        const proto::Allocator& allocator = view.device.allocator();
        return If(allocator.has_peak_reserved_bytes(),
@@ -326,7 +325,7 @@ const Metric kMetrics[] = {
        return If(telemetry.has_temperature_c(), telemetry.temperature_c().most());
      }},
     {"records_seen", MetricType::kCounter, "", "",
-     "records that came to the recorder, all kinds and ranks", nullptr,
+     "records received by the recorder, all kinds and ranks", nullptr,
      [](const proto::Report& report) {
        return One(static_cast<double>(report.health().records_seen()));
      }},
@@ -335,7 +334,7 @@ const Metric kMetrics[] = {
        return One(static_cast<double>(report.health().records_lost()));
      }},
     {"health", MetricType::kStateSet, "", "traceinject_health",
-     "how good the recording is; bad: do not rely on the figures", nullptr,
+     "quality of the recording; bad: do not rely on the figures", nullptr,
      [](const proto::Report& report) {
        return States("traceinject_health", kHealthGrades, HealthGradeText(report.health().grade()));
      }},

@@ -63,81 +63,78 @@ constexpr auto kRatio = FigureUnit::kRatio;
 inline constexpr TimeFigure kStep = {"step_ms", "step_seconds", kMs, "mean regular training step",
                                      Length};
 inline constexpr TimeFigure kComputeTime = {"compute_ms", "step_compute_seconds", kMs,
-                                            "of a mean step, while compute kernels ran", Compute};
+                                            "per mean step, compute kernels running", Compute};
 inline constexpr TimeFigure kExposedCommTime = {
     "exposed_comm_ms", "step_exposed_communication_seconds", kMs,
-    "of a mean step, while communication ran and no compute", ExposedComm};
+    "per mean step, communication running without compute", ExposedComm};
 inline constexpr TimeFigure kExposedCopyTime = {"exposed_copy_ms", "step_exposed_copy_seconds", kMs,
-                                                "of a mean step, while copies ran and no kernel",
+                                                "per mean step, copies running without any kernel",
                                                 ExposedCopy};
 inline constexpr TimeFigure kIdleTime = {"idle_ms", "step_idle_seconds", kMs,
-                                         "of a mean step, while nothing ran on the GPU", Idle};
+                                         "per mean step, nothing running on the GPU", Idle};
 
 inline constexpr TimeFigure kBusyShare = {"gpu_busy", "gpu_busy_ratio", kShare,
-                                          "of the time, something ran on the GPU", Busy};
+                                          "share of time, anything running on the GPU", Busy};
 inline constexpr TimeFigure kComputeShare = {"compute_share", "gpu_compute_ratio", kShare,
-                                             "of the time, compute kernels ran", Compute};
+                                             "share of time, compute kernels running", Compute};
 inline constexpr TimeFigure kExposedCommShare = {
     "exposed_comm_share", "gpu_exposed_communication_ratio", kShare,
-    "of the time, communication ran and no compute", ExposedComm};
-inline constexpr TimeFigure kExposedCopyShare = {"exposed_copy_share", "gpu_exposed_copy_ratio",
-                                                 kShare, "of the time, copies ran and no kernel",
-                                                 ExposedCopy};
+    "share of time, communication running without compute", ExposedComm};
+inline constexpr TimeFigure kExposedCopyShare = {
+    "exposed_copy_share", "gpu_exposed_copy_ratio", kShare,
+    "share of time, copies running without any kernel", ExposedCopy};
 inline constexpr TimeFigure kIdleShare = {"idle_share", "gpu_idle_ratio", kShare,
-                                          "of the time, nothing ran on the GPU", Idle};
+                                          "share of time, nothing running on the GPU", Idle};
 
 inline constexpr SharedFigure<proto::Partition> kCommComputeRatio = {
     "comm_compute_ratio", "communication_to_compute_ratio", kRatio,
-    "time of communication over time of compute; waiting for other ranks is in it",
+    "communication time over compute time; includes waiting for other ranks",
     [](const proto::Partition& partition) {
       return If(partition.has_communication_to_compute(), partition.communication_to_compute());
     }};
 inline constexpr SharedFigure<proto::Partition> kOverlapShare = {
     "overlap_share", "communication_overlap_ratio", kShare,
-    "of the time of communication, compute ran too", [](const proto::Partition& partition) {
+    "share of communication time overlapped by compute", [](const proto::Partition& partition) {
       return If(partition.has_overlap_share(), partition.overlap_share());
     }};
 
 inline constexpr SharedFigure<proto::Telemetry> kSmClock = {
     "busy_sm_clock_mhz", "gpu_sm_clock_hertz", FigureUnit::kMhz,
-    "mean clock of the multiprocessors while the GPU was busy",
-    [](const proto::Telemetry& telemetry) {
+    "mean SM clock while the GPU was busy", [](const proto::Telemetry& telemetry) {
       return If(telemetry.has_busy_sm_clock_mhz(), telemetry.busy_sm_clock_mhz());
     }};
 inline constexpr SharedFigure<proto::Telemetry> kThrottledShare = {
     "throttled_share", "gpu_throttled_ratio", kShare,
-    "of the busy time, the card held its clock down, for whatever reason",
+    "share of busy time with the clock throttled, for any reason",
     [](const proto::Telemetry& telemetry) {
       return If(telemetry.busy_ns() > 0, static_cast<double>(telemetry.throttled_busy_ns()) /
                                              static_cast<double>(telemetry.busy_ns()));
     }};
 inline constexpr SharedFigure<proto::Telemetry> kPower = {
-    "power_w", "gpu_power_watts", FigureUnit::kWatt, "mean power of the board",
+    "power_w", "gpu_power_watts", FigureUnit::kWatt, "mean board power",
     [](const proto::Telemetry& telemetry) {
       return If(telemetry.has_power_w(), telemetry.power_w().mean());
     }};
 
 inline constexpr SharedFigure<proto::Mfu> kMfu = {
     "mfu", "mfu_ratio", kShare,
-    "model FLOPs utilisation of the job; needs --params and --tokens-per-step, or "
-    "--flops-per-step",
+    "model FLOPs utilization of the job; needs --params and --tokens-per-step, or --flops-per-step",
     [](const proto::Mfu& mfu) { return If(mfu.has_mfu_percent(), mfu.mfu_percent() / 100); }};
 inline constexpr SharedFigure<proto::MatrixProducts> kHfu = {
     "hfu", "known_flops_ratio", kShare,
-    "hardware FLOPs utilisation, of the matrix products and attention that were seen: a lower "
-    "bound",
+    "hardware FLOPs utilization from recorded GEMMs and attention: a lower bound",
     [](const proto::MatrixProducts& products) {
       return If(products.has_peak_share(), products.peak_share());
     }};
 inline constexpr SharedFigure<proto::Samples> kSamplesPerSecond = {
     "samples_per_second", "samples_per_second", FigureUnit::kPerSecond,
-    "samples that the data loaders give; of a run, all processes together",
+    "samples from the data loaders; for a run, all processes together",
     [](const proto::Samples& samples) {
       return If(samples.has_per_second(), samples.per_second());
     }};
 inline constexpr SharedFigure<proto::Verdict> kSaved = {
     "saved_ms", "verdict_saved_seconds", kMs,
-    "what a mean step would get back if the cause of the verdict vanished",
+    "time saved per mean step if the cause of the verdict were removed",
     [](const proto::Verdict& verdict) {
       return If(verdict.has_saved_ns(), static_cast<double>(verdict.saved_ns()));
     }};

@@ -81,11 +81,11 @@ std::string SourcePrefix(const proto::Report& report, int source) {
 
 std::string WithheldText(const proto::Report& report, const proto::Withheld& withheld) {
   const std::string name = withheld.figures() == "times"        ? "windows and copies"
-                           : withheld.figures() == "partition"  ? "how the time was spent"
+                           : withheld.figures() == "partition"  ? "time split"
                            : withheld.figures() == "steps"      ? "steps"
                            : withheld.figures() == "gap_causes" ? "causes of idle time"
-                                                                : "FLOPs and NCCL's figures";
-  return fmt::format("not given: {}{}, because {}", SourcePrefix(report, withheld.source()), name,
+                                                                : "FLOPs and NCCL figures";
+  return fmt::format("withheld: {}{}, because {}", SourcePrefix(report, withheld.source()), name,
                      withheld.reason());
 }
 

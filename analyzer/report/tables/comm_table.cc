@@ -9,37 +9,37 @@ using proto::NcclRow;
 
 constexpr ColumnOf<NcclRow> kColumns[] = {
     {{"function", "function", Unit::kText, Shown::kAlways,
-      "of NCCL; Send+Recv and the like: issued as one group"},
+      "NCCL function; Send+Recv and similar: issued as one group"},
      [](const NcclRow& row) { return Cell(row.function()); }},
-    {{"ranks", "ranks", Unit::kOrdinal, Shown::kAlways, "of the communicator"},
+    {{"ranks", "ranks", Unit::kOrdinal, Shown::kAlways, "communicator size"},
      [](const NcclRow& row) {
        return CellIf(row.has_communicator_size(), std::int64_t{row.communicator_size()});
      }},
     {{"communicator", "communicator", Unit::kText, Shown::kAlways,
-      "its name or its id; only with --by-communicator"},
+      "communicator name or id; only with --by-communicator"},
      [](const NcclRow& row) { return TextIfAny(row.communicator()); }},
     {{"message", "message", Unit::kText, Shown::kAlways,
-      "size S: at least this, and less than twice this"},
+      "size S: at least this, less than twice this"},
      [](const NcclRow& row) { return TextIfAny(MessageSize(row)); }},
     {{"count", "count", Unit::kCount, Shown::kAlways, "operations; a group counts as one"},
      [](const NcclRow& row) { return Cell(row.count()); }},
     {{"bytes", "bytes", Unit::kBytes, Shown::kAlways, "sum of S"},
      [](const NcclRow& row) { return CellIf(row.has_bytes(), row.bytes()); }},
     {{"kernel_ns", "time", Unit::kTime, Shown::kAlways,
-      "of kernels, waiting for other ranks included"},
+      "kernel time, including waiting for other ranks"},
      [](const NcclRow& row) { return Cell(row.kernel_ns()); }},
     {{"exposed_ns", "exposed", Unit::kTime, Shown::kAlways,
-      "of that, while no kernel of other work ran on the GPU"},
+      "of that, while no other kernel ran on the GPU"},
      [](const NcclRow& row) { return Cell(row.exposed_ns()); }},
     {{"busbw_gb_per_s", "busbw", Unit::kGbPerS, Shown::kIfItFits,
       "10^9 bytes per second, as nccl-tests defines it"},
      [](const NcclRow& row) { return CellIf(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()); }},
     {{"transfer_busbw_gb_per_s", "transfer", Unit::kGbPerS, Shown::kIfItFits,
-      "busbw without the waiting: only where all ranks were recorded"},
+      "busbw without waiting; only if all ranks were recorded"},
      [](const NcclRow& row) {
        return CellIf(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s());
      }},
-    {{"algorithm", "algorithm", Unit::kText, Shown::kIfItFits, "as NCCL's profiler interface told"},
+    {{"algorithm", "algorithm", Unit::kText, Shown::kIfItFits, "from NCCL's profiler interface"},
      [](const NcclRow& row) { return CellIf(row.has_algorithm(), row.algorithm()); }},
     {{"protocol", "protocol", Unit::kText, Shown::kIfItFits, "likewise"},
      [](const NcclRow& row) { return CellIf(row.has_protocol(), row.protocol()); }},
@@ -51,22 +51,21 @@ constexpr ColumnOf<NcclRow> kColumns[] = {
      [](const NcclRow& row) {
        return CellIf(row.has_bucket_high_bytes(), row.bucket_high_bytes());
      }},
-    {{"calls", "calls", Unit::kCount, Shown::kOnRequest,
-      "NCCL calls: more where they were grouped"},
+    {{"calls", "calls", Unit::kCount, Shown::kOnRequest, "NCCL calls: more if they were grouped"},
      [](const NcclRow& row) { return Cell(row.calls()); }},
     {{"transfer_ns", "transfer time", Unit::kTime, Shown::kOnRequest,
-      "of the rank that waited least, where all were recorded"},
+      "of the rank that waited least; only if all were recorded"},
      [](const NcclRow& row) { return CellIf(row.has_transfer_ns(), row.transfer_ns()); }},
     {{"channels_min", "channels", Unit::kOrdinal, Shown::kOnRequest,
-      "fewest of an operation, as NCCL's profiler interface told"},
+      "fewest per operation, from NCCL's profiler interface"},
      [](const NcclRow& row) {
        return CellIf(row.has_channels_min(), std::int64_t{row.channels_min()});
      }},
-    {{"channels_max", "most channels", Unit::kOrdinal, Shown::kOnRequest, "likewise, most"},
+    {{"channels_max", "most channels", Unit::kOrdinal, Shown::kOnRequest, "most per operation"},
      [](const NcclRow& row) {
        return CellIf(row.has_channels_max(), std::int64_t{row.channels_max()});
      }},
-    {{"busbw_reason", "no busbw", Unit::kText, Shown::kOnRequest, "why busbw is not known"},
+    {{"busbw_reason", "no busbw", Unit::kText, Shown::kOnRequest, "why busbw is unknown"},
      [](const NcclRow& row) { return TextIfAny(row.busbw_reason()); }},
 };
 

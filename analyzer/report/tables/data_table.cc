@@ -7,7 +7,7 @@ namespace traceinject {
 namespace {
 
 constexpr ColumnOf<StepRow> kStepColumns[] = {
-    {{"step", "step", Unit::kOrdinal, Shown::kAlways, "number, as --steps takes it"},
+    {{"step", "step", Unit::kOrdinal, Shown::kAlways, "step number, as for --steps"},
      [](const StepRow& row) { return Cell(row.number); }},
     {{"gpu", "GPU", Unit::kText, Shown::kIfRowsDiffer, "process and CUDA ordinal"},
      [](const StepRow& row) { return Cell(row.device.label()); }},
@@ -23,14 +23,15 @@ constexpr ColumnOf<StepRow> kStepColumns[] = {
     {{"wait_ns", "waited", Unit::kTime, Shown::kAlways,
       "of the step, in next() of data loaders; the GPU may have been busy"},
      [](const StepRow& row) { return Cell(row.step.data_wait_ns()); }},
-    {{"waits", "waits", Unit::kCount, Shown::kIfItFits, "that begin in the step"},
+    {{"waits", "waits", Unit::kCount, Shown::kIfItFits, "waits that begin in the step"},
      [](const StepRow& row) { return Cell(row.step.data_waits()); }},
     {{"idle_data_wait_ns", "GPU idle", Unit::kTime, Shown::kAlways,
-      "the GPU had nothing to do because of it"},
+      "GPU idle because of these waits"},
      [](const StepRow& row) { return IdleBy(row, "data wait"); }},
-    {{"samples", "samples", Unit::kCount, Shown::kIfItFits, "in the batches that came in the step"},
+    {{"samples", "samples", Unit::kCount, Shown::kIfItFits,
+      "samples in the batches received in the step"},
      [](const StepRow& row) { return CellIf(row.step.has_samples(), row.step.samples()); }},
-    {{"samples_per_s", "a second", Unit::kNumber, Shown::kIfItFits, "samples / length_ns"},
+    {{"samples_per_s", "per second", Unit::kNumber, Shown::kIfItFits, "samples / length_ns"},
      [](const StepRow& row) {
        return CellIf(row.step.has_samples() && row.step.length_ns() > 0,
                      1e9 * static_cast<double>(row.step.samples()) /
@@ -49,11 +50,11 @@ constexpr ColumnOf<LoaderRow> kLoaderColumns[] = {
     {{"process", "process", Unit::kText, Shown::kIfRowsDiffer, "rank"},
      [](const LoaderRow& row) { return Cell(row.process); }},
     {{"workers", "workers", Unit::kOrdinal, Shown::kAlways,
-      "num_workers; unknown, as all settings: which loader it was is not known"},
+      "num_workers; unknown, like all settings, if the loader was not identified"},
      [](const LoaderRow& row) {
        return CellIf(row.loader.has_workers(), std::int64_t{row.loader.workers()});
      }},
-    {{"batch_size", "batch", Unit::kOrdinal, Shown::kAlways, "samples in a batch, as it was set"},
+    {{"batch_size", "batch", Unit::kOrdinal, Shown::kAlways, "batch size as configured"},
      [](const LoaderRow& row) {
        return CellIf(row.loader.has_batch_size(), std::int64_t{row.loader.batch_size()});
      }},
@@ -63,7 +64,7 @@ constexpr ColumnOf<LoaderRow> kLoaderColumns[] = {
      }},
     {{"waits", "waits", Unit::kCount, Shown::kAlways, "in the window"},
      [](const LoaderRow& row) { return Cell(row.loader.waits()); }},
-    {{"wait_ns", "waited", Unit::kTime, Shown::kAlways, "time in them"},
+    {{"wait_ns", "waited", Unit::kTime, Shown::kAlways, "time in waits"},
      [](const LoaderRow& row) { return Cell(row.loader.wait_ns()); }},
     {{"mean_wait_ns", "mean", Unit::kTime, Shown::kIfItFits, "of a wait"},
      [](const LoaderRow& row) {
@@ -72,15 +73,15 @@ constexpr ColumnOf<LoaderRow> kLoaderColumns[] = {
      }},
     {{"longest_wait_ns", "longest", Unit::kTime, Shown::kIfItFits, "wait"},
      [](const LoaderRow& row) { return Cell(row.loader.longest_wait_ns()); }},
-    {{"samples", "samples", Unit::kCount, Shown::kIfItFits, "in the batches that came"},
+    {{"samples", "samples", Unit::kCount, Shown::kIfItFits, "samples in the batches received"},
      [](const LoaderRow& row) { return CellIf(row.loader.has_samples(), row.loader.samples()); }},
     {{"prefetch_factor", "prefetch", Unit::kOrdinal, Shown::kIfItFits,
-      "batches a worker prepares ahead"},
+      "batches prefetched per worker"},
      [](const LoaderRow& row) {
        return CellIf(row.loader.has_prefetch_factor(), std::int64_t{row.loader.prefetch_factor()});
      }},
     {{"persistent_workers", "persistent", Unit::kText, Shown::kOnRequest,
-      "workers stay between passes"},
+      "workers persist between epochs"},
      [](const LoaderRow& row) {
        return YesNo(row.loader.has_persistent_workers(), row.loader.persistent_workers());
      }},
@@ -98,22 +99,24 @@ constexpr ColumnOf<WorkerRow> kWorkerColumns[] = {
     {{"pid", "pid", Unit::kOrdinal, Shown::kAlways, "of the worker"},
      [](const WorkerRow& row) { return Cell(row.worker.pid()); }},
     {{"cpu_share", "CPU", Unit::kShare, Shown::kAlways,
-      "processors that its threads kept busy: 1 is one of them"},
+      "CPUs kept busy by its threads: 1 is one full CPU"},
      [](const WorkerRow& row) {
        return CellIf(row.worker.has_cpu_share(), row.worker.cpu_share());
      }},
-    {{"disk_share", "on disk", Unit::kShare, Shown::kAlways, "of the time it waited for storage"},
+    {{"disk_share", "I/O wait", Unit::kShare, Shown::kAlways,
+      "share of time it waited for storage"},
      [](const WorkerRow& row) {
        return CellIf(row.worker.has_disk_share(), row.worker.disk_share());
      }},
-    {{"read_bytes", "read", Unit::kBytes, Shown::kAlways, "from storage, not from the page cache"},
+    {{"read_bytes", "read", Unit::kBytes, Shown::kAlways,
+      "read from storage, not from the page cache"},
      [](const WorkerRow& row) {
        return CellIf(row.worker.has_read_bytes(), row.worker.read_bytes());
      }},
     {{"observed_ns", "observed", Unit::kTime, Shown::kAlways,
-      "the time that these figures are of, from its first to its last sample"},
+      "time covered by these figures, first to last sample"},
      [](const WorkerRow& row) { return Cell(row.worker.observed_ns()); }},
-    {{"workers", "of", Unit::kOrdinal, Shown::kIfItFits, "workers that its loader was to have"},
+    {{"workers", "workers", Unit::kOrdinal, Shown::kIfItFits, "workers configured for its loader"},
      [](const WorkerRow& row) {
        return CellIf(row.loader.has_workers(), std::int64_t{row.loader.workers()});
      }},

@@ -7,20 +7,20 @@ namespace {
 using Calls = proto::AllocationCalls;
 
 constexpr ColumnOf<Calls> kCallColumns[] = {
-    {{"api", "call", Unit::kText, Shown::kAlways, "of CUDA"},
+    {{"api", "call", Unit::kText, Shown::kAlways, "CUDA function"},
      [](const Calls& calls) { return Cell(calls.api()); }},
     {{"count", "count", Unit::kCount, Shown::kAlways, "calls that begin in the window"},
      [](const Calls& calls) { return Cell(calls.count()); }},
     {{"total_ns", "total", Unit::kTime, Shown::kAlways, "time in them"},
      [](const Calls& calls) { return Cell(calls.total_ns()); }},
-    {{"mean_ns", "mean", Unit::kTime, Shown::kAlways, "of a call"},
+    {{"mean_ns", "mean", Unit::kTime, Shown::kAlways, "mean per call"},
      [](const Calls& calls) {
        return Cell(static_cast<double>(calls.total_ns()) / static_cast<double>(calls.count()));
      }},
     {{"max_ns", "max", Unit::kTime, Shown::kAlways, "the longest"},
      [](const Calls& calls) { return Cell(calls.max_ns()); }},
     {{"bytes", "bytes", Unit::kBytes, Shown::kAlways,
-      "taken or given back; known where TRACEINJECT_KINDS had memory"},
+      "allocated or freed; known only if TRACEINJECT_KINDS included memory"},
      [](const Calls& calls) { return CellIf(calls.has_bytes(), calls.bytes()); }},
     {{"failed", "failed", Unit::kCount, Shown::kAlways, "calls that returned an error"},
      [](const Calls& calls) { return Cell(calls.failed()); }},
@@ -41,17 +41,17 @@ constexpr ColumnOf<SampleRow> kSampleColumns[] = {
        return CellIf(row.sample.has_allocated_bytes(), row.sample.allocated_bytes());
      }},
     {{"reserved_bytes", "reserved", Unit::kBytes, Shown::kIfItFits,
-      "PyTorch: taken from the driver"},
+      "PyTorch: reserved from the driver"},
      [](const SampleRow& row) {
        return CellIf(row.sample.has_reserved_bytes(), row.sample.reserved_bytes());
      }},
     {{"used_bytes", "used", Unit::kBytes, Shown::kIfItFits,
-      "of the card, by all processes and the driver"},
+      "on the GPU, by all processes and the driver"},
      [](const SampleRow& row) {
        return CellIf(row.sample.has_used_bytes(), row.sample.used_bytes());
      }},
     {{"peak_allocated_bytes", "peak in tensors", Unit::kBytes, Shown::kIfItFits,
-      "PyTorch: most so far, since the program began or reset it"},
+      "PyTorch: peak since the program started or reset it"},
      [](const SampleRow& row) {
        return CellIf(row.sample.has_peak_allocated_bytes(), row.sample.peak_allocated_bytes());
      }},
@@ -60,13 +60,12 @@ constexpr ColumnOf<SampleRow> kSampleColumns[] = {
        return CellIf(row.sample.has_peak_reserved_bytes(), row.sample.peak_reserved_bytes());
      }},
     {{"retries", "retries", Unit::kCount, Shown::kIfItFits,
-      "PyTorch: times unused blocks had to be given back first"},
+      "PyTorch: times cached blocks had to be freed first"},
      [](const SampleRow& row) { return CellIf(row.sample.has_retries(), row.sample.retries()); }},
-    {{"ooms", "out of memory", Unit::kCount, Shown::kIfItFits,
-      "PyTorch: times there was none then"},
+    {{"ooms", "out of memory", Unit::kCount, Shown::kIfItFits, "PyTorch: times that did not help"},
      [](const SampleRow& row) { return CellIf(row.sample.has_ooms(), row.sample.ooms()); }},
     {{"active_bytes", "active", Unit::kBytes, Shown::kOnRequest,
-      "PyTorch: in tensors, or in blocks that a stream still uses"},
+      "PyTorch: in tensors or in blocks still used by a stream"},
      [](const SampleRow& row) {
        return CellIf(row.sample.has_active_bytes(), row.sample.active_bytes());
      }},

@@ -47,15 +47,15 @@ void WriteTitle(TextReport& to) {
     to.page.Sentence(fmt::format("window: {} ({} to {} after the first GPU operation{})",
                                  FormatTime(window.end_ns() - window.start_ns()),
                                  FormatTime(window.start_ns()), FormatTime(window.end_ns()),
-                                 window.restricted() ? "; only a part of the recording" : ""));
+                                 window.restricted() ? "; part of the recording" : ""));
   const proto::Health& health = to.report.health();
   if (health.grade() != proto::Health::GRADE_GOOD) {
     to.page.Sentence(
         to.page.Colored(health.grade() == proto::Health::GRADE_BAD
-                            ? "Trace health is bad: do not rely on these figures, see below."
+                            ? "Trace health is bad: do not rely on these figures; see below."
                         : health.grade() == proto::Health::GRADE_LOSSY
-                            ? "Trace health: something is missing, see below."
-                            : "Trace health is unknown: the recording holds no health counters.",
+                            ? "Trace health: some data is missing; see below."
+                            : "Trace health is unknown: the recording has no health counters.",
                         33));
   }
 }
@@ -137,25 +137,25 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
       if (!several) WriteDevice(to, device);
     }
     const proto::Run& run = to.report.run();
-    to.page.Heading(several ? "Kernels of all GPUs, by time" : "Kernels, by time");
+    to.page.Heading(several ? "Kernels, all GPUs, by time" : "Kernels, by time");
     WriteKernels(to, run.kernels(), run.top_kernels(), kAllRows);
     to.page.Heading("Kernel classes");
     WriteKernelClasses(to, run.classes());
     if (run.kernel_findings_size() > 0) {
-      to.page.Heading("What the kernels show");
+      to.page.Heading("Kernel findings");
       WriteKernelFindings(to, run.kernel_findings());
     }
     if (run.matrix_products().calls() + run.matrix_products().attention().calls() > 0) {
-      to.page.Heading(several ? "Matrix products of all GPUs" : "Matrix products");
+      to.page.Heading(several ? "GEMMs, all GPUs" : "GEMMs");
       WriteMatrixProducts(to, run.matrix_products(), kProductRows);
     }
-    to.page.Heading(several ? "Copies of all GPUs" : "Copies");
+    to.page.Heading(several ? "Copies, all GPUs" : "Copies");
     WriteCopies(to, run.copies(), kAllRows);
     if (run.has_memory_calls()) {
-      to.page.Heading(several ? "Memory calls of all GPUs" : "Memory calls");
+      to.page.Heading(several ? "Memory calls, all GPUs" : "Memory calls");
       WriteMemoryCalls(to, run.memory_calls());
     }
-    to.page.Heading(several ? "Communication of all GPUs" : "Communication");
+    to.page.Heading(several ? "Communication, all GPUs" : "Communication");
     WriteNccl(to, run.nccl(), kAllRows);
     WriteNcclTransports(to, run.nccl());
     for (const proto::DeviceReport& device : to.report.devices()) {
@@ -165,7 +165,7 @@ std::string WriteText(const proto::Report& report, const TextOptions& options) {
     for (const proto::DeviceReport& device : to.report.devices()) {
       if (device.link_findings().empty()) continue;
       if (several && device.label() != to.report.verdict().device()) continue;
-      to.page.Heading("What copies and communication show" +
+      to.page.Heading("Copy and communication findings" +
                       (several ? " of " + device.label() : std::string()));
       WriteLinkFindings(to, device);
     }

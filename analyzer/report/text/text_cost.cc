@@ -16,44 +16,43 @@ void WriteOwn(TextReport& to, const proto::RecordingCost& cost, const std::strin
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", one.source(), FormatTime(one.ns()));
   to.page.Sentence(
       cost.has_own_ns()
-          ? fmt::format("{}our code on the program's threads took about {}, {} of {} recorded ({}; "
-                        "from {}). What CUPTI does at launches and our hooks in Python are not in "
-                        "it",
-                        prefix, FormatTime(cost.own_ns()),
-                        FormatShare(cost.own_ns(), cost.recorded_ns(), 3),
-                        FormatTime(cost.recorded_ns()), parts, Plural(cost.samples(), "sample"))
-          : prefix + "our code on the program's threads: unknown, too few events for a sample");
+          ? fmt::format(
+                "{}traceinject's code on the program's threads took about {}, {} of {} recorded "
+                "({}; from {}), not counting CUPTI's work at launches and the Python hooks",
+                prefix, FormatTime(cost.own_ns()),
+                FormatShare(cost.own_ns(), cost.recorded_ns(), 3), FormatTime(cost.recorded_ns()),
+                parts, Plural(cost.samples(), "sample"))
+          : prefix +
+                "traceinject's code on the program's threads: unknown, too few events to sample");
 }
 
 void WriteBeside(TextReport& to, const proto::RecordingCost& cost) {
   const auto of_core = [&](std::int64_t cpu_ns) {
-    return fmt::format("{} of processor time ({} of a core)", FormatTime(cpu_ns),
+    return fmt::format("{} of CPU time ({} of a core)", FormatTime(cpu_ns),
                        FormatShare(cpu_ns, cost.recorded_ns(), 1));
   };
-  std::string text = "beside them: the writer took " + of_core(cost.writer_cpu_ns());
+  std::string text = "background threads: the writer took " + of_core(cost.writer_cpu_ns());
   if (cost.has_sampler_cpu_ns()) text += ", the sampler " + of_core(cost.sampler_cpu_ns());
   if (cost.has_file_bytes())
-    text += fmt::format("; the file has {}, {}", FormatBytes(cost.file_bytes()),
+    text += fmt::format("; the file size is {}, {}", FormatBytes(cost.file_bytes()),
                         FormatRate(cost.file_bytes(), cost.recorded_ns()));
   to.page.Sentence(text);
 }
 
 void WriteAb(TextReport& to, const proto::RecordingCost& cost) {
   if (!cost.ab_reason().empty())
-    return to.page.Sentence("what recording adds to a step: unknown, " + cost.ab_reason());
+    return to.page.Sentence("overhead per step: unknown, " + cost.ab_reason());
   if (!cost.has_ab()) return;
   const proto::AbSteps& ab = cost.ab();
   to.page.Sentence(
-      fmt::format("recording adds {} to a step (95 % interval {} to {}), {} of {}: {} of "
-                  "unrecorded steps, each "
-                  "against the recorded ones around it",
+      fmt::format("overhead per step: {} (95 % interval {} to {}), {} of {}: {} of unrecorded "
+                  "steps, each compared with the recorded ones around it",
                   FormatTime(ab.added_ns()), FormatTime(ab.added_low_ns()),
                   FormatTime(ab.added_high_ns()), FormatShare(ab.added_ns(), ab.unrecorded_ns(), 2),
                   FormatTime(ab.unrecorded_ns()), Plural(ab.blocks(), "block")));
   if (to.report.verdict().resident_ns() > 0)
     to.page.Sentence(fmt::format(
-        "CUPTI stays in the process meanwhile, which is in both: about {} more a step than without "
-        "the library, as estimated",
+        "CUPTI stays loaded in both cases: an estimated {} more per step than without the library",
         FormatTime(to.report.verdict().resident_ns())));
   if (!ab.conclusion().empty()) to.page.Sentence(ab.conclusion());
 }
@@ -62,7 +61,7 @@ void WriteAb(TextReport& to, const proto::RecordingCost& cost) {
 
 void WriteRecordingCosts(TextReport& to) {
   if (to.report.recording_costs().empty()) return;
-  to.page.Heading("What recording cost");
+  to.page.Heading("Recording overhead");
   for (const proto::RecordingCost& cost : to.report.recording_costs()) {
     WriteOwn(to, cost, SourcePrefix(to.report, cost.source()));
     WriteBeside(to, cost);

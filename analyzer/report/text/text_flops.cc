@@ -17,10 +17,10 @@ std::string ProductText(const proto::MatrixProductRow& row) {
 
 void WriteStepFlops(TextReport& to, const proto::MatrixProducts& products) {
   if (!products.has_flops_per_step() || products.flops_per_step() <= 0) return;
-  std::string text = fmt::format("known FLOPs of a step: {:.4g} TFLOP in {}",
+  std::string text = fmt::format("known FLOPs per step: {:.4g} TFLOP in {}",
                                  products.flops_per_step() / 1e12, FormatTime(products.step_ns()));
   if (products.has_peak_share()) {
-    text += fmt::format(": hardware FLOPs utilisation (HFU) at least {}",
+    text += fmt::format(": hardware FLOPs utilization (HFU) at least {}",
                         Percent(products.peak_share(), 1));
     const proto::Verdict& verdict = to.report.verdict();
     if (verdict.has_new_peak_share())
@@ -35,31 +35,28 @@ void WriteAttention(TextReport& to, const proto::MatrixProducts& products) {
   const proto::Attention& attention = products.attention();
   if (attention.calls() > 0) {
     to.page.Sentence(fmt::format(
-        "attention: {} ({} backward), {} of them joined to their kernels: {:.4g} TFLOP in {}",
+        "attention: {} ({} backward), {} of them linked to their kernels: {:.4g} TFLOP in {}",
         Plural(attention.calls(), "call"), FormatCount(attention.backward_calls()),
         FormatCount(attention.linked_calls()), attention.flops() / 1e12,
         FormatTime(attention.kernel_ns())));
     if (attention.product_calls() > 0)
-      to.page.Sentence(fmt::format("{} done as matrix products, which are counted above",
+      to.page.Sentence(fmt::format("{} done as GEMMs, which are counted above",
                                    Plural(attention.product_calls(), "attention call")));
     if (attention.unknown_calls() > 0)
-      to.page.Sentence(
-          fmt::format("FLOPs of {} unknown: the lengths of its sequences are on the GPU",
-                      Plural(attention.unknown_calls(), "attention call")));
+      to.page.Sentence(fmt::format("FLOPs of {} unknown: the sequence lengths are on the GPU",
+                                   Plural(attention.unknown_calls(), "attention call")));
   }
   WriteStepFlops(to, products);
   if (products.unknown_share() > 0)
-    to.page.Sentence(
-        fmt::format("{} of the kernel time is in matrix products, convolutions or attention whose "
-                    "FLOPs are not "
-                    "known",
-                    Percent(products.unknown_share(), 1)));
+    to.page.Sentence(fmt::format(
+        "{} of the kernel time is in GEMMs, convolutions or attention with unknown FLOPs",
+        Percent(products.unknown_share(), 1)));
 }
 
 }  // namespace
 
 void WritePeaks(TextReport& to, const proto::DeviceReport& device) {
-  if (!device.has_peaks()) return to.page.Sentence("published rates: this GPU is not in the table");
+  if (!device.has_peaks()) return to.page.Sentence("published rates: not known for this GPU");
   const proto::GpuPeaks& peaks = device.peaks();
   std::string text = fmt::format("published rates of {}:", peaks.title());
   if (peaks.has_bf16_tflops()) text += fmt::format(" bf16 {:g} TFLOPS dense,", peaks.bf16_tflops());
@@ -67,13 +64,13 @@ void WritePeaks(TextReport& to, const proto::DeviceReport& device) {
   if (peaks.has_memory_gb_per_s())
     text += fmt::format(" memory {:g} GB/s,", peaks.memory_gb_per_s());
   if (peaks.has_nvlink_gb_per_s())
-    text += fmt::format(" NVLink {:g} GB/s in one direction,", peaks.nvlink_gb_per_s());
+    text += fmt::format(" NVLink {:g} GB/s per direction,", peaks.nvlink_gb_per_s());
   text.pop_back();
   to.page.Sentence(text);
 }
 
 void WriteMatrixProducts(TextReport& to, const proto::MatrixProducts& products, std::size_t rows) {
-  to.page.Sentence(fmt::format("{}, {} of them joined to their kernels: {:.4g} TFLOP in {}",
+  to.page.Sentence(fmt::format("{}, {} of them linked to their kernels: {:.4g} TFLOP in {}",
                                Plural(products.calls(), "call"),
                                FormatCount(products.linked_calls()), products.flops() / 1e12,
                                FormatTime(products.kernel_ns())));
@@ -92,7 +89,7 @@ void WriteMatrixProducts(TextReport& to, const proto::MatrixProducts& products, 
 
 void WriteMfu(TextReport& to) {
   const proto::Mfu& mfu = to.report.mfu();
-  to.page.Heading("Model FLOPs utilisation (MFU)");
+  to.page.Heading("Model FLOPs utilization (MFU)");
   if (mfu.has_mfu_percent()) {
     const proto::Verdict& verdict = to.report.verdict();
     to.page.Sentence(fmt::format(
@@ -103,10 +100,9 @@ void WriteMfu(TextReport& to) {
             ? fmt::format("; {:.2f} % without {}", verdict.new_mfu_percent(), LabelOn(verdict))
             : std::string()));
     if (mfu.has_percent_at_clock())
-      to.page.Sentence(
-          fmt::format("{:.2f} % at the clock of {:.0f} MHz that they had while busy; "
-                      "the published rate is that of {:.0f} MHz",
-                      mfu.percent_at_clock(), mfu.busy_sm_clock_mhz(), mfu.rated_sm_clock_mhz()));
+      to.page.Sentence(fmt::format(
+          "{:.2f} % at their busy clock of {:.0f} MHz; the published rate is for {:.0f} MHz",
+          mfu.percent_at_clock(), mfu.busy_sm_clock_mhz(), mfu.rated_sm_clock_mhz()));
   } else {
     to.page.Sentence("unknown: " + mfu.reason());
   }

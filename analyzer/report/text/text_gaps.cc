@@ -14,7 +14,7 @@ void WriteIdleCauses(TextReport& to, const proto::IdleCauses& causes, std::int64
                      int source) {
   for (const char* figures : {"partition", "gap_causes"}) {
     if (const proto::Withheld* withheld = FindWithheld(to, figures, source))
-      return to.page.Sentence("causes of idle time: not given, " + withheld->reason());
+      return to.page.Sentence("causes of idle time: withheld, " + withheld->reason());
   }
   if (idle_ns == 0) return to.page.Sentence("never idle");
   const auto part = [&](const char* name, std::int64_t ns) {
@@ -29,7 +29,7 @@ void WriteIdleCauses(TextReport& to, const proto::IdleCauses& causes, std::int64
 void WriteCaptureGaps(TextReport& to, const proto::DeviceReport& device) {
   for (const proto::CaptureGap& gap : device.capture_gaps()) {
     to.page.Sentence(
-        fmt::format("not recorded: {} to {} ({}): what is shown as idle there may not have been",
+        fmt::format("not recorded: {} to {} ({}): time shown as idle there may not have been idle",
                     FormatTime(gap.start_ns()), FormatTime(gap.end_ns()), gap.reason()));
   }
 }

@@ -16,11 +16,11 @@ int GradeColor(proto::Health::Grade grade) {
 void WriteJoin(TextReport& to) {
   const proto::Join& join = to.report.run().join();
   if (join.has_share()) {
-    to.page.Sentence(fmt::format(
-        "{} of {} GPU operations ({}) joined to the call that launched them",
-        FormatCount(join.joined()), FormatCount(join.operations()), Percent(join.share(), 3)));
+    to.page.Sentence(fmt::format("{} of {} GPU operations ({}) linked to their launch call",
+                                 FormatCount(join.joined()), FormatCount(join.operations()),
+                                 Percent(join.share(), 3)));
   } else {
-    to.page.Sentence("join of GPU operations to launch calls: unknown, " + join.reason());
+    to.page.Sentence("linking of GPU operations to launch calls: unknown, " + join.reason());
   }
 }
 
@@ -33,11 +33,11 @@ void WriteHealth(TextReport& to) {
                                                                    GradeColor(health.grade()))));
   for (const std::string& reason : health.reasons()) to.page.Sentence("- " + reason);
   WriteJoin(to);
-  to.page.Sentence(health.has_lost_share() ? fmt::format("known to be lost: {} of {} records ({})",
-                                                         FormatCount(health.records_lost()),
-                                                         FormatCount(health.records_seen()),
-                                                         Percent(health.lost_share(), 3))
-                                           : "share of lost records: unknown, no counters");
+  to.page.Sentence(
+      health.has_lost_share()
+          ? fmt::format("records lost: {} of {} ({})", FormatCount(health.records_lost()),
+                        FormatCount(health.records_seen()), Percent(health.lost_share(), 3))
+          : "share of lost records: unknown, no counters");
   static constexpr const char* kSeverities[] = {"info", "notice", "data loss", "error"};
   TextRows rows = {{"severity", "process", "counter", "value", "meaning"}};
   for (const proto::HealthLine& line : health.lines()) {

@@ -7,7 +7,7 @@ namespace traceinject {
 
 void WriteHygiene(TextReport& to) {
   if (to.report.hygiene().empty()) return;
-  to.page.Heading("Also noticed about the machine");
+  to.page.Heading("Machine findings");
   for (const proto::HygieneFinding& finding : to.report.hygiene()) {
     to.page.Sentence(fmt::format("{}: {}", finding.severity(), finding.text()));
     to.page.Sentence("try: " + finding.change(), 4);

@@ -26,7 +26,7 @@ std::string WorkText(const proto::Kernel& kernel) {
   std::string text = kernel.dtype().empty() ? "type unknown" : kernel.dtype();
   if (work.has_tflops_per_s()) text += fmt::format(", {:.1f} TFLOP/s", work.tflops_per_s());
   text += work.has_peak_share() ? fmt::format(": {} of the peak", Percent(work.peak_share()))
-                                : ": share of the peak not given, " + work.peak_reason();
+                                : ": share of the peak withheld, " + work.peak_reason();
   if (!work.bound().empty()) text += fmt::format(", {}-bound", work.bound());
   if (work.has_above_ideal_ns())
     text += fmt::format(", {} above ideal", FormatTime(work.above_ideal_ns()));
@@ -83,9 +83,9 @@ void WriteKernelFindings(TextReport& to, const Repeated<proto::KernelFinding>& f
     const proto::KernelFinding& finding = findings[i];
     std::string text = "- " + finding.text();
     if (finding.has_above_ideal_ns())
-      text += fmt::format("; no more than about {} of it can be saved, what is above ideal",
+      text += fmt::format("; at most about {} of it can be saved (time above ideal)",
                           FormatTime(finding.above_ideal_ns()));
-    text += "; most in " + *example++;
+    text += "; mostly in " + *example++;
     for (int more = 0; more < finding.more_examples_size(); ++more) text += ", " + *example++;
     to.page.Sentence(text);
     to.page.Sentence(fmt::format("{}: {}", finding.setting(), finding.change()), 4);

@@ -35,12 +35,12 @@ void WriteSlowGroups(const proto::Link& row, TextPage& page) {
 
 void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width) {
   if (ranks.links_size() == 0) return;
-  page.Heading("Links between ranks; transfers without waiting");
+  page.Heading("Links between ranks (transfer time without waiting)");
   Table table = LinkTable(ranks);
   if (table.rows.size() > kMostLinks) table.rows.resize(kMostLinks);
   WriteTable(table, {.width = width}, page);
   if (ranks.links_size() > static_cast<int>(kMostLinks))
-    page.Sentence(fmt::format("({} more that take less time; --format json holds them)",
+    page.Sentence(fmt::format("({} more that take less time; see --format json)",
                               FormatCount(ranks.links_size() - static_cast<int>(kMostLinks))));
   std::vector<std::string> reasons;
   bool latency = false, waiting = false;
@@ -54,10 +54,10 @@ void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width) {
                       std::find(reasons.begin(), reasons.end(), row.reason()) != reasons.end();
     if (!told) reasons.push_back(row.reason());
   }
-  if (latency)
-    page.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
+  if (latency) page.Sentence("* below 1 MiB: latency-bound, not suitable for comparing bandwidths");
   if (waiting)
-    page.Sentence("not all ranks of every group were recorded: there, waiting may be in it");
+    page.Sentence(
+        "not all ranks of every group were recorded: transfer times may include waiting there");
   for (const std::string& reason : reasons) page.Sentence("link: " + reason);
 }
 

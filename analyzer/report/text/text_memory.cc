@@ -18,10 +18,10 @@ void WriteWhenMemsetsEnd(TextReport& to) {
       first_ms = line.value();
   }
   if (first_ms == 0) return;
-  to.page.Sentence(fmt::format(
-      "memsets: no longer recorded {} after the recording began, as they were many and short "
-      "(TRACEINJECT_MEMSETS=all records them)",
-      FormatTime(first_ms * 1'000'000)));
+  to.page.Sentence(
+      fmt::format("memsets: not recorded from {} after the start, because they were many and short "
+                  "(TRACEINJECT_MEMSETS=all records them)",
+                  FormatTime(first_ms * 1'000'000)));
 }
 
 }  // namespace
@@ -45,12 +45,12 @@ void WriteCopies(TextReport& to, const Repeated<proto::Copy>& copies, std::size_
 
 void WriteMemoryCalls(TextReport& to, const proto::MemoryCalls& memory) {
   to.page.Sentence(fmt::format(
-      "{} of {} on the GPU and {}, {} in these calls; at most {} held at one time{}",
+      "{} of {} on the GPU and {}, {} in these calls; peak {} held{}",
       Plural(memory.allocations(), "allocation"), FormatBytes(memory.allocated_bytes()),
       Plural(memory.releases(), "release"), FormatTime(memory.call_ns()),
       FormatBytes(memory.peak_bytes()), to.report.devices_size() > 1 ? " on one GPU" : ""));
   if (to.report.steps_size() == 1 && to.report.steps(0).count() > 0) {
-    to.page.Sentence(fmt::format("{:.2f} allocations a step",
+    to.page.Sentence(fmt::format("{:.2f} allocations per step",
                                  static_cast<double>(memory.allocations()) /
                                      static_cast<double>(to.report.steps(0).count())));
   }
@@ -64,11 +64,11 @@ void WriteMemoryCalls(TextReport& to, const proto::MemoryCalls& memory) {
 void WriteAllocator(TextReport& to, const proto::DeviceReport& device) {
   const proto::Allocator& allocator = device.allocator();
   if (!allocator.has_peak_allocated_bytes() || !allocator.has_peak_reserved_bytes()) return;
-  std::string text = fmt::format("PyTorch's memory: at most {} in tensors, {} reserved",
+  std::string text = fmt::format("PyTorch memory: peak {} in tensors, {} reserved",
                                  FormatBytes(allocator.peak_allocated_bytes()),
                                  FormatBytes(allocator.peak_reserved_bytes()));
   if (allocator.retries() > 0)
-    text += fmt::format("; {} to free memory, which wait for the GPU",
+    text += fmt::format("; {} to free memory, each waiting for the GPU",
                         Plural(allocator.retries(), allocator.retries() == 1 ? "retry" : "retrie"));
   if (allocator.ooms() > 0)
     text += fmt::format("; out of memory {}", Plural(allocator.ooms(), "time"));

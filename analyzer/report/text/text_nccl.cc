@@ -31,7 +31,7 @@ std::string ChannelRange(const proto::NcclPath& path) {
 
 void WriteNcclTotals(TextReport& to, const proto::Nccl& nccl) {
   to.page.Sentence(
-      fmt::format("{}, {} of them joined to {}{}", Plural(nccl.kernels(), "communication kernel"),
+      fmt::format("{}, {} of them linked to {}{}", Plural(nccl.kernels(), "communication kernel"),
                   FormatCount(nccl.linked_kernels()), Plural(nccl.calls(), "NCCL call"),
                   nccl.other_kernels() > 0
                       ? fmt::format("; {} not from NCCL", FormatCount(nccl.other_kernels()))
@@ -50,11 +50,11 @@ void WriteNcclNotes(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
     }
   }
   to.page.Sentence(
-      "Message: size S, at least this and less than twice this. Bandwidths in GB/s (10^9 bytes per "
+      "Message: size S, at least this, less than twice this. Bandwidths in GB/s (10^9 bytes per "
       "second), as nccl-tests defines them." +
       std::string(nccl.caveat().empty() ? "" : " ") + nccl.caveat());
   if (latency)
-    to.page.Sentence("* below 1 MiB: bound by latency, not fit for a comparison of bandwidths");
+    to.page.Sentence("* below 1 MiB: latency-bound, not suitable for comparing bandwidths");
   for (const std::string& reason : reasons) to.page.Sentence("busbw unknown: " + reason);
 }
 
@@ -66,7 +66,7 @@ void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
                                 [](const proto::NcclRow& row) { return row.has_algorithm(); });
   TextRows table = {{"function", "ranks", "message", "count", "bytes", "kernel time", "algbw",
                      "busbw", "transfer"}};
-  if (told) table.front().insert(table.front().begin() + 1, "carried out");
+  if (told) table.front().insert(table.front().begin() + 1, "algo / proto");
   for (const proto::NcclRow& row : nccl.rows()) {
     if (table.size() > rows) break;
     table.push_back(
@@ -88,15 +88,16 @@ void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
 void WriteRankLink(TextReport& to, const proto::RankLink& link, const std::string& label) {
   std::string text = fmt::format("operations of 8 MiB and more{}: busbw {:.1f} GB/s{}",
                                  label.empty() ? "" : " of " + label, link.busbw_gb_per_s(),
-                                 link.waiting_included() ? " or more, as waiting is in it" : "");
-  text += link.has_link_share() ? fmt::format(", {} % of {} ({:.4g} GB/s in one direction)",
+                                 link.waiting_included() ? " or more, as it includes waiting" : "");
+  text += link.has_link_share() ? fmt::format(", {} % of {} ({:.4g} GB/s per direction)",
                                               fmt::format("{:.0f}", 100 * link.link_share()),
                                               link.name(), link.link_gb_per_s())
           : link.name().empty() ? "; link unknown"
                                 : fmt::format(" over {}; its rate is unknown", link.name());
   if (!link.reason().empty()) text += ": " + link.reason();
   if (link.nvls())
-    text += "; with NVLink SHARP (NVLS) the switch adds up, so that busbw is no rate on the link";
+    text +=
+        "; with NVLink SHARP (NVLS) the switch does the reduction, so busbw is not the link rate";
   to.page.Sentence(text);
 }
 
@@ -111,9 +112,9 @@ void WriteLinkFindings(TextReport& to, const proto::DeviceReport& device) {
 // Only where it was recorded.
 void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl) {
   if (nccl.transports().empty()) return;
-  to.page.Sentence("How ranks are connected, as NCCL's log tells:");
+  to.page.Sentence("NCCL transports (from its log):");
   TextRows table = {
-      {"connected by", "ranks", "communicators", "ranks that told", "pairs", "channels"}};
+      {"connected by", "ranks", "communicators", "ranks reporting", "pairs", "channels"}};
   for (const proto::NcclTransport& transport : nccl.transports()) {
     const std::string ranks = transport.has_communicator_size()
                                   ? fmt::format("{}", transport.communicator_size())
@@ -134,7 +135,7 @@ void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl) {
         transport.has_communicator_size()
             ? fmt::format("Of {}: ", Plural(transport.communicator_size(), "rank"))
             : std::string();
-    to.page.Sentence(of + "buffers for NVLink SHARP (NVLS) were made.");
+    to.page.Sentence(of + "buffers for NVLink SHARP (NVLS) were allocated.");
   }
 }
 

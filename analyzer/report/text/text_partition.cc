@@ -27,7 +27,7 @@ void WriteRatios(TextReport& to, const proto::Partition& p) {
                         FormatTime(p.communication_ns()), Percent(p.overlap_share()));
     text += p.has_communication_to_compute()
                 ? fmt::format(
-                      "; communication / compute {:.3f} (raw: contains waiting for other ranks)",
+                      "; communication / compute {:.3f} (raw: includes waiting for other ranks)",
                       p.communication_to_compute())
                 : "; communication / compute unknown: no compute";
   }
@@ -40,7 +40,7 @@ void WriteTime(TextReport& to) {
                       ? "GPU time"
                       : fmt::format("GPU time, sum of {} GPUs", to.report.devices().size()));
   if (const proto::Withheld* withheld = FindWithheld(to, "partition", kAnySource))
-    return to.page.Sentence("not given: " + withheld->reason());
+    return to.page.Sentence("withheld: " + withheld->reason());
   const auto row = [](const char* name, double percent, std::int64_t ns) {
     return std::vector<std::string>{name, Bar(percent), fmt::format("{:.3f} %", percent),
                                     FormatTime(ns)};
@@ -79,7 +79,7 @@ void WriteDevices(TextReport& to) {
       {"", "window", "compute", "exp. comm", "exp. copy", "idle", "comm/comp", "overlap"}};
   for (const proto::DeviceReport& device : to.report.devices()) {
     if (FindWithheld(to, "partition", device.source()) != nullptr) {
-      rows.push_back({device.label(), "not given", "", "", "", "", "", ""});
+      rows.push_back({device.label(), "withheld", "", "", "", "", "", ""});
       continue;
     }
     const proto::Partition& p = device.partition();

@@ -26,7 +26,7 @@ void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
                   ranks.has_step_ns()
                       ? fmt::format(", {} regular steps of {}", FormatCount(ranks.steps()),
                                     FormatTime(ranks.step_ns()))
-                      : ", no steps that they have in common"),
+                      : ", no common steps"),
       0);
   page.Sentence(fmt::format(
       "{} operations matched across ranks{}", FormatCount(ranks.matched_operations()),
@@ -34,19 +34,19 @@ void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
                                                       FormatCount(ranks.incomplete_operations()))
                                         : std::string()));
   if (!ranks.has_slowdown() || ranks.ranks_size() < 2) return;
-  page.Sentence(fmt::format(
-      "A step takes {:.3f} times as long as with every rank at the usual of its peers. (The replay "
-      "of the recording that says so gives its steps back within {}{}.)",
-      ranks.slowdown(), Percent(ranks.replay_error(), 2),
-      ranks.replay_error() > kRoughReplay ? ": take savings as rough" : ""));
+  page.Sentence(
+      fmt::format("A step takes {:.3f} times as long as with every rank at its peers' median. "
+                  "(Replaying the recording reproduces step times within {}{}.)",
+                  ranks.slowdown(), Percent(ranks.replay_error(), 2),
+                  ranks.replay_error() > kRoughReplay ? ": treat savings as rough" : ""));
 }
 
 void WriteFindings(const proto::Ranks& ranks, TextPage& page) {
-  page.Heading("What ranks do to each other");
+  page.Heading("Interaction between ranks");
   if (ranks.findings_size() == 0) {
     page.Sentence(ranks.ranks_size() < 2
-                      ? "There is one rank: nothing to compare."
-                      : "No rank, link or stage holds the others up, and the work is even.");
+                      ? "Only one rank: nothing to compare."
+                      : "No rank, link or stage delays the others, and the work is balanced.");
     return;
   }
   WriteRankFindings(ranks.findings(), page);
@@ -54,7 +54,7 @@ void WriteFindings(const proto::Ranks& ranks, TextPage& page) {
 
 void WriteGroups(const proto::Ranks& ranks, TextPage& page) {
   if (ranks.groups_size() == 0) return;
-  page.Heading("Groups, by what they are used for; means of a rank and step");
+  page.Heading("Groups by use (means per rank and step)");
   std::vector<std::vector<std::string>> rows{
       {"use", "ranks", "groups", "operations", "bytes", "time", "exposed", "reach"}};
   for (const proto::ParallelGroups& one : ranks.groups()) {
@@ -70,13 +70,13 @@ void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
   if (!ranks.has_pipeline()) return;
   const proto::Pipeline& pipeline = ranks.pipeline();
   std::string text = fmt::format("pipeline of {} stages", pipeline.stages());
-  if (pipeline.pipelines() > 1) text += fmt::format(", {} side by side", pipeline.pipelines());
+  if (pipeline.pipelines() > 1) text += fmt::format(", {} in parallel", pipeline.pipelines());
   if (pipeline.has_micro_batches())
-    text += fmt::format(", {} micro-batches a step", pipeline.micro_batches());
+    text += fmt::format(", {} micro-batches per step", pipeline.micro_batches());
   if (pipeline.has_bubble_share())
     text += fmt::format("; bubble: {} of the step", Percent(pipeline.bubble_share()));
   if (pipeline.has_ideal_share())
-    text += fmt::format(", {} by the schedule alone", Percent(pipeline.ideal_share()));
+    text += fmt::format(", {} from the schedule alone", Percent(pipeline.ideal_share()));
   page.Sentence(text);
   std::string own;
   for (const std::int64_t ns : pipeline.stage_own_ns())
@@ -87,19 +87,18 @@ void WritePipeline(const proto::Ranks& ranks, TextPage& page) {
 void WriteLost(const proto::Ranks& ranks, TextPage& page) {
   const proto::LostTime& lost = ranks.lost();
   if (lost.causes_size() == 0) return;
-  page.Heading("Where time is lost");
-  page.Sentence(fmt::format(
-      "A step takes {} more than it would with every rank, stage and group at the usual of its "
-      "like "
-      "({}). rem: the share of that which comes back if only this one were; add: the share that "
-      "remains if all but this one were.",
-      FormatTime(lost.lost_ns()), FormatTime(lost.ideal_ns())));
+  page.Heading("Lost time");
+  page.Sentence(
+      fmt::format("A step takes {} more than with every rank, stage and group at its peers' median "
+                  "({}). rem (remove): the share recovered if only this one ran at the median; "
+                  "add: the share left if all but this one did.",
+                  FormatTime(lost.lost_ns()), FormatTime(lost.ideal_ns())));
   if (lost.worst_ranks() > 1)
-    page.Sentence(fmt::format(
-        "Played one by one: {} of {}, those furthest over their peers. The worst {} together: "
-        "rem {}.",
-        FormatCount(lost.ranks_played()), Plural(ranks.ranks_size(), "rank"),
-        FormatCount(lost.worst_ranks()), Percent(lost.worst_rem())));
+    page.Sentence(
+        fmt::format("Simulated individually: {} of {}, those furthest above their peers. The worst "
+                    "{} together: rem {}.",
+                    FormatCount(lost.ranks_played()), Plural(ranks.ranks_size(), "rank"),
+                    FormatCount(lost.worst_ranks()), Percent(lost.worst_rem())));
   TextRows rows{{"cause", "rem", "add"}};
   for (const proto::LostCause& cause : lost.causes()) {
     if (std::max(cause.rem(), cause.add()) < kLeastShownShare || rows.size() > kMostCauses)
@@ -131,9 +130,8 @@ void WriteClocks(const proto::Ranks& ranks, TextPage& page) {
   }
   if (aligned < 2) return;
   page.Sentence(
-      fmt::format("clocks of {} aligned, to within {} (one standard deviation): {} apart at most "
-                  "({}), drifting by "
-                  "up to {:.1f} ppm",
+      fmt::format("clocks of {} aligned, uncertainty {} (one standard deviation): offsets up to {} "
+                  "({}), drift up to {:.1f} ppm",
                   Plural(aligned, "rank"), FormatTime(sigma),
                   FormatTime(std::abs(ranks.ranks(furthest).clock_offset_ns())),
                   RankLabel(ranks, furthest), drift));
@@ -141,7 +139,7 @@ void WriteClocks(const proto::Ranks& ranks, TextPage& page) {
 
 void WriteRows(const proto::Ranks& ranks, const TextOptions& options, std::size_t most,
                TextPage& page) {
-  page.Heading("Ranks; times of a mean step");
+  page.Heading("Ranks (times per mean step)");
   Table table = RankTable(ranks);
   const std::size_t all = table.rows.size();
   if (all > most) {

@@ -41,9 +41,9 @@ void WriteRanges(TextReport& to, const proto::Stall& stall) {
 
 void WriteStall(TextReport& to, const proto::Stall& stall) {
   const std::string until =
-      stall.has_end_ns() ? "then the next operation began" : "up to the last that is known of it";
+      stall.has_end_ns() ? "then the next operation began" : "up to the last known time";
   to.page.Sentence(to.page.Colored(
-      fmt::format("{}nothing {} on the GPU from {} on for {}, {}, although work was launched",
+      fmt::format("{}nothing {} on the GPU from {} for {}, {}, although work was launched",
                   SourcePrefix(to.report, stall.source()),
                   stall.unanswered() ? "is known to have completed" : "completed",
                   FormatTime(stall.start_ns()), FormatTime(stall.length_ns()), until),
@@ -57,8 +57,8 @@ void WriteStall(TextReport& to, const proto::Stall& stall) {
   if (stall.has_end_ns()) return;
   if (stall.unanswered()) {
     to.page.Sentence(
-        "- CUPTI did not answer: what completed since is not known. One possible cause: a thread "
-        "that launches a kernel for the first time while the GPU is busy holds a lock of CUDA "
+        "- CUPTI did not respond: what completed since then is unknown. One possible cause: a "
+        "thread launching a kernel for the first time while the GPU is busy holds a CUDA lock "
         "until the GPU is idle; CUDA_MODULE_LOADING=EAGER rules that out",
         4);
   }
@@ -72,7 +72,7 @@ void WriteStall(TextReport& to, const proto::Stall& stall) {
   }
   if (stall.has_operation()) {
     to.page.Sentence(
-        fmt::format("- it stands in {}{}: {}, called at {}", OperationText(stall.operation()),
+        fmt::format("- blocked in {}{}: {}, called at {}", OperationText(stall.operation()),
                     stall.unanswered() ? " or a later one" : "",
                     FormatBytes(stall.operation().bytes()),
                     FormatTime(stall.operation().start_ns())),
@@ -102,7 +102,7 @@ void WriteHungOperation(TextReport& to, const proto::HungOperation& hung) {
   std::string behind;
   for (const int source : hung.behind())
     behind += (behind.empty() ? "" : ", ") + SourceLabel(to.report, source);
-  if (!behind.empty()) to.page.Sentence(behind + " did not come to it");
+  if (!behind.empty()) to.page.Sentence(behind + " did not reach it");
 }
 
 }  // namespace
@@ -121,12 +121,11 @@ void WriteHungRun(TextReport& to) {
   const std::string who = Plural(processes, "process", "es");
   to.page.Sentence(
       to.page.Colored(
-          fmt::format("The run {} on the GPU for up to {}, see Stalls. The verdict is on the time "
-                      "before.",
-                      known ? "stands still at its end: " + who + " completed nothing"
-                            : "may stand still at its end: of " + who +
-                                  " nothing is known to have completed",
-                      FormatTime(longest_ns)),
+          fmt::format(
+              "The run {} on the GPU for up to {}; see Stalls. The verdict covers the time before.",
+              known ? "hangs at its end: " + who + " completed nothing"
+                    : "may hang at its end: of " + who + " nothing is known to have completed",
+              FormatTime(longest_ns)),
           33),
       0);
 }

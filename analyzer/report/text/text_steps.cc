@@ -37,10 +37,8 @@ void WriteQueue(TextReport& to, const proto::DeviceSteps& steps) {
   if (!steps.has_queue()) return;
   const proto::LaunchQueue& queue = steps.queue();
   to.page.Sentence(fmt::format(
-      "how far the host is ahead: operations start {} after their launch (median; 5 % within {}); "
-      "{} "
-      "of them wait in the queue (median over time; for 5 % of it no more than {}), none for {} of "
-      "the time",
+      "launch lead: operations start {} after their launch (median; 5 % within {}); {} are queued "
+      "(median over time; for 5 % of it no more than {}), none for {} of the time",
       FormatTime(queue.slack_median_ns()), FormatTime(queue.slack_low_ns()),
       FormatCount(queue.depth_median()), FormatCount(queue.depth_low()),
       Percent(queue.empty_share())));
@@ -52,7 +50,7 @@ void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
   const bool window = steps.pattern().empty() && steps.count() < 3;
   to.page.Heading(fmt::format("{} of {}", window ? "The window" : "A mean step", steps.label()));
   if (!steps.has_regular_sum() && steps.median_ns() == 0)
-    return to.page.Sentence("how long steps took is not given: see Trust");
+    return to.page.Sentence("step times withheld: see Trust");
   // The numbers tell which, where others were left out before them.
   const std::string which = steps.first() > 1 ? fmt::format("steps {} to {}", steps.first(),
                                                             steps.first() + steps.count() - 1)
@@ -66,8 +64,7 @@ void WriteSteps(TextReport& to, const proto::DeviceSteps& steps) {
     text += fmt::format("; confidence {}", Percent(steps.confidence()));
   to.page.Sentence(text);
   if (const std::string left = LeftOut(steps); !left.empty()) to.page.Sentence(left);
-  if (!steps.has_regular_sum())
-    return to.page.Sentence("how they were spent is not given: see Trust");
+  if (!steps.has_regular_sum()) return to.page.Sentence("step split withheld: see Trust");
   const proto::StepSplit& sum = steps.regular_sum();
   const std::int64_t count = std::max<std::int64_t>(1, steps.regular());
   TextRows rows = {{"", "share", "time"}};
@@ -89,7 +86,8 @@ void WriteSamples(TextReport& to) {
   const proto::Samples& all = to.report.run().samples();
   if (!all.has_per_step()) return;
   const auto text = [](const proto::Samples& samples) {
-    return fmt::format("{:.6g} a step, {:.4g} a second", samples.per_step(), samples.per_second());
+    return fmt::format("{:.6g} per step, {:.4g} per second", samples.per_step(),
+                       samples.per_second());
   };
   std::string by_rank;
   if (to.report.sources_size() > 1) {

@@ -24,7 +24,7 @@ void WriteClocks(TextReport& to, const proto::Telemetry& telemetry) {
     if (telemetry.has_busy_sm_clock_mhz())
       clock += fmt::format(", {:.0f} while busy", telemetry.busy_sm_clock_mhz());
     if (telemetry.has_highest_sm_clock_mhz())
-      clock += fmt::format(" (at most {:.0f})", telemetry.highest_sm_clock_mhz());
+      clock += fmt::format(" (max {:.0f})", telemetry.highest_sm_clock_mhz());
     add(clock);
   }
   if (telemetry.has_power_w()) {
@@ -34,10 +34,10 @@ void WriteClocks(TextReport& to, const proto::Telemetry& telemetry) {
     add(power);
   }
   if (telemetry.has_temperature_c())
-    add(fmt::format("{:.0f} C at most", telemetry.temperature_c().most()));
+    add(fmt::format("max {:.0f} C", telemetry.temperature_c().most()));
   if (telemetry.has_memory_used_bytes())
     add(FormatBytes(static_cast<std::int64_t>(telemetry.memory_used_bytes().most())) +
-        " of memory taken at most");
+        " of memory used at peak");
   if (!text.empty()) to.page.Sentence(text);
 }
 
@@ -46,7 +46,7 @@ void WriteThrottling(TextReport& to, const proto::Telemetry& telemetry) {
   const auto share = [&](std::int64_t ns) {
     return Percent(static_cast<double>(ns) / static_cast<double>(telemetry.busy_ns()));
   };
-  std::string text = fmt::format("the clock was held down in {} of the sampled busy time:",
+  std::string text = fmt::format("the clock was throttled in {} of the sampled busy time:",
                                  share(telemetry.throttled_busy_ns()));
   for (const proto::Throttle& throttle : telemetry.throttled()) {
     if (throttle.busy_ns() > 0)

@@ -86,14 +86,15 @@ TEST(TextTest, WhatWasSampledOfAGpu) {
 
 TEST(TextTest, WhatIsAmissWithTheMachine) {
   proto::Report report;
-  EXPECT_EQ(WriteText(report, {}).find("Also noticed"), std::string::npos);
+  EXPECT_EQ(WriteText(report, {}).find("Machine findings"), std::string::npos);
   proto::HygieneFinding& finding = *report.add_hygiene();
   finding.set_severity("warning");
   finding.set_text("rank 0 GPU 0: PCIe generation 5 x8 at best");
   finding.set_change("the seat of the card");
   finding.set_source("a manual");
   const std::string expected =
-      "\nAlso noticed about the machine\n"
+      "\n"
+      "Machine findings\n"
       "  warning: rank 0 GPU 0: PCIe generation 5 x8 at best\n"
       "    try: the seat of the card\n"
       "        [a manual]\n";
@@ -119,15 +120,15 @@ TEST(TextTest, HowNcclConnectsRanks) {
   }
   report.mutable_run()->mutable_nccl()->add_transports()->set_communicators(1);
   const std::string text = WriteText(report, {});
-  const std::size_t begin = text.find("  How ranks are connected");
+  const std::size_t begin = text.find("  NCCL transports (from its log)");
   ASSERT_NE(begin, std::string::npos);
   const std::string expected =
-      "  How ranks are connected, as NCCL's log tells:\n"
-      "  connected by    ranks  communicators  ranks that told  pairs  channels\n"
+      "  NCCL transports (from its log):\n"
+      "  connected by    ranks  communicators  ranks reporting  pairs  channels\n"
       "  P2P/CUMEM           2              3                2      1         2\n"
       "  NET/Socket          2              3                2      1   2 to 24\n"
       "  nothing       unknown              1                0      -         -\n"
-      "  Of 2 ranks: buffers for NVLink SHARP (NVLS) were made.\n";
+      "  Of 2 ranks: buffers for NVLink SHARP (NVLS) were allocated.\n";
   EXPECT_EQ(text.substr(begin, expected.size()), expected);
   ExpectFits(text);
 }
@@ -157,9 +158,9 @@ TEST(TextTest, SaysWhatRecordingAdded) {
   traceinject::Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
   proto::Report report = BuildReportWithVerdict(run, {});
-  EXPECT_NE(WriteText(report, {}).find("recording adds about"), std::string::npos);
+  EXPECT_NE(WriteText(report, {}).find("recording overhead is about"), std::string::npos);
   report.mutable_verdict()->set_recording_ns(report.verdict().step_ns() / 200);
-  EXPECT_EQ(WriteText(report, {}).find("recording adds about"), std::string::npos);
+  EXPECT_EQ(WriteText(report, {}).find("recording overhead is about"), std::string::npos);
 }
 
 TEST(TextTest, MemoryCallsAreShownWhereTheyWereRecorded) {
@@ -176,9 +177,10 @@ TEST(TextTest, MemoryCallsAreShownWhereTheyWereRecorded) {
   memory.correlation = {900, 901};
   const std::string text = WriteText(BuildReport(run, {}), {});
   EXPECT_NE(text.find("Memory calls"), std::string::npos) << text;
-  EXPECT_NE(text.find("1 allocation of 5.000 MB on the GPU and 1 release, 0 ns in these calls; at "
-                      "most 5.000 MB held"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("1 allocation of 5.000 MB on the GPU and 1 release, 0 ns in these calls; peak "
+                "5.000 MB held"),
+      std::string::npos)
       << text;
 }
 
@@ -193,7 +195,7 @@ TEST(TextTest, SlowDataLoader) {
   const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
   ExpectFits(text);
   ExpectGolden("slow_data_loader.txt", text);
-  EXPECT_EQ(text.rfind("verdict: dataloader", 0), 0U);
+  EXPECT_EQ(text.rfind("verdict: Data loading (dataloader)", 0), 0U);
 }
 
 TEST(TextTest, NoVerdictSaysWhy) {
@@ -201,13 +203,13 @@ TEST(TextTest, NoVerdictSaysWhy) {
   run.ranks.resize(1);
   run.ranks[0].health.push_back({"kernel", "dropped", 50, ""});
   const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
-  EXPECT_EQ(text.rfind("verdict: inconclusive\n  no verdict: ", 0), 0U) << text;
+  EXPECT_EQ(text.rfind("verdict: Inconclusive\n  no verdict: ", 0), 0U) << text;
 }
 
 // What the verdict says of ranks is not said again.
 TEST(TextTest, MemsetsThatWereLeftOut) {
   auto run = SampleRun();
-  const std::string said = "memsets: no longer recorded 8.423 s after the recording began";
+  const std::string said = "memsets: not recorded from 8.423 s after the start";
   EXPECT_EQ(Unbroken(WriteText(BuildReport(run, {}), {})).find(said), std::string::npos);
   run.ranks[0].health.push_back({"memset", "left_out_ms", 9000, ""});
   run.ranks[1].health.push_back({"memset", "left_out_ms", 8423, ""});
@@ -217,12 +219,13 @@ TEST(TextTest, MemsetsThatWereLeftOut) {
 TEST(TextTest, AVerdictBetweenRanks) {
   const traceinject::Run run = RunOfRanks({{}, {.data_wait_ns = 4'000'000}});
   const std::string text = WriteText(BuildReportWithVerdict(run, {}), {});
-  EXPECT_EQ(text.rfind("verdict: dataloader on rank 1\n", 0), 0U) << text;
-  const std::size_t said = text.find("holds the others up");
+  EXPECT_EQ(text.rfind("verdict: Data loading (dataloader) on rank 1\n", 0), 0U) << text;
+  const std::size_t said = text.find("delays the other ranks");
   ASSERT_NE(said, std::string::npos) << text;
-  EXPECT_EQ(text.find("holds the others up", said + 1), std::string::npos) << text;
+  EXPECT_EQ(text.find("delays the other ranks", said + 1), std::string::npos) << text;
   EXPECT_NE(text.find("straggler: see the verdict"), std::string::npos) << text;
-  EXPECT_NE(text.find("- data of this rank: more DataLoader workers"), std::string::npos) << text;
+  EXPECT_NE(text.find("- this rank's data loading: more DataLoader workers"), std::string::npos)
+      << text;
 }
 
 TEST(TextTest, NothingRecorded) {
@@ -259,11 +262,11 @@ TEST(TextTest, FlopsOfAttentionAndWhatIsNotKnown) {
   const std::string text = WriteText(report, {});
   ExpectFits(text);
   for (const char* expected :
-       {"attention: 24 calls (12 backward), 20 of them joined to their kernels: 3.5 TFLOP",
-        "1 attention call done as matrix products", "FLOPs of 2 attention calls unknown",
-        "known FLOPs of a step: 5 TFLOP in 20.00 ms: hardware FLOPs utilisation (HFU) at least "
-        "25.0 %",
-        "12.5 % of the kernel time is in matrix products"}) {
+       {"attention: 24 calls (12 backward), 20 of them linked to their kernels: 3.5 TFLOP",
+        "1 attention call done as GEMMs", "FLOPs of 2 attention calls unknown",
+        "known FLOPs per step: 5 TFLOP in 20.00 ms: hardware FLOPs utilization (HFU) at least 25.0 "
+        "%",
+        "12.5 % of the kernel time is in GEMMs"}) {
     EXPECT_NE(text.find(expected), std::string::npos) << expected << text;
   }
 }
@@ -282,7 +285,7 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   work.set_bound("compute");
   work.set_above_ideal_ns(12'300'000);
   proto::KernelFinding& finding = *run.add_kernel_findings();
-  finding.set_text("products of matrices with unaligned rows: 30.0 % of the kernel time");
+  finding.set_text("GEMMs with unaligned rows: 30.0 % of the kernel time");
   finding.set_example("void cutlass::Kernel<cutlass_80_gemm_align1>(int)");
   finding.set_above_ideal_ns(2'000'000);
   finding.set_setting("sizes of layers");
@@ -293,15 +296,14 @@ TEST(TextTest, WorkOfKernelsAndWhatTheirNamesShow) {
   const std::string unbroken = Unbroken(text);
   for (const char* expected :
        {"bf16, 450.2 TFLOP/s: 45.5 % of the peak, compute-bound, 12.30 ms above ideal (5 of 6)",
-        "1.50 waves, occupancy 25.0 %", "What the kernels show",
-        "- products of matrices with unaligned rows: 30.0 % of the kernel time; no more than about "
-        "2.000",
-        "most in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {
+        "1.50 waves, occupancy 25.0 %", "Kernel findings",
+        "- GEMMs with unaligned rows: 30.0 % of the kernel time; at most about 2.000",
+        "mostly in Kernel", "sizes of layers: pad them [docs.nvidia.com]"}) {
     EXPECT_NE(unbroken.find(expected), std::string::npos) << expected << text;
   }
   work.clear_peak_share();
   work.set_peak_reason("139.0 % of the peak is impossible");
-  EXPECT_NE(Unbroken(WriteText(report, {})).find("share of the peak not given, 139.0 %"),
+  EXPECT_NE(Unbroken(WriteText(report, {})).find("share of the peak withheld, 139.0 %"),
             std::string::npos);
 }
 
@@ -315,8 +317,10 @@ TEST(TextTest, SamplesOfTheJobAndOfEachRank) {
   set(*report.mutable_devices(0)->mutable_samples(), 32, 800);
   set(*report.mutable_devices(1)->mutable_samples(), 32, 800);
   const std::string text = WriteText(report, {});
-  EXPECT_NE(text.find("samples: 64 a step, 1600 a second; rank 0 32 a step, 800 a second, rank 1"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "samples: 64 per step, 1600 per second; rank 0 32 per step, 800 per second, rank 1"),
+      std::string::npos)
       << text;
 }
 
@@ -365,9 +369,10 @@ TEST(TextTest, MemoryOfTheAllocator) {
   allocator.set_retries(3);
   allocator.set_ooms(1);
   const std::string text = WriteText(report, {});
-  EXPECT_NE(text.find("PyTorch's memory: at most 12.00 GB in tensors, 15.00 GB reserved; 3 "
-                      "retries to free memory"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          "PyTorch memory: peak 12.00 GB in tensors, 15.00 GB reserved; 3 retries to free memory"),
+      std::string::npos)
       << text;
   EXPECT_NE(text.find("out of memory 1 time"), std::string::npos) << text;
 }

@@ -11,7 +11,7 @@ namespace traceinject {
 void WriteVerdict(TextReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   if (verdict.label().empty()) return;
-  to.page.Line(to.page.Colored("verdict: " + LabelOn(verdict), 1));
+  to.page.Line(to.page.Colored("verdict: " + TitleOn(verdict), 1));
   for (const std::string& sentence : {SavingSentence(verdict), RecordingSentence(verdict),
                                       ConfidenceSentence(verdict), ReplayCheckSentence(verdict)}) {
     if (!sentence.empty()) to.page.Sentence(sentence);
@@ -19,7 +19,7 @@ void WriteVerdict(TextReport& to) {
   if (const std::string fixes = FixOrderText(verdict); !fixes.empty())
     to.page.Sentence("fix order: " + fixes);
   for (const std::string& sentence : verdict.interactions()) to.page.Sentence(sentence);
-  for (const std::string& caveat : verdict.caveats()) to.page.Sentence("but: " + caveat);
+  for (const std::string& caveat : verdict.caveats()) to.page.Sentence("caveat: " + caveat);
   if (verdict.evidence_size() > 0) to.page.Line(fmt::format("  evidence ({}):", verdict.device()));
   for (const proto::Evidence& evidence : verdict.evidence())
     to.page.Sentence("- " + evidence.text(), 4);

@@ -13,21 +13,22 @@ std::string SavingSentence(const proto::Verdict& verdict) {
   if (verdict.has_saved_ns()) {
     const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
     return fmt::format(
-        "without it a {} takes {} instead of {}: saves {} (95 % interval {} to {}), {}",
+        "without it, a {} would take {} instead of {}: saves {} (95 % interval {} to {}), {}",
         verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
         FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()),
         FormatTime(verdict.saved_low_ns()), FormatTime(verdict.saved_high_ns()),
         FormatShare(verdict.saved_ns(), unrecorded_ns));
   }
   if (!verdict.abstained().empty()) return "no verdict: " + verdict.abstained();
-  return fmt::format("nothing but faster kernels would save 5 % of the step of {}",
+  return fmt::format("only faster kernels would save 5 % or more of the step of {}",
                      FormatTime(verdict.step_ns()));
 }
 
 std::string RecordingSentence(const proto::Verdict& verdict) {
   if (!verdict.has_saved_ns() || verdict.recording_ns() * 100 < verdict.step_ns()) return {};
   return fmt::format(
-      "as recorded it takes {}: recording adds about {} ({} to {}{}), a little at every launch",
+      "as recorded it takes {}: recording overhead is about {} ({} to {}{}), spread over all "
+      "launches",
       FormatTime(verdict.step_ns()), FormatTime(verdict.recording_ns()),
       FormatTime(verdict.recording_low_ns()), FormatTime(verdict.recording_high_ns()),
       verdict.recording_measured() ? ", measured in this run" : "");
@@ -46,7 +47,7 @@ std::string ReplayCheckSentence(const proto::Verdict& verdict) {
   if (!verdict.abstained().empty() || !verdict.has_replay_check()) return {};
   const proto::ReplayCheck& check = verdict.replay_check();
   return fmt::format(
-      "checked: each half of {} steps foretold from the other to {} (worst step {}); {} "
+      "cross-check: each half of {} steps predicts the other within {} (worst step {}); {} "
       "unexplained",
       check.steps(), Percent(check.error()), Percent(check.worst_step_error()),
       Percent(check.residual_share()));

@@ -16,7 +16,7 @@
 //   or all of them are on as a kind; to turn that off ends it;
 //   * FAKE_CUPTI_MISCOUNT=1: a thread that is in a call while it is turned on or off has the
 //   correlation id of that call in all later ones;
-//   * a call inside a runtime's is not told if that one was turned on, or any kind of calls is;
+//   * a call inside a runtime's is not reported if that one was turned on, or any kind of calls is;
 //   FAKE_CUPTI_NESTED=1: it is;
 //   * FAKE_CUPTI_DROP=n: the first n records of GPU work are lost and counted as dropped;
 //   * FAKE_CUPTI_LAUNCH_NS=n: a launch that is recorded takes the program so much longer;

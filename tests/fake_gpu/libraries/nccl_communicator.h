@@ -41,7 +41,7 @@ class __attribute__((visibility("default"))) NcclCommunicator {
   void Deferred(std::uint64_t bytes, const Launch& launch);
   // Into a CUDA graph, which is then replayed: no kernel, and told again on CUDA's thread.
   void Captured(std::uint64_t bytes, int replays);
-  // ncclCommAbort inside a group: the operation was called and is never carried out.
+  // ncclCommAbort inside a group: the operation was called and is never executed.
   void Aborted(std::uint64_t bytes);
 
  private:

@@ -40,7 +40,7 @@ class NcclProfiler {
   NcclProfiler(const NcclProfiler&) = delete;
   NcclProfiler& operator=(const NcclProfiler&) = delete;
 
-  // Events begin; what is returned is their handle, null if the plug-in was not told.
+  // Events begin; what is returned is their handle, null if the plug-in was not reported.
   void* StartGroupOfCalls();
   void* StartCall(void* group_of_calls, const NcclTask& task, bool captured);
   void* StartLaunch(void* group_of_calls);

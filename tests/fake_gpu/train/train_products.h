@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of a program that calls cuBLAS through a library of its own, as PyTorch does.
+// GEMMs of a program that calls cuBLAS through a library of its own, as PyTorch does.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -80,7 +80,7 @@ def check_report(checks, report, transport):
     names = {path["name"] for one in transports for path in one.get("paths", [])}
     checks.add("report", bool(names) and all(name.startswith(NAMES[transport]) for name in names), str(sorted(names)))
     remarks = " ".join(remark for one in transports for remark in one.get("remarks", []))
-    expected = {"P2P": remarks == "", "SHM": "memory of their host" in remarks,
+    expected = {"P2P": remarks == "", "SHM": "host memory" in remarks,
                 "Socket": "TCP sockets, though both are on one host" in remarks}
     checks.add("what the report says of it", expected[transport], remarks or "nothing")
 

@@ -113,7 +113,7 @@ LoadResult BackgroundLoad::Load(std::uint64_t most_rows) {
     return LoadWithRows(paths_, options);
   } catch (const std::bad_alloc&) {
     return Error{
-        "there is not enough memory to show it. Use a machine with more, or open fewer ranks."};
+        "not enough memory to show it. Use a machine with more memory, or open fewer ranks."};
   }
 }
 

@@ -45,7 +45,7 @@ CheckedRun CheckRun(const LoadedRun& loaded) {
     checked.text += fmt::format("  {}\n", Printable(reason));
   }
   for (const std::string& note : run.notes) {
-    checked.text += fmt::format("remark: {}\n", Printable(note));
+    checked.text += fmt::format("note: {}\n", Printable(note));
   }
   checked.whole = health.grade <= HealthGrade::kGood && run.notes.empty();
   return checked;

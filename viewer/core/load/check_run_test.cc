@@ -14,7 +14,7 @@ TEST(CheckRun, NamesWhatIsMissing) {
   const CheckedRun checked = CheckRun(*LoadSampleRun());
   EXPECT_FALSE(checked.whole);
   for (const char* part : {"rank 0", "22 GPU operations", "20 CUDA calls", "3 NVTX ranges",
-                           "1 NCCL call (", "health: bad", "max_size", "2 ranks, of which 1"}) {
+                           "1 NCCL call (", "health: bad", "max_size", "2 ranks; 1"}) {
     EXPECT_NE(checked.text.find(part), std::string::npos) << part << "\n" << checked.text;
   }
 }

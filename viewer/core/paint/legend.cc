@@ -18,9 +18,9 @@ constexpr NamedInk kHostInks[] = {
     {Ink::kCallGraphLaunch, "graph launch call"},
     {Ink::kCallCopy, "copy call"},
     {Ink::kCallMemset, "memset call"},
-    {Ink::kCallSynchronise, "synchronising call"},
+    {Ink::kCallSynchronise, "synchronizing call"},
     {Ink::kCallEvent, "event call"},
-    {Ink::kCallAllocate, "allocating call"},
+    {Ink::kCallAllocate, "allocation call"},
     {Ink::kCallOther, "other call"},
     {Ink::kStepUnusual, "unusual step"},
 };
@@ -38,7 +38,7 @@ class Entries {
     if (painted_.waits)
       Put("waiting for other ranks", WithAlpha(FillColour(InkOf(KernelClass::kComm)), kWaitAlpha));
     if (painted_.by_hue) {
-      entries_.push_back({"a colour for each " + std::string(ColourModeName(look_.colours)), 0});
+      entries_.push_back({"one color per " + std::string(ColourModeName(look_.colours)), 0});
     }
     AddPauses();
     for (const KernelClass kernel_class : AllKernelClasses()) {

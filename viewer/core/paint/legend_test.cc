@@ -26,7 +26,7 @@ TEST(Legend, HasWhatWasPaintedAndNothingElse) {
   Set(painted, Ink::kCallSynchronise);
   Set(painted, InkOf(IdleCause::kPython));
   const std::vector<std::string> expected = {"communicating", "idle: python", "matrix multiply",
-                                             "synchronising call"};
+                                             "synchronizing call"};
   EXPECT_EQ(Texts(painted), expected);
   EXPECT_EQ(LegendOf(painted, {})[2].colour, FillColour(InkOf(KernelClass::kGemm)));
 }
@@ -51,8 +51,8 @@ TEST(Legend, NoColourHasTwoEntries) {
 TEST(Legend, SaysWhatColoursByNameOrStreamMean) {
   Painted painted;
   painted.by_hue = true;
-  EXPECT_EQ(Texts(painted, {.colours = ColourMode::kName})[0], "a colour for each name");
-  EXPECT_EQ(Texts(painted, {.colours = ColourMode::kStream})[0], "a colour for each stream");
+  EXPECT_EQ(Texts(painted, {.colours = ColourMode::kName})[0], "one color per name");
+  EXPECT_EQ(Texts(painted, {.colours = ColourMode::kStream})[0], "one color per stream");
 }
 
 TEST(Legend, EveryCauseOfIdleTimeHasAnEntry) {

@@ -38,8 +38,8 @@ Result<Image> ReadPng(const std::string& path) {
 
 Status WritePng(const std::string& path, const Image& image) {
   const auto fail = [&](const std::string& why) {
-    return Error{path + ": cannot be written (" + why +
-                 "). Check that the folder exists and may be written to."};
+    return Error{path + ": cannot write (" + why +
+                 "). Check that the folder exists and is writable."};
   };
   png_image png = Describe(image);
   std::string bytes(PNG_IMAGE_PNG_SIZE_MAX(png), '\0');

@@ -68,28 +68,28 @@ std::string_view IdleCauseText(IdleCause cause) {
     case IdleCause::kDataWait:
       return "the program waited for its data loader";
     case IdleCause::kSync:
-      return "the host waited in a call that synchronises with the GPU";
+      return "the host waited in a synchronizing call";
     case IdleCause::kDrainedBySync:
-      return "a synchronising call had let the GPU run dry; the host was on its way to the next "
+      return "a synchronizing call had drained the GPU's queue; the host was preparing the next "
              "launch";
     case IdleCause::kAllocator:
-      return "GPU memory was allocated or freed, or that delayed the host";
+      return "GPU memory was allocated or freed, or the host was delayed by that";
     case IdleCause::kCheckpoint:
-      return "the program was being saved";
+      return "a checkpoint was being written";
     case IdleCause::kGc:
       return "Python collected garbage";
     case IdleCause::kLaunch:
-      return "the host was inside launch calls, or the launch was on its way";
+      return "the host was inside launch calls, or the launch had not reached the GPU yet";
     case IdleCause::kPython:
-      return "the host ran between two calls";
+      return "the host ran code between two CUDA calls";
     case IdleCause::kHostWait:
-      return "the host did something unrecorded for long";
+      return "long stretch with nothing recorded on the host";
     case IdleCause::kCopy:
       return "a copy was prepared or waited for";
     case IdleCause::kCommunication:
-      return "communication was about to begin or to end";
+      return "communication was about to start or finish";
     case IdleCause::kQueued:
-      return "the work was queued in time: the GPU changed from one operation to the next";
+      return "the work was queued in time: the GPU was switching operations";
     case IdleCause::kUnknown:
       break;
   }
@@ -155,7 +155,7 @@ class Details {
   void AddTimes(TimeNs recorded_end) {
     Add("start", FormatMoment(model_, start_));
     Add("duration", recorded_end == kOpen
-                        ? FormatTime(end_ - start_) + " or more: its end was not seen"
+                        ? FormatTime(end_ - start_) + " or more: its end was not recorded"
                         : FormatTime(end_ - start_));
   }
 
@@ -175,7 +175,7 @@ class Details {
       if (!stack.empty()) stack += " > ";
       stack += text.empty() ? "(without text)" : text;
     }
-    if (!stack.empty()) Add("inside of", stack);
+    if (!stack.empty()) Add("inside", stack);
   }
 
   // Of a communication kernel: the call that it was launched for, which may lie before its launch
@@ -190,7 +190,7 @@ class Details {
     return around.empty() ? std::nullopt : std::optional(around.back());
   }
 
-  // The calls that NCCL said it carried out with the launch, else the one that CollectiveOf finds.
+  // The calls that NCCL said it executed with the launch, else the one that CollectiveOf finds.
   void AddCollectiveOfLaunch(std::uint32_t launch) {
     const std::vector<std::uint32_t>& launches = rank_.plans.launch;
     const auto first = std::find(launches.begin(), launches.end(), launch);
@@ -200,7 +200,7 @@ class Details {
       const auto others = std::count(first, launches.end(), launch) - 1;
       const std::string function(rank_.string(rank_.collectives.function[source]));
       Add("issued by",
-          others == 0 ? function : fmt::format("{} and {} more of one group", function, others));
+          others == 0 ? function : fmt::format("{} and {} more in one group", function, others));
       AddCollectiveFields(source);
       return;
     }
@@ -253,11 +253,11 @@ class Details {
     Add("grid", Dimensions(shape.grid));
     Add("block", Dimensions(shape.block));
     if (shape.cluster[0] > 0) Add("cluster", Dimensions(shape.cluster));
-    Add("registers", fmt::format("{} a thread", shape.registers));
+    Add("registers", fmt::format("{} per thread", shape.registers));
     Add("shared memory",
         fmt::format("{} static, {} dynamic", FormatBytes(shape.static_shared_bytes),
                     FormatBytes(shape.dynamic_shared_bytes)));
-    if (shape.local_bytes > 0) Add("local memory", FormatBytes(shape.local_bytes) + " a thread");
+    if (shape.local_bytes > 0) Add("local memory", FormatBytes(shape.local_bytes) + " per thread");
   }
 
   void AddTransfer(const Transfer& transfer, OpKind kind) {
@@ -365,9 +365,9 @@ class Details {
     }
     const Communicator& group = rank_.communicators[all.communicator[call]];
     Add("communicator", fmt::format("{:#x}", group.hash));
-    Add("ranks in it", group.size ? fmt::format("{}", *group.size) : "unknown");
-    if (group.rank) Add("own rank in it", fmt::format("{}", *group.rank));
-    if (group.nodes) Add("on hosts", fmt::format("{}", *group.nodes));
+    Add("ranks", group.size ? fmt::format("{}", *group.size) : "unknown");
+    if (group.rank) Add("own rank", fmt::format("{}", *group.rank));
+    if (group.nodes) Add("hosts", fmt::format("{}", *group.nodes));
     if (!group.name.empty()) Add("named", group.name);
   }
 
@@ -395,7 +395,7 @@ class Details {
     Add("idle", std::string(IdleCauseText(CauseOf(ink_))));
     AddTimes(end_);
     if (source_ == kNone) {
-      Add("ended by", "nothing that was recorded");
+      Add("ended by", "nothing recorded");
       return;
     }
     const GpuOps& ops = rank_.devices[row_.device].ops;

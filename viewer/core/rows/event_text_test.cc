@@ -57,12 +57,12 @@ TEST_F(EventText, KernelsHaveNameShapeAndLaunch) {
 
 TEST_F(EventText, RangesAroundTheLaunchAreNamedOutermostFirst) {
   const EventRef kernel = First(RowKind::kStream, "sgemm");  // launched at 910 us
-  EXPECT_EQ(Value(kernel, "inside of"), "step > forward");
-  EXPECT_EQ(Value(First(RowKind::kCalls, "cudaLaunchKernel"), "inside of"), "step > forward");
-  EXPECT_EQ(Value(First(RowKind::kCollectives, "AllReduce"), "inside of"), "step > forward");
-  EXPECT_EQ(Value(First(RowKind::kNvtx, "forward"), "inside of"), "step");
-  EXPECT_EQ(Value(First(RowKind::kNvtx, "step"), "inside of"), "(missing)");
-  EXPECT_EQ(Value(First(RowKind::kStream, "host to device"), "inside of"), "(missing)");
+  EXPECT_EQ(Value(kernel, "inside"), "step > forward");
+  EXPECT_EQ(Value(First(RowKind::kCalls, "cudaLaunchKernel"), "inside"), "step > forward");
+  EXPECT_EQ(Value(First(RowKind::kCollectives, "AllReduce"), "inside"), "step > forward");
+  EXPECT_EQ(Value(First(RowKind::kNvtx, "forward"), "inside"), "step");
+  EXPECT_EQ(Value(First(RowKind::kNvtx, "step"), "inside"), "(missing)");
+  EXPECT_EQ(Value(First(RowKind::kStream, "host to device"), "inside"), "(missing)");
 }
 
 TEST(EventTextOfCollectives, AKernelHasTheFieldsOfItsCall) {
@@ -81,8 +81,8 @@ TEST(EventTextOfCollectives, AKernelHasTheFieldsOfItsCall) {
   }
   EXPECT_EQ(details["issued by"], "AllReduce");
   EXPECT_EQ(details["bytes"], "4.096 kB");
-  EXPECT_EQ(details["ranks in it"], "8");
-  EXPECT_EQ(details["own rank in it"], "3");
+  EXPECT_EQ(details["ranks"], "8");
+  EXPECT_EQ(details["own rank"], "3");
 }
 
 // The launch is in the ncclGroupEnd after the call: none is around it.
@@ -132,7 +132,7 @@ TEST(EventTextOfCollectives, WhatNcclChoseIsShown) {
     for (const auto& [what, value] : EventDetails(run, model, event, links.Of(event)))
       details[what] = value;
     if (kind == RowKind::kStream) {
-      EXPECT_EQ(details["issued by"], "AllReduce and 1 more of one group");
+      EXPECT_EQ(details["issued by"], "AllReduce and 1 more in one group");
     }
     EXPECT_EQ(details["datatype"], "ncclBfloat16");
     EXPECT_EQ(details["algorithm"], "RING");
@@ -183,7 +183,7 @@ TEST_F(EventText, RangesAndCollectivesAreDescribed) {
   const EventRef collective = First(RowKind::kCollectives, "AllReduce");
   EXPECT_EQ(Value(collective, "bytes"), "4.096 kB");
   EXPECT_EQ(Value(collective, "reduction"), "sum");
-  EXPECT_EQ(Value(collective, "ranks in it"), "2");
+  EXPECT_EQ(Value(collective, "ranks"), "2");
 }
 
 TEST_F(EventText, PiecesOfTheGpuRowHaveTheTimesOfTheOperation) {

@@ -271,8 +271,8 @@ std::string RowList::EmptyText() const {
   if (!choices_.filter.empty()) {
     return "No row has \"" + choices_.filter + "\" in its name. Clear the filter to see all rows.";
   }
-  return "All rows are hidden. Right-click in the column at the left and choose \"Reset rows\" to "
-         "see them again.";
+  return "All rows are hidden. Right-click the column on the left and choose \"Reset rows\" to "
+         "show them.";
 }
 
 }  // namespace traceinject

@@ -41,7 +41,7 @@ class RowList {
   // Shows rows whose text contains the filter, the groups that they are in, and all rows of groups
   // whose own text does. Small and capital letters are alike.
   void SetFilter(std::string_view text);
-  // Swaps with the neighbour above (by < 0) or below that is shown, of the same group or of the
+  // Swaps with the neighbor above (by < 0) or below that is shown, of the same group or of the
   // pinned. False if there is none.
   bool Move(std::uint32_t row, int by);
   // Puts the ranks that held the others up longest first; if they stand so, back in the order of

@@ -105,7 +105,7 @@ class RankRows {
     if (!process.host.empty()) label += " on " + process.host;
     std::string note = fmt::format("pid {}", process.pid);
     if (!process.command_line.empty()) note += "   " + process.command_line;
-    if (!rank_.closed) note += "   (did not end cleanly: the last moments may be missing)";
+    if (!rank_.closed) note += "   (did not end cleanly: the end may be missing)";
     AddRow(RowKind::kRank, label, note);
     heading_ = group_ = LastRow();
   }
@@ -317,7 +317,8 @@ void NoteLateness(RowModel& model) {
   for (Row& row : model.rows) {
     const TimeNs held_up = row.kind == RowKind::kRank ? model.waits.HeldUp(row.rank) : 0;
     if (held_up > 0)
-      row.note = fmt::format("held the others up by {} in all   {}", FormatTime(held_up), row.note);
+      row.note =
+          fmt::format("delayed the others by {} in total   {}", FormatTime(held_up), row.note);
   }
 }
 

@@ -48,7 +48,7 @@ TEST_F(CommWaitsTest, WhoHoldsTheOthersUp) {
     return row.kind == RowKind::kRank && row.rank == 1;
   });
   ASSERT_NE(heading, rows().rows.end());
-  EXPECT_NE(heading->note.find("held the others up by"), std::string::npos) << heading->note;
+  EXPECT_NE(heading->note.find("delayed the others by"), std::string::npos) << heading->note;
 }
 
 TEST_F(CommWaitsTest, OfOneRankAloneNothingIsKnown) {

@@ -30,7 +30,7 @@ void Add(std::vector<SampleSeries>& all, const char* label, const char* unit, Co
   all.push_back({label, values, std::move(series)});
 }
 
-// Samples that tell nothing (-1) leave the value before them; two of one moment are one.
+// Samples that report nothing (-1) leave the value before them; two of one moment are one.
 template <typename Column>
 CounterPoints Points(const std::vector<TimeNs>& time, const Column& values, std::int64_t unit) {
   CounterPoints points;

@@ -14,7 +14,7 @@ struct SampleSeries {
   CounterSeries series;
 };
 
-// Clocks, power, temperature, utilisation and memory of a device, and what PyTorch's allocator has
+// Clocks, power, temperature, utilization and memory of a device, and what PyTorch's allocator has
 // of it, those of them that are known.
 // O(samples).
 std::vector<SampleSeries> DeviceSeries(const Rank& rank, const Device& device);

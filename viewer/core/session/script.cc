@@ -13,22 +13,24 @@ namespace traceinject {
 namespace {
 
 constexpr ScriptUsage kUsages[] = {
-    {ScriptVerb::kShow, "show", "FROM TO", "times after the first GPU operation", 2, 2},
-    {ScriptVerb::kZoom, "zoom", "STEPS [PLACE]", "as with Ctrl+wheel; negative: out", 1, 2},
+    {ScriptVerb::kShow, "show", "FROM TO", "show this range; times after the first GPU operation",
+     2, 2},
+    {ScriptVerb::kZoom, "zoom", "STEPS [PLACE]", "zoom as with Ctrl+wheel; negative: out", 1, 2},
     {ScriptVerb::kKey, "key", "KEY...", "press keys, as Ctrl+Shift+P", 1, 100},
-    {ScriptVerb::kText, "text", "TEXT", "type a text", 1, 1},
+    {ScriptVerb::kText, "text", "TEXT", "type text", 1, 1},
     {ScriptVerb::kMove, "move", "PLACE", "move the pointer", 1, 1},
-    {ScriptVerb::kClick, "click", "[PLACE]", "press and let go of the left button", 0, 1},
-    {ScriptVerb::kDoubleClick, "double-click", "[PLACE]", "do that twice", 0, 1},
+    {ScriptVerb::kClick, "click", "[PLACE]", "click the left button", 0, 1},
+    {ScriptVerb::kDoubleClick, "double-click", "[PLACE]", "double-click", 0, 1},
     {ScriptVerb::kDrag, "drag", "PLACE PLACE [left|right|middle] [shift] [alt]",
-     "press at the first place, let go at the second", 2, 5},
-    {ScriptVerb::kWheel, "wheel", "STEPS [ctrl] [shift]", "turn it; positive: away from the user",
-     1, 3},
-    {ScriptVerb::kSelect, "select", "PLACE", "the event there, also if it is off the screen", 1, 1},
+     "drag from the first place to the second", 2, 5},
+    {ScriptVerb::kWheel, "wheel", "STEPS [ctrl] [shift]",
+     "turn the wheel; positive: away from the user", 1, 3},
+    {ScriptVerb::kSelect, "select", "PLACE", "select the event there, even if it is off screen", 1,
+     1},
     {ScriptVerb::kDrop, "drop", "FILE...", "open other recordings, as if dropped onto the window",
      1, 100},
     {ScriptVerb::kDumpState, "dump-state", "[FILE]",
-     "what is shown, as JSON; without a file: print", 0, 1},
+     "write what is shown as JSON; without a file: to stdout", 0, 1},
     {ScriptVerb::kScreenshot, "screenshot", "FILE", "write a PNG", 1, 1},
 };
 
@@ -58,7 +60,7 @@ Error UnknownWord(const std::string& word) {
   for (const ScriptUsage& usage : kUsages) known.push_back(usage.name);
   for (const Command& command : Commands()) known.push_back(command.name);
   const auto nearest = NearestWord(word, known);
-  return Error{fmt::format("\"{}\" is no command{}", ShortenMiddle(word, 60),
+  return Error{fmt::format("unknown command \"{}\"{}", ShortenMiddle(word, 60),
                            nearest ? fmt::format("; did you mean {}?", *nearest) : "")};
 }
 
@@ -110,7 +112,7 @@ std::optional<std::uint32_t> FindRow(const Timeline& timeline, std::string_view 
 Result<NamedPlace> ParsePlace(const Timeline& timeline, std::string_view text) {
   const std::size_t at = text.rfind('@');
   if (at == std::string_view::npos) {
-    return Error{fmt::format("\"{}\" is no place: expected x,y or row@time", text)};
+    return Error{fmt::format("\"{}\" is not a place: expected x,y or row@time", text)};
   }
   const Result<std::int64_t> time = ParseTime(text.substr(at + 1));
   if (!time.ok()) return Error{time.error()};
@@ -124,7 +126,7 @@ Result<NamedPlace> ParsePlace(const Timeline& timeline, std::string_view text) {
     if (error == std::errc() && end == lane.data() + lane.size()) name = name.substr(0, hash);
   }
   const auto row = FindRow(timeline, name);
-  if (!row) return Error{fmt::format("there is no row \"{}\"", name)};
+  if (!row) return Error{fmt::format("no row \"{}\"", name)};
   const std::size_t lanes = timeline.model().rows[*row].lanes.size();
   if (place.lane >= std::max<std::size_t>(lanes, 1)) {
     return Error{fmt::format("the row \"{}\" has {} lanes", name, lanes)};
@@ -188,7 +190,7 @@ Result<EventRef> FindEventAt(const Timeline& timeline, std::string_view place) {
       return EventRef{row, lane, static_cast<std::uint32_t>(event)};
     }
   }
-  return Error{fmt::format("there is no event at \"{}\"", place)};
+  return Error{fmt::format("no event at \"{}\"", place)};
 }
 
 }  // namespace traceinject

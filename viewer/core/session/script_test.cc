@@ -28,8 +28,8 @@ TEST(Script, IsOneStepALine) {
 
 TEST(Script, MistakesNameTheLine) {
   const std::pair<const char*, const char*> kMistakes[] = {
-      {"zoom-in\nzom-out", "line 2: \"zom-out\" is no command; did you mean zoom-out?"},
-      {"xyzzy", "line 1: \"xyzzy\" is no command"},
+      {"zoom-in\nzom-out", "line 2: unknown command \"zom-out\"; did you mean zoom-out?"},
+      {"xyzzy", "line 1: unknown command \"xyzzy\""},
       {"show 1s", "line 1: expected: show FROM TO"},
       {"fit all", "line 1: fit takes no arguments"},
       {"click \"a", "line 1: a quotation mark is not closed"},
@@ -78,11 +78,11 @@ TEST_F(ScriptPlaces, AreRowsAndTimesOrPixels) {
 }
 
 TEST_F(ScriptPlaces, MistakesAreToldInWords) {
-  EXPECT_EQ(Problem("stream 8@1ms"), "there is no row \"stream 8\"");
-  EXPECT_EQ(Problem("rank 5/stream 7@1ms"), "there is no row \"rank 5/stream 7\"");
+  EXPECT_EQ(Problem("stream 8@1ms"), "no row \"stream 8\"");
+  EXPECT_EQ(Problem("rank 5/stream 7@1ms"), "no row \"rank 5/stream 7\"");
   EXPECT_EQ(Problem("stream 7#2@1ms"), "the row \"stream 7\" has 2 lanes");
   EXPECT_NE(Problem("stream 7@soon"), "");
-  EXPECT_EQ(Problem("nowhere"), "\"nowhere\" is no place: expected x,y or row@time");
+  EXPECT_EQ(Problem("nowhere"), "\"nowhere\" is not a place: expected x,y or row@time");
   EXPECT_NE(Problem("12,"), "");
   EXPECT_NE(Problem(""), "");
 }
@@ -92,8 +92,7 @@ TEST_F(ScriptPlaces, EventsAreFoundAnywhere) {
   const auto event = FindEventAt(timeline_, "stream 7@110us");
   ASSERT_TRUE(event.ok()) << event.error();
   EXPECT_EQ(event.value().event, 0U);
-  EXPECT_EQ(FindEventAt(timeline_, "stream 7@170us").error(),
-            "there is no event at \"stream 7@170us\"");
+  EXPECT_EQ(FindEventAt(timeline_, "stream 7@170us").error(), "no event at \"stream 7@170us\"");
   EXPECT_FALSE(FindEventAt(timeline_, "ruler@1ms").ok());
   EXPECT_FALSE(FindEventAt(timeline_, "stream 7@99s").ok());
 }

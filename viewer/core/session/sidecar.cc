@@ -79,12 +79,12 @@ Result<SavedRows> ParseRows(const simdjson::dom::element& file) {
     if (lists[list.name].get(ids) != simdjson::SUCCESS) continue;
     simdjson::dom::array entries;
     if (ids.get(entries) != simdjson::SUCCESS) {
-      return Error{fmt::format("has rows in \"{}\" that are no list", list.name)};
+      return Error{fmt::format("has rows in \"{}\" that are not a list", list.name)};
     }
     for (const simdjson::dom::element entry : entries) {
       std::string_view id;
       if (entry.get(id) != simdjson::SUCCESS) {
-        return Error{fmt::format("has a row in \"{}\" that is no text", list.name)};
+        return Error{fmt::format("has a row in \"{}\" that is not a string", list.name)};
       }
       (saved.*list.rows).emplace_back(id);
     }
@@ -108,7 +108,7 @@ Result<SidecarContent> Parse(const std::string& json, std::int64_t base_ns) {
     return Error{"is not a file of marks and rows"};
   }
   if (version < 1 || version > kVersion) {
-    return Error{fmt::format("has version {} of the format; this traceview knows versions up to {}",
+    return Error{fmt::format("has format version {}; this traceview supports versions up to {}",
                              version, kVersion)};
   }
   Result<std::vector<Mark>> marks = ParseMarks(entries, base_ns);
@@ -174,8 +174,9 @@ std::string Sidecar::problem() const {
   if (!not_read_.empty()) return not_read_;
   const auto written = writing_ ? writing_->answer() : nullptr;
   if (!written || written->ok()) return "";
-  return fmt::format("{}: {}. Marks, and which rows are shown, last as long as this window.", path_,
-                     written->error());
+  return fmt::format(
+      "{}: {}. Marks and row visibility are not saved and last only as long as this window.", path_,
+      written->error());
 }
 
 }  // namespace traceinject

@@ -146,7 +146,7 @@ TEST_F(SidecarTest, TooManyOrTooLargeIsAMessage) {
 TEST_F(SidecarTest, APipeOrAFolderInItsPlaceIsAMessage) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   Read();
-  EXPECT_NE(problem_.find("is not an ordinary file"), std::string::npos);
+  EXPECT_NE(problem_.find("is not a regular file"), std::string::npos);
   unlink(path_.c_str());
   ASSERT_EQ(mkdir(path_.c_str(), 0700), 0);
   Read();

@@ -23,7 +23,7 @@ Result<std::string> ReadSmallFile(const std::string& path, std::size_t most_byte
   if (!file.valid()) return Error{"cannot be opened: " + Reason()};
   struct stat facts = {};
   if (fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode)) {
-    return Error{"is not an ordinary file"};
+    return Error{"is not a regular file"};
   }
   std::string content;
   char buffer[1 << 16];

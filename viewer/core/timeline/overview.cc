@@ -167,7 +167,7 @@ void Overview::Paint(Interval shown, const std::vector<bool>& marks, Canvas& can
 
   const char* const label = gpus_.empty()       ? "no GPU work"
                             : gpus_.size() == 1 ? "GPU load"
-                                                : "load of the GPUs";
+                                                : "GPU load";
   canvas.Text(sizes_.text_pad, std::floor((height_px_ - canvas.TextHeight()) / 2), theme.dim_text,
               label, {0, 0, left_px_ - sizes_.text_pad, height_px_});
 }

@@ -94,13 +94,13 @@ void DetailsPanel::Draw(const Timeline& timeline, const proto::Report* report, C
     lines_ = DetailsOf(timeline, report);
   }
   if (lines_.empty()) {
-    PutColoured(DimColour(), "Click an event to see what is known of it. Drag to measure.");
+    PutColoured(DimColour(), "Click an event to see its details. Drag to measure.");
     return;
   }
   if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(AsText(lines_).c_str());
   controls.NoteItem("details: copy");
   if (ImGui::IsItemHovered()) {
-    ImGui::SetTooltip("copies all of this; a right click on a value copies that one");
+    ImGui::SetTooltip("copy everything; right-click a value to copy only that");
   }
   // What it is gets a line of its own: kernel names are long.
   ImGui::SameLine();

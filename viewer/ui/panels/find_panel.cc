@@ -120,7 +120,7 @@ void FindPanel::DrawField(Timeline& timeline, Controls& controls) {
   ImGui::SetNextItemWidth(24 * ImGui::GetFontSize());
   const std::string before = text_;
   const bool enter = ImGui::InputTextWithHint(
-      "##text", "name, or a part of it", &text_,
+      "##text", "name or part of it", &text_,
       ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
   controls.NoteItem("find: text");
   if (text_ != before) {
@@ -149,13 +149,13 @@ void FindPanel::DrawSummary(Controls& controls) {
     ImGui::SameLine();
   }
   if (!result_) {
-    PutColoured(DimColour(), "Enter: next hit, Shift+Enter: the one before");
+    PutColoured(DimColour(), "Enter: next hit, Shift+Enter: previous hit");
     return;
   }
   std::string text = fmt::format("{} hit{}", FormatCount(static_cast<std::int64_t>(result_->count)),
                                  result_->count == 1 ? "" : "s");
-  if (result_->query.whole) text += " of just this name";
-  if (result_->count > 0) text += ", together " + FormatTime(result_->total_ns);
+  if (result_->query.whole) text += " with exactly this name";
+  if (result_->count > 0) text += ", total " + FormatTime(result_->total_ns);
   if (result_->count > result_->hits.size()) {
     text += fmt::format("; the first {} are listed",
                         FormatCount(static_cast<std::int64_t>(result_->hits.size())));
@@ -245,7 +245,7 @@ void FindPanel::DrawHistogram(const Theme& theme, Controls& controls) {
   const auto filled = [](std::size_t count) { return count > 0; };
   const auto first = std::find_if(lengths.begin(), lengths.end(), filled);
   if (first == lengths.end()) {
-    PutColoured(DimColour(), "no lengths to show");
+    PutColoured(DimColour(), "no durations to show");
     return;
   }
   const auto last = std::find_if(lengths.rbegin(), lengths.rend(), filled).base();

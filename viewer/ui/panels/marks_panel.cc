@@ -69,8 +69,7 @@ void MarksPanel::DrawEditor(Workspace& workspace, Controls& controls) {
   if (!workspace.selected_mark()) {
     edited_.reset();
     PutColoured(DimColour(),
-                "M marks the measured range or the moment at the pointer. Select a mark to change "
-                "it.");
+                "M marks the measured range or the time at the pointer. Select a mark to edit it.");
     return;
   }
   const std::size_t index = *workspace.selected_mark();

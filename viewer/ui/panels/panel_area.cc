@@ -101,8 +101,9 @@ void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Repor
         selection_ = timeline.selection();
         measured_ = timeline.measure().has_value();
       } else {
-        PutColoured(DimColour(), whole_ ? "Working out what limits the run..."
-                                        : "What limits the run is said once all of it was read.");
+        PutColoured(DimColour(),
+                    whole_ ? "Finding what limits the run..."
+                           : "The verdict is computed once the whole recording has been read.");
       }
       return;
     case PanelTab::kDetails:

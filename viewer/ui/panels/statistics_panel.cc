@@ -104,13 +104,13 @@ void StatisticsPanel::DrawChoice(const Timeline& timeline, const RowGroup& rows,
   ImGui::SameLine();
   const TimeNs span =
       measured ? timeline.measure()->end - timeline.measure()->start : timeline.view().span_ns();
-  PutColoured(DimColour(), fmt::format("{}, {} {}: events that start in it", OneLine(rows.title),
+  PutColoured(DimColour(), fmt::format("{}, {} {}: events starting in it", OneLine(rows.title),
                                        measured ? "measured" : "visible", FormatTime(span)));
   std::size_t hidden = 0;
   for (const std::uint32_t row : rows.rows) hidden += model_.rows[row].hidden;
   if (hidden > 0) {
     ImGui::SameLine();
-    PutColoured(WarningColour(), fmt::format("without {} events, too many at once",
+    PutColoured(WarningColour(), fmt::format("not counting {} events: too many at once",
                                              FormatCount(static_cast<std::int64_t>(hidden))));
   }
   if (task_.busy()) {

@@ -35,7 +35,7 @@ void OutlineItem(Rgba colour) {
 std::string SavingText(const proto::Verdict& verdict) {
   const std::int64_t unrecorded_ns = verdict.step_ns() - verdict.recording_ns();
   return fmt::format(
-      "Without it a {} takes {} instead of {}: saves {} (95 % interval {} to {}), {}.",
+      "Without it, a {} would take {} instead of {}: saves {} (95 % interval {} to {}), {}.",
       verdict.steps() > 0 ? "step" : "window like this", FormatTime(verdict.new_step_ns()),
       FormatTime(unrecorded_ns), FormatTime(verdict.saved_ns()), FormatTime(verdict.saved_low_ns()),
       FormatTime(verdict.saved_high_ns()), FormatShare(verdict.saved_ns(), unrecorded_ns));
@@ -43,11 +43,11 @@ std::string SavingText(const proto::Verdict& verdict) {
 
 void DrawHeadline(const proto::Verdict& verdict) {
   ImGui::SetWindowFontScale(1.25F);
-  PutWrapped(verdict.has_saved_ns() ? WarningColour() : TextColour(), LabelOn(verdict));
+  PutWrapped(verdict.has_saved_ns() ? WarningColour() : TextColour(), TitleOn(verdict));
   ImGui::SetWindowFontScale(1);
   if (verdict.has_saved_ns()) PutWrapped(TextColour(), SavingText(verdict));
   if (verdict.label() == "compute_bound") {
-    PutWrapped(TextColour(), "The GPU is busy with computing: nothing else costs much.");
+    PutWrapped(TextColour(), "The GPU is busy computing: nothing else costs much.");
   }
   if (!verdict.abstained().empty()) PutWrapped(TextColour(), verdict.abstained());
   if (!verdict.device().empty()) {
@@ -98,18 +98,18 @@ void DrawLevers(const proto::Verdict& verdict) {
 
 void DrawShaded(const Shading* shading, const std::string& label) {
   if (label.empty()) {
-    PutColoured(DimColour(), "Click a cause: its time is shaded on the timeline.");
+    PutColoured(DimColour(), "Click a cause to shade its time on the timeline.");
   } else if (shading == nullptr || shading->label() != label) {
-    PutColoured(DimColour(), "Looking for its time...");
+    PutColoured(DimColour(), "Finding its time...");
   } else if (shading->times().empty()) {
     PutWrapped(DimColour(), fmt::format("Nothing to shade: {} has no time of its own.", label));
   } else {
-    PutWrapped(DimColour(),
-               fmt::format("Shaded on the timeline: {} in {} places on {}. Esc or another click: "
-                           "not any more.",
-                           FormatTime(shading->length_ns()),
-                           FormatCount(static_cast<std::int64_t>(shading->times().size())),
-                           shading->device()));
+    PutWrapped(
+        DimColour(),
+        fmt::format(
+            "Shaded on the timeline: {} in {} places on {}. Esc or another click clears it.",
+            FormatTime(shading->length_ns()),
+            FormatCount(static_cast<std::int64_t>(shading->times().size())), shading->device()));
   }
 }
 
@@ -117,14 +117,18 @@ void DrawShaded(const Shading* shading, const std::string& label) {
 void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspace& workspace,
                  Controls& controls) {
   if (verdict.savings().empty()) return;
-  Title("What each cause costs a step (they overlap: do not add them)");
+  Title("What each cause costs per step (causes overlap: do not add them up)");
   const auto step = static_cast<double>(std::max<std::int64_t>(verdict.step_ns(), 1));
   for (const proto::Saving& saving : verdict.savings()) {
     PutBar(static_cast<double>(saving.saved_ns()) / step,
            LabelOn(saving) == LabelOn(verdict) ? kJudgedColour : kSavingColour,
-           fmt::format("{}  {}  ({} to {})", LabelOn(saving), FormatTime(saving.saved_ns()),
-                       FormatTime(saving.saved_low_ns()), FormatTime(saving.saved_high_ns())));
-    if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+           fmt::format("{}  {}  ({} to {})", LabelOn(TitleOf(saving.label()), saving.place()),
+                       FormatTime(saving.saved_ns()), FormatTime(saving.saved_low_ns()),
+                       FormatTime(saving.saved_high_ns())));
+    if (ImGui::IsItemHovered()) {
+      ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+      ImGui::SetTooltip("%s", saving.label().c_str());
+    }
     if (saving.label() == workspace.shaded()) OutlineItem(kShadeColour);
     if (ImGui::IsItemClicked()) workspace.ToggleShaded(saving.label());
     controls.NoteItem("saving: " + saving.label());
@@ -158,7 +162,7 @@ void DrawStackedBar(std::initializer_list<Part> parts, std::int64_t whole_ns) {
 void DrawPartition(const proto::Report& report) {
   for (const proto::DeviceSteps& steps : report.steps()) {
     const proto::StepSplit& sum = steps.regular_sum();
-    Title(fmt::format("Where the time of {} goes", steps.label()));
+    Title(fmt::format("Where the time goes: {}", steps.label()));
     const std::initializer_list<Part> parts = {
         {"compute", sum.compute_ns(), FillColour(Category::kCompute)},
         {"exposed communication", sum.exposed_communication_ns(),
@@ -196,16 +200,16 @@ void DrawHealth(const proto::Health& health) {
   Title("The recording");
   switch (health.grade()) {
     case proto::Health::GRADE_GOOD:
-      PutColoured(GoodColour(), "good: nothing is missing");
+      PutColoured(GoodColour(), "good: nothing missing");
       break;
     case proto::Health::GRADE_LOSSY:
-      PutColoured(WarningColour(), "something is missing: figures are slightly off");
+      PutColoured(WarningColour(), "some data is missing: figures are slightly off");
       break;
     case proto::Health::GRADE_BAD:
-      PutColoured(BadColour(), "too much is missing: do not rely on the figures");
+      PutColoured(BadColour(), "too much data is missing: do not rely on the figures");
       break;
     default:
-      PutColoured(WarningColour(), "unknown: it holds no health counters");
+      PutColoured(WarningColour(), "unknown: no health counters");
   }
   for (const std::string& reason : health.reasons()) PutWrapped(WarningColour(), reason);
   // Worst first; of big jobs there are many, so only those in sight are drawn. ImGui's clipper does
