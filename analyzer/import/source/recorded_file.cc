@@ -3,6 +3,6 @@
 
 namespace traceinject {
 
-Error Stopped(const std::string& path) { return Error{path + ": reading was broken off"}; }
+Error Stopped(const std::string& path) { return Error{path + ": reading was cancelled"}; }
 
 }  // namespace traceinject
