@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <cstring>
+
 namespace traceinject {
 namespace {
 
@@ -47,6 +49,8 @@ std::optional<Interpreter> FindInterpreter() {
       TRACEINJECT_FIND(PyThreadState_Get) && TRACEINJECT_FIND(Py_GetVersion) &&
       TRACEINJECT_FIND(Py_GetRecursionLimit) && TRACEINJECT_FIND(PySys_GetObject);
   if (!all) return std::nullopt;
+  // CPython 3.8 ends the process now and then when a loader's error passes an observer.
+  if (std::strncmp(found.Py_GetVersion(), "3.8.", 4) == 0) return std::nullopt;
   TRACEINJECT_FIND(PyInterpreterState_Main);
   TRACEINJECT_FIND(PyThreadState_EnterTracing);
   TRACEINJECT_FIND(PyThreadState_LeaveTracing);

@@ -294,7 +294,7 @@ class Docs(unittest.TestCase):
         text = TERMS.read_text()
         names = next(harness.ROOT.glob("analyzer/metrics/**/host_timeline.cc")).read_text()
         causes = re.findall(r'"([\w ]+)"', names[names.index('"data wait"'):].split("}", 1)[0])
-        labels = re.findall(r'"(\w+)"', next(harness.ROOT.glob("analyzer/verdict/labels.h")).read_text().split("kVerdictLabels", 1)[1])
+        labels = re.findall(r'^ *\{"(\w+)"', next(harness.ROOT.glob("analyzer/verdict/labels.h")).read_text(), re.MULTILINE)
         self.assertGreater(len(causes), 10)
         self.assertGreater(len(labels), 15)
         for name in [*causes, *labels]:

@@ -208,7 +208,7 @@ class NcclPlugin(harness.TestCase):
                 recording = self.open()
                 self.assert_operations(recording, self.truth(ended).of("collective"))
                 self.assertEqual(recording.plans(), [])
-                self.assertIn(f"{folder}/{name} is installed and stays in force", recording.health()["start", "disabled_source"][1])
+                self.assertIn(f"{folder}/{name} is installed and is used", recording.health()["start", "disabled_source"][1])
                 recording.close()
                 recording.path.unlink()
 

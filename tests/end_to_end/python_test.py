@@ -708,7 +708,7 @@ def other_pythons():
     """{version: path} of those on the machine that are supported and not this one: on PATH, or among the versions of pyenv."""
     pyenv = pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")) / "versions"
     found = {}
-    for minor in range(8, 15):
+    for minor in range(9, 15):
         if (3, minor) == sys.version_info[:2]:
             continue
         for path in (shutil.which(f"python3.{minor}"), *sorted(pyenv.glob(f"3.{minor}.*/bin/python3"))):
