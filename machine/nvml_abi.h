@@ -49,7 +49,7 @@ inline constexpr unsigned int kErrorCorrected = 0, kErrorUncorrected = 1;  // nv
 inline constexpr unsigned int kVolatileEcc = 0;  // nvmlEccCounterType_t: since the driver started
 // nvmlNvLinkErrorCounter_t
 inline constexpr unsigned int kLinkReplay = 0, kLinkRecovery = 1, kLinkCrcFlit = 2;
-inline constexpr unsigned int kMostLinks = 18;  // NVML_NVLINK_MAX_LINKS
+inline constexpr unsigned int kMaxLinks = 18;  // NVML_NVLINK_MAX_LINKS
 // nvmlGpuP2PCapsIndex_t
 inline constexpr unsigned int kP2pRead = 0, kP2pWrite = 1, kP2pNvLink = 2, kP2pAtomics = 3;
 // NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX and _RX: KiB since the driver started; kAllLinks as scope:

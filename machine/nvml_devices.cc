@@ -178,7 +178,7 @@ long long NvmlDevices::LinkField(nvml::Device handle, unsigned int field) const 
 // Over all links that tell; -1: none does.
 long long NvmlDevices::LinkErrors(nvml::Device handle, unsigned int counter) const {
   long long sum = -1;
-  for (unsigned int link = 0; link < nvml::kMostLinks; ++link) {
+  for (unsigned int link = 0; link < nvml::kMaxLinks; ++link) {
     const long long errors =
         NvmlNumber<unsigned long long>(nvml_.DeviceGetNvLinkErrorCounter, handle, link, counter);
     if (errors >= 0) sum = (sum < 0 ? 0 : sum) + errors;
@@ -217,7 +217,7 @@ std::optional<DeviceSlowSampleRow> NvmlDevices::SampleSlow(int device, std::int6
 void NvmlDevices::AddLinks(int device, nvml::Device handle,
                            std::vector<SystemFactRow>* facts) const {
   const std::string prefix = std::to_string(device) + ".";
-  for (unsigned int link = 0; link < nvml::kMostLinks; ++link) {
+  for (unsigned int link = 0; link < nvml::kMaxLinks; ++link) {
     const long long active = NvmlNumber<unsigned int>(nvml_.DeviceGetNvLinkState, handle, link);
     if (active < 0) continue;  // the card has no such link
     std::string value = active != 0 ? "active" : "inactive";

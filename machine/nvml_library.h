@@ -57,7 +57,7 @@ struct NvmlLibrary {
   std::string Explain(nvml::Return result) const;
 };
 
-// Loads the library and initialises it, which may take milliseconds. Without a value, `why` says
+// Loads the library and initializes it, which may take milliseconds. Without a value, `why` says
 // what failed. It stays loaded: the program may use it, too.
 std::optional<NvmlLibrary> OpenNvml(std::string* why);
 

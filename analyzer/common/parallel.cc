@@ -11,7 +11,7 @@
 
 namespace traceinject {
 
-unsigned Processors() { return std::clamp(std::thread::hardware_concurrency(), 1U, kMostThreads); }
+unsigned Processors() { return std::clamp(std::thread::hardware_concurrency(), 1U, kMaxThreads); }
 
 void RunInParallel(const std::vector<std::function<void()>>& tasks) {
   std::atomic<std::size_t> next{0};

@@ -14,8 +14,8 @@ namespace traceinject {
 namespace {
 
 // Of what the kernels take in a step: smaller changes are none.
-constexpr double kLeastChange = 0.01;
-constexpr double kLeastUncertainChange = 0.05;
+constexpr double kMinChange = 0.01;
+constexpr double kMinUncertainChange = 0.05;
 
 struct Side {
   const KernelKey* key = nullptr;
@@ -100,8 +100,8 @@ bool Changed(const Pair& pair) {
   const MeanDifference& difference = pair.difference;
   const double change = std::abs(difference.change());
   const double whole = std::max(difference.before, difference.after);
-  if (!difference.interval) return change >= kLeastUncertainChange * whole;
-  return pair.adjusted_p < kFalseDiscoveryRate && change >= kLeastChange * whole;
+  if (!difference.interval) return change >= kMinUncertainChange * whole;
+  return pair.adjusted_p < kFalseDiscoveryRate && change >= kMinChange * whole;
 }
 
 // By what explains most of the change: how many are launched, or how long one takes.

@@ -13,9 +13,9 @@ namespace {
 
 // Irregular steps are no accident: so many at a steady distance, or of all steps this share by
 // spells or by steps.
-constexpr std::size_t kFewestIrregular = 3;
-constexpr double kLeastDistance = 3;  // steps
-constexpr double kSteady = 0.1;       // of the distance
+constexpr std::size_t kMinIrregular = 3;
+constexpr double kMinDistance = 3;  // steps
+constexpr double kSteady = 0.1;     // of the distance
 constexpr double kOften = 0.1, kMuch = 0.25;
 constexpr char kNoSteps[] = "whole window";
 
@@ -29,7 +29,7 @@ std::optional<int> IndexOf(const Report& report, const std::string& label) {
 // Whether rows of steps come at a steady distance; not those of one slow spell.
 bool IsSteady(const std::vector<int>& rows) {
   const double distance = (rows.back() - rows.front()) / static_cast<double>(rows.size() - 1);
-  if (distance < kLeastDistance) return false;
+  if (distance < kMinDistance) return false;
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const double off = std::abs(rows[i] - rows[i - 1] - distance);
     if (off > std::max(1.0, kSteady * distance)) return false;
@@ -37,7 +37,7 @@ bool IsSteady(const std::vector<int>& rows) {
   return true;
 }
 
-// Neighbouring rows are one spell.
+// Neighboring rows are one spell.
 std::size_t Spells(const std::vector<int>& rows) {
   std::size_t spells = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -53,7 +53,7 @@ bool HasRecurring(const ComparedRun& side) {
   for (int row = 0; row < steps.size(); ++row) {
     if (steps[row].kind() == "irregular") rows.push_back(row);
   }
-  if (rows.size() < kFewestIrregular) return false;
+  if (rows.size() < kMinIrregular) return false;
   const double count = steps.size();
   return static_cast<double>(rows.size()) >= kMuch * count ||
          static_cast<double>(Spells(rows)) >= kOften * count || IsSteady(rows);

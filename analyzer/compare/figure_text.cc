@@ -100,8 +100,8 @@ Result<double> ParseFigure(FigureUnit unit, std::string_view text) {
     if (known.unit == unit && known.text == suffix) factor = known.factor;
   }
   // Larger ones are written by mistake, and would not fit into what is printed.
-  constexpr double kMost = 1e12;
-  if (code != std::errc() || factor == 0 || !(std::abs(value) <= kMost))
+  constexpr double kMax = 1e12;
+  if (code != std::errc() || factor == 0 || !(std::abs(value) <= kMax))
     return Error{
         fmt::format("'{}' is not a number in {}{}", text, UnitName(unit), SuffixHelp(unit))};
   return value * factor;

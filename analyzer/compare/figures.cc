@@ -274,11 +274,11 @@ MeanDifference DifferenceOf(const Figure& figure, const ComparedRun& before,
   if (figure.of_step != nullptr && !before.steps.empty() && !after.steps.empty())
     difference = DifferenceOfMeans(before.Series(figure.of_step), after.Series(figure.of_step));
   // The mean of shares is not the share of means.
-  const double centre = difference.change();
+  const double center = difference.change();
   difference.before = figure.read(before).value.value_or(0);
   difference.after = figure.read(after).value.value_or(0);
   if (difference.interval) {
-    const double shift = difference.change() - centre;
+    const double shift = difference.change() - center;
     difference.interval->low += shift;
     difference.interval->high += shift;
   }

@@ -23,7 +23,7 @@ KernelsOfSteps TimesOfKernels(const ComparedRun& side) {
   const Device* device = side.model();
   const std::optional<TimeNs> origin = RunOrigin(*side.run);
   if (device == nullptr || !origin || side.steps.empty()) return found;
-  found.groups = std::min(side.steps.size(), kMostGroups);
+  found.groups = std::min(side.steps.size(), kMaxGroups);
   // How many steps are in each group.
   std::vector<double> sizes(found.groups);
   // By index of the shape, so that names are looked up once.

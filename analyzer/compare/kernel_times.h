@@ -27,10 +27,10 @@ struct KernelTimes {
   KernelClass kernel_class = KernelClass::kOther;
   std::int64_t launches = 0;
   TimeNs total_ns = 0;
-  // In a mean step of each group of neighboring steps, in order: at most kMostGroups.
+  // In a mean step of each group of neighboring steps, in order: at most kMaxGroups.
   std::vector<double> step_ns;
 };
-inline constexpr std::size_t kMostGroups = 500;
+inline constexpr std::size_t kMaxGroups = 500;
 
 struct KernelsOfSteps {
   std::map<KernelKey, KernelTimes> kernels;

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr char kFolder[] = "output folder";
 // The first one is about what the library itself needs to say that it failed, the second one what a
 // process may fill (TRACEINJECT_MAX_SIZE).
-constexpr std::int64_t kLeastBytes = 64 << 20, kUsualBytes = std::int64_t{4} << 30;
+constexpr std::int64_t kMinBytes = 64 << 20, kUsualBytes = std::int64_t{4} << 30;
 
 CheckLine Writable(const std::string& folder) {
   if (access(folder.c_str(), W_OK | X_OK) == 0)
@@ -49,7 +49,7 @@ CheckLine Room(const std::string& folder) {
   const auto free_bytes = static_cast<std::int64_t>(told.f_bavail * told.f_frsize);
   const std::string text = FormatBytes(free_bytes) + " free";
   if (free_bytes >= kUsualBytes) return {CheckStatus::kOk, kCheck, text, {}, {}};
-  return {free_bytes < kLeastBytes ? CheckStatus::kFail : CheckStatus::kWarn, kCheck,
+  return {free_bytes < kMinBytes ? CheckStatus::kFail : CheckStatus::kWarn, kCheck,
           text + "; one process can write up to 4 GiB",
           "use another folder (TRACEINJECT_OUTPUT), set TRACEINJECT_MAX_SIZE, or record only part "
           "of the run (TRACEINJECT_WINDOW)",

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr char kTroubles[] = "docs/troubleshooting.md";
-constexpr int kLeastDriver = 12000;
+constexpr int kMinDriver = 12000;
 
 std::string Variable(const std::vector<SystemFact>& facts, std::string_view name) {
   for (const SystemFact& fact : facts) {
@@ -57,7 +57,7 @@ CheckLine CheckGpus(const PresentMachine& machine) {
           std::string(documents::kContainers)};
 }
 
-// As cuDriverGetVersion tells, which initialises nothing.
+// As cuDriverGetVersion tells, which initializes nothing.
 std::optional<int> DriverVersion(std::string* why) {
   void* library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (library == nullptr) {
@@ -89,7 +89,7 @@ CheckLine CheckCudaDriver(const std::vector<SystemFact>& facts) {
     return fact.key == "nvidia_driver" && fact.reason.empty();
   });
   if (name != facts.end()) text = name->value + ", " + text;
-  if (*version >= kLeastDriver) return {CheckStatus::kOk, kCheck, text, {}, {}};
+  if (*version >= kMinDriver) return {CheckStatus::kOk, kCheck, text, {}, {}};
   return {CheckStatus::kFail, kCheck, text, "install a driver for CUDA 12.0 or newer", kTroubles};
 }
 

@@ -8,7 +8,7 @@
 
 namespace traceinject {
 
-// What kind of thing an event is, for programs that choose and colour by it.
+// What kind of thing an event is, for programs that choose and color by it.
 struct EventCategory {
   std::string_view own;
   std::string_view kineto;  // as torch.profiler has it, which knows fewer

@@ -13,7 +13,7 @@ namespace traceinject {
 class NestedTracks {
  public:
   // Slices on more tracks than this at once are left out.
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
 
   // `may_nest`: a slice may lie within another of its track; else none do.
   explicit NestedTracks(bool may_nest) : may_nest_(may_nest) {}
@@ -30,7 +30,7 @@ class NestedTracks {
       open.push_back(finish);
       return track;
     }
-    if (open_.size() == kMost) return std::nullopt;
+    if (open_.size() == kMax) return std::nullopt;
     open_.emplace_back().push_back(finish);
     return open_.size() - 1;
   }

@@ -199,7 +199,7 @@ TEST_F(PerfettoTraceTest, MoreAtOnceThanThereAreTracksForIsCounted) {
     file.Close();
   }
   const PerfettoContents contents = Export(LoadSample(folder_ / "run.db"));
-  EXPECT_EQ(counts_.left_out, 100 - NestedTracks::kMost);
+  EXPECT_EQ(counts_.left_out, 100 - NestedTracks::kMax);
 }
 
 TEST_F(PerfettoTraceTest, TimesBeforeTheEpochAreItsBeginning) {

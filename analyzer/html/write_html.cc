@@ -22,17 +22,17 @@ const std::array<const HtmlSection*, 10> kSections = {
     &kStallsSection,  &kMachineSection,       &kStepsSection, &kTimeSection, &kIdleSection,
     &kKernelsSection, &kCommunicationSection, &kRanksSection, &kGpusSection, &kRecordingSection};
 
-constexpr std::size_t kMostTitleFiles = 3;
+constexpr std::size_t kMaxTitleFiles = 3;
 
 std::string FilesText(const proto::Report& report) {
   std::string text;
   std::set<std::string_view> named;
   for (const proto::Source& source : report.sources()) {
-    if (!named.insert(source.path()).second || named.size() > kMostTitleFiles) continue;
+    if (!named.insert(source.path()).second || named.size() > kMaxTitleFiles) continue;
     text += (text.empty() ? "" : ", ") + source.path();
   }
-  if (named.size() > kMostTitleFiles)
-    text += fmt::format(" and {} more", named.size() - kMostTitleFiles);
+  if (named.size() > kMaxTitleFiles)
+    text += fmt::format(" and {} more", named.size() - kMaxTitleFiles);
   return text.empty() ? "no files" : text;
 }
 

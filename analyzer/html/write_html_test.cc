@@ -205,12 +205,12 @@ TEST(WriteHtmlTest, SizeIsBounded) {
 }
 
 // Relative luminance and contrast of https://www.w3.org/TR/WCAG21/#dfn-contrast-ratio .
-double Luminance(const std::string& colour) {
+double Luminance(const std::string& color) {
   double sum = 0;
   const double weights[] = {0.2126, 0.7152, 0.0722};
   for (std::size_t i = 0; i < 3; ++i) {
     const double part =
-        static_cast<double>(std::strtol(colour.substr(1 + 2 * i, 2).c_str(), nullptr, 16)) / 255;
+        static_cast<double>(std::strtol(color.substr(1 + 2 * i, 2).c_str(), nullptr, 16)) / 255;
     sum += weights[i] * (part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4));
   }
   return sum;
@@ -222,7 +222,7 @@ double Contrast(const std::string& a, const std::string& b) {
 }
 
 // Of a variable of the style sheet: light and dark.
-std::array<std::string, 2> Colours(const std::string& name) {
+std::array<std::string, 2> Colors(const std::string& name) {
   const std::string style = k_style_css;
   const std::size_t at = style.find("--" + name + ": light-dark(");
   if (at == std::string::npos) return {"#000000", "#000000"};
@@ -231,16 +231,16 @@ std::array<std::string, 2> Colours(const std::string& name) {
 }
 
 TEST(StyleTest, TextAndMarksStandOut) {
-  const auto ground = Colours("ground"), panel = Colours("panel");
+  const auto ground = Colors("ground"), panel = Colors("panel");
   for (std::size_t theme = 0; theme < 2; ++theme) {
     for (const char* text : {"ink", "dim", "link", "good", "warn", "bad"}) {
-      EXPECT_GE(Contrast(Colours(text)[theme], ground[theme]), 4.5) << text << theme;
-      EXPECT_GE(Contrast(Colours(text)[theme], panel[theme]), 4.5) << text << theme;
+      EXPECT_GE(Contrast(Colors(text)[theme], ground[theme]), 4.5) << text << theme;
+      EXPECT_GE(Contrast(Colors(text)[theme], panel[theme]), 4.5) << text << theme;
     }
     for (const char* mark :
          {"compute", "communication", "copy", "idle", "data", "sync", "drained", "allocator",
           "checkpoint", "gc", "launch", "python", "host", "prepared", "queued", "memory"})
-      EXPECT_GE(Contrast(Colours(mark)[theme], ground[theme]), 3) << mark << theme;
+      EXPECT_GE(Contrast(Colors(mark)[theme], ground[theme]), 3) << mark << theme;
   }
 }
 

@@ -54,7 +54,7 @@ Result<Recording> Describe(const std::string& path, RecordedFile file) {
                       .end = rank.end,
                       .clock_steps = rank.trust.clock_steps};
   recording.job.base_ns = file.base_ns;
-  recording.job.ranks = SummariseOperations(rank);
+  recording.job.ranks = SummarizeOperations(rank);
   recording.idle = recording.job.ranks.empty();
   return recording;
 }
@@ -62,7 +62,7 @@ Result<Recording> Describe(const std::string& path, RecordedFile file) {
 using Recordings = std::map<std::string, Recording>;  // by path
 
 // Takes those that could be read; the errors of the others stay behind in the result.
-std::vector<SummarisedFile> ReadAll(const std::vector<std::string>& files,
+std::vector<SummarizedFile> ReadAll(const std::vector<std::string>& files,
                                     const JobOptions& options, Recordings& recordings) {
   std::vector<std::optional<Result<Recording>>> read(files.size());
   ReadFiles(files.size(), ReadingWithin(options, files),
@@ -71,19 +71,19 @@ std::vector<SummarisedFile> ReadAll(const std::vector<std::string>& files,
               read[index].emplace(file.ok() ? Describe(files[index], std::move(file).value())
                                             : Result<Recording>(Error{file.error()}));
             });
-  std::vector<SummarisedFile> summarised;
+  std::vector<SummarizedFile> summarized;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (!read[i]) {
-      summarised.push_back({files[i], Stopped(files[i])});
+      summarized.push_back({files[i], Stopped(files[i])});
     } else if (!read[i]->ok()) {
-      summarised.push_back({files[i], Error{read[i]->error()}});
+      summarized.push_back({files[i], Error{read[i]->error()}});
     } else {
       Recording& recording = read[i]->value();
-      summarised.push_back({files[i], std::move(recording.job)});
+      summarized.push_back({files[i], std::move(recording.job)});
       recordings.emplace(files[i], std::move(recording));
     }
   }
-  return summarised;
+  return summarized;
 }
 
 bool IsOfSeveralHosts(const Job& job) {
@@ -196,7 +196,7 @@ Result<MergePlan> PlanMerge(const std::vector<std::string>& paths, const JobOpti
   auto named = ResolveRunPaths(paths);
   if (!named.ok()) return Error{named.error()};
   Recordings recordings;
-  std::vector<SummarisedFile> files = ReadAll(named.value().files, options, recordings);
+  std::vector<SummarizedFile> files = ReadAll(named.value().files, options, recordings);
   if (IsStopped(options.stop)) return Stopped(named.value().files.front());
   const auto job = CombineJob(std::move(files), std::move(named.value().notes));
   if (!job.ok()) return Error{job.error()};

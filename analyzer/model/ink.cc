@@ -19,7 +19,7 @@ Ink InkOf(HostSpanKind kind) {
     case HostSpanKind::kGpuWait:
       break;
   }
-  return Ink::kCallSynchronise;
+  return Ink::kCallSynchronize;
 }
 
 std::uint32_t TextHash(std::string_view text) {

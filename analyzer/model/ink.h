@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an event is, in one byte: finer than needed to tell what the GPU was busy with, fine enough
-// to give it a colour.
+// to give it a color.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class Ink : std::uint8_t {
   kCallLaunch = 32,
   kCallCopy,
   kCallMemset,
-  kCallSynchronise,
+  kCallSynchronize,
   kCallEvent,
   kCallAllocate,
   kCallGraphLaunch,

@@ -186,14 +186,14 @@ void Lane::BuildPyramid() {
   int shift = 0;
   while (static_cast<std::size_t>(LastTime() >> shift) + 1 > most_cells) ++shift;
   std::vector<CellSum> sums = SumFinestCells(shift);
-  levels_.push_back(Quantise(shift, sums));
+  levels_.push_back(Quantize(shift, sums));
   while (sums.size() > 1) {
     std::vector<CellSum> wider((sums.size() + 1) / 2);
     for (std::size_t i = 0; i < wider.size(); ++i) {
       wider[i] = 2 * i + 1 < sums.size() ? Join(sums[2 * i], sums[2 * i + 1]) : sums[2 * i];
     }
     sums = std::move(wider);
-    levels_.push_back(Quantise(++shift, sums));
+    levels_.push_back(Quantize(++shift, sums));
   }
 }
 
@@ -236,7 +236,7 @@ Lane::CellSum Lane::Join(const CellSum& left, const CellSum& right) {
   return sum;
 }
 
-Lane::Level Lane::Quantise(int shift, const std::vector<CellSum>& sums) const {
+Lane::Level Lane::Quantize(int shift, const std::vector<CellSum>& sums) const {
   const TimeNs width = TimeNs{1} << shift;
   Level level{shift, std::vector<Cell>(sums.size())};
   for (std::size_t i = 0; i < sums.size(); ++i) {
@@ -304,14 +304,14 @@ std::size_t Lane::Count(TimeNs start_ns, TimeNs end_ns) const {
   return FirstStartingAt(end_ns, 0, size()) - FirstStartingAt(start_ns, 0, size());
 }
 
-LaneSummary Lane::Summarise(TimeNs start_ns, TimeNs end_ns) const {
+LaneSummary Lane::Summarize(TimeNs start_ns, TimeNs end_ns) const {
   const std::size_t first = FirstEndingAfter(start_ns);
   if (first == size()) return {};
-  return SummariseRange(first, NextStartingAt(end_ns, first), start_ns, end_ns);
+  return SummarizeRange(first, NextStartingAt(end_ns, first), start_ns, end_ns);
 }
 
 // Events [first, last) are all that lie in or reach into the stretch.
-LaneSummary Lane::SummariseRange(std::size_t first, std::size_t last, TimeNs start_ns,
+LaneSummary Lane::SummarizeRange(std::size_t first, std::size_t last, TimeNs start_ns,
                                  TimeNs end_ns) const {
   if (first >= last) return {};
   CellSum sum;
@@ -359,7 +359,7 @@ LaneSpan Lane::ExactSpan(std::size_t event) const {
 
 void Lane::AddPart(TimeNs start_ns, TimeNs end_ns, std::vector<LaneSpan>& spans) const {
   if (end_ns <= start_ns) return;
-  const LaneSummary summary = Summarise(start_ns, end_ns);
+  const LaneSummary summary = Summarize(start_ns, end_ns);
   if (!summary.empty()) spans.push_back({start_ns, end_ns, false, summary});
 }
 

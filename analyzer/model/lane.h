@@ -100,7 +100,7 @@ class Lane {
   // Events that start inside. O(log n).
   std::size_t Count(TimeNs start_ns, TimeNs end_ns) const;
   // Exact, from the events. O(log n + events inside / 64).
-  LaneSummary Summarise(TimeNs start_ns, TimeNs end_ns) const;
+  LaneSummary Summarize(TimeNs start_ns, TimeNs end_ns) const;
   // First event that ends after `time_ns` or starts at or after it; size() if there is none. O(log
   // n).
   std::size_t FirstEndingAfter(TimeNs time_ns) const;
@@ -137,14 +137,14 @@ class Lane {
   void BuildPyramid();
   std::vector<CellSum> SumFinestCells(int shift) const;
   static CellSum Join(const CellSum& left, const CellSum& right);
-  Level Quantise(int shift, const std::vector<CellSum>& sums) const;
+  Level Quantize(int shift, const std::vector<CellSum>& sums) const;
 
   TimeNs Duration(std::size_t event) const { return events_.length(event); }
   TimeNs LastTime() const;
   // First event in [low, high) that starts at or after a time; high if there is none.
   std::size_t FirstStartingAt(TimeNs time_ns, std::size_t low, std::size_t high) const;
   std::size_t NextStartingAt(TimeNs time_ns, std::size_t from) const;
-  LaneSummary SummariseRange(std::size_t first, std::size_t last, TimeNs start_ns,
+  LaneSummary SummarizeRange(std::size_t first, std::size_t last, TimeNs start_ns,
                              TimeNs end_ns) const;
   void QueryCells(const Level& level, TimeNs start_ns, TimeNs end_ns,
                   std::vector<LaneSpan>& spans) const;

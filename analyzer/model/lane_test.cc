@@ -178,7 +178,7 @@ TEST(Lane, SummariesOfAnyStretchAreExact) {
     if (from > to) std::swap(from, to);
     if (from == to) ++to;
     const LaneSummary expected = SummaryByHand(events, from, to);
-    ExpectSame(lane.Summarise(from, to), expected, "from " + std::to_string(from));
+    ExpectSame(lane.Summarize(from, to), expected, "from " + std::to_string(from));
     const double busy = static_cast<double>(lane.Busy(from, to)) / static_cast<double>(to - from);
     EXPECT_NEAR(busy, expected.busy, 1e-6);
     EXPECT_EQ(lane.Count(from, to), expected.count);
@@ -252,7 +252,7 @@ TEST(Lane, WithoutEventsThereIsNothing) {
   EXPECT_TRUE(spans.empty());
   EXPECT_EQ(lane.Busy(0, 1'000), 0);
   EXPECT_EQ(lane.Count(0, 1'000), 0U);
-  EXPECT_TRUE(lane.Summarise(0, 1'000).empty());
+  EXPECT_TRUE(lane.Summarize(0, 1'000).empty());
 }
 
 TEST(Lane, MemoryIsAFewBytesAnEvent) {

@@ -159,7 +159,7 @@ void LanePacker::Place(const Event& event) {
   const auto free = std::find_if(free_from_.begin(), free_from_.end(),
                                  [&](TimeNs from) { return from <= event.start; });
   const auto lane = static_cast<std::size_t>(free - free_from_.begin());
-  if (lane == kMostLanes) {
+  if (lane == kMaxLanes) {
     ++packed_.hidden;
     return;
   }

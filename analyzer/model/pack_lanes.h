@@ -11,10 +11,10 @@ namespace traceinject {
 
 struct PackedLanes {
   std::vector<LaneEvents> lanes;
-  std::size_t hidden = 0;  // events that did not fit into kMostLanes: shown as a number
+  std::size_t hidden = 0;  // events that did not fit into kMaxLanes: shown as a number
 };
 
-inline constexpr std::size_t kMostLanes = 256;
+inline constexpr std::size_t kMaxLanes = 256;
 
 // Every event goes into the first lane that is free when it starts. Of events that start together
 // the longest comes first, so that ranges that nest stand one lane lower a level.

@@ -102,9 +102,9 @@ TEST(PackLanes, EventsWithoutLengthDoNotHideWhatStartsWithThem) {
 
 TEST(PackLanes, WhatDoesNotFitIsCounted) {
   LaneEvents events;
-  for (std::uint32_t i = 0; i < kMostLanes + 7; ++i) events.Add(i, 1'000'000, i, Ink::kNvtx);
+  for (std::uint32_t i = 0; i < kMaxLanes + 7; ++i) events.Add(i, 1'000'000, i, Ink::kNvtx);
   const PackedLanes packed = PackLanes(events);
-  EXPECT_EQ(packed.lanes.size(), kMostLanes);
+  EXPECT_EQ(packed.lanes.size(), kMaxLanes);
   EXPECT_EQ(packed.hidden, 7U);
 }
 

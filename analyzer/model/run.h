@@ -167,7 +167,7 @@ enum class ApiClass : std::uint8_t {
   kLaunch = 1,
   kCopy,
   kMemset,
-  kSynchronise,
+  kSynchronize,
   kEvent,
   kAllocate,
   kGraphLaunch,

@@ -13,7 +13,7 @@ using Rows = std::vector<std::uint32_t>;
 
 // Tables that follow each other each need a round, as does a far too late time that puts all after
 // it out of order.
-constexpr std::size_t kMostRounds = 8;
+constexpr std::size_t kMaxRounds = 8;
 
 class Sorter {
  public:
@@ -32,7 +32,7 @@ class Sorter {
     RowOrder rest;
     rest.Append({0, static_cast<std::uint32_t>(start_.size())});
     std::vector<RowOrder> taken;
-    while (taken.size() < kMostRounds && !rest.empty()) rest = Take(rest, taken);
+    while (taken.size() < kMaxRounds && !rest.empty()) rest = Take(rest, taken);
     Rows last = rest.rows();
     std::sort(last.begin(), last.end(), [this](auto a, auto b) { return Before(a, b); });
     RowOrder order(last);

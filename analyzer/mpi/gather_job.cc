@@ -46,13 +46,13 @@ std::vector<std::string> Unpack(std::string_view packed) {
 }
 
 // A file of a share: its path, and its summaries or why there are none.
-std::string Pack(const SummarisedFile& file) {
+std::string Pack(const SummarizedFile& file) {
   const Result<std::string> block =
       file.job.ok() ? WriteSummaries(file.job.value()) : Error{file.job.error()};
   return Pack({file.path, block.ok() ? block.value() : "", block.ok() ? "" : block.error()});
 }
 
-SummarisedFile UnpackSummarised(std::string_view packed) {
+SummarizedFile UnpackSummarized(std::string_view packed) {
   const std::vector<std::string> parts = Unpack(packed);
   if (parts.size() != 3) return {"", Error{"a message between processes was corrupted"}};
   if (!parts[2].empty()) return {parts[0], Error{parts[2]}};
@@ -76,12 +76,12 @@ class Leader {
     const std::vector<std::vector<std::string>> shares = ShareFiles(seen_);
     for (int process = 1; process < size_; ++process)
       SendText(Pack(shares[static_cast<std::size_t>(process)]), process, processes_);
-    std::vector<SummarisedFile> files = SummariseFiles(shares.front(), options_);
+    std::vector<SummarizedFile> files = SummarizeFiles(shares.front(), options_);
     std::size_t expected = 0;
     for (const auto& share : shares) expected += share.size();
     while (files.size() < expected) {
       int from = MPI_ANY_SOURCE;
-      files.push_back(UnpackSummarised(ReceiveText(from, processes_)));
+      files.push_back(UnpackSummarized(ReceiveText(from, processes_)));
     }
     // Nobody sees a file: what the paths mean here is as good as elsewhere.
     if (files.empty()) return Error{error_};
@@ -117,8 +117,8 @@ void Follow(const std::vector<std::string>& paths, const JobOptions& options, MP
   SendText(PackFiles(sight.files), leader, processes);
   SendText(Pack(sight.notes), leader, processes);
   const std::vector<std::string> share = Unpack(ReceiveText(leader, processes));
-  std::vector<SummarisedFile> files = SummariseFiles(share, options);
-  for (const SummarisedFile& file : files) SendText(Pack(file), leader, processes);
+  std::vector<SummarizedFile> files = SummarizeFiles(share, options);
+  for (const SummarizedFile& file : files) SendText(Pack(file), leader, processes);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 namespace traceinject {
 
-// LoadJob() by all processes together: each summarises its share of the files that it sees, and
+// LoadJob() by all processes together: each summarizes its share of the files that it sees, and
 // process 0 puts the summaries together. The same job whatever the number of processes; empty on
 // the others than process 0. To be called by all.
 std::optional<Result<Job>> GatherJob(const std::vector<std::string>& paths,

@@ -61,17 +61,17 @@ std::int64_t MedianOf(std::vector<std::int64_t>& bytes) {
 }
 
 // What decides how fast it goes over this way.
-std::string_view SettingsOf(NcclWay way) {
+std::string_view SettingsOf(NcclTransport way) {
   switch (way) {
-    case NcclWay::kGpuToGpu:
+    case NcclTransport::kGpuToGpu:
       return "NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS, NCCL_NVLS_ENABLE";
-    case NcclWay::kHostMemory:
+    case NcclTransport::kHostMemory:
       return "NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, NCCL_MAX_NCHANNELS";
-    case NcclWay::kNetwork:
+    case NcclTransport::kNetwork:
       return "NCCL_IB_HCA, NCCL_NET_GDR_LEVEL, NCCL_IB_QPS_PER_CONNECTION, NCCL_ALGO, NCCL_PROTO";
-    case NcclWay::kSockets:
+    case NcclTransport::kSockets:
       return "NCCL_IB_DISABLE, NCCL_SOCKET_IFNAME, NCCL_SOCKET_NTHREADS, NCCL_NSOCKS_PERTHREAD";
-    case NcclWay::kUnknown:
+    case NcclTransport::kUnknown:
       break;
   }
   return "NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS, NCCL_P2P_LEVEL, NCCL_NVLS_ENABLE";
@@ -129,7 +129,7 @@ std::optional<std::int64_t> MedianBucketBytes(const JudgedDevice& judged) {
   return MedianOf(buckets.bytes);
 }
 
-void AddSlowCommunication(std::string_view label, NcclWay way, proto::DeviceReport& to) {
+void AddSlowCommunication(std::string_view label, NcclTransport way, proto::DeviceReport& to) {
   const proto::RankLink& link = to.nccl().link();
   if (label != "comm_exposed" || !to.nccl().has_link() || link.waiting_included() ||
       !link.has_link_share() || link.link_share() >= kSlow)

@@ -23,6 +23,6 @@ std::optional<std::int64_t> MedianBucketBytes(const JudgedDevice& judged);
 
 // If the label is comm_exposed, and it is known how long large operations took without waiting:
 // that they are slow for their link. `way`: the slowest by which NCCL connected the rank.
-void AddSlowCommunication(std::string_view label, NcclWay way, proto::DeviceReport& to);
+void AddSlowCommunication(std::string_view label, NcclTransport way, proto::DeviceReport& to);
 
 }  // namespace traceinject

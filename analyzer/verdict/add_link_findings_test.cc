@@ -68,7 +68,7 @@ TEST(SlowCommunicationTest, IsToldWhereItLimitsTheRunAndIsKnown) {
   proto::DeviceReport report;
   const auto findings = [&](const char* label) {
     report.clear_link_findings();
-    AddSlowCommunication(label, NcclWay::kGpuToGpu, report);
+    AddSlowCommunication(label, NcclTransport::kGpuToGpu, report);
     return report.link_findings_size();
   };
   EXPECT_EQ(findings("comm_exposed"), 0);
@@ -83,7 +83,7 @@ TEST(SlowCommunicationTest, IsToldWhereItLimitsTheRunAndIsKnown) {
       << report.link_findings(0).text();
   EXPECT_EQ(report.link_findings(0).setting().find("NCCL_P2P_LEVEL"), std::string::npos);
   report.clear_link_findings();
-  AddSlowCommunication("comm_exposed", NcclWay::kSockets, report);
+  AddSlowCommunication("comm_exposed", NcclTransport::kSockets, report);
   EXPECT_NE(report.link_findings(0).setting().find("NCCL_SOCKET_IFNAME"), std::string::npos);
   EXPECT_EQ(findings("dataloader"), 0);
   link.set_waiting_included(true);

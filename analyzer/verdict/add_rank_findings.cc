@@ -23,12 +23,12 @@ RankFindings FindBetweenRanks(const Run& run, const ReportOptions& options) {
   job.base_ns = run.base_ns;
   for (std::size_t process = 0; process < run.ranks.size(); ++process) {
     if (IsStopped(options.stop)) return {};
-    for (RankSummary& summary : SummariseRank(run.ranks[process])) {
+    for (RankSummary& summary : SummarizeRank(run.ranks[process])) {
       job.ranks.push_back(std::move(summary));
       found.processes.push_back(process);
     }
   }
-  found.ranks = AnalyseJob(job, {.collectives = 0, .lost_time = false});
+  found.ranks = AnalyzeJob(job, {.collectives = 0, .lost_time = false});
   return found;
 }
 

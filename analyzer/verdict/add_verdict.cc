@@ -103,7 +103,7 @@ void LeftOutOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
 }
 
 void QueueOf(const JudgedDevice& judged, proto::DeviceSteps& to) {
-  const auto found = SummariseQueue(*judged.rank, *judged.device, judged.steps.regular_times());
+  const auto found = SummarizeQueue(*judged.rank, *judged.device, judged.steps.regular_times());
   if (!found || found->time_ns <= 0) return;
   proto::LaunchQueue& queue = *to.mutable_queue();
   queue.set_operations(found->operations);
@@ -385,7 +385,7 @@ void LinkLevers(const proto::DeviceReport& device, proto::Verdict& to) {
               to.mutable_levers()->pointer_end());
 }
 
-NcclWay WayOf(const Rank& rank) {
+NcclTransport WayOf(const Rank& rank) {
   std::set<std::uint32_t> all;
   for (std::uint32_t row = 0; row < rank.communicators.size(); ++row) all.insert(row);
   return SlowestWay(rank, all);
@@ -456,7 +456,7 @@ void AddVerdict(const Run& run, const ReportOptions& options, const RankFindings
   EnvironmentOf(*critical.rank, verdict);
   if (!decision.abstained.empty() && !report.trust().withheld().empty())
     ClearVerdictFigures(verdict);
-  AddNewUtilisation(report);
+  AddNewUtilization(report);
   JudgeRecording(report);
   WithholdSteps(report);
   MakePrintable(report);

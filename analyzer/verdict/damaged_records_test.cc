@@ -48,8 +48,8 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
       // become.
       if (path.ends_with(".max_ns") && is < was->second && Found("lost_operations") > 0) continue;
       const double error = std::abs(is - was->second) / std::abs(was->second);
-      if (error <= kMostOff) largest_ = std::max(largest_, error);
-      if (error > std::max(kMostOff, Announced(path, was->second)))
+      if (error <= kMaxOff) largest_ = std::max(largest_, error);
+      if (error > std::max(kMaxOff, Announced(path, was->second)))
         off_.push_back(fmt::format("{}: {} for {}", path, is, was->second));
     }
   }
@@ -74,7 +74,7 @@ class DamagedRecordsTest : public testing::TestWithParam<const char*> {
     fmt::print("{}: largest error {:.3f} %\n", GetParam(), 100 * largest_);
   }
 
-  static constexpr double kMostOff = 0.02;
+  static constexpr double kMaxOff = 0.02;
   // Statements about the records, statistics of single gaps and steps, which rows cannot be matched
   // for, and what is less sure for the damage.
   static bool IsExpected(const std::string& path) {

@@ -12,11 +12,11 @@
 namespace traceinject {
 namespace {
 
-constexpr double kFewestJoined = 0.9;
-constexpr double kMostAcausal = 0.01;
-constexpr double kMostLost = 0.01;
+constexpr double kMinJoined = 0.9;
+constexpr double kMaxAcausal = 0.01;
+constexpr double kMaxLost = 0.01;
 // The share of the step that the model takes from the recording without explaining it.
-constexpr double kMostResidual = 0.1, kResidualConfidence = 0.5;
+constexpr double kMaxResidual = 0.1, kResidualConfidence = 0.5;
 constexpr double kThinMargin = 0.02;
 constexpr double kThinConfidence = 0.5, kWindowConfidence = 0.4, kOneRankConfidence = 0.6;
 constexpr double kLossyConfidence = 0.8, kSureOfSteps = 0.8;
@@ -34,7 +34,7 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
   if (savings.step_ns <= 0) return "No GPU activity in any step.";
   if (grounds.health_error)
     return "The recorder reported an error (see trace health): fix it and record again.";
-  if (grounds.lost_share && *grounds.lost_share >= kMostLost)
+  if (grounds.lost_share && *grounds.lost_share >= kMaxLost)
     return fmt::format(
         "{} of the records were lost, so time shown as idle may not have been idle: record a "
         "shorter part, or see trace health for what overflowed.",
@@ -42,12 +42,12 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
   if (!grounds.distrust.empty())
     return fmt::format("The records contradict each other: {} (see Trust). Record again.",
                        grounds.distrust);
-  if (grounds.joined_share < kFewestJoined)
+  if (grounds.joined_share < kMinJoined)
     return fmt::format(
         "Only {} of the GPU operations could be linked to their launch call, so the causes of gaps "
         "are unknown: record CUDA calls too (kind api, without TRACEINJECT_DETACH).",
         Percent(grounds.joined_share));
-  if (grounds.acausal_share > kMostAcausal)
+  if (grounds.acausal_share > kMaxAcausal)
     return fmt::format(
         "{} of the GPU operations start before their recorded launch call: the recording's "
         "correlation ids or clocks are wrong.",
@@ -125,7 +125,7 @@ void CapOfRanks(Decision& decision, const Grounds& grounds) {
 void CapOfReplay(Decision& decision, const Savings& savings) {
   const double error = std::max(savings.replay_error, savings.check ? savings.check->error : 0);
   decision.confidence *= std::max(0.0, 1 - error / kReplayErrorLimit);
-  if (decision.cause == nullptr || !savings.check || savings.check->residual_share <= kMostResidual)
+  if (decision.cause == nullptr || !savings.check || savings.check->residual_share <= kMaxResidual)
     return;
   decision.confidence = std::min(decision.confidence, kResidualConfidence);
   decision.caveats.push_back(

@@ -265,8 +265,8 @@ class Witness {
   }
 
   void Details(const proto::RankFinding& finding) {
-    constexpr int kMostDetails = 2;
-    for (int i = 0; i < std::min(kMostDetails, finding.evidence_size()); ++i)
+    constexpr int kMaxDetails = 2;
+    for (int i = 0; i < std::min(kMaxDetails, finding.evidence_size()); ++i)
       Say(finding.evidence(i));
   }
 
@@ -349,7 +349,7 @@ class Witness {
 
   void Waits() {
     const double idle = IdleOf({IdleCause::kSync, IdleCause::kDrainedBySync});
-    SayCalls("calls that wait for the GPU: ", CallsOf({ApiClass::kSynchronise}));
+    SayCalls("calls that wait for the GPU: ", CallsOf({ApiClass::kSynchronize}));
     Tally downloads;
     for (std::size_t row = 0; row < ops_.size(); ++row) {
       if (ops_.kind[row] != OpKind::kMemcpy || !Inside(ops_.start[row]) ||

@@ -15,7 +15,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostFixes = 4;  // nobody plans further ahead
+constexpr std::size_t kMaxFixes = 4;  // nobody plans further ahead
 
 std::string Time(double ns) { return FormatTime(std::llround(ns)); }
 
@@ -110,7 +110,7 @@ class FixPlanner {
                                                                  next.cause->finding != nullptr);
                                 }),
                  left.end());
-      if (fixes.size() == kMostFixes || IsStopped(stop_)) return;
+      if (fixes.size() == kMaxFixes || IsStopped(stop_)) return;
     }
   }
 

@@ -3,7 +3,7 @@
 
 namespace traceinject {
 
-void AddNewUtilisation(Report& report) {
+void AddNewUtilization(Report& report) {
   proto::Verdict& verdict = *report.mutable_verdict();
   if (!verdict.has_new_step_ns() || verdict.new_step_ns() <= 0 || verdict.steps() == 0) return;
   const auto new_step_ns = static_cast<double>(verdict.new_step_ns());

@@ -7,6 +7,6 @@ namespace traceinject {
 
 // Fills what the verdict says of utilization once its cause is gone: the same work in a step of
 // Verdict.new_step_ns. Above the peak nothing is said, as elsewhere.
-void AddNewUtilisation(Report& report);
+void AddNewUtilization(Report& report);
 
 }  // namespace traceinject

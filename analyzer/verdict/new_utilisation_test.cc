@@ -24,30 +24,30 @@ Report HalvedStep() {
   return report;
 }
 
-TEST(NewUtilisationTest, TheSameWorkInLessTime) {
+TEST(NewUtilizationTest, TheSameWorkInLessTime) {
   Report report = HalvedStep();
-  AddNewUtilisation(report);
+  AddNewUtilization(report);
   EXPECT_DOUBLE_EQ(report.verdict().new_mfu_percent(), 40);
   EXPECT_DOUBLE_EQ(report.verdict().new_peak_share(), 0.6);
 }
 
-TEST(NewUtilisationTest, NothingIsSaidAboveThePeak) {
+TEST(NewUtilizationTest, NothingIsSaidAboveThePeak) {
   Report report = HalvedStep();
   report.mutable_verdict()->set_new_step_ns(10'000'000);
-  AddNewUtilisation(report);
+  AddNewUtilization(report);
   EXPECT_FALSE(report.verdict().has_new_mfu_percent());
   EXPECT_FALSE(report.verdict().has_new_peak_share());
 }
 
-TEST(NewUtilisationTest, NothingIsSaidWhereAFigureIsMissing) {
+TEST(NewUtilizationTest, NothingIsSaidWhereAFigureIsMissing) {
   Report report = HalvedStep();
   report.mutable_verdict()->clear_new_step_ns();
-  AddNewUtilisation(report);
+  AddNewUtilization(report);
   EXPECT_FALSE(report.verdict().has_new_mfu_percent());
   report = HalvedStep();
   report.mutable_mfu()->clear_mfu_percent();
   report.mutable_run()->mutable_matrix_products()->clear_peak_share();
-  AddNewUtilisation(report);
+  AddNewUtilization(report);
   EXPECT_FALSE(report.verdict().has_new_mfu_percent());
   EXPECT_FALSE(report.verdict().has_new_peak_share());
 }

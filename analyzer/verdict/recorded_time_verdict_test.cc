@@ -92,9 +92,9 @@ TEST(RecordedTimeVerdictTest, WhatRecordingAddsMayBeMoreOrLess) {
   EXPECT_FALSE(verdict.recording_measured());
   const auto added = static_cast<double>(verdict.recording_ns());
   EXPECT_NEAR(static_cast<double>(verdict.recording_low_ns()),
-              added * kLeastRecordedShare / kRecordedShare, 0.02 * added);
+              added * kMinRecordedShare / kRecordedShare, 0.02 * added);
   EXPECT_NEAR(static_cast<double>(verdict.recording_high_ns()),
-              added * kMostRecordedShare / kRecordedShare, 0.02 * added);
+              added * kMaxRecordedShare / kRecordedShare, 0.02 * added);
   EXPECT_NEAR(static_cast<double>(verdict.resident_ns()), added * kResidentShare / kRecordedShare,
               0.02 * added);
   EXPECT_LE(verdict.saved_low_ns(),

@@ -23,7 +23,7 @@ namespace {
 // Of a step: where recording adds less, what it adds need not be known well.
 constexpr double kShownRecording = 0.005;
 // A launch cannot cost so many times what it costs elsewhere: what was measured is something else.
-constexpr double kMostFitted = 4;
+constexpr double kMaxFitted = 4;
 
 // So many irregular steps are no accident.
 constexpr std::size_t kRecurring = 3;
@@ -56,7 +56,7 @@ std::shared_ptr<const std::vector<OpLength>> Shared(const std::vector<OpLength>&
 }
 
 // What the program fetches it could fetch later, from pinned memory.
-Cause Synchronising(const JudgedDevice& judged) {
+Cause Synchronizing(const JudgedDevice& judged) {
   const Device& device = *judged.device;
   const BlockingDownloads downloads = FindBlockingDownloads(*judged.rank, device, judged.timeline,
                                                             judged.steps, PinnedRate(device));
@@ -86,8 +86,8 @@ std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSa
          const TimeNs idle = split.idle(IdleCause::kDataWait);
          return idle - HandOver(idle);
        }},
-      Synchronising(judged),
-      // Freeing drains the queue as a synchronisation does: what comes after is later, too.
+      Synchronizing(judged),
+      // Freeing drains the queue as a synchronization does: what comes after is later, too.
       {"allocator", Scenario::Without(IdleCause::kAllocator), nullptr,
        [](const StepSplit& split) { return split.idle(IdleCause::kAllocator) + HostBusy(split); }},
       {"checkpoint", Scenario::Without(IdleCause::kCheckpoint), nullptr},
@@ -226,13 +226,13 @@ class Estimator {
     const double resident = replayed * cost_.resident_ns / cost_.launch_ns;
     measured_ = {std::max(0.0, turns->added_ns + resident),
                  std::max(0.0, turns->low_ns + resident / 2),
-                 std::max(0.0, turns->high_ns + resident * kMostResidentShare / kResidentShare)};
+                 std::max(0.0, turns->high_ns + resident * kMaxResidentShare / kResidentShare)};
     if (replayed < kShownRecording * Mean(Chosen(lengths_, usual_)) ||
-        measured_->ns > kMostFitted * replayed)
+        measured_->ns > kMaxFitted * replayed)
       return;
     const double scale = cost_.launch_ns / replayed;
     cost_ = {measured_->ns * scale, measured_->low_ns * scale,
-             std::min(measured_->high_ns, kMostFitted * replayed) * scale, cost_.resident_ns,
+             std::min(measured_->high_ns, kMaxFitted * replayed) * scale, cost_.resident_ns,
              cost_.known};
   }
 

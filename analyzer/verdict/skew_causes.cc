@@ -14,7 +14,7 @@ namespace traceinject {
 namespace {
 
 // Explains, or is, most of something.
-constexpr double kMost = 0.5;
+constexpr double kMajority = 0.5;
 
 struct NamedLabel {
   std::string_view name, label;
@@ -144,8 +144,8 @@ CauseSaving* OwnCauseOf(const proto::RankFinding& finding, const std::vector<Jud
     const bool is_host_cause =
         std::any_of(std::begin(kHostCauses), std::end(kHostCauses),
                     [&](const HostCause& one) { return one.label == cause.label; });
-    if (is_host_cause && cause.finding == nullptr && saved >= kMost * cause.saved_ns &&
-        IdleOverPeers(judged, device, finding, found, cause.label) >= kMost * saved)
+    if (is_host_cause && cause.finding == nullptr && saved >= kMajority * cause.saved_ns &&
+        IdleOverPeers(judged, device, finding, found, cause.label) >= kMajority * saved)
       return &cause;
   }
   return nullptr;

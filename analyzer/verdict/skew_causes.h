@@ -3,7 +3,7 @@
 //
 // Both say what a mean step of the run would get back, so that they compete for the label as they
 // are; only no time may count twice:
-//   * a late rank whose own waits (for data, in synchronisation, ...) explain most of why it is
+//   * a late rank whose own waits (for data, in synchronization, ...) explain most of why it is
 //     later than the other GPUs: the cause is that wait on that rank, saving what the job gets
 //     back;
 //   * of the exposed communication of the judged device, waiting for other ranks and what a slow

@@ -34,7 +34,7 @@ class Counters {
   std::atomic<std::int64_t> cells_[static_cast<std::size_t>(Health::kCount)] = {};
 };
 
-// One set a process. Constant-initialised, so that any thread may count at any time, also before
+// One set a process. Constant-initialized, so that any thread may count at any time, also before
 // constructors ran.
 inline constinit Counters g_counters;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment as it was when the program initialised CUDA, on the program's own thread. The
+// The environment as it was when the program initialized CUDA, on the program's own thread. The
 // writer thread must not look at `environ` itself: the program may add a variable at that moment,
 // and the C library then moves and frees what is being read.
 #pragma once

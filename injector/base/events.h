@@ -108,10 +108,10 @@ static_assert(sizeof(SyncEvent) % 8 == 0);
 //                (-1: unknown)
 //   kAllocatorSample  the columns of allocator_sample after the time
 struct PythonEvent {
-  static constexpr std::size_t kMostValues = 8;
+  static constexpr std::size_t kMaxValues = 8;
   EventHeader header;
   std::int64_t end_ns;
-  std::int64_t values[kMostValues];  // as many as the type has; the event ends with the last
+  std::int64_t values[kMaxValues];  // as many as the type has; the event ends with the last
 };
 static_assert(sizeof(PythonEvent) % 8 == 0);
 
@@ -180,8 +180,8 @@ struct NcclOperationEvent {
 };
 static_assert(sizeof(NcclOperationEvent) % 8 == 0);
 
-inline constexpr std::size_t kMostNvtxText =
+inline constexpr std::size_t kMaxNvtxText =
     1024;  // bytes of a message; longer ones are clipped and counted
-inline constexpr std::size_t kMostNvtxPayload = 256;  // bytes of an extended payload, likewise
+inline constexpr std::size_t kMaxNvtxPayload = 256;  // bytes of an extended payload, likewise
 
 }  // namespace traceinject

@@ -46,7 +46,7 @@ class OwnCost {
 
  private:
   // Of one that took longer, or whose clock did, the thread had lost its processor.
-  static constexpr std::int64_t kMostNs = 1'000'000, kMostClockNs = 5'000;
+  static constexpr std::int64_t kMaxNs = 1'000'000, kMaxClockNs = 5'000;
 
   static std::int64_t Now() { return ReadClockNs(CLOCK_MONOTONIC); }
   void Begin() {
@@ -57,7 +57,7 @@ class OwnCost {
   void End() {
     Leave();
     // Below 0 is as likely as too much above: the clock's own time varies.
-    if (spent_ns_ > kMostNs || clock_ns_ > kMostClockNs) return;
+    if (spent_ns_ > kMaxNs || clock_ns_ > kMaxClockNs) return;
     g_counters.Add(counter_, spent_ns_ * kEvery);
     g_counters.Add(Health::kOwnSamples);
   }

@@ -201,9 +201,9 @@ void* RealSymbol::LookUp(const char* library, const char* name, const void* call
 
 void RealSymbol::Keep(std::uintptr_t begin, std::uintptr_t end, void* symbol) {
   KeepLoaded(symbol);
-  if (count_.load(std::memory_order_relaxed) >= kMost) return;
+  if (count_.load(std::memory_order_relaxed) >= kMax) return;
   const int index = count_.fetch_add(1, std::memory_order_relaxed);
-  if (index >= kMost) return;
+  if (index >= kMax) return;
   Caller& known = callers_[index];
   known.begin = begin;
   known.bytes = end - begin;

@@ -31,7 +31,7 @@ class RealSymbol {
   void* Get(const char* library, const char* name, const void* caller) {
     const auto at = reinterpret_cast<std::uintptr_t>(caller);
     const int count = count_.load(std::memory_order_relaxed);
-    for (int i = 0; i < count && i < kMost; ++i) {
+    for (int i = 0; i < count && i < kMax; ++i) {
       const Caller& known = callers_[i];
       void* symbol = known.symbol.load(std::memory_order_acquire);
       if (symbol != nullptr && at - known.begin < known.bytes) return symbol;
@@ -40,7 +40,7 @@ class RealSymbol {
   }
 
  private:
-  static constexpr int kMost = 32;  // callers of a function; later ones are looked up each time
+  static constexpr int kMax = 32;  // callers of a function; later ones are looked up each time
 
   struct Caller {
     // An object of the process. One that is loaded where another was closed is taken for that one:
@@ -55,7 +55,7 @@ class RealSymbol {
   std::atomic<int> count_{0};
   // How many objects had been loaded so far when none had the function.
   std::atomic<unsigned long long> absent_at_{0};
-  Caller callers_[kMost]{};
+  Caller callers_[kMax]{};
 };
 
 template <typename Function>

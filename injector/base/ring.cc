@@ -65,7 +65,7 @@ RingSet::Slot* RingSet::Take(int tid) {
   if (memory == MAP_FAILED) return nullptr;
   int index = used;
   do {
-    if (index >= kMost) {
+    if (index >= kMax) {
       munmap(memory, Ring::kBytes);
       return nullptr;
     }

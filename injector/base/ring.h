@@ -120,7 +120,7 @@ class OpenWait {
 // All rings of the process.
 class RingSet {
  public:
-  static constexpr int kMost = 1024;
+  static constexpr int kMax = 1024;
 
   struct Slot {
     Ring ring;
@@ -182,7 +182,7 @@ class RingSet {
   static bool WatchThisThread(Slot* slot);
   static void OnThreadExit(void* slot);
 
-  Slot slots_[kMost];
+  Slot slots_[kMax];
   std::atomic<int> used_{0};
 };
 

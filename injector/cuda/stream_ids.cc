@@ -52,7 +52,7 @@ std::uint64_t KeyOf(CUcontext context, void* stream, bool per_thread) {
 }
 
 // Device 8 bits, context 20, stream 24, tag 12.
-constexpr std::uint32_t kMostDevice = 1 << 8, kMostContext = 1 << 20, kMostStream = 1 << 24;
+constexpr std::uint32_t kMaxDevice = 1 << 8, kMaxContext = 1 << 20, kMaxStream = 1 << 24;
 
 }  // namespace
 
@@ -76,17 +76,17 @@ StreamId LookUpStream(void* handle, bool per_thread) {
     const std::uint64_t value = entry.value.load(std::memory_order_acquire);
     if ((value & kTagMask) == (key >> 52)) {
       return {static_cast<std::uint32_t>(value >> 56),
-              static_cast<std::uint32_t>(value >> 36 & (kMostContext - 1)),
-              static_cast<std::uint32_t>(value >> 12 & (kMostStream - 1)), true};
+              static_cast<std::uint32_t>(value >> 36 & (kMaxContext - 1)),
+              static_cast<std::uint32_t>(value >> 12 & (kMaxStream - 1)), true};
     }
   }
   StreamId id;
-  if (!g_shared_session.there()) return id;
+  if (!g_shared_session.attached()) return id;
   id.known = cupti->GetContextId(context, &id.context) == CUPTI_SUCCESS &&
              cupti->GetDeviceId(context, &id.device) == CUPTI_SUCCESS &&
              cupti->GetStreamIdEx(context, static_cast<CUstream>(handle), per_thread ? 1 : 0,
                                   &id.stream) == CUPTI_SUCCESS;
-  if (id.known && id.device < kMostDevice && id.context < kMostContext && id.stream < kMostStream) {
+  if (id.known && id.device < kMaxDevice && id.context < kMaxContext && id.stream < kMaxStream) {
     entry.key.store(0, std::memory_order_release);
     entry.value.store(std::uint64_t{id.device} << 56 | std::uint64_t{id.context} << 36 |
                           std::uint64_t{id.stream} << 12 | key >> 52,

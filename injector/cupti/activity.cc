@@ -210,20 +210,20 @@ void Activity::RecordProbes() {
 }
 
 void Activity::StandAside() {
-  if (g_shared_session.aside()) return;
+  if (g_shared_session.suspended()) return;
   g_pool.WriteOff();
   g_discarded.WriteOff();
   g_shared_session.StandAside();
 }
 
 void Activity::BringBack() {
-  if (!g_shared_session.there()) return;
+  if (!g_shared_session.attached()) return;
   const FlushTurn turn;
   g_shared_session.BringBack();
 }
 
 bool Activity::CanLeave() const {
-  return g_shared_session.there() && cupti_->Finalize != nullptr &&
+  return g_shared_session.attached() && cupti_->Finalize != nullptr &&
          !g_shared_session.IsUsedByThem() && g_shared_session.CanBeFinalized();
 }
 
@@ -240,7 +240,7 @@ bool Activity::Leave() {
 }
 
 bool Activity::Start(std::vector<std::string>* disabled, std::string* why) {
-  if (!g_shared_session.there()) return true;
+  if (!g_shared_session.attached()) return true;
   const FlushTurn turn;
   // Calls first: they take a millisecond, in which no work is to be recorded without its call.
   bool anything = std::any_of(kinds_.begin(), kinds_.end(), AreCalls) && EnableCalls(disabled);
@@ -305,7 +305,7 @@ bool Activity::SetCalls(std::span<const AllowedCall> calls, bool on) const {
 }
 
 bool Activity::Flush(bool everything) {
-  if (!g_shared_session.there()) return true;
+  if (!g_shared_session.attached()) return true;
   const FlushTurn turn;
   return CuptiSucceeded("cuptiActivityFlushAll",
                         g_shared_session.Flush(everything ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0));
@@ -325,7 +325,7 @@ void Activity::HoldKinds() const {
 void Activity::LeaveMemsetsOut() {
   const auto memset = std::find(kinds_.begin(), kinds_.end(), "memset");
   if (memset != kinds_.end()) kinds_.erase(memset);
-  if (!g_shared_session.there()) return;
+  if (!g_shared_session.attached()) return;
   const FlushTurn turn;
   HoldKinds();
   CuptiSucceeded("cuptiActivityDisable",
@@ -333,7 +333,7 @@ void Activity::LeaveMemsetsOut() {
 }
 
 void Activity::Stop() {
-  if (!g_shared_session.there()) return;
+  if (!g_shared_session.attached()) return;
   const FlushTurn turn;
   for (int number = 1; number < CUPTI_ACTIVITY_KIND_COUNT; ++number) {
     const auto kind = static_cast<CUpti_ActivityKind>(number);

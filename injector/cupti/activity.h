@@ -58,7 +58,7 @@ class Activity {
   bool Start(std::vector<std::string>* disabled, std::string* why);
 
   // Asks CUPTI for what is complete; with `everything`, also for records whose end is not known
-  // yet. Blocks, without synchronising with the GPU. Writer thread only. False:
+  // yet. Blocks, without synchronizing with the GPU. Writer thread only. False:
   // CUPTI failed.
   bool Flush(bool everything);
 

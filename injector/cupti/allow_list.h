@@ -29,7 +29,7 @@ enum class CallClass : int {
   kLaunch = 1,
   kCopy,
   kMemset,
-  kSynchronise,
+  kSynchronize,
   kEvent,
   kAllocate,
   kGraphLaunch,
@@ -62,10 +62,10 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kRuntime, 49, "cudaMemset", CallClass::kMemset},
     {CudaDomain::kRuntime, 51, "cudaMemsetAsync", CallClass::kMemset},
     {CudaDomain::kRuntime, 235, "cudaMemsetAsync", CallClass::kMemset},
-    {CudaDomain::kRuntime, 131, "cudaStreamSynchronize", CallClass::kSynchronise},
-    {CudaDomain::kRuntime, 239, "cudaStreamSynchronize", CallClass::kSynchronise},
-    {CudaDomain::kRuntime, 137, "cudaEventSynchronize", CallClass::kSynchronise},
-    {CudaDomain::kRuntime, 165, "cudaDeviceSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kRuntime, 131, "cudaStreamSynchronize", CallClass::kSynchronize},
+    {CudaDomain::kRuntime, 239, "cudaStreamSynchronize", CallClass::kSynchronize},
+    {CudaDomain::kRuntime, 137, "cudaEventSynchronize", CallClass::kSynchronize},
+    {CudaDomain::kRuntime, 165, "cudaDeviceSynchronize", CallClass::kSynchronize},
     {CudaDomain::kRuntime, 284, "cudaLaunchHostFunc", CallClass::kOther},
     {CudaDomain::kRuntime, 311, "cudaGraphLaunch", CallClass::kGraphLaunch},
     {CudaDomain::kRuntime, 312, "cudaGraphLaunch", CallClass::kGraphLaunch},
@@ -73,9 +73,9 @@ inline constexpr AllowedCall kAllowList[] = {
     {CudaDomain::kRuntime, 374, "cudaMallocAsync", CallClass::kAllocate},
     {CudaDomain::kRuntime, 375, "cudaFreeAsync", CallClass::kAllocate},
     {CudaDomain::kRuntime, 376, "cudaFreeAsync", CallClass::kAllocate},
-    {CudaDomain::kDriver, 17, "cuCtxSynchronize", CallClass::kSynchronise},
-    {CudaDomain::kDriver, 121, "cuEventSynchronize", CallClass::kSynchronise},
-    {CudaDomain::kDriver, 126, "cuStreamSynchronize", CallClass::kSynchronise},
+    {CudaDomain::kDriver, 17, "cuCtxSynchronize", CallClass::kSynchronize},
+    {CudaDomain::kDriver, 121, "cuEventSynchronize", CallClass::kSynchronize},
+    {CudaDomain::kDriver, 126, "cuStreamSynchronize", CallClass::kSynchronize},
     {CudaDomain::kDriver, 216, "cuMemsetD8Async", CallClass::kMemset},
     {CudaDomain::kDriver, 428, "cuMemsetD8Async", CallClass::kMemset},
     {CudaDomain::kDriver, 220, "cuMemsetD32Async", CallClass::kMemset},
@@ -156,7 +156,7 @@ constexpr bool IsRecordedInRuntime(CallClass call_class) {
 // Calls that may take long. They are on outside of windows, too: to turn one on or off while a
 // thread is in it does harm (safe_point.h), and they are rare.
 constexpr bool MayBlock(CallClass call_class) {
-  return call_class == CallClass::kSynchronise || call_class == CallClass::kCopy ||
+  return call_class == CallClass::kSynchronize || call_class == CallClass::kCopy ||
          call_class == CallClass::kAllocate;
 }
 

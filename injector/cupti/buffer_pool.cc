@@ -10,7 +10,7 @@ namespace traceinject {
 
 void BufferPool::SetLimit(std::int64_t bytes) {
   limit_ = static_cast<int>(
-      std::clamp<std::int64_t>(bytes / static_cast<std::int64_t>(kBufferBytes), 1, kMost));
+      std::clamp<std::int64_t>(bytes / static_cast<std::int64_t>(kBufferBytes), 1, kMax));
 }
 
 std::uint8_t* BufferPool::Take() {
@@ -38,7 +38,7 @@ void BufferPool::Return(std::uint8_t* buffer) {
 }
 
 void BufferPool::WriteOff() {
-  const int count = std::min(used_.load(std::memory_order_acquire), kMost);
+  const int count = std::min(used_.load(std::memory_order_acquire), kMax);
   for (int i = 0; i < count; ++i) {
     if (!taken_[i].exchange(false, std::memory_order_acq_rel)) continue;
     buffers_[i].store(nullptr, std::memory_order_release);
@@ -48,7 +48,7 @@ void BufferPool::WriteOff() {
 }
 
 void BufferPool::Reclaim(const std::vector<const std::uint8_t*>& waiting) {
-  const int count = std::min(used_.load(std::memory_order_acquire), kMost);
+  const int count = std::min(used_.load(std::memory_order_acquire), kMax);
   for (int i = 0; i < count; ++i) {
     std::uint8_t* buffer = buffers_[i].load(std::memory_order_acquire);
     if (std::find(waiting.begin(), waiting.end(), buffer) == waiting.end()) Return(buffer);
@@ -84,7 +84,7 @@ bool BufferPool::Owns(const std::uint8_t* buffer) const { return IndexOf(buffer)
 
 int BufferPool::IndexOf(const std::uint8_t* buffer) const {
   if (buffer == nullptr) return -1;
-  const int count = std::min(used_.load(std::memory_order_acquire), kMost);
+  const int count = std::min(used_.load(std::memory_order_acquire), kMax);
   for (int i = 0; i < count; ++i) {
     if (buffers_[i].load(std::memory_order_acquire) == buffer) return i;
   }

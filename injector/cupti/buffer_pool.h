@@ -19,7 +19,7 @@ namespace traceinject {
 class BufferPool {
  public:
   static constexpr std::size_t kBufferBytes = 2 << 20;
-  static constexpr int kMost = 4096;
+  static constexpr int kMax = 4096;
 
   void SetLimit(std::int64_t bytes);
   std::uint8_t* Take();
@@ -42,9 +42,9 @@ class BufferPool {
   // A stack of free buffers: the low half of `free_` is an index + 1 (0: empty), the high half
   // counts changes, so that a buffer that was taken and returned in between (ABA) is noticed.
   std::atomic<std::uint64_t> free_{0};
-  std::atomic<std::uint32_t> next_[kMost] = {};
-  std::atomic<std::uint8_t*> buffers_[kMost] = {};  // null: could not be allocated yet
-  std::atomic<bool> taken_[kMost] = {};
+  std::atomic<std::uint32_t> next_[kMax] = {};
+  std::atomic<std::uint8_t*> buffers_[kMax] = {};  // null: could not be allocated yet
+  std::atomic<bool> taken_[kMax] = {};
   std::atomic<int> used_{0};  // indices that were ever taken
   std::atomic<int> in_use_{0};
   int limit_ = 128;

@@ -14,7 +14,7 @@ namespace traceinject {
 class DiscardedBuffers {
  public:
   static constexpr std::size_t kBytes = 64 << 10;
-  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMax = 1024;
 
   // By malloc, as those of the pool, and for the same reason (buffer_pool.h). Where there is no
   // memory, or too many are out, it is `kBytes` that all share, as null would end the program.
@@ -53,7 +53,7 @@ class DiscardedBuffers {
   }
 
  private:
-  std::atomic<std::uint8_t*> out_[kMost] = {};
+  std::atomic<std::uint8_t*> out_[kMax] = {};
   alignas(8) std::uint8_t shared_[kBytes] = {};
 };
 

@@ -15,8 +15,8 @@ namespace {
 TEST(DiscardedBuffersTest, NoTwoRequestsShareMemory) {
   auto buffers = std::make_unique<DiscardedBuffers>();
   std::set<std::uint8_t*> out;
-  for (std::size_t i = 0; i < DiscardedBuffers::kMost; ++i) out.insert(buffers->Lend());
-  EXPECT_EQ(out.size(), DiscardedBuffers::kMost);
+  for (std::size_t i = 0; i < DiscardedBuffers::kMax; ++i) out.insert(buffers->Lend());
+  EXPECT_EQ(out.size(), DiscardedBuffers::kMax);
   std::uint8_t* shared = buffers->Lend();
   EXPECT_EQ(out.count(shared), 0U);
   EXPECT_EQ(buffers->Lend(), shared) << "there is an end";

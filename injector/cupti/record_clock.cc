@@ -14,7 +14,7 @@ constexpr std::int64_t kReadEveryNs = 100'000'000;
 // Clocks are told apart by it: on a wrong one, a time is years off.
 constexpr std::int64_t kPlausibleNs = 3'600'000'000'000;
 // Readings of an hour or more; records do not wait that long.
-constexpr std::size_t kMostReadings = 36'000;
+constexpr std::size_t kMaxReadings = 36'000;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ bool RecordClocks::Use(CUpti_TimestampCallbackFunc source) {
   const int known = count_.load(std::memory_order_relaxed);
   int clock = source == nullptr ? kRealtime : 1;
   while (clock != kRealtime && clock < known && functions_[clock] != source) ++clock;
-  if (clock == kMost) return false;
+  if (clock == kMax) return false;
   if (clock != kRealtime && clock == known) {
     functions_[clock] = source;
     first_[clock] = ReadBothClocks(source);
@@ -65,8 +65,8 @@ void RecordTimes::Read() {
   if (readings.size() > 1 && now.realtime_ns - (readings.end() - 2)->realtime_ns < kReadEveryNs)
     readings.pop_back();
   if (now.ticks == readings.back().ticks) return;
-  if (readings.size() >= kMostReadings)
-    readings.erase(readings.begin(), readings.begin() + kMostReadings / 2);
+  if (readings.size() >= kMaxReadings)
+    readings.erase(readings.begin(), readings.begin() + kMaxReadings / 2);
   readings.push_back(now);
 }
 

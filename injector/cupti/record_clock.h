@@ -28,7 +28,7 @@ ClockReading ReadBothClocks(CUpti_TimestampCallbackFunc function);
 class RecordClocks {
  public:
   static constexpr int kRealtime = 0;
-  static constexpr int kMost = 8;
+  static constexpr int kMax = 8;
 
   // CUPTI takes times from `source` from now on; null: from CLOCK_REALTIME. False: there is no
   // room for another function, and times of records cannot be told any more.
@@ -44,8 +44,8 @@ class RecordClocks {
  private:
   std::atomic<int> current_{kRealtime};
   std::atomic<int> count_{1};
-  CUpti_TimestampCallbackFunc functions_[kMost] = {};
-  ClockReading first_[kMost] = {};  // when it came in force
+  CUpti_TimestampCallbackFunc functions_[kMax] = {};
+  ClockReading first_[kMax] = {};  // when it came in force
 };
 
 // The ones of this process.

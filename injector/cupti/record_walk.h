@@ -48,8 +48,8 @@ inline std::size_t BytesRead(CUpti_ActivityKind kind) {
 // early its last record seems to go on to the end of the buffer; newer layouts only append some
 // fields.
 inline std::size_t BytesWorthCopying(CUpti_ActivityKind kind, std::size_t bytes) {
-  constexpr std::size_t kMostAppended = 256;
-  return std::min(bytes, BytesRead(kind) + kMostAppended);
+  constexpr std::size_t kMaxAppended = 256;
+  return std::min(bytes, BytesRead(kind) + kMaxAppended);
 }
 
 // visit(record, bytes) for each record, which it may change or overwrite. `bytes` of the last one

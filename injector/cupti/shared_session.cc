@@ -71,25 +71,26 @@ CUptiResult SharedSession::Attach(const CuptiLibrary* cupti,
   if (result != CUPTI_SUCCESS) return result;
   our_request_ = on_requested;
   our_complete_ = on_completed;
-  presence_.store(Presence::kThere, std::memory_order_release);
+  presence_.store(Presence::kAttached, std::memory_order_release);
   cupti_.store(cupti, std::memory_order_release);
   return result;
 }
 
 CUptiResult SharedSession::Leave() {
-  presence_.store(Presence::kAway, std::memory_order_release);  // first: other threads look at it
+  presence_.store(Presence::kDetached,
+                  std::memory_order_release);  // first: other threads look at it
   calls_.TurnKindsOff(*cupti());
   const CUptiResult result = cupti()->Finalize();
   if (result == CUPTI_SUCCESS) {
     TakenAway();
   } else {
-    presence_.store(Presence::kThere, std::memory_order_release);
+    presence_.store(Presence::kAttached, std::memory_order_release);
   }
   return result;
 }
 
 void SharedSession::Return() {
-  if (away())
+  if (detached())
     CuptiSucceeded("cuptiActivityRegisterCallbacks", Attach(cupti(), our_request_, our_complete_));
 }
 
@@ -322,7 +323,7 @@ void SharedSession::TakenAway() {
 }
 
 void SharedSession::StandAside() {
-  presence_.store(Presence::kAside, std::memory_order_release);
+  presence_.store(Presence::kSuspended, std::memory_order_release);
   TakenAway();
 }
 

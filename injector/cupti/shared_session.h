@@ -44,9 +44,9 @@ class SharedSession {
 
   // Where we stand with CUPTI.
   enum class Presence : int {
-    kThere,  // our callbacks are registered, or may be
-    kAside,  // a client that is not seen has it (unseen_client.h)
-    kAway,   // we left it: nobody has it, as far as we know
+    kAttached,   // our callbacks are registered, or may be
+    kSuspended,  // a client that is not seen has it (unseen_client.h)
+    kDetached,   // we left it: nobody has it, as far as we know
   };
 
   // Our buffer callbacks are CUPTI's. From now on what the other client wants is kept apart from
@@ -56,9 +56,11 @@ class SharedSession {
   // Null before Attach().
   const CuptiLibrary* cupti() const { return cupti_.load(std::memory_order_acquire); }
   // While it is false, nothing of ours may call CUPTI: one call is enough to bring it back.
-  bool there() const { return presence_.load(std::memory_order_acquire) == Presence::kThere; }
-  bool aside() const { return presence_.load(std::memory_order_acquire) == Presence::kAside; }
-  bool away() const { return presence_.load(std::memory_order_acquire) == Presence::kAway; }
+  bool attached() const { return presence_.load(std::memory_order_acquire) == Presence::kAttached; }
+  bool suspended() const {
+    return presence_.load(std::memory_order_acquire) == Presence::kSuspended;
+  }
+  bool detached() const { return presence_.load(std::memory_order_acquire) == Presence::kDetached; }
 
   // Within cuInit, after Attach(): from now on single calls can be recorded (call_switches.h), of
   // the runtime only with `runtime`. With `blocking` those of these domains that may block
@@ -189,7 +191,7 @@ class SharedSession {
   std::atomic<const CuptiLibrary*> cupti_{nullptr};
   CUpti_BuffersCallbackRequestFunc our_request_ = nullptr;
   CUpti_BuffersCallbackCompleteFunc our_complete_ = nullptr;
-  std::atomic<Presence> presence_{Presence::kThere};
+  std::atomic<Presence> presence_{Presence::kAttached};
   std::atomic<bool> busy_{false};
   static constexpr int kSides = 3;
   WantedRecords wanted_[kSides];

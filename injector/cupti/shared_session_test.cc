@@ -311,7 +311,7 @@ TEST_F(SharedSessionTest, WhatWasOnIsOffOnceWeLeft) {
   Set(kOurs, kConcurrent, true);
   const int before = session_.taken_away_count();
   EXPECT_EQ(session_.Leave(), CUPTI_SUCCESS);
-  EXPECT_FALSE(session_.there());
+  EXPECT_FALSE(session_.attached());
   EXPECT_FALSE(WeTake(kConcurrent));
   EXPECT_EQ(session_.taken_away_count(), before + 1) << "correlation ids begin anew";
 }
@@ -320,14 +320,14 @@ TEST_F(SharedSessionTest, CuptiThatCannotBeLeftIsKept) {
   Set(kOurs, kConcurrent, true);
   g_finalize_answer = CUPTI_ERROR_UNKNOWN;
   EXPECT_NE(session_.Leave(), CUPTI_SUCCESS);
-  EXPECT_TRUE(session_.there());
+  EXPECT_TRUE(session_.attached());
   EXPECT_TRUE(WeTake(kConcurrent));
 }
 
 TEST_F(SharedSessionTest, WeAreBackForAnotherClient) {
   session_.Leave();
   session_.Return();
-  EXPECT_TRUE(session_.there());
+  EXPECT_TRUE(session_.attached());
   session_.Return();
   EXPECT_EQ(g_registered, 2) << "at the beginning, and once again";
 }
@@ -335,7 +335,7 @@ TEST_F(SharedSessionTest, WeAreBackForAnotherClient) {
 TEST_F(SharedSessionTest, AClientThatIsNotSeenIsLeftAlone) {
   session_.StandAside();
   session_.Return();
-  EXPECT_FALSE(session_.there());
+  EXPECT_FALSE(session_.attached());
   EXPECT_EQ(g_registered, 1);
 }
 

@@ -130,7 +130,7 @@ std::optional<UnseenClient::Place> UnseenClient::LookIntoSigns(bool forced) {
   const std::optional<Place> place = LookAtPlace(buffers_per_thread_ || forced);
   if (!place || !place->taken) {
     silent_ = 0;
-    patience_ = std::min(2 * patience_, kMostPatience);
+    patience_ = std::min(2 * patience_, kMaxPatience);
   }
   return place;
 }

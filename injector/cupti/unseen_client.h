@@ -39,7 +39,7 @@ class UnseenClient {
   // Looks in a row at which nobody subscribes: a client that ends may still be busy with it.
   static constexpr int kLooks = 2;
   // Of weak signs: flushes in a row that bring nothing before a look, at most.
-  static constexpr int kMostPatience = 64;
+  static constexpr int kMaxPatience = 64;
   // As kLooks, where nobody did since it was noticed.
   static constexpr int kLooksNeverSubscribed = 6;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NCCL's communicators, which NVTX announces when they are made and the profiler interface when it
-// is initialised: one row each, whoever speaks first. Writer thread only.
+// is initialized: one row each, whoever speaks first. Writer thread only.
 #pragma once
 
 #include <cstdint>

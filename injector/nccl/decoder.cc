@@ -12,13 +12,13 @@ namespace {
 
 // How many are remembered at most; beyond, the oldest are forgotten. Captured calls stay for as
 // long as their graph may be replayed, which nobody tells.
-constexpr std::size_t kMostCalls = 65'536;
-constexpr std::size_t kMostPending = 16'384;
-constexpr std::size_t kMostLaunches = 4'096;
+constexpr std::size_t kMaxCalls = 65'536;
+constexpr std::size_t kMaxPending = 16'384;
+constexpr std::size_t kMaxLaunches = 4'096;
 // Of one thread at one time: NCCL's own ranges are two deep.
-constexpr std::size_t kMostOpen = 64;
+constexpr std::size_t kMaxOpen = 64;
 // Flushes that an operation waits for what another thread tells.
-constexpr int kMostTries = 3;
+constexpr int kMaxTries = 3;
 
 std::string_view View(const NcclWord& word) { return word; }
 
@@ -133,7 +133,7 @@ std::uint64_t NcclDecoder::Begin(int slot, std::uint32_t thread, std::int64_t st
                    operation.peer,
                    operation.root};
   std::vector<Announced>& open = open_[slot];
-  if (open.size() >= kMostOpen) {
+  if (open.size() >= kMaxOpen) {
     Store(open.front().row);
     open.erase(open.begin());
   }
@@ -164,7 +164,7 @@ void NcclDecoder::AddPending(Announced announced) {
     held_.push_back(row.id);
   }
   pending_.emplace(row.id, std::move(announced));
-  if (pending_.size() <= kMostPending) return;
+  if (pending_.size() <= kMaxPending) return;
   const Announced& oldest = pending_.begin()->second;
   const Key key{oldest.row.function, oldest.row.bytes, oldest.row.root, oldest.row.peer,
                 oldest.hash};
@@ -218,7 +218,7 @@ void NcclDecoder::DecodeCall(int slot, int tid, const NcclCallEvent& event) {
     unstored_.push_back(event.id);
   }
   calls_.insert_or_assign(event.id, std::move(call));
-  if (calls_.size() > kMostCalls) {
+  if (calls_.size() > kMaxCalls) {
     StoreOwnOf(&calls_.begin()->second);
     calls_.erase(calls_.begin());
   }
@@ -249,8 +249,8 @@ void NcclDecoder::DecodeLaunch(int slot, int tid, const NcclLaunchEvent& event) 
   const auto [of_group, is_first] =
       launch_of_group_.try_emplace({event.group, event.communicator}, event.id);
   if (!is_first) of_group->second = 0;
-  ForgetOldest(&launches_, kMostLaunches);
-  ForgetOldest(&launch_of_group_, kMostLaunches);
+  ForgetOldest(&launches_, kMaxLaunches);
+  ForgetOldest(&launch_of_group_, kMaxLaunches);
 }
 
 void NcclDecoder::DecodeLaunchEnd(const NcclEndEvent& event) {
@@ -393,7 +393,7 @@ void NcclDecoder::AddPlan(std::uint64_t collective, const Waiting& waiting, cons
 void NcclDecoder::EndFlush(bool everything) {
   std::vector<Waiting> waiting = std::exchange(waiting_, {});
   for (Waiting& one : waiting) {
-    const bool last_try = everything || ++one.tries >= kMostTries;
+    const bool last_try = everything || ++one.tries >= kMaxTries;
     if (Resolve(one, last_try)) continue;
     if (!nvtx_tells_) {
       AddPlan(StoreOwn(one.tid, one.event), one, nullptr, nullptr);

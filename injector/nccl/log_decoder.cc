@@ -9,10 +9,10 @@ namespace traceinject {
 namespace {
 
 // How many are kept at most.
-constexpr std::size_t kMostSetups = 4'096;
-constexpr std::size_t kMostLinks = 65'536;
-constexpr std::size_t kMostFacts = 1'024;
-constexpr std::size_t kMostThreads = 4'096;
+constexpr std::size_t kMaxSetups = 4'096;
+constexpr std::size_t kMaxLinks = 65'536;
+constexpr std::size_t kMaxFacts = 1'024;
+constexpr std::size_t kMaxThreads = 4'096;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ bool NcclLogDecoder::Note(int tid, const NcclLogInit& init) {
   const Setup* parent = init.parent == 0 ? nullptr : OfAddress(init.parent);
   const std::uint32_t parent_id = parent == nullptr ? 0 : parent->row.id;
   if (Setup* before = OfAddress(init.address)) before->gone = true;
-  if (setups_.size() >= kMostSetups) {
+  if (setups_.size() >= kMaxSetups) {
     g_counters.Add(Health::kNcclLogDropped);
     return false;
   }
@@ -96,13 +96,13 @@ bool NcclLogDecoder::Note(int tid, const NcclLogNetwork& network) {
     setup->row.network = dictionary_->KeptString(network.name);
     return setup->changed = true;
   }
-  if (networks_.size() >= kMostThreads) networks_.clear();
+  if (networks_.size() >= kMaxThreads) networks_.clear();
   networks_.insert_or_assign(tid, std::string(network.name));
   return true;
 }
 
 void NcclLogDecoder::NoteFact(std::string key, std::string_view value) {
-  if (facts_.size() >= kMostFacts) return g_counters.Add(Health::kNcclLogDropped);
+  if (facts_.size() >= kMaxFacts) return g_counters.Add(Health::kNcclLogDropped);
   const auto [fact, fresh] = facts_.try_emplace(std::move(key), value);
   if (!fresh && fact->second == value) return;
   fact->second = value;
@@ -135,7 +135,7 @@ bool NcclLogDecoder::Note(int tid, const NcclLogChannels& channels) {
 
 bool NcclLogDecoder::Note(int tid, const NcclLogRing& ring) {
   Setup* setup = OfThread(tid);
-  if (setup == nullptr || ring.number >= static_cast<int>(kMostChannels)) return false;
+  if (setup == nullptr || ring.number >= static_cast<int>(kMaxChannels)) return false;
   setup->row.rings = std::max(setup->row.rings, ring.number + 1);
   return setup->changed = true;
 }
@@ -165,7 +165,7 @@ const NcclLogDecoder::Setup* NcclLogDecoder::Of(int tid, const NcclLogConnection
 }
 
 bool NcclLogDecoder::Note(int tid, const NcclLogConnection& connection) {
-  if (connection.channel >= static_cast<int>(kMostChannels)) return false;
+  if (connection.channel >= static_cast<int>(kMaxChannels)) return false;
   const Setup* setup = Of(tid, connection);
   const auto text = [&](std::string_view word) {
     return word.empty() ? 0 : dictionary_->KeptString(word);
@@ -185,7 +185,7 @@ bool NcclLogDecoder::Note(int tid, const NcclLogConnection& connection) {
                 row.detail, row.network, row.net_device, row.proxy_rank};
   auto found = links_.find(key);
   if (found == links_.end()) {
-    if (links_.size() >= kMostLinks) {
+    if (links_.size() >= kMaxLinks) {
       g_counters.Add(Health::kNcclLogDropped);
       return false;
     }

@@ -39,7 +39,7 @@ class NcclLogDecoder {
   void EndFlush();
 
  private:
-  static constexpr std::size_t kMostChannels = 128;  // NCCL has 64 at most
+  static constexpr std::size_t kMaxChannels = 128;  // NCCL has 64 at most
 
   struct Setup {
     NcclSetupRow row{};
@@ -54,7 +54,7 @@ class NcclLogDecoder {
                          int, int>;
   struct Link {
     NcclLinkRow row{};
-    std::bitset<kMostChannels> channels;
+    std::bitset<kMaxChannels> channels;
     bool changed = false;
   };
 

@@ -61,12 +61,12 @@ void NcclLogFile::Read(const Visit& visit) {
   std::string chunk(kChunkBytes, '\0');
   // The program may have closed the descriptor, and have one of its own under that number.
   while (GuardedIsOurs(fd_)) {
-    if (total_ >= kMostBytes) return;
+    if (total_ >= kMaxBytes) return;
     const ssize_t read = pread(fd_, chunk.data(), chunk.size(), offset_);
     if (read <= 0) return;
     offset_ += read;
     total_ += read;
-    if (total_ >= kMostBytes) g_counters.Add(Health::kNcclLogDropped);
+    if (total_ >= kMaxBytes) g_counters.Add(Health::kNcclLogDropped);
     Take(std::string_view(chunk).substr(0, static_cast<std::size_t>(read)), visit);
   }
   Fail("the program closed its file descriptor");
@@ -78,7 +78,7 @@ void NcclLogFile::Take(std::string_view bytes, const Visit& visit) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');
     const std::string_view part = bytes.substr(0, end);
-    const std::size_t room = kMostLineBytes - line_.size();
+    const std::size_t room = kMaxLineBytes - line_.size();
     clipped_ |= part.size() > room;
     line_.append(part.substr(0, room));
     if (end == std::string_view::npos) return;

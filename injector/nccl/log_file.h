@@ -14,8 +14,8 @@ namespace traceinject {
 class NcclLogFile {
  public:
   // Read in all at most, and of one line. NCCL writes about a kilobyte for each connection.
-  static constexpr std::int64_t kMostBytes = 64 << 20;
-  static constexpr std::size_t kMostLineBytes = 4096;
+  static constexpr std::int64_t kMaxBytes = 64 << 20;
+  static constexpr std::size_t kMaxLineBytes = 4096;
 
   using Visit = std::function<void(std::string_view)>;
 

@@ -110,12 +110,12 @@ TEST_F(NcclLogFileTest, LongLinesAreLeftOut) {
   const std::int64_t before = g_counters.Get(Health::kNcclLogDropped);
   NcclLogFile log(path_);
   std::ofstream file(path_);
-  file << std::string(NcclLogFile::kMostLineBytes, 'a') << "\n"
-       << std::string(NcclLogFile::kMostLineBytes + 1, 'b') << "\nshort\n"
+  file << std::string(NcclLogFile::kMaxLineBytes, 'a') << "\n"
+       << std::string(NcclLogFile::kMaxLineBytes + 1, 'b') << "\nshort\n"
        << std::string(200'000, 'c') << std::flush;
   Lines lines = Poll(&log);
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_EQ(lines[0].size(), NcclLogFile::kMostLineBytes);
+  EXPECT_EQ(lines[0].size(), NcclLogFile::kMaxLineBytes);
   EXPECT_EQ(lines[1], "short");
   file << "\nnext\n" << std::flush;
   EXPECT_EQ(Poll(&log), Lines{"next"});
@@ -127,7 +127,7 @@ TEST_F(NcclLogFileTest, OnlySoMuchIsRead) {
   NcclLogFile log(path_);
   std::ofstream file(path_);
   const std::string line(1023, 'a');
-  constexpr std::int64_t kLines = NcclLogFile::kMostBytes / 1024;
+  constexpr std::int64_t kLines = NcclLogFile::kMaxBytes / 1024;
   for (std::int64_t i = 0; i < kLines + 1000; ++i) file << line << '\n';
   file << std::flush;
   EXPECT_EQ(static_cast<std::int64_t>(Poll(&log).size()), kLines);

@@ -230,7 +230,7 @@ void SetMask(int* mask, int wanted) {
 
 // The context is the communicator's hash: it needs no memory, and it is right also for a
 // communicator that was made before recording began.
-void Initialise(void** context, std::uint64_t communicator, const char* name, int nodes, int ranks,
+void Initialize(void** context, std::uint64_t communicator, const char* name, int nodes, int ranks,
                 int rank) {
   if (context != nullptr) *context = HandleOf(communicator);
   if (!Recording() || !Wanted()) return;
@@ -253,14 +253,14 @@ int Init(void** context, int* mask) {
 int InitWithName(void** context, int* mask, const char* name, std::uint64_t communicator, int nodes,
                  int ranks, int rank, void*) {
   SetMask(mask, kMask);
-  Initialise(context, communicator, name, nodes, ranks, rank);
+  Initialize(context, communicator, name, nodes, ranks, rank);
   return kSuccess;
 }
 
 int InitWithCalls(void** context, std::uint64_t communicator, int* mask, const char* name,
                   int nodes, int ranks, int rank, void*) {
   SetMask(mask, kMaskV5);
-  Initialise(context, communicator, name, nodes, ranks, rank);
+  Initialize(context, communicator, name, nodes, ranks, rank);
   return kSuccess;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kNoSlot = -1;  // of ranges that any thread may end
 // Ranges that are open at one time, of a thread and domain and of those that any thread may end.
-constexpr std::size_t kMostOpen = 16'384;
+constexpr std::size_t kMaxOpen = 16'384;
 
 void SetPayload(const NvtxEvent& event, NvtxRow* row) {
   switch (event.payload_type) {
@@ -190,13 +190,13 @@ void NvtxDecoder::StoreOpen(Open* open) {
 }
 
 void NvtxDecoder::ForgetOldest(Stack* stack) {
-  if (stack->size() <= kMostOpen) return;
+  if (stack->size() <= kMaxOpen) return;
   StoreOpen(&stack->front());
   stack->pop_front();
 }
 
 void NvtxDecoder::ForgetOldestStarted() {
-  if (started_.size() <= kMostOpen) return;
+  if (started_.size() <= kMaxOpen) return;
   StoreOpen(&started_.begin()->second);
   started_.erase(started_.begin());
 }

@@ -135,11 +135,11 @@ void TakeExtendedPayload(const nvtxPayloadData_t* payloads, std::size_t count, C
   }
 }
 
-// At most kMostNvtxText bytes, without half a UTF-8 character at the end.
+// At most kMaxNvtxText bytes, without half a UTF-8 character at the end.
 std::size_t ClippedLength(std::string_view text) {
-  if (text.size() <= kMostNvtxText) return text.size();
-  std::size_t length = kMostNvtxText;
-  while (length > kMostNvtxText - 4 && (text[length] & 0xC0) == 0x80) --length;
+  if (text.size() <= kMaxNvtxText) return text.size();
+  std::size_t length = kMaxNvtxText;
+  while (length > kMaxNvtxText - 4 && (text[length] & 0xC0) == 0x80) --length;
   return length;
 }
 
@@ -206,10 +206,10 @@ void Emit(EventType type, nvtxDomainHandle_t domain, const Content& content) {
   const std::int64_t now = NowNs();
   std::size_t text_bytes = content.registered != nullptr ? 0 : content.text.size();
   std::size_t payload_bytes = content.payload_bytes;
-  if (text_bytes > kMostNvtxText || payload_bytes > kMostNvtxPayload) {
+  if (text_bytes > kMaxNvtxText || payload_bytes > kMaxNvtxPayload) {
     g_counters.Add(Health::kNvtxClipped);
     text_bytes = ClippedLength({content.text.data(), text_bytes});
-    payload_bytes = std::min(payload_bytes, kMostNvtxPayload);
+    payload_bytes = std::min(payload_bytes, kMaxNvtxPayload);
   }
   const auto size = static_cast<std::uint32_t>(sizeof(NvtxEvent) + (text_bytes + 7) / 8 * 8 +
                                                (payload_bytes + 7) / 8 * 8);

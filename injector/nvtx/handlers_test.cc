@@ -126,13 +126,13 @@ TEST_F(NvtxTest, PayloadOfUnknownSizeIsNotRead) {
 TEST_F(NvtxTest, LongTextIsClippedBetweenCharacters) {
   const std::string euro = "\xE2\x82\xAC";
   std::string text;
-  while (text.size() < 2 * kMostNvtxText) text += euro;
+  while (text.size() < 2 * kMaxNvtxText) text += euro;
   nvtxMarkA(text.c_str());
-  nvtxMarkA(std::string(2 * kMostNvtxText, '\xBF').c_str());  // not UTF-8
+  nvtxMarkA(std::string(2 * kMaxNvtxText, '\xBF').c_str());  // not UTF-8
   Drain();
   ASSERT_EQ(batch_.nvtx.size(), 2U);
-  EXPECT_EQ(Text(batch_.nvtx[0]), text.substr(0, kMostNvtxText / 3 * 3));
-  EXPECT_GT(Text(batch_.nvtx[1]).size(), kMostNvtxText - 8);
+  EXPECT_EQ(Text(batch_.nvtx[0]), text.substr(0, kMaxNvtxText / 3 * 3));
+  EXPECT_GT(Text(batch_.nvtx[1]).size(), kMaxNvtxText - 8);
 }
 
 // Once events were dropped, a pop must not end the range of another push.

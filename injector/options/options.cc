@@ -84,14 +84,13 @@ bool KeepLast(std::string_view text, Options* options) {
 // Without a number, as many as show a difference of a hundredth in a run of some minutes.
 bool Ab(std::string_view text, Options* options) {
   constexpr std::string_view kSteps = "steps";
-  constexpr std::int64_t kUsual = 20, kLeast = 5, kMost = 1'000'000;
+  constexpr std::int64_t kUsual = 20, kMin = 5, kMax = 1'000'000;
   if (text == "0") return options->ab_steps = 0, true;
   if (text.substr(0, kSteps.size()) != kSteps) return false;
   text.remove_prefix(kSteps.size());
   if (text.empty()) return options->ab_steps = kUsual, true;
   std::int64_t steps = 0;
-  if (text.front() != ':' || !ParseInteger(text.substr(1), &steps) || steps < kLeast ||
-      steps > kMost)
+  if (text.front() != ':' || !ParseInteger(text.substr(1), &steps) || steps < kMin || steps > kMax)
     return false;
   return options->ab_steps = steps, true;
 }
@@ -331,10 +330,10 @@ Options ParseOptions(const char* const* environment) {
       options.window = WindowPlan::Alternating(options.ab_steps);
     }
   }
-  if (options.keep_last && options.max_size_bytes < kLeastKeptBytes) {
+  if (options.keep_last && options.max_size_bytes < kMinKeptBytes) {
     options.invalid.emplace_back(
         "TRACEINJECT_MAX_SIZE: with TRACEINJECT_KEEP_LAST at least 16M, which is used");
-    options.max_size_bytes = kLeastKeptBytes;
+    options.max_size_bytes = kMinKeptBytes;
   }
   return options;
 }

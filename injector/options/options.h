@@ -49,7 +49,7 @@ struct Options {
 };
 
 // A file that keeps the last part of a run has to hold some flushes.
-inline constexpr std::int64_t kLeastKeptBytes = 16 << 20;
+inline constexpr std::int64_t kMinKeptBytes = 16 << 20;
 
 // What a table row says about an option.
 struct OptionInfo {

@@ -102,7 +102,7 @@ TEST(OptionsTest, WhatAFlightRecorderKeeps) {
 
 TEST(OptionsTest, AFlightRecorderHasRoomForSomeFlushes) {
   const Options options = Parse({"TRACEINJECT_MAX_SIZE=64K", "TRACEINJECT_KEEP_LAST=1"});
-  EXPECT_EQ(options.max_size_bytes, kLeastKeptBytes);
+  EXPECT_EQ(options.max_size_bytes, kMinKeptBytes);
   EXPECT_EQ(options.invalid.size(), 1U);
   EXPECT_EQ(Parse({"TRACEINJECT_MAX_SIZE=64K"}).max_size_bytes, 65536);
 }

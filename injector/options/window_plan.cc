@@ -10,7 +10,7 @@ namespace traceinject {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 40, kMostSeconds = 1'000'000'000;
+constexpr std::int64_t kMaxSteps = std::int64_t{1} << 40, kMaxSeconds = 1'000'000'000;
 // The thread that turns recording on is woken when a step ends, and needs a moment. Nor would it do
 // to wait for it there: where a step begins on the GPU is told by the last work of the one before.
 constexpr std::int64_t kStepsAhead = 1;
@@ -45,8 +45,8 @@ struct WindowForm {
   static bool Steps(std::string_view rest, WindowPlan* plan) {
     std::string_view first, last;
     plan->by_steps_ = true;
-    if (!Split(rest, '-', &first, &last) || !ParseCount(first, kMostSteps, &plan->from_) ||
-        !ParseCount(last, kMostSteps, &plan->to_) || plan->from_ < 1 || plan->to_ < plan->from_)
+    if (!Split(rest, '-', &first, &last) || !ParseCount(first, kMaxSteps, &plan->from_) ||
+        !ParseCount(last, kMaxSteps, &plan->to_) || plan->from_ < 1 || plan->to_ < plan->from_)
       return false;
     // Step n runs while n - 1 have ended.
     plan->from_ = std::max<std::int64_t>(plan->from_ - 1 - kStepsAhead, 0);
@@ -54,8 +54,8 @@ struct WindowForm {
   }
   static bool Seconds(std::string_view rest, WindowPlan* plan) {
     std::string_view first, last;
-    if (!Split(rest, '-', &first, &last) || !ParseCount(first, kMostSeconds, &plan->from_) ||
-        !ParseCount(last, kMostSeconds, &plan->to_) || plan->to_ <= plan->from_)
+    if (!Split(rest, '-', &first, &last) || !ParseCount(first, kMaxSeconds, &plan->from_) ||
+        !ParseCount(last, kMaxSeconds, &plan->to_) || plan->to_ <= plan->from_)
       return false;
     plan->from_ *= kSecondNs;
     plan->to_ *= kSecondNs;
@@ -69,7 +69,7 @@ struct WindowForm {
       if (!ParseDuration(part, &length)) return false;
     } else {
       plan->by_steps_ = true;
-      if (!ParseCount(period, kMostSteps, &plan->period_) || !ParseCount(part, kMostSteps, &length))
+      if (!ParseCount(period, kMaxSteps, &plan->period_) || !ParseCount(part, kMaxSteps, &length))
         return false;
     }
     if (length < 1 || length >= plan->period_) return false;

@@ -58,7 +58,7 @@ void PythonDecoder::Decode(int tid, const PythonEvent& event) {
   if (type == EventType::kAttention) return DecodeAttention(tid, event);
   if (type == EventType::kAllocatorSample) return DecodeAllocator(event);
   if (type == EventType::kWorker) {
-    if (workers_.size() < kMostWorkers)
+    if (workers_.size() < kMaxWorkers)
       workers_.push_back({event.values[0], Loader(event.values[1])});
     return;
   }

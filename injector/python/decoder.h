@@ -30,8 +30,8 @@ class PythonDecoder {
     std::int64_t pid;
     std::uint32_t loader;
   };
-  // Those that were told of since the last time; not more than kMostWorkers.
-  static constexpr std::size_t kMostWorkers = 4096;
+  // Those that were told of since the last time; not more than kMaxWorkers.
+  static constexpr std::size_t kMaxWorkers = 4096;
   std::vector<ToldWorker> TakeWorkers() { return std::exchange(workers_, {}); }
 
   // `tid`: the thread that reported it. O(log loaders).

@@ -122,7 +122,7 @@ TEST_F(PythonTest, AttentionCallsOfOneShapeShareIt) {
 
 TEST_F(PythonTest, AnAttentionCallWithoutItsShapeIsLostAndCounted) {
   const std::int64_t dropped = g_counters.Get(Health::kAttentionDropped);
-  ReportAttention(kBase + 10, kBase + 30, AttentionShapes::kMost, 1, 1);
+  ReportAttention(kBase + 10, kBase + 30, AttentionShapes::kMax, 1, 1);
   Drain();
   EXPECT_TRUE(batch_.attentions.empty());
   EXPECT_EQ(g_counters.Get(Health::kAttentionDropped), dropped + 1);

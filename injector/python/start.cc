@@ -144,7 +144,7 @@ int OnMainThread(void*) {
 
 void PythonStart::Tick(std::int64_t now_ns) {
   if (now_ns < next_ns_) return;
-  if (tries_ >= kMostTries || g_shared.done.load(std::memory_order_acquire)) {
+  if (tries_ >= kMaxTries || g_shared.done.load(std::memory_order_acquire)) {
     next_ns_ = INT64_MAX;
     return;
   }

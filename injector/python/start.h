@@ -23,7 +23,7 @@ class PythonStart {
  private:
   // Frequent at first, when torch is most likely there and steps would be missed; 24 minutes in
   // all, for programs that load it late.
-  static constexpr int kMostTries = 60;
+  static constexpr int kMaxTries = 60;
   static constexpr std::int64_t kFirstWaitNs = 20'000'000;
 
   int tries_ = 0;

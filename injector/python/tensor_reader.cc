@@ -43,7 +43,7 @@ bool TensorReader::Open(const Interpreter& python, PyObject* type) {
 bool TensorReader::ReadSizes(PyObject* tensor, TensorSizes* sizes) const {
   if (read_ == nullptr) return ReadSizesByAttribute(tensor, sizes);
   DlpackTensor view;
-  if (!ReadByTable(tensor, &view) || view.dimensions > TensorSizes::kMost) return false;
+  if (!ReadByTable(tensor, &view) || view.dimensions > TensorSizes::kMax) return false;
   sizes->dimensions = view.dimensions;
   for (int i = 0; i < view.dimensions; ++i) sizes->of[static_cast<std::size_t>(i)] = view.sizes[i];
   return true;
@@ -69,13 +69,13 @@ bool TensorReader::ReadSizesByAttribute(PyObject* tensor, TensorSizes* sizes) co
   const Owned shape(*python_, python_->PyObject_GetAttr(tensor, names_.shape));
   const std::ptrdiff_t count = shape ? python_->PyTuple_Size(shape.get()) : -1;
   sizes->dimensions = count;
-  for (std::ptrdiff_t i = 0; i < count && count <= TensorSizes::kMost; ++i) {
+  for (std::ptrdiff_t i = 0; i < count && count <= TensorSizes::kMax; ++i) {
     sizes->of[static_cast<std::size_t>(i)] =
         python_->PyLong_AsLongLong(python_->PyTuple_GetItem(shape.get(), i));
   }
   const bool failed = python_->PyErr_Occurred() != nullptr;
   if (failed) python_->PyErr_Clear();
-  return !failed && count <= TensorSizes::kMost;
+  return !failed && count <= TensorSizes::kMax;
 }
 
 bool TensorReader::ReadTypeByAttributes(PyObject* tensor, std::uint64_t* type) const {

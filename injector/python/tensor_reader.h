@@ -12,9 +12,9 @@
 namespace traceinject {
 
 struct TensorSizes {
-  static constexpr int kMost = 5;  // dimensions
+  static constexpr int kMax = 5;  // dimensions
   std::int64_t dimensions = 0;
-  std::array<std::int64_t, kMost> of{};  // 0 beyond `dimensions`
+  std::array<std::int64_t, kMax> of{};  // 0 beyond `dimensions`
   bool operator==(const TensorSizes&) const = default;
 };
 

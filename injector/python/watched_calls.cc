@@ -17,8 +17,8 @@ struct Watched {
   OriginalCall original{nullptr};
   Observer observer;
 };
-constexpr std::size_t kMost = 256;
-constinit Watched g_watched[kMost];
+constexpr std::size_t kMax = 256;
+constinit Watched g_watched[kMax];
 constinit std::atomic<std::size_t> g_count{0};  // only the main thread adds
 
 Watched* Find(PyObject* function) {
@@ -47,7 +47,7 @@ PyObject* CallWatched(PyObject* function, PyObject* const* arguments, std::size_
 Watched* PlaceFor(PyObject* function) {
   if (Watched* known = Find(function)) return known;
   const std::size_t count = g_count.load(std::memory_order_relaxed);
-  return count < kMost ? &g_watched[count] : nullptr;
+  return count < kMax ? &g_watched[count] : nullptr;
 }
 
 bool Watch(PyObject* function, PyObject* before, PyObject* after, bool even_seen) {

@@ -46,7 +46,7 @@ bool CuptiClient::Begin(bool recording, std::string* why) {
   return true;
 }
 
-bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.away(); }
+bool CuptiClient::MayCall() const { return library_ != nullptr && !g_shared_session.detached(); }
 
 // Between windows: another client may be in a flush then, and ours would bring nothing.
 bool CuptiClient::HasNothing() const { return !IsRecording() && !g_shared_session.HasLent(); }
@@ -59,7 +59,7 @@ bool CuptiClient::Flush(bool everything) {
   return activity_.Flush(everything);
 }
 
-bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.there(); }
+bool CuptiClient::IsRecording() const { return MayRecord() && g_shared_session.attached(); }
 
 bool CuptiClient::Open(const AtEdge& at_edge) {
   in_window_ = true;
@@ -68,7 +68,7 @@ bool CuptiClient::Open(const AtEdge& at_edge) {
     at_edge();
     return true;
   }
-  if (g_shared_session.away() && !ComeBack()) return false;
+  if (g_shared_session.detached() && !ComeBack()) return false;
   BringTheirsBack();
   Start(at_edge);
   return true;
@@ -133,7 +133,8 @@ void CuptiClient::Close(const AtEdge& at_edge) {
 }
 
 void CuptiClient::LeaveIfAsked() {
-  if (options_->detach && !g_shared_session.away() && !Leave()) g_counters.Add(Health::kCuptiKept);
+  if (options_->detach && !g_shared_session.detached() && !Leave())
+    g_counters.Add(Health::kCuptiKept);
 }
 
 // All is decoded before, as that calls CUPTI, too. Where another client's work is under way nothing
@@ -165,11 +166,11 @@ bool CuptiClient::FollowProfiler() {
 // It takes our callbacks, and all of CUPTI at its end: what is ours is off and has come back
 // before.
 void CuptiClient::MakeRoom() {
-  if (g_shared_session.IsUsedByThem() || g_shared_session.aside())
+  if (g_shared_session.IsUsedByThem() || g_shared_session.suspended())
     return g_profiler_room.Reply(ProfilerRoom::Answer::kRefused);
   room_gap_ = {NowNs() - base_ns_, -1, "proton", ++last_gap_row_};
   batch_->gaps.push_back(room_gap_);
-  if (!g_shared_session.away()) {
+  if (!g_shared_session.detached()) {
     {
       const WriterTurn::Outside outside(turn_);
       activity_.Stop();
@@ -182,7 +183,7 @@ void CuptiClient::MakeRoom() {
 }
 
 bool CuptiClient::ComeBackAfterProfiler() {
-  if (g_shared_session.away()) return !in_window_ || Open([] {});
+  if (g_shared_session.detached()) return !in_window_ || Open([] {});
   std::string why;
   if (activity_.RegisterCallbacks(&why)) {
     if (in_window_) Start();
@@ -240,7 +241,7 @@ void CuptiClient::StandAside() {
 
 bool CuptiClient::LookForFinalize() {
   const std::int64_t lost_ns = activity_.TakeFinalized();
-  return lost_ns == 0 || g_shared_session.away() || Resume(lost_ns);
+  return lost_ns == 0 || g_shared_session.detached() || Resume(lost_ns);
 }
 
 bool CuptiClient::Resume(std::int64_t lost_ns) {

@@ -31,7 +31,7 @@ class CuptiClient {
               WriterTurn* turn, std::function<void()> drain);
 
   // Binds CUPTI and, with `recording`, enables the kinds; before anything else, on the thread that
-  // initialises CUDA. False: nothing can be recorded, with the reason in *why.
+  // initializes CUDA. False: nothing can be recorded, with the reason in *why.
   bool Begin(bool recording, std::string* why);
   // Null: Begin() found none.
   CuptiLibrary* library() const { return library_; }

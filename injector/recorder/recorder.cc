@@ -69,7 +69,7 @@ void* RunTriggerWatch(void* data) {
 constexpr std::size_t kWatchStackBytes = 512 << 10, kTriggerStackBytes = 128 << 10;
 
 // Of the time that the end of the process may take.
-constexpr long kTellHangMs = 1000;
+constexpr long kWriteHangMs = 1000;
 constexpr std::int64_t kMillisecondNs = 1'000'000;
 
 void AfterForkInChild() {
@@ -138,7 +138,7 @@ void FinishRecording(long limit_ms) {
   if (state == State::kDead) return;
   g_shared_session.LeaveThem();
   session->writer->RequestEnd();
-  const long tell_ms = std::min(kTellHangMs, limit_ms / 4);
+  const long tell_ms = std::min(kWriteHangMs, limit_ms / 4);
   if (!JoinWithin(session->thread, (limit_ms - tell_ms) * kMillisecondNs)) {
     // By a thread that is there: where the disk hangs, too, nobody waits for it for long, and in
     // _exit, which may be called anywhere, none can be made.

@@ -5,7 +5,7 @@
 
 namespace traceinject {
 
-// cuInit calls us (through InitializeInjection) on the thread that initialises CUDA: binds CUPTI,
+// cuInit calls us (through InitializeInjection) on the thread that initializes CUDA: binds CUPTI,
 // enables the kinds and starts the writer thread. On failure nothing is recorded and the reason is
 // kept until the GPU is used. Never throws; runs once a process.
 void StartRecording();

@@ -115,7 +115,7 @@ void RecordingFile::Finish(std::int64_t end, const std::function<bool()>& may_go
   spool_.reset();
 }
 
-void RecordingFile::TellHang(const CuptiLibrary* cupti) const {
+void RecordingFile::WriteHangFile(const CuptiLibrary* cupti) const {
   const RunFile::Header head = Head(cupti);
   std::string ignored;
   const auto file = RunFile::Create(OutputPath(head.process), head, &ignored);

@@ -24,7 +24,7 @@ class RecordingFile {
   RecordingFile(const Options* options, const EnvironmentCopy* environment, std::int64_t base_ns,
                 Log* log);
 
-  bool there() const { return file_ != nullptr; }
+  bool is_open() const { return file_ != nullptr; }
   // While it is there.
   RunFile& operator*() { return *file_; }
   RunFile* operator->() { return file_.get(); }
@@ -44,7 +44,7 @@ class RecordingFile {
   void Forget() { file_.reset(); }
 
   // From any thread, beside all else: a file that tells that the writer thread hangs in CUPTI.
-  void TellHang(const CuptiLibrary* cupti) const;
+  void WriteHangFile(const CuptiLibrary* cupti) const;
 
   // One for all ranks, unless the name of the output tells them apart itself.
   std::string TriggerPath() const;

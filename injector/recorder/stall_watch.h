@@ -27,15 +27,15 @@ namespace traceinject {
 template <typename T>
 class LastOf {
  public:
-  static constexpr std::size_t kMost = 65'536;
+  static constexpr std::size_t kMax = 65'536;
 
   // The one that gave way; empty: there was room.
   std::optional<T> Add(T one) {
-    if (held_.size() < kMost) {
+    if (held_.size() < kMax) {
       held_.push_back(one);
       return std::nullopt;
     }
-    return std::exchange(held_[next_++ % kMost], one);
+    return std::exchange(held_[next_++ % kMax], one);
   }
   void Clear() {
     held_.clear();

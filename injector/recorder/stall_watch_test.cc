@@ -218,10 +218,10 @@ TEST_F(StallWatchTest, OffItDoesNothing) {
 
 TEST(LastOfTest, TheOldestGivesWay) {
   LastOf<int> last;
-  for (int i = 0; i < static_cast<int>(LastOf<int>::kMost); ++i) EXPECT_FALSE(last.Add(i));
+  for (int i = 0; i < static_cast<int>(LastOf<int>::kMax); ++i) EXPECT_FALSE(last.Add(i));
   EXPECT_EQ(last.Add(-1), 0);
   EXPECT_EQ(last.Add(-2), 1);
-  EXPECT_EQ(last.held().size(), LastOf<int>::kMost);
+  EXPECT_EQ(last.held().size(), LastOf<int>::kMax);
 }
 
 TEST_F(StallWatchTest, WhereCuptiDoesNotAnswerAProgramThatStandsStillIsAStall) {

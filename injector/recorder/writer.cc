@@ -27,7 +27,7 @@ namespace {
 
 // Rows that wait in memory at most, while no GPU work has shown that a file is wanted, and
 // dictionary rows while the file cannot be written.
-constexpr std::size_t kMostWaitingRows = 200'000;
+constexpr std::size_t kMaxWaitingRows = 200'000;
 // A transaction between flushes when so many rows are decoded.
 constexpr std::size_t kRowsPerTransaction = 500'000;
 // How often NCCL's log is looked for: what a process that is killed in between leaves behind.
@@ -121,7 +121,7 @@ void Writer::Run() {
   if (gave_up_) return;
   StopSampler();
   Flush(true);
-  if (file_.there()) EndFile(NowNs() - base_ns_);
+  if (file_.is_open()) EndFile(NowNs() - base_ns_);
 }
 
 // At the end of the process there is so much time; half of it is for what comes before.
@@ -139,7 +139,7 @@ void Writer::EndFile(std::int64_t end) {
   if (!last_stored_) {  // for the counters there may be room
     AddHealth();
     Store();
-    if (!file_.there()) return;
+    if (!file_.is_open()) return;
   }
   const bool complete = last_stored_;
   FinishFile(end);
@@ -206,7 +206,7 @@ void Writer::RunFailed() {
 void Writer::Flush(bool everything) {
   const std::int64_t start = ReadClockNs(CLOCK_MONOTONIC);
   batch_.flush = dictionary_.BeginFlush();
-  cupti_client_.BeginFlush(file_.there());  // a process with nothing to record is not probed
+  cupti_client_.BeginFlush(file_.is_open());  // a process with nothing to record is not probed
   const bool all = everything || (cupti_client_.IsRecording() &&
                                   stall_watch_.WantsAll(StallWatch::ReadMoment(base_ns_)));
   const bool flushed = cupti_client_.Flush(all);
@@ -223,10 +223,10 @@ void Writer::Flush(bool everything) {
     stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not reported to us
   }
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
-  if (!file_.there()) {
+  if (!file_.is_open()) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
         batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
-      if (EventRows(batch_) > kMostWaitingRows) DropEvents(&batch_);
+      if (EventRows(batch_) > kMaxWaitingRows) DropEvents(&batch_);
       return;
     }
     if (!CreateFile()) {
@@ -273,7 +273,7 @@ void Writer::Watch() {
     if (options_.stall_ns != 0) turn_.Look(looks, [this](bool first) { GoOnWithoutCupti(first); });
   }
   while (!telling_requested_.load(std::memory_order_acquire)) watch_wake_.Wait(kLongestWatchNs);
-  TellHang();
+  WriteHangFile();
 }
 
 void Writer::WatchTrigger() {
@@ -295,9 +295,9 @@ void Writer::GoOnWithoutCupti(bool first) {
   EndEvents(false);
   if (cupti_client_.IsRecording()) stall_watch_.JudgeUnanswered(StallWatch::ReadMoment(base_ns_));
   g_counters.Set(Health::kGpuStalls, stall_watch_.count());
-  if (!file_.there() && (g_counters.Get(Health::kBuffersRequested) == 0 ||
-                         has_told_.load(std::memory_order_relaxed) || !CreateFile())) {
-    if (EventRows(batch_) > kMostWaitingRows) DropEvents(&batch_);
+  if (!file_.is_open() && (g_counters.Get(Health::kBuffersRequested) == 0 ||
+                           has_told_.load(std::memory_order_relaxed) || !CreateFile())) {
+    if (EventRows(batch_) > kMaxWaitingRows) DropEvents(&batch_);
     return;
   }
   TellSampler();
@@ -318,9 +318,9 @@ bool Writer::RequestTelling() {
   return true;
 }
 
-void Writer::TellHang() const noexcept {
+void Writer::WriteHangFile() const noexcept {
   try {
-    file_.TellHang(cupti_client_.library());
+    file_.WriteHangFile(cupti_client_.library());
   } catch (...) {  // out of memory
   }
 }
@@ -347,7 +347,7 @@ int Writer::DrainQueues() {
 // make room for them. With the counters, so that they agree with the rows whenever the process
 // dies.
 void Writer::StoreIfMany() {
-  if (!file_.there() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
+  if (!file_.is_open() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
   AddHealth();
   Store(false);
@@ -453,7 +453,7 @@ void Writer::Store(bool may_stop) {
   log_.Line("a transaction failed: " + write_error_);
   // The dictionary rows stay for the next transaction: later events refer to them.
   DropEvents(&batch_);
-  if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMostWaitingRows)
+  if (may_stop && !gave_up_ && DictionaryRows(batch_) > kMaxWaitingRows)
     StopAtLimit("write_errors");
 }
 
@@ -530,7 +530,7 @@ void Writer::AddHealth() {
   g_counters.Set(Health::kStartDisabledSource, static_cast<std::int64_t>(DisabledSources().size()));
   g_counters.Set(Health::kStartUnknownOption, static_cast<std::int64_t>(options_.unknown.size()));
   g_counters.Set(Health::kStartInvalidOption, static_cast<std::int64_t>(options_.invalid.size()));
-  if (file_.there()) g_counters.Set(Health::kFileBytes, file_->bytes());
+  if (file_.is_open()) g_counters.Set(Health::kFileBytes, file_->bytes());
   g_counters.Set(Health::kWriterCpuUs, ReadClockNs(cpu_clock_) / 1000);
   const CounterValues pending = RowsToStore(batch_);
   for (std::size_t i = 0; i < static_cast<std::size_t>(Health::kCount); ++i) {
@@ -551,7 +551,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   cupti_client_.Stop();
   StopSampler();
   gave_up_ = true;
-  if (!file_.there()) return;
+  if (!file_.is_open()) return;
   const std::int64_t now = NowNs() - base_ns_;
   cupti_client_.Flush(true);
   DrainQueues();
@@ -576,7 +576,7 @@ void Writer::GiveUp(const std::string& reason) noexcept {
   try {
     log_.Line("recording stopped: " + reason);
     cupti_client_.Stop();
-    if (!file_.there()) return;
+    if (!file_.is_open()) return;
     const std::int64_t now = NowNs() - base_ns_;
     DropEvents(&batch_);
     batch_.gaps.push_back({now, -1, reason});

@@ -39,7 +39,7 @@ class Writer {
   // `environment` has to outlive the writer.
   Writer(const Options& options, const EnvironmentCopy& environment, std::int64_t base_ns);
 
-  // On the thread that initialises CUDA, before Run(): binds CUPTI and enables the kinds. False
+  // On the thread that initializes CUDA, before Run(): binds CUPTI and enables the kinds. False
   // after a failure, which is then handled like Fail().
   bool Begin();
   // Nothing can be recorded: leave the reason in a file once the process uses the GPU.
@@ -77,7 +77,7 @@ class Writer {
  private:
   void RunFailed();
   // Leaves a file that tells of a hang. It reads nothing that the writer thread changes.
-  void TellHang() const noexcept;
+  void WriteHangFile() const noexcept;
   // Turns recording on or off when it is time.
   void FollowWindow();
   void OpenWindow();

@@ -95,7 +95,7 @@ class DroppedRowsTest : public testing::Test {
   static constexpr std::int64_t kFirstThread = 1'000'000'000;  // the kernel gives no such number
   static constexpr std::uint32_t kKeptFlushes = 100, kFlushes = 20'000;
   // Forgetting waits until twice as much is known.
-  static constexpr int kMost = 8000;
+  static constexpr int kMax = 8000;
   Batch batch_;
   Dictionary dictionary_{&batch_, true};
   std::map<std::uint32_t, std::string> texts_;
@@ -117,13 +117,13 @@ TEST_F(DroppedRowsTest, DictionariesLoseWhatNoKeptRowRefersTo) {
     if (flush > kKeptFlushes) dictionary_.ForgetUnused(flush - kKeptFlushes, {{open}, {thread}});
     most = std::max(most, texts_.size());
   }
-  EXPECT_LT(most, std::size_t{kMost});
-  EXPECT_LT(shapes_.size(), std::size_t{kMost});
-  EXPECT_LT(graph_nodes_, kMost);
-  EXPECT_LT(gemm_shapes_, kMost);
-  EXPECT_LT(threads_.size(), std::size_t{kMost});
-  EXPECT_LT(streams_.size(), std::size_t{kMost});
-  EXPECT_LT(workers_, kMost);
+  EXPECT_LT(most, std::size_t{kMax});
+  EXPECT_LT(shapes_.size(), std::size_t{kMax});
+  EXPECT_LT(graph_nodes_, kMax);
+  EXPECT_LT(gemm_shapes_, kMax);
+  EXPECT_LT(threads_.size(), std::size_t{kMax});
+  EXPECT_LT(streams_.size(), std::size_t{kMax});
+  EXPECT_LT(workers_, kMax);
   // Everything that rows of the kept flushes refer to is there.
   for (std::uint32_t flush = kFlushes - kKeptFlushes; flush < kFlushes; ++flush) {
     const std::size_t before = batch_.strings.size();

@@ -135,11 +135,11 @@ bool IsHarmlessValue(std::string_view name, std::string_view value) {
   if (value.size() > kLongest) return false;
   const Words words = WordsOf(name);
   if (words.size() != 1 || IsPlainlySecret(words)) return false;
-  constexpr std::size_t kLongestCount = 9, kMostPasses = 3;
+  constexpr std::size_t kLongestCount = 9, kMaxPasses = 3;
   if (words[0] == "token") return IsCount(value, kLongestCount);
-  if (words[0] == "sig") return IsCount(value, kMostPasses);
+  if (words[0] == "sig") return IsCount(value, kMaxPasses);
   if (words[0] == "pwd" || words[0] == "oldpwd") return value.starts_with('/');
-  if (words[0] == "pass") return IsCount(value, kMostPasses);
+  if (words[0] == "pass") return IsCount(value, kMaxPasses);
   return words[0] == "key" && (IsCount(value, kLongestCount) ||
                                (IsLowerWord(value) && value.find('_') != std::string_view::npos));
 }

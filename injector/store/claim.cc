@@ -171,7 +171,7 @@ bool FreeAside(const std::string& aside, const std::string& path, const struct s
   return true;
 }
 
-// Renames without overwriting. The target was seen free, and movers of one dead file are serialised
+// Renames without overwriting. The target was seen free, and movers of one dead file are serialized
 // by its lock; where the file system lacks RENAME_NOREPLACE that has to do.
 bool MoveFile(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;

@@ -132,10 +132,10 @@ bool RowWriter::RemoveThrough(sqlite3* db, const RowBounds& bounds, std::int64_t
     if (!remove(i, condition)) return false;
   }
   const std::string open_ranges = between(-bounds.open_range, -1);
-  const std::int64_t forgotten = committed_.open_range - kMostKeptOpen;
+  const std::int64_t forgotten = committed_.open_range - kMaxKeptOpen;
   return remove(kNvtxTable, open_ranges + ended) && remove(kGapTable, "rowid < 0" + ended) &&
          remove(kNvtxTable, between(-forgotten, -1) + " AND dur IS NULL") &&
-         remove(kCollectiveTable, between(1, committed_.last[kCollectiveTable] - kMostKeptOpen) +
+         remove(kCollectiveTable, between(1, committed_.last[kCollectiveTable] - kMaxKeptOpen) +
                                       " AND dur IS NULL") &&
          ReadIds(db, "SELECT text FROM nvtx WHERE text IS NOT NULL AND " + open_ranges,
                  &kept->strings) &&

@@ -37,7 +37,7 @@ struct RowBounds {
 class RowWriter {
  public:
   // Ranges and operations that never end are kept up to so many later ones.
-  static constexpr std::int64_t kMostKeptOpen = 65'536;
+  static constexpr std::int64_t kMaxKeptOpen = 65'536;
 
   // Prepares for a connection to a database that has the schema. False on an error of SQLite.
   bool Prepare(sqlite3* db) { return statements_.Prepare(db); }

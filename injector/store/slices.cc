@@ -18,7 +18,7 @@ constexpr std::int64_t kLargestSliceBytes = 16 << 20;
 // Of the room, for the log and for a transaction each. The log grows to the first before it is
 // copied back, and then by up to the second.
 constexpr std::int64_t kShareOfRoom = 64;
-constexpr std::int64_t kMostLogBytes = 16 << 20, kMostTransactionBytes = 24 << 20;
+constexpr std::int64_t kMaxLogBytes = 16 << 20, kMaxTransactionBytes = 24 << 20;
 
 }  // namespace
 
@@ -45,8 +45,8 @@ std::int64_t EstimatedBytes(const Batch& batch) {
 }
 
 KeepLastRoom::KeepLastRoom(const KeepLast& keep)
-    : log_bytes(std::min(keep.most_bytes / kShareOfRoom, kMostLogBytes)),
-      transaction_bytes(std::min(keep.most_bytes / kShareOfRoom, kMostTransactionBytes)),
+    : log_bytes(std::min(keep.most_bytes / kShareOfRoom, kMaxLogBytes)),
+      transaction_bytes(std::min(keep.most_bytes / kShareOfRoom, kMaxTransactionBytes)),
       database_bytes(keep.most_bytes - log_bytes - transaction_bytes) {}
 
 std::size_t RowsOfBytes(std::int64_t bytes) {

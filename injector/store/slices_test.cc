@@ -266,8 +266,8 @@ TEST(ForgottenRangesTest, RangesThatNeverEndDoNotFillTheFile) {
   }
   const std::string count = Query(file->path(), "SELECT count(*), max(-rowid) FROM nvtx");
   const auto kept = std::stoll(count);
-  EXPECT_GE(kept, RowWriter::kMostKeptOpen);
-  EXPECT_LE(kept, RowWriter::kMostKeptOpen + 2 * kRows);
+  EXPECT_GE(kept, RowWriter::kMaxKeptOpen);
+  EXPECT_LE(kept, RowWriter::kMaxKeptOpen + 2 * kRows);
   EXPECT_EQ(count.substr(count.find('|') + 1), std::to_string(kBatches * kRows)) << "the newest";
   file->Finish(0);
 }

@@ -24,7 +24,7 @@ constexpr std::int64_t kLongestStopNs = kSecondNs / 5;
 // Looking for children costs more where the kernel does not list them: less and less often.
 constexpr std::int64_t kLongestChildrenNs = 16 * kSecondNs;
 // Rows of a table that wait for the writer at most: more than it leaves in many flushes.
-constexpr std::size_t kMostWaiting = 50'000;
+constexpr std::size_t kMaxWaiting = 50'000;
 
 // The one of this process, for the exit.
 std::atomic<Sampler*> g_sampler{nullptr};
@@ -81,7 +81,7 @@ void Sampler::UseDevice(int device) {
 void Sampler::TellWorker(std::int64_t pid, std::uint32_t loader) {
   {
     std::lock_guard lock(mutex_);
-    if (told_.size() < WorkerSampler::kMost) told_.push_back({pid, loader});
+    if (told_.size() < WorkerSampler::kMax) told_.push_back({pid, loader});
   }
   wake_.Post();  // it may be gone soon
 }
@@ -117,7 +117,7 @@ void Sampler::Keep(std::vector<Row> Samples::*table, std::vector<Row> rows, Heal
   g_counters.Add(seen, static_cast<std::int64_t>(rows.size()));
   std::lock_guard lock(mutex_);
   std::vector<Row>& kept = samples_.*table;
-  if (kept.size() + rows.size() > kMostWaiting) {
+  if (kept.size() + rows.size() > kMaxWaiting) {
     g_counters.Add(dropped, static_cast<std::int64_t>(rows.size()));
     return;
   }
@@ -134,7 +134,7 @@ void Sampler::KeepWorkers(WorkerSampler::Found found) {
   std::lock_guard lock(mutex_);
   WorkerSampler::Found& kept = samples_.workers;
   kept.workers.insert(kept.workers.end(), found.workers.begin(), found.workers.end());
-  if (kept.samples.size() + found.samples.size() > kMostWaiting) {
+  if (kept.samples.size() + found.samples.size() > kMaxWaiting) {
     g_counters.Add(Health::kWorkerSampleDropped, static_cast<std::int64_t>(found.samples.size()));
     return;
   }

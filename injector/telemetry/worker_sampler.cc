@@ -67,7 +67,7 @@ bool WorkerSampler::UsesGpu(const WorkerRow& worker) const {
 // Null: there are too many.
 WorkerSampler::Worker* WorkerSampler::Add(std::int64_t pid, const ProcStat& stat,
                                           const WorkerClock& now) {
-  if (workers_.size() >= kMost) return nullptr;
+  if (workers_.size() >= kMax) return nullptr;
   Worker& worker = workers_[pid];
   worker = Worker();
   worker.row.id = ++last_id_;

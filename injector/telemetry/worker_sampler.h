@@ -25,7 +25,7 @@ struct WorkerClock {
 
 class WorkerSampler {
  public:
-  static constexpr std::size_t kMost = 512;  // at one time
+  static constexpr std::size_t kMax = 512;  // at one time
 
   struct Found {
     std::vector<WorkerRow> workers;  // new, or changed

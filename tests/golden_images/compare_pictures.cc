@@ -44,7 +44,7 @@ int CompareFiles(const std::string& expected_path, const std::string& actual_pat
     return kDiffers;
   }
   std::fprintf(stderr, "%zu cells of %dx%d pixels differ, %zu may\n", difference.cells, kCellPx,
-               kCellPx, kMostCells);
+               kCellPx, kMaxCells);
   return Write(difference_path, DrawDifference(expected.value(), actual.value()), kDiffers);
 }
 

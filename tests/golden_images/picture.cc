@@ -8,12 +8,12 @@
 namespace traceinject {
 namespace {
 
-constexpr int kColours = 3;
+constexpr int kColors = 3;
 
 std::size_t Offset(const Image& picture, int x, int y) {
   return (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width_px) +
           static_cast<std::size_t>(x)) *
-         kColours;
+         kColors;
 }
 
 // Cells at the right and the lower edge may be smaller.
@@ -21,12 +21,12 @@ struct Cell {
   int left, top, right, bottom;
 };
 
-std::array<int, kColours> Mean(const Image& picture, const Cell& cell) {
-  std::array<int, kColours> sum = {};
+std::array<int, kColors> Mean(const Image& picture, const Cell& cell) {
+  std::array<int, kColors> sum = {};
   for (int y = cell.top; y < cell.bottom; ++y) {
     for (int x = cell.left; x < cell.right; ++x) {
       const std::uint8_t* const pixel = &picture.rgb[Offset(picture, x, y)];
-      for (std::size_t i = 0; i < kColours; ++i) sum[i] += pixel[i];
+      for (std::size_t i = 0; i < kColors; ++i) sum[i] += pixel[i];
     }
   }
   for (int& part : sum) part /= (cell.right - cell.left) * (cell.bottom - cell.top);
@@ -40,7 +40,7 @@ std::vector<Cell> DifferingCells(const Image& expected, const Image& actual) {
       const Cell cell{x, y, std::min(x + kCellPx, expected.width_px),
                       std::min(y + kCellPx, expected.height_px)};
       const auto a = Mean(expected, cell), b = Mean(actual, cell);
-      for (std::size_t i = 0; i < kColours; ++i) {
+      for (std::size_t i = 0; i < kColors; ++i) {
         if (std::abs(a[i] - b[i]) <= kCellTolerance) continue;
         cells.push_back(cell);
         break;
@@ -53,10 +53,10 @@ std::vector<Cell> DifferingCells(const Image& expected, const Image& actual) {
 }  // namespace
 
 Image ToStore(Image image) {
-  constexpr int kMost = 255, kLevels = 31;
+  constexpr int kMax = 255, kLevels = 31;
   for (std::uint8_t& part : image.rgb) {
-    const int level = (part * kLevels + kMost / 2) / kMost;
-    part = static_cast<std::uint8_t>(level * kMost / kLevels);
+    const int level = (part * kLevels + kMax / 2) / kMax;
+    part = static_cast<std::uint8_t>(level * kMax / kLevels);
   }
   return image;
 }
@@ -74,7 +74,7 @@ Image DrawDifference(const Image& expected, const Image& actual) {
   for (const Cell& cell : DifferingCells(expected, actual)) {
     for (int y = cell.top; y < cell.bottom; ++y) {
       for (int x = cell.left; x < cell.right; ++x) {
-        const std::array<std::uint8_t, kColours> red = {220, 0, 0};
+        const std::array<std::uint8_t, kColors> red = {220, 0, 0};
         std::copy(red.begin(), red.end(), &drawn.rgb[Offset(drawn, x, y)]);
       }
     }

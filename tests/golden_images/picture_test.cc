@@ -87,7 +87,7 @@ TEST_F(PictureTest, ARowThatIsMissingFails) {
   EXPECT_FALSE(Accepted()) << Cells();
 }
 
-TEST_F(PictureTest, AnotherColourFails) {
+TEST_F(PictureTest, AnotherColorFails) {
   std::replace(changed_.rgb.begin(), changed_.rgb.end(), golden_.rgb.front(),
                static_cast<std::uint8_t>(golden_.rgb.front() ^ 0x40));
   EXPECT_FALSE(Accepted()) << Cells();

@@ -47,7 +47,7 @@ Outcome RunTraceview(const std::string& arguments) {
 
 struct Picture {
   int width = 0, height = 0;
-  std::map<Rgba, int> pixels;  // by colour
+  std::map<Rgba, int> pixels;  // by color
   std::string bytes;
 };
 
@@ -87,21 +87,21 @@ class Screenshot : public testing::Test {
 
 constexpr const char* kNoEgl = "EGL offers no OpenGL 3.3 on this machine";
 
-TEST_F(Screenshot, HasTheSizeAndTheColoursOfTheRun) {
+TEST_F(Screenshot, HasTheSizeAndTheColorsOfTheRun) {
   const auto picture = Take("--size 1000x600 --from 0 --to 2200us");
   if (!picture) GTEST_SKIP() << kNoEgl;
   EXPECT_EQ(picture->width, 1000);
   EXPECT_EQ(picture->height, 600);
   EXPECT_GT(picture->pixels.size(), 20U);
-  const auto pixels = [&](Rgba colour) {
-    const auto found = picture->pixels.find(colour);
+  const auto pixels = [&](Rgba color) {
+    const auto found = picture->pixels.find(color);
     return found != picture->pixels.end() ? found->second : 0;
   };
   // 990 us of compute in 2.2 ms on about 670 x 37 pixels, less the pixels between the boxes.
-  EXPECT_GT(pixels(FillColour(Category::kCompute)), 5'000);
-  EXPECT_GT(pixels(FillColour(Category::kCommunication)), 1'000);
-  EXPECT_GT(pixels(FillColour(InkOf(KernelClass::kGemm))), 2'000);
-  EXPECT_GT(pixels(FillColour(InkOf(KernelClass::kNorm))), 2'000);
+  EXPECT_GT(pixels(FillColor(Category::kCompute)), 5'000);
+  EXPECT_GT(pixels(FillColor(Category::kCommunication)), 1'000);
+  EXPECT_GT(pixels(FillColor(InkOf(KernelClass::kGemm))), 2'000);
+  EXPECT_GT(pixels(FillColor(InkOf(KernelClass::kNorm))), 2'000);
 }
 
 TEST_F(Screenshot, TheSameCommandGivesTheSamePixels) {

@@ -19,7 +19,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostScriptBytes = 16 << 20;
+constexpr std::size_t kMaxScriptBytes = 16 << 20;
 
 // Frames without a window: on an off-screen screen where pictures are wanted, else on none at all.
 class Stage {
@@ -57,7 +57,7 @@ class Stage {
 Result<std::vector<ScriptStep>> StepsOf(const ViewerOptions& options) {
   std::vector<ScriptStep> steps;
   if (!options.script.empty()) {
-    const Result<std::string> text = ReadSmallFile(options.script, kMostScriptBytes);
+    const Result<std::string> text = ReadSmallFile(options.script, kMaxScriptBytes);
     if (!text.ok()) return Error{options.script + ": " + text.error()};
     Result<std::vector<ScriptStep>> parsed = ParseScript(text.value());
     if (!parsed.ok()) return Error{options.script + ": " + parsed.error()};

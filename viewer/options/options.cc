@@ -14,10 +14,10 @@
 namespace traceinject {
 namespace {
 
-constexpr int kLeastPx = 200, kMostPx = 16384;
-constexpr int kMostFrames = 1'000'000;
-constexpr double kLeastScale = 0.5, kMostScale = 4;
-constexpr std::uint64_t kMostEvents = 1'000'000'000;
+constexpr int kMinPx = 200, kMaxPx = 16384;
+constexpr int kMaxFrames = 1'000'000;
+constexpr double kMinScale = 0.5, kMaxScale = 4;
+constexpr std::uint64_t kMaxEvents = 1'000'000'000;
 
 constexpr const char* kDescription =
     "Shows a recording on a timeline: what each GPU stream and each host thread did, and when.\n\n"
@@ -41,7 +41,7 @@ constexpr const char* kDescription =
 std::string ParseSize(const std::string& text, ViewerOptions& options) {
   const auto number = [](const char* first, const char* last, int& value) {
     const auto [end, error] = std::from_chars(first, last, value);
-    return error == std::errc() && end == last && value >= kLeastPx && value <= kMostPx;
+    return error == std::errc() && end == last && value >= kMinPx && value <= kMaxPx;
   };
   const std::size_t cross = std::min(text.find('x'), text.size());
   const char* const begin = text.data();
@@ -152,7 +152,7 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
          "--scale", options.scale,
          "UI scale, 0.5 to 4; 2 for high-DPI screens (default: the screen's scale, 1 for pictures)")
       ->type_name("FACTOR")
-      ->check(CLI::Range(kLeastScale, kMostScale));
+      ->check(CLI::Range(kMinScale, kMaxScale));
   add_parsed(
       "--from", [&options](const std::string& text) { return ParseMoment(text, options.from_ns); },
       "show from here: 1.5s, 200ms, ... after the first GPU operation")
@@ -177,11 +177,11 @@ void AddViewerOptions(CLI::App& app, ViewerOptions& options) {
   app.add_option("--bench-frames", options.bench_frames,
                  "measure this many frames at several zoom levels, write JSON to stdout, and exit")
       ->type_name("N")
-      ->check(CLI::Range(1, kMostFrames));
+      ->check(CLI::Range(1, kMaxFrames));
   app.add_option("--bench-events", options.bench_events,
                  "with --bench-frames: use a generated run with this many events")
       ->type_name("N")
-      ->check(CLI::Range(std::uint64_t{1}, kMostEvents));
+      ->check(CLI::Range(std::uint64_t{1}, kMaxEvents));
   app.footer(ScriptHelp() +
              "\n\n"
              "Exit codes: 0 success, 1 --check found that data is missing from the recording, 2 "

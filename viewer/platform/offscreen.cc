@@ -112,13 +112,13 @@ class Framebuffer {
   Framebuffer(int width_px, int height_px) : width_px_(width_px), height_px_(height_px) {
     glGenFramebuffers(1, &framebuffer_);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffer_);
-    glGenRenderbuffers(1, &colour_);
-    glBindRenderbuffer(GL_RENDERBUFFER, colour_);
+    glGenRenderbuffers(1, &color_);
+    glBindRenderbuffer(GL_RENDERBUFFER, color_);
     glRenderbufferStorage(GL_RENDERBUFFER, GL_RGBA8, width_px, height_px);
-    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, colour_);
+    glFramebufferRenderbuffer(GL_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_RENDERBUFFER, color_);
   }
   ~Framebuffer() {
-    glDeleteRenderbuffers(1, &colour_);
+    glDeleteRenderbuffers(1, &color_);
     glDeleteFramebuffers(1, &framebuffer_);
   }
   Framebuffer(const Framebuffer&) = delete;
@@ -146,7 +146,7 @@ class Framebuffer {
 
  private:
   int width_px_, height_px_;
-  GLuint framebuffer_ = 0, colour_ = 0;
+  GLuint framebuffer_ = 0, color_ = 0;
 };
 
 }  // namespace

@@ -250,11 +250,11 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          press();
          EXPECT_NE(timeline().look().theme, before);
        }},
-      {CommandId::kColours,
+      {CommandId::kColors,
        [&](const Press& press) {
-         const ColourMode before = timeline().look().colours;
+         const ColorMode before = timeline().look().colors;
          press();
-         EXPECT_NE(timeline().look().colours, before);
+         EXPECT_NE(timeline().look().colors, before);
        }},
       {CommandId::kDetails,
        [&](const Press& press) {

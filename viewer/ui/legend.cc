@@ -11,31 +11,31 @@
 namespace traceinject {
 namespace {
 
-// Always: what is below must not jump when other colours come into view.
+// Always: what is below must not jump when other colors come into view.
 constexpr int kLines = 2;
 
 float PatchPx(const Sizes& sizes) { return sizes.font - 4 * sizes.line; }
 
 float Width(const LegendEntry& entry, const Sizes& sizes) {
-  const float patch = entry.colour == 0 ? 0 : PatchPx(sizes) + sizes.patch_gap;
+  const float patch = entry.color == 0 ? 0 : PatchPx(sizes) + sizes.patch_gap;
   return patch + ImGui::CalcTextSize(entry.text.c_str()).x + sizes.font;
 }
 
 void DrawEntry(const LegendEntry& entry, ImVec2 at, const Sizes& sizes) {
-  if (entry.colour != 0) {
+  if (entry.color != 0) {
     const float side = PatchPx(sizes), top = at.y + 2 * sizes.line;
     ImGui::GetWindowDrawList()->AddRectFilled({at.x, top}, {at.x + side, top + side},
-                                              ToImGui(entry.colour));
+                                              ToImGui(entry.color));
     at.x += side + sizes.patch_gap;
   }
   ImGui::SetCursorScreenPos(at);
-  ImGui::TextColored(DimColour(), "%s", entry.text.c_str());
+  ImGui::TextColored(DimColor(), "%s", entry.text.c_str());
 }
 
 void DrawMore(const std::vector<LegendEntry>& entries, std::size_t shown, ImVec2 at,
               const Sizes& sizes) {
   ImGui::SetCursorScreenPos(at);
-  ImGui::TextColored(DimColour(), "+ %zu more", entries.size() - shown);
+  ImGui::TextColored(DimColor(), "+ %zu more", entries.size() - shown);
   if (!ImGui::IsItemHovered()) return;
   ImGui::BeginTooltip();
   for (std::size_t i = shown; i < entries.size(); ++i) {

@@ -88,16 +88,16 @@ TEST_F(RowControlsTest, ARightClickInThePlotOpensNoMenu) {
   EXPECT_FALSE(ImGui::IsPopupOpen("row menu", ImGuiPopupFlags_AnyPopupId));
 }
 
-TEST_F(RowControlsTest, ThemesSetTheColoursOfTheWindow) {
+TEST_F(RowControlsTest, ThemesSetTheColorsOfTheWindow) {
   for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
     ApplyTheme(*theme);
-    const auto colour = [](ImGuiCol slot) {
+    const auto color = [](ImGuiCol slot) {
       return ImGui::ColorConvertFloat4ToU32(ImGui::GetStyleColorVec4(slot));
     };
-    EXPECT_EQ(colour(ImGuiCol_WindowBg), ToImGui(theme->window));
-    EXPECT_EQ(colour(ImGuiCol_Text), ToImGui(theme->text));
-    EXPECT_EQ(ImGui::ColorConvertFloat4ToU32(DimColour()), ToImGui(theme->dim_text));
-    EXPECT_EQ(ImGui::ColorConvertFloat4ToU32(WarningColour()), ToImGui(theme->warning));
+    EXPECT_EQ(color(ImGuiCol_WindowBg), ToImGui(theme->window));
+    EXPECT_EQ(color(ImGuiCol_Text), ToImGui(theme->text));
+    EXPECT_EQ(ImGui::ColorConvertFloat4ToU32(DimColor()), ToImGui(theme->dim_text));
+    EXPECT_EQ(ImGui::ColorConvertFloat4ToU32(WarningColor()), ToImGui(theme->warning));
   }
 }
 

@@ -16,7 +16,7 @@
 namespace traceinject {
 namespace {
 
-constexpr double kMostWheelSteps = 1000;
+constexpr double kMaxWheelSteps = 1000;
 
 class Player {
  public:
@@ -190,7 +190,7 @@ class Player {
     const std::string& text = arguments[0];
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
     if (error != std::errc() || end != text.data() + text.size() ||
-        !(std::abs(steps) <= kMostWheelSteps)) {
+        !(std::abs(steps) <= kMaxWheelSteps)) {
       return Error{fmt::format("\"{}\" is not a number of steps", text)};
     }
     for (std::size_t i = 1; i < arguments.size(); ++i) {

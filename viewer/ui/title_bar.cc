@@ -12,8 +12,8 @@ namespace {
 void DrawTooltip(const Title& title, const Run& run) {
   ImGui::BeginTooltip();
   Put(title.name);
-  PutColoured(DimColour(), title.time);
-  for (const std::string& note : run.notes) PutColoured(WarningColour(), OneLine(note, 400));
+  PutColored(DimColor(), title.time);
+  for (const std::string& note : run.notes) PutColored(WarningColor(), OneLine(note, 400));
   ImGui::EndTooltip();
 }
 
@@ -29,11 +29,11 @@ void DrawTitleBar(const LoadedRun& loaded, Controls& controls) {
   Put(title.name);
   if (!title.time.empty()) {
     ImGui::SameLine(0, gap);
-    PutColoured(DimColour(), title.time);
+    PutColored(DimColor(), title.time);
   }
   if (!title.remarks.empty()) {
     ImGui::SameLine(0, gap);
-    PutColoured(WarningColour(), title.remarks);
+    PutColored(WarningColor(), title.remarks);
   }
   ImGui::EndGroup();
   controls.NoteItem("title");

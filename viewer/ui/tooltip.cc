@@ -14,8 +14,8 @@ void DrawTooltip(const Timeline& timeline, const EventRef& ref) {
   const std::string_view label = EventLabel(timeline.run(), timeline.model(), ref);
   Put(label.empty() ? "without name" : OneLine(label, 300));
   ImGui::PopTextWrapPos();
-  PutColoured(DimColour(),
-              FormatTime(end - start) + " from " + FormatMoment(timeline.model(), start));
+  PutColored(DimColor(),
+             FormatTime(end - start) + " from " + FormatMoment(timeline.model(), start));
   ImGui::EndTooltip();
 }
 

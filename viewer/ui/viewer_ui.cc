@@ -117,7 +117,7 @@ void ViewerUi::Frame(const std::vector<KeyPress>& keys) {
   DrawMenuBar();
   DrawLegend(painted_, workspace_->timeline().look());
   if (const std::string& problem = workspace_->sidecar().problem(); !problem.empty()) {
-    PutColoured(WarningColour(), problem);
+    PutColored(WarningColor(), problem);
   }
   ShowTabs();
   DrawOverview(*overview_, workspace_->timeline(), panels_->find().marks(), controls_);

@@ -64,7 +64,7 @@ int RunCollectives(const std::vector<std::string>& arguments) {
   const auto found = JobOrExplain(command, job);
   if (const int* exit_code = std::get_if<int>(&found)) return *exit_code;
   const proto::Ranks ranks =
-      AnalyseJob(*std::get<const Job*>(found),
+      AnalyzeJob(*std::get<const Job*>(found),
                  {.collectives = std::numeric_limits<int>::max(), .lost_time = false});
   Table table = CollectiveTable(ranks);
   if (!rows.sort) rows.sort = FindColumn(columns, "length_ns");

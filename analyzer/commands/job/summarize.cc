@@ -46,10 +46,10 @@ Result<std::map<std::string, std::string>> PlanFiles(const std::vector<std::stri
 }
 
 // Files of one target stand behind each other in it. Returns the bytes written.
-Result<std::int64_t> WriteAll(const std::vector<SummarisedFile>& files,
+Result<std::int64_t> WriteAll(const std::vector<SummarizedFile>& files,
                               const std::map<std::string, std::string>& target_of) {
   std::map<std::string, std::string> contents;
-  for (const SummarisedFile& file : files) {
+  for (const SummarizedFile& file : files) {
     if (!file.job.ok()) continue;
     auto block = WriteSummaries(file.job.value());
     if (!block.ok()) return Error{block.error()};
@@ -75,12 +75,12 @@ int Summarize(const JobCommand& command) {
     fmt::print(stderr, "{}: {}\n", command.program, target_of.error());
     return kBadUsage;
   }
-  const std::vector<SummarisedFile> files = [&] {
+  const std::vector<SummarizedFile> files = [&] {
     ProgressBar bar(!command.no_progress);
-    return SummariseFiles(sources, ReadingOptions(command, &bar));
+    return SummarizeFiles(sources, ReadingOptions(command, &bar));
   }();
   std::size_t read = 0;
-  for (const SummarisedFile& file : files) {
+  for (const SummarizedFile& file : files) {
     if (!file.job.ok()) {
       fmt::print(stderr, "{}\n", file.job.error());
       continue;

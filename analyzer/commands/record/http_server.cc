@@ -75,10 +75,10 @@ int PortOf(const sockaddr_storage& address) {
 
 // getaddrinfo() takes larger numbers, and cuts them.
 bool IsPort(const std::string& text) {
-  constexpr std::size_t kMostDigits = 5;
-  constexpr int kMostPort = 65535;
-  return !text.empty() && text.size() <= kMostDigits &&
-         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) <= kMostPort;
+  constexpr std::size_t kMaxDigits = 5;
+  constexpr int kMaxPort = 65535;
+  return !text.empty() && text.size() <= kMaxDigits &&
+         text.find_first_not_of("0123456789") == std::string::npos && std::stoi(text) <= kMaxPort;
 }
 
 // "host:port" and "[host]:port".
@@ -136,7 +136,7 @@ class Client {
     request_.append(bytes, static_cast<std::size_t>(count));
     const std::size_t end = request_.find("\r\n\r\n");
     if (end == std::string::npos) {
-      if (request_.size() > HttpServer::kMostRequestBytes)
+      if (request_.size() > HttpServer::kMaxRequestBytes)
         Answer(Problem(431, "the request is too long"));
       return;
     }
@@ -239,7 +239,7 @@ void HttpServer::Run(int stop_fd, const std::function<HttpResponse(const HttpReq
   for (;;) {
     // A negative descriptor is passed over: whoever is too many waits in the queue of the system.
     std::vector<pollfd> polled = {{stop_fd, POLLIN, 0},
-                                  {clients.size() < kMostClients ? fd_ : -1, POLLIN, 0}};
+                                  {clients.size() < kMaxClients ? fd_ : -1, POLLIN, 0}};
     auto until = Clock::now() + std::chrono::hours(1);
     for (const auto& client : clients) {
       polled.push_back(client->polled());

@@ -26,8 +26,8 @@ struct HttpResponse {
 class HttpServer {
  public:
   // Of a request, up to the empty line.
-  static constexpr std::size_t kMostRequestBytes = 8192;
-  static constexpr std::size_t kMostClients = 32;  // at once; more wait
+  static constexpr std::size_t kMaxRequestBytes = 8192;
+  static constexpr std::size_t kMaxClients = 32;  // at once; more wait
   static constexpr int kPatience_ms = 10'000;  // for a request, and for a client to take its answer
 
   // `address`: "127.0.0.1:9464", "[::1]:9464", "localhost:0" (any free port).

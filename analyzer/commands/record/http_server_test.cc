@@ -118,7 +118,7 @@ TEST_F(HttpServerTest, AClientThatIsSlowKeepsNobodyWaiting) {
   slow.Send("GET /met");
   // More than the server has room for, which say nothing.
   std::vector<std::unique_ptr<Connection>> silent;
-  for (std::size_t i = 0; i + 2 < HttpServer::kMostClients; ++i)
+  for (std::size_t i = 0; i + 2 < HttpServer::kMaxClients; ++i)
     silent.push_back(std::make_unique<Connection>(port_));
   EXPECT_TRUE(Ask("GET /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
   slow.Send("rics HTTP/1.1\r\n\r\n");
@@ -126,7 +126,7 @@ TEST_F(HttpServerTest, AClientThatIsSlowKeepsNobodyWaiting) {
 }
 
 TEST_F(HttpServerTest, ClientsThatGoAwayAreForgotten) {
-  for (std::size_t i = 0; i < 3 * HttpServer::kMostClients; ++i) {
+  for (std::size_t i = 0; i < 3 * HttpServer::kMaxClients; ++i) {
     Connection gone(port_);
     gone.Send("GET /metrics HTTP/1.1\r\n\r\n");
   }

@@ -8,7 +8,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kLeastRows = 3;
+constexpr std::size_t kMinRows = 3;
 
 // At once, so that the other program writes before or after it, not within.
 void Write(const std::string& text) {
@@ -23,7 +23,7 @@ StatusLine::StatusLine(bool wanted) : active_(wanted && isatty(STDERR_FILENO) ==
 // therefore kept and put back (DECSC, DECRC).
 bool StatusLine::Reserve() {
   struct winsize size = {};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < kLeastRows) return false;
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < kMinRows) return false;
   if (size.ws_row == rows_) return true;
   rows_ = size.ws_row;
   // Where the cursor is in the last line, what is above moves up by one.

@@ -66,11 +66,11 @@ std::int64_t StepsSoFar::Process::marks() const {
 
 void StepsSoFar::Process::Read(const Database& recording) {
   ReadMarks(recording);
-  if (marks() <= static_cast<std::int64_t>(kFewestSteps)) ReadRanges(recording);
+  if (marks() <= static_cast<std::int64_t>(kMinSteps)) ReadRanges(recording);
 }
 
 std::int64_t StepsSoFar::Process::steps() const {
-  if (marks() > static_cast<std::int64_t>(kFewestSteps) || ranges.empty()) return marks();
+  if (marks() > static_cast<std::int64_t>(kMinSteps) || ranges.empty()) return marks();
   const auto profiler = ranges.find(std::string(kProfilerStep));
   if (profiler != ranges.end()) return profiler->second.count;
   return std::max_element(

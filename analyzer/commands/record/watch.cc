@@ -31,10 +31,10 @@ constexpr std::int64_t kSecond_ns = 1'000'000'000;
 // What a picture is to take at most; where the processors are busy it may be late by twice that.
 // Where that is not enough for the time that was asked for, a shorter one is shown. The first one
 // is short, for nothing is known yet.
-constexpr std::int64_t kMostWork_ns = kSecond_ns * 2 / 5;
+constexpr std::int64_t kMaxWork_ns = kSecond_ns * 2 / 5;
 constexpr std::int64_t kFirstWindow_ns = 2 * kSecond_ns;
-constexpr std::int64_t kLeastWindow_ns = kSecond_ns / 2;
-constexpr double kMostGrowth = 1.5;  // from one picture to the next
+constexpr std::int64_t kMinWindow_ns = kSecond_ns / 2;
+constexpr double kMaxGrowth = 1.5;  // from one picture to the next
 // A file that cannot be read yet: its first transaction takes no longer than this.
 constexpr std::int64_t kFirstCommit_ns = 10 * kSecond_ns;
 // Behind training, where both want the processor.
@@ -196,12 +196,12 @@ class Watch {
 
   // What a picture takes is about proportional to the time that it shows.
   void AdaptWindow(std::int64_t took_ns) {
-    const double most = static_cast<double>(window_ns_) * static_cast<double>(kMostWork_ns) /
+    const double most = static_cast<double>(window_ns_) * static_cast<double>(kMaxWork_ns) /
                         static_cast<double>(std::max<std::int64_t>(took_ns, 1));
     const auto next_ns =
-        static_cast<std::int64_t>(std::min(most, kMostGrowth * static_cast<double>(window_ns_)));
+        static_cast<std::int64_t>(std::min(most, kMaxGrowth * static_cast<double>(window_ns_)));
     window_ns_ =
-        std::clamp(next_ns, std::min(kLeastWindow_ns, *options_.window_ns), *options_.window_ns);
+        std::clamp(next_ns, std::min(kMinWindow_ns, *options_.window_ns), *options_.window_ns);
   }
 
   const Options& options_;
@@ -221,7 +221,7 @@ int RunWatch(const std::vector<std::string>& arguments) {
   Describe(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   for (const auto& [name, value, least] :
-       {std::tuple("--window", *options.window_ns, kLeastWindow_ns),
+       {std::tuple("--window", *options.window_ns, kMinWindow_ns),
         std::tuple("--every", *options.every_ns, kSecond_ns / 10)}) {
     if (value >= least) continue;
     fmt::print(stderr, "{}: {} must be at least {}\n", kProgram, name, FormatTime(least));

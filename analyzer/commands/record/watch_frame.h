@@ -19,7 +19,7 @@ struct WatchFrame {
 
 // Of the screen.
 struct FrameSize {
-  std::size_t columns = 100;  // at least kLeastTextWidth
+  std::size_t columns = 100;  // at least kMinTextWidth
   std::size_t lines = 0;      // rows of GPUs that do not fit are counted instead; 0: all fit
 };
 

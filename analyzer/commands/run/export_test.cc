@@ -52,7 +52,7 @@ TEST_F(ExportTest, TheNameOfTheOutputTellsTheFormat) {
   EXPECT_EQ(Export("other", {"--to", "openmetrics"}), kReported);
 }
 
-TEST_F(ExportTest, MetricsHoldModelFlopsUtilisation) {
+TEST_F(ExportTest, MetricsHoldModelFlopsUtilization) {
   EXPECT_EQ(Export("t.om", {"--flops-per-step", "1", "--step-count", "1", "--peak-tflops", "1"}),
             kReported);
   EXPECT_NE(Text("t.om").find("\ntraceinject_mfu_ratio "), std::string::npos);

@@ -68,7 +68,7 @@ std::variant<const Job*, int> JobOrExplain(const JobCommand& command, const Resu
 int WriteJobOrExplain(const JobCommand& command, const Result<Job>& job) {
   const auto found = JobOrExplain(command, job);
   if (const int* exit_code = std::get_if<int>(&found)) return *exit_code;
-  const proto::Ranks ranks = AnalyseJob(*std::get<const Job*>(found));
+  const proto::Ranks ranks = AnalyzeJob(*std::get<const Job*>(found));
   Result<std::string> text = std::string();
   if (command.format == "json") {
     text = WriteJson(ranks);

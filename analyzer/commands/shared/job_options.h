@@ -24,7 +24,7 @@ struct JobCommand {
   bool no_progress = false;
   std::string format = "text";
   std::size_t rows = 32;  // of the table of ranks; 0: all
-  // Never in colour: what stands behind stdout is not known. mpirun gives its processes a terminal
+  // Never in color: what stands behind stdout is not known. mpirun gives its processes a terminal
   // whatever its own output goes to.
   bool plain = false;
 };

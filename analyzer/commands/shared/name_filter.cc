@@ -7,7 +7,7 @@
 
 namespace traceinject {
 
-constexpr std::size_t kMostMatched = 2048;
+constexpr std::size_t kMaxMatched = 2048;
 
 Result<NameFilter> NameFilter::Parse(const std::string& text) {
   NameFilter filter;
@@ -25,7 +25,7 @@ Result<NameFilter> NameFilter::Parse(const std::string& text) {
 
 bool NameFilter::Matches(const std::string& name) const {
   if (!regex_) return name.find(literal_) != std::string::npos;
-  const auto end = name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), kMostMatched));
+  const auto end = name.begin() + static_cast<std::ptrdiff_t>(std::min(name.size(), kMaxMatched));
   try {
     return std::regex_search(name.begin(), end, *regex_);
   } catch (const std::regex_error&) {

@@ -38,7 +38,7 @@ std::optional<int> ParseRunArguments(CLI::App& app, const std::vector<std::strin
 std::variant<Run, int> LoadOrExplain(const RunOptions& options,
                                      const std::function<std::string()>& checklist = nullptr);
 
-// Columns for sentences, and whether to use colour: those of the terminal that the output goes to.
+// Columns for sentences, and whether to use color: those of the terminal that the output goes to.
 struct PageStyle {
   std::size_t width = 0;
   bool color = false;

@@ -13,8 +13,8 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostParts = 2;
-constexpr int kMostSettings = 3;
+constexpr std::size_t kMaxParts = 2;
+constexpr int kMaxSettings = 3;
 constexpr std::size_t kNameWidth = 60;
 constexpr double kMuch = 0.1;
 
@@ -27,7 +27,7 @@ std::string SlowerParts(const Comparison& comparison) {
     return a->change().change_ns() > b->change().change_ns();
   });
   std::string text;
-  for (std::size_t i = 0; i < std::min(parts.size(), kMostParts); ++i)
+  for (std::size_t i = 0; i < std::min(parts.size(), kMaxParts); ++i)
     text += fmt::format("{}{} {} per step", i > 0 ? ", " : "", parts[i]->name(),
                         SignedTime(parts[i]->change().change_ns()));
   return text;
@@ -49,14 +49,14 @@ std::string SlowestKernel(const Comparison& comparison) {
 
 std::string OtherSettings(const Comparison& comparison) {
   std::string text;
-  for (int i = 0; i < std::min(comparison.settings_size(), kMostSettings); ++i) {
+  for (int i = 0; i < std::min(comparison.settings_size(), kMaxSettings); ++i) {
     const proto::SettingChange& setting = comparison.settings(i);
     const auto value = [](const std::string& word) { return word.empty() ? "none" : word; };
     text += fmt::format("{} {} {} -> {}", i > 0 ? "," : "; other differences:", setting.name(),
                         value(setting.before()), value(setting.after()));
   }
-  if (comparison.settings_size() > kMostSettings)
-    text += fmt::format(", and {} more", comparison.settings_size() - kMostSettings);
+  if (comparison.settings_size() > kMaxSettings)
+    text += fmt::format(", and {} more", comparison.settings_size() - kMaxSettings);
   return text;
 }
 

@@ -10,9 +10,9 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kFewestBlocks = 6;
+constexpr std::size_t kMinBlocks = 6;
 constexpr double kOutside = 0.05;  // of a 95 % interval
-constexpr double kMostCorrelation = 0.9;
+constexpr double kMaxCorrelation = 0.9;
 constexpr double kSpare = 0.4;  // standard errors
 
 // How far a mean may be off.
@@ -55,7 +55,7 @@ MeanError ErrorOfBlocks(const std::vector<double>& values, std::size_t block) {
 // How much neighbors have in common: lag-1 autocorrelation, without what a short series
 // underestimates it by (Marriott, Pope, Bias in the estimation of autocorrelations, Biometrika 41,
 // 1954), and with a part of its standard error on top, as it may well be larger. From 0 to
-// kMostCorrelation.
+// kMaxCorrelation.
 double Autocorrelation(const std::vector<double>& values) {
   const double count = static_cast<double>(values.size()), middle = Mean(values);
   double square = 0, product = 0;
@@ -66,7 +66,7 @@ double Autocorrelation(const std::vector<double>& values) {
   if (square <= 0) return 0;
   const double found = product / square;
   return std::clamp(found + (1 + 4 * found) / count + kSpare / std::sqrt(count), 0.0,
-                    kMostCorrelation);
+                    kMaxCorrelation);
 }
 
 // As if each value held a share of the one before: so many fewer of them are independent.
@@ -84,7 +84,7 @@ MeanError ErrorOfCorrelated(const std::vector<double>& values) {
 // By the way that tells of the largest error.
 MeanError ErrorOfMean(const std::vector<double>& values) {
   MeanError widest = ErrorOfCorrelated(values);
-  for (std::size_t block = 2; values.size() / block >= kFewestBlocks; block *= 2) {
+  for (std::size_t block = 2; values.size() / block >= kMinBlocks; block *= 2) {
     const MeanError error = ErrorOfBlocks(values, block);
     if (error.half_width > widest.half_width) widest = error;
   }
@@ -106,7 +106,7 @@ MeanDifference DifferenceOfMeans(const std::vector<double>& before,
   MeanDifference found;
   found.before = Mean(before);
   found.after = Mean(after);
-  if (before.size() < kFewestValues || after.size() < kFewestValues) return found;
+  if (before.size() < kMinValues || after.size() < kMinValues) return found;
   const MeanError a = ErrorOfMean(before), b = ErrorOfMean(after);
   found.block = std::max(a.block, b.block);
   const double variance = a.variance + b.variance, change = found.change();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether two series of steps differ in their mean, by how much, and how sure that is.
 //
-// Neighbouring steps resemble each other: clocks drift, a cache is cold for a while, a neighbor on
+// Neighboring steps resemble each other: clocks drift, a cache is cold for a while, a neighbor on
 // the machine works for a second. So the variance of a mean is not that of its steps over their
 // number. It is estimated from means of blocks of neighbors (batch means; Schmeiser, Batch size
 // effects in the analysis of simulation output, Operations Research 30(3), 1982), of 1, 2, 4, ...
@@ -26,7 +26,7 @@ namespace traceinject {
 extern const std::string_view kDifferenceMethod;
 
 // With fewer values nothing says how they vary.
-inline constexpr std::size_t kFewestValues = 3;
+inline constexpr std::size_t kMinValues = 3;
 
 struct MeanDifference {
   double before = 0, after = 0;

@@ -39,7 +39,7 @@ TEST(MeanDifferenceTest, FalseAlarmsAreAsRareAsPromised) {
 }
 
 // Few steps cannot tell how far a correlation reaches, but blocks keep most of it.
-TEST(MeanDifferenceTest, NeighboursThatResembleEachOther) {
+TEST(MeanDifferenceTest, NeighborsThatResembleEachOther) {
   EXPECT_LE(FalseAlarms(60, 0.5), 80);
   EXPECT_LE(FalseAlarms(60, 0.8), 200);
 }

@@ -6,7 +6,7 @@
 namespace traceinject {
 namespace {
 
-constexpr int kMostTerms = 1000;
+constexpr int kMaxTerms = 1000;
 constexpr double kNearly = 1e-14;
 constexpr double kTiny = 1e-300;
 
@@ -25,7 +25,7 @@ double BetaFraction(double a, double b, double x) {
     fraction *= d * c;
     return d * c;
   };
-  for (int m = 1; m < kMostTerms; ++m) {
+  for (int m = 1; m < kMaxTerms; ++m) {
     next(m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)));
     const double last = next(-(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1)));
     if (std::abs(last - 1) < kNearly) break;

@@ -38,7 +38,7 @@ struct RangePoint {
   double x = 0, low = 0, high = 0;
 };
 
-// The coloured squares and their words.
+// The colored squares and their words.
 void WriteLegend(Markup& out, std::span<const LegendEntry> legend);
 
 // A figure with one chart, open while this lives. `mark`: class of the style sheet. Marks lie above

@@ -13,13 +13,13 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostColumns = 160;
+constexpr std::size_t kMaxColumns = 160;
 // Limits between the shades, and the words for what lies below each.
 constexpr std::array<double, 5> kLimits = {0.01, 0.02, 0.05, 0.10, 0.20};
 constexpr std::array<const char*, 6> kWords = {"below 1 %", "1 to 2 %",   "2 to 5 %",
                                                "5 to 10 %", "10 to 20 %", "20 % and more"};
 constexpr std::size_t kLabelWidth = 18;
-constexpr int kMostRowHeight = 18, kLeastRowHeight = 5, kLabelHeight = 12, kWantedHeight = 480;
+constexpr int kMaxRowHeight = 18, kMinRowHeight = 5, kLabelHeight = 12, kWantedHeight = 480;
 constexpr int kUnknown = -1;
 
 int LevelOf(double share) {
@@ -71,7 +71,7 @@ void WriteRowLabels(Markup& out, const std::vector<HeatRow>& rows, int row_heigh
       out.Leaf("text", ShortenMiddle(rows[row].label, kLabelWidth),
                {{"class", "tick"},
                 {"x", "-8"},
-                {"y", Number(top + std::min(row_height, kMostRowHeight) / 2.0 + 4)},
+                {"y", Number(top + std::min(row_height, kMaxRowHeight) / 2.0 + 4)},
                 {"text-anchor", "end"}});
     out.Void("rect", {{"class", "hit"},
                       {"x", "0"},
@@ -89,9 +89,9 @@ void WriteHeatMap(Markup& out, const ChartText& text, const std::vector<HeatRow>
   std::size_t all = 0;
   for (const HeatRow& row : rows) all = std::max(all, row.shares.size());
   if (all == 0) return;
-  const std::size_t columns = std::min(all, kMostColumns);
+  const std::size_t columns = std::min(all, kMaxColumns);
   const int count = static_cast<int>(rows.size());
-  const int row_height = std::clamp(kWantedHeight / count, kLeastRowHeight, kMostRowHeight);
+  const int row_height = std::clamp(kWantedHeight / count, kMinRowHeight, kMaxRowHeight);
   const std::string height = fmt::format("{}", row_height * count);
   const auto figure = out.Open("figure", {{"class", "chart heat"}});
   {

@@ -15,7 +15,7 @@ struct HeatRow {
   std::string tip;
 };
 
-// A row for each, coloured by shares: the limits are those by which the text report marks lateness.
+// A row for each, colored by shares: the limits are those by which the text report marks lateness.
 // Where there are more columns than fit, one stands for several and has the largest of them.
 // `columns_are`: "step", for the words below. `first`: number of the first column.
 void WriteHeatMap(Markup& out, const ChartText& text, const std::vector<HeatRow>& rows,

@@ -27,7 +27,7 @@ std::map<std::string, std::string> Strokes(const std::vector<HeatRow>& rows) {
 
 using Shades = std::map<std::string, std::string>;
 
-TEST(HeatMapTest, NeighboursOfOneShadeAreOneStroke) {
+TEST(HeatMapTest, NeighborsOfOneShadeAreOneStroke) {
   EXPECT_EQ(Strokes({{"rank 0", {0.5, 0.5, 0.0}, ""}, {"rank 1", {-0.2, 0.03, 0.03}, ""}}),
             (Shades{{"stroke heat5", "M0 0.5h2"},
                     {"stroke heat0", "M2 0.5h1M0 1.5h1"},

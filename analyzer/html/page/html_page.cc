@@ -22,7 +22,7 @@ void WriteLeftOut(Markup& out, std::size_t count, const char* what) {
 
 HtmlPage::~HtmlPage() {
   EndList();
-  if (sentences_ > kMostSentences) WriteLeftOut(out_, sentences_ - kMostSentences, "sentences");
+  if (sentences_ > kMaxSentences) WriteLeftOut(out_, sentences_ - kMaxSentences, "sentences");
 }
 
 void HtmlPage::EndList() {
@@ -39,7 +39,7 @@ void HtmlPage::Heading(std::string_view title) {
 }
 
 void HtmlPage::Sentence(std::string_view text, std::size_t indent) {
-  if (text.empty() || ++sentences_ > kMostSentences) return;
+  if (text.empty() || ++sentences_ > kMaxSentences) return;
   constexpr std::string_view kItem = "- ";
   if (text.starts_with(kItem)) {
     if (in_list_)
@@ -69,7 +69,7 @@ void HtmlPage::Table(const std::vector<std::vector<std::string>>& rows, std::siz
     return std::string(column >= first_right && column <= last_right ? "num" : "text");
   };
   const std::string id = out_.NewId();
-  if (rows.size() - 1 > kMostRows) WriteLeftOut(out_, rows.size() - 1 - kMostRows, "rows");
+  if (rows.size() - 1 > kMaxRows) WriteLeftOut(out_, rows.size() - 1 - kMaxRows, "rows");
   const auto scroll = out_.Open(
       "div", {{"class", "scroll"}, {"role", "region"}, {"tabindex", "0"}, {"aria-labelledby", id}});
   const auto table = out_.Open("table");
@@ -81,7 +81,7 @@ void HtmlPage::Table(const std::vector<std::vector<std::string>>& rows, std::siz
       out_.Leaf("th", rows.front()[column], {{"scope", "col"}, {"class", mark(column)}});
   }
   const auto body = out_.Open("tbody");
-  for (std::size_t i = 1; i < std::min(rows.size(), kMostRows + 1); ++i) {
+  for (std::size_t i = 1; i < std::min(rows.size(), kMaxRows + 1); ++i) {
     const bool is_sum = rows[i].front() == "sum";
     const auto row = out_.Open("tr", {{"class", is_sum ? "sum" : "row"}});
     for (std::size_t column = 0; column < rows[i].size(); ++column) {

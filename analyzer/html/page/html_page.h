@@ -31,7 +31,7 @@ class HtmlPage : public ReportPage {
   // Grades and warnings are told in words, too.
   std::string Colored(std::string_view text, int) const override { return std::string(text); }
 
-  static constexpr std::size_t kMostSentences = 300, kMostRows = 200;  // rows of each table
+  static constexpr std::size_t kMaxSentences = 300, kMaxRows = 200;  // rows of each table
 
  private:
   void EndList();

@@ -15,8 +15,8 @@ std::string MarkOf(std::string_view part) {
 }
 
 bool IsSeen(double part, double whole) {
-  constexpr double kLeastShare = 0.005;
-  return part > 0 && part >= kLeastShare * whole;
+  constexpr double kMinShare = 0.005;
+  return part > 0 && part >= kMinShare * whole;
 }
 
 }  // namespace traceinject

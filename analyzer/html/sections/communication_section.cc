@@ -17,7 +17,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostRows = 100;  // of the table, and dots of each kind
+constexpr std::size_t kMaxRows = 100;  // of the table, and dots of each kind
 
 struct Rate {
   std::string mark, name;  // of the style sheet, for people
@@ -47,7 +47,7 @@ struct RatePoint {
 // Of the rows with most kernel time; their mean size against each rate.
 std::vector<RatePoint> PointsOf(const proto::Nccl& nccl) {
   std::vector<RatePoint> points;
-  for (int i = 0; i < std::min<int>(nccl.rows_size(), kMostRows); ++i) {
+  for (int i = 0; i < std::min<int>(nccl.rows_size(), kMaxRows); ++i) {
     const proto::NcclRow& row = nccl.rows(i);
     if (!row.has_bytes() || row.bytes() <= 0 || row.count() <= 0) continue;
     const double size = static_cast<double>(row.bytes()) / static_cast<double>(row.count());
@@ -111,19 +111,19 @@ void Write(const HtmlReport& to) {
     WriteNcclTotals(reused.text(), nccl);
   }
   WriteScatter(to, nccl);
-  if (nccl.rows_size() > static_cast<int>(kMostRows))
+  if (nccl.rows_size() > static_cast<int>(kMaxRows))
     to.out.Leaf("p",
                 fmt::format("{} rows with less time are not plotted",
-                            FormatCount(nccl.rows_size() - static_cast<int>(kMostRows))),
+                            FormatCount(nccl.rows_size() - static_cast<int>(kMaxRows))),
                 {{"class", "note"}});
   WriteHtmlTable(to.out, CommTable(to.report),
                  {.caption = "NCCL operations by function and message size, by time",
-                  .rows = kMostRows,
+                  .rows = kMaxRows,
                   .where_all = "analyze comm shows all",
                   .order = "kernel_ns"});
   Reused reused(to);
   TextReport& text = reused.text();
-  WriteNcclNotes(text, nccl, kMostRows);
+  WriteNcclNotes(text, nccl, kMaxRows);
   WriteNcclTransports(text, nccl);
   for (const proto::DeviceReport& device : to.report.devices()) {
     if (device.nccl().has_link())

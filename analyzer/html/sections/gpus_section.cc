@@ -17,8 +17,8 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostBuckets = 200;
-constexpr int kMostDevices = 4;
+constexpr std::size_t kMaxBuckets = 200;
+constexpr int kMaxDevices = 4;
 
 struct Series {
   std::string mark, name;
@@ -69,7 +69,7 @@ void WriteSeries(const HtmlReport& to, const std::string& title, const std::stri
   }
   Chart chart(to.out, words, std::move(x), std::move(y), 140);
   for (const Series& series : all) {
-    const std::vector<Bucket> buckets = Downsample(series.points, kMostBuckets);
+    const std::vector<Bucket> buckets = Downsample(series.points, kMaxBuckets);
     std::vector<RangePoint> range;
     std::vector<Point> median;
     for (const Bucket& bucket : buckets) {
@@ -146,7 +146,7 @@ void Write(const HtmlReport& to) {
   int shown = 1;
   for (const proto::DeviceReport& device : to.report.devices()) {
     if (&device == judged) continue;
-    if (shown == kMostDevices) {
+    if (shown == kMaxDevices) {
       to.out.Leaf("p",
                   fmt::format("{} more GPUs are not shown; analyze report lists all",
                               FormatCount(to.report.devices_size() - shown)),

@@ -16,13 +16,13 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostMapRows = 128, kMostRanks = 64, kMostLinks = 24;
+constexpr std::size_t kMaxMapRows = 128, kMaxRanks = 64, kMaxLinks = 24;
 
 void WriteLeftOut(const HtmlReport& to, std::size_t all) {
-  if (all > kMostMapRows)
+  if (all > kMaxMapRows)
     to.out.Leaf("p",
                 fmt::format("{} more GPUs are not shown; analyze steps shows all",
-                            FormatCount(static_cast<std::int64_t>(all - kMostMapRows))),
+                            FormatCount(static_cast<std::int64_t>(all - kMaxMapRows))),
                 {{"class", "note"}});
 }
 
@@ -39,7 +39,7 @@ void WriteStepMap(const HtmlReport& to, const ChartText& text, ShareOf share_of)
   const std::int64_t first = FirstStep(to.report);
   std::vector<HeatRow> rows;
   for (const proto::DeviceSteps& steps : to.report.steps()) {
-    if (rows.size() == kMostMapRows) break;
+    if (rows.size() == kMaxMapRows) break;
     HeatRow row{steps.label(), {}, {}};
     row.shares.assign(static_cast<std::size_t>(steps.first() - first), NAN);
     std::size_t most = 0;
@@ -82,7 +82,7 @@ void WriteStepMaps(const HtmlReport& to) {
 // Own time over what is usual for its peers, in parts of the run.
 void WriteLatenessMap(const HtmlReport& to) {
   std::vector<HeatRow> rows;
-  for (int i = 0; i < to.ranks.ranks_size() && rows.size() < kMostMapRows; ++i) {
+  for (int i = 0; i < to.ranks.ranks_size() && rows.size() < kMaxMapRows; ++i) {
     const proto::RankRow& rank = to.ranks.ranks(i);
     if (rank.lateness().empty()) continue;
     HeatRow row{RankLabel(to.ranks, i), {rank.lateness().begin(), rank.lateness().end()}, {}};
@@ -105,12 +105,12 @@ void WriteRankTable(const HtmlReport& to) {
     if (table.columns[column].name != "lateness") columns.push_back(column);
   }
   ChooseColumns(table, columns);
-  const bool all = table.rows.size() <= kMostRanks;
+  const bool all = table.rows.size() <= kMaxRanks;
   const auto excess = FindColumn(table.columns, "excess_ns");
   if (!all && excess) SortTable(table, *excess, false);
   WriteHtmlTable(to.out, table,
                  {.caption = "Ranks (times per mean step)",
-                  .rows = kMostRanks,
+                  .rows = kMaxRanks,
                   .columns = 12,
                   .where_all = "analyze ranks --rows 0 shows all",
                   .order = all ? "rank" : "excess_ns",
@@ -118,7 +118,7 @@ void WriteRankTable(const HtmlReport& to) {
   if (to.ranks.links().empty()) return;
   WriteHtmlTable(to.out, LinkTable(to.ranks),
                  {.caption = "Links between ranks (transfer time without waiting)",
-                  .rows = kMostLinks,
+                  .rows = kMaxLinks,
                   .where_all = "analyze ranks --format json has all"});
 }
 

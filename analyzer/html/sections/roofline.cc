@@ -17,7 +17,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostDots = 200;
+constexpr std::size_t kMaxDots = 200;
 constexpr std::size_t kNameWidth = 60;
 
 std::vector<const proto::Kernel*> KnownKernels(const proto::Run& run) {
@@ -115,9 +115,9 @@ void WriteNotes(const HtmlReport& to, const std::vector<const proto::Kernel*>& k
       Percent(share));
   text += device != nullptr ? fmt::format(" Roof: published rates of {}.", device->peaks().title())
                             : " No roof: the published rates of this GPU are not known.";
-  if (known.size() > kMostDots)
+  if (known.size() > kMaxDots)
     text += fmt::format(" {} with less time are not shown.",
-                        FormatCount(static_cast<std::int64_t>(known.size() - kMostDots)));
+                        FormatCount(static_cast<std::int64_t>(known.size() - kMaxDots)));
   to.out.Leaf("p", text, {{"class", "note"}});
 }
 
@@ -146,7 +146,7 @@ void WriteRoofline(const HtmlReport& to) {
   Axis y{PowersOfTen(least_y, most_y), {}, "TFLOP/s"};
   x.ticks = TicksOf(x.scale, 6, PlainTick);
   y.ticks = TicksOf(y.scale, 6, PlainTick);
-  const std::size_t shown = std::min(kMostDots, known.size());
+  const std::size_t shown = std::min(kMaxDots, known.size());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < shown; ++i) names.push_back(known[i]->name());
   names = ShortKernelNames(names, kNameWidth);

@@ -17,8 +17,8 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostBuckets = 200;
-constexpr int kMostDots = 60;  // of steps that are not regular
+constexpr std::size_t kMaxBuckets = 200;
+constexpr int kMaxDots = 60;  // of steps that are not regular
 constexpr std::size_t kStepRows = 20;
 // Of the longest step over the median: from there on the scale has to be logarithmic for the others
 // to be seen.
@@ -53,7 +53,7 @@ int DrawUnusual(Chart& chart, const proto::DeviceSteps& steps) {
   for (int i = 0; i < steps.steps_size(); ++i) {
     const proto::StepSplit& step = steps.steps(i);
     if (step.kind().empty() || step.kind() == "regular") continue;
-    if (++drawn > kMostDots) {
+    if (++drawn > kMaxDots) {
       ++left;
       continue;
     }
@@ -81,7 +81,7 @@ void WriteStepChart(const HtmlReport& to, const proto::DeviceSteps& steps) {
   Axis y{logarithmic ? PowersOfTen(shortest, longest) : FromZero(longest), {}, "step time"};
   x.ticks = TicksOf(x.scale, 6, PlainTick);
   y.ticks = TicksOf(y.scale, 5, TimeTick);
-  const std::vector<Bucket> buckets = Downsample(points, kMostBuckets);
+  const std::vector<Bucket> buckets = Downsample(points, kMaxBuckets);
   const bool merged = buckets.size() < points.size();
   const proto::Verdict& verdict = to.report.verdict();
   ChartText text{"Step time of " + steps.label(),

@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostBars = 64;
+constexpr std::size_t kMaxBars = 64;
 
 // A part of the mean of so many steps; their sum is in the message.
 BarPart PartOf(const std::string& name, std::int64_t sum_ns, std::int64_t steps) {
@@ -76,7 +76,7 @@ void WriteDeviceBars(const HtmlReport& to, const std::string& title, const Messa
   std::vector<Bar> bars;
   std::size_t left = 0;
   for (const auto& one : of) {
-    if (bars.size() >= kMostBars && one.label() != to.report.verdict().device()) {
+    if (bars.size() >= kMaxBars && one.label() != to.report.verdict().device()) {
       ++left;
       continue;
     }

@@ -16,10 +16,10 @@
 namespace traceinject {
 namespace {
 
-constexpr int kMostSavings = 8;
+constexpr int kMaxSavings = 8;
 
 // How much of what the GPUs could do is done, and what it would be without the cause.
-void WriteUtilisation(const HtmlReport& to) {
+void WriteUtilization(const HtmlReport& to) {
   const proto::Verdict& verdict = to.report.verdict();
   const proto::Mfu& mfu = to.report.mfu();
   const proto::MatrixProducts& products = to.report.run().matrix_products();
@@ -58,7 +58,7 @@ void WriteTiles(const HtmlReport& to) {
               verdict.steps() > 0 ? fmt::format("mean of {}", Plural(verdict.steps(), "step"))
                                   : std::string());
   }
-  WriteUtilisation(to);
+  WriteUtilization(to);
   if (verdict.abstained().empty())
     WriteTile(to.out, "Confidence", fmt::format("{:.2f}", verdict.confidence()), "of 1");
 }
@@ -94,7 +94,7 @@ void WriteSavings(const HtmlReport& to) {
   if (verdict.savings().empty()) return;
   std::vector<IntervalBar> bars;
   for (const proto::Saving& saving : verdict.savings()) {
-    if (static_cast<int>(bars.size()) == kMostSavings) break;
+    if (static_cast<int>(bars.size()) == kMaxSavings) break;
     bars.push_back(
         {TitleOn(saving), LabelOn(saving) == LabelOn(verdict) ? "chosen" : "other",
          static_cast<double>(saving.saved_ns()), static_cast<double>(saving.saved_low_ns()),

@@ -112,9 +112,9 @@ struct Place {
 };
 
 // The operations of the calls on both sides of losses.
-class Neighbours {
+class Neighbors {
  public:
-  Neighbours(Rank& rank, const std::vector<Loss>& losses) {
+  Neighbors(Rank& rank, const std::vector<Loss>& losses) {
     std::vector<bool> wanted(rank.api.size());
     for (const Loss& loss : losses) wanted[loss.before] = wanted[loss.after] = true;
     for (Device& device : rank.devices) {
@@ -138,12 +138,12 @@ class Neighbours {
   std::vector<std::pair<std::uint32_t, Place>> places_;
 };
 
-constexpr std::uint32_t kFarthestNeighbour = 4096;  // rows
+constexpr std::uint32_t kFarthestNeighbor = 4096;  // rows
 
 // When the next operation of that stream starts; kOpen: not soon.
 TimeNs NextStart(const Place& from) {
   const GpuOps& ops = *from.ops;
-  const std::size_t last = std::min<std::size_t>(ops.size(), from.row + kFarthestNeighbour);
+  const std::size_t last = std::min<std::size_t>(ops.size(), from.row + kFarthestNeighbor);
   for (std::size_t row = from.row + 1; row < last; ++row) {
     if (ops.stream[row] == ops.stream[from.row]) return ops.start[row];
   }
@@ -153,7 +153,7 @@ TimeNs NextStart(const Place& from) {
 std::optional<TimeNs> LastEnd(const Place& from) {
   const GpuOps& ops = *from.ops;
   const std::uint32_t first =
-      from.row > kFarthestNeighbour ? from.row - kFarthestNeighbour : std::uint32_t{0};
+      from.row > kFarthestNeighbor ? from.row - kFarthestNeighbor : std::uint32_t{0};
   for (std::uint32_t row = from.row; row-- > first;) {
     if (ops.stream[row] == ops.stream[from.row]) return ops.end[row];
   }
@@ -184,10 +184,9 @@ void FindLostOperations(Rank& rank) {
   for (const Device& device : rank.devices) {
     if (device.ops.size() > 0) longest.emplace_back(&device.ops, LongDuration(device.ops));
   }
-  const Neighbours neighbours(rank, losses);
+  const Neighbors neighbors(rank, losses);
   for (const Loss& loss : losses) {
-    const std::optional<Place> before = neighbours.Of(loss.before),
-                               after = neighbours.Of(loss.after);
+    const std::optional<Place> before = neighbors.Of(loss.before), after = neighbors.Of(loss.after);
     if (!before || !after) continue;
     const TimeNs called = rank.api.start[loss.first];
     const auto add = [&](GpuOps& ops, TimeNs from, TimeNs to) {

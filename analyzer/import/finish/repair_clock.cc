@@ -117,7 +117,7 @@ TimeNs StepAfter(const ClockPairs& clocks, std::size_t row) {
   if (row > 0) before = std::max(before, OffsetAt(clocks, row - 1));
   if (!last) after = std::max(after, OffsetAt(clocks, row + 2));
   const TimeNs step = after - before;
-  const TimeNs least = last && step < 0 ? kLeastLastClockStepNs : kLeastClockStepNs;
+  const TimeNs least = last && step < 0 ? kMinLastClockStepNs : kMinClockStepNs;
   if (std::abs(step) < least) return 0;
   // Else it lies before the row, or after the next.
   return (step > 0) == (plain > 0) && std::abs(plain) >= std::abs(step) / 2 ? step : 0;

@@ -15,9 +15,9 @@ namespace traceinject {
 
 // The two clocks are read one after the other, in less than a microsecond unless the thread was
 // interrupted, which passes: a step does not.
-inline constexpr TimeNs kLeastClockStepNs = 1'000'000;
+inline constexpr TimeNs kMinClockStepNs = 1'000'000;
 // The last note has no later one to tell an interruption, which looks like a step backwards.
-inline constexpr TimeNs kLeastLastClockStepNs = 100'000'000;
+inline constexpr TimeNs kMinLastClockStepNs = 100'000'000;
 
 // For readers, before SortRank. Steps go to Rank::trust, those that could not be taken out among
 // them. O(n) for each step.

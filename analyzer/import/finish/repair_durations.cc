@@ -45,7 +45,7 @@ class UsualDurations {
   static TimeNs Median(const Counts& counts) {
     std::uint64_t all = 0, below = 0;
     for (const std::uint32_t count : counts) all += count;
-    if (all < kFewestForUsual) return 0;
+    if (all < kMinForUsual) return 0;
     for (std::size_t i = 0; i < counts.size(); ++i) {
       below += counts[i];
       if (2 * below >= all) return i < 2 ? 1 : (TimeNs{3} << (i - 2));

@@ -160,7 +160,7 @@ void RepairLinks(Rank& rank) {
     rank.trust.wrong_links += devices.back().wrong();
   }
   rank.trust.links_dropped = static_cast<double>(rank.trust.wrong_links) >
-                             kMostWrongLinks * static_cast<double>(rank.trust.links);
+                             kMaxWrongLinks * static_cast<double>(rank.trust.links);
   for (Links& links : devices) links.Remove(rank.trust.links_dropped);
 }
 

@@ -35,12 +35,12 @@ inline constexpr std::int64_t kOutlastingFactor = 8;
 // long. Communication waits for other ranks and may take any time.
 inline constexpr std::int64_t kOutlierFactor = 1'000;
 inline constexpr TimeNs kOutlierNs = 100'000'000;
-inline constexpr std::uint32_t kFewestForUsual = 8;  // of a shape, to say what is usual
+inline constexpr std::uint32_t kMinForUsual = 8;  // of a shape, to say what is usual
 // Beyond the recording's own beginning and end.
 inline constexpr TimeNs kOutsideNs = 1'000'000'000;
 // From this share of wrong links on, those that are left are not much better: of ids that were
 // shuffled some stand in order by chance.
-inline constexpr double kMostWrongLinks = 0.1;
+inline constexpr double kMaxWrongLinks = 0.1;
 // Launches of one thread in a row whose operations are missing: more of them were captured into a
 // CUDA graph, or a whole buffer was lost, which the recorder counts.
 inline constexpr std::uint32_t kLongestLoss = 8;

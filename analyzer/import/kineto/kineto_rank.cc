@@ -140,9 +140,9 @@ const KinetoRankBuilder::Text& KinetoRankBuilder::KernelNameOf(std::string_view 
 }
 
 std::uint32_t KinetoRankBuilder::ShapeOf(const KinetoEvent& event, const Text& name) {
-  constexpr std::int64_t kMostRegisters = std::numeric_limits<std::int32_t>::max();
+  constexpr std::int64_t kMaxRegisters = std::numeric_limits<std::int32_t>::max();
   const std::int64_t registers =
-      std::clamp<std::int64_t>(event.registers.value_or(0), 0, kMostRegisters);
+      std::clamp<std::int64_t>(event.registers.value_or(0), 0, kMaxRegisters);
   const std::int64_t shared = std::max<std::int64_t>(0, event.shared_bytes.value_or(0));
   const auto& grid = event.grid;
   const auto& block = event.block;

@@ -7,7 +7,7 @@ namespace traceinject {
 namespace {
 
 // Of one machine. Each takes some kilobytes, whatever rows it has.
-constexpr std::size_t kMostProcesses = 4096;
+constexpr std::size_t kMaxProcesses = 4096;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Status NsysReader::ReadStrings() {
 NsysProcess* NsysReader::Process(std::string_view table, std::uint64_t key) {
   const auto known = processes_.find(key);
   if (known != processes_.end()) return known->second.get();
-  if (processes_.size() == kMostProcesses) {
+  if (processes_.size() == kMaxProcesses) {
     rows_.Count(table, RowProblem::kNoProcess);
     return nullptr;
   }

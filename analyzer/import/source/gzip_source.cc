@@ -40,8 +40,8 @@ GzipSource::GzipSource(GzipSource&& other) noexcept
       size_bytes_(other.size_bytes_) {}
 
 Result<std::size_t> GzipSource::Read(char* to, std::size_t size) {
-  constexpr std::size_t kMost = 1 << 30;
-  const int count = gzread(file_, to, static_cast<unsigned>(std::min(size, kMost)));
+  constexpr std::size_t kMax = 1 << 30;
+  const int count = gzread(file_, to, static_cast<unsigned>(std::min(size, kMax)));
   int code = Z_OK;
   const char* message = gzerror(file_, &code);
   // gzread tells of a file that was cut off only after it has handed out what was there.

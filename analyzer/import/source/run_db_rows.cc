@@ -96,7 +96,7 @@ Status RunDbRows::CountRows() {
 
 Status RunDbRows::CountRows(std::span<const std::string_view> tables) {
   // No row takes less than this of the file, so that a high rowid cannot ask for any memory.
-  constexpr std::uint64_t kLeastRowBytes = 8;
+  constexpr std::uint64_t kMinRowBytes = 8;
   const std::uint64_t file_bytes = PragmaNumber("page_count") * PragmaNumber("page_size");
   std::uint64_t total = 0;
   for (const std::string_view table : tables) {
@@ -114,7 +114,7 @@ Status RunDbRows::CountRows(std::span<const std::string_view> tables) {
     if (count <= 0 || count >= std::int64_t{1} << 32) continue;
     total += static_cast<std::uint64_t>(count);
     rows_of_[std::string(table)] =
-        std::min<std::uint64_t>(static_cast<std::uint64_t>(count), file_bytes / kLeastRowBytes);
+        std::min<std::uint64_t>(static_cast<std::uint64_t>(count), file_bytes / kMinRowBytes);
   }
   progress_.rows_total = total;
   return Done{};

@@ -42,7 +42,7 @@ double RateOf(const Rates& rates, int cc_major, PeakDtype dtype) {
 }
 
 // Of the highest clock: cards' published rates rest on a clock within these of it.
-constexpr double kLeastOfHighest = 0.7, kMostOfHighest = 1.02;
+constexpr double kMinOfHighest = 0.7, kMaxOfHighest = 1.02;
 
 }  // namespace
 
@@ -67,7 +67,7 @@ std::optional<double> RatedSmClockMhz(const Device& device, PeakDtype dtype) {
   if (!peak || !rate) return std::nullopt;
   const double rated_mhz = *peak * 1e6 / (*device.sm_count * *rate);
   const double highest_mhz = *device.sm_clock_khz * 1e-3;
-  if (rated_mhz < kLeastOfHighest * highest_mhz || rated_mhz > kMostOfHighest * highest_mhz)
+  if (rated_mhz < kMinOfHighest * highest_mhz || rated_mhz > kMaxOfHighest * highest_mhz)
     return std::nullopt;
   return rated_mhz;
 }

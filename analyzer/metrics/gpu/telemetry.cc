@@ -178,7 +178,7 @@ void SetLinks(const DeviceSlowSamples& samples, Interval window, Telemetry& to) 
   to.ecc_uncorrected = GrowthOf(rows, samples.ecc_uncorrected);
 }
 
-std::optional<Telemetry> Summarise(const Device& device, Interval window,
+std::optional<Telemetry> Summarize(const Device& device, Interval window,
                                    const std::vector<Part>& parts) {
   const DeviceSamples& samples = device.samples;
   if (parts.empty()) return std::nullopt;
@@ -215,7 +215,7 @@ SweptDevice SweepDevice(const Device& device, Interval window) {
     while (cuts[cut] < part.time.start) ++cut;
     part.busy_ns = between[cut].busy_ns();
   }
-  swept.telemetry = Summarise(device, window, parts);
+  swept.telemetry = Summarize(device, window, parts);
   return swept;
 }
 

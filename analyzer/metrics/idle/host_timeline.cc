@@ -161,9 +161,9 @@ void AddCalls(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
   for (std::uint32_t row = 0; row < api.size(); ++row) {
     const ApiName& name = rank.api_names[api.name[row]];
     const bool allocates = name.api_class == ApiClass::kAllocate;
-    if (!allocates && name.api_class != ApiClass::kSynchronise) continue;
+    if (!allocates && name.api_class != ApiClass::kSynchronize) continue;
     if (!Is(feeders, api.thread[row]) || api.end[row] == kOpen) continue;
-    // Freeing waits for the device as a synchronisation does; allocating does not.
+    // Freeing waits for the device as a synchronization does; allocating does not.
     const bool waits = !allocates || name.name.find("Free") != std::string::npos;
     std::uint32_t op = kNone;
     if (waits) op = ended.Find(api.start[row], api.end[row] + kClockNs);

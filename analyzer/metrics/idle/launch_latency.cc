@@ -9,7 +9,7 @@ namespace traceinject {
 namespace {
 
 constexpr TimeNs kDefaultLatencyNs = 8'000;
-constexpr std::size_t kFewest = 20;
+constexpr std::size_t kMin = 20;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ TimeNs UsualLatency(const ApiCalls& api, const GpuOps& ops) {
       latencies.push_back(ops.start[row] - api.start[launch]);
     busy_until = std::max(busy_until, ops.end[row]);
   }
-  if (latencies.size() < kFewest) return kDefaultLatencyNs;
+  if (latencies.size() < kMin) return kDefaultLatencyNs;
   const auto at = latencies.begin() + static_cast<std::ptrdiff_t>(latencies.size() / 20);
   std::nth_element(latencies.begin(), at, latencies.end());
   return *at;

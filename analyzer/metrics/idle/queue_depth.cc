@@ -68,8 +68,8 @@ class DepthPoints {
   static constexpr TimeNs kNever = std::numeric_limits<TimeNs>::min();
 
   void Put() {
-    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-    if (now_ != kNever) points_.Add(now_, static_cast<std::int32_t>(std::min(depth_, kMost)));
+    constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
+    if (now_ != kNever) points_.Add(now_, static_cast<std::int32_t>(std::min(depth_, kMax)));
   }
 
   CounterPoints points_;
@@ -145,7 +145,7 @@ CounterSeries QueueDepth(const Rank& rank, const Device& device) {
   return std::move(depth).Take(rank.end);
 }
 
-std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& device,
+std::optional<QueueSummary> SummarizeQueue(const Rank& rank, const Device& device,
                                            const Intervals& times) {
   const GpuOps& ops = device.ops;
   OpRanges ranges;

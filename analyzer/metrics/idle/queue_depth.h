@@ -26,7 +26,7 @@ struct QueueSummary {
 };
 
 // Empty: no operation with a known launch begins in these times. O(n).
-std::optional<QueueSummary> SummariseQueue(const Rank& rank, const Device& device,
+std::optional<QueueSummary> SummarizeQueue(const Rank& rank, const Device& device,
                                            const Intervals& times);
 
 }  // namespace traceinject

@@ -42,7 +42,7 @@ TEST(QueueDepth, AGraphMayBeOfManyKernels) {
   for (TimeNs i = 0; i < kKernels; ++i) builder.AddKernel(10 + i, 11 + i, "node", 0);
   const Device& device = builder.rank().devices[0];
   EXPECT_EQ(QueueDepth(builder.rank(), device).At(0), kKernels);
-  const auto found = SummariseQueue(builder.rank(), device, {{0, 10 + kKernels}});
+  const auto found = SummarizeQueue(builder.rank(), device, {{0, 10 + kKernels}});
   ASSERT_TRUE(found);
   EXPECT_EQ(found->operations, kKernels);
   EXPECT_EQ(found->empty_ns, 1);  // while the last one runs
@@ -95,7 +95,7 @@ TEST(QueueSummary, AsCountedMomentByMoment) {
     }
     std::sort(depths.begin(), depths.end());
     std::sort(slack.begin(), slack.end());
-    const auto found = SummariseQueue(rank, rank.devices[0], times);
+    const auto found = SummarizeQueue(rank, rank.devices[0], times);
     ASSERT_EQ(found.has_value(), !slack.empty());
     if (!found) continue;
     const auto at = [](const std::vector<std::int64_t>& values, double share) {
@@ -114,8 +114,8 @@ TEST(QueueSummary, AsCountedMomentByMoment) {
 TEST(QueueSummary, NothingWithoutLaunches) {
   RankBuilder builder;
   builder.AddKernel(10, 20, "not recorded");
-  EXPECT_FALSE(SummariseQueue(builder.rank(), builder.rank().devices[0], {{0, 100}}));
-  EXPECT_FALSE(SummariseQueue(builder.rank(), builder.rank().devices[0], {}));
+  EXPECT_FALSE(SummarizeQueue(builder.rank(), builder.rank().devices[0], {{0, 100}}));
+  EXPECT_FALSE(SummarizeQueue(builder.rank(), builder.rank().devices[0], {}));
 }
 
 }  // namespace

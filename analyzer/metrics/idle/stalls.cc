@@ -10,7 +10,7 @@ namespace traceinject {
 namespace {
 
 // As many as the recorder looks at.
-constexpr std::size_t kMostLaunches = 65'536;
+constexpr std::size_t kMaxLaunches = 65'536;
 // What ran is stored within two flushes, of a second each.
 constexpr TimeNs kSettledNs = 3'000'000'000;
 
@@ -64,7 +64,7 @@ std::vector<std::uint32_t> FindLaunches(const Rank& rank) {
   const std::uint64_t first = FirstLaunch(rank);
   std::vector<std::uint32_t> launches;
   for (auto row = static_cast<std::uint32_t>(api.size());
-       row-- > 0 && launches.size() < kMostLaunches;) {
+       row-- > 0 && launches.size() < kMaxLaunches;) {
     if (Launches(rank.api_names[api.name[row]].api_class) && api.result[row] == 0 &&
         api.correlation[row] >= first)
       launches.push_back(row);

@@ -86,7 +86,7 @@ std::string NcclRow::busbw_reason() const {
   return "no measurable kernel time";
 }
 
-std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources, bool by_communicator) {
+std::vector<NcclRow> SummarizeNccl(const std::vector<NcclSource>& sources, bool by_communicator) {
   using Key =
       std::tuple<std::string, std::optional<int>, int, bool, std::string, std::string, std::string>;
   std::map<Key, NcclRow> rows;

@@ -44,7 +44,7 @@ struct NcclSource {
 };
 
 // By kernel time, largest first. O(launches log rows).
-std::vector<NcclRow> SummariseNccl(const std::vector<NcclSource>& sources,
+std::vector<NcclRow> SummarizeNccl(const std::vector<NcclSource>& sources,
                                    bool by_communicator = false);
 
 }  // namespace traceinject

@@ -22,7 +22,7 @@ struct Ways {
 
 // One communicator, or what is told of unknown ones in one process.
 struct Group {
-  NcclTransport transport;
+  NcclConnections transport;
   std::set<int> ranks;
   std::map<int, const std::string*> hosts;  // by rank
   std::map<std::string, Ways> ways;         // by the name of the path
@@ -35,7 +35,7 @@ std::string PathName(const NcclLink& link) {
 }
 
 void Add(const NcclSetup& setup, const std::string& host, Group& group) {
-  NcclTransport& to = group.transport;
+  NcclConnections& to = group.transport;
   group.ranks.insert(setup.rank);
   group.hosts[setup.rank] = &host;
   to.size = setup.size;
@@ -115,7 +115,7 @@ std::vector<NcclRemark> Remarks(const Group& group) {
   return remarks;
 }
 
-NcclTransport Finish(Group& group) {
+NcclConnections Finish(Group& group) {
   group.transport.ranks_told = static_cast<int>(group.ranks.size());
   for (const auto& [name, ways] : group.ways)
     group.transport.paths.push_back(
@@ -168,13 +168,13 @@ class Groups {
 
 }  // namespace
 
-std::vector<NcclTransport> SummariseNcclTransports(const Run& run) {
+std::vector<NcclConnections> SummarizeNcclTransports(const Run& run) {
   Groups groups;
   for (const Rank& rank : run.ranks) groups.Add(rank);
-  std::vector<NcclTransport> found;
+  std::vector<NcclConnections> found;
   for (Group& group : groups.all()) {
-    NcclTransport transport = Finish(group);
-    const auto alike = std::find_if(found.begin(), found.end(), [&](NcclTransport known) {
+    NcclConnections transport = Finish(group);
+    const auto alike = std::find_if(found.begin(), found.end(), [&](NcclConnections known) {
       known.communicators = 1;
       return known == transport;
     });
@@ -184,8 +184,9 @@ std::vector<NcclTransport> SummariseNcclTransports(const Run& run) {
       ++alike->communicators;
     }
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const NcclTransport& a, const NcclTransport& b) { return a.size > b.size; });
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const NcclConnections& a, const NcclConnections& b) { return a.size > b.size; });
   return found;
 }
 

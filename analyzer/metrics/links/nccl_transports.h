@@ -29,7 +29,7 @@ struct NcclRemark {
 };
 
 // Communicators that are alike.
-struct NcclTransport {
+struct NcclConnections {
   std::optional<int> size;  // ranks; empty: connections of an unknown communicator
   int communicators = 1;
   int ranks_told = 0;        // of each: recorded with their logs
@@ -40,11 +40,11 @@ struct NcclTransport {
   std::vector<NcclPath> paths;
   std::vector<NcclRemark> remarks;
 
-  bool operator==(const NcclTransport&) const = default;
+  bool operator==(const NcclConnections&) const = default;
 };
 
 // Largest communicators first, unknown ones last. Ranks of several recordings are taken as of one
 // communicator only where its hash is known. O(setups + links log links).
-std::vector<NcclTransport> SummariseNcclTransports(const Run& run);
+std::vector<NcclConnections> SummarizeNcclTransports(const Run& run);
 
 }  // namespace traceinject

@@ -56,7 +56,7 @@ TEST(NcclTransportsTest, BothEndsOfAPairAreOnePair) {
     run.ranks.push_back(Process(rank, 2));
     run.ranks.back().nccl_links = {Link(rank, 1 - rank, "P2P", "CUMEM", "", false, 24 + rank)};
   }
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].size, 2);
   EXPECT_EQ(found[0].communicators, 1);
@@ -74,7 +74,7 @@ TEST(NcclTransportsTest, SharedMemory) {
   run.ranks = {Process(0, 4)};
   run.ranks[0].nccl_links = {Link(0, 1, "SHM", "direct/direct"), Link(0, 3, "SHM", "direct/direct"),
                              Link(0, 2, "P2P", "IPC")};
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].paths,
             (std::vector<NcclPath>{{"P2P/IPC", 1, 24, 24}, {"SHM/direct/direct", 2, 24, 24}}));
@@ -88,7 +88,7 @@ TEST(NcclTransportsTest, SocketsBetweenRanksOfOneHost) {
   run.ranks = {Process(0, 2), Process(1, 2)};
   run.ranks[0].nccl_links = {Link(0, 1, "NET", "", "Socket"),
                              Link(0, 1, "NET", "Shared", "Socket")};
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].paths, (std::vector<NcclPath>{{"NET/Socket", 1, 24, 24}}));
   EXPECT_EQ(TextsOf(found[0].remarks),
@@ -102,7 +102,7 @@ TEST(NcclTransportsTest, WhereAPeerIsMustBeKnown) {
     run.ranks = {Process(0, 2)};  // the other rank's recording is not there
     if (other_host) run.ranks.push_back(Process(1, 2, "b"));
     run.ranks[0].nccl_links = {Link(0, 1, "NET", "", "Socket")};
-    const auto found = SummariseNcclTransports(run);
+    const auto found = SummarizeNcclTransports(run);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(TextsOf(found[0].remarks),
               Sentences{"1 pair of ranks exchanges data through TCP sockets."});
@@ -114,7 +114,7 @@ TEST(NcclTransportsTest, SomeOfThemOnOneHost) {
   run.ranks = {Process(0, 3, "a"), Process(1, 3, "a"), Process(2, 3, "b")};
   run.ranks[0].nccl_links = {Link(0, 1, "NET", "", "Socket"), Link(0, 2, "NET", "", "Socket")};
   EXPECT_EQ(
-      TextsOf(SummariseNcclTransports(run).at(0).remarks),
+      TextsOf(SummarizeNcclTransports(run).at(0).remarks),
       Sentences{"2 pairs of ranks exchange data through TCP sockets, 1 of them on one host."});
 }
 
@@ -122,11 +122,11 @@ TEST(NcclTransportsTest, InfiniBand) {
   traceinject::Run run;
   run.ranks = {Process(0, 16)};
   run.ranks[0].nccl_links = {Link(0, 8, "NET", "GDRDMA/Shared", "IB", true)};
-  auto found = SummariseNcclTransports(run);
+  auto found = SummarizeNcclTransports(run);
   EXPECT_EQ(found.at(0).paths.at(0).name, "NET/IB/GDRDMA");
   EXPECT_EQ(TextsOf(found.at(0).remarks), Sentences{});
   run.ranks[0].nccl_links.push_back(Link(0, 9, "NET", "", "IB"));
-  EXPECT_EQ(TextsOf(SummariseNcclTransports(run).at(0).remarks),
+  EXPECT_EQ(TextsOf(SummarizeNcclTransports(run).at(0).remarks),
             Sentences{"1 pair of ranks exchanges data through IB via host memory: GPUDirect RDMA "
                       "is not used."});
 }
@@ -135,7 +135,7 @@ TEST(NcclTransportsTest, CollNetHasNoPeers) {
   traceinject::Run run;
   run.ranks = {Process(0, 16)};
   run.ranks[0].nccl_links = {Link(0, std::nullopt, "COLLNET", "", "SHARP")};
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   EXPECT_EQ(found.at(0).paths, (std::vector<NcclPath>{{"COLLNET/SHARP", 1, 24, 24}}));
   EXPECT_EQ(TextsOf(found.at(0).remarks), Sentences{});
 }
@@ -146,7 +146,7 @@ TEST(NcclTransportsTest, CommunicatorsThatAreAlikeAreOneRow) {
     run.ranks.push_back(Process(0, hash == 3 ? 8 : 4, "a", hash));
     run.ranks.back().nccl_links = {Link(0, 1, "P2P", "IPC")};
   }
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].size, 8);
   EXPECT_EQ(found[0].communicators, 1);
@@ -158,7 +158,7 @@ TEST(NcclTransportsTest, UnknownCommunicatorsAreNotPutTogether) {
   traceinject::Run run;
   run.ranks = {Process(0, 2), Process(1, 2)};
   for (Rank& rank : run.ranks) rank.nccl_setups[0].communicator = kNone;
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].communicators, 2);
   EXPECT_EQ(found[0].ranks_told, 1);
@@ -169,7 +169,7 @@ TEST(NcclTransportsTest, ConnectionsOfNoCommunicatorComeLast) {
   run.ranks = {Process(0, 2)};
   run.ranks[0].nccl_links = {Link(0, 1, "P2P", "IPC")};
   run.ranks[0].nccl_links[0].setup = kNone;
-  const auto found = SummariseNcclTransports(run);
+  const auto found = SummarizeNcclTransports(run);
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].size, 2);
   EXPECT_TRUE(found[0].paths.empty());
@@ -181,7 +181,7 @@ TEST(NcclTransportsTest, ConnectionsOfNoCommunicatorComeLast) {
 TEST(NcclTransportsTest, NothingToldIsNothingSaid) {
   traceinject::Run run;
   run.ranks.emplace_back();
-  EXPECT_TRUE(SummariseNcclTransports(run).empty());
+  EXPECT_TRUE(SummarizeNcclTransports(run).empty());
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ LargeOperations Collect(const NcclLinks& launches, Interval window) {
   return found;
 }
 
-NcclWay WayOf(const NcclLink& link) {
+NcclTransport WayOf(const NcclLink& link) {
   if (!link.network.empty())
-    return link.network == "Socket" ? NcclWay::kSockets : NcclWay::kNetwork;
-  if (link.transport == "SHM") return NcclWay::kHostMemory;
-  return link.transport == "P2P" ? NcclWay::kGpuToGpu : NcclWay::kUnknown;
+    return link.network == "Socket" ? NcclTransport::kSockets : NcclTransport::kNetwork;
+  if (link.transport == "SHM") return NcclTransport::kHostMemory;
+  return link.transport == "P2P" ? NcclTransport::kGpuToGpu : NcclTransport::kUnknown;
 }
 
 bool HasNvlink(const Rank& rank, const Device& device) {
@@ -111,8 +111,8 @@ double PortRate(const Rank& rank, std::string_view port) {
 
 }  // namespace
 
-NcclWay SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicators) {
-  NcclWay slowest = NcclWay::kUnknown;
+NcclTransport SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicators) {
+  NcclTransport slowest = NcclTransport::kUnknown;
   for (const NcclLink& link : rank.nccl_links) {
     if (link.setup != kNone && communicators.contains(rank.nccl_setups[link.setup].communicator))
       slowest = std::max(slowest, WayOf(link));
@@ -146,15 +146,15 @@ bool LimitsP2p(std::string_view setting) { return setting.starts_with("NCCL_P2P_
 
 ExpectedLink LinkBetween(const LinkFacts& facts) {
   switch (facts.way) {
-    case NcclWay::kSockets:
+    case NcclTransport::kSockets:
       return {"TCP sockets", std::nullopt, std::string(kNoRate)};
-    case NcclWay::kNetwork:
+    case NcclTransport::kNetwork:
       return Network(facts);
-    case NcclWay::kHostMemory:
+    case NcclTransport::kHostMemory:
       return ByHost(facts, " via host memory");
-    case NcclWay::kGpuToGpu:
+    case NcclTransport::kGpuToGpu:
       return facts.nvlink ? Nvlink(facts) : ByHost(facts, "");
-    case NcclWay::kUnknown:
+    case NcclTransport::kUnknown:
       break;
   }
   if (!facts.nvlink || !facts.one_host || facts.limits_p2p)

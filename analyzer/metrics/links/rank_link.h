@@ -18,11 +18,11 @@ namespace traceinject {
 inline constexpr std::int64_t kLargeMessageBytes = 8 << 20;
 
 // The ways in which NCCL connects ranks, by what they can carry, the most first.
-enum class NcclWay : std::uint8_t { kUnknown, kGpuToGpu, kHostMemory, kNetwork, kSockets };
+enum class NcclTransport : std::uint8_t { kUnknown, kGpuToGpu, kHostMemory, kNetwork, kSockets };
 
 // The slowest by which NCCL's log says that this rank is connected in these communicators (rows of
 // Rank::communicators). O(links).
-NcclWay SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicators);
+NcclTransport SlowestWay(const Rank& rank, const std::set<std::uint32_t>& communicators);
 // Published rate of the GPU's NVLink in one direction, GB/s; 0: none is active, or it is not known.
 double NvlinkRate(const Rank& rank, const Device& device);
 
@@ -36,12 +36,12 @@ bool LimitsP2p(std::string_view setting);
 
 // What tells the link between the ranks of a communicator.
 struct LinkFacts {
-  NcclWay way = NcclWay::kUnknown;  // the slowest
-  bool nvlink = false;              // the GPUs have active links
-  double nvlink_gb_per_s = 0;       // published; 0: not known
-  std::string_view gpu;             // its name
-  bool one_host = false;            // all ranks are on one
-  bool limits_p2p = false;          // LimitsP2p() of the environment
+  NcclTransport way = NcclTransport::kUnknown;  // the slowest
+  bool nvlink = false;                          // the GPUs have active links
+  double nvlink_gb_per_s = 0;                   // published; 0: not known
+  std::string_view gpu;                         // its name
+  bool one_host = false;                        // all ranks are on one
+  bool limits_p2p = false;                      // LimitsP2p() of the environment
   std::optional<HostLink> host = std::nullopt;
   double network_gb_per_s = 0;  // of a host; 0: not known
 };

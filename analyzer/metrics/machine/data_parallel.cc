@@ -9,7 +9,7 @@ namespace traceinject {
 namespace {
 
 // Fewer may belong to the beginning of a program.
-constexpr std::int64_t kFewest = 3;
+constexpr std::int64_t kMin = 3;
 
 enum class Kind : std::uint8_t { kNone, kBroadcast, kReduction, kOtherCollective };
 
@@ -47,7 +47,7 @@ std::optional<DataParallel> FindDataParallel(const Rank& rank) {
     found.broadcasts = first ? here.broadcasts : std::min(found.broadcasts, here.broadcasts);
     found.reductions = first ? here.reductions : std::min(found.reductions, here.reductions);
   }
-  if (found.broadcasts < kFewest) return std::nullopt;
+  if (found.broadcasts < kMin) return std::nullopt;
   return found;
 }
 

@@ -103,7 +103,7 @@ void CheckProcesses(const Run& run, Findings& findings) {
 }
 
 void CheckConnections(const Run& run, Findings& findings) {
-  for (const NcclTransport& transport : SummariseNcclTransports(run)) {
+  for (const NcclConnections& transport : SummarizeNcclTransports(run)) {
     const std::string ranks =
         transport.size ? fmt::format("of {} ranks", *transport.size) : std::string();
     for (const NcclRemark& remark : transport.remarks) {

@@ -60,8 +60,7 @@ double Mean(const std::vector<double>& values) {
 
 // Those with steps enough, without their ends.
 std::vector<Block> Trimmed(std::vector<Block> blocks) {
-  std::erase_if(blocks,
-                [](const Block& block) { return block.steps.size() < kLeastBlockSteps + 2; });
+  std::erase_if(blocks, [](const Block& block) { return block.steps.size() < kMinBlockSteps + 2; });
   for (Block& block : blocks) {
     block.steps.erase(block.steps.begin());
     block.steps.pop_back();
@@ -120,7 +119,7 @@ std::optional<AbSteps> CompareSteps(const Rank& rank) {
       continue;
     differences.push_back((Mean(before.steps) + Mean(after.steps)) / 2 - Mean(blocks[i].steps));
   }
-  if (differences.size() < kLeastBlocks) return std::nullopt;
+  if (differences.size() < kMinBlocks) return std::nullopt;
   const auto count = static_cast<double>(differences.size());
   found.blocks = static_cast<std::int64_t>(differences.size());
   found.recorded_ns = Mean(recorded);
@@ -128,7 +127,7 @@ std::optional<AbSteps> CompareSteps(const Rank& rank) {
   found.added_ns = Mean(differences);
   double squares = 0;
   for (const double one : differences) squares += (one - found.added_ns) * (one - found.added_ns);
-  // Neighbouring differences share a recorded block: where blocks vary alike, their mean has 4/3 of
+  // Neighboring differences share a recorded block: where blocks vary alike, their mean has 4/3 of
   // the variance that it would have if they did not.
   const double error = std::sqrt(squares / (count - 1) / count * 4 / 3);
   const double reach = error * StudentFactor(differences.size() - 1);

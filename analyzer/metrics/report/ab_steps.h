@@ -24,7 +24,7 @@ struct AbSteps {
 
 // Empty: too few blocks. A block holds at least so many steps without its first and its last, in
 // which recording is turned on or off.
-inline constexpr std::size_t kLeastBlocks = 3, kLeastBlockSteps = 3;
+inline constexpr std::size_t kMinBlocks = 3, kMinBlockSteps = 3;
 
 // O(steps + gaps).
 std::optional<AbSteps> CompareSteps(const Rank& rank);

@@ -65,7 +65,7 @@ Report BuildReport(const Run& run, const ReportOptions& options) {
   const std::optional<TimeNs> origin = RunOrigin(run);
   if (!origin) report.add_notes("The run contains no GPU operation.");
 
-  std::deque<DeviceAnalysis> devices = AnalyseDevices(run, origin.value_or(0), options, report);
+  std::deque<DeviceAnalysis> devices = AnalyzeDevices(run, origin.value_or(0), options, report);
   if (IsStopped(options.stop)) return report;
   MatchRanks(devices, report);
   std::vector<TrustedDevice> trusted;  // what is wrong with those that are left out is told, too

@@ -42,7 +42,7 @@ void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
 }
 
 // Empty if it was stopped.
-std::optional<DeviceAnalysis> Analyse(const Rank& rank, const Device& device,
+std::optional<DeviceAnalysis> Analyze(const Rank& rank, const Device& device,
                                       const LibraryCalls& calls, const Window& window,
                                       const ReportOptions& options) {
   DeviceAnalysis found;
@@ -129,7 +129,7 @@ std::string PatternNote(const Rank& rank, const Device& device, const ReportOpti
   if (options.pattern() == nullptr) return "";
   const auto found = FindStepRanges(rank, *GpuSpan(device.ops), options.pattern());
   const std::size_t ranges = found ? found->ranges.size() : 0;
-  if (ranges >= kFewestSteps) return "";
+  if (ranges >= kMinSteps) return "";
   return fmt::format("{} ({}): '{}' matches {} NVTX ranges; at least three are needed.", label,
                      device.name, options.pattern()->text(), ranges);
 }
@@ -148,7 +148,7 @@ std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeN
 
 }  // namespace
 
-std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
+std::deque<DeviceAnalysis> AnalyzeDevices(const Run& run, TimeNs origin,
                                           const ReportOptions& options, Report& report) {
   std::deque<DeviceAnalysis> devices;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
@@ -167,7 +167,7 @@ std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
         continue;
       }
       if (!calls) calls.emplace(run.ranks[i]);
-      auto found = Analyse(run.ranks[i], device, *calls, *window, options);
+      auto found = Analyze(run.ranks[i], device, *calls, *window, options);
       if (!found) return devices;
       devices.push_back(*std::move(found));
       devices.back().rank_index = i;

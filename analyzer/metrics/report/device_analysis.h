@@ -55,7 +55,7 @@ struct DeviceAnalysis {
 // Devices with work in the chosen time, in the order of the run; times of the limits are relative
 // to `origin`. Those without get a note in the report. A deque: what points at an analysis stays
 // good. Stopped: those that were finished.
-std::deque<DeviceAnalysis> AnalyseDevices(const Run& run, TimeNs origin,
+std::deque<DeviceAnalysis> AnalyzeDevices(const Run& run, TimeNs origin,
                                           const ReportOptions& options, Report& report);
 
 // Compares the collectives of the ranks with each other; what does not match becomes a note.

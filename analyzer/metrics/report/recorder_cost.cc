@@ -25,7 +25,7 @@ LaunchLength LaunchLengthOf(const Rank& rank) {
   TimeCounts counts;
   for_each([&](TimeNs length) { counts.Add(length); });
   LaunchLength length{.launches = counts.total()};
-  if (counts.total() >= kFewestLaunches)
+  if (counts.total() >= kMinLaunches)
     length.usual = length.least = length.most =
         static_cast<double>(QuantilesOf(counts, std::array{0.25}, for_each)[0]);
   return length;
@@ -43,8 +43,8 @@ bool WasDetached(const Rank& rank) {
 RecorderCost RecorderCostOf(const Rank& rank) {
   if (!rank.imported_from.empty()) return {};
   const LaunchLength launch = LaunchLengthOf(rank);
-  return {kRecordedShare * launch.usual, kLeastRecordedShare * launch.least,
-          kMostRecordedShare * launch.most, WasDetached(rank) ? 0 : kResidentShare * launch.usual,
+  return {kRecordedShare * launch.usual, kMinRecordedShare * launch.least,
+          kMaxRecordedShare * launch.most, WasDetached(rank) ? 0 : kResidentShare * launch.usual,
           launch.launches > 0};
 }
 

@@ -21,14 +21,14 @@ struct RecorderCost {
 // the queue, or for the processor. The first is what a launch takes longer. Whole steps may take
 // longer by more than that (tests/gpu/cost/recording_cost.sh): the interval holds all programs and
 // machines measured so far.
-inline constexpr double kRecordedShare = 0.34, kLeastRecordedShare = 0.2, kMostRecordedShare = 0.9;
+inline constexpr double kRecordedShare = 0.34, kMinRecordedShare = 0.2, kMaxRecordedShare = 0.9;
 // Of the same: as long as CUPTI is in the process (tests/gpu/cupti/cupti_residue.cc), and at most,
 // as for whole steps.
-inline constexpr double kResidentShare = 0.07, kMostResidentShare = 0.35;
+inline constexpr double kResidentShare = 0.07, kMaxResidentShare = 0.35;
 // Where there are too few launches to tell what they take; and as little and as much as that is on
 // fast and slow hosts.
 inline constexpr TimeNs kUsualLaunchNs = 6'000, kFastLaunchNs = 2'000, kSlowLaunchNs = 20'000;
-inline constexpr std::size_t kFewestLaunches = 100;
+inline constexpr std::size_t kMinLaunches = 100;
 
 // All 0 of a recording by another tool, whose costs are its own. O(calls).
 RecorderCost RecorderCostOf(const Rank& rank);

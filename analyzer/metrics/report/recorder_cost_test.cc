@@ -32,12 +32,12 @@ TEST(RecorderCostTest, IsAShareOfWhatALaunchTakes) {
 }
 
 TEST(RecorderCostTest, FewLaunchesTellNothing) {
-  RankBuilder builder = Launching(50'000, kFewestLaunches - 1);
+  RankBuilder builder = Launching(50'000, kMinLaunches - 1);
   const RecorderCost cost = RecorderCostOf(builder.rank());
   EXPECT_TRUE(cost.known);
   EXPECT_DOUBLE_EQ(cost.launch_ns, kRecordedShare * kUsualLaunchNs);
-  EXPECT_DOUBLE_EQ(cost.low_ns, kLeastRecordedShare * kFastLaunchNs);
-  EXPECT_DOUBLE_EQ(cost.high_ns, kMostRecordedShare * kSlowLaunchNs);
+  EXPECT_DOUBLE_EQ(cost.low_ns, kMinRecordedShare * kFastLaunchNs);
+  EXPECT_DOUBLE_EQ(cost.high_ns, kMaxRecordedShare * kSlowLaunchNs);
 }
 
 TEST(RecorderCostTest, IsUnknownWithoutLaunches) {

@@ -41,7 +41,7 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
     kernels.other += found->comm_kernels.other;
     linked += CountLinked(found->nccl, found->range);
   }
-  const std::vector<NcclRow> rows = SummariseNccl(sources, options_.by_communicator);
+  const std::vector<NcclRow> rows = SummarizeNccl(sources, options_.by_communicator);
   for (const NcclRow& row : rows) {
     calls += row.calls;
     proto::NcclRow& one = *to.add_rows();
@@ -100,7 +100,7 @@ void ReportWriter::LinksOf(const DeviceAnalysis& found, proto::DeviceReport& to)
 }
 
 void ReportWriter::TransportsOf(proto::Nccl& to) const {
-  for (const NcclTransport& transport : SummariseNcclTransports(run_)) {
+  for (const NcclConnections& transport : SummarizeNcclTransports(run_)) {
     proto::NcclTransport& one = *to.add_transports();
     SetIf(transport.size, [&](int v) { one.set_communicator_size(v); });
     one.set_communicators(transport.communicators);

@@ -15,7 +15,7 @@
 namespace traceinject {
 namespace {
 
-constexpr int kMostRanges = 20;  // a program may leave any number open
+constexpr int kMaxRanges = 20;  // a program may leave any number open
 
 std::string CommunicatorName(const Communicator& communicator) {
   const std::string hash = fmt::format("0x{:x}", communicator.hash);
@@ -88,7 +88,7 @@ class StallWriter {
            rank.host_spans.thread[row], *to.add_waits());
     }
     for (const std::uint32_t row : stall.ranges) {
-      if (to.ranges_size() == kMostRanges) break;
+      if (to.ranges_size() == kMaxRanges) break;
       Call(rank, std::string(rank.string(rank.nvtx.text[row])), rank.nvtx.start[row],
            rank.nvtx.thread[row], *to.add_ranges());
     }

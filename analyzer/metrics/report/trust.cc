@@ -117,7 +117,7 @@ class Judge {
           fmt::format("{} ({}) started before the call that launched them",
                       Operations(trust_.early_starts), Percent(share)),
           share);
-      if (share > kMostEarlyStarts)
+      if (share > kMaxEarlyStarts)
         Withhold(
             Figures::kGapCauses,
             fmt::format("{} of the operations start before they were launched", Percent(share)));
@@ -176,22 +176,22 @@ class Judge {
 
   void Limits() {
     const double unrecorded = Ratio(all_.unrecorded_ns + trust_.replaced_ns, all_.wall_ns);
-    if (unrecorded > kMostUnrecorded)
+    if (unrecorded > kMaxUnrecorded)
       Withhold(Figures::kPartition,
                fmt::format("for {} of the time it is not known what ran", Percent(unrecorded)));
-    if (trust_.lost_share() > kMostLostOperations)
+    if (trust_.lost_share() > kMaxLostOperations)
       Withhold(Figures::kPartition,
                fmt::format("{} of the operations were lost", Percent(trust_.lost_share())));
     if (trust_.links == 0) return;
     const double unlinked = Ratio(Unlinked(), join_.operations);
     const double hidden = unlinked + 2 * trust_.lost_share();
-    if (hidden > kMostHiddenCauses)
+    if (hidden > kMaxHiddenCauses)
       Withhold(Figures::kGapCauses,
                fmt::format(
                    "the cause of {} of the gaps cannot be determined because records are missing",
                    Percent(hidden)));
     const double broken = unlinked + trust_.lost_share();
-    if (broken > kMostBrokenLinks)
+    if (broken > kMaxBrokenLinks)
       Withhold(Figures::kLinks,
                fmt::format("{} of the operations or their launches are missing", Percent(broken)));
   }

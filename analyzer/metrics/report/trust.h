@@ -20,23 +20,23 @@ namespace traceinject {
 
 // Of a device's window, time of which nothing is known and durations that were replaced: as much
 // may be missing from any part of the partition.
-inline constexpr double kMostUnrecorded = 0.02;
+inline constexpr double kMaxUnrecorded = 0.02;
 // Of the gaps, those of unknown cause: every operation without a launch hides the cause of the gap
 // before it, every lost operation that of the gap after it, too. Far below a fiftieth, because most
 // idle time lies in few gaps: in recordings on H200, one gap in a hundred held a twelfth of a
 // cause.
-inline constexpr double kMostHiddenCauses = 0.002;
+inline constexpr double kMaxHiddenCauses = 0.002;
 // Of the operations, those that start before their launch: ids or clocks are wrong.
-inline constexpr double kMostEarlyStarts = 0.01;
+inline constexpr double kMaxEarlyStarts = 0.01;
 // Of the operations, those that are missing or whose launch is. FLOPs and NCCL's figures need three
 // records of each call, of itself, its launch and its kernel, and shapes that occur only a few
 // times are off first.
-inline constexpr double kMostBrokenLinks = 0.002;
+inline constexpr double kMaxBrokenLinks = 0.002;
 // Of the operations, overlaps on a stream: less is nothing that any sum of time would show.
 inline constexpr double kFewOverlaps = 0.001;
 // Of the operations, lost ones: so many more make every count wrong, and all that is divided by
 // one.
-inline constexpr double kMostLostOperations = 0.02;
+inline constexpr double kMaxLostOperations = 0.02;
 
 enum class Figures : std::uint8_t {
   kTimes,      // all that depends on when something was

@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr double kLeastCovered = 0.5;  // of the time in which the device was busy
+constexpr double kMinCovered = 0.5;  // of the time in which the device was busy
 
 struct Graph {
   std::vector<std::uint32_t> launches;  // calls, in the order of their work on the device
@@ -62,10 +62,10 @@ std::optional<StructureSteps> FindGraphSteps(const Rank& rank, const GpuOps& ops
   std::sort(replays.begin(), replays.end());
   // Branches of a graph run at the same time as those of the next replay.
   replays.erase(std::unique(replays.begin(), replays.end()), replays.end());
-  if (replays.size() <= kFewestSteps) return std::nullopt;
+  if (replays.size() <= kMinSteps) return std::nullopt;
   StructureSteps steps;
   steps.confidence = Covered(rank, ops, replays.front(), replays.back());
-  if (steps.confidence < kLeastCovered) return std::nullopt;
+  if (steps.confidence < kMinCovered) return std::nullopt;
   for (const TimeNs launched : replays) steps.cuts.push_back(launched + 1);
   return steps;
 }

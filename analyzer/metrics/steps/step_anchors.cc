@@ -10,18 +10,18 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kFewestPeriods = 3;
-constexpr std::size_t kMostAnchors = 64;      // of a candidate
-constexpr std::size_t kMostDistances = 4096;  // looked at to tell how steady a token is
-constexpr double kFewestShare = 0.5;          // of the sequence, between first and last
-constexpr double kTrimmed = 0.2;              // of the distances, at each end
+constexpr std::size_t kMinPeriods = 3;
+constexpr std::size_t kMaxAnchors = 64;      // of a candidate
+constexpr std::size_t kMaxDistances = 4096;  // looked at to tell how steady a token is
+constexpr double kMinShare = 0.5;            // of the sequence, between first and last
+constexpr double kTrimmed = 0.2;             // of the distances, at each end
 // Distances of a token that comes once a step. On public traces of real training the largest is
 // 0.05; one that comes several times a step is above 1 unless it does so evenly.
-constexpr double kMostVariation = 0.25;
+constexpr double kMaxVariation = 0.25;
 // Mean distance / median: what is far above comes in groups.
-constexpr double kMostUneven = 2;
-constexpr double kMostMissing = 0.1;  // of the turns, of two tokens that take turns
-constexpr std::size_t kMatchedElements = 400'000, kFewestPairs = 8, kMostPairs = 64;
+constexpr double kMaxUneven = 2;
+constexpr double kMaxMissing = 0.1;  // of the turns, of two tokens that take turns
+constexpr std::size_t kMatchedElements = 400'000, kMinPairs = 8, kMaxPairs = 64;
 
 using Positions = std::vector<std::uint32_t>;
 
@@ -42,7 +42,7 @@ bool HasShortSteps(const LaunchSequence& sequence) {
 // Spread of the middle distances; their median goes to `median`.
 double VariationOf(const Positions& at, double* median) {
   const std::size_t distances = at.size() - 1;
-  const std::size_t stride = (distances + kMostDistances - 1) / kMostDistances;
+  const std::size_t stride = (distances + kMaxDistances - 1) / kMaxDistances;
   Positions sample;
   for (std::size_t i = 0; i < distances; i += stride) sample.push_back(at[i + 1] - at[i]);
   std::sort(sample.begin(), sample.end());
@@ -90,8 +90,7 @@ class SteadyTokens {
     std::vector<Anchor> anchors;
     for (std::uint32_t token = 0; token < bursts_.size(); ++token) {
       const Bursts& bursts = bursts_[token];
-      if (bursts.count < kFewestPeriods || bursts.last - bursts.first < kFewestShare * Size())
-        continue;
+      if (bursts.count < kMinPeriods || bursts.last - bursts.first < kMinShare * Size()) continue;
       slot[token] = static_cast<std::uint32_t>(anchors.size());
       anchors.push_back({token, by_shape, {}});
       anchors.back().at.reserve(bursts.count);
@@ -110,7 +109,7 @@ class SteadyTokens {
       const double mean = static_cast<double>(anchor.at.back() - anchor.at.front()) /
                           static_cast<double>(anchor.at.size() - 1);
       anchor.unevenness = mean / median;
-      if (anchor.variation <= kMostVariation && anchor.unevenness <= kMostUneven)
+      if (anchor.variation <= kMaxVariation && anchor.unevenness <= kMaxUneven)
         steady_.push_back(std::move(anchor));
     }
   }
@@ -131,7 +130,7 @@ bool TakeTurns(const Positions& a, const Positions& b) {
     for (; at < b.size() && b[at] < a[i + 1]; ++at) ++between;
     once += between == 1 ? 1 : 0;
   }
-  return static_cast<double>(once) >= (1 - kMostMissing) * static_cast<double>(a.size() - 1);
+  return static_cast<double>(once) >= (1 - kMaxMissing) * static_cast<double>(a.size() - 1);
 }
 
 // Tokens of two stretches of the sequence, counted.
@@ -170,7 +169,7 @@ double MatchOf(const Positions& at, Overlap&& overlap, double length) {
   const std::size_t pairs = at.size() - 2;
   const auto affordable = static_cast<std::size_t>(kMatchedElements / (2 * length));
   const std::vector<std::size_t> sample =
-      SampleOf(pairs, std::clamp(affordable, kFewestPairs, kMostPairs));
+      SampleOf(pairs, std::clamp(affordable, kMinPairs, kMaxPairs));
   double sum = 0;
   for (const std::size_t pair : sample) sum += overlap.Of(at[pair], at[pair + 1], at[pair + 2]);
   return sum / static_cast<double>(sample.size());
@@ -182,7 +181,7 @@ PeriodCandidate CandidateOf(const LaunchSequence& sequence, const std::vector<An
   const Positions& reference = group.front()->at;
   for (const Anchor* anchor : group) {
     if (anchor != group.front() && !TakeTurns(reference, anchor->at)) continue;
-    if (++candidate.support <= kMostAnchors) candidate.anchors.push_back(*anchor);
+    if (++candidate.support <= kMaxAnchors) candidate.anchors.push_back(*anchor);
   }
   candidate.name_match = MatchOf(
       reference, Overlap(sequence.name, sequence.names, candidate.count()), candidate.length());

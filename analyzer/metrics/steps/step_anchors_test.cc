@@ -92,7 +92,7 @@ TEST(StepAnchorsTest, WhatComesInGroupsIsNoPeriod) {
     EXPECT_LE(periods.count(), 10U);
 }
 
-TEST(StepAnchorsTest, SamplesAreRunsOfNeighboursFromEverywhere) {
+TEST(StepAnchorsTest, SamplesAreRunsOfNeighborsFromEverywhere) {
   EXPECT_EQ(SampleOf(3, 64), (std::vector<std::size_t>{0, 1, 2}));
   const std::vector<std::size_t> sample = SampleOf(1'000, 64);
   EXPECT_EQ(sample.size(), 64U);

@@ -64,7 +64,7 @@ HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
                     const StepPattern* pattern) {
   if (pattern == nullptr) {
     std::vector<TimeNs> marks = MarksOfFirstOptimizer(rank.step_marks);
-    if (marks.size() > kFewestSteps) {
+    if (marks.size() > kMinSteps) {
       HostCuts replays;
       if (!MarkMostOfTheTime(marks, gpu_span)) replays = CutsOf(FindGraphSteps(rank, ops));
       if (!replays.times.empty()) return replays;
@@ -72,7 +72,7 @@ HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
     }
   }
   std::optional<StepRanges> found = FindStepRanges(rank, gpu_span, pattern);
-  if (!found || found->ranges.size() < kFewestSteps)
+  if (!found || found->ranges.size() < kMinSteps)
     return pattern == nullptr ? CutsOfStructure(rank, ops) : HostCuts();
   HostCuts cuts{StepSource::kRanges, std::move(found->pattern), kRangeConfidence, {}};
   std::sort(found->ranges.begin(), found->ranges.end(),
@@ -165,7 +165,7 @@ void MarkUnusual(Steps& found, bool begins) {
   const auto unusual = [&](const Step& step) {
     return std::abs(static_cast<double>(step.length_ns() - found.median_ns)) > allowed;
   };
-  while (begins && first + kFewestSteps < found.steps.size() && unusual(found.steps[first]))
+  while (begins && first + kMinSteps < found.steps.size() && unusual(found.steps[first]))
     found.steps[first++].warm_up = true;
   lengths.erase(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(first));
   allowed = limit();
@@ -184,7 +184,7 @@ std::uint32_t OptimizerOfSteps(const std::map<std::uint32_t, MarkSpan>& optimize
   const std::pair<const std::uint32_t, MarkSpan>* most = nullptr;
   for (const auto& found : optimizers) {
     const MarkSpan& marks = found.second;
-    if (marks.count > kFewestSteps && (marks.last - marks.first) / 4 >= (last - first) / 5)
+    if (marks.count > kMinSteps && (marks.last - marks.first) / 4 >= (last - first) / 5)
       return found.first;
     if (most == nullptr || marks.count > most->second.count) most = &found;
   }
@@ -290,7 +290,7 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
         {.time = time, .last_op = cuts[i].op, .host = {host.times[i - 1], host.times[i]}});
   }
   LeaveRecorded(rank, device.ops, found);
-  if (found.steps.size() < kFewestSteps) return WholeWindow(device.ops, window);
+  if (found.steps.size() < kMinSteps) return WholeWindow(device.ops, window);
   MarkUnusual(found, !LacksBeginning(rank, found.start_ns));
   return found;
 }

@@ -34,7 +34,7 @@
 namespace traceinject {
 
 // With less nothing says how steps vary, and no period is to be seen.
-inline constexpr std::size_t kFewestSteps = 3;
+inline constexpr std::size_t kMinSteps = 3;
 
 enum class StepSource : std::uint8_t { kMarks, kRanges, kStructure, kWindow };
 

@@ -24,7 +24,7 @@ constexpr double kNearlyBest = 0.9;    // of the best match
 constexpr double kSomeSupport = 0.1, kEnoughSupport = 0.5;
 // Mean distance / median where nothing else tells steps from layers: those of a forward or of a
 // backward pass leave out the other one.
-constexpr double kMostUneven = 1.3;
+constexpr double kMaxUneven = 1.3;
 constexpr std::size_t kMatchedPairs = 64;
 constexpr double kCommunicates = 0.01;  // of the GPU's time
 constexpr std::size_t kWalkers = 16;    // anchors that check the cuts
@@ -104,7 +104,7 @@ std::size_t ClustersAPeriod(const PeriodCandidate& periods, const Positions& at,
 
 // Whether there are enough of them, over enough of the sequence, for a step to have some.
 bool CanTellSteps(const Positions& at, std::size_t elements) {
-  return at.size() >= kFewestSteps && at.back() - at.front() >= elements / 2;
+  return at.size() >= kMinSteps && at.back() - at.front() >= elements / 2;
 }
 
 // Whether nearly every period updates the same parameters as the one before it, or these and more.
@@ -161,7 +161,7 @@ bool MayBeSteps(const PeriodCandidate& periods, const Meaning& meaning,
     *sure = kByData;
     if (ClustersAPeriod(periods, *at) == 0) return false;
   }
-  if (*sure == kByNothing) return periods.anchors.front().unevenness <= kMostUneven;
+  if (*sure == kByNothing) return periods.anchors.front().unevenness <= kMaxUneven;
   return true;
 }
 
@@ -400,10 +400,10 @@ std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps&
   const std::optional<Choice> choice = Choose(candidates, meaning, sequence);
   if (!choice) return std::nullopt;
   const Positions cuts = Cutter(ops, sequence, meaning, *choice).Cut();
-  if (cuts.size() <= kFewestSteps) return std::nullopt;
+  if (cuts.size() <= kMinSteps) return std::nullopt;
   StructureSteps steps;
   steps.confidence = ConfidenceOf(*choice, sequence, cuts);
-  if (steps.confidence < kLeastStepConfidence) return std::nullopt;
+  if (steps.confidence < kMinStepConfidence) return std::nullopt;
   for (const std::uint32_t cut : cuts) {
     steps.cuts.push_back(cut < sequence.size() ? sequence.launched[cut]
                                                : sequence.launched.back() + 1);

@@ -25,7 +25,7 @@ struct StructureSteps {
 };
 
 // Below this the steps are no better than a guess.
-inline constexpr double kLeastStepConfidence = 0.5;
+inline constexpr double kMinStepConfidence = 0.5;
 
 // Steps end after the optimizer; without one before the first upload, else before the longest idle
 // time. Empty: fewer than three, or too little speaks for them. O(operations + calls).

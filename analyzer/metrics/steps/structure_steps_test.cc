@@ -86,7 +86,7 @@ class Unmarked {
   // Steps end on the device where the last operation of the optimizer does.
   void EndStep() { ends_.push_back(gpu_); }
   // Before the first step.
-  void Initialise() {
+  void Initialize() {
     for (int i = 0; i < 40; ++i) Kernel("distribution_normal_kernel", 3'000, 10 + i);
     Pause(50'000'000);
   }
@@ -118,7 +118,7 @@ class Unmarked {
     EXPECT_GE(found.steps.size() + 1, steps()) << what;
     const auto truth = static_cast<double>(MedianLength());
     EXPECT_NEAR(static_cast<double>(found.median_ns), truth, 0.01 * truth) << what;
-    EXPECT_GE(found.confidence, kLeastStepConfidence) << what;
+    EXPECT_GE(found.confidence, kMinStepConfidence) << what;
     EXPECT_LE(found.confidence, 1) << what;
   }
 
@@ -136,7 +136,7 @@ TEST(StructureStepsTest, PlainTraining) {
   for (const bool named : {true, false}) {
     for (const bool uploads : {true, false}) {
       Unmarked run({.uploads = uploads, .named_optimizer = named});
-      run.Initialise();
+      run.Initialize();
       for (int i = 0; i < 20; ++i) run.Step();
       run.ExpectFound("named " + std::to_string(named) + ", uploads " + std::to_string(uploads));
     }
@@ -168,7 +168,7 @@ TEST(StructureStepsTest, TheFirstStepBeginsWithTheWaitForItsData) {
 TEST(StructureStepsTest, MicroBatchesAreNoSteps) {
   for (const int micro_batches : {2, 4, 16, 64}) {
     Unmarked run({.layers = 6, .micro_batches = micro_batches});
-    run.Initialise();
+    run.Initialize();
     for (int i = 0; i < 12; ++i) run.Step();
     run.ExpectFound(std::to_string(micro_batches) + " micro-batches");
   }
@@ -199,7 +199,7 @@ TEST(StructureStepsTest, PipelinedMicroBatches) {
 
 TEST(StructureStepsTest, EvaluationIsNoStepButMakesOneIrregular) {
   Unmarked run({});
-  run.Initialise();
+  run.Initialize();
   for (int i = 0; i < 40; ++i) {
     run.Step();
     if (i % 10 != 9 || i == 39) continue;
@@ -278,7 +278,7 @@ TEST(StructureStepsTest, LostRecordsAreWalkedOver) {
 TEST(StructureStepsTest, TwoModelsInTurnAreOneStep) {
   for (const int critics : {1, 5}) {
     Unmarked run({.layers = 8});
-    run.Initialise();
+    run.Initialize();
     for (int i = 0; i < 20; ++i) {
       for (int critic = 0; critic < critics; ++critic) {
         run.Forward(32, "critic_");

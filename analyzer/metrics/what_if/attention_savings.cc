@@ -17,7 +17,7 @@ namespace traceinject {
 namespace {
 
 // Between a product and the softmax: more are something else.
-constexpr std::size_t kMostBetween = 12;
+constexpr std::size_t kMaxBetween = 12;
 constexpr double kBackwardWork = 1.25;  // five products instead of four
 
 enum class Part : std::uint8_t { kOther, kProduct, kLight, kForward, kBackward };
@@ -85,7 +85,7 @@ class Search {
                                    std::size_t first, std::size_t most) const {
     std::vector<std::size_t> found;
     std::size_t between = 0;
-    while (found.size() < most && between <= kMostBetween) {
+    while (found.size() < most && between <= kMaxBetween) {
       if (step < 0 ? at == first : at + 1 == rows.size()) break;
       at += static_cast<std::size_t>(step);
       const Part part = PartOf(rows[at]);

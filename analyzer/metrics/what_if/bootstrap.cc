@@ -30,9 +30,9 @@ class Draws {
 // in common.
 std::vector<double> BlockMeans(const std::vector<double>& values) {
   std::vector<double> means;
-  for (std::size_t block = 0; block < kMostBlocks; ++block) {
-    const std::size_t begin = block * values.size() / kMostBlocks;
-    const std::size_t end = (block + 1) * values.size() / kMostBlocks;
+  for (std::size_t block = 0; block < kMaxBlocks; ++block) {
+    const std::size_t begin = block * values.size() / kMaxBlocks;
+    const std::size_t end = (block + 1) * values.size() / kMaxBlocks;
     double sum = 0;
     for (std::size_t i = begin; i < end; ++i) sum += values[i];
     means.push_back(sum / static_cast<double>(end - begin));
@@ -43,7 +43,7 @@ std::vector<double> BlockMeans(const std::vector<double>& values) {
 }  // namespace
 
 std::vector<double> ResampledMeans(const std::vector<double>& values) {
-  if (values.size() > kMostBlocks) return ResampledMeans(BlockMeans(values));
+  if (values.size() > kMaxBlocks) return ResampledMeans(BlockMeans(values));
   std::vector<double> means;
   if (values.empty()) return means;
   means.reserve(kResamples);

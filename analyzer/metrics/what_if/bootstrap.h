@@ -11,12 +11,12 @@ namespace traceinject {
 
 inline constexpr std::size_t kResamples = 1000;
 // More values than this are drawn in as many blocks of neighbors.
-inline constexpr std::size_t kMostBlocks = 500;
+inline constexpr std::size_t kMaxBlocks = 500;
 
 // Means of kResamples samples drawn from the values with replacement. The draws depend on the
 // number of values only, so that equal input gives equal output everywhere, and series of one
 // length are drawn together. Empty without values. O(values +
-// kResamples * kMostBlocks).
+// kResamples * kMaxBlocks).
 std::vector<double> ResampledMeans(const std::vector<double>& values);
 
 // The same for a cost that comes now and then, such as a checkpoint: the steps without one (below

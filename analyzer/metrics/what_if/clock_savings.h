@@ -6,7 +6,7 @@
 // healthy under that reason of their time; others, which memory limits, whose clock is another,
 // keep theirs. Healthy is the highest clock of the GPU for heat, hardware slowdowns and clocks that
 // were set, and kPowerCapShare of it under the power cap: large products run every card of a data
-// centre into that (H200s here at 83 to 100 % of their highest clock), and nothing is wrong with
+// center into that (H200s here at 83 to 100 % of their highest clock), and nothing is wrong with
 // it. Low clocks of idle times name no such reason.
 #pragma once
 

@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kFewest = 3;  // kernels of a run
+constexpr std::size_t kMin = 3;  // kernels of a run
 
 enum class Part : std::uint8_t { kOther, kPointwise, kBystander };
 
@@ -85,7 +85,7 @@ class Search {
   std::uint32_t NameOf(std::uint32_t op) const { return rank_.shapes[ops_.detail[op]].name; }
 
   void End(Run& run) {
-    if (run.size() >= kFewest) {
+    if (run.size() >= kMin) {
       const std::size_t before = saving_.lengths.size();
       std::stable_sort(run.begin(), run.end(),
                        [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -107,7 +107,7 @@ class Search {
       if (at == first || NameOf(at->second) != NameOf((at - 1)->second))
         alike_.push_back(at->second);
     }
-    if (alike_.size() < kFewest) return;
+    if (alike_.size() < kMin) return;
     double all_ns = 0, longest_ns = 0;
     for (const std::uint32_t op : alike_) {
       all_ns += LengthOf(op);

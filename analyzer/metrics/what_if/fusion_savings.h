@@ -6,7 +6,7 @@
 // kernels, casts and copies, dropout, rotary embeddings and single steps of an optimizer, all in as
 // many threads, each of another name than the one before it: equal neighbors may work on different
 // data. Reductions,
-// normalisations and kernels of other sizes may stand between them, and keep their time, and so do
+// normalizations and kernels of other sizes may stand between them, and keep their time, and so do
 // optimizers in one pass over many tensors (multi_tensor_apply), which have fused their work, and
 // what a compiler has fused (triton).
 //

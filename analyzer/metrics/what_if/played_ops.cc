@@ -10,7 +10,7 @@ constexpr TimeNs kClockNs = 2'000;
 
 }  // namespace
 
-void PlayedOps::Play(std::size_t row) {
+void ReplayInput::Play(std::size_t row) {
   const std::size_t end = std::min(ops_.size(), row + kStretch);
   for (; row < end; ++row) {
     const TimeNs start = ops_.start[row];
@@ -33,7 +33,7 @@ void PlayedOps::Play(std::size_t row) {
 }
 
 // Nobody knows then whether it would have been late: the later of the two moments counts.
-void PlayedOps::Substitute(std::size_t row, PlayedOp& op) const {
+void ReplayInput::Substitute(std::size_t row, PlayedOp& op) const {
   if (row < residuals_->first || row - residuals_->first >= residuals_->of_ops.size()) return;
   const Residual& residual = residuals_->of_ops[row - residuals_->first];
   op.gap = residual.gap_ns;

@@ -23,11 +23,11 @@ struct PlayedOp {
 };
 
 // Works these out once for all players, a stretch of rows at a time.
-class PlayedOps {
+class ReplayInput {
  public:
   // Operations before `first` are left out: `begin` is then the end of all of them.
-  PlayedOps(const ApiCalls& api, const GpuOps& ops, TimeNs begin, TimeNs usual_latency_ns,
-            const Residuals* residuals = nullptr, std::uint32_t first = 0)
+  ReplayInput(const ApiCalls& api, const GpuOps& ops, TimeNs begin, TimeNs usual_latency_ns,
+              const Residuals* residuals = nullptr, std::uint32_t first = 0)
       : api_(api),
         ops_(ops),
         first_(first),

@@ -169,7 +169,7 @@ class Search {
       const auto peak = PeakTflops(*spec_, type);
       if (!peak || (fp32 && *peak < kWorthwhile * *fp32)) continue;
       type_ = type;
-      type_gain_ = std::min(kMostGain, fp32 ? *peak / *fp32 : kMostGain);
+      type_gain_ = std::min(kMaxGain, fp32 ? *peak / *fp32 : kMaxGain);
       return;
     }
   }
@@ -220,10 +220,10 @@ class Search {
     known.reached_ns = *work.reached_ns;
     const double memory_ns = *work.memory_ns / kReachedMemoryShare;
     if (work.dtype == "fp32" && !work.tf32_allowed && LowersPrecision(kernel))
-      known.low_ns = std::max({work.flops / (type_tflops() * 1000), memory_ns, kLeastProductNs});
+      known.low_ns = std::max({work.flops / (type_tflops() * 1000), memory_ns, kMinProductNs});
     known.fault = FaultOf(kernel, shape, device_);
     if (known.fault != Fault::kNone)
-      known.good_ns = std::max({known.reached_ns / kUsualShare, memory_ns, kLeastProductNs});
+      known.good_ns = std::max({known.reached_ns / kUsualShare, memory_ns, kMinProductNs});
     return known;
   }
 
@@ -302,11 +302,11 @@ class Search {
   }
 
   void AdvisePadding(const std::map<std::int64_t, double>& odd) {
-    constexpr std::size_t kMost = 4;
+    constexpr std::size_t kMax = 4;
     std::vector<std::pair<double, std::int64_t>> sizes;
     for (const auto& [size, lost] : odd) sizes.emplace_back(lost, size);
     std::sort(sizes.begin(), sizes.end(), std::greater<>());
-    if (sizes.size() > kMost) sizes.resize(kMost);
+    if (sizes.size() > kMax) sizes.resize(kMax);
     std::string change;
     for (const auto& [lost, size] : sizes)
       change += fmt::format("{}{} -> {}", change.empty() ? "pad " : ", ", size, Padded(size));

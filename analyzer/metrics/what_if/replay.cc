@@ -48,7 +48,7 @@ class LaunchTimes {
 // Plays one scenario: the host drives, the device follows as far as a wait needs it to.
 class Player {
  public:
-  Player(const Replay& replay, const Scenario& scenario, PlayedOps& played)
+  Player(const Replay& replay, const Scenario& scenario, ReplayInput& played)
       : replay_(replay),
         scenario_(scenario),
         api_(replay.rank_.api),
@@ -178,7 +178,7 @@ class Player {
       if (segment.cause == IdleCause::kDataWait) host_.replayed += HandOver(length);
       return;
     }
-    // From pinned memory neither the copy nor a synchronisation after it would have waited.
+    // From pinned memory neither the copy nor a synchronization after it would have waited.
     if (scenario_.upload_rate > 0 && segment.waits_for != kNone && IsUpload(segment.waits_for)) {
       host_.replayed += std::min(length, kAsyncCopyCallNs);
       return;
@@ -336,7 +336,7 @@ class Player {
   const Scenario& scenario_;
   const ApiCalls& api_;
   const GpuOps& ops_;
-  PlayedOps& played_;
+  ReplayInput& played_;
   const TimeNs switch_ns_;
   const Pace pace_;
   const Changes changes_;
@@ -406,7 +406,7 @@ bool Replay::Changes(const Scenario& scenario) const {
 
 std::vector<std::vector<TimeNs>> Replay::RunAll(const std::vector<Scenario>& scenarios,
                                                 StopFlag stop, const Residuals* residuals) const {
-  PlayedOps played(rank_.api, ops_, begin_, usual_latency_ns_, residuals);
+  ReplayInput played(rank_.api, ops_, begin_, usual_latency_ns_, residuals);
   std::deque<Player> players;
   for (const Scenario& scenario : scenarios) players.emplace_back(*this, scenario, played);
   const auto runs_later = [](const Player& a, const Player& b) {

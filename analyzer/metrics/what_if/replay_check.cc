@@ -15,12 +15,12 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostOps = 2'000'000;
+constexpr std::size_t kMaxOps = 2'000'000;
 constexpr std::size_t kFitted = 32;  // steps of a half whose residuals are looked at
 
 std::int32_t Narrow(TimeNs ns) {
-  constexpr TimeNs kMost = std::numeric_limits<std::int32_t>::max();
-  return static_cast<std::int32_t>(std::clamp(ns, -kMost, kMost));
+  constexpr TimeNs kMax = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::clamp(ns, -kMax, kMax));
 }
 
 // A step, and which half it is in.
@@ -62,13 +62,13 @@ class Checker {
   Checker(const Replay& replay, const Rank& rank, const Device& device, const Steps& steps)
       : replay_(replay), ops_(device.ops), steps_(steps) {
     Deal();
-    if (dealt_.size() < kFewestChecked) return;
+    if (dealt_.size() < kMinChecked) return;
     first_ = dealt_.front().rows.begin;
     Read(rank);
   }
 
   std::optional<ReplayCheck> Check(StopFlag stop) {
-    if (dealt_.size() < kFewestChecked) return std::nullopt;
+    if (dealt_.size() < kMinChecked) return std::nullopt;
     const Residuals predicted = Predicted(), explained = Explained();
     const std::vector<TimeNs> fitted = replay_.RunAll({{}}, stop, &predicted).front();
     const std::vector<TimeNs> smooth = replay_.RunAll({{}}, stop, &explained).front();
@@ -93,7 +93,7 @@ class Checker {
       begin = rows.end;
       if (!step.regular()) continue;
       count += rows.end - rows.begin;
-      if (count > kMostOps && dealt_.size() >= kFewestChecked) return;
+      if (count > kMaxOps && dealt_.size() >= kMinChecked) return;
       Dealt dealt{i, rows, 14695981039346656037ULL, dealt_.size() % 2};
       for (std::size_t row = rows.begin; row < rows.end; ++row)  // FNV-1a, of numbers
         dealt.sequence = (dealt.sequence ^ KindOf(row)) * 1099511628211ULL;
@@ -104,8 +104,8 @@ class Checker {
   void Read(const Rank& rank) {
     TimeNs ended = ops_.start.front();
     for (std::size_t row = 0; row < first_; ++row) ended = std::max(ended, ops_.end[row]);
-    PlayedOps played(rank.api, ops_, ended, replay_.usual_latency_ns(), nullptr,
-                     static_cast<std::uint32_t>(first_));
+    ReplayInput played(rank.api, ops_, ended, replay_.usual_latency_ns(), nullptr,
+                       static_cast<std::uint32_t>(first_));
     while (first_ + recorded_.size() < dealt_.back().rows.end) {
       const auto row = static_cast<std::uint32_t>(first_ + recorded_.size());
       const auto ops = played.From(row);

@@ -21,7 +21,7 @@
 namespace traceinject {
 
 // With fewer regular steps there is nothing to fit to.
-inline constexpr std::size_t kFewestChecked = 4;
+inline constexpr std::size_t kMinChecked = 4;
 
 struct ReplayCheck {
   std::size_t steps = 0;  // predicted

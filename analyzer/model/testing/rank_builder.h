@@ -228,7 +228,7 @@ class RankBuilder {
     if (has("Launch")) return ApiClass::kLaunch;
     if (has("Memcpy")) return ApiClass::kCopy;
     if (has("Memset")) return ApiClass::kMemset;
-    if (has("Synchronize")) return ApiClass::kSynchronise;
+    if (has("Synchronize")) return ApiClass::kSynchronize;
     if (has("Malloc") || has("Free") || has("HostAlloc")) return ApiClass::kAllocate;
     return ApiClass::kOther;
   }

@@ -11,9 +11,9 @@ namespace traceinject {
 namespace {
 
 constexpr TimeNs kBehindNs = 20'000;  // after the end of another: it waited for that
-constexpr TimeNs kLeastDelayNs = 50'000;
-constexpr double kFarAbove = 8 * 1.4826;   // median absolute deviations
-constexpr std::size_t kLeastKernels = 16;  // that show what is usual
+constexpr TimeNs kMinDelayNs = 50'000;
+constexpr double kFarAbove = 8 * 1.4826;  // median absolute deviations
+constexpr std::size_t kMinKernels = 16;   // that show what is usual
 
 // When the GPU did something in a step.
 TimeNs BusyIn(const StepFacts& step) {
@@ -39,12 +39,12 @@ std::vector<ContendedKernel> FindContention(const RankSummary& rank, const Group
     rows.push_back(row);
     latency.push_back(group.start[row] - group.launch[row]);
   }
-  if (rows.size() < kLeastKernels) return {};
+  if (rows.size() < kMinKernels) return {};
   const TimeNs usual = Median(latency);
   std::vector<TimeNs> off;
   for (const TimeNs one : latency) off.push_back(std::abs(one - usual));
   const TimeNs most = std::max(
-      kLeastDelayNs, static_cast<TimeNs>(kFarAbove * static_cast<double>(Median(std::move(off)))));
+      kMinDelayNs, static_cast<TimeNs>(kFarAbove * static_cast<double>(Median(std::move(off)))));
   const TimeNs usually_busy = UsuallyBusy(rank);
   std::vector<ContendedKernel> contended;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -54,7 +54,7 @@ std::vector<ContendedKernel> FindContention(const RankSummary& rank, const Group
     const StepFacts& step = rank.steps[group.step[rows[i]]];
     const TimeNs more = BusyIn(step) - group.exposed_ns[rows[i]] - usually_busy;
     const TimeNs left = delay - std::max<TimeNs>(more, 0);
-    if (left > kLeastDelayNs) contended.push_back({rows[i], left});
+    if (left > kMinDelayNs) contended.push_back({rows[i], left});
   }
   return contended;
 }

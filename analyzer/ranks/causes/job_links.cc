@@ -24,9 +24,9 @@ double Slower(double a, double b) { return std::min(a, b); }
 
 // What a group of two ranks of a larger communicator is connected by is not reported apart from
 // what connects the others.
-NcclWay WayOf(const MatchedGroup& group, bool one_host, NcclWay slowest) {
-  const bool network = slowest == NcclWay::kSockets || slowest == NcclWay::kNetwork;
-  return group.pair && one_host && network ? NcclWay::kUnknown : slowest;
+NcclTransport WayOf(const MatchedGroup& group, bool one_host, NcclTransport slowest) {
+  const bool network = slowest == NcclTransport::kSockets || slowest == NcclTransport::kNetwork;
+  return group.pair && one_host && network ? NcclTransport::kUnknown : slowest;
 }
 
 bool LimitsWays(const RankSummary& rank) {
@@ -115,7 +115,7 @@ class LinkWriter {
     const UsualRate usual = UsualOf(rates);
     if (usual.ns_per_byte <= 0) return;
     for (const GroupRate& rate : rates) {
-      if (rate.count < kFewestTransfers || rate.ns_per_byte <= usual.limit) continue;
+      if (rate.count < kMinTransfers || rate.ns_per_byte <= usual.limit) continue;
       const double factor = BusFactor(row.work.function, row.work.size).value_or(1);
       row.outliers.push_back({rate.group, rate.ns_per_byte / usual.ns_per_byte,
                               factor / rate.ns_per_byte, LinkOf(rate.group).name});
@@ -139,7 +139,7 @@ ExpectedLink LinkOfGroup(const Job& job, const MatchedGroup& group) {
   facts.one_host = IsOnOneHost(job, group);
   facts.nvlink_gb_per_s = first.nvlink_gb_per_s;
   if (!first.host_link.empty()) facts.host = HostLink{first.host_link, first.host_link_gb_per_s};
-  NcclWay slowest = NcclWay::kUnknown;
+  NcclTransport slowest = NcclTransport::kUnknown;
   std::map<std::string_view, double> network;  // by host
   bool tabled = true;
   for (const GroupMember& member : group.members) {
@@ -162,7 +162,7 @@ ExpectedLink LinkOfGroup(const Job& job, const MatchedGroup& group) {
   facts.network_gb_per_s = network.begin()->second;
   for (const auto& [host, rate] : network)
     facts.network_gb_per_s = Slower(facts.network_gb_per_s, rate);
-  if (facts.way == NcclWay::kGpuToGpu && !facts.nvlink && !tabled)
+  if (facts.way == NcclTransport::kGpuToGpu && !facts.nvlink && !tabled)
     return {"", std::nullopt, "it is unknown whether its GPUs have NVLink"};
   return LinkBetween(facts);
 }

@@ -24,12 +24,12 @@ const proto::Link* Find(const proto::Ranks& ranks, const std::string& use,
 
 // Of data-parallel ranks: the row of their buckets.
 proto::Link Buckets(const Job& job) {
-  const proto::Ranks ranks = AnalyseJob(job);
+  const proto::Ranks ranks = AnalyzeJob(job);
   const proto::Link* const found = Find(ranks, "data");
   return found == nullptr ? proto::Link() : *found;
 }
 
-Job OnNvlink(Job job, NcclWay way = NcclWay::kGpuToGpu) {
+Job OnNvlink(Job job, NcclTransport way = NcclTransport::kGpuToGpu) {
   for (RankSummary& rank : job.ranks) {
     rank.nvlink_gb_per_s = kNvlink;
     for (GroupOperations& group : rank.groups) group.way = way;
@@ -42,7 +42,7 @@ TEST(JobLinksTest, RatesAreThoseOfTheTransfers) {
   JobPlan plan = DisturbedLayout(2, 4, 1, 8);
   plan.straggler = 3;
   plan.slow_compute = 1.5;
-  const proto::Ranks ranks = AnalyseJob(SimulateJob(plan).job);
+  const proto::Ranks ranks = AnalyzeJob(SimulateJob(plan).job);
   const proto::Link* const data = Find(ranks, "data");
   ASSERT_NE(data, nullptr);
   EXPECT_EQ(data->size(), 4);
@@ -66,7 +66,7 @@ TEST(JobLinksTest, RatesAreThoseOfTheTransfers) {
 
 TEST(JobLinksTest, SendsAreRowsOfPairs) {
   JobPlan plan = DisturbedLayout(1, 2, 4, 8);
-  const proto::Ranks ranks = AnalyseJob(SimulateJob(plan).job);
+  const proto::Ranks ranks = AnalyzeJob(SimulateJob(plan).job);
   std::int64_t pairs = 0;
   for (const proto::Link& row : ranks.links()) {
     if (row.use() != "pipeline" || row.bucket_low_bytes() < 1 << 20) continue;
@@ -83,7 +83,7 @@ TEST(JobLinksTest, ASlowGroupIsMarkedAmongItsLike) {
   JobPlan plan = DisturbedLayout(2, 8, 1, 16);
   plan.slow_link.rank = 5;
   plan.slow_link.factor = 3;
-  const proto::Ranks ranks = AnalyseJob(SimulateJob(plan).job);
+  const proto::Ranks ranks = AnalyzeJob(SimulateJob(plan).job);
   int marked = 0;
   for (const proto::Link& row : ranks.links()) {
     EXPECT_TRUE(row.slow().empty() || !row.latency_bound());
@@ -108,10 +108,11 @@ TEST(JobLinksTest, AreHeldAgainstTheLink) {
   EXPECT_EQ(nvlink.link(), "NVLink");
   EXPECT_EQ(nvlink.link_gb_per_s(), kNvlink);
   EXPECT_DOUBLE_EQ(nvlink.link_share(), nvlink.busbw_gb_per_s() / kNvlink);
-  EXPECT_NE(
-      Buckets(OnNvlink(job, NcclWay::kUnknown)).reason().find("inferred from the GPU's links"),
-      std::string::npos);
-  Job by_memory = OnNvlink(job, NcclWay::kHostMemory);
+  EXPECT_NE(Buckets(OnNvlink(job, NcclTransport::kUnknown))
+                .reason()
+                .find("inferred from the GPU's links"),
+            std::string::npos);
+  Job by_memory = OnNvlink(job, NcclTransport::kHostMemory);
   EXPECT_FALSE(Buckets(by_memory).has_link_gb_per_s());
   for (RankSummary& rank : by_memory.ranks) {
     rank.host_link = "PCIe 5.0 x16";
@@ -149,7 +150,7 @@ TEST(JobLinksTest, BusbwThatIsNoRateOnTheLinkIsHeldAgainstNone) {
 TEST(JobLinksTest, TheHostWithTheFewestAdaptersBoundsTheNetwork) {
   JobPlan plan;
   plan.ranks_per_host = 4;
-  Job job = OnNvlink(SimulateJob(plan).job, NcclWay::kNetwork);
+  Job job = OnNvlink(SimulateJob(plan).job, NcclTransport::kNetwork);
   EXPECT_EQ(Buckets(job).link(), "InfiniBand or RoCE");
   EXPECT_FALSE(Buckets(job).has_link_gb_per_s());
   for (const std::size_t rank : {0, 1, 6}) job.ranks[rank].groups[0].network_gb_per_s = 50;

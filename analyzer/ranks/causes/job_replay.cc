@@ -14,7 +14,7 @@ namespace {
 // From the end of an operation to the start of the next that queued behind it.
 constexpr TimeNs kQueuedNs = 20'000;
 // Shorter times block nobody: the way from one kernel to the next.
-constexpr TimeNs kLeastBlockedNs = 1'000;
+constexpr TimeNs kMinBlockedNs = 1'000;
 
 // The steps that all numbered ranks have.
 std::pair<std::size_t, std::size_t> CommonSteps(const Job& job, const JobSteps& steps) {
@@ -172,7 +172,7 @@ class LineBuilder {
     }
     std::vector<JobReplay::Event>& events = to_.lines_[seat.summary].events;
     events.push_back({ready, start, id, JobReplay::EventKind::kReady});
-    if (rows.blocked_ns[row] >= kLeastBlockedNs)
+    if (rows.blocked_ns[row] >= kMinBlockedNs)
       events.push_back({own.At(end), end, id, JobReplay::EventKind::kBlocked});
     if (seat.last != kNone) follows_.emplace_back(seat.last, id);
     seat.last = id;
@@ -359,8 +359,8 @@ JobReplay::JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, co
   std::tie(played_from_, end_step_) = CommonSteps(job, steps);
   std::size_t rows = 0;
   for (const MatchedGroup& group : groups) rows += group.operations * group.members.size();
-  if (rows > kMostRows) {
-    const double share = static_cast<double>(kMostRows) / static_cast<double>(rows);
+  if (rows > kMaxRows) {
+    const double share = static_cast<double>(kMaxRows) / static_cast<double>(rows);
     end_step_ = played_from_ +
                 static_cast<std::size_t>(share * static_cast<double>(end_step_ - played_from_));
   }

@@ -44,7 +44,7 @@ class JobReplay {
  public:
   // Rows of operations (each counts on every rank) that are played at most: the first steps that
   // hold so many. Bounds memory: some 60 bytes each.
-  static constexpr std::size_t kMostRows = 5'000'000;
+  static constexpr std::size_t kMaxRows = 5'000'000;
 
   // Does not keep its arguments. O(rows log rows).
   JobReplay(const Job& job, const std::vector<MatchedGroup>& groups, const JobSteps& steps,

@@ -14,7 +14,7 @@ struct Vote {
 };
 
 // More operations than this of a group say nothing new.
-constexpr std::size_t kMostVotes = 2000;
+constexpr std::size_t kMaxVotes = 2000;
 
 // The difference (member's step minus that of the first member) that most common operations have.
 Vote VoteOf(const Job& job, const MatchedGroup& group, std::size_t base, std::size_t member) {
@@ -23,7 +23,7 @@ Vote VoteOf(const Job& job, const MatchedGroup& group, std::size_t base, std::si
   };
   std::map<std::int64_t, std::int64_t> votes;
   const std::size_t size = group.members.size();
-  const std::size_t stride = 1 + group.operations / kMostVotes;
+  const std::size_t stride = 1 + group.operations / kMaxVotes;
   for (std::size_t op = 0; op < group.operations; op += stride) {
     const std::uint32_t a = group.rows[op * size + base], b = group.rows[op * size + member];
     if (a == kNone || b == kNone) continue;

@@ -10,10 +10,10 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kReach = 2;         // of the running median, to both sides
-constexpr std::size_t kUsualQuarter = 4;  // the usual level: this part of all values is below it
-constexpr std::size_t kMostInterruption = 4;  // values between two spells that are one
-constexpr double kLeastDeviations = 3, kMadScale = 1.4826;  // of a normal distribution
+constexpr std::size_t kReach = 2;            // of the running median, to both sides
+constexpr std::size_t kUsualQuarter = 4;     // the usual level: this part of all values is below it
+constexpr std::size_t kMaxInterruption = 4;  // values between two spells that are one
+constexpr double kMinDeviations = 3, kMadScale = 1.4826;  // of a normal distribution
 constexpr double kSeparated = 0.8;  // of the values on their side of the middle
 
 std::vector<double> RunningMedian(const std::vector<double>& series) {
@@ -39,7 +39,7 @@ std::vector<RaisedSpell> Above(const std::vector<double>& medians, double limit)
   std::vector<RaisedSpell> spells;
   for (std::size_t i = 0; i < medians.size(); ++i) {
     if (medians[i] <= limit) continue;
-    if (!spells.empty() && i - spells.back().to <= kMostInterruption) {
+    if (!spells.empty() && i - spells.back().to <= kMaxInterruption) {
       spells.back().to = i + 1;
     } else {
       spells.push_back({i, i + 1, 0});
@@ -88,19 +88,19 @@ void Trim(const std::vector<double>& series, double middle, RaisedSpell& spell) 
 }  // namespace
 
 std::vector<RaisedSpell> FindRaisedSpells(const std::vector<double>& series) {
-  if (series.size() < 2 * kFewestSpellSteps) return {};
+  if (series.size() < 2 * kMinSpellSteps) return {};
   const std::vector<double> medians = RunningMedian(series);
-  std::vector<RaisedSpell> spells = Above(medians, LowerQuartile(medians) + kLeastSpellChange / 2);
+  std::vector<RaisedSpell> spells = Above(medians, LowerQuartile(medians) + kMinSpellChange / 2);
   const std::vector<double> rest = Outside(series, spells);
-  if (rest.size() < kFewestSpellSteps) return {};
+  if (rest.size() < kMinSpellSteps) return {};
   const double usual = Median(rest);
-  const double least = std::max(kLeastSpellChange, kLeastDeviations * Deviation(rest, usual));
+  const double least = std::max(kMinSpellChange, kMinDeviations * Deviation(rest, usual));
   std::erase_if(spells, [&](RaisedSpell& spell) {
     const double middle = (usual + Median(Inside(series, spell))) / 2;
     Trim(series, middle, spell);
     const std::vector<double> inside = Inside(series, spell);
     spell.change = Median(inside) - usual;
-    return inside.size() < kFewestSpellSteps || spell.change < least ||
+    return inside.size() < kMinSpellSteps || spell.change < least ||
            ShareAbove(inside, middle) < kSeparated || ShareAbove(rest, middle) > 1 - kSeparated;
   });
   return spells;

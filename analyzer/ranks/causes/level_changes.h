@@ -7,15 +7,15 @@
 
 namespace traceinject {
 
-inline constexpr std::size_t kFewestSpellSteps = 10;
-inline constexpr double kLeastSpellChange = 0.10;
+inline constexpr std::size_t kMinSpellSteps = 10;
+inline constexpr double kMinSpellChange = 0.10;
 
 struct RaisedSpell {
   std::size_t from = 0, to = 0;  // [from, to) of the series
   double change = 0;             // median inside over that of what is in no spell
 };
 
-// Spells of kFewestSpellSteps values or more, kLeastSpellChange or more above the rest, of which
+// Spells of kMinSpellSteps values or more, kMinSpellChange or more above the rest, of which
 // there must be as many. A spell is where the median of five neighbors is above the usual level by
 // half of that; single values do not end it. So that mere noise is none, it must be 3 scaled median
 // absolute deviations of the rest above it, and four fifths of the values inside must lie above the

@@ -98,7 +98,7 @@ LinkRates MeasureLinks(const Job& job, const std::vector<MatchedGroup>& groups) 
 UsualRate UsualOf(const std::vector<GroupRate>& rates) {
   std::vector<double> values;
   for (const GroupRate& rate : rates) {
-    if (rate.count >= kFewestTransfers) values.push_back(rate.ns_per_byte);
+    if (rate.count >= kMinTransfers) values.push_back(rate.ns_per_byte);
   }
   if (values.size() < 2) return {};
   if (values.size() <= kFewForMedian) {

@@ -55,10 +55,10 @@ struct UsualRate {
 };
 inline constexpr double kSlowRatio = 1.25;
 
-// Of groups with kFewestTransfers or more; empty values (0) if there are fewer than two such.
+// Of groups with kMinTransfers or more; empty values (0) if there are fewer than two such.
 // O(groups).
 UsualRate UsualOf(const std::vector<GroupRate>& rates);
-inline constexpr std::int64_t kFewestTransfers = 5;
+inline constexpr std::int64_t kMinTransfers = 5;
 
 // Messages bound by latency (kLatencyBoundBytes) are fit for no comparison.
 bool IsComparable(const LinkClass& of);

@@ -30,7 +30,7 @@ std::vector<double> IdealTransfers(std::size_t groups, const LinkRates& rates) {
   for (const auto& [work, list] : rates) {
     const UsualRate usual = work.pair || !IsComparable(work) ? UsualRate{} : UsualOf(list);
     for (const GroupRate& rate : list) {
-      const bool slower = usual.ns_per_byte > 0 && rate.count >= kFewestTransfers &&
+      const bool slower = usual.ns_per_byte > 0 && rate.count >= kMinTransfers &&
                           rate.ns_per_byte > usual.ns_per_byte;
       total[rate.group] += rate.total_ns;
       ideal[rate.group] += rate.total_ns * (slower ? usual.ns_per_byte / rate.ns_per_byte : 1);
@@ -148,7 +148,7 @@ void KeepWorst(const std::vector<double>& excess, std::vector<LostCause>& causes
     return std::accumulate(cause.ranks.begin(), cause.ranks.end(), 0.0,
                            [&](double so_far, std::size_t r) { return so_far + excess[r]; });
   };
-  const std::size_t most = std::max(kFewestWorst, WorstOf(causes.size()));
+  const std::size_t most = std::max(kMinWorst, WorstOf(causes.size()));
   std::stable_sort(causes.begin(), causes.end(),
                    [&](const LostCause& a, const LostCause& b) { return sum(a) > sum(b); });
   std::erase_if(causes, [&](const LostCause& cause) { return sum(cause) <= 0; });
@@ -170,7 +170,7 @@ LostTime FindLostTime(const Job& job, const std::vector<MatchedGroup>& groups,
   found.ideal_ns = players.Play(ideal);
   found.lost_ns = Mean(replay.unchanged()) - found.ideal_ns;
   const double lost_ns = recorded_ns - found.ideal_ns;
-  if (lost_ns < kLeastLostShare * recorded_ns) return found;
+  if (lost_ns < kMinLostShare * recorded_ns) return found;
 
   std::vector<double> excess;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) excess.push_back(players.Excess(r));
@@ -192,7 +192,7 @@ LostTime FindLostTime(const Job& job, const std::vector<MatchedGroup>& groups,
     if (i < ranks.size()) causes.push_back(std::move(ranks[i]));
     if (i < hosts.size()) causes.push_back(std::move(hosts[i]));
   }
-  const std::size_t plays = kMostPlayedRows / std::max<std::size_t>(replay.rows(), 1);
+  const std::size_t plays = kMaxPlayedRows / std::max<std::size_t>(replay.rows(), 1);
   if (causes.size() > plays / 2) causes.resize(plays / 2);
   for (LostCause& cause : causes) {
     Scenario without = recorded, alone = ideal;

@@ -28,14 +28,14 @@
 namespace traceinject {
 
 // Below this share of the step there is nothing to share out.
-inline constexpr double kLeastLostShare = 0.02;
+inline constexpr double kMinLostShare = 0.02;
 // Ranks and hosts that are played one by one: of these the worst share, but so many where there
 // are.
 inline constexpr double kWorstShare = 0.03;
-inline constexpr std::size_t kFewestWorst = 8;
+inline constexpr std::size_t kMinWorst = 8;
 // Rows that are played for all causes together (a play costs all rows of the replay), so that large
 // jobs are played for fewer causes: 4 s on one core.
-inline constexpr std::size_t kMostPlayedRows = 400'000'000;
+inline constexpr std::size_t kMaxPlayedRows = 400'000'000;
 
 struct LostCause {
   enum class Kind : std::uint8_t { kRank, kStage, kHost, kGroups };
@@ -56,7 +56,7 @@ struct LostTime {
 };
 
 // Without causes where next to nothing is lost. `uses`: FindParallelGroups(), `rates`:
-// MeasureLinks(). O(plays x rows), at most kMostPlayedRows.
+// MeasureLinks(). O(plays x rows), at most kMaxPlayedRows.
 LostTime FindLostTime(const Job& job, const std::vector<MatchedGroup>& groups,
                       const WorkTable& work, const Pipelines& pipelines,
                       const std::vector<double>& stage_work,

@@ -19,14 +19,14 @@ proto::LostCause Cause(const proto::Ranks& ranks, const std::string& name) {
   return {};
 }
 
-proto::Ranks Analyse(const JobPlan& plan) { return AnalyseJob(SimulateJob(plan).job); }
+proto::Ranks Analyze(const JobPlan& plan) { return AnalyzeJob(SimulateJob(plan).job); }
 
 TEST(LostTimeTest, OfOneSlowRankAllIsItsFault) {
   JobPlan plan = Disturbed({});
   plan.straggler = 3;
   plan.slow_compute = 1.2;
   const SimulatedJob simulated = SimulateJob(plan);
-  const proto::Ranks ranks = AnalyseJob(simulated.job);
+  const proto::Ranks ranks = AnalyzeJob(simulated.job);
   const double truth = simulated.truth.step_ns() - SimulateJob(Healthy(plan)).truth.step_ns();
   EXPECT_NEAR(static_cast<double>(ranks.lost().lost_ns()), truth, 0.1 * truth);
   EXPECT_EQ(ranks.lost().causes(0).name(), "rank 3");
@@ -43,7 +43,7 @@ TEST(LostTimeTest, OfOneSlowRankAllIsItsFault) {
 TEST(LostTimeTest, CausesThatHideOneAnother) {
   JobPlan plan = Disturbed({});
   plan.slow_spells = {{1, 0, plan.steps, 1.4}, {6, 0, plan.steps, 1.2}};
-  const proto::Ranks ranks = Analyse(plan);
+  const proto::Ranks ranks = Analyze(plan);
   EXPECT_NEAR(ranks.ranks(1).lost_rem(), 0.5, 0.1);
   EXPECT_NEAR(ranks.ranks(1).lost_add(), 1, 0.1);
   EXPECT_NEAR(ranks.ranks(6).lost_rem(), 0, 0.05);
@@ -53,7 +53,7 @@ TEST(LostTimeTest, CausesThatHideOneAnother) {
 TEST(LostTimeTest, AHostIsMoreThanEachOfItsRanks) {
   JobPlan plan = DisturbedLayout(1, 8, 1, 2);
   plan.slow_spells = {{4, 0, plan.steps, 1.3}, {5, 0, plan.steps, 1.3}};
-  const proto::Ranks ranks = Analyse(plan);
+  const proto::Ranks ranks = Analyze(plan);
   const proto::LostCause host = Cause(ranks, "host node002");
   EXPECT_EQ(ranks.lost().causes(0).name(), host.name());
   EXPECT_NEAR(host.rem(), 1, 0.05);
@@ -67,7 +67,7 @@ TEST(LostTimeTest, ASlowStage) {
   plan.micro_batches = 32;
   plan.steps = 10;
   plan.stage_work = {1, 1, 1.3, 1};
-  const proto::Ranks ranks = Analyse(plan);
+  const proto::Ranks ranks = Analyze(plan);
   ASSERT_GT(ranks.lost().causes_size(), 0);
   EXPECT_EQ(ranks.lost().causes(0).name(), "stage 2");
   EXPECT_NEAR(Cause(ranks, "stage 2").rem(), 1, 0.15);
@@ -78,7 +78,7 @@ TEST(LostTimeTest, SlowGroups) {
   JobPlan plan = DisturbedLayout(2, 8, 1, 16);
   plan.slow_link.rank = 3;
   plan.slow_link.factor = 4;
-  const proto::Ranks ranks = Analyse(plan);
+  const proto::Ranks ranks = Analyze(plan);
   const proto::LostCause data = Cause(ranks, "data groups of 8 ranks"),
                          tensor = Cause(ranks, "tensor groups of 2 ranks");
   EXPECT_EQ(data.kind(), "groups");
@@ -90,10 +90,10 @@ TEST(LostTimeTest, SlowGroups) {
 }
 
 TEST(LostTimeTest, NothingOfAHealthyJob) {
-  const proto::Ranks ranks = Analyse(Disturbed({}));
+  const proto::Ranks ranks = Analyze(Disturbed({}));
   EXPECT_EQ(ranks.lost().causes_size(), 0);
   EXPECT_LT(ranks.lost().lost_ns() * 50, ranks.step_ns());
-  EXPECT_FALSE(AnalyseJob(Job{}).has_lost());
+  EXPECT_FALSE(AnalyzeJob(Job{}).has_lost());
 }
 
 TEST(LostTimeTest, OfManyRanksTheWorstArePlayed) {
@@ -101,7 +101,7 @@ TEST(LostTimeTest, OfManyRanksTheWorstArePlayed) {
   plan.data = 80;
   plan.straggler = 70;
   plan.slow_compute = 1.2;
-  const proto::Ranks ranks = Analyse(plan);
+  const proto::Ranks ranks = Analyze(plan);
   EXPECT_EQ(ranks.lost().ranks_played(), 8);
   EXPECT_EQ(ranks.lost().worst_ranks(), 3);
   EXPECT_NEAR(ranks.lost().worst_rem(), 1, 0.1);

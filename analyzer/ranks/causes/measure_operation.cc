@@ -55,7 +55,7 @@ OperationWaits Measure(const Job& job, const MatchedGroup& group, const ClockAli
     waits.after_last_ns = first_end - start.first;
     // A Send may end before its Recv begins.
     waits.disagrees = !group.pair && std::abs(waits.shortest_ns - waits.after_last_ns) >
-                                         std::max(kMostApartNs, waits.shortest_ns / 10);
+                                         std::max(kMaxApartNs, waits.shortest_ns / 10);
   }
   waits.by_length = !aligned || waits.disagrees;
   const Largest& largest = waits.by_length ? shortness : start;
@@ -101,7 +101,7 @@ void BoundIncomplete(const Job& job, const MatchedGroup& group,
     OperationWaits& one = operations[at];
     if (!one.measured || !one.incomplete || transfers[kind[at]].empty()) continue;
     const TimeNs usual = transfers[kind[at]][0];
-    if (one.transfer_ns <= usual + std::max(kMostApartNs, usual / 5)) continue;
+    if (one.transfer_ns <= usual + std::max(kMaxApartNs, usual / 5)) continue;
     one.transfer_ns = usual;
     one.by_length = true;
     one.last = kNone;

@@ -56,7 +56,7 @@ void AddMember(const Job& job, const MatchedGroup& group, std::size_t member, co
 
 GroupUse UseOf(const Usage& usage) {
   const double operations = static_cast<double>(usage.all) / usage.member_steps;
-  if (operations < 1 || usage.bytes / usage.member_steps < double{kLeastGroupBytes})
+  if (operations < 1 || usage.bytes / usage.member_steps < double{kMinGroupBytes})
     return GroupUse::kOther;
   const auto mostly = [&](std::int64_t count) { return 2 * count > usage.all; };
   if (mostly(usage.point_to_point)) return GroupUse::kPipeline;

@@ -8,7 +8,7 @@
 //              layer and needs the others' before it goes on
 //   sharded    AllGather and ReduceScatter: data parallel with sharded parameters (FSDP, ZeRO-3)
 //   data       AllReduce of gradients: few large operations, or hidden behind compute
-// What is used less than once a step, or carries less than kLeastGroupBytes a step, is "other":
+// What is used less than once a step, or carries less than kMinGroupBytes a step, is "other":
 // barriers, norms, logging.
 #pragma once
 
@@ -25,7 +25,7 @@
 
 namespace traceinject {
 
-inline constexpr std::int64_t kLeastGroupBytes = 64 << 10;
+inline constexpr std::int64_t kMinGroupBytes = 64 << 10;
 
 enum class GroupUse : std::uint8_t { kPipeline, kExpert, kTensor, kSharded, kData, kOther };
 

@@ -12,17 +12,17 @@ namespace {
 bool Sends(const OperationKind& kind) { return kind.function.find("Send") != std::string::npos; }
 
 // Who exchanges data with whom.
-using Neighbours = std::vector<std::set<std::size_t>>;
+using Neighbors = std::vector<std::set<std::size_t>>;
 
-Neighbours FindNeighbours(const Job& job, const std::vector<MatchedGroup>& groups) {
-  Neighbours neighbours(job.ranks.size());
+Neighbors FindNeighbors(const Job& job, const std::vector<MatchedGroup>& groups) {
+  Neighbors neighbors(job.ranks.size());
   for (const MatchedGroup& group : groups) {
     if (!group.pair || group.operations == 0) continue;
     const std::size_t a = group.members[0].summary, b = group.members[1].summary;
-    neighbours[a].insert(b);
-    neighbours[b].insert(a);
+    neighbors[a].insert(b);
+    neighbors[b].insert(a);
   }
-  return neighbours;
+  return neighbors;
 }
 
 // The first operation between two ranks of each step, and how many a step sends.
@@ -53,12 +53,12 @@ Exchange ExchangeOf(const RankSummary& summary) {
 }
 
 // The members of a chain in its order, from the rank that sends first; empty: it is none.
-std::vector<std::size_t> ChainOf(const Job& job, const Neighbours& neighbours, std::size_t from,
+std::vector<std::size_t> ChainOf(const Job& job, const Neighbors& neighbors, std::size_t from,
                                  std::vector<bool>& seen) {
   std::vector<std::size_t> members{from}, ends;
   seen[from] = true;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    const std::set<std::size_t>& others = neighbours[members[i]];
+    const std::set<std::size_t>& others = neighbors[members[i]];
     if (others.size() == 1) ends.push_back(members[i]);
     for (const std::size_t other : others) {
       if (seen[other]) continue;
@@ -68,7 +68,7 @@ std::vector<std::size_t> ChainOf(const Job& job, const Neighbours& neighbours, s
   }
   const bool is_chain =
       ends.size() == 2 && std::all_of(members.begin(), members.end(), [&](std::size_t member) {
-        return neighbours[member].size() <= 2;
+        return neighbors[member].size() <= 2;
       });
   if (!is_chain) return {};
   const auto sends_first = [&](std::size_t member) {
@@ -78,7 +78,7 @@ std::vector<std::size_t> ChainOf(const Job& job, const Neighbours& neighbours, s
   std::vector<std::size_t> chain{sends_first(ends[0]) || !sends_first(ends[1]) ? ends[0] : ends[1]};
   std::set<std::size_t> used{chain.front()};
   while (chain.size() < members.size()) {
-    for (const std::size_t next : neighbours[chain.back()]) {
+    for (const std::size_t next : neighbors[chain.back()]) {
       if (!used.insert(next).second) continue;
       chain.push_back(next);
       break;
@@ -127,12 +127,12 @@ Pipelines FindPipelines(const Job& job, const std::vector<MatchedGroup>& groups,
                         const JobSteps& steps) {
   Pipelines found;
   found.stage.assign(job.ranks.size(), kNone);
-  const Neighbours neighbours = FindNeighbours(job, groups);
+  const Neighbors neighbors = FindNeighbors(job, groups);
   std::vector<bool> seen(job.ranks.size());
   std::vector<std::size_t> heads;
   for (std::size_t r = 0; r < job.ranks.size(); ++r) {
-    if (seen[r] || neighbours[r].empty()) continue;
-    const std::vector<std::size_t> chain = ChainOf(job, neighbours, r, seen);
+    if (seen[r] || neighbors[r].empty()) continue;
+    const std::vector<std::size_t> chain = ChainOf(job, neighbors, r, seen);
     if (chain.empty()) continue;
     for (std::size_t i = 0; i < chain.size(); ++i)
       found.stage[chain[i]] = static_cast<std::uint32_t>(i);

@@ -3,7 +3,7 @@
 // last one, who that was and by how much, and how long the data then took.
 //
 // Two estimates of the transfer: A, the shortest kernel over the ranks, which needs no clocks; B,
-// from the last start to the first end, on aligned clocks. They are within kMostApartNs or a tenth
+// from the last start to the first end, on aligned clocks. They are within kMaxApartNs or a tenth
 // of each other, or clocks or match are wrong: then A counts, and the wait of a rank is its kernel
 // without A. Only operations that no rank leaves before all have entered have these, and Sends with
 // their Recvs.
@@ -34,7 +34,7 @@
 
 namespace traceinject {
 
-inline constexpr TimeNs kMostApartNs = 20'000;
+inline constexpr TimeNs kMaxApartNs = 20'000;
 
 struct OperationWaits {
   bool measured = false;         // false: ranks may leave it early; nothing else is set

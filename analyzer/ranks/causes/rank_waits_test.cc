@@ -17,7 +17,7 @@ JobPlan Plan(int tensor, int data, int pipeline) {
   return DisturbedLayout(tensor, data, pipeline, 1);
 }
 
-struct Analysed {
+struct Analyzed {
   SimulatedJob simulated;
   RankMatches matches;
   ClockAlignment clocks;
@@ -26,16 +26,16 @@ struct Analysed {
   const Job& job() const { return simulated.job; }
 };
 
-Analysed Analyse(SimulatedJob simulated) {
-  Analysed all;
+Analyzed Analyze(SimulatedJob simulated) {
+  Analyzed all;
   all.simulated = std::move(simulated);
   all.matches = MatchRanks(all.job());
   all.clocks = AlignClocks(all.job(), all.matches);
   all.waits = FindWaits(all.job(), all.matches, all.clocks);
   return all;
 }
-Analysed Analyse(const JobPlan& plan, std::uint64_t seed = 1) {
-  return Analyse(SimulateJob(plan, seed));
+Analyzed Analyze(const JobPlan& plan, std::uint64_t seed = 1) {
+  return Analyze(SimulateJob(plan, seed));
 }
 
 // What truly came of the operations that are measured.
@@ -66,7 +66,7 @@ void ExpectWithin2Percent(int seeds, JobPlan plan, int straggler) {
   for (int seed = 0; seed < seeds; ++seed) {
     plan.straggler = straggler < 0 ? -1 : (straggler + seed) % plan.ranks();
     plan.slow_compute = 1.15;
-    const Analysed all = Analyse(plan, static_cast<std::uint64_t>(seed));
+    const Analyzed all = Analyze(plan, static_cast<std::uint64_t>(seed));
     EXPECT_EQ(all.waits.disagreeing, 0);
     for (std::size_t rank = 0; rank < all.job().ranks.size(); ++rank) {
       const WaitSums truth = Truth(all.simulated, rank), found = all.waits.ranks[rank].all;
@@ -129,7 +129,7 @@ TEST(RankWaitsTest, AStragglerIsToBlameForWhatItCosts) {
     plan.sharded = sharded;
     plan.straggler = 6;
     plan.slow_compute = 1.3;
-    const Analysed all = Analyse(plan);
+    const Analyzed all = Analyze(plan);
     const Blame blame = FindBlame(all.waits);
     EXPECT_EQ(blame.most, 6u);
     EXPECT_LT(blame.others_ns * 10, blame.caused_ns) << sharded;
@@ -144,7 +144,7 @@ TEST(RankWaitsTest, LatenessThatIsPassedOnCountsOnce) {
   JobPlan plan = Plan(4, 4, 1);
   plan.straggler = 6;
   plan.slow_compute = 1.3;
-  const Analysed all = Analyse(plan);
+  const Analyzed all = Analyze(plan);
   const Blame blame = FindBlame(all.waits);
   EXPECT_EQ(blame.most, 6u);
   EXPECT_LT(blame.others_ns * 4, blame.caused_ns);
@@ -152,15 +152,15 @@ TEST(RankWaitsTest, LatenessThatIsPassedOnCountsOnce) {
   EXPECT_NEAR(static_cast<double>(blame.caused_ns) / 30, cost, 0.2 * cost);
   for (const RankWaits& rank : all.waits.ranks) EXPECT_EQ(rank.all.contention_ns, 0);
   TimeNs passed_on = 0, inherited = 0;
-  for (const std::size_t neighbour : {4u, 5u, 7u}) {
-    passed_on += all.waits.ranks[neighbour].all.late_ns;
-    inherited += all.waits.ranks[neighbour].all.caused_ns;
+  for (const std::size_t neighbor : {4u, 5u, 7u}) {
+    passed_on += all.waits.ranks[neighbor].all.late_ns;
+    inherited += all.waits.ranks[neighbor].all.caused_ns;
   }
   EXPECT_GT(passed_on, 5 * inherited);
 }
 
 TEST(RankWaitsTest, StepsAddUp) {
-  const Analysed all = Analyse(Plan(2, 4, 1));
+  const Analyzed all = Analyze(Plan(2, 4, 1));
   for (const RankWaits& rank : all.waits.ranks) {
     WaitSums sum;
     for (const WaitSums& step : rank.steps) sum += step;
@@ -174,7 +174,7 @@ TEST(RankWaitsTest, StepsAddUp) {
 TEST(RankWaitsTest, StagesOfAPipelineWaitForEachOther) {
   JobPlan plan = Plan(1, 2, 4);
   plan.missing = 0;
-  const Analysed all = Analyse(plan);
+  const Analyzed all = Analyze(plan);
   for (std::size_t rank = 0; rank < 8; ++rank) {
     const WaitSums truth = Truth(all.simulated, rank), &found = all.waits.ranks[rank].all;
     EXPECT_LT(Off(found.wait_ns, truth.wait_ns, truth.wait_ns), 0.02);
@@ -190,7 +190,7 @@ TEST(RankWaitsTest, LongWaitsForShortTransfersAreTrue) {
   plan.straggler = 5;
   plan.data_wait_ns = 300'000'000;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const Analysed all = Analyse(plan, seed);
+    const Analyzed all = Analyze(plan, seed);
     for (std::size_t rank = 0; rank < 8; ++rank) {
       const WaitSums truth = Truth(all.simulated, rank), &found = all.waits.ranks[rank].all;
       if (rank == 5) continue;
@@ -203,7 +203,7 @@ TEST(RankWaitsTest, WithoutClocksTheLengthsOfTheKernelsTell) {
   JobPlan plan = Plan(1, 8, 1);
   plan.straggler = 2;
   plan.slow_compute = 1.15;
-  Analysed all = Analyse(plan);
+  Analyzed all = Analyze(plan);
   const WaitSums aligned = all.waits.ranks[5].all;
   for (ClockFit& fit : all.clocks.ranks) fit = {};
   all.waits = FindWaits(all.job(), all.matches, all.clocks);
@@ -217,7 +217,7 @@ TEST(RankWaitsTest, AWrongClockIsSeenAndDoesNotCount) {
   JobPlan plan = Plan(1, 8, 1);
   plan.straggler = 2;
   plan.slow_compute = 1.15;
-  Analysed all = Analyse(plan);
+  Analyzed all = Analyze(plan);
   EXPECT_EQ(all.waits.disagreeing, 0);
   all.clocks.ranks[4].offset_ns -= 700'000;
   all.waits = FindWaits(all.job(), all.matches, all.clocks);
@@ -234,7 +234,7 @@ TEST(RankWaitsTest, AMissingLastRankIsBounded) {
   plan.missing = 0.05;
   plan.straggler = 1;
   plan.slow_compute = 1.3;
-  const Analysed all = Analyse(plan);
+  const Analyzed all = Analyze(plan);
   EXPECT_GT(all.waits.incomplete, 20);
   const WaitSums truth = Truth(all.simulated, 3), found = all.waits.ranks[3].all;
   EXPECT_LT(Off(found.wait_ns, truth.wait_ns, truth.wait_ns), 0.02);
@@ -242,7 +242,7 @@ TEST(RankWaitsTest, AMissingLastRankIsBounded) {
 }
 
 TEST(RankWaitsTest, OperationsThatRanksLeaveEarlyAreNotMeasured) {
-  const Analysed all = Analyse(Plan(1, 4, 1));
+  const Analyzed all = Analyze(Plan(1, 4, 1));
   ASSERT_EQ(KindOf(all.job(), all.matches.groups[0], 0).function, "Broadcast");
   const OperationWaits& broadcast = all.waits.groups[0][0];
   EXPECT_FALSE(broadcast.measured);
@@ -257,7 +257,7 @@ TEST(RankWaitsTest, ContentionOnTheGpuIsKeptApart) {
   plan.launch_ahead_ns = 40'000;
   plan.contended = 2;
   plan.contention_ns = 900'000;
-  const Analysed all = Analyse(plan);
+  const Analyzed all = Analyze(plan);
   const WaitSums& contended = all.waits.ranks[2].all;
   EXPECT_NEAR(static_cast<double>(contended.contention_ns), 30 * 9e5, 3 * 9e5);
   EXPECT_LT(contended.caused_ns * 5, contended.contention_ns);
@@ -267,7 +267,7 @@ TEST(RankWaitsTest, ContentionOnTheGpuIsKeptApart) {
   for (StepFacts& step : busy.job.ranks[2].steps) {
     if (&step - busy.job.ranks[2].steps.data() == 10) step.compute_ns += 2'000'000;
   }
-  EXPECT_LT(Analyse(busy).waits.ranks[2].all.contention_ns, contended.contention_ns);
+  EXPECT_LT(Analyze(busy).waits.ranks[2].all.contention_ns, contended.contention_ns);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void AddClass(const LinkClass& key, const std::vector<GroupRate>& rates, const U
   std::vector<double> slow;
   double slow_ns = 0, bytes = 0;
   for (const GroupRate& rate : rates) {
-    if (rate.count < kFewestTransfers || rate.ns_per_byte <= usual.limit) continue;
+    if (rate.count < kMinTransfers || rate.ns_per_byte <= usual.limit) continue;
     slow.push_back(rate.ns_per_byte);
     slow_ns += rate.total_ns;
     bytes = rate.bytes / static_cast<double>(rate.count);
@@ -147,7 +147,7 @@ std::vector<SlowGroups> FindSlowLinks(const Job& job, const std::vector<MatchedG
     if (usual.ns_per_byte <= 0) continue;
     AddClass(key, list, usual, by_size[key.size]);
     for (const GroupRate& rate : list) {
-      if (rate.count >= kFewestTransfers) compared.insert(rate.group);
+      if (rate.count >= kMinTransfers) compared.insert(rate.group);
     }
   }
   std::erase_if(by_size, [](const auto& one) { return one.second.main == nullptr; });

@@ -4,7 +4,7 @@
 //
 // Compared are the collectives of groups of one class (link_rates.h): of the same size and reach,
 // for each function, size of message (within a power of two), algorithm and protocol. Messages that
-// are bound by latency are left out, and so are groups with fewer than kFewestTransfers of a class.
+// are bound by latency are left out, and so are groups with fewer than kMinTransfers of a class.
 //
 // Blamed are the ranks, or else the hosts or pairs of hosts, that all slow groups share and no fast
 // group of their sizes has: first of the slow groups of all sizes together, and if these share

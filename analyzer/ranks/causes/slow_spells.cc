@@ -95,7 +95,7 @@ std::vector<SlowSpell> SpellsOf(const WorkTable& work, std::size_t rank) {
     for (std::size_t i = raised.from; i < raised.to; ++i)
       usual += work.usual_ns(rank, series.steps[i]).value_or(0);
     spell.excess_ns = raised.change * usual / static_cast<double>(spell.steps);
-    if (spell.excess_ns < double{kLeastExcessNs}) spells.pop_back();
+    if (spell.excess_ns < double{kMinExcessNs}) spells.pop_back();
   }
   return spells;
 }
@@ -184,11 +184,11 @@ std::vector<SlowSpell> FindSlowSpells(const Job& job, const JobSteps& steps, con
     return a.excess_ns * static_cast<double>(a.steps) > b.excess_ns * static_cast<double>(b.steps);
   };
   std::stable_sort(spells.begin(), spells.end(), by_excess);
-  for (std::size_t i = 0; i < std::min(spells.size(), kMostPlayedSpells); ++i)
+  for (std::size_t i = 0; i < std::min(spells.size(), kMaxPlayedSpells); ++i)
     PlayWithout(work, replay, spells[i]);
   const double step_ns = MeanStep(replay);
   std::erase_if(spells, [&](const SlowSpell& spell) {
-    return spell.saving && spell.saved_step_ns < kLeastSpellSaving * step_ns;
+    return spell.saving && spell.saved_step_ns < kMinSpellSaving * step_ns;
   });
   for (SlowSpell& spell : spells) Explain(job, steps, work, spell);
   std::stable_sort(spells.begin(), spells.end(),

@@ -24,9 +24,9 @@
 namespace traceinject {
 
 // Those that are played, the worst of all: a play costs all rows of the replay.
-inline constexpr std::size_t kMostPlayedSpells = 16;
+inline constexpr std::size_t kMaxPlayedSpells = 16;
 // What costs less of the steps that it lasts is not worth a finding: others were later still.
-inline constexpr double kLeastSpellSaving = 0.02;
+inline constexpr double kMinSpellSaving = 0.02;
 
 struct SlowSpell {
   std::vector<std::size_t> ranks;   // summaries; several: of one host, at the same time

@@ -28,9 +28,9 @@ inline constexpr double kSlowTransportShare = 0.25;
 inline constexpr double kReachedShare = 0.45;
 
 struct SlowTransport {
-  std::vector<std::size_t> ranks;     // summaries
-  NcclWay way = NcclWay::kUnknown;    // the slowest of theirs
-  std::vector<std::string> settings;  // RankSummary::nccl_settings of the first of them
+  std::vector<std::size_t> ranks;               // summaries
+  NcclTransport way = NcclTransport::kUnknown;  // the slowest of theirs
+  std::vector<std::string> settings;            // RankSummary::nccl_settings of the first of them
   // Of the slow group that takes most time.
   std::string function, algorithm, protocol;
   std::int64_t bytes = 0;

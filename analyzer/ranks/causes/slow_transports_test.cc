@@ -25,7 +25,7 @@ SimulatedJob Training(double share, int ranks = 4) {
 }
 
 proto::RankFinding First(const Job& job) {
-  const proto::Ranks ranks = AnalyseJob(job);
+  const proto::Ranks ranks = AnalyzeJob(job);
   return ranks.findings_size() == 0 ? proto::RankFinding() : ranks.findings(0);
 }
 
@@ -43,8 +43,8 @@ TEST(SlowTransportsTest, ASlowWayCostsWhatTheUsualRateWouldSave) {
 
 TEST(SlowTransportsTest, TellsTheWayAndWhatIsSet) {
   SimulatedJob slow = Training(0.02);
-  slow.job.ranks[1].groups[0].way = NcclWay::kSockets;
-  slow.job.ranks[2].groups[0].way = NcclWay::kGpuToGpu;
+  slow.job.ranks[1].groups[0].way = NcclTransport::kSockets;
+  slow.job.ranks[2].groups[0].way = NcclTransport::kGpuToGpu;
   slow.job.ranks[0].nccl_settings = {"NCCL_P2P_DISABLE=1"};
   const proto::RankFinding found = First(slow.job);
   EXPECT_EQ(found.reason(), "sockets");

@@ -18,12 +18,12 @@ namespace traceinject {
 namespace {
 
 // Late in so many of its steps, and others (those that are no suspects) in a quarter of that.
-constexpr double kLeastLateShare = 0.6;
-constexpr double kMostLateRatio = 0.25;
+constexpr double kMinLateShare = 0.6;
+constexpr double kMaxLateRatio = 0.25;
 // A kernel is larger from so many times the blocks on, and a rank has more work if as large a share
 // of its time is in such.
-constexpr double kLarger = 1.05, kLeastLargerShare = 0.1;
-constexpr std::size_t kFewestJobSteps = 5;  // says nothing about persistence with less
+constexpr double kLarger = 1.05, kMinLargerShare = 0.1;
+constexpr std::size_t kMinJobSteps = 5;  // says nothing about persistence with less
 
 double Mean(const std::vector<double>& values) {
   return values.empty() ? 0
@@ -76,7 +76,7 @@ std::vector<std::size_t> FindSuspects(const WorkTable& work, const std::vector<L
   std::vector<std::size_t> likely;
   for (std::size_t r = 0; r < lateness.size(); ++r) {
     if (lateness[r].mean > floor_ns && lateness[r].low > floor_ns / 2 &&
-        lateness[r].late_share >= kLeastLateShare)
+        lateness[r].late_share >= kMinLateShare)
       likely.push_back(r);
   }
   std::vector<std::size_t> suspects;
@@ -87,7 +87,7 @@ std::vector<std::size_t> FindSuspects(const WorkTable& work, const std::vector<L
       others += lateness[peer].late_share;
       ++count;
     }
-    if (count > 0 && others / count <= kMostLateRatio * lateness[r].late_share)
+    if (count > 0 && others / count <= kMaxLateRatio * lateness[r].late_share)
       suspects.push_back(r);
   }
   return suspects;
@@ -147,8 +147,8 @@ class Explainer {
       // Kernels that are larger on it take longer on any GPU; not all show it, as many launch one
       // block for each multiprocessor, whatever they have to do.
       const double slower = to.kernel_ratio - 1, more = to.kernel_count_ratio - 1;
-      to.slowness = slower >= more && to.larger_share < kLeastLargerShare ? Slowness::kSlowerGpu
-                                                                          : Slowness::kMoreWork;
+      to.slowness = slower >= more && to.larger_share < kMinLargerShare ? Slowness::kSlowerGpu
+                                                                        : Slowness::kMoreWork;
     }
   }
 
@@ -265,11 +265,10 @@ Imbalance FindImbalance(const Job& job, const WorkTable& work, const SpellSteps&
     sum += most;
     if (culprit) culprits.insert(*culprit);
   }
-  if (work.regular_steps().size() < kFewestJobSteps) return found;
+  if (work.regular_steps().size() < kMinJobSteps) return found;
   found.excess_ns = sum / static_cast<double>(work.regular_steps().size());
   found.culprits = culprits.size();
-  if (found.excess_ns < std::max(kLeastImbalanceShare * step_ns, double{kLeastExcessNs}))
-    return found;
+  if (found.excess_ns < std::max(kMinImbalanceShare * step_ns, double{kMinExcessNs})) return found;
   JobChange even;
   even.own = [&](std::size_t rank, std::size_t step) {
     const std::optional<double> mean = work.mean_ns(rank, step);
@@ -281,7 +280,7 @@ Imbalance FindImbalance(const Job& job, const WorkTable& work, const SpellSteps&
   };
   found.saving = spells.empty() ? SavingOf(replay, even)
                                 : SavingBetween(replay.Play(no_spells), replay.Play(even));
-  found.found = found.saving.low_ns >= kLeastImbalanceShare * step_ns;
+  found.found = found.saving.low_ns >= kMinImbalanceShare * step_ns;
   return found;
 }
 
@@ -307,8 +306,8 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
               const SpellSteps& spells, const JobReplay& replay) {
   Skew skew;
   const double step_ns = StepLength(job, steps, work);
-  if (step_ns <= 0 || work.regular_steps().size() < kFewestJobSteps) return skew;
-  const double floor_ns = std::max(kLeastExcessShare * step_ns, double{kLeastExcessNs});
+  if (step_ns <= 0 || work.regular_steps().size() < kMinJobSteps) return skew;
+  const double floor_ns = std::max(kMinExcessShare * step_ns, double{kMinExcessNs});
   const std::vector<Lateness> lateness = MeasureLateness(work, floor_ns);
   const std::vector<std::size_t> suspects = FindSuspects(work, lateness, floor_ns);
   const Explainer explainer(job, steps, work, suspects);
@@ -323,7 +322,7 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
     explainer.Explain(slowest, straggler);
     const bool host = straggler.slowness == Slowness::kHost;
     if (host && straggler.host_ns > 0 &&
-        straggler.host_ns - straggler.peers_host_ns < kLeastHostExcessShare * straggler.host_ns)
+        straggler.host_ns - straggler.peers_host_ns < kMinHostExcessShare * straggler.host_ns)
       continue;
     JobChange usual;
     usual.own = [&](std::size_t rank, std::size_t step) {

@@ -4,9 +4,9 @@
 //
 // A rank's excess in a step is its own time (own_time.h) minus what its peers usually take
 // (work_table.h): clock-free, and free of what it waited for others. A straggler has an excess of
-// kLeastExcessShare of the step on average, with its 95 % interval above half of that, and is late
+// kMinExcessShare of the step on average, with its 95 % interval above half of that, and is late
 // (half of that or more) in most steps, far more often than the ranks that are no suspects. Where
-// nobody is, but the rank with most to do costs the step kLeastImbalanceShare over the mean, the
+// nobody is, but the rank with most to do costs the step kMinImbalanceShare over the mean, the
 // work is uneven from step to step: sequence lengths, experts, garbage collections.
 //
 // A rank whose host is late, but takes no longer for a step than those of its peers, is none: all
@@ -30,12 +30,12 @@
 
 namespace traceinject {
 
-inline constexpr double kLeastExcessShare = 0.02;
-inline constexpr double kLeastImbalanceShare = 0.05;
+inline constexpr double kMinExcessShare = 0.02;
+inline constexpr double kMinImbalanceShare = 0.05;
 // Of the time that its host needs for a step: hosts of like processes on one machine were seen to
 // differ by 8 % (tests/gpu/RESULTS.md).
-inline constexpr double kLeastHostExcessShare = 0.1;
-inline constexpr TimeNs kLeastExcessNs = 200'000;  // below, nobody would look
+inline constexpr double kMinHostExcessShare = 0.1;
+inline constexpr TimeNs kMinExcessNs = 200'000;  // below, nobody would look
 
 // What a step would get back.
 struct JobSaving {

@@ -39,8 +39,8 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kLatenessParts = 20;  // of a row's heat strip
-constexpr int kMostMismatches = 20;
-constexpr std::int64_t kMostLostOperations = 2;  // at the end of a recording
+constexpr int kMaxMismatches = 20;
+constexpr std::int64_t kMaxLostOperations = 2;  // at the end of a recording
 
 std::int64_t Whole(double ns) { return std::llround(ns); }
 
@@ -55,7 +55,7 @@ std::vector<OwnTime> OwnTimesOf(const Job& job, const std::vector<MatchedGroup>&
 // A rank that lacks an operation or two has as good as always lost the records of them.
 bool IsLostRecord(const Mismatch& mismatch) {
   return mismatch.kind == Mismatch::Kind::kLacks || (mismatch.kind == Mismatch::Kind::kEndsBefore &&
-                                                     mismatch.operations <= kMostLostOperations);
+                                                     mismatch.operations <= kMaxLostOperations);
 }
 
 // What the parts have in common. Members are built in their order, each from those before it.
@@ -233,11 +233,11 @@ class JobAnalysis {
       found.push_back(std::move(one));
     if (skew.imbalance.found) found.push_back(DescribeImbalance(skew.imbalance, step_ns_));
     for (const SlowGroups& link : FindSlowLinks(job_, matches_.groups, rates_, replay_)) {
-      if (link.saving.low_ns >= kLeastSavedShare * step_ns_)
+      if (link.saving.low_ns >= kMinSavedShare * step_ns_)
         found.push_back(DescribeSlowLink(job_, link, step_ns_));
     }
     if (const auto slow = FindSlowTransport(job_, matches_.groups, work_, replay_);
-        slow && slow->saving.low_ns >= kLeastSavedShare * step_ns_)
+        slow && slow->saving.low_ns >= kMinSavedShare * step_ns_)
       found.push_back(DescribeSlowTransport(job_, *slow, step_ns_));
     for (proto::RankFinding& one :
          DescribePipeline(job_, pipelines_, stage_work_, replay_, step_ns_))
@@ -251,7 +251,7 @@ class JobAnalysis {
       one.set_name("mismatch");
       one.set_text(mismatch.sentence);
       *to.add_findings() = std::move(one);
-      if (to.findings_size() > kMostMismatches) break;
+      if (to.findings_size() > kMaxMismatches) break;
     }
   }
 
@@ -298,7 +298,7 @@ class JobAnalysis {
 
 }  // namespace
 
-proto::Ranks AnalyseJob(const Job& job, const JobAnalysisOptions& options) {
+proto::Ranks AnalyzeJob(const Job& job, const JobAnalysisOptions& options) {
   proto::Ranks ranks = JobAnalysis(job).Write(options);
   MakePrintable(ranks);
   return ranks;

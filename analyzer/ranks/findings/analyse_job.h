@@ -16,6 +16,6 @@ struct JobAnalysisOptions {
 
 // Never fails: what cannot be known is absent, with the reason in the notes. The same summaries in
 // the same order give the same message. O(operations log operations).
-proto::Ranks AnalyseJob(const Job& job, const JobAnalysisOptions& options = {});
+proto::Ranks AnalyzeJob(const Job& job, const JobAnalysisOptions& options = {});
 
 }  // namespace traceinject

@@ -22,28 +22,28 @@ std::vector<std::string> UsesOf(const proto::Ranks& ranks) {
   return uses;
 }
 
-TEST(AnalyseJobTest, GroupsByUse) {
+TEST(AnalyzeJobTest, GroupsByUse) {
   JobPlan plan;
   plan.tensor = 2;
   plan.data = 2;
   plan.pipeline = 2;
-  const std::vector<std::string> uses = UsesOf(AnalyseJob(SimulateJob(plan).job));
+  const std::vector<std::string> uses = UsesOf(AnalyzeJob(SimulateJob(plan).job));
   EXPECT_TRUE(std::count(uses.begin(), uses.end(), "tensor 2 x 4")) << testing::PrintToString(uses);
   EXPECT_TRUE(std::count(uses.begin(), uses.end(), "data 2 x 4")) << testing::PrintToString(uses);
   EXPECT_TRUE(std::count(uses.begin(), uses.end(), "pipeline 2 x 4"))
       << testing::PrintToString(uses);
   JobPlan sharded;
   sharded.sharded = true;
-  EXPECT_EQ(UsesOf(AnalyseJob(SimulateJob(sharded).job)),
+  EXPECT_EQ(UsesOf(AnalyzeJob(SimulateJob(sharded).job)),
             (std::vector<std::string>{"sharded 8 x 1"}));
 }
 
-TEST(AnalyseJobTest, APipelinesShape) {
+TEST(AnalyzeJobTest, APipelinesShape) {
   JobPlan plan;
   plan.data = 3;
   plan.pipeline = 4;
   plan.micro_batches = 12;
-  const proto::Ranks ranks = AnalyseJob(SimulateJob(plan).job);
+  const proto::Ranks ranks = AnalyzeJob(SimulateJob(plan).job);
   EXPECT_EQ(ranks.pipeline().stages(), 4);
   EXPECT_EQ(ranks.pipeline().pipelines(), 3);
   EXPECT_EQ(ranks.pipeline().micro_batches(), 12);
@@ -53,7 +53,7 @@ TEST(AnalyseJobTest, APipelinesShape) {
     EXPECT_EQ(ranks.ranks(row).stage(), row / 3) << row;
 }
 
-TEST(AnalyseJobTest, AWholeHostIsOneCause) {
+TEST(AnalyzeJobTest, AWholeHostIsOneCause) {
   JobPlan plan;
   plan.ranks_per_host = 2;
   SimulatedJob simulated = SimulateJob(plan);
@@ -71,16 +71,16 @@ TEST(AnalyseJobTest, AWholeHostIsOneCause) {
       }
     }
   }
-  const proto::Ranks ranks = AnalyseJob(simulated.job);
+  const proto::Ranks ranks = AnalyzeJob(simulated.job);
   ASSERT_EQ(ranks.findings_size(), 1);
   EXPECT_EQ(ranks.findings(0).name(), "slow_host");
   EXPECT_EQ(ranks.findings(0).rows_size(), 2);
   EXPECT_EQ(ranks.findings(0).rows(0), 6);
 }
 
-TEST(AnalyseJobTest, WhyARankIsSlow) {
+TEST(AnalyzeJobTest, WhyARankIsSlow) {
   const auto text = [](const JobPlan& plan) {
-    const proto::Ranks ranks = AnalyseJob(SimulateJob(plan).job);
+    const proto::Ranks ranks = AnalyzeJob(SimulateJob(plan).job);
     return ranks.findings_size() == 1 ? ranks.findings(0).text() : "not one finding";
   };
   JobPlan plan;
@@ -98,7 +98,7 @@ TEST(AnalyseJobTest, WhyARankIsSlow) {
 }
 
 // Kernels of the same name take longer on a slower GPU, and where they have more to do.
-TEST(AnalyseJobTest, LargerKernelsAreMoreWork) {
+TEST(AnalyzeJobTest, LargerKernelsAreMoreWork) {
   JobPlan plan;
   plan.straggler = 2;
   plan.slow_compute = 1.5;
@@ -107,7 +107,7 @@ TEST(AnalyseJobTest, LargerKernelsAreMoreWork) {
     for (std::size_t r = 0; r < job.ranks.size(); ++r) {
       for (KernelFacts& kernel : job.ranks[r].kernels) kernel.blocks = r == 2 ? blocks : 1000;
     }
-    const proto::Ranks ranks = AnalyseJob(job);
+    const proto::Ranks ranks = AnalyzeJob(job);
     return ranks.findings_size() == 1 ? ranks.findings(0).reason() : "not one finding";
   };
   EXPECT_EQ(reason(1000), "slower_gpu");
@@ -115,7 +115,7 @@ TEST(AnalyseJobTest, LargerKernelsAreMoreWork) {
 }
 
 // All 8 ranks share hosts 0 and 1; the way between them is slow for the groups that use it.
-TEST(AnalyseJobTest, ASlowWayBetweenHosts) {
+TEST(AnalyzeJobTest, ASlowWayBetweenHosts) {
   JobPlan plan;
   plan.tensor = 4;
   plan.data = 2;
@@ -126,26 +126,26 @@ TEST(AnalyseJobTest, ASlowWayBetweenHosts) {
   plan.slow_link.first_host = 2;
   plan.slow_link.second = 3;
   plan.slow_link.factor = 20;
-  const proto::Ranks ranks = AnalyseJob(SimulateJob(plan).job);
+  const proto::Ranks ranks = AnalyzeJob(SimulateJob(plan).job);
   ASSERT_GE(ranks.findings_size(), 1);
   EXPECT_EQ(ranks.findings(0).name(), "slow_link");
   EXPECT_NE(ranks.findings(0).text().find("between hosts node002 and node003"), std::string::npos)
       << ranks.findings(0).text();
 }
 
-TEST(AnalyseJobTest, EqualInputGivesEqualOutput) {
+TEST(AnalyzeJobTest, EqualInputGivesEqualOutput) {
   JobPlan plan;
   plan.straggler = 1;
   plan.slow_compute = 1.3;
   const Job job = SimulateJob(plan).job;
-  EXPECT_EQ(AnalyseJob(job).SerializeAsString(), AnalyseJob(job).SerializeAsString());
+  EXPECT_EQ(AnalyzeJob(job).SerializeAsString(), AnalyzeJob(job).SerializeAsString());
 }
 
-TEST(AnalyseJobTest, NobodyAndOne) {
-  EXPECT_EQ(AnalyseJob(Job{}).ranks_size(), 0);
+TEST(AnalyzeJobTest, NobodyAndOne) {
+  EXPECT_EQ(AnalyzeJob(Job{}).ranks_size(), 0);
   Job job = SimulateJob({}).job;
   job.ranks.resize(1);
-  const proto::Ranks ranks = AnalyseJob(job);
+  const proto::Ranks ranks = AnalyzeJob(job);
   EXPECT_EQ(ranks.ranks_size(), 1);
   EXPECT_EQ(ranks.findings_size(), 0);
   EXPECT_EQ(ranks.matched_operations(), 0);

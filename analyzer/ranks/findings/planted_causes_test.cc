@@ -35,7 +35,7 @@ void CheckSeeds(const JobPlan& plan, int seeds, const Judge& judge) {
   for (int seed = 1; seed <= seeds; ++seed) {
     const auto chance = static_cast<std::uint64_t>(seed);
     const SimulatedJob simulated = SimulateJob(plan, chance);
-    const proto::Ranks ranks = AnalyseJob(simulated.job);
+    const proto::Ranks ranks = AnalyzeJob(simulated.job);
     std::string wrong = judge(ranks, simulated, chance);
     if (wrong.empty()) continue;
     ++failed;

@@ -193,7 +193,7 @@ proto::RankFinding DescribeSlowTransport(const Job& job, const SlowTransport& sl
       RankNames(job, slow.ranks), slow.function, FormatBytes(slow.bytes), slow.busbw_gb_per_s,
       100 * slow.busbw_gb_per_s / slow.link_gb_per_s, slow.link_gb_per_s, 100 * kReachedShare,
       MeanTime(slow.saving.ns), ShareText(slow.saving.ns, step_ns)));
-  to.add_evidence(slow.way == NcclWay::kUnknown
+  to.add_evidence(slow.way == NcclTransport::kUnknown
                       ? "the NCCL transport was not recorded (set TRACEINJECT_NCCL_LOG=1)"
                       : fmt::format("NCCL's log: these ranks exchange data {}", way.text));
   if (!slow.algorithm.empty())
@@ -255,7 +255,7 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
   for (std::size_t r = 0; r < pipelines.stage.size(); ++r) {
     if (pipelines.stage[r] == static_cast<std::uint32_t>(slowest)) rows.push_back(r);
   }
-  if (balanced.low_ns >= kLeastSavedShare * step_ns) {
+  if (balanced.low_ns >= kMinSavedShare * step_ns) {
     proto::RankFinding& to = findings.emplace_back();
     to.set_name("pipeline_stages");
     to.set_text(fmt::format(
@@ -268,7 +268,7 @@ std::vector<proto::RankFinding> DescribePipeline(const Job& job, const Pipelines
     SetSaving(balanced, to);
     AddRows(rows, to);
   }
-  if (ideal && std::min(bubble, *ideal) >= kLeastBubbleShare) {
+  if (ideal && std::min(bubble, *ideal) >= kMinBubbleShare) {
     // Twice the micro-batches: of the time that is no bubble nothing changes.
     const double twice = static_cast<double>(pipelines.stages - 1) /
                          static_cast<double>(2 * pipelines.micro_batches +

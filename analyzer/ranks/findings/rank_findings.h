@@ -16,9 +16,9 @@
 namespace traceinject {
 
 // Slow links and uneven stages that cost less of a step are not worth a finding.
-inline constexpr double kLeastSavedShare = 0.02;
+inline constexpr double kMinSavedShare = 0.02;
 // Bubbles that the schedule brings with it are one from this share of the step on.
-inline constexpr double kLeastBubbleShare = 0.10;
+inline constexpr double kMinBubbleShare = 0.10;
 
 proto::RankFinding DescribeHang(const Job& job, const Hang& hang);
 proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler, double step_ns);

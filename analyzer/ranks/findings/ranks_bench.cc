@@ -86,7 +86,7 @@ BENCHMARK(BM_FindWaits)
     ->Unit(benchmark::kMillisecond);
 
 // All that is said of a job; `straggler`: with a slow rank, whose costs are played.
-void BM_AnalyseJob(benchmark::State& state) {
+void BM_AnalyzeJob(benchmark::State& state) {
   const bool straggler = state.range(2) != 0;
   JobPlan plan = LargeJob(static_cast<int>(state.range(0)), static_cast<int>(state.range(1)));
   if (straggler) {
@@ -94,10 +94,10 @@ void BM_AnalyseJob(benchmark::State& state) {
     plan.slow_compute = 1.2;
   }
   const Job job = SimulateJob(plan).job;
-  for (auto _ : state) benchmark::DoNotOptimize(AnalyseJob(job, {.collectives = 0}));
+  for (auto _ : state) benchmark::DoNotOptimize(AnalyzeJob(job, {.collectives = 0}));
   state.counters["records"] = static_cast<double>(Records(job));
 }
-BENCHMARK(BM_AnalyseJob)
+BENCHMARK(BM_AnalyzeJob)
     ->Args({64, 100, 0})
     ->Args({64, 100, 1})
     ->Args({1024, 100, 0})

@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostListed = 8;  // of the spells that have no finding of their own
+constexpr std::size_t kMaxListed = 8;  // of the spells that have no finding of their own
 
 // "rank 5 (node000, GPU 5) was", "The whole host node000 (ranks 0-7) was", "ranks 2-3 (node000)
 // were".
@@ -101,15 +101,15 @@ proto::RankFinding DescribeMore(const SpellTimes& times, const std::vector<SlowS
   proto::RankFinding to;
   to.set_name("slow_spell");
   std::string list;
-  for (std::size_t i = kMostSpellFindings; i < spells.size(); ++i) {
+  for (std::size_t i = kMaxSpellFindings; i < spells.size(); ++i) {
     AddRows(spells[i].ranks, to);
-    if (i >= kMostSpellFindings + kMostListed) continue;
+    if (i >= kMaxSpellFindings + kMaxListed) continue;
     list += fmt::format("{}{} (steps {} to {}, {:.0f} %)", list.empty() ? "" : ", ",
                         RankNames(times.job, spells[i].ranks), spells[i].first, spells[i].last,
                         100 * spells[i].change);
   }
-  const std::size_t more = spells.size() - kMostSpellFindings;
-  if (more > kMostListed) list += ", ...";
+  const std::size_t more = spells.size() - kMaxSpellFindings;
+  if (more > kMaxListed) list += ", ...";
   to.set_text(fmt::format("And {} more for part of the run: {}.", more, list));
   return to;
 }
@@ -119,9 +119,9 @@ proto::RankFinding DescribeMore(const SpellTimes& times, const std::vector<SlowS
 std::vector<proto::RankFinding> DescribeSlowSpells(const SpellTimes& times,
                                                    const std::vector<SlowSpell>& spells) {
   std::vector<proto::RankFinding> findings;
-  for (std::size_t i = 0; i < std::min(spells.size(), kMostSpellFindings); ++i)
+  for (std::size_t i = 0; i < std::min(spells.size(), kMaxSpellFindings); ++i)
     findings.push_back(Describe(times, spells[i]));
-  if (spells.size() > kMostSpellFindings) findings.push_back(DescribeMore(times, spells));
+  if (spells.size() > kMaxSpellFindings) findings.push_back(DescribeMore(times, spells));
   return findings;
 }
 

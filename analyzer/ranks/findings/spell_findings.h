@@ -15,7 +15,7 @@
 namespace traceinject {
 
 // The worst spells are findings of their own; of more it is said in one who and when.
-inline constexpr std::size_t kMostSpellFindings = 4;
+inline constexpr std::size_t kMaxSpellFindings = 4;
 
 // What the spells of a job are described with.
 struct SpellTimes {

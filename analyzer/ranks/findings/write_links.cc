@@ -11,7 +11,7 @@
 namespace traceinject {
 namespace {
 
-constexpr int kMostSlowGroups = 16;  // of a row
+constexpr int kMaxSlowGroups = 16;  // of a row
 
 void WriteSlowGroup(const Job& job, const MatchedGroup& group, const OutlierGroup& from,
                     proto::SlowGroup& to) {
@@ -56,7 +56,7 @@ void WriteLinks(const Job& job, const std::vector<MatchedGroup>& groups,
     SetIf(from.link_share, [&](double v) { row.set_link_share(v); });
     row.set_reason(from.link.reason);
     for (const OutlierGroup& slow : from.outliers) {
-      if (row.slow_size() == kMostSlowGroups) break;
+      if (row.slow_size() == kMaxSlowGroups) break;
       WriteSlowGroup(job, groups[slow.group], slow, *row.add_slow());
     }
     row.set_slow_groups(static_cast<std::int64_t>(from.outliers.size()));

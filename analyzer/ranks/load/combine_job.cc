@@ -146,12 +146,12 @@ void NoteMissingRanks(Job& job) {
 }
 
 // All that was read, on one base, by (rank, device).
-Job Join(std::vector<SummarisedFile>& files, std::vector<std::string> notes) {
+Job Join(std::vector<SummarizedFile>& files, std::vector<std::string> notes) {
   std::vector<Job> jobs(1);
   jobs.front().notes = std::move(notes);
   // It has no times: any base will do.
   jobs.front().base_ns = std::numeric_limits<std::int64_t>::max();
-  for (SummarisedFile& file : files) {
+  for (SummarizedFile& file : files) {
     if (file.job.ok()) {
       jobs.push_back(std::move(file.job).value());
     } else {
@@ -169,11 +169,11 @@ Job Join(std::vector<SummarisedFile>& files, std::vector<std::string> notes) {
 
 }  // namespace
 
-Result<Job> CombineJob(std::vector<SummarisedFile> files, std::vector<std::string> notes) {
+Result<Job> CombineJob(std::vector<SummarizedFile> files, std::vector<std::string> notes) {
   std::sort(files.begin(), files.end(),
-            [](const SummarisedFile& a, const SummarisedFile& b) { return a.path < b.path; });
+            [](const SummarizedFile& a, const SummarizedFile& b) { return a.path < b.path; });
   std::vector<std::string> errors;
-  for (const SummarisedFile& file : files) {
+  for (const SummarizedFile& file : files) {
     if (!file.job.ok()) errors.push_back(file.job.error());
   }
   if (files.empty()) return Error{"no recording given"};

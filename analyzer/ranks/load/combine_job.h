@@ -10,7 +10,7 @@
 
 namespace traceinject {
 
-struct SummarisedFile {
+struct SummarizedFile {
   std::string path;
   Result<Job> job;  // what is in it; an error: it could not be read
 };
@@ -23,6 +23,6 @@ struct SummarisedFile {
 // once, as does one that was merged and is there as it was recorded, too. Job::notes also names the
 // ranks that are missing. The result does not depend on the order of `files`. Error: none could be
 // read. `notes`: to begin with.
-Result<Job> CombineJob(std::vector<SummarisedFile> files, std::vector<std::string> notes);
+Result<Job> CombineJob(std::vector<SummarizedFile> files, std::vector<std::string> notes);
 
 }  // namespace traceinject

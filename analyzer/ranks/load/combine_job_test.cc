@@ -24,7 +24,7 @@ RankSummary Summary(int rank, int world_size) {
   return summary;
 }
 
-SummarisedFile File(RankSummary summary, std::int64_t base_ns = kBaseNs) {
+SummarizedFile File(RankSummary summary, std::int64_t base_ns = kBaseNs) {
   Job job;
   job.base_ns = base_ns;
   const std::string path = summary.path;
@@ -32,7 +32,7 @@ SummarisedFile File(RankSummary summary, std::int64_t base_ns = kBaseNs) {
   return {path, std::move(job)};
 }
 
-SummarisedFile Unreadable(const std::string& path) { return {path, Error{path + ": is empty"}}; }
+SummarizedFile Unreadable(const std::string& path) { return {path, Error{path + ": is empty"}}; }
 
 void AddOperations(int count, RankSummary& to) {
   GroupOperations group;
@@ -40,7 +40,7 @@ void AddOperations(int count, RankSummary& to) {
   to.groups.push_back(std::move(group));
 }
 
-Job Combined(std::vector<SummarisedFile> files) {
+Job Combined(std::vector<SummarizedFile> files) {
   auto job = CombineJob(std::move(files), {});
   EXPECT_TRUE(job.ok()) << job.error();
   return job.ok() ? std::move(job).value() : Job();
@@ -76,12 +76,12 @@ TEST(CombineJobTest, AllTimesAreOnTheSmallestBase) {
 }
 
 TEST(CombineJobTest, MissingRanksAreNamed) {
-  std::vector<SummarisedFile> files;
+  std::vector<SummarizedFile> files;
   for (int rank = 0; rank < 64; ++rank) {
     if (rank != 3 && (rank < 7 || rank > 9)) files.push_back(File(Summary(rank, 64)));
   }
   EXPECT_EQ(Combined(files).notes, Texts{"ranks 3, 7-9 of 64 are missing"});
-  std::vector<SummarisedFile> two = {File(Summary(1, 2))};
+  std::vector<SummarizedFile> two = {File(Summary(1, 2))};
   EXPECT_EQ(Combined(two).notes, Texts{"rank 0 of 2 is missing"});
 }
 
@@ -172,7 +172,7 @@ TEST(CombineJobTest, TheSameSummaryTwiceCountsOnce) {
 }
 
 TEST(CombineJobTest, TheOrderOfFilesDoesNotMatter) {
-  std::vector<SummarisedFile> files = {Unreadable("b.db"), Unreadable("c.db")};
+  std::vector<SummarizedFile> files = {Unreadable("b.db"), Unreadable("c.db")};
   for (int rank = 0; rank < 8; ++rank) {
     RankSummary summary = Summary(rank, 10), other = summary;
     files.push_back(File(summary, kBaseNs + rank));

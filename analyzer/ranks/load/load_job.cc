@@ -38,12 +38,12 @@ std::uint64_t HalfOfMemory() {
   return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page) / 2;
 }
 
-Result<Job> Summarise(RecordedFile file) {
+Result<Job> Summarize(RecordedFile file) {
   Job job;
   job.base_ns = file.base_ns;
   job.notes = std::move(file.notes);
   for (const Rank& rank : file.ranks) {
-    std::vector<RankSummary> summaries = SummariseRank(rank);
+    std::vector<RankSummary> summaries = SummarizeRank(rank);
     if (summaries.empty())
       job.notes.push_back(fmt::format("{}: no GPU work was recorded", rank.path));
     std::move(summaries.begin(), summaries.end(), std::back_inserter(job.ranks));
@@ -53,12 +53,12 @@ Result<Job> Summarise(RecordedFile file) {
   return job;
 }
 
-Result<Job> SummariseFile(const std::string& path, ReadProgress& progress) {
+Result<Job> SummarizeFile(const std::string& path, ReadProgress& progress) {
   try {
     if (IsSummaryFile(path)) return ReadSummaryFile(path);
     auto file = ReadRecording(path, progress);
     if (!file.ok()) return Error{file.error()};
-    return Summarise(std::move(file).value());
+    return Summarize(std::move(file).value());
   } catch (const std::bad_alloc&) {
     return Error{fmt::format("{}: not enough memory to summarize it", path)};
   }
@@ -78,23 +78,23 @@ ReadOptions ReadingWithin(const JobOptions& options, const std::vector<std::stri
   return reading;
 }
 
-std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files,
+std::vector<SummarizedFile> SummarizeFiles(const std::vector<std::string>& files,
                                            const JobOptions& options) {
   const ReadOptions reading = ReadingWithin(options, files);
   std::vector<std::optional<Result<Job>>> jobs(files.size());
   ReadFiles(files.size(), reading, [&](std::size_t file, ReadProgress& progress) {
-    jobs[file].emplace(SummariseFile(files[file], progress));
+    jobs[file].emplace(SummarizeFile(files[file], progress));
   });
-  std::vector<SummarisedFile> summarised;
+  std::vector<SummarizedFile> summarized;
   for (std::size_t i = 0; i < files.size(); ++i)
-    summarised.push_back({files[i], jobs[i] ? *std::move(jobs[i]) : Stopped(files[i])});
-  return summarised;
+    summarized.push_back({files[i], jobs[i] ? *std::move(jobs[i]) : Stopped(files[i])});
+  return summarized;
 }
 
 Result<Job> LoadJob(const std::vector<std::string>& paths, const JobOptions& options) {
   auto named = ResolveRunPaths(paths, PathsTo::kRecordingsOrSummaries);
   if (!named.ok()) return Error{named.error()};
-  std::vector<SummarisedFile> files = SummariseFiles(named.value().files, options);
+  std::vector<SummarizedFile> files = SummarizeFiles(named.value().files, options);
   if (IsStopped(options.stop)) return Stopped(named.value().files.front());
   return CombineJob(std::move(files), std::move(named.value().notes));
 }

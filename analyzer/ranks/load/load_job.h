@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of any number of ranks: recordings are read one after the other, summarised, and let go, so
+// A job of any number of ranks: recordings are read one after the other, summarized, and let go, so
 // that memory holds a few of them at a time and the summaries of all.
 #pragma once
 
@@ -30,12 +30,12 @@ struct JobOptions {
 // How ReadFiles reads them within the memory that the options allow.
 ReadOptions ReadingWithin(const JobOptions& options, const std::vector<std::string>& files);
 
-// Reads and summarises recordings and summary files, in the order given. What cannot be read is an
+// Reads and summarizes recordings and summary files, in the order given. What cannot be read is an
 // error in its place.
-std::vector<SummarisedFile> SummariseFiles(const std::vector<std::string>& files,
+std::vector<SummarizedFile> SummarizeFiles(const std::vector<std::string>& files,
                                            const JobOptions& options);
 
-// Resolves `paths` (see run_paths.h; summary files count, too), summarises, and combines (see
+// Resolves `paths` (see run_paths.h; summary files count, too), summarizes, and combines (see
 // combine_job.h). Error: nothing could be read, or it was stopped.
 Result<Job> LoadJob(const std::vector<std::string>& paths, const JobOptions& options);
 

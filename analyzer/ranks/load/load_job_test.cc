@@ -36,9 +36,9 @@ class LoadJobTest : public testing::Test {
     EXPECT_TRUE(job.ok()) << job.error();
     return job.ok() ? std::move(job).value() : Job();
   }
-  void Summarise(const std::string& recording, const std::string& folder) {
+  void Summarize(const std::string& recording, const std::string& folder) {
     std::ofstream(SummaryPath(folder, recording), std::ios::binary)
-        << WriteSummaries(SummariseFiles({recording}, {}).at(0).job.value()).value();
+        << WriteSummaries(SummarizeFiles({recording}, {}).at(0).job.value()).value();
   }
   TemporaryFolder folder_;
   JobOptions options_;
@@ -64,10 +64,10 @@ TEST_F(LoadJobTest, SummariesInsteadOfRecordings) {
   std::filesystem::create_directory(summaries);
   for (const int rank : {0, 1, 2, 3}) {
     Build(rank);
-    Summarise(RankPath(rank), summaries);
+    Summarize(RankPath(rank), summaries);
   }
-  const Job recorded = Load({folder_.path().string()}), summarised = Load({summaries});
-  EXPECT_EQ(WriteSummaries(summarised).value(), WriteSummaries(recorded).value());
+  const Job recorded = Load({folder_.path().string()}), summarized = Load({summaries});
+  EXPECT_EQ(WriteSummaries(summarized).value(), WriteSummaries(recorded).value());
   EXPECT_EQ(WriteSummaries(Load({folder_ / "summaries/run.db"})).value(),
             WriteSummaries(recorded).value());
   // Where both are, the recording counts.

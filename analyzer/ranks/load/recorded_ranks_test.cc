@@ -49,7 +49,7 @@ TEST(RecordedRanksTest, TwoRanksOfDataParallelTraining) {
       operations += group.count();
       EXPECT_NE(group.hash, 0U);
       EXPECT_EQ(group.size, 2);
-      EXPECT_EQ(group.way, NcclWay::kGpuToGpu);
+      EXPECT_EQ(group.way, NcclTransport::kGpuToGpu);
       EXPECT_EQ(group.rank, static_cast<int>(i));
       EXPECT_TRUE(std::is_sorted(group.start.begin(), group.start.end()));
     }
@@ -66,7 +66,7 @@ TEST(RecordedRanksTest, TwoRanksOfDataParallelTraining) {
 // What was planted, and what it cost as measured without recording (tests/gpu/RESULTS.md).
 void ExpectFirst(const std::string& recording, const std::string& name, const std::string& reason,
                  double cost_ns) {
-  const proto::Ranks ranks = AnalyseJob(Load(recording));
+  const proto::Ranks ranks = AnalyzeJob(Load(recording));
   ASSERT_GT(ranks.findings_size(), 0) << recording;
   const proto::RankFinding& first = ranks.findings(0);
   EXPECT_EQ(first.name(), name) << first.text();
@@ -77,7 +77,7 @@ void ExpectFirst(const std::string& recording, const std::string& name, const st
 TEST(RecordedRanksTest, PlantedFaultsAreNamedWithWhatTheyCost) {
   ExpectFirst("straggler_gemm_h200", "straggler", "more_work", 6.07e6);
   ExpectFirst("transport_shm_h200", "slow_transport", "", 11.74e6);
-  EXPECT_EQ(AnalyseJob(Load("ddp_h200")).findings_size(), 0);
+  EXPECT_EQ(AnalyzeJob(Load("ddp_h200")).findings_size(), 0);
 }
 
 TEST(RecordedRanksTest, NothingIsLostInAFile) {

@@ -17,13 +17,13 @@
 namespace traceinject {
 namespace {
 
-constexpr double kUsualDrift = 50e-6;     // of a clock against another
-constexpr double kLeastSpreadNs = 1'000;  // of ends, however well they agree
-constexpr double kFewSpreadNs = 10'000;   // of so few that they do not show it
+constexpr double kUsualDrift = 50e-6;    // of a clock against another
+constexpr double kMinSpreadNs = 1'000;   // of ends, however well they agree
+constexpr double kFewSpreadNs = 10'000;  // of so few that they do not show it
 constexpr std::size_t kFew = 8;
-constexpr std::size_t kMostPoints = 4096;  // that a line is fitted to
-constexpr double kBendNs = 20'000;         // a clock that leaves its line by more runs unevenly
-constexpr double kHostAgreesNs = 10'000;   // beside three standard deviations
+constexpr std::size_t kMaxPoints = 4096;  // that a line is fitted to
+constexpr double kBendNs = 20'000;        // a clock that leaves its line by more runs unevenly
+constexpr double kHostAgreesNs = 10'000;  // beside three standard deviations
 
 // The operations of a group that all ranks enter before any leaves.
 std::vector<std::size_t> TogetherOperations(const Job& job, const MatchedGroup& group) {
@@ -53,13 +53,13 @@ ClockFit FitMember(const Job& job, const MatchedGroup& group,
   fit.operations = both.size();
   if (both.empty()) return fit;
   std::vector<double> x, y;
-  const std::size_t stride = 1 + both.size() / kMostPoints;
+  const std::size_t stride = 1 + both.size() / kMaxPoints;
   for (std::size_t i = 0; i < both.size(); i += stride) {
     const TimeNs end = own.end[group.row(both[i], member)];
     x.push_back(static_cast<double>(end));
     y.push_back(static_cast<double>(other.end[group.row(both[i], reference)] - end));
   }
-  const Line line = FitLine(x, y, kUsualDrift, x.size() < kFew ? kFewSpreadNs : kLeastSpreadNs);
+  const Line line = FitLine(x, y, kUsualDrift, x.size() < kFew ? kFewSpreadNs : kMinSpreadNs);
   const double bend = BendOf(x, y, line);
   fit.aligned = true;
   fit.reference = static_cast<TimeNs>(line.x0);
@@ -110,10 +110,10 @@ class Aligner {
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return count[a] > count[b]; });
-    constexpr std::size_t kMostTries = 3;
+    constexpr std::size_t kMaxTries = 3;
     std::vector<ClockEdge> best;
     double least = 0;
-    for (std::size_t i = 0; i < std::min(order.size(), kMostTries); ++i) {
+    for (std::size_t i = 0; i < std::min(order.size(), kMaxTries); ++i) {
       std::vector<ClockEdge> edges = EdgesTo(group, together, order[i]);
       std::vector<double> sigmas;
       for (const ClockEdge& edge : edges) sigmas.push_back(edge.fit.sigma_ns);
@@ -228,7 +228,7 @@ class Aligner {
     for (const std::size_t rank : ranks) {
       const ClockFit& fit = alignment_.ranks[rank];
       if (rank == alignment_.reference) return fit;
-      const double sigma = std::max(fit.sigma_ns, kLeastSpreadNs);
+      const double sigma = std::max(fit.sigma_ns, kMinSpreadNs);
       const Sides sides = At(rank, from, to);
       weights += 1 / (sigma * sigma);
       sum.first += sides.first / (sigma * sigma);
@@ -287,7 +287,7 @@ class Aligner {
       last_start = std::max(last_start, ToJob(fit, own.start[row]));
       first_end = std::min(first_end, ToJob(fit, own.end[row]));
     }
-    return first_end < kOpen && last_start > first_end + kMostViolationNs;
+    return first_end < kOpen && last_start > first_end + kMaxViolationNs;
   }
 
   const Job& job_;

@@ -36,13 +36,13 @@ struct ClockAlignment {
   std::vector<ClockFit> ranks;     // as Job::ranks
   std::size_t reference = 0;       // index of the rank whose clock counts
   std::size_t operations = 0;      // that could be checked: no rank may end before the last began
-  std::size_t impossible = 0;      // of these, by more than kMostViolationNs
+  std::size_t impossible = 0;      // of these, by more than kMaxViolationNs
   std::vector<std::string> notes;  // in sentences
 };
 
 // An operation that ended before all had entered by more than this was matched wrongly, or ranks
 // can leave it early.
-inline constexpr TimeNs kMostViolationNs = 50'000;
+inline constexpr TimeNs kMaxViolationNs = 50'000;
 
 // O(matched operations x members).
 ClockAlignment AlignClocks(const Job& job, const RankMatches& matches);

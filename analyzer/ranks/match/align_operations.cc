@@ -11,13 +11,13 @@ namespace traceinject {
 namespace {
 
 // Ends of one operation lie within this of each other, unless the ranks themselves show more.
-constexpr TimeNs kEndSpreadNs = 50'000, kMostEndSpreadNs = 500'000;
-constexpr TimeNs kNarrowNs = 10'000;                  // as near as this they are not by chance
-constexpr double kMostDrift = 200e-6;                 // of two clocks against each other
-constexpr std::size_t kLeastPiece = 8, kPiece = 128;  // operations compared in a search
-constexpr std::size_t kLeastPairs = 16;               // that are not by chance, of more
-constexpr std::size_t kLost = 64;  // operations without a match: follow no further
-constexpr int kMostParts = 16;     // times that a clock may jump
+constexpr TimeNs kEndSpreadNs = 50'000, kMaxEndSpreadNs = 500'000;
+constexpr TimeNs kNarrowNs = 10'000;                // as near as this they are not by chance
+constexpr double kMaxDrift = 200e-6;                // of two clocks against each other
+constexpr std::size_t kMinPiece = 8, kPiece = 128;  // operations compared in a search
+constexpr std::size_t kMinPairs = 16;               // that are not by chance, of more
+constexpr std::size_t kLost = 64;                   // operations without a match: follow no further
+constexpr int kMaxParts = 16;                       // times that a clock may jump
 
 using Operations = std::span<const SequencedOperation>;
 
@@ -50,7 +50,7 @@ AlignedPairs Follow(const Ends& a, std::size_t i, const Ends& b, std::size_t j, 
     const TimeNs off = apart(i, j);
     const TimeNs allowed =
         spread +
-        static_cast<TimeNs>(kMostDrift * std::abs(static_cast<double>(a.end(i) - last_end)));
+        static_cast<TimeNs>(kMaxDrift * std::abs(static_cast<double>(a.end(i) - last_end)));
     if (off > allowed) {
       ++i;
     } else if (off < -allowed) {
@@ -94,11 +94,11 @@ auto MedianOf(Numbers& numbers) {
 // gives the k-th of `count` pairs of ends.
 template <typename Pair>
 TimeNs OffTheLine(std::size_t count, Pair pair) {
-  constexpr std::size_t kMostLag = 64, kMostSamples = 256;
-  const std::size_t lag = std::min(count / 3, kMostLag);
+  constexpr std::size_t kMaxLag = 64, kMaxSamples = 256;
+  const std::size_t lag = std::min(count / 3, kMaxLag);
   if (lag == 0) return 0;
   const std::size_t places = count - 2 * lag;
-  const std::size_t stride = 1 + places / kMostSamples;
+  const std::size_t stride = 1 + places / kMaxSamples;
   std::vector<TimeNs> off;
   for (std::size_t k = 0; k < places; k += stride) {
     const auto [a0, b0] = pair(k);
@@ -142,9 +142,9 @@ class TimeAligner {
   }
 
   void Align(std::vector<std::size_t> rows_a, std::vector<std::size_t> rows_b, int parts) {
-    if (rows_a.empty() || rows_b.empty() || parts == kMostParts) return;
+    if (rows_a.empty() || rows_b.empty() || parts == kMaxParts) return;
     const AlignedPairs pairs = Best(rows_a, rows_b);
-    if (pairs.size() < (parts > 0 ? kLeastPairs : 1)) return;
+    if (pairs.size() < (parts > 0 ? kMinPairs : 1)) return;
     for (const auto& [i, j] : pairs) found_.emplace_back(rows_a[i], rows_b[j]);
     const auto cut = [](std::vector<std::size_t>& rows, std::size_t from, std::size_t to) {
       return std::vector<std::size_t>(rows.begin() + static_cast<std::ptrdiff_t>(from),
@@ -174,8 +174,7 @@ class TimeAligner {
       });
       const std::size_t shorter = std::min(a.size(), b.size());
       const bool nearly_all = found.pairs.size() * 5 >= shorter * 4;
-      if (!nearly_all && (found.spread > kNarrowNs || found.pairs.size() < kLeastPairs))
-        return false;
+      if (!nearly_all && (found.spread > kNarrowNs || found.pairs.size() < kMinPairs)) return false;
       if (found.spread > kEndSpreadNs) return false;
       const std::size_t left = a.size() + b.size() - 2 * found.pairs.size();
       all.push_back(std::move(found));
@@ -212,7 +211,7 @@ class TimeAligner {
   // Both ways.
   AlignedPairs FollowFrom(const std::vector<std::size_t>& rows_a,
                           const std::vector<std::size_t>& rows_b, const Place& place) const {
-    const TimeNs spread = std::clamp(2 * place.spread, kEndSpreadNs, kMostEndSpreadNs);
+    const TimeNs spread = std::clamp(2 * place.spread, kEndSpreadNs, kMaxEndSpreadNs);
     const Ends back_a(a_, rows_a, true), back_b(b_, rows_b, true);
     AlignedPairs pairs = Follow(back_a, rows_a.size() - place.i, back_b, rows_b.size() - place.j,
                                 -place.difference, spread);
@@ -248,7 +247,7 @@ class TimeAligner {
   // either lacks something do not fit, so several are tried.
   std::vector<Place> Search(const Ends& a, const Ends& b) const {
     const std::size_t shorter = std::min(a.size(), b.size());
-    const std::size_t length = std::min(std::clamp(shorter / 4, kLeastPiece, kPiece), shorter);
+    const std::size_t length = std::min(std::clamp(shorter / 4, kMinPiece, kPiece), shorter);
     if (length < 6) return {};
     std::vector<Place> places;
     for (const std::size_t eighths : {4u, 2u, 6u, 0u, 8u, 3u, 5u, 1u, 7u}) {
@@ -264,7 +263,7 @@ class TimeAligner {
                         std::vector<Place>& places) {
     const TimeNs whole = b.end(j + length - 1) - b.end(j);
     const TimeNs allowed =
-        4 * kEndSpreadNs + static_cast<TimeNs>(kMostDrift * static_cast<double>(whole));
+        4 * kEndSpreadNs + static_cast<TimeNs>(kMaxDrift * static_cast<double>(whole));
     for (std::size_t i = 0; i + length <= a.size(); ++i) {
       if (std::abs(a.end(i + length - 1) - a.end(i) - whole) > allowed) continue;
       std::size_t k = 0;
@@ -295,8 +294,8 @@ class TimeAligner {
     std::sort(places.begin(), places.end(), [](const Place& x, const Place& y) {
       return std::abs(x.difference) < std::abs(y.difference);
     });
-    constexpr std::size_t kMostPlaces = 8;
-    if (places.size() > kMostPlaces) places.resize(kMostPlaces);
+    constexpr std::size_t kMaxPlaces = 8;
+    if (places.size() > kMaxPlaces) places.resize(kMaxPlaces);
   }
 
   Operations a_, b_;
@@ -403,7 +402,7 @@ bool EndTogether(Operations a, Operations b, const AlignedPairs& pairs) {
   if (together.size() < kTooFewToTell) return true;
   return OffTheLine(together.size(), [&](std::size_t k) {
            return std::pair(a[together[k].first].end, b[together[k].second].end);
-         }) <= kMostEndSpreadNs;
+         }) <= kMaxEndSpreadNs;
 }
 
 }  // namespace

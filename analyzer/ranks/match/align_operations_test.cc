@@ -172,7 +172,7 @@ TEST(AlignOperationsTest, AClockThatIsSetOnTheWayIsFollowed) {
 }
 
 // Capital letters: operations that ranks may leave early.
-TEST(AlignOperationsTest, WhatMayEndApartIsAlignedBetweenItsNeighbours) {
+TEST(AlignOperationsTest, WhatMayEndApartIsAlignedBetweenItsNeighbors) {
   const Sequence all = Make("ABaCbADaBbCaAb");
   const std::vector<std::size_t> lost = {3, 6};
   Sequence b = Seen(all, 900'000'000, 0, lost);

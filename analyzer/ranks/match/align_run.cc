@@ -39,7 +39,7 @@ std::vector<std::string> AlignRun(Run& run) {
   std::vector<std::size_t> first_of;  // per rank of the run: its first summary; none: the size
   for (const Rank& rank : run.ranks) {
     first_of.push_back(job.ranks.size());
-    for (RankSummary& summary : SummariseOperations(rank)) job.ranks.push_back(std::move(summary));
+    for (RankSummary& summary : SummarizeOperations(rank)) job.ranks.push_back(std::move(summary));
   }
   const ClockAlignment clocks = AlignClocks(job, MatchRanks(job));
   const bool is_merged = IsMerged(run);

@@ -65,8 +65,8 @@ Line FitLine(const std::vector<double>& x, const std::vector<double>& y, double 
 }
 
 double BendOf(const std::vector<double>& x, const std::vector<double>& y, const Line& line) {
-  constexpr std::size_t kParts = 8, kLeastPoints = 8;
-  if (x.size() < kParts * kLeastPoints) return 0;
+  constexpr std::size_t kParts = 8, kMinPoints = 8;
+  if (x.size() < kParts * kMinPoints) return 0;
   double bend = 0;
   for (std::size_t part = 0; part < kParts; ++part) {
     std::vector<double> off;

@@ -9,15 +9,15 @@
 namespace traceinject {
 namespace {
 
-constexpr std::int64_t kMostBaseNs = std::int64_t{1} << 62;  // in the year 2116
+constexpr std::int64_t kMaxBaseNs = std::int64_t{1} << 62;  // in the year 2116
 
-bool IsTime(TimeNs time) { return time > -kMostTimeNs && time < kMostTimeNs; }
-bool IsLength(TimeNs length) { return length >= 0 && length < 2 * kMostTimeNs; }
+bool IsTime(TimeNs time) { return time > -kMaxTimeNs && time < kMaxTimeNs; }
+bool IsLength(TimeNs length) { return length >= 0 && length < 2 * kMaxTimeNs; }
 bool IsInterval(Interval time) {
   return IsTime(time.start) && IsTime(time.end) && time.end >= time.start;
 }
 bool IsCount(std::int64_t count, std::int64_t least = 0) { return count >= least; }
-bool IsNumber(int number, int least, int beyond = kMostRanks) {
+bool IsNumber(int number, int least, int beyond = kMaxRanks) {
   return number >= least && number < beyond;
 }
 bool IsRate(double gb_per_s) { return gb_per_s >= 0 && std::isfinite(gb_per_s); }
@@ -26,7 +26,7 @@ bool IsShare(double share) { return share == -1 || (share >= 0 && share <= 1.000
 Error Wrong(std::string_view what) { return Error{fmt::format("invalid value: {}", what)}; }
 
 Status CheckSteps(const std::vector<StepFacts>& steps) {
-  TimeNs before = -kMostTimeNs;
+  TimeNs before = -kMaxTimeNs;
   for (const StepFacts& step : steps) {
     if (!IsInterval(step.time) || step.time.start < before) return Wrong("the times of its steps");
     before = step.time.end;
@@ -52,7 +52,7 @@ Status CheckColumns(const GroupOperations& group) {
         group.kind.size(), group.peer.size(), group.sequence.size(), group.step.size()}) {
     if (size != rows) return Error{"columns of a communicator have different lengths"};
   }
-  if (rows > kMostRows) return Wrong("the number of operations");
+  if (rows > kMaxRows) return Wrong("the number of operations");
   return Done{};
 }
 
@@ -93,7 +93,7 @@ Status CheckSummary(const RankSummary& summary) {
   for (const GroupOperations& group : summary.groups) {
     if (Status checked = CheckGroup(summary, group); !checked.ok()) return checked;
   }
-  if (summary.kernels.size() > kMostKernelFacts) return Wrong("the number of kernels");
+  if (summary.kernels.size() > kMaxKernelFacts) return Wrong("the number of kernels");
   for (const KernelFacts& kernel : summary.kernels) {
     if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns) ||
         !IsCount(kernel.blocks))
@@ -116,7 +116,7 @@ Status CheckSummary(const RankSummary& summary) {
 
 Status CheckJob(const Job& job) {
   const std::string path = job.ranks.empty() ? "" : job.ranks.front().path + ": ";
-  if (job.base_ns < 0 || job.base_ns >= kMostBaseNs)
+  if (job.base_ns < 0 || job.base_ns >= kMaxBaseNs)
     return Error{path + "invalid value: the date of the recording"};
   for (const RankSummary& rank : job.ranks) {
     if (const Status checked = CheckSummary(rank); !checked.ok())

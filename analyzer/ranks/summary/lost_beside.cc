@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kLeastKernels = 8;  // of one name and size, alone and beside
+constexpr std::size_t kMinKernels = 8;  // of one name and size, alone and beside
 // Of a kernel: from this share on it ran beside communication.
 constexpr double kBesideShare = 0.9;
 
@@ -74,7 +74,7 @@ double Slowed(const Rank& rank, const GpuOps& ops, BesideCommunication beside_co
   }
   double lost = 0, ns = 0;
   for (const auto& [kernel, lengths] : kernels) {
-    if (std::min(lengths.alone.size(), lengths.beside.size()) < kLeastKernels) continue;
+    if (std::min(lengths.alone.size(), lengths.beside.size()) < kMinKernels) continue;
     double sum = 0;
     for (const double length : lengths.beside) sum += length;
     const double beside = Median(lengths.beside);

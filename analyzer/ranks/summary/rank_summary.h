@@ -33,14 +33,15 @@ struct OperationKind {
 // What a rank did on one communicator, by start. NCCL carries out the operations on a communicator
 // in the order in which they were issued.
 struct GroupOperations {
-  std::uint64_t hash = 0;           // the same on all ranks of the communicator; 0: unknown
-  int life = 0;                     // counts communicators of this hash, one after the other
-  int size = 0;                     // ranks in it; 0: unknown
-  int rank = -1;                    // own rank in it; -1: unknown
-  int nodes = -1;                   // hosts that its ranks are on; -1: unknown
-  std::string name;                 // given by the program; empty: none
-  NcclWay way = NcclWay::kUnknown;  // the slowest by which NCCL connected this rank in it
-  double network_gb_per_s = 0;      // of the adapters that this rank sends by; 0: not known
+  std::uint64_t hash = 0;  // the same on all ranks of the communicator; 0: unknown
+  int life = 0;            // counts communicators of this hash, one after the other
+  int size = 0;            // ranks in it; 0: unknown
+  int rank = -1;           // own rank in it; -1: unknown
+  int nodes = -1;          // hosts that its ranks are on; -1: unknown
+  std::string name;        // given by the program; empty: none
+  NcclTransport way =
+      NcclTransport::kUnknown;  // the slowest by which NCCL connected this rank in it
+  double network_gb_per_s = 0;  // of the adapters that this rank sends by; 0: not known
   // One row an operation.
   std::vector<TimeNs> start, end;      // of its kernels
   std::vector<TimeNs> launch;          // beginning of the call that launched it; kOpen: unknown
@@ -97,7 +98,7 @@ struct RankSummary {
   std::vector<StepFacts> steps;
   std::vector<OperationKind> kinds;     // each once
   std::vector<GroupOperations> groups;  // by (hash, life)
-  std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMostKernelFacts
+  std::vector<KernelFacts> kernels;     // the largest by total_ns, at most kMaxKernelFacts
   std::vector<HungFacts> hung;          // in order of `since`
   double nvlink_gb_per_s = 0;           // of the GPU, in one direction; 0: none, or not known
   std::string host_link;                // between GPU and host: "PCIe 5.0 x16"; empty: not known
@@ -113,7 +114,7 @@ struct RankSummary {
   double throttled_share = -1;    // of that time, slowed down by heat or power
 };
 
-inline constexpr std::size_t kMostKernelFacts = 64;
+inline constexpr std::size_t kMaxKernelFacts = 64;
 
 // All that was recorded of one attempt of a job, by (rank, device).
 struct Job {

@@ -22,7 +22,7 @@
 namespace traceinject {
 namespace {
 
-constexpr double kMostBlocks = 1e18;  // a damaged file may say anything
+constexpr double kMaxBlocks = 1e18;  // a damaged file may say anything
 
 bool Computes(const GpuOps& ops, std::size_t row) {
   return ops.kind[row] == OpKind::kKernel && ops.kernel_class[row] != KernelClass::kComm;
@@ -118,13 +118,13 @@ std::vector<KernelFacts> CountKernels(const Rank& rank, const GpuOps& ops,
     for (const TimeNs duration : of_name.durations) facts.total_ns += duration;
     facts.median_ns = TakeMedian(of_name.durations);
     facts.blocks = std::llround(
-        std::clamp(of_name.blocks / static_cast<double>(facts.count), 0.0, kMostBlocks));
+        std::clamp(of_name.blocks / static_cast<double>(facts.count), 0.0, kMaxBlocks));
     kernels.push_back(std::move(facts));
   }
   std::sort(kernels.begin(), kernels.end(), [](const KernelFacts& a, const KernelFacts& b) {
     return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.name < b.name;
   });
-  if (kernels.size() > kMostKernelFacts) kernels.resize(kMostKernelFacts);
+  if (kernels.size() > kMaxKernelFacts) kernels.resize(kMaxKernelFacts);
   return kernels;
 }
 
@@ -299,7 +299,7 @@ RankSummary DescribeProcess(const Rank& rank, const Device& device) {
 
 }  // namespace
 
-std::vector<RankSummary> SummariseRank(const Rank& rank) {
+std::vector<RankSummary> SummarizeRank(const Rank& rank) {
   const std::vector<std::uint32_t> hung = FindHungCollectives(rank);
   std::vector<RankSummary> summaries;
   for (const Device& device : rank.devices) {
@@ -321,7 +321,7 @@ std::vector<RankSummary> SummariseRank(const Rank& rank) {
   return summaries;
 }
 
-std::vector<RankSummary> SummariseOperations(const Rank& rank) {
+std::vector<RankSummary> SummarizeOperations(const Rank& rank) {
   const StepOfTime step_of{Steps()};
   std::vector<RankSummary> summaries;
   for (const Device& device : rank.devices) {

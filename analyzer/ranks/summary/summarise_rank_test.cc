@@ -50,8 +50,8 @@ class Training {
     return row;
   }
 
-  RankSummary Summarise() {
-    const std::vector<RankSummary> summaries = SummariseRank(rank());
+  RankSummary Summarize() {
+    const std::vector<RankSummary> summaries = SummarizeRank(rank());
     EXPECT_EQ(summaries.size(), 1U);
     const Status checked = CheckSummary(summaries.at(0));
     EXPECT_TRUE(checked.ok()) << checked.error();
@@ -70,8 +70,8 @@ class Training {
   std::uint32_t communicator_ = kNone;
 };
 
-TEST(SummariseRankTest, WhoItIs) {
-  const RankSummary summary = Training(6).Summarise();
+TEST(SummarizeRankTest, WhoItIs) {
+  const RankSummary summary = Training(6).Summarize();
   EXPECT_EQ(summary.rank, 3);
   EXPECT_EQ(summary.world_size, 8);
   EXPECT_EQ(summary.local_rank, 3);
@@ -85,8 +85,8 @@ TEST(SummariseRankTest, WhoItIs) {
   EXPECT_EQ(summary.busy_sm_clock_mhz, -1);
 }
 
-TEST(SummariseRankTest, StepsAddUp) {
-  const RankSummary summary = Training(6).Summarise();
+TEST(SummarizeRankTest, StepsAddUp) {
+  const RankSummary summary = Training(6).Summarize();
   // A step ends with the last operation that was launched before its mark: five between six marks.
   ASSERT_EQ(summary.steps.size(), 5U);
   for (const StepFacts& step : summary.steps) {
@@ -104,7 +104,7 @@ TEST(SummariseRankTest, StepsAddUp) {
   EXPECT_EQ(summary.kernels[0].median_ns, 6 * kMs);
 }
 
-TEST(SummariseRankTest, OperationsOfEachCommunicator) {
+TEST(SummarizeRankTest, OperationsOfEachCommunicator) {
   Training training(6);
   const std::uint32_t again = training.builder().AddCommunicator(8, 3, 0, 0xABC);
   training.rank().communicators[again].created = 55 * kMs;
@@ -113,7 +113,7 @@ TEST(SummariseRankTest, OperationsOfEachCommunicator) {
   training.builder().AddKernel(
       72 * kMs, 73 * kMs, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)",
       training.builder().AddApi(70 * kMs + 1, 70 * kMs + 2, "cuLaunchKernelEx"));
-  const RankSummary summary = training.Summarise();
+  const RankSummary summary = training.Summarize();
   ASSERT_EQ(summary.groups.size(), 2U);
   const GroupOperations& group = summary.groups[0];
   EXPECT_EQ(group.hash, 0xABCU);
@@ -143,20 +143,20 @@ TEST(SummariseRankTest, OperationsOfEachCommunicator) {
   EXPECT_EQ(summary.kinds.at(summary.groups[1].kind[0]).function, "Send");
 }
 
-TEST(SummariseRankTest, OnlyDevicesWithWork) {
+TEST(SummarizeRankTest, OnlyDevicesWithWork) {
   Training training(6);
   training.builder().AddDevice("NVIDIA H200");
   const std::size_t third = training.builder().AddDevice("NVIDIA H200");
   training.builder().AddKernel(5 * kMs, 6 * kMs, kGemm, kNone, third);
-  const std::vector<RankSummary> summaries = SummariseRank(training.rank());
+  const std::vector<RankSummary> summaries = SummarizeRank(training.rank());
   ASSERT_EQ(summaries.size(), 2U);
   EXPECT_EQ(summaries[0].device, 0);
   EXPECT_EQ(summaries[1].device, 2);
   EXPECT_TRUE(summaries[1].groups.empty());
-  EXPECT_TRUE(SummariseRank(Rank()).empty());
+  EXPECT_TRUE(SummarizeRank(Rank()).empty());
 }
 
-TEST(SummariseRankTest, TheClockOfTheBusyGpu) {
+TEST(SummarizeRankTest, TheClockOfTheBusyGpu) {
   Training training(6);
   DeviceSamples& samples = training.rank().devices[0].samples;
   for (int i = 0; i < 6; ++i) {
@@ -168,7 +168,7 @@ TEST(SummariseRankTest, TheClockOfTheBusyGpu) {
       column->push_back(-1);
     samples.memory_used_bytes.push_back(-1);
   }
-  const RankSummary summary = training.Summarise();
+  const RankSummary summary = training.Summarize();
   EXPECT_DOUBLE_EQ(summary.busy_sm_clock_mhz, (3 * 2000 + 2 * 1000) / 5.0);
   EXPECT_DOUBLE_EQ(summary.throttled_share, 2 / 5.0);
 }
@@ -177,7 +177,7 @@ class HungTest : public testing::Test {
  protected:
   static constexpr TimeNs kCalled = 60 * kMs, kLongAfter = kCalled + 10'000 * kMs;
   HungTest() { training_.rank().closed = false; }
-  std::vector<HungFacts> Hung() { return training_.Summarise().hung; }
+  std::vector<HungFacts> Hung() { return training_.Summarize().hung; }
   Training training_{6};
 };
 

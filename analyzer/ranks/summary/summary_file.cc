@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kMark = "TRJRANKS";
 constexpr std::size_t kHeaderBytes = 24;
-constexpr std::uint64_t kMostMessageBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 30;
 
 struct Header {
   std::uint32_t version = 0, crc = 0;
@@ -70,7 +70,7 @@ Result<Header> ReadHeader(std::string_view text, const std::string& name) {
         fmt::format("{}: this summary has format {}; this analyze reads formats up to {}. Use the "
                     "version that wrote it, or a newer one",
                     name, header.version, kSummaryVersion)};
-  if (header.length > kMostMessageBytes)
+  if (header.length > kMaxMessageBytes)
     return Damaged(name, fmt::format("it claims {} bytes", header.length));
   return header;
 }
@@ -99,7 +99,7 @@ Result<std::string> WriteSummaries(const Job& job) {
   summaries.set_base_ns(job.base_ns);
   for (const std::string& note : job.notes) summaries.add_notes(note);
   for (const RankSummary& rank : job.ranks) WriteSummaryMessage(rank, *summaries.add_ranks());
-  if (summaries.ByteSizeLong() > kMostMessageBytes)
+  if (summaries.ByteSizeLong() > kMaxMessageBytes)
     return Error{fmt::format("{}: its summary is too large", job.ranks.front().path)};
   // No field is a map, so equal summaries give equal bytes.
   const std::string message = summaries.SerializeAsString();

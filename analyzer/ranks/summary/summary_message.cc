@@ -170,9 +170,9 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
   to.rank = from.rank();
   to.nodes = from.nodes();
   to.name = from.name();
-  if (from.way() > static_cast<std::uint32_t>(NcclWay::kSockets))
+  if (from.way() > static_cast<std::uint32_t>(NcclTransport::kSockets))
     return Error{"unknown transport of a communicator"};
-  to.way = static_cast<NcclWay>(from.way());
+  to.way = static_cast<NcclTransport>(from.way());
   to.network_gb_per_s = from.network_gb_per_s();
   const int rows = from.start_size();
   const Reader launch(from.launch_before(), kUnknownLaunch), exposed(from.exposed_ns(), 0),
@@ -183,7 +183,7 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
       !exposed_before.Fits(rows) || !kind.Fits(rows) || !peer.Fits(rows) || !sequence.Fits(rows) ||
       !step.Fits(rows))
     return Error{"columns of a communicator have different lengths"};
-  if (static_cast<std::size_t>(rows) > kMostRows) return Error{"invalid number of operations"};
+  if (static_cast<std::size_t>(rows) > kMaxRows) return Error{"invalid number of operations"};
   const auto reserve = [rows](auto&... columns) {
     (columns.reserve(static_cast<std::size_t>(rows)), ...);
   };

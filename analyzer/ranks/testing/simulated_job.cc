@@ -22,9 +22,9 @@ constexpr double kFullClockMhz = 1980;
 constexpr TimeNs kWatchdogNs = 10'000'000'000;  // until the others of a dead rank are ended
 
 // Turns what one rank did into its summary.
-class Summariser {
+class Summarizer {
  public:
-  Summariser(const JobPlan& plan, const SimulatedLayout& layout, const SimulatedPrograms& programs,
+  Summarizer(const JobPlan& plan, const SimulatedLayout& layout, const SimulatedPrograms& programs,
              const Chance& chance, int rank, const PlayedRank& played, TimeNs job_end,
              RankTruth& truth)
       : plan_(plan),
@@ -45,7 +45,7 @@ class Summariser {
     }
   }
 
-  RankSummary Summarise() {
+  RankSummary Summarize() {
     Describe();
     AddGroups();
     AddSteps();
@@ -317,9 +317,9 @@ SimulatedJob SimulateJob(const JobPlan& plan, std::uint64_t seed) {
     RankTruth& truth = simulated.truth.ranks[rank];
     truth.offset_ns = static_cast<double>(plan.most_offset_ns) * chance.Signed({kOffset, host});
     truth.drift = plan.most_drift_ppm * 1e-6 * chance.Signed({kDrift, host});
-    simulated.job.ranks.push_back(Summariser(plan, layout, programs, chance, static_cast<int>(rank),
+    simulated.job.ranks.push_back(Summarizer(plan, layout, programs, chance, static_cast<int>(rank),
                                              played[rank], job_end, truth)
-                                      .Summarise());
+                                      .Summarize());
     played[rank] = {};
   }
   return simulated;

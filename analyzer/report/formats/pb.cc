@@ -3,7 +3,7 @@
 
 namespace traceinject {
 
-// No field is a map, so the serialisation is deterministic.
+// No field is a map, so the serialization is deterministic.
 std::string WritePb(const google::protobuf::Message& report) { return report.SerializeAsString(); }
 
 }  // namespace traceinject

@@ -12,7 +12,7 @@ namespace traceinject {
 
 inline constexpr std::size_t kTextWidth = 100;
 // Narrower than this, indented sentences would be one word a line.
-inline constexpr std::size_t kLeastTextWidth = 50;
+inline constexpr std::size_t kMinTextWidth = 50;
 
 // What the sections of a report are written to, whatever it looks like there.
 class ReportPage {
@@ -27,16 +27,16 @@ class ReportPage {
   // The first row is the header; columns from `first_right` to `last_right` are aligned right.
   virtual void Table(const std::vector<std::vector<std::string>>& rows, std::size_t first_right,
                      std::size_t last_right) = 0;
-  // Coloured where colours are on. color: an ANSI number, such as 31 for red.
+  // Colored where colors are on. color: an ANSI number, such as 31 for red.
   virtual std::string Colored(std::string_view text, int color) const = 0;
 };
 
 class TextPage : public ReportPage {
  public:
-  // width: columns that sentences fit into, at least kLeastTextWidth. Tables are as wide as they
+  // width: columns that sentences fit into, at least kMinTextWidth. Tables are as wide as they
   // are.
   explicit TextPage(bool color, std::size_t width = kTextWidth)
-      : color_(color), width_(std::max(width, kLeastTextWidth)) {}
+      : color_(color), width_(std::max(width, kMinTextWidth)) {}
 
   // An empty line and a title.
   void Heading(std::string_view title) override;

@@ -13,7 +13,7 @@ namespace traceinject {
 
 struct TextOptions {
   std::size_t width = kTextWidth;  // of sentences, columns
-  bool color = false;    // bold headings and a coloured grade, as ANSI sequences: for terminals
+  bool color = false;    // bold headings and a colored grade, as ANSI sequences: for terminals
   std::size_t gaps = 5;  // gaps of each GPU
   std::size_t device_rows = 5;  // rows of each table of a GPU, where there are several
 };

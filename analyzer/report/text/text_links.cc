@@ -13,22 +13,22 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostLinks = 12;  // rows
-constexpr int kMostSlowGroups = 4;      // of a row
+constexpr std::size_t kMaxLinks = 12;  // rows
+constexpr int kMaxSlowGroups = 4;      // of a row
 
 void WriteSlowGroups(const proto::Link& row, TextPage& page) {
   const std::string what =
       fmt::format("{} of {}", row.function(), MessageSize(row.bucket_low_bytes(), false));
   int shown = 0;
   for (const proto::SlowGroup& slow : row.slow()) {
-    if (++shown > kMostSlowGroups) break;
+    if (++shown > kMaxSlowGroups) break;
     page.Sentence(fmt::format("slow: {} among {}: {:.1f} GB/s, {:.2f} times as long as usual{}",
                               what, slow.ranks(), slow.busbw_gb_per_s(), slow.ratio(),
                               slow.link().empty() ? "" : " (" + slow.link() + ")"));
   }
-  if (row.slow_groups() > kMostSlowGroups)
+  if (row.slow_groups() > kMaxSlowGroups)
     page.Sentence(fmt::format("slow: {} more groups, {}",
-                              FormatCount(row.slow_groups() - kMostSlowGroups), what));
+                              FormatCount(row.slow_groups() - kMaxSlowGroups), what));
 }
 
 }  // namespace
@@ -37,14 +37,14 @@ void WriteLinks(const proto::Ranks& ranks, TextPage& page, std::size_t width) {
   if (ranks.links_size() == 0) return;
   page.Heading("Links between ranks (transfer time without waiting)");
   Table table = LinkTable(ranks);
-  if (table.rows.size() > kMostLinks) table.rows.resize(kMostLinks);
+  if (table.rows.size() > kMaxLinks) table.rows.resize(kMaxLinks);
   WriteTable(table, {.width = width}, page);
-  if (ranks.links_size() > static_cast<int>(kMostLinks))
+  if (ranks.links_size() > static_cast<int>(kMaxLinks))
     page.Sentence(fmt::format("({} more that take less time; see --format json)",
-                              FormatCount(ranks.links_size() - static_cast<int>(kMostLinks))));
+                              FormatCount(ranks.links_size() - static_cast<int>(kMaxLinks))));
   std::vector<std::string> reasons;
   bool latency = false, waiting = false;
-  for (int i = 0; i < std::min(ranks.links_size(), static_cast<int>(kMostLinks)); ++i) {
+  for (int i = 0; i < std::min(ranks.links_size(), static_cast<int>(kMaxLinks)); ++i) {
     const proto::Link& row = ranks.links(i);
     latency |= row.latency_bound();
     waiting |= row.waiting_included();

@@ -17,8 +17,8 @@ namespace {
 // An error of the replay from which on savings are rough.
 constexpr double kRoughReplay = 0.05;
 // Causes of lost time: of what is lost, and rows.
-constexpr double kLeastShownShare = 0.05;
-constexpr std::size_t kMostCauses = 12;
+constexpr double kMinShownShare = 0.05;
+constexpr std::size_t kMaxCauses = 12;
 
 void WriteTitle(const proto::Ranks& ranks, TextPage& page) {
   page.Sentence(
@@ -101,8 +101,7 @@ void WriteLost(const proto::Ranks& ranks, TextPage& page) {
                     FormatCount(lost.worst_ranks()), Percent(lost.worst_rem())));
   TextRows rows{{"cause", "rem", "add"}};
   for (const proto::LostCause& cause : lost.causes()) {
-    if (std::max(cause.rem(), cause.add()) < kLeastShownShare || rows.size() > kMostCauses)
-      continue;
+    if (std::max(cause.rem(), cause.add()) < kMinShownShare || rows.size() > kMaxCauses) continue;
     rows.push_back({cause.name(), Percent(cause.rem()), Percent(cause.add())});
   }
   if (rows.size() > 1) page.Table(rows, 1, 2);

@@ -25,8 +25,8 @@ Function* Find(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
-constexpr std::size_t kMost = 32;
-PyObject* functions[kMost];
+constexpr std::size_t kMax = 32;
+PyObject* functions[kMax];
 std::size_t count = 0;
 int had_dictionary = 0;
 
@@ -64,8 +64,8 @@ extern "C" __attribute__((visibility("default"))) int stand_in_had_dictionary() 
 extern "C" __attribute__((visibility("default"))) PyObject* stand_in_builtin(
     const char* name, const char* doc, PyObject* function, PyObject* self, PyObject* module,
     int fast) {
-  static const auto calls = MakeCalls(std::make_index_sequence<kMost>());
-  if (count == kMost) return nullptr;
+  static const auto calls = MakeCalls(std::make_index_sequence<kMax>());
+  if (count == kMax) return nullptr;
   Find<void(PyObject*)>("Py_IncRef")(function);
   functions[count] = function;
   auto* definition =

@@ -23,7 +23,7 @@ namespace {
 char g_context = 0;  // what handles point to
 
 constexpr double kFlopsPerNs = 675'000;
-constexpr std::int64_t kLeastNs = 20'000;
+constexpr std::int64_t kMinNs = 20'000;
 
 template <typename Value>
 int Get(const Value& value, void* buffer, std::size_t bytes, std::size_t* written) {
@@ -55,7 +55,7 @@ fake::KernelCode KernelOf(const LtOperation& operation, const LtLayout& a, const
   kernel.name = aligned ? "nvjet_sm90_tst_192x128_64x5_1x2_h_bz_coopB_NNT"
                         : "cutlass_80_tensorop_bf16_s16816gemm_bf16_128x256_32x3_nn_align1";
   const double length_ns = flops / kFlopsPerNs * (aligned ? 1 : 3);
-  kernel.duration_ns = std::max(kLeastNs, static_cast<std::int64_t>(length_ns));
+  kernel.duration_ns = std::max(kMinNs, static_cast<std::int64_t>(length_ns));
   kernel.registers = 168;
   return kernel;
 }

@@ -21,7 +21,7 @@
 namespace traceinject::fake {
 namespace {
 
-constexpr int kMostDevices = 16;
+constexpr int kMaxDevices = 16;
 constexpr std::uint32_t kDefaultStreamId = 7;  // as CUPTI numbers it in a process of one context
 constexpr std::uint32_t kFirstStreamId = 13;
 
@@ -34,7 +34,7 @@ struct Block {
 // Leaked on purpose: exit handlers of the program and of the injected library still use it.
 struct Simulator {
   std::mutex mutex;
-  std::array<Context, kMostDevices> contexts;
+  std::array<Context, kMaxDevices> contexts;
   std::vector<std::unique_ptr<Stream>> streams;
   std::uint32_t last_event = 0;
   std::map<std::uintptr_t, Block> memory;
@@ -161,7 +161,7 @@ int RequireInitialized() { return initialized_by == getpid() ? kSuccess : kNotIn
 
 int DeviceCount() {
   return static_cast<int>(
-      std::clamp<std::int64_t>(SettingNumber("FAKE_GPU_COUNT", 1), 0, kMostDevices));
+      std::clamp<std::int64_t>(SettingNumber("FAKE_GPU_COUNT", 1), 0, kMaxDevices));
 }
 
 std::string DeviceName() { return SettingText("FAKE_GPU_NAME", "NVIDIA H100 80GB HBM3"); }

@@ -74,7 +74,7 @@ struct Operation {
 // InitializeInjection, once a process, on the calling thread, as libcuda does. Calls made from
 // inside it, and any call in a child that was forked after it, fail with kNotInitialized.
 int Initialize();
-// kSuccess when this process has initialised the driver.
+// kSuccess when this process has initialized the driver.
 int RequireInitialized();
 
 int DeviceCount();

@@ -5,7 +5,7 @@
 
 namespace traceinject::fake {
 
-// NCCL's plug-in is then initialised before the injection library records.
+// NCCL's plug-in is then initialized before the injection library records.
 void MakeCommunicatorEarly(const TrainOptions& options);
 
 // Plays the steps of one thread: thread 0 is the caller of main(), the others run beside it.

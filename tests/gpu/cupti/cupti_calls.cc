@@ -5,7 +5,7 @@
 // for each, and how many of other calls. A launch through the runtime passes the driver, too.
 //
 // usage: cupti_calls LIBCUPTI LIBCUDART STEP...
-//   STEP: init (CUDA is initialised, and kernels are launched from here on), or what is turned on
+//   STEP: init (CUDA is initialized, and kernels are launched from here on), or what is turned on
 //   (+) or off (-), several joined by commas:
 //     K, R, D  the kinds of kernels, of runtime and of driver calls
 //     r, d     the launches of the runtime, of the driver, call by call
@@ -33,7 +33,7 @@ using Calls = std::set<CUpti_CallbackId>;
 constexpr int kLaunches = 200;
 // Callback ids are those of cupti_runtime_cbid.h and cupti_driver_cbid.h.
 const Calls kRuntimeLaunches = {211, 214, 430, 431}, kDriverLaunches = {307, 442, 652, 653};
-constexpr CUpti_CallbackId kDeviceCount = 4, kVersion = 1, kMostCalls = 1024;
+constexpr CUpti_CallbackId kDeviceCount = 4, kVersion = 1, kMaxCalls = 1024;
 
 struct Delivered {
   int runtime_launches = 0, driver_launches = 0, others = 0;
@@ -78,7 +78,7 @@ class Cupti {
     if (must_be_known || result != CUPTI_ERROR_INVALID_PARAMETER) Check(result, name);
   }
   void TurnOthers(bool on) const {
-    for (CUpti_CallbackId call = 1; call < kMostCalls; ++call) {
+    for (CUpti_CallbackId call = 1; call < kMaxCalls; ++call) {
       if (!kRuntimeLaunches.contains(call)) TurnCall(true, call, on, false);
       if (!kDriverLaunches.contains(call)) TurnCall(false, call, on, false);
     }

@@ -13,13 +13,13 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostPathBytes = 80;
+constexpr std::size_t kMaxPathBytes = 80;
 
 std::string NameOf(const Run& run, bool with_folder) {
   const std::string& path = run.ranks.front().path;
   std::string name =
       Printable(with_folder ? path : std::filesystem::path(path).filename().string());
-  name = ShortenMiddle(name, kMostPathBytes);
+  name = ShortenMiddle(name, kMaxPathBytes);
   if (run.ranks.size() > 1) name += fmt::format(" and {} more", run.ranks.size() - 1);
   return name;
 }

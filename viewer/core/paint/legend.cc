@@ -18,7 +18,7 @@ constexpr NamedInk kHostInks[] = {
     {Ink::kCallGraphLaunch, "graph launch call"},
     {Ink::kCallCopy, "copy call"},
     {Ink::kCallMemset, "memset call"},
-    {Ink::kCallSynchronise, "synchronizing call"},
+    {Ink::kCallSynchronize, "synchronizing call"},
     {Ink::kCallEvent, "event call"},
     {Ink::kCallAllocate, "allocation call"},
     {Ink::kCallOther, "other call"},
@@ -33,12 +33,12 @@ class Entries {
     constexpr const char* kCategoryNames[] = {"computing", "communicating", "copying"};
     for (std::size_t i = 0; i < kCategories; ++i) {
       if (!painted_.categories[i]) continue;
-      entries_.push_back({kCategoryNames[i], FillColour(static_cast<Category>(i))});
+      entries_.push_back({kCategoryNames[i], FillColor(static_cast<Category>(i))});
     }
     if (painted_.waits)
-      Put("waiting for other ranks", WithAlpha(FillColour(InkOf(KernelClass::kComm)), kWaitAlpha));
+      Put("waiting for other ranks", WithAlpha(FillColor(InkOf(KernelClass::kComm)), kWaitAlpha));
     if (painted_.by_hue) {
-      entries_.push_back({"one color per " + std::string(ColourModeName(look_.colours)), 0});
+      entries_.push_back({"one color per " + std::string(ColorModeName(look_.colors)), 0});
     }
     AddPauses();
     for (const KernelClass kernel_class : AllKernelClasses()) {
@@ -51,20 +51,20 @@ class Entries {
  private:
   bool Has(Ink ink) const { return painted_.inks.test(static_cast<std::size_t>(ink)); }
 
-  // Colours that mean nearly the same, such as communication on a stream and of the whole GPU,
+  // Colors that mean nearly the same, such as communication on a stream and of the whole GPU,
   // have one entry.
-  void Put(std::string text, Rgba colour) {
+  void Put(std::string text, Rgba color) {
     for (const LegendEntry& entry : entries_) {
-      if (entry.colour == colour) return;
+      if (entry.color == color) return;
     }
-    entries_.push_back({std::move(text), colour});
+    entries_.push_back({std::move(text), color});
   }
 
   void Add(Ink ink, std::string text) {
-    if (Has(ink)) Put(std::move(text), FillColour(ink));
+    if (Has(ink)) Put(std::move(text), FillColor(ink));
   }
 
-  // A wait and the idle time that it caused have one colour, and one entry.
+  // A wait and the idle time that it caused have one color, and one entry.
   void AddPauses() {
     for (unsigned i = 0; i < kIdleCauses; ++i) {
       const auto cause = static_cast<IdleCause>(i);
@@ -74,7 +74,7 @@ class Entries {
                         (cause == IdleCause::kGc && Has(Ink::kGarbageCollection));
       if (!idle && !host) continue;
       const std::string name(IdleCauseName(cause));
-      Put(host ? name : "idle: " + name, FillColour(InkOf(cause)));
+      Put(host ? name : "idle: " + name, FillColor(InkOf(cause)));
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the colours on the screen mean: only those that are there, in as much room as there is.
+// What the colors on the screen mean: only those that are there, in as much room as there is.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace traceinject {
 
 struct LegendEntry {
   std::string text;
-  Rgba colour = 0;  // 0: a remark without a patch of colour
+  Rgba color = 0;  // 0: a remark without a patch of color
 };
 
 // In a fixed order: the GPU's row, waits in collectives, causes of idle time and pauses, kernels,

@@ -23,12 +23,12 @@ TEST(Legend, HasWhatWasPaintedAndNothingElse) {
   EXPECT_TRUE(Texts(painted).empty());
   painted.categories[1] = true;
   Set(painted, InkOf(KernelClass::kGemm));
-  Set(painted, Ink::kCallSynchronise);
+  Set(painted, Ink::kCallSynchronize);
   Set(painted, InkOf(IdleCause::kPython));
   const std::vector<std::string> expected = {"communicating", "idle: python", "matrix multiply",
                                              "synchronizing call"};
   EXPECT_EQ(Texts(painted), expected);
-  EXPECT_EQ(LegendOf(painted, {})[2].colour, FillColour(InkOf(KernelClass::kGemm)));
+  EXPECT_EQ(LegendOf(painted, {})[2].color, FillColor(InkOf(KernelClass::kGemm)));
 }
 
 TEST(Legend, AWaitAndTheIdleTimeItCausedAreOneEntry) {
@@ -38,21 +38,21 @@ TEST(Legend, AWaitAndTheIdleTimeItCausedAreOneEntry) {
   EXPECT_EQ(Texts(painted), std::vector<std::string>{"data wait"});
 }
 
-TEST(Legend, NoColourHasTwoEntries) {
+TEST(Legend, NoColorHasTwoEntries) {
   Painted painted;
   painted.inks.set();
   painted.categories = {true, true, true};
-  std::vector<Rgba> colours;
-  for (const LegendEntry& entry : LegendOf(painted, {})) colours.push_back(entry.colour);
-  std::sort(colours.begin(), colours.end());
-  EXPECT_EQ(std::adjacent_find(colours.begin(), colours.end()), colours.end());
+  std::vector<Rgba> colors;
+  for (const LegendEntry& entry : LegendOf(painted, {})) colors.push_back(entry.color);
+  std::sort(colors.begin(), colors.end());
+  EXPECT_EQ(std::adjacent_find(colors.begin(), colors.end()), colors.end());
 }
 
-TEST(Legend, SaysWhatColoursByNameOrStreamMean) {
+TEST(Legend, SaysWhatColorsByNameOrStreamMean) {
   Painted painted;
   painted.by_hue = true;
-  EXPECT_EQ(Texts(painted, {.colours = ColourMode::kName})[0], "one color per name");
-  EXPECT_EQ(Texts(painted, {.colours = ColourMode::kStream})[0], "one color per stream");
+  EXPECT_EQ(Texts(painted, {.colors = ColorMode::kName})[0], "one color per name");
+  EXPECT_EQ(Texts(painted, {.colors = ColorMode::kStream})[0], "one color per stream");
 }
 
 TEST(Legend, EveryCauseOfIdleTimeHasAnEntry) {

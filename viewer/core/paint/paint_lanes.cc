@@ -48,7 +48,7 @@ void LanePainter::Paint(std::uint32_t row, const Box& visible) {
 
 float LanePainter::X(TimeNs time) const { return plot_.left + std::floor(view_.X(time)); }
 
-// At least a pixel wide and on whole pixels: what is narrower may fall between two pixel centres.
+// At least a pixel wide and on whole pixels: what is narrower may fall between two pixel centers.
 Box LanePainter::SpanBox(TimeNs start, TimeNs end, const Box& lane) const {
   const float left = X(start);
   return {left, lane.top, std::max(X(end), left + 1), lane.bottom};
@@ -59,26 +59,26 @@ Box LanePainter::LaneBox(std::uint32_t row, std::size_t lane) const {
   return {plot_.left, top, plot_.right, top + timeline_.layout().lane_px(row) - sizes_.line};
 }
 
-Rgba LanePainter::CategoryColour(Category category) {
+Rgba LanePainter::CategoryColor(Category category) {
   if (category != Category::kHost) painted_.categories[static_cast<std::size_t>(category)] = true;
-  return FillColour(category);
+  return FillColor(category);
 }
 
-Rgba LanePainter::Colour(const Row& row, const Lane& lane, std::uint32_t event) {
+Rgba LanePainter::Color(const Row& row, const Lane& lane, std::uint32_t event) {
   const Ink ink = lane.ink(event);
-  if (row.kind == RowKind::kDevice) return CategoryColour(CategoryOf(ink));
-  const ColourMode mode = timeline_.look().colours;
-  if (row.kind == RowKind::kStream && mode != ColourMode::kClass) {
+  if (row.kind == RowKind::kDevice) return CategoryColor(CategoryOf(ink));
+  const ColorMode mode = timeline_.look().colors;
+  if (row.kind == RowKind::kStream && mode != ColorMode::kClass) {
     const GpuOps& ops = timeline_.run().ranks[row.rank].devices[row.device].ops;
     const std::uint32_t op = lane.source(event);
-    if (mode == ColourMode::kStream || ops.kind[op] == OpKind::kKernel) {
+    if (mode == ColorMode::kStream || ops.kind[op] == OpKind::kKernel) {
       painted_.by_hue = true;
-      return HueColour(mode == ColourMode::kStream ? row.stream
-                                                   : model_.kernel_hues[row.rank][ops.detail[op]]);
+      return HueColor(mode == ColorMode::kStream ? row.stream
+                                                 : model_.kernel_hues[row.rank][ops.detail[op]]);
     }
   }
   painted_.inks.set(static_cast<std::size_t>(ink));
-  return FillColour(ink);
+  return FillColor(ink);
 }
 
 void LanePainter::PaintLane(std::uint32_t row, std::uint32_t lane_index, const Box& box) {
@@ -104,25 +104,25 @@ void LanePainter::PaintUnderlay(const Lane& others, const Box& box) {
     const float height =
         std::max(std::round(span.summary.busy * box.height()), sizes_.least_height);
     where.top = std::max(where.bottom - height, where.top);
-    canvas_.Fill(where, WithAlpha(FillColour(Ink::kCallOther), kPale));
+    canvas_.Fill(where, WithAlpha(FillColor(Ink::kCallOther), kPale));
   }
 }
 
 void LanePainter::PaintEvent(const EventRef& ref, const Box& box) {
-  const Rgba colour = Colour(model_.rows[ref.row], model_.lane(ref), ref.event);
+  const Rgba color = Color(model_.rows[ref.row], model_.lane(ref), ref.event);
   Box inner = box;
   if (box.width() >= sizes_.separated) inner.right -= sizes_.line;
   const std::optional<Box> wait = WaitBox(ref, inner);
   if (!wait) {
-    canvas_.Fill(inner, colour);
-    return PaintEventText(ref, inner, TextColourOn(colour));
+    canvas_.Fill(inner, color);
+    return PaintEventText(ref, inner, TextColorOn(color));
   }
   const Box transfer{wait->right, inner.top, inner.right, inner.bottom};
   painted_.waits = true;
-  canvas_.Fill(*wait, WithAlpha(colour, kWaitAlpha));
-  canvas_.Fill(transfer, colour);
+  canvas_.Fill(*wait, WithAlpha(color, kWaitAlpha));
+  canvas_.Fill(transfer, color);
   // The name where there is more room for it.
-  transfer.width() >= wait->width() ? PaintEventText(ref, transfer, TextColourOn(colour))
+  transfer.width() >= wait->width() ? PaintEventText(ref, transfer, TextColorOn(color))
                                     : PaintEventText(ref, *wait, theme_.text);
 }
 
@@ -138,7 +138,7 @@ std::optional<Box> LanePainter::WaitBox(const EventRef& ref, const Box& box) con
   return Box{box.left, box.top, right, box.bottom};
 }
 
-void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba colour) {
+void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba color) {
   const Box seen{std::max(box.left, plot_.left), box.top, std::min(box.right, plot_.right),
                  box.bottom};
   if (seen.width() < sizes_.labelled || seen.height() < canvas_.TextHeight()) return;
@@ -151,16 +151,16 @@ void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba colou
     if (scope != std::string_view::npos) text = FitText(canvas_, label.substr(scope + 2), room);
   }
   const float y = box.top + std::floor((box.height() - canvas_.TextHeight()) / 2);
-  canvas_.Text(seen.left + sizes_.text_pad, y, colour, text, seen);
+  canvas_.Text(seen.left + sizes_.text_pad, y, color, text, seen);
 }
 
-void LanePainter::PaintFrame(const std::optional<EventRef>& ref, std::uint32_t row, Rgba colour) {
+void LanePainter::PaintFrame(const std::optional<EventRef>& ref, std::uint32_t row, Rgba color) {
   if (!ref || ref->row != row) return;
   const Lane& lane = model_.lane(*ref);
   if (lane.end(ref->event) < view_.start_ns() || lane.start(ref->event) >= view_.end_ns()) return;
   Box box = SpanBox(lane.start(ref->event), lane.end(ref->event), LaneBox(row, ref->lane));
   box.right = std::max(box.right, box.left + sizes_.least_frame);
-  canvas_.Outline(box, colour, sizes_.line);
+  canvas_.Outline(box, color, sizes_.line);
 }
 
 void LanePainter::PaintCounter(std::uint32_t row) {
@@ -200,20 +200,20 @@ void LanePainter::PaintCounterValue(const CounterSeries& series, const Box& box)
 void LanePainter::AddColumn(const Box& box, const LaneSummary& summary, const Row& row,
                             const Lane& lane) {
   Column column{box, {}, {}};
-  const Rgba longest = Colour(row, lane, summary.event);
+  const Rgba longest = Color(row, lane, summary.event);
   if (row.kind == RowKind::kDevice) {
     for (std::size_t i = 0; i < kCategories; ++i) {
       column.heights[i] = std::round(summary.mix[i] * box.height());
-      if (column.heights[i] > 0) column.colours[i] = CategoryColour(static_cast<Category>(i));
+      if (column.heights[i] > 0) column.colors[i] = CategoryColor(static_cast<Category>(i));
     }
   } else {
     column.heights[0] = std::round(summary.busy * box.height());
-    column.colours[0] = longest;
+    column.colors[0] = longest;
   }
   const float sum = column.heights[0] + column.heights[1] + column.heights[2];
   if (sum < sizes_.least_height) {
     column.heights = {sizes_.least_height, 0, 0};
-    column.colours = {longest, 0, 0};
+    column.colors = {longest, 0, 0};
   }
   const bool joins = has_column_ && column_ == column && box.left <= column_.box.right &&
                      box.top == column_.box.top;
@@ -233,7 +233,7 @@ void LanePainter::FlushColumn() {
   for (std::size_t i = 0; i < kCategories; ++i) {
     if (column_.heights[i] <= 0) continue;
     const float top = std::max(bottom - column_.heights[i], column_.box.top);
-    canvas_.Fill({column_.box.left, top, column_.box.right, bottom}, column_.colours[i]);
+    canvas_.Fill({column_.box.left, top, column_.box.right, bottom}, column_.colors[i]);
     bottom = top;
   }
 }

@@ -20,29 +20,29 @@ class LanePainter {
   const Painted& painted() const { return painted_; }
 
  private:
-  // Neighbouring columns that look alike become one box.
+  // Neighboring columns that look alike become one box.
   struct Column {
     Box box;
-    std::array<float, kCategories> heights = {};  // from the bottom; one colour: the first alone
-    std::array<Rgba, kCategories> colours = {};
+    std::array<float, kCategories> heights = {};  // from the bottom; one color: the first alone
+    std::array<Rgba, kCategories> colors = {};
     bool operator==(const Column& other) const {
-      return heights == other.heights && colours == other.colours;
+      return heights == other.heights && colors == other.colors;
     }
   };
 
   float X(TimeNs time) const;
   Box SpanBox(TimeNs start, TimeNs end, const Box& lane) const;
   Box LaneBox(std::uint32_t row, std::size_t lane) const;
-  Rgba Colour(const Row& row, const Lane& lane, std::uint32_t event);
-  Rgba CategoryColour(Category category);
+  Rgba Color(const Row& row, const Lane& lane, std::uint32_t event);
+  Rgba CategoryColor(Category category);
   void PaintLane(std::uint32_t row, std::uint32_t lane, const Box& box);
   void PaintUnderlay(const Lane& others, const Box& box);
   void PaintEvent(const EventRef& ref, const Box& box);
   std::optional<Box> WaitBox(const EventRef& ref, const Box& box) const;
-  void PaintEventText(const EventRef& ref, const Box& box, Rgba colour);
+  void PaintEventText(const EventRef& ref, const Box& box, Rgba color);
   void PaintCounter(std::uint32_t row);
   void PaintCounterValue(const CounterSeries& series, const Box& box);
-  void PaintFrame(const std::optional<EventRef>& ref, std::uint32_t row, Rgba colour);
+  void PaintFrame(const std::optional<EventRef>& ref, std::uint32_t row, Rgba color);
   void AddColumn(const Box& box, const LaneSummary& summary, const Row& row, const Lane& lane);
   void FlushColumn();
 

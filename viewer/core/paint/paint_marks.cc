@@ -24,17 +24,17 @@ void PaintMarks(const Workspace& workspace, Canvas& canvas) {
     const Box flag = workspace.MarkFlag(mark);
     const float end = std::floor(plot.left + timeline.view().X(mark.end));
     if (std::max(flag.right, end) < plot.left || flag.left >= plot.right) continue;
-    const Rgba colour = StandingOut(mark.colour, theme.ruler);
+    const Rgba color = StandingOut(mark.color, theme.ruler);
     if (mark.end > mark.start) {
       canvas.Fill({flag.left, plot.top, std::max(end, flag.left + line), plot.bottom},
-                  WithAlpha(colour, kBandAlpha));
-      canvas.Fill({end - line, plot.top, end, plot.bottom}, WithAlpha(colour, kLineAlpha));
-      canvas.Fill({flag.left, flag.bottom, std::max(end, flag.left + line), plot.top}, colour);
+                  WithAlpha(color, kBandAlpha));
+      canvas.Fill({end - line, plot.top, end, plot.bottom}, WithAlpha(color, kLineAlpha));
+      canvas.Fill({flag.left, flag.bottom, std::max(end, flag.left + line), plot.top}, color);
     }
     canvas.Fill({flag.left, flag.bottom, flag.left + line, plot.bottom},
-                WithAlpha(colour, kLineAlpha));
-    canvas.Fill(flag, colour);
-    const Rgba text = TextColourOn(colour);
+                WithAlpha(color, kLineAlpha));
+    canvas.Fill(flag, color);
+    const Rgba text = TextColorOn(color);
     if (workspace.selected_mark() == index) canvas.Outline(flag, text, line);
     const float y = flag.top + std::floor((flag.height() - canvas.TextHeight()) / 2);
     canvas.Text(flag.left + text_pad, y, text, mark.text,

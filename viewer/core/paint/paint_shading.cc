@@ -8,7 +8,7 @@ namespace traceinject {
 namespace {
 
 constexpr int kLevels = 8;  // columns of the same one are drawn as one box
-constexpr unsigned kMostAlpha = 0x60;
+constexpr unsigned kMaxAlpha = 0x60;
 
 int LevelOf(TimeNs vanishing_ns, TimeNs length_ns) {
   if (vanishing_ns <= 0 || length_ns <= 0) return 0;
@@ -38,10 +38,10 @@ void PaintShading(const Timeline& timeline, const Shading& shading, Canvas& canv
     }
     if (next == level) continue;
     if (level > 0) {
-      const auto alpha = kMostAlpha * static_cast<unsigned>(level) / kLevels;
+      const auto alpha = kMaxAlpha * static_cast<unsigned>(level) / kLevels;
       canvas.Fill({plot.left + static_cast<float>(from), plot.top,
                    plot.left + static_cast<float>(column), plot.bottom},
-                  WithAlpha(kShadeColour, alpha));
+                  WithAlpha(kShadeColor, alpha));
     }
     from = column;
     level = next;

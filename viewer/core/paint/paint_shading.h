@@ -6,7 +6,7 @@
 
 namespace traceinject {
 
-inline constexpr Rgba kShadeColour = 0xf0a020ff;
+inline constexpr Rgba kShadeColor = 0xf0a020ff;
 
 // Draws over the plot, from top to bottom, what would vanish: in each column of pixels as strongly
 // as the share of its time. O(pixels log n).

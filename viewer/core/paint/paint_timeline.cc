@@ -77,7 +77,7 @@ class Painter {
     return {0, top, plot_.right, top + layout.bottom_px(row) - layout.top_px(row)};
   }
 
-  Rgba RowColour(std::uint32_t row) const {
+  Rgba RowColor(std::uint32_t row) const {
     if (IsHeading(model_.rows[row].kind)) return theme_.heading;
     return row % 2 == 1 ? theme_.row_tint : theme_.background;
   }
@@ -85,7 +85,7 @@ class Painter {
   void PaintRows(std::span<const std::uint32_t> rows, const Box& where) {
     if (rows.empty() || where.bottom <= where.top) return;
     canvas_.Clip({plot_.left, where.top, where.right, where.bottom});
-    for (const std::uint32_t row : rows) PaintBackground(RowBox(row), RowColour(row));
+    for (const std::uint32_t row : rows) PaintBackground(RowBox(row), RowColor(row));
     for (const Tick& tick : ticks_) {
       const float x = X(tick.time);
       canvas_.Fill({x, where.top, x + sizes_.line, where.bottom}, theme_.grid);
@@ -98,16 +98,16 @@ class Painter {
     canvas_.Unclip();
   }
 
-  void PaintBackground(const Box& box, Rgba colour) {
+  void PaintBackground(const Box& box, Rgba color) {
     const float divider = box.bottom - sizes_.line;
-    canvas_.Fill({box.left, box.top, box.right, divider}, colour);
+    canvas_.Fill({box.left, box.top, box.right, divider}, color);
     canvas_.Fill({box.left, divider, box.right, box.bottom}, theme_.divider);
   }
 
   void PaintLabel(std::uint32_t index) {
     const Row& row = model_.rows[index];
     const Box box = RowBox(index);
-    PaintBackground({box.left, box.top, plot_.left, box.bottom}, RowColour(index));
+    PaintBackground({box.left, box.top, plot_.left, box.bottom}, RowColor(index));
     const float line_px =
         std::max(timeline_.layout().lane_px(index), canvas_.TextHeight()) + 2 * sizes_.row_pad;
     const Box line{box.left, box.top, plot_.left, box.top + std::min(line_px, box.height())};
@@ -149,14 +149,14 @@ class Painter {
   // Points down while the group is open, to the right while it is folded up.
   void PaintTriangle(std::uint32_t row, const Box& box, const Box& line) {
     const float half = sizes_.triangle, line_px = sizes_.line;
-    const float centre = std::floor((line.top + line.bottom) / 2);
+    const float center = std::floor((line.top + line.bottom) / 2);
     const bool folded = timeline_.row_list().IsCollapsed(row);
     for (float step = 0; step < half; ++step) {
       if (folded) {
         const float left = box.left + line_px + step;
-        canvas_.Fill({left, centre - half + step, left + 1, centre + half - step}, theme_.dim_text);
+        canvas_.Fill({left, center - half + step, left + 1, center + half - step}, theme_.dim_text);
       } else {
-        const float top = centre - 2 * line_px + step;
+        const float top = center - 2 * line_px + step;
         canvas_.Fill({box.left + step, top, box.left + 2 * half - step, top + 1}, theme_.dim_text);
       }
     }
@@ -223,12 +223,12 @@ class Painter {
   void PaintMeasureText(const Box& ruler) {
     const std::string text = FormatTime(timeline_.measure()->end - timeline_.measure()->start);
     const float width = canvas_.TextWidth(text) + 2 * sizes_.text_pad;
-    const float centre = (X(timeline_.measure()->start) + X(timeline_.measure()->end)) / 2;
+    const float center = (X(timeline_.measure()->start) + X(timeline_.measure()->end)) / 2;
     const float most = std::max(ruler.right - width, ruler.left);
-    const float left = std::floor(std::clamp(centre - width / 2, ruler.left, most));
+    const float left = std::floor(std::clamp(center - width / 2, ruler.left, most));
     const Box box{left, ruler.top + 2 * sizes_.line, left + width, ruler.bottom - 2 * sizes_.line};
     canvas_.Fill(box, theme_.measure_edge);
-    canvas_.Text(left + sizes_.text_pad, Middle(box, canvas_), TextColourOn(theme_.measure_edge),
+    canvas_.Text(left + sizes_.text_pad, Middle(box, canvas_), TextColorOn(theme_.measure_edge),
                  text, box);
   }
 

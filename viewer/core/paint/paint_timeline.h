@@ -8,7 +8,7 @@
 
 namespace traceinject {
 
-// What a legend has to explain: the colours that were used.
+// What a legend has to explain: the colors that were used.
 struct Painted {
   std::bitset<256> inks;                          // events by what they are
   std::array<bool, kCategories> categories = {};  // of whole GPUs
@@ -18,7 +18,7 @@ struct Painted {
 
 // Draws ruler, labels, events, measurement and selection. An event wide enough is a box with its
 // name; where events are narrower, the height of a column is the share of its time that is busy,
-// its colour that of the longest event in it (of a GPU row: stacked compute, communication,
+// its color that of the longest event in it (of a GPU row: stacked compute, communication,
 // copies). Of a collective's box the part in which it waited for other ranks is paler. A figure is
 // an area up to its least value in a pixel, paler up to its most. O(visible lanes x pixels).
 Painted PaintTimeline(const Timeline& timeline, Canvas& canvas);

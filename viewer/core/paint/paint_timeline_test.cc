@@ -67,7 +67,7 @@ TEST_F(PaintTest, KernelsThatOverlapOnOneStreamAreAllThereAndCanAllBeClicked) {
   const std::uint32_t stream = RowOf(RowKind::kStream);
   ASSERT_EQ(model_.rows[stream].lanes.size(), 12U);
   const RecordingCanvas canvas = Paint();
-  const auto boxes = canvas.WithColour(FillColour(InkOf(KernelClass::kGemm)), RowBox(stream));
+  const auto boxes = canvas.WithColor(FillColor(InkOf(KernelClass::kGemm)), RowBox(stream));
   ASSERT_EQ(boxes.size(), 12U);
   for (std::size_t i = 0; i < boxes.size(); ++i) {
     for (std::size_t j = i + 1; j < boxes.size(); ++j) {
@@ -93,11 +93,11 @@ TEST_F(PaintTest, AStallOfAPixelIsSeenInTheWholeRun) {
   for (const RowKind kind : {RowKind::kDevice, RowKind::kStream}) {
     const std::uint32_t row = RowOf(kind);
     const Box box = RowBox(row);
-    const Rgba colour = kind == RowKind::kDevice ? FillColour(Category::kCompute)
-                                                 : FillColour(InkOf(KernelClass::kGemm));
+    const Rgba color = kind == RowKind::kDevice ? FillColor(Category::kCompute)
+                                                : FillColor(InkOf(KernelClass::kGemm));
     float usual = 0, lowest = box.height();
     float notch = 0;
-    for (const auto& shape : canvas.WithColour(colour, box)) {
+    for (const auto& shape : canvas.WithColor(color, box)) {
       const bool edge = shape.box.right <= X(0) + 3 || shape.box.left >= X(kCount * 100 * kUs) - 3;
       if (edge) continue;
       usual = std::max(usual, shape.box.height());
@@ -112,8 +112,7 @@ TEST_F(PaintTest, AStallOfAPixelIsSeenInTheWholeRun) {
   // And the row of idle time has its highest column there.
   const std::uint32_t idle = RowOf(RowKind::kIdle);
   float highest = 0, at = 0;
-  for (const auto& shape :
-       canvas.WithColour(FillColour(InkOf(IdleCause::kUnknown)), RowBox(idle))) {
+  for (const auto& shape : canvas.WithColor(FillColor(InkOf(IdleCause::kUnknown)), RowBox(idle))) {
     if (shape.box.height() <= highest) continue;
     highest = shape.box.height();
     at = shape.box.left;
@@ -127,7 +126,7 @@ TEST_F(PaintTest, EventsWithoutLengthAreSeen) {
   Build();
   const std::uint32_t nvtx = RowOf(RowKind::kNvtx);
   for (int zoom = 0; zoom < 40; ++zoom) {
-    const auto marks = Paint().WithColour(FillColour(NvtxInk("mark")), RowBox(nvtx));
+    const auto marks = Paint().WithColor(FillColor(NvtxInk("mark")), RowBox(nvtx));
     ASSERT_EQ(marks.size(), 1U) << "zoom " << zoom;
     EXPECT_GE(marks[0].box.width(), 1);
     EXPECT_GE(marks[0].box.height(), 2);
@@ -190,8 +189,8 @@ TEST_F(PaintTest, AFigureIsAnAreaThatKeepsItsPeaks) {
   const Box box = RowBox(queue);
   const Theme& theme = DarkTheme();
   float highest = box.bottom, at = 0;
-  for (const Rgba colour : {theme.counter, WithAlpha(theme.counter, 110)}) {
-    for (const auto& shape : canvas.WithColour(colour, box)) {
+  for (const Rgba color : {theme.counter, WithAlpha(theme.counter, 110)}) {
+    for (const auto& shape : canvas.WithColor(color, box)) {
       if (shape.box.top >= highest) continue;
       highest = shape.box.top;
       at = shape.box.left;
@@ -216,7 +215,7 @@ TEST_F(PaintTest, TheValueOfAFigureStandsAtThePointer) {
   EXPECT_TRUE(Paint().HasText("1"));
 }
 
-TEST_F(PaintTest, IdleTimeHasTheColourOfItsCause) {
+TEST_F(PaintTest, IdleTimeHasTheColorOfItsCause) {
   builder_.AddKernel(0, kMs, kGemm, builder_.AddApi(-20, -10, "cudaLaunchKernel"));
   builder_.AddDataWait(kMs, 9 * kMs);
   builder_.AddKernel(10 * kMs, 11 * kMs, kGemm,
@@ -224,7 +223,7 @@ TEST_F(PaintTest, IdleTimeHasTheColourOfItsCause) {
   Build();
   const RecordingCanvas canvas = Paint();
   const auto waits =
-      canvas.WithColour(FillColour(InkOf(IdleCause::kDataWait)), RowBox(RowOf(RowKind::kIdle)));
+      canvas.WithColor(FillColor(InkOf(IdleCause::kDataWait)), RowBox(RowOf(RowKind::kIdle)));
   ASSERT_EQ(waits.size(), 1U);
   EXPECT_NEAR(waits[0].box.left, X(kMs), 2);
   EXPECT_NEAR(waits[0].box.right, X(9 * kMs), 2);
@@ -255,7 +254,7 @@ TEST_F(PaintTest, ACollapsedGroupShowsTheDensityOfItsRows) {
   timeline_->ChangeRows([rank](RowList& list) { list.ToggleCollapsed(rank); });
   const RecordingCanvas canvas = Paint();
   float painted = 0;
-  for (const auto& shape : canvas.WithColour(FillColour(Category::kCompute), RowBox(rank))) {
+  for (const auto& shape : canvas.WithColor(FillColor(Category::kCompute), RowBox(rank))) {
     painted += shape.box.width();
   }
   EXPECT_GT(painted, 400) << "half of nearly 1000 pixels";
@@ -343,39 +342,39 @@ TEST_F(PaintTest, WhatIsRevealedIsUnfoldedFirst) {
   EXPECT_EQ(Paint().outlines.size(), 1U);
 }
 
-TEST_F(PaintTest, ThemesColourEverythingButTheEvents) {
+TEST_F(PaintTest, ThemesColorEverythingButTheEvents) {
   builder_.AddKernel(0, kMs, kGemm);
   Build();
   const Box panel = timeline_->Panel(), stream = RowBox(RowOf(RowKind::kStream));
-  EXPECT_FALSE(Paint().WithColour(DarkTheme().background, panel).empty());
+  EXPECT_FALSE(Paint().WithColor(DarkTheme().background, panel).empty());
   timeline_->Do(CommandId::kTheme);
   const RecordingCanvas light = Paint();
-  EXPECT_FALSE(light.WithColour(LightTheme().background, panel).empty());
-  EXPECT_TRUE(light.WithColour(DarkTheme().background, panel).empty());
-  EXPECT_FALSE(light.WithColour(FillColour(InkOf(KernelClass::kGemm)), stream).empty());
+  EXPECT_FALSE(light.WithColor(LightTheme().background, panel).empty());
+  EXPECT_TRUE(light.WithColor(DarkTheme().background, panel).empty());
+  EXPECT_FALSE(light.WithColor(FillColor(InkOf(KernelClass::kGemm)), stream).empty());
   timeline_->Do(CommandId::kTheme);
   EXPECT_EQ(timeline_->look().theme, ThemeId::kDark);
 }
 
-TEST_F(PaintTest, OperationsAreColouredByClassNameOrStream) {
+TEST_F(PaintTest, OperationsAreColoredByClassNameOrStream) {
   builder_.AddKernel(0, kMs, "ampere_sgemm_128x64_nn");
   builder_.AddKernel(2 * kMs, 3 * kMs, "volta_sgemm_64x64_nn");
   Build();
   const Box stream = RowBox(RowOf(RowKind::kStream));
-  const auto count = [&](Rgba colour) { return Paint().WithColour(colour, stream).size(); };
-  EXPECT_EQ(count(FillColour(InkOf(KernelClass::kGemm))), 2U);
+  const auto count = [&](Rgba color) { return Paint().WithColor(color, stream).size(); };
+  EXPECT_EQ(count(FillColor(InkOf(KernelClass::kGemm))), 2U);
   EXPECT_FALSE(painted_.by_hue);
-  timeline_->Do(CommandId::kColours);
-  const Rgba first = HueColour(model_.kernel_hues[0][0]),
-             second = HueColour(model_.kernel_hues[0][1]);
+  timeline_->Do(CommandId::kColors);
+  const Rgba first = HueColor(model_.kernel_hues[0][0]),
+             second = HueColor(model_.kernel_hues[0][1]);
   ASSERT_NE(first, second);
   EXPECT_EQ(count(first), 1U);
   EXPECT_EQ(count(second), 1U);
   EXPECT_TRUE(painted_.by_hue);
-  timeline_->Do(CommandId::kColours);
-  EXPECT_EQ(count(HueColour(0)), 2U);
-  timeline_->Do(CommandId::kColours);
-  EXPECT_EQ(timeline_->look().colours, ColourMode::kClass);
+  timeline_->Do(CommandId::kColors);
+  EXPECT_EQ(count(HueColor(0)), 2U);
+  timeline_->Do(CommandId::kColors);
+  EXPECT_EQ(timeline_->look().colors, ColorMode::kClass);
 }
 
 TEST_F(PaintTest, ATimelineWithoutRowsSaysWhatToDo) {
@@ -444,9 +443,9 @@ TEST_F(ScaledPaintTest, RowsAndTextsAreTwiceAsLarge) {
 
 TEST_F(ScaledPaintTest, WhatIsDrawnCanBeHit) {
   BuildBoth();
-  const Rgba colour = FillColour(InkOf(KernelClass::kGemm));
+  const Rgba color = FillColor(InkOf(KernelClass::kGemm));
   const Box all{0, 0, kScale * kWidth, kScale * kHeight};
-  const auto small = Paint().WithColour(colour, all), large = PaintLarge().WithColour(colour, all);
+  const auto small = Paint().WithColor(color, all), large = PaintLarge().WithColor(color, all);
   ASSERT_EQ(small.size(), kKernels);
   ASSERT_EQ(large.size(), kKernels);
   for (std::size_t i = 0; i < large.size(); ++i) {

@@ -14,7 +14,7 @@ struct Image {
   std::vector<std::uint8_t> rgb;  // 3 bytes a pixel, rows from the top
 };
 
-// Other forms of PNG (grey, with a palette, transparent) are read as RGB. Error: there is no such
+// Other forms of PNG (gray, with a palette, transparent) are read as RGB. Error: there is no such
 // file, or it is no picture.
 Result<Image> ReadPng(const std::string& path);
 

@@ -39,11 +39,11 @@ class Search {
     result_.total_ns += length;
     result_.marks[Mark(start)] = true;
     hits_.push_back({start, ref});
-    if (hits_.size() == 2 * FindResult::kMostHits) KeepFirst();
+    if (hits_.size() == 2 * FindResult::kMaxHits) KeepFirst();
   }
 
   void Finish() {
-    if (hits_.size() > FindResult::kMostHits) KeepFirst();
+    if (hits_.size() > FindResult::kMaxHits) KeepFirst();
     std::sort(hits_.begin(), hits_.end(), Before);
     result_.hits.reserve(hits_.size());
     for (const Hit& hit : hits_) result_.hits.push_back(hit.ref);
@@ -57,7 +57,7 @@ class Search {
   }
 
   void KeepFirst() {
-    const auto last = hits_.begin() + static_cast<std::ptrdiff_t>(FindResult::kMostHits);
+    const auto last = hits_.begin() + static_cast<std::ptrdiff_t>(FindResult::kMaxHits);
     std::nth_element(hits_.begin(), last, hits_.end(), Before);
     hits_.erase(last, hits_.end());
   }

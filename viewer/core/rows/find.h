@@ -36,13 +36,13 @@ class LengthBins {
 
 struct FindResult {
   // What lies beyond is counted and marked, but not listed.
-  static constexpr std::size_t kMostHits = 1'000'000;
+  static constexpr std::size_t kMaxHits = 1'000'000;
   static constexpr std::size_t kMarks = 2048;
 
   FindQuery query;
   std::size_t count = 0;       // all hits
   TimeNs total_ns = 0;         // of all hits
-  std::vector<EventRef> hits;  // by start: the first kMostHits
+  std::vector<EventRef> hits;  // by start: the first kMaxHits
   // Events of that name by length, those too short or too long included.
   std::array<std::size_t, LengthBins::kCount> lengths = {};
   std::vector<bool> marks;  // of each of kMarks equal parts of the run: a hit starts in it

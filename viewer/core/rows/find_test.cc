@@ -110,7 +110,7 @@ TEST(FindTest, GivesUpWhenCancelled) {
 
 TEST(FindTest, MoreHitsThanAreListedAreCountedAndTheFirstOnesKept) {
   RankBuilder builder;
-  const int events = 2 * static_cast<int>(FindResult::kMostHits) + 1000;
+  const int events = 2 * static_cast<int>(FindResult::kMaxHits) + 1000;
   for (int i = 0; i < events; ++i) builder.AddApi(10 * i, 10 * i + 5, "cudaLaunchKernel");
   traceinject::Run run;
   run.ranks.push_back(std::move(builder.rank()));
@@ -119,9 +119,9 @@ TEST(FindTest, MoreHitsThanAreListedAreCountedAndTheFirstOnesKept) {
   query.rows = AllRows(model);
   const auto found = FindEvents(run, model, query, kGoOn);
   EXPECT_EQ(found->count, static_cast<std::size_t>(events));
-  ASSERT_EQ(found->hits.size(), FindResult::kMostHits);
+  ASSERT_EQ(found->hits.size(), FindResult::kMaxHits);
   EXPECT_EQ(found->hits.front().event, 0U);
-  EXPECT_EQ(found->hits.back().event, FindResult::kMostHits - 1);
+  EXPECT_EQ(found->hits.back().event, FindResult::kMaxHits - 1);
 }
 
 TEST(LengthBinsTest, EveryLengthLiesInItsBin) {

@@ -164,13 +164,13 @@ void Links::AddLaunchedBy(std::uint32_t rank, std::uint32_t call, LinkedEvents& 
     const auto [first, last] =
         Equal(sorted, call, [&](std::uint32_t op) { return ops.launch[op]; });
     // By start within a device, so that no more of each can be among the first of all.
-    for (std::size_t i = first; i < std::min(last, first + kMostEffects); ++i) {
+    for (std::size_t i = first; i < std::min(last, first + kMaxEffects); ++i) {
       all.push_back({ops.start[sorted[i]], device, sorted[i]});
     }
     linked.effects_left_out += last - first;
   }
   SortBy(all, [](const Op& op) { return op.start; });
-  if (all.size() > kMostEffects) all.resize(kMostEffects);
+  if (all.size() > kMaxEffects) all.resize(kMaxEffects);
   linked.effects_left_out -= all.size();
   for (const Op& op : all) AddOp(rank, op.device, op.op, linked.effects);
 }

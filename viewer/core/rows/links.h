@@ -16,7 +16,7 @@ namespace traceinject {
 struct LinkedEvents {
   // The call that launched a GPU operation, then the collective's call that it was launched for.
   std::vector<EventRef> causes;
-  // What a call launched, by start; the first kMostEffects of them.
+  // What a call launched, by start; the first kMaxEffects of them.
   std::vector<EventRef> effects;
   std::size_t effects_left_out = 0;
   // The same collective on the other ranks, by rank: kernels of a kernel, calls of a call.
@@ -28,7 +28,7 @@ struct LinkedEvents {
 class Links {
  public:
   // A CUDA graph may launch thousands of kernels: more than can be told apart when drawn.
-  static constexpr std::size_t kMostEffects = 100;
+  static constexpr std::size_t kMaxEffects = 100;
 
   // Nothing is linked.
   Links() = default;

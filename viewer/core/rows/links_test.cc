@@ -95,7 +95,7 @@ TEST_F(LinksTest, AGraphLaunchIsLinkedToAllItsKernels) {
 TEST_F(LinksTest, OfALargeGraphTheFirstAreShownAndTheRestCounted) {
   Load(0, 250);
   const LinkedEvents linked = Of(Event(0, "CUDA calls"));
-  EXPECT_EQ(linked.effects.size(), Links::kMostEffects);
+  EXPECT_EQ(linked.effects.size(), Links::kMaxEffects);
   EXPECT_EQ(linked.effects.back(), Event(0, "stream 7", 99));
   EXPECT_EQ(linked.effects_left_out, 150U);
 }
@@ -210,7 +210,7 @@ TEST_F(PaintLinksTest, ArrowsBesideTheViewAreNotDrawn) {
   EXPECT_TRUE(Paint().shapes.empty());
 }
 
-TEST_F(PaintLinksTest, ArrowsHaveTheColourOfTheTheme) {
+TEST_F(PaintLinksTest, ArrowsHaveTheColorOfTheTheme) {
   Open(0, 4, 700);
   timeline_->Show(0, 120 * kUs);
   timeline_->Select(Event(0, "CUDA calls"));
@@ -218,9 +218,9 @@ TEST_F(PaintLinksTest, ArrowsHaveTheColourOfTheTheme) {
     timeline_->SetLook({.theme = id});
     const RecordingCanvas canvas = Paint();
     const Rgba arrow = ThemeOf(id).arrow;
-    for (const auto& outline : canvas.outlines) EXPECT_EQ(outline.colour, arrow);
+    for (const auto& outline : canvas.outlines) EXPECT_EQ(outline.color, arrow);
     for (const auto& shape : canvas.shapes) {
-      EXPECT_EQ(WithAlpha(shape.colour, 0xff), arrow);
+      EXPECT_EQ(WithAlpha(shape.color, 0xff), arrow);
     }
   }
 }

@@ -140,7 +140,7 @@ void RowList::SortRanks() {
 
 bool RowList::Move(std::uint32_t row, int by) {
   const bool up = by < 0;
-  const auto neighbour = [up](auto& rows, std::uint32_t of, auto counts) {
+  const auto neighbor = [up](auto& rows, std::uint32_t of, auto counts) {
     auto at = Find(rows, of);
     while (at != rows.end()) {
       if (up && at == rows.begin()) return rows.end();
@@ -150,7 +150,7 @@ bool RowList::Move(std::uint32_t row, int by) {
     return rows.end();
   };
   if (IsPinned(row)) {
-    const auto other = neighbour(choices_.pinned, row, [](std::uint32_t) { return true; });
+    const auto other = neighbor(choices_.pinned, row, [](std::uint32_t) { return true; });
     if (other == choices_.pinned.end()) return false;
     std::iter_swap(Find(choices_.pinned, row), other);
     Update();
@@ -159,7 +159,7 @@ bool RowList::Move(std::uint32_t row, int by) {
   const std::uint32_t parent = model_.rows[row].parent;
   std::vector<std::uint32_t>& siblings = parent == kNone ? roots_ : children_[parent];
   const auto other =
-      neighbour(siblings, row, [this](std::uint32_t sibling) { return shown_[sibling]; });
+      neighbor(siblings, row, [this](std::uint32_t sibling) { return shown_[sibling]; });
   if (other == siblings.end()) return false;
   std::vector<std::uint32_t>& order = choices_.order;
   // Past those that are not shown, which keep their places.
@@ -242,7 +242,7 @@ std::vector<std::uint32_t> RowList::SummaryOf(std::uint32_t row) const {
   };
   visit(visit, row);
   std::vector<std::uint32_t>& rows = devices.empty() ? others : devices;
-  if (rows.size() > kMostSummaryRows) rows.resize(kMostSummaryRows);
+  if (rows.size() > kMaxSummaryRows) rows.resize(kMaxSummaryRows);
   return rows;
 }
 

@@ -57,10 +57,10 @@ class RowList {
   bool IsCollapsed(std::uint32_t row) const { return choices_.collapsed.contains(row); }
   bool IsPinned(std::uint32_t row) const;
   int depth(std::uint32_t row) const { return depth_[row]; }
-  // The rows of which a collapsed heading shows the density, at most kMostSummaryRows: its devices,
+  // The rows of which a collapsed heading shows the density, at most kMaxSummaryRows: its devices,
   // without any all rows that have events. Empty for other rows.
   std::span<const std::uint32_t> Summary(std::uint32_t row) const { return summary_[row]; }
-  static constexpr std::size_t kMostSummaryRows = 8;
+  static constexpr std::size_t kMaxSummaryRows = 8;
   // The row, or the nearest group around it, that is shown; kNone: none is.
   std::uint32_t StandIn(std::uint32_t row) const;
   // The groups around it: "rank 0 on node-a, GPU 0". Empty if there are none.

@@ -89,7 +89,7 @@ TEST_F(RowListTest, ASummaryHasFewRows) {
   for (int i = 0; i < 20; ++i) Add(RowKind::kCalls, "thread", 4, 0);
   RowList list(model_);
   list.ToggleCollapsed(4);
-  EXPECT_EQ(list.Summary(4).size(), RowList::kMostSummaryRows);
+  EXPECT_EQ(list.Summary(4).size(), RowList::kMaxSummaryRows);
 }
 
 TEST_F(RowListTest, PinnedRowsStandAtTheTopInTheirOwnOrder) {

@@ -63,7 +63,7 @@ struct Row {
   std::string label;
   std::string note;         // what the label has no room for; may be empty
   std::vector<Lane> lanes;  // of overlapping events the later ones stand in the lower lanes
-  std::size_t hidden = 0;   // events that are in no lane (more than kMostLanes at once)
+  std::size_t hidden = 0;   // events that are in no lane (more than kMaxLanes at once)
   std::optional<CounterSeries> counter;  // kQueueDepth, kSamples: instead of lanes
   std::vector<std::string> names;        // kSteps: of its events, by source
 
@@ -99,7 +99,7 @@ struct RowModel {
   std::vector<KernelClass> kernel_classes;  // that occur, in the order of the enumeration
   // Kernel names without arguments, per rank and shape.
   std::vector<std::vector<std::string>> kernel_labels;
-  // Numbers of the colours of these names: the same name has the same in every run.
+  // Numbers of the colors of these names: the same name has the same in every run.
   std::vector<std::vector<std::uint8_t>> kernel_hues;
   CommWaits waits;
 

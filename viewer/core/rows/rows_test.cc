@@ -79,7 +79,7 @@ TEST(BuildRows, TheGpuRowIsThePartitionOfItsStreams) {
   const Row* gpu = Find(loaded->rows, RowKind::kDevice, "GPU 0");
   ASSERT_NE(gpu, nullptr);
   ASSERT_EQ(gpu->lanes.size(), 1U);
-  const LaneSummary all = gpu->lanes[0].Summarise(900 * kUs, 4'900 * kUs);
+  const LaneSummary all = gpu->lanes[0].Summarize(900 * kUs, 4'900 * kUs);
   // Compute 990 us; of the collective's 400 us four kernels of 50 us hide 200; the copy runs alone.
   EXPECT_FLOAT_EQ(all.mix[0], 990.0F / 4000);
   EXPECT_FLOAT_EQ(all.mix[1], 200.0F / 4000);

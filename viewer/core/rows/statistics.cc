@@ -59,7 +59,7 @@ class Lengths {
 };
 
 // `lengths` must not be empty; they are put into another order.
-NameStatistics Summarise(std::vector<TimeNs>& lengths) {
+NameStatistics Summarize(std::vector<TimeNs>& lengths) {
   NameStatistics summary;
   summary.count = lengths.size();
   summary.min_ns = summary.max_ns = lengths.front();
@@ -132,12 +132,12 @@ std::optional<Statistics> ComputeStatistics(const Run& run, const RowModel& mode
   for (std::size_t group = 0; group < found.labels().size(); ++group) {
     if (cancelled) return std::nullopt;
     std::vector<TimeNs>& lengths = found.lengths()[group];
-    statistics.names.push_back(Summarise(lengths));
+    statistics.names.push_back(Summarize(lengths));
     statistics.names.back().name = found.labels()[group];
     all.insert(all.end(), lengths.begin(), lengths.end());
     lengths = {};
   }
-  if (!all.empty()) statistics.all = Summarise(all);
+  if (!all.empty()) statistics.all = Summarize(all);
   const auto total = static_cast<double>(statistics.all.total_ns);
   const auto share = [total](NameStatistics& of) {
     of.share = total > 0 ? static_cast<double>(of.total_ns) / total : 0;

@@ -32,7 +32,7 @@ CommWaits::CommWaits(const Run& run) {
   std::vector<Place> places;  // as job.ranks
   for (std::uint32_t rank = 0; rank < run.ranks.size(); ++rank) {
     splits_.emplace_back(run.ranks[rank].devices.size());
-    for (RankSummary& summary : SummariseOperations(run.ranks[rank])) {
+    for (RankSummary& summary : SummarizeOperations(run.ranks[rank])) {
       places.push_back({rank, DeviceOf(run.ranks[rank], summary.device)});
       job.ranks.push_back(std::move(summary));
     }

@@ -64,21 +64,21 @@ TEST_F(CommWaitsTest, TheWaitIsPalerThanTheTransfer) {
   RecordingCanvas canvas;
   const Painted painted = PaintTimeline(timeline, canvas);
   EXPECT_TRUE(painted.waits);
-  const Rgba colour = FillColour(InkOf(KernelClass::kComm));
+  const Rgba color = FillColor(InkOf(KernelClass::kComm));
   const EventRef first = Kernel(0, 11 * kMs), last = Kernel(1, 12 * kMs);
   const auto in_row = [&](const EventRef& ref, Rgba wanted) {
     const float top = timeline.RowTop(ref.row);
-    return canvas.WithColour(wanted, {0, top, 5000, top + 30});
+    return canvas.WithColor(wanted, {0, top, 5000, top + 30});
   };
-  const auto waiting = in_row(first, WithAlpha(colour, kWaitAlpha));
-  const auto moving = in_row(first, colour);
+  const auto waiting = in_row(first, WithAlpha(color, kWaitAlpha));
+  const auto moving = in_row(first, color);
   ASSERT_EQ(waiting.size(), 1U);
   ASSERT_EQ(moving.size(), 1U);
   EXPECT_NEAR(waiting[0].box.width(), 100, 2) << "1 of 10 ms";
   EXPECT_EQ(waiting[0].box.right, moving[0].box.left);
   EXPECT_NEAR(moving[0].box.width(), 600, 2);
-  EXPECT_TRUE(in_row(last, WithAlpha(colour, kWaitAlpha)).empty());
-  EXPECT_EQ(in_row(last, colour).size(), 1U);
+  EXPECT_TRUE(in_row(last, WithAlpha(color, kWaitAlpha)).empty());
+  EXPECT_EQ(in_row(last, color).size(), 1U);
   const std::vector<LegendEntry> legend = LegendOf(painted, {});
   EXPECT_EQ(std::count_if(
                 legend.begin(), legend.end(),

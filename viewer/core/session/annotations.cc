@@ -11,8 +11,7 @@
 namespace traceinject {
 namespace {
 
-constexpr Rgba kColours[] = {0xffb74dff, 0x4fc3f7ff, 0x81c784ff,
-                             0xf06292ff, 0xba68c8ff, 0xe0e0e0ff};
+constexpr Rgba kColors[] = {0xffb74dff, 0x4fc3f7ff, 0x81c784ff, 0xf06292ff, 0xba68c8ff, 0xe0e0e0ff};
 
 bool Before(const Mark& a, const Mark& b) {
   return std::tie(a.start, a.end) < std::tie(b.start, b.end);
@@ -20,13 +19,13 @@ bool Before(const Mark& a, const Mark& b) {
 
 Mark Tidy(Mark mark) {
   if (mark.end < mark.start) std::swap(mark.start, mark.end);
-  mark.text = ShortenMiddle(Printable(mark.text), kMostMarkTextBytes);
+  mark.text = ShortenMiddle(Printable(mark.text), kMaxMarkTextBytes);
   return mark;
 }
 
 }  // namespace
 
-std::span<const Rgba> MarkColours() { return kColours; }
+std::span<const Rgba> MarkColors() { return kColors; }
 
 TimeNs Rebased(TimeNs time, std::int64_t by_ns) {
   TimeNs sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks that the user puts on the timeline: a moment or a range, with a text and a colour.
+// Marks that the user puts on the timeline: a moment or a range, with a text and a color.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@ namespace traceinject {
 
 struct Mark {
   TimeNs start = 0, end = 0;  // start <= end; equal: a moment
-  std::string text;           // printable UTF-8, at most kMostMarkTextBytes
-  Rgba colour = 0;
+  std::string text;           // printable UTF-8, at most kMaxMarkTextBytes
+  Rgba color = 0;
   bool operator==(const Mark&) const = default;
 };
 
-inline constexpr std::size_t kMostMarkTextBytes = 500;
-inline constexpr std::size_t kMostMarks = 10'000;
+inline constexpr std::size_t kMaxMarkTextBytes = 500;
+inline constexpr std::size_t kMaxMarks = 10'000;
 
-// Colours to choose from.
-std::span<const Rgba> MarkColours();
+// Colors to choose from.
+std::span<const Rgba> MarkColors();
 
 // A time on another base; unchanged where that would leave the range of numbers.
 TimeNs Rebased(TimeNs time, std::int64_t by_ns);

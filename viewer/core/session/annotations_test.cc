@@ -35,7 +35,7 @@ TEST(Annotations, TextIsMadePrintable) {
             "a [31m \uFFFD"
             "b");
   marks.Add({3, 3, std::string(10'000, 'x'), 1});
-  EXPECT_LE(marks.marks()[2].text.size(), kMostMarkTextBytes);
+  EXPECT_LE(marks.marks()[2].text.size(), kMaxMarkTextBytes);
 }
 
 TEST(Annotations, FollowTheBase) {

@@ -95,7 +95,7 @@ class StateWriter {
   std::string Marks() const {
     return List(workspace_.annotations().marks(), [this](const Mark& mark) {
       return fmt::format("{{{}, \"text\": {}, \"colour\": \"#{:06x}\"}}",
-                         Times(mark.start, mark.end), JsonString(mark.text), mark.colour >> 8);
+                         Times(mark.start, mark.end), JsonString(mark.text), mark.color >> 8);
     });
   }
 

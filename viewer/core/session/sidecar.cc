@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kFormat = "traceview sidecar";
 constexpr std::int64_t kVersion = 2;
 constexpr std::string_view kMarksFormat = "traceview marks";  // of version 1
-constexpr std::size_t kMostFileBytes = 16 << 20;
+constexpr std::size_t kMaxFileBytes = 16 << 20;
 
 // The lists of rows, as the file calls them.
 struct RowList {
@@ -32,25 +32,25 @@ constexpr RowList kRowLists[] = {{"folded", &SavedRows::collapsed},
                                  {"pinned", &SavedRows::pinned},
                                  {"order", &SavedRows::order}};
 
-// "#ffb74d"; the first colour to choose from for anything else.
-Rgba ParseColour(std::string_view text) {
+// "#ffb74d"; the first color to choose from for anything else.
+Rgba ParseColor(std::string_view text) {
   std::uint32_t rgb = 0;
-  if (text.size() != 7 || text[0] != '#') return MarkColours()[0];
+  if (text.size() != 7 || text[0] != '#') return MarkColors()[0];
   const char* const end = text.data() + text.size();
   const auto [last, error] = std::from_chars(text.data() + 1, end, rgb, 16);
-  return error == std::errc() && last == end ? rgb << 8 | 0xff : MarkColours()[0];
+  return error == std::errc() && last == end ? rgb << 8 | 0xff : MarkColors()[0];
 }
 
 Result<Mark> ParseMark(const simdjson::dom::element& entry, std::int64_t base_ns) {
   std::int64_t start = 0, end = 0;
-  std::string_view text, colour;
+  std::string_view text, color;
   if (entry["start_unix_ns"].get(start) != simdjson::SUCCESS ||
       entry["end_unix_ns"].get(end) != simdjson::SUCCESS ||
       entry["text"].get(text) != simdjson::SUCCESS) {
     return Error{"a mark lacks start_unix_ns, end_unix_ns or text"};
   }
-  if (entry["colour"].get(colour) != simdjson::SUCCESS) colour = "";
-  Mark mark{0, 0, std::string(text), ParseColour(colour)};
+  if (entry["colour"].get(color) != simdjson::SUCCESS) color = "";
+  Mark mark{0, 0, std::string(text), ParseColor(color)};
   if (__builtin_sub_overflow(start, base_ns, &mark.start) ||
       __builtin_sub_overflow(end, base_ns, &mark.end)) {
     return Error{"a mark's time is out of range"};
@@ -59,7 +59,7 @@ Result<Mark> ParseMark(const simdjson::dom::element& entry, std::int64_t base_ns
 }
 
 Result<std::vector<Mark>> ParseMarks(const simdjson::dom::array& entries, std::int64_t base_ns) {
-  if (entries.size() > kMostMarks) return Error{fmt::format("has more than {} marks", kMostMarks)};
+  if (entries.size() > kMaxMarks) return Error{fmt::format("has more than {} marks", kMaxMarks)};
   std::vector<Mark> marks;
   for (const simdjson::dom::element entry : entries) {
     Result<Mark> mark = ParseMark(entry, base_ns);
@@ -126,7 +126,7 @@ std::string ToJson(const SidecarContent& content, std::int64_t base_ns) {
         "{}\n {{\"start_unix_ns\": {}, \"end_unix_ns\": {}, \"text\": {}, \"colour\": "
         "\"#{:06x}\"}}",
         &mark == content.marks.data() ? "" : ",", Rebased(mark.start, base_ns),
-        Rebased(mark.end, base_ns), JsonString(mark.text), mark.colour >> 8);
+        Rebased(mark.end, base_ns), JsonString(mark.text), mark.color >> 8);
   }
   json += "\n], \"rows\": {";
   for (const RowList& list : kRowLists) {
@@ -149,7 +149,7 @@ std::string SidecarPath(const Run& run) {
 
 SidecarContent Sidecar::Read(std::int64_t base_ns) {
   if (path_.empty() || access(path_.c_str(), F_OK) != 0) return {};
-  const Result<std::string> json = ReadSmallFile(path_, kMostFileBytes);
+  const Result<std::string> json = ReadSmallFile(path_, kMaxFileBytes);
   Result<SidecarContent> content = json.ok() ? Parse(json.value(), base_ns) : Error{json.error()};
   if (content.ok()) return std::move(content).value();
   not_read_ = fmt::format(

@@ -6,7 +6,7 @@
 // the run are read together:
 //   {"format": "traceview sidecar", "version": 2, "marks": [
 //    {"start_unix_ns": 1700000000001000000, "end_unix_ns": 1700000000001000000,
-//     "text": "slow step", "colour": "#ffb74d"}],
+//     "text": "slow step", "color": "#ffb74d"}],
 //    "rows": {"folded": [], "opened": ["rank 0/GPU 0/samples"], "hidden": ["rank 0/host"],
 //             "pinned": [], "order": []}}
 // Version 1, "traceview marks", had no rows.

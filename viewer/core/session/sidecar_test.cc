@@ -43,7 +43,7 @@ TEST_F(SidecarTest, WhatIsWrittenIsThereAgainAfterwards) {
   EXPECT_EQ(problem_, "");
   EXPECT_NE(access(path_.c_str(), F_OK), 0) << "reading writes nothing";
   const SidecarContent content = {
-      {{500, 900, "slow \"step\" \\ Gr\u00fc\u00dfe", MarkColours()[2]}, {700, 700, "", 0xff}},
+      {{500, 900, "slow \"step\" \\ Gr\u00fc\u00dfe", MarkColors()[2]}, {700, 700, "", 0xff}},
       {{"rank 0"},
        {"rank 0/GPU 0/samples"},
        {"rank 0/host", "rank 1/\"a\\b\""},
@@ -68,7 +68,7 @@ TEST_F(SidecarTest, OfManyWritesTheLastIsThere) {
 }
 
 TEST_F(SidecarTest, TimesFitAnotherBase) {
-  Save({{{500, 900, "a", MarkColours()[0]}}, {}});
+  Save({{{500, 900, "a", MarkColors()[0]}}, {}});
   EXPECT_EQ(Read(kBase - 1'000).marks.at(0).start, 1'500);
 }
 
@@ -112,7 +112,7 @@ TEST_F(SidecarTest, AFileThatIsNotUnderstoodIsToldAndKept) {
     Sidecar sidecar(path_);
     EXPECT_TRUE(sidecar.Read(kBase).marks.empty()) << content.substr(0, 100);
     EXPECT_TRUE(sidecar.problem().starts_with(path_ + ": ")) << sidecar.problem();
-    sidecar.Write({{{1, 1, "mine", MarkColours()[0]}}, {}}, kBase);
+    sidecar.Write({{{1, 1, "mine", MarkColors()[0]}}, {}}, kBase);
     sidecar.Wait();
     EXPECT_EQ(Content(), content) << "somebody else's file is not written over";
     EXPECT_FALSE(sidecar.problem().empty());
@@ -125,13 +125,13 @@ TEST_F(SidecarTest, OddButValidEntriesAreTaken) {
      "colour": "red", "by": "me"}], "rows": {"hidden": ["", "\u001b"], "wide": 7}})");
   const SidecarContent content = Read();
   ASSERT_EQ(content.marks.size(), 1U) << problem_;
-  EXPECT_EQ(content.marks[0].colour, MarkColours()[0]);
+  EXPECT_EQ(content.marks[0].color, MarkColors()[0]);
   EXPECT_EQ(content.rows.hidden.size(), 2U);
 }
 
 TEST_F(SidecarTest, TooManyOrTooLargeIsAMessage) {
   std::string content = R"({"format": "traceview marks", "version": 1, "marks": [)";
-  for (std::size_t i = 0; i <= kMostMarks; ++i) {
+  for (std::size_t i = 0; i <= kMaxMarks; ++i) {
     content +=
         std::string(i > 0 ? "," : "") + R"({"start_unix_ns": 1, "end_unix_ns": 1, "text": ""})";
   }
@@ -157,7 +157,7 @@ TEST_F(SidecarTest, AFolderThatCannotBeWrittenIsAMessage) {
   Sidecar sidecar(folder_ / "missing" + "/run.db.marks.json");
   sidecar.Read(kBase);
   EXPECT_EQ(sidecar.problem(), "");
-  sidecar.Write({{{1, 1, "a", MarkColours()[0]}}, {}}, kBase);
+  sidecar.Write({{{1, 1, "a", MarkColors()[0]}}, {}}, kBase);
   sidecar.Wait();
   EXPECT_NE(sidecar.problem().find("cannot be written"), std::string::npos);
 }

@@ -148,15 +148,15 @@ std::optional<Mark> Workspace::MarkHere() const {
 
 void Workspace::SetMark(bool always_new) {
   std::optional<Mark> mark = MarkHere();
-  if (!mark || annotations_.marks().size() >= kMostMarks) return;
+  if (!mark || annotations_.marks().size() >= kMaxMarks) return;
   const std::vector<Mark>& marks = annotations_.marks();
   const auto movable =
       movable_mark_ ? std::find(marks.begin(), marks.end(), *movable_mark_) : marks.end();
   if (!always_new && movable != marks.end()) {
-    mark->colour = movable->colour;
+    mark->color = movable->color;
     selected_mark_ = annotations_.Change(static_cast<std::size_t>(movable - marks.begin()), *mark);
   } else {
-    mark->colour = MarkColours()[marks.size() % MarkColours().size()];
+    mark->color = MarkColors()[marks.size() % MarkColors().size()];
     selected_mark_ = annotations_.Add(*mark);
   }
   Save();

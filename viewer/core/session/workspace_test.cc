@@ -131,7 +131,7 @@ TEST_F(WorkspaceTest, AMarkWithoutTextMovesAndOneWithTextStays) {
   EXPECT_EQ(marks().size(), 3U);
   workspace_.Do(CommandId::kMark);
   EXPECT_EQ(marks().size(), 4U) << "what was made as a new one is not moved";
-  EXPECT_NE(marks()[0].colour, marks()[1].colour);
+  EXPECT_NE(marks()[0].color, marks()[1].color);
 }
 
 TEST_F(WorkspaceTest, ANewMarkAsksForItsText) {
@@ -265,7 +265,7 @@ TEST_F(WorkspaceTest, MarksArePaintedWithTheirText) {
   PaintMarks(workspace_, canvas);
   EXPECT_TRUE(canvas.HasText("warm-up"));
   EXPECT_EQ(canvas.outlines.size(), 1U) << "the selected one";
-  const auto band = canvas.WithColour(WithAlpha(named.colour, 0x28), {0, 0, 1300, 400});
+  const auto band = canvas.WithColor(WithAlpha(named.color, 0x28), {0, 0, 1300, 400});
   ASSERT_EQ(band.size(), 1U);
   EXPECT_NEAR(band[0].box.left, XOf(kMs), 1);
   EXPECT_NEAR(band[0].box.right, XOf(2 * kMs), 1);

@@ -19,11 +19,11 @@ struct Box {
 class Canvas {
  public:
   virtual ~Canvas() = default;
-  virtual void Fill(const Box& box, Rgba colour) = 0;
+  virtual void Fill(const Box& box, Rgba color) = 0;
   // A frame inside the box.
-  virtual void Outline(const Box& box, Rgba colour, float width_px) = 0;
+  virtual void Outline(const Box& box, Rgba color, float width_px) = 0;
   // Starts at (x, y), its top left, and is cut off outside of `clip`.
-  virtual void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) = 0;
+  virtual void Text(float x, float y, Rgba color, std::string_view text, const Box& clip) = 0;
   virtual float TextWidth(std::string_view text) const = 0;
   virtual float TextHeight() const = 0;
   // Everything until Unclip is cut off outside of the box. Does not nest.

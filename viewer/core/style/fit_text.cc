@@ -8,7 +8,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostBytes = 512;
+constexpr std::size_t kMaxBytes = 512;
 constexpr std::string_view kDots = "...";
 
 bool ContinuesCharacter(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
@@ -20,7 +20,7 @@ std::string_view WholeCharacters(std::string_view text, std::size_t bytes) {
 }
 
 std::string Safe(std::string_view text) {
-  text = WholeCharacters(text, kMostBytes);
+  text = WholeCharacters(text, kMaxBytes);
   const bool plain =
       std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
   return plain ? std::string(text) : Printable(text);
@@ -45,7 +45,7 @@ std::string FitText(const Canvas& canvas, std::string_view text, float room_px) 
 
 std::string FitTextWithDots(const Canvas& canvas, std::string_view text, float room_px) {
   const std::string safe = Safe(text);
-  if (text.size() <= kMostBytes && canvas.TextWidth(safe) <= room_px) return safe;
+  if (text.size() <= kMaxBytes && canvas.TextWidth(safe) <= room_px) return safe;
   const float room = room_px - canvas.TextWidth(kDots);
   if (room <= 0) return "";
   return std::string(Fitting(canvas, safe, room)).append(kDots);
@@ -53,7 +53,7 @@ std::string FitTextWithDots(const Canvas& canvas, std::string_view text, float r
 
 std::string FitEndWithDots(const Canvas& canvas, std::string_view text, float room_px) {
   const std::string safe = Safe(text);
-  if (text.size() <= kMostBytes && canvas.TextWidth(safe) <= room_px) return safe;
+  if (text.size() <= kMaxBytes && canvas.TextWidth(safe) <= room_px) return safe;
   const float room = room_px - canvas.TextWidth(kDots);
   std::string_view end = safe;
   while (!end.empty() && canvas.TextWidth(end) > room) {

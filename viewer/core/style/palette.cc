@@ -12,10 +12,10 @@ namespace {
 
 // Hues of Okabe and Ito (https://jfly.uni-koeln.de/color/), moved apart in lightness: matrix
 // products blue, attention purple, the small kernels around them green, communication vermilion,
-// copies yellow. What must be told apart stays apart without red or green receptors; every colour
+// copies yellow. What must be told apart stays apart without red or green receptors; every color
 // bears black or white text and stands out from the dark and from the light background. The test
 // measures all three.
-Rgba KernelColour(KernelClass kernel_class) {
+Rgba KernelColor(KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::kComm:
       return 0xd55e00ff;
@@ -65,7 +65,7 @@ Rgba KernelColour(KernelClass kernel_class) {
   return 0x646e78ff;
 }
 
-Rgba CallColour(Ink ink) {
+Rgba CallColor(Ink ink) {
   switch (ink) {
     case Ink::kCallLaunch:
       return 0x6f9fc8ff;
@@ -73,7 +73,7 @@ Rgba CallColour(Ink ink) {
       return 0xd1a05aff;
     case Ink::kCallMemset:
       return 0xb59a70ff;
-    case Ink::kCallSynchronise:
+    case Ink::kCallSynchronize:
       return 0x9e5493ff;
     case Ink::kCallEvent:
       return 0x8d9aa8ff;
@@ -86,10 +86,10 @@ Rgba CallColour(Ink ink) {
   }
 }
 
-constexpr std::array<Rgba, kNvtxInks> kNvtxColours = {
+constexpr std::array<Rgba, kNvtxInks> kNvtxColors = {
     0x76b7b2ff, 0xd9b44aff, 0xb7a3d0ff, 0x8cc47aff, 0xe39a7bff, 0x86aadfff, 0xd6a3bdff, 0xa9b665ff};
 
-Rgba IdleColour(IdleCause cause) {
+Rgba IdleColor(IdleCause cause) {
   switch (cause) {
     case IdleCause::kDataWait:
       return 0xf6b600ff;
@@ -122,21 +122,21 @@ Rgba IdleColour(IdleCause cause) {
 }
 
 // For names and streams: as far apart as so many can be.
-constexpr std::array<Rgba, kHues> kHueColours = {0x3ea2ffff, 0xf6b600ff, 0x167f49ff, 0xe048c3ff,
-                                                 0xd55e00ff, 0x00dc99ff, 0x6c65bfff, 0xb6cb8eff,
-                                                 0x1164f3ff, 0xb98755ff, 0xde86d0ff, 0x88949aff};
+constexpr std::array<Rgba, kHues> kHueColors = {0x3ea2ffff, 0xf6b600ff, 0x167f49ff, 0xe048c3ff,
+                                                0xd55e00ff, 0x00dc99ff, 0x6c65bfff, 0xb6cb8eff,
+                                                0x1164f3ff, 0xb98755ff, 0xde86d0ff, 0x88949aff};
 
 }  // namespace
 
-Rgba FillColour(Ink ink) {
-  if (ink < Ink::kCallLaunch) return KernelColour(static_cast<KernelClass>(ink));
-  if (ink < Ink::kNvtx) return CallColour(ink);
+Rgba FillColor(Ink ink) {
+  if (ink < Ink::kCallLaunch) return KernelColor(static_cast<KernelClass>(ink));
+  if (ink < Ink::kNvtx) return CallColor(ink);
   if (ink < Ink::kCollective) {
-    return kNvtxColours[static_cast<unsigned>(ink) - static_cast<unsigned>(Ink::kNvtx)];
+    return kNvtxColors[static_cast<unsigned>(ink) - static_cast<unsigned>(Ink::kNvtx)];
   }
   switch (ink) {
     case Ink::kCollective:
-      return KernelColour(KernelClass::kComm);
+      return KernelColor(KernelClass::kComm);
     case Ink::kStep:
       return 0x7f93abff;
     case Ink::kStepOdd:
@@ -144,35 +144,35 @@ Rgba FillColour(Ink ink) {
     case Ink::kStepUnusual:
       return 0xd8a7a0ff;
     case Ink::kDataWait:
-      return IdleColour(IdleCause::kDataWait);
+      return IdleColor(IdleCause::kDataWait);
     case Ink::kCheckpoint:
-      return IdleColour(IdleCause::kCheckpoint);
+      return IdleColor(IdleCause::kCheckpoint);
     case Ink::kGarbageCollection:
-      return IdleColour(IdleCause::kGc);
+      return IdleColor(IdleCause::kGc);
     default:
-      return IdleColour(IsIdle(ink) ? CauseOf(ink) : IdleCause::kUnknown);
+      return IdleColor(IsIdle(ink) ? CauseOf(ink) : IdleCause::kUnknown);
   }
 }
 
-Rgba HueColour(std::uint32_t number) { return kHueColours[number % kHues]; }
+Rgba HueColor(std::uint32_t number) { return kHueColors[number % kHues]; }
 
-Rgba FillColour(Category category) {
+Rgba FillColor(Category category) {
   switch (category) {
     case Category::kCompute:
       return 0x56b4e9ff;
     case Category::kCommunication:
-      return KernelColour(KernelClass::kComm);
+      return KernelColor(KernelClass::kComm);
     case Category::kCopy:
-      return KernelColour(KernelClass::kMemcpy);
+      return KernelColor(KernelClass::kMemcpy);
     case Category::kHost:
       break;
   }
   return 0x9aa5b1ff;
 }
 
-double Luminance(Rgba colour) {
+double Luminance(Rgba color) {
   const auto linear = [&](unsigned shift) {
-    const double part = static_cast<double>((colour >> shift) & 0xff) / 255;
+    const double part = static_cast<double>((color >> shift) & 0xff) / 255;
     return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
   };
   return 0.2126 * linear(24) + 0.7152 * linear(16) + 0.0722 * linear(8);
@@ -184,27 +184,27 @@ double Contrast(Rgba a, Rgba b) {
   return (high + 0.05) / (low + 0.05);
 }
 
-Rgba TextColourOn(Rgba background) {
+Rgba TextColorOn(Rgba background) {
   constexpr Rgba kBlack = 0x101418ff, kWhite = 0xffffffff;
   return Contrast(kBlack, background) >= Contrast(kWhite, background) ? kBlack : kWhite;
 }
 
 // 3 is what the guidelines ask of graphics (1.4.11).
-Rgba StandingOut(Rgba colour, Rgba background) {
-  constexpr double kLeastContrast = 3;
+Rgba StandingOut(Rgba color, Rgba background) {
+  constexpr double kMinContrast = 3;
   constexpr unsigned kSteps = 16;
-  const Rgba goal = TextColourOn(background);
+  const Rgba goal = TextColorOn(background);
   for (unsigned step = 0; step < kSteps; ++step) {
-    Rgba mixed = colour & 0xff;
+    Rgba mixed = color & 0xff;
     for (const unsigned shift : {8, 16, 24}) {
-      const unsigned from = colour >> shift & 0xff, to = goal >> shift & 0xff;
+      const unsigned from = color >> shift & 0xff, to = goal >> shift & 0xff;
       mixed |= (from * (kSteps - step) + to * step) / kSteps << shift;
     }
-    if (Contrast(mixed, background) >= kLeastContrast) return mixed;
+    if (Contrast(mixed, background) >= kMinContrast) return mixed;
   }
   return goal;
 }
 
-Rgba WithAlpha(Rgba colour, unsigned alpha) { return (colour & 0xffffff00U) | (alpha & 0xffU); }
+Rgba WithAlpha(Rgba color, unsigned alpha) { return (color & 0xffffff00U) | (alpha & 0xffU); }
 
 }  // namespace traceinject

@@ -39,10 +39,10 @@ Triple Product(const Matrix& matrix, const Triple& v) {
   return product;
 }
 
-Triple LinearRgb(Rgba colour) {
+Triple LinearRgb(Rgba color) {
   Triple rgb{};
   for (unsigned i = 0; i < 3; ++i) {
-    const double part = static_cast<double>((colour >> (24 - 8 * i)) & 0xff) / 255;
+    const double part = static_cast<double>((color >> (24 - 8 * i)) & 0xff) / 255;
     rgb[i] = part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
   }
   return rgb;
@@ -71,14 +71,14 @@ double Distance(Rgba a, Rgba b) {
 
 struct Named {
   std::string name;
-  Rgba colour;
+  Rgba color;
 };
 
-void ExpectApart(const std::vector<Named>& colours, double least) {
-  for (std::size_t i = 0; i < colours.size(); ++i) {
-    for (std::size_t j = i + 1; j < colours.size(); ++j) {
-      EXPECT_GE(Distance(colours[i].colour, colours[j].colour), least)
-          << colours[i].name << " and " << colours[j].name;
+void ExpectApart(const std::vector<Named>& colors, double least) {
+  for (std::size_t i = 0; i < colors.size(); ++i) {
+    for (std::size_t j = i + 1; j < colors.size(); ++j) {
+      EXPECT_GE(Distance(colors[i].color, colors[j].color), least)
+          << colors[i].name << " and " << colors[j].name;
     }
   }
 }
@@ -86,19 +86,19 @@ void ExpectApart(const std::vector<Named>& colours, double least) {
 std::vector<Named> AllFills() {
   std::vector<Named> fills;
   for (unsigned ink = 0; ink <= static_cast<unsigned>(InkOf(IdleCause::kUnknown)); ++ink) {
-    fills.push_back({"ink " + std::to_string(ink), FillColour(static_cast<Ink>(ink))});
+    fills.push_back({"ink " + std::to_string(ink), FillColor(static_cast<Ink>(ink))});
   }
   for (unsigned i = 0; i <= kCategories; ++i) {
-    fills.push_back({"category " + std::to_string(i), FillColour(static_cast<Category>(i))});
+    fills.push_back({"category " + std::to_string(i), FillColor(static_cast<Category>(i))});
   }
-  for (std::uint32_t i = 0; i < kHues; ++i) fills.push_back({"hue", HueColour(i)});
+  for (std::uint32_t i = 0; i < kHues; ++i) fills.push_back({"hue", HueColor(i)});
   return fills;
 }
 
 TEST(Palette, WhatTheGpuDoesIsToldApartWithoutRedOrGreen) {
-  ExpectApart({{"compute", FillColour(Category::kCompute)},
-               {"communication", FillColour(Category::kCommunication)},
-               {"copies", FillColour(Category::kCopy)},
+  ExpectApart({{"compute", FillColor(Category::kCompute)},
+               {"communication", FillColor(Category::kCommunication)},
+               {"copies", FillColor(Category::kCopy)},
                {"background", DarkTheme().background}},
               20);
   std::vector<Named> kernels;
@@ -107,7 +107,7 @@ TEST(Palette, WhatTheGpuDoesIsToldApartWithoutRedOrGreen) {
         KernelClass::kAttentionForward, KernelClass::kNorm, KernelClass::kOptimizer,
         KernelClass::kElementwise, KernelClass::kOther}) {
     kernels.push_back(
-        {std::string(KernelClassTitle(kernel_class)), FillColour(InkOf(kernel_class))});
+        {std::string(KernelClassTitle(kernel_class)), FillColor(InkOf(kernel_class))});
   }
   ExpectApart(kernels, 20);
 }
@@ -116,21 +116,21 @@ TEST(Palette, CausesOfIdleTimeAreToldApartWithoutRedOrGreen) {
   std::vector<Named> causes;
   for (unsigned i = 0; i < kIdleCauses; ++i) {
     const auto cause = static_cast<IdleCause>(i);
-    causes.push_back({std::string(IdleCauseName(cause)), FillColour(InkOf(cause))});
+    causes.push_back({std::string(IdleCauseName(cause)), FillColor(InkOf(cause))});
   }
   ExpectApart(causes, 15);
 }
 
 TEST(Palette, EveryFillBearsText) {
   for (const Named& fill : AllFills()) {
-    EXPECT_GE(Contrast(fill.colour, TextColourOn(fill.colour)), 4.5) << fill.name;
+    EXPECT_GE(Contrast(fill.color, TextColorOn(fill.color)), 4.5) << fill.name;
   }
 }
 
 TEST(Palette, EveryFillStandsOutFromBothBackgrounds) {
   for (const Named& fill : AllFills()) {
     for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
-      EXPECT_GE(Contrast(fill.colour, theme->background), 1.6) << fill.name << theme->name;
+      EXPECT_GE(Contrast(fill.color, theme->background), 1.6) << fill.name << theme->name;
     }
   }
 }
@@ -162,15 +162,15 @@ TEST(Theme, ArrowsAreSeenOnWhatTheyCross) {
   }
 }
 
-TEST(Palette, EveryColourCanBeMadeToStandOut) {
+TEST(Palette, EveryColorCanBeMadeToStandOut) {
   for (const Theme* theme : {&DarkTheme(), &LightTheme()}) {
-    for (const Rgba colour : {0x000000ffU, 0xffffffffU, 0xe0e0e0ffU, 0xffb74dffU, 0x202020ffU}) {
-      EXPECT_GE(Contrast(StandingOut(colour, theme->background), theme->background), 3);
+    for (const Rgba color : {0x000000ffU, 0xffffffffU, 0xe0e0e0ffU, 0xffb74dffU, 0x202020ffU}) {
+      EXPECT_GE(Contrast(StandingOut(color, theme->background), theme->background), 3);
     }
-    for (const Rgba colour : MarkColours()) {
-      const Rgba seen = StandingOut(colour, theme->background);
-      EXPECT_GE(Contrast(seen, theme->background), 3) << std::hex << colour;
-      EXPECT_TRUE(seen == colour || theme == &LightTheme()) << "they were chosen for dark";
+    for (const Rgba color : MarkColors()) {
+      const Rgba seen = StandingOut(color, theme->background);
+      EXPECT_GE(Contrast(seen, theme->background), 3) << std::hex << color;
+      EXPECT_TRUE(seen == color || theme == &LightTheme()) << "they were chosen for dark";
     }
   }
 }

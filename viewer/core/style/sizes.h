@@ -59,7 +59,7 @@ struct Sizes {
 
   // Of the panels.
   float splitter = Px(6);
-  float patch_gap = Px(5);  // between a colour of the legend and what it means
+  float patch_gap = Px(5);  // between a color of the legend and what it means
   float screen_margin = Px(12);
   float box_pad_x = Px(20), box_pad_y = Px(16);
   float menu_pad_x = Px(10), menu_pad_y = Px(8);

@@ -76,14 +76,14 @@ std::optional<ThemeId> ThemeCalled(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view ColourModeName(ColourMode mode) {
+std::string_view ColorModeName(ColorMode mode) {
   constexpr std::string_view kNames[] = {"class", "name", "stream"};
   return kNames[static_cast<std::size_t>(mode)];
 }
 
-ColourMode NextColourMode(ColourMode mode) {
-  return mode == ColourMode::kStream ? ColourMode::kClass
-                                     : static_cast<ColourMode>(static_cast<unsigned>(mode) + 1);
+ColorMode NextColorMode(ColorMode mode) {
+  return mode == ColorMode::kStream ? ColorMode::kClass
+                                    : static_cast<ColorMode>(static_cast<unsigned>(mode) + 1);
 }
 
 }  // namespace traceinject

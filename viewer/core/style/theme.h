@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The colours of everything that is no event, and how events are coloured. Events have the same
-// colours in every theme (see palette.h).
+// The colors of everything that is no event, and how events are colored. Events have the same
+// colors in every theme (see palette.h).
 #pragma once
 
 #include <optional>
@@ -32,17 +32,17 @@ const Theme& ThemeOf(ThemeId id);
 // Empty if no theme is called so.
 std::optional<ThemeId> ThemeCalled(std::string_view name);
 
-// What the colour of a GPU operation tells.
-enum class ColourMode : std::uint8_t { kClass, kName, kStream };
+// What the color of a GPU operation tells.
+enum class ColorMode : std::uint8_t { kClass, kName, kStream };
 // "class", "name", "stream".
-std::string_view ColourModeName(ColourMode mode);
+std::string_view ColorModeName(ColorMode mode);
 // The one after it; after the last the first.
-ColourMode NextColourMode(ColourMode mode);
+ColorMode NextColorMode(ColorMode mode);
 
 // How the window looks; all of it can be changed while it is open.
 struct Look {
   ThemeId theme = ThemeId::kDark;
-  ColourMode colours = ColourMode::kClass;
+  ColorMode colors = ColorMode::kClass;
   bool operator==(const Look&) const = default;
 };
 

@@ -20,16 +20,14 @@ class RecordingCanvas : public Canvas {
 
   struct Shape {
     Box box;
-    Rgba colour = 0;
+    Rgba color = 0;
     std::string text;  // empty: a filled box
   };
-  void Fill(const Box& box, Rgba colour) override { shapes.push_back({box, colour, ""}); }
-  void Outline(const Box& box, Rgba colour, float) override {
-    outlines.push_back({box, colour, ""});
-  }
-  void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override {
-    shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, colour, std::string(text)});
-    clipped.push_back({clip, colour, std::string(text)});
+  void Fill(const Box& box, Rgba color) override { shapes.push_back({box, color, ""}); }
+  void Outline(const Box& box, Rgba color, float) override { outlines.push_back({box, color, ""}); }
+  void Text(float x, float y, Rgba color, std::string_view text, const Box& clip) override {
+    shapes.push_back({{x, y, x + TextWidth(text), y + TextHeight()}, color, std::string(text)});
+    clipped.push_back({clip, color, std::string(text)});
     EXPECT_LE(clip.left, x);
     EXPECT_FALSE(clip.right < clip.left) << text;
   }
@@ -43,10 +41,10 @@ class RecordingCanvas : public Canvas {
   }
   void Unclip() override { EXPECT_EQ(--clips_open, 0); }
 
-  std::vector<Shape> WithColour(Rgba colour, const Box& inside) const {
+  std::vector<Shape> WithColor(Rgba color, const Box& inside) const {
     std::vector<Shape> found;
     for (const Shape& shape : shapes) {
-      if (shape.colour == colour && shape.text.empty() && shape.box.top >= inside.top &&
+      if (shape.color == color && shape.text.empty() && shape.box.top >= inside.top &&
           shape.box.bottom <= inside.bottom) {
         found.push_back(shape);
       }

@@ -114,7 +114,7 @@ constexpr Command kCommands[] = {
      "show or hide details of the selected event"},
     {CommandId::kTheme, CommandGroup::kWindow, "theme", "Light or dark", Key::kT, kNoOther, kOnce,
      "switch between light and dark"},
-    {CommandId::kColours, CommandGroup::kWindow, "colours", "Colors", Key::kK, kNoOther, kOnce,
+    {CommandId::kColors, CommandGroup::kWindow, "colours", "Colors", Key::kK, kNoOther, kOnce,
      "color GPU operations by class, name or stream"},
     {CommandId::kClear, CommandGroup::kWindow, "clear", "Close or clear", Key::kEscape, kNoOther,
      kOnce, "close the topmost panel; else clear the range, then the selection"},

@@ -47,7 +47,7 @@ enum class CommandId : std::uint8_t {
   kSortRanks,
   kResetRows,
   kTheme,
-  kColours,
+  kColors,
 };
 
 // The menu that a command stands in.

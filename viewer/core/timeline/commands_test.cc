@@ -34,7 +34,7 @@ TEST(Commands, EachIsThereOnceWithKeyAndWords) {
     EXPECT_EQ(CommandFor(command.key), command.id);
     EXPECT_EQ(command.name.find(' '), std::string_view::npos) << "scripts are split at spaces";
   }
-  EXPECT_EQ(ids.size(), static_cast<std::size_t>(CommandId::kColours) + 1);
+  EXPECT_EQ(ids.size(), static_cast<std::size_t>(CommandId::kColors) + 1);
   EXPECT_EQ(CommandFor(Key::kNoKey), std::nullopt);
   EXPECT_EQ(CommandNamed("dance"), std::nullopt);
 }

@@ -10,7 +10,7 @@ Overview::Overview(const RowModel& model) : model_(model), view_(model.start, mo
   for (std::size_t row = 0; row < model.rows.size(); ++row) {
     if (model.rows[row].kind == RowKind::kDevice) gpus_.push_back(row);
   }
-  lines_ = std::min(gpus_.size(), kMostLines);
+  lines_ = std::min(gpus_.size(), kMaxLines);
 }
 
 float Overview::HeightFor(const Sizes& sizes) const {
@@ -41,7 +41,7 @@ void Overview::MeasureLoads() {
     for (std::size_t column = 0; column < columns_; ++column) {
       const auto x = static_cast<float>(column);
       const TimeNs from = view_.TimeAt(x);
-      const LaneSummary summary = lane.Summarise(from, std::max(view_.TimeAt(x + 1), from + 1));
+      const LaneSummary summary = lane.Summarize(from, std::max(view_.TimeAt(x + 1), from + 1));
       for (std::size_t i = 0; i < kCategories; ++i) {
         loads_[line * columns_ + column][i] += summary.mix[i] / members[line];
       }
@@ -134,7 +134,7 @@ void Overview::PaintLine(std::size_t line, float top_px, float bottom_px, Canvas
       if (top < y) {
         canvas.Fill(
             {left_px_ + static_cast<float>(first), top, left_px_ + static_cast<float>(last), y},
-            FillColour(static_cast<Category>(i)));
+            FillColor(static_cast<Category>(i)));
       }
       y = top;
     }

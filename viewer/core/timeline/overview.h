@@ -23,7 +23,7 @@ namespace traceinject {
 class Overview {
  public:
   // More GPUs share lines: a line then is the mean of several.
-  static constexpr std::size_t kMostLines = 16;
+  static constexpr std::size_t kMaxLines = 16;
 
   // The model must outlive this.
   explicit Overview(const RowModel& model);

@@ -88,12 +88,12 @@ TEST_F(OverviewTest, DraggingOutsideTakesThatStretch) {
   EXPECT_NEAR(overview_.X(taken->end), kWidth - 20, 1);
 }
 
-TEST_F(OverviewTest, AClickCentres) {
+TEST_F(OverviewTest, AClickCenters) {
   overview_.Press(kWidth - 20, shown_);
-  const auto centred = overview_.Release(kWidth - 20);
-  ASSERT_TRUE(centred.has_value());
-  EXPECT_EQ(centred->end - centred->start, shown_.end - shown_.start);
-  EXPECT_NEAR(overview_.X((centred->start + centred->end) / 2), kWidth - 20, 1);
+  const auto centered = overview_.Release(kWidth - 20);
+  ASSERT_TRUE(centered.has_value());
+  EXPECT_EQ(centered->end - centered->start, shown_.end - shown_.start);
+  EXPECT_NEAR(overview_.X((centered->start + centered->end) / 2), kWidth - 20, 1);
 }
 
 TEST_F(OverviewTest, ANarrowBoxCanBeMoved) {
@@ -140,7 +140,7 @@ TEST(OverviewOfManyTest, MoreGpusThanLinesShareThem) {
   const RowModel model = BuildRows(run);
   Overview overview(model);
   overview.Resize(kWidth, kHeight, kLeft);
-  ASSERT_EQ(overview.lines(), Overview::kMostLines);
+  ASSERT_EQ(overview.lines(), Overview::kMaxLines);
   for (std::size_t line = 0; line < overview.lines(); ++line) {
     EXPECT_NEAR(overview.Load(line, 250)[0], 1, 1e-5);
   }

@@ -68,7 +68,7 @@ TEST_F(PaintShadingTest, ManyShortPiecesShowTheirShare) {
   const auto whole = Paint({{1'000'000, 2'000'000}}), half = Paint(halves);
   const auto alpha = [](const std::vector<RecordingCanvas::Shape>& shapes) {
     unsigned most = 0;
-    for (const auto& shape : shapes) most = std::max(most, shape.colour & 0xffU);
+    for (const auto& shape : shapes) most = std::max(most, shape.color & 0xffU);
     return most;
   };
   ASSERT_GE(half.size(), 1u);

@@ -220,8 +220,8 @@ bool Timeline::Do(CommandId command) {
     case CommandId::kTheme:
       look_.theme = look_.theme == ThemeId::kDark ? ThemeId::kLight : ThemeId::kDark;
       return true;
-    case CommandId::kColours:
-      look_.colours = NextColourMode(look_.colours);
+    case CommandId::kColors:
+      look_.colors = NextColorMode(look_.colors);
       return true;
     default:
       return false;

@@ -192,7 +192,7 @@ TEST_F(TimelineTest, TheGpuRowIsPaintedByCategory) {
   const Box gpu = RowBox("GPU 0");
   const auto width = [&](Category category) {
     float sum = 0;
-    for (const auto& shape : canvas.WithColour(FillColour(category), gpu)) {
+    for (const auto& shape : canvas.WithColor(FillColor(category), gpu)) {
       sum += shape.box.width();
     }
     return sum / timeline_.Plot().width() * 2'150;
@@ -223,7 +223,7 @@ TEST_F(TimelineTest, TheWholeRunStillShowsEveryKernelAsAPixel) {
   const RecordingCanvas canvas = Paint();
   float painted = 0;
   for (const Ink ink : {InkOf(KernelClass::kGemm), InkOf(KernelClass::kNorm)}) {
-    for (const auto& shape : canvas.WithColour(FillColour(ink), RowBox("stream 7"))) {
+    for (const auto& shape : canvas.WithColor(FillColor(ink), RowBox("stream 7"))) {
       EXPECT_GE(shape.box.width(), 1);
       EXPECT_GE(shape.box.height(), 2);
       painted += shape.box.width();

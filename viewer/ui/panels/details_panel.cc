@@ -74,7 +74,7 @@ void PutPairs(const std::vector<Detail>& lines, std::size_t from) {
       const std::size_t line = from + column * rows + row;
       if (line >= lines.size()) break;
       ImGui::TableNextColumn();
-      PutColoured(DimColour(), lines[line].first);
+      PutColored(DimColor(), lines[line].first);
       ImGui::TableNextColumn();
       PutWrapped(ImGui::GetStyleColorVec4(ImGuiCol_Text), OneLine(lines[line].second, 2000));
       if (ImGui::IsItemClicked(ImGuiMouseButton_Right)) {
@@ -94,7 +94,7 @@ void DetailsPanel::Draw(const Timeline& timeline, const proto::Report* report, C
     lines_ = DetailsOf(timeline, report);
   }
   if (lines_.empty()) {
-    PutColoured(DimColour(), "Click an event to see its details. Drag to measure.");
+    PutColored(DimColor(), "Click an event to see its details. Drag to measure.");
     return;
   }
   if (ImGui::SmallButton("copy")) ImGui::SetClipboardText(AsText(lines_).c_str());
@@ -104,7 +104,7 @@ void DetailsPanel::Draw(const Timeline& timeline, const proto::Report* report, C
   }
   // What it is gets a line of its own: kernel names are long.
   ImGui::SameLine();
-  PutColoured(DimColour(), lines_.front().first);
+  PutColored(DimColor(), lines_.front().first);
   ImGui::SameLine();
   PutWrapped(ImGui::GetStyleColorVec4(ImGuiCol_Text), OneLine(lines_.front().second, 4000));
   PutPairs(lines_, 1);

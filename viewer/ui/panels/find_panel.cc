@@ -145,11 +145,11 @@ void FindPanel::DrawField(Timeline& timeline, Controls& controls) {
 void FindPanel::DrawSummary(Controls& controls) {
   ImGui::SameLine();
   if (task_.busy()) {
-    PutColoured(WarningColour(), "looking...");
+    PutColored(WarningColor(), "looking...");
     ImGui::SameLine();
   }
   if (!result_) {
-    PutColoured(DimColour(), "Enter: next hit, Shift+Enter: previous hit");
+    PutColored(DimColor(), "Enter: next hit, Shift+Enter: previous hit");
     return;
   }
   std::string text = fmt::format("{} hit{}", FormatCount(static_cast<std::int64_t>(result_->count)),
@@ -162,7 +162,7 @@ void FindPanel::DrawSummary(Controls& controls) {
   }
   if (current_)
     text += fmt::format("; at {}", FormatCount(static_cast<std::int64_t>(*current_) + 1));
-  PutColoured(DimColour(), text);
+  PutColored(DimColor(), text);
   if (shortest_ns_ == 0 && longest_ns_ == kOpen) return;
   ImGui::SameLine();
   const std::string filter = "only " + RangeText(shortest_ns_, longest_ns_) + "  x";
@@ -245,7 +245,7 @@ void FindPanel::DrawHistogram(const Theme& theme, Controls& controls) {
   const auto filled = [](std::size_t count) { return count > 0; };
   const auto first = std::find_if(lengths.begin(), lengths.end(), filled);
   if (first == lengths.end()) {
-    PutColoured(DimColour(), "no durations to show");
+    PutColored(DimColor(), "no durations to show");
     return;
   }
   const auto last = std::find_if(lengths.rbegin(), lengths.rend(), filled).base();
@@ -254,7 +254,7 @@ void FindPanel::DrawHistogram(const Theme& theme, Controls& controls) {
       static_cast<std::size_t>(std::max<std::ptrdiff_t>(first - lengths.begin() - 2, 0));
   const std::size_t to =
       std::min(static_cast<std::size_t>(last - lengths.begin()) + 2, LengthBins::kCount);
-  PutColoured(DimColour(), "durations, drag to filter");
+  PutColored(DimColor(), "durations, drag to filter");
   const Sizes sizes = ScreenSizes();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();
@@ -296,9 +296,9 @@ void FindPanel::DrawHistogram(const Theme& theme, Controls& controls) {
   }
   const std::string shortest = FormatTime(LengthBins::Start(from));
   const std::string longest = to == LengthBins::kCount ? "" : FormatTime(LengthBins::Start(to));
-  PutColoured(DimColour(), shortest);
+  PutColored(DimColor(), shortest);
   ImGui::SameLine(std::max(0.0F, width - ImGui::CalcTextSize(longest.c_str()).x));
-  PutColoured(DimColour(), longest);
+  PutColored(DimColor(), longest);
 }
 
 void FindPanel::Draw(Timeline& timeline, Controls& controls) {

@@ -19,7 +19,7 @@ void Line(const std::string& keys, std::string_view help) {
   ImGui::TableNextColumn();
   ImGui::TextUnformatted(keys.c_str());
   ImGui::TableNextColumn();
-  ImGui::PushStyleColor(ImGuiCol_Text, DimColour());
+  ImGui::PushStyleColor(ImGuiCol_Text, DimColor());
   ImGui::PushTextWrapPos(0);  // the end of the column
   ImGui::TextUnformatted(help.data(), help.data() + help.size());
   ImGui::PopTextWrapPos();

@@ -19,8 +19,8 @@ constexpr float kTextEms = 34;  // width of the field for the text
 constexpr ImGuiColorEditFlags kSwatch =
     ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop | ImGuiColorEditFlags_NoAlpha;
 
-bool Swatch(const char* id, Rgba colour, float size) {
-  return ImGui::ColorButton(id, ImGui::ColorConvertU32ToFloat4(ToImGui(colour)), kSwatch,
+bool Swatch(const char* id, Rgba color, float size) {
+  return ImGui::ColorButton(id, ImGui::ColorConvertU32ToFloat4(ToImGui(color)), kSwatch,
                             {size, size});
 }
 
@@ -44,7 +44,7 @@ void DrawList(Workspace& workspace, Controls& controls) {
       }
       controls.NoteItem(fmt::format("mark {}", i));
       ImGui::SameLine(2 * sizes.line);
-      Swatch("##colour", mark.colour, em - 2 * sizes.line);
+      Swatch("##colour", mark.color, em - 2 * sizes.line);
       ImGui::SameLine(2 * em);
       Put(FormatMoment(model, mark.start));
       ImGui::SameLine(11 * em);
@@ -68,8 +68,8 @@ void MarksPanel::Draw(Workspace& workspace, Controls& controls) {
 void MarksPanel::DrawEditor(Workspace& workspace, Controls& controls) {
   if (!workspace.selected_mark()) {
     edited_.reset();
-    PutColoured(DimColour(),
-                "M marks the measured range or the time at the pointer. Select a mark to edit it.");
+    PutColored(DimColor(),
+               "M marks the measured range or the time at the pointer. Select a mark to edit it.");
     return;
   }
   const std::size_t index = *workspace.selected_mark();
@@ -89,9 +89,9 @@ void MarksPanel::DrawEditor(Workspace& workspace, Controls& controls) {
   controls.NoteItem("mark: text");
   ImGui::SameLine();
   const float size = ImGui::GetFontSize();
-  for (const Rgba colour : MarkColours()) {
-    if (Swatch(std::to_string(colour).c_str(), colour, size)) changed.colour = colour;
-    controls.NoteItem(fmt::format("mark: colour {:06x}", colour >> 8));
+  for (const Rgba color : MarkColors()) {
+    if (Swatch(std::to_string(color).c_str(), color, size)) changed.color = color;
+    controls.NoteItem(fmt::format("mark: colour {:06x}", color >> 8));
     ImGui::SameLine();
   }
   if (changed != mark) {

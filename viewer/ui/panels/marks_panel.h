@@ -10,8 +10,8 @@
 
 namespace traceinject {
 
-// The list of marks: time, text, colour; a click selects, a double click jumps there. Text and
-// colour of the selected one can be changed.
+// The list of marks: time, text, color; a click selects, a double click jumps there. Text and
+// color of the selected one can be changed.
 class MarksPanel {
  public:
   void Draw(Workspace& workspace, Controls& controls);
@@ -19,7 +19,7 @@ class MarksPanel {
  private:
   void DrawEditor(Workspace& workspace, Controls& controls);
 
-  std::array<char, kMostMarkTextBytes + 1> text_ = {};
+  std::array<char, kMaxMarkTextBytes + 1> text_ = {};
   std::optional<Mark> edited_;  // as it was when its text was put into text_
 };
 

@@ -69,7 +69,7 @@ bool DrawProblem(const std::string& what, const std::string& message, bool closa
   const float width_px =
       std::min(kProblemEms * ImGui::GetFontSize(), screen.x - 4 * sizes.screen_margin);
   ImGui::PushTextWrapPos(ImGui::GetCursorPosX() + width_px);
-  ImGui::PushStyleColor(ImGuiCol_Text, WarningColour());
+  ImGui::PushStyleColor(ImGuiCol_Text, WarningColor());
   Put("Cannot open " + Name(what, 80));
   ImGui::PopStyleColor();
   ImGui::Spacing();

@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kFirstShare = 0.34F;  // of the window, but no more than so many lines
 constexpr float kFirstLines = 26;
-constexpr float kMostShare = 0.8F;
+constexpr float kMaxShare = 0.8F;
 
 struct Tab {
   PanelTab tab;
@@ -47,8 +47,8 @@ float PanelArea::Height(float window_px) const {
   const float tabs_px = ImGui::GetFrameHeightWithSpacing() + ScreenSizes().splitter;
   const float first_px =
       std::min(kFirstShare * window_px, kFirstLines * ImGui::GetTextLineHeightWithSpacing());
-  return std::floor(std::clamp(height_px_.value_or(first_px), tabs_px,
-                               std::max(tabs_px, kMostShare * window_px)));
+  return std::floor(
+      std::clamp(height_px_.value_or(first_px), tabs_px, std::max(tabs_px, kMaxShare * window_px)));
 }
 
 bool PanelArea::busy() const { return statistics_.busy() || find_.busy(); }
@@ -101,9 +101,9 @@ void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Repor
         selection_ = timeline.selection();
         measured_ = timeline.measure().has_value();
       } else {
-        PutColoured(DimColour(),
-                    whole_ ? "Finding what limits the run..."
-                           : "The verdict is computed once the whole recording has been read.");
+        PutColored(DimColor(),
+                   whole_ ? "Finding what limits the run..."
+                          : "The verdict is computed once the whole recording has been read.");
       }
       return;
     case PanelTab::kDetails:

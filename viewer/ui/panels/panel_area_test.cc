@@ -141,8 +141,8 @@ TEST_F(PanelAreaTest, MarksAreListedAndChangedInTheirTab) {
   Click("mark: text");
   Type("slow");
   EXPECT_EQ(marks[1].text, "slow");
-  Click(fmt::format("mark: colour {:06x}", MarkColours()[4] >> 8));
-  EXPECT_EQ(marks[1].colour, MarkColours()[4]);
+  Click(fmt::format("mark: colour {:06x}", MarkColors()[4] >> 8));
+  EXPECT_EQ(marks[1].color, MarkColors()[4]);
   Click("mark: show");
   EXPECT_EQ(timeline().view().span_ns(), 3 * 500 * kUs) << "with room on both sides";
   Click("tab: Details");
@@ -371,7 +371,7 @@ TEST_F(FindPanelTest, HostileNamesAreShownSafely) {
 
 class OverviewStripTest : public PanelAreaTest {};
 
-TEST_F(OverviewStripTest, AClickCentresAndADragMoves) {
+TEST_F(OverviewStripTest, AClickCentersAndADragMoves) {
   Load(100 * kUs, 300 * kUs);
   const Box strip = *ui_.controls().Find("overview");
   const TimeNs span = timeline().view().span_ns();

@@ -13,7 +13,7 @@ void DrawProgress(const LoadProgress& progress, const std::string& what) {
   ImGui::SetCursorPosX(room.x / 4);
   ImGui::ProgressBar(static_cast<float>(progress.share), {room.x / 2, 0});
   ImGui::SetCursorPosX(room.x / 4);
-  PutColoured(DimColour(), FormatCount(static_cast<std::int64_t>(progress.rows)) + " events");
+  PutColored(DimColor(), FormatCount(static_cast<std::int64_t>(progress.rows)) + " events");
 }
 
 }  // namespace traceinject

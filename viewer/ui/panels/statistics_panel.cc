@@ -104,18 +104,18 @@ void StatisticsPanel::DrawChoice(const Timeline& timeline, const RowGroup& rows,
   ImGui::SameLine();
   const TimeNs span =
       measured ? timeline.measure()->end - timeline.measure()->start : timeline.view().span_ns();
-  PutColoured(DimColour(), fmt::format("{}, {} {}: events starting in it", OneLine(rows.title),
-                                       measured ? "measured" : "visible", FormatTime(span)));
+  PutColored(DimColor(), fmt::format("{}, {} {}: events starting in it", OneLine(rows.title),
+                                     measured ? "measured" : "visible", FormatTime(span)));
   std::size_t hidden = 0;
   for (const std::uint32_t row : rows.rows) hidden += model_.rows[row].hidden;
   if (hidden > 0) {
     ImGui::SameLine();
-    PutColoured(WarningColour(), fmt::format("not counting {} events: too many at once",
-                                             FormatCount(static_cast<std::int64_t>(hidden))));
+    PutColored(WarningColor(), fmt::format("not counting {} events: too many at once",
+                                           FormatCount(static_cast<std::int64_t>(hidden))));
   }
   if (task_.busy()) {
     ImGui::SameLine();
-    PutColoured(WarningColour(), "counting...");
+    PutColored(WarningColor(), "counting...");
   }
 }
 
@@ -154,7 +154,7 @@ std::optional<StatisticsPanel::Clicked> StatisticsPanel::DrawTable(Controls& con
   }
   ImGui::TableNextRow();
   ImGui::TableSetColumnIndex(0);
-  PutColoured(DimColour(), "all");
+  PutColored(DimColor(), "all");
   PutFigures(shown_->all);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(names_.size()));

@@ -14,21 +14,21 @@
 namespace traceinject {
 namespace {
 
-constexpr Rgba kSavingColour = 0x5c7fa8ff;
-constexpr Rgba kJudgedColour = 0x96662bff;  // the saving that the verdict names
-constexpr Rgba kIdleColour = 0x565d66ff;
+constexpr Rgba kSavingColor = 0x5c7fa8ff;
+constexpr Rgba kJudgedColor = 0x96662bff;  // the saving that the verdict names
+constexpr Rgba kIdleColor = 0x565d66ff;
 constexpr float kColumnEms = 24;  // narrower columns stand below each other
 
-const ImVec4& TextColour() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
+const ImVec4& TextColor() { return ImGui::GetStyleColorVec4(ImGuiCol_Text); }
 
 void Title(std::string_view text) {
   ImGui::Spacing();
-  PutColoured(DimColour(), text);
+  PutColored(DimColor(), text);
 }
 
-void OutlineItem(Rgba colour) {
+void OutlineItem(Rgba color) {
   ImGui::GetWindowDrawList()->AddRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax(),
-                                      ToImGui(colour), 0, 0, 2 * ScreenSizes().line);
+                                      ToImGui(color), 0, 0, 2 * ScreenSizes().line);
 }
 
 // "What it costs" in a sentence, as `analyze` says it.
@@ -43,27 +43,26 @@ std::string SavingText(const proto::Verdict& verdict) {
 
 void DrawHeadline(const proto::Verdict& verdict) {
   ImGui::SetWindowFontScale(1.25F);
-  PutWrapped(verdict.has_saved_ns() ? WarningColour() : TextColour(), TitleOn(verdict));
+  PutWrapped(verdict.has_saved_ns() ? WarningColor() : TextColor(), TitleOn(verdict));
   ImGui::SetWindowFontScale(1);
-  if (verdict.has_saved_ns()) PutWrapped(TextColour(), SavingText(verdict));
+  if (verdict.has_saved_ns()) PutWrapped(TextColor(), SavingText(verdict));
   if (verdict.label() == "compute_bound") {
-    PutWrapped(TextColour(), "The GPU is busy computing: nothing else costs much.");
+    PutWrapped(TextColor(), "The GPU is busy computing: nothing else costs much.");
   }
-  if (!verdict.abstained().empty()) PutWrapped(TextColour(), verdict.abstained());
+  if (!verdict.abstained().empty()) PutWrapped(TextColor(), verdict.abstained());
   if (!verdict.device().empty()) {
-    PutWrapped(DimColour(),
-               fmt::format("judged on {} over {}", verdict.device(),
-                           verdict.steps() > 0 ? FormatCount(verdict.steps()) + " steps"
-                                               : "the whole window"));
+    PutWrapped(DimColor(), fmt::format("judged on {} over {}", verdict.device(),
+                                       verdict.steps() > 0 ? FormatCount(verdict.steps()) + " steps"
+                                                           : "the whole window"));
   }
   if (verdict.has_confidence()) {
-    PutBar(verdict.confidence(), kSavingColour,
+    PutBar(verdict.confidence(), kSavingColor,
            fmt::format("confidence {:.0f} %", 100 * verdict.confidence()));
   }
   if (const std::string fixes = FixOrderText(verdict); !fixes.empty())
-    PutWrapped(TextColour(), "Fix order: " + fixes);
-  for (const std::string& sentence : verdict.interactions()) PutWrapped(TextColour(), sentence);
-  for (const std::string& caveat : verdict.caveats()) PutWrapped(WarningColour(), caveat);
+    PutWrapped(TextColor(), "Fix order: " + fixes);
+  for (const std::string& sentence : verdict.interactions()) PutWrapped(TextColor(), sentence);
+  for (const std::string& caveat : verdict.caveats()) PutWrapped(WarningColor(), caveat);
 }
 
 void DrawEvidence(const proto::Verdict& verdict, Timeline& timeline, Controls& controls) {
@@ -74,7 +73,7 @@ void DrawEvidence(const proto::Verdict& verdict, Timeline& timeline, Controls& c
     const auto place = PlaceOnTimeline(timeline.run(), timeline.model(), line);
     if (!place) {
       ImGui::Indent(ImGui::GetFontSize());
-      PutWrapped(TextColour(), line.text());
+      PutWrapped(TextColor(), line.text());
       ImGui::Unindent(ImGui::GetFontSize());
       continue;
     }
@@ -88,24 +87,24 @@ void DrawLevers(const proto::Verdict& verdict) {
   if (verdict.levers().empty()) return;
   Title("What to change");
   for (const proto::Lever& lever : verdict.levers()) {
-    PutWrapped(TextColour(), SettingText(lever));
+    PutWrapped(TextColor(), SettingText(lever));
     ImGui::Indent(ImGui::GetFontSize());
-    if (!lever.change().empty()) PutWrapped(DimColour(), lever.change());
-    if (!lever.source().empty()) PutWrapped(DimColour(), "see " + lever.source());
+    if (!lever.change().empty()) PutWrapped(DimColor(), lever.change());
+    if (!lever.source().empty()) PutWrapped(DimColor(), "see " + lever.source());
     ImGui::Unindent(ImGui::GetFontSize());
   }
 }
 
 void DrawShaded(const Shading* shading, const std::string& label) {
   if (label.empty()) {
-    PutColoured(DimColour(), "Click a cause to shade its time on the timeline.");
+    PutColored(DimColor(), "Click a cause to shade its time on the timeline.");
   } else if (shading == nullptr || shading->label() != label) {
-    PutColoured(DimColour(), "Finding its time...");
+    PutColored(DimColor(), "Finding its time...");
   } else if (shading->times().empty()) {
-    PutWrapped(DimColour(), fmt::format("Nothing to shade: {} has no time of its own.", label));
+    PutWrapped(DimColor(), fmt::format("Nothing to shade: {} has no time of its own.", label));
   } else {
     PutWrapped(
-        DimColour(),
+        DimColor(),
         fmt::format(
             "Shaded on the timeline: {} in {} places on {}. Esc or another click clears it.",
             FormatTime(shading->length_ns()),
@@ -121,7 +120,7 @@ void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspac
   const auto step = static_cast<double>(std::max<std::int64_t>(verdict.step_ns(), 1));
   for (const proto::Saving& saving : verdict.savings()) {
     PutBar(static_cast<double>(saving.saved_ns()) / step,
-           LabelOn(saving) == LabelOn(verdict) ? kJudgedColour : kSavingColour,
+           LabelOn(saving) == LabelOn(verdict) ? kJudgedColor : kSavingColor,
            fmt::format("{}  {}  ({} to {})", LabelOn(TitleOf(saving.label()), saving.place()),
                        FormatTime(saving.saved_ns()), FormatTime(saving.saved_low_ns()),
                        FormatTime(saving.saved_high_ns())));
@@ -129,7 +128,7 @@ void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspac
       ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
       ImGui::SetTooltip("%s", saving.label().c_str());
     }
-    if (saving.label() == workspace.shaded()) OutlineItem(kShadeColour);
+    if (saving.label() == workspace.shaded()) OutlineItem(kShadeColor);
     if (ImGui::IsItemClicked()) workspace.ToggleShaded(saving.label());
     controls.NoteItem("saving: " + saving.label());
   }
@@ -139,7 +138,7 @@ void DrawSavings(const proto::Verdict& verdict, const Shading* shading, Workspac
 struct Part {
   const char* what;
   std::int64_t ns;
-  Rgba colour;
+  Rgba color;
 };
 
 void DrawStackedBar(std::initializer_list<Part> parts, std::int64_t whole_ns) {
@@ -153,7 +152,7 @@ void DrawStackedBar(std::initializer_list<Part> parts, std::int64_t whole_ns) {
     const Box box{at.x + static_cast<float>(before) * width, at.y,
                   at.x + static_cast<float>(after) * width, at.y + height};
     ImGui::GetWindowDrawList()->AddRectFilled({box.left, box.top}, {box.right, box.bottom},
-                                              ToImGui(part.colour));
+                                              ToImGui(part.color));
     before = after;
   }
   ImGui::Dummy({width, height});
@@ -164,11 +163,11 @@ void DrawPartition(const proto::Report& report) {
     const proto::StepSplit& sum = steps.regular_sum();
     Title(fmt::format("Where the time goes: {}", steps.label()));
     const std::initializer_list<Part> parts = {
-        {"compute", sum.compute_ns(), FillColour(Category::kCompute)},
+        {"compute", sum.compute_ns(), FillColor(Category::kCompute)},
         {"exposed communication", sum.exposed_communication_ns(),
-         FillColour(Category::kCommunication)},
-        {"exposed copies", sum.exposed_copy_ns(), FillColour(Category::kCopy)},
-        {"idle", sum.idle_ns(), kIdleColour}};
+         FillColor(Category::kCommunication)},
+        {"exposed copies", sum.exposed_copy_ns(), FillColor(Category::kCopy)},
+        {"idle", sum.idle_ns(), kIdleColor}};
     DrawStackedBar(parts, sum.length_ns());
     std::string text;
     for (const Part& part : parts) {
@@ -180,19 +179,19 @@ void DrawPartition(const proto::Report& report) {
       if (part.ns() < sum.length_ns() / 1000) continue;
       text += fmt::format("; {} {}", part.cause(), FormatShare(part.ns(), sum.length_ns()));
     }
-    PutWrapped(DimColour(), text);
+    PutWrapped(DimColor(), text);
   }
 }
 
-ImVec4 SeverityColour(proto::HealthLine::Severity severity) {
+ImVec4 SeverityColor(proto::HealthLine::Severity severity) {
   switch (severity) {
     case proto::HealthLine::SEVERITY_ERROR:
     case proto::HealthLine::SEVERITY_DATA_LOSS:
-      return BadColour();
+      return BadColor();
     case proto::HealthLine::SEVERITY_NOTICE:
-      return WarningColour();
+      return WarningColor();
     default:
-      return DimColour();
+      return DimColor();
   }
 }
 
@@ -200,18 +199,18 @@ void DrawHealth(const proto::Health& health) {
   Title("The recording");
   switch (health.grade()) {
     case proto::Health::GRADE_GOOD:
-      PutColoured(GoodColour(), "good: nothing missing");
+      PutColored(GoodColor(), "good: nothing missing");
       break;
     case proto::Health::GRADE_LOSSY:
-      PutColoured(WarningColour(), "some data is missing: figures are slightly off");
+      PutColored(WarningColor(), "some data is missing: figures are slightly off");
       break;
     case proto::Health::GRADE_BAD:
-      PutColoured(BadColour(), "too much data is missing: do not rely on the figures");
+      PutColored(BadColor(), "too much data is missing: do not rely on the figures");
       break;
     default:
-      PutColoured(WarningColour(), "unknown: no health counters");
+      PutColored(WarningColor(), "unknown: no health counters");
   }
-  for (const std::string& reason : health.reasons()) PutWrapped(WarningColour(), reason);
+  for (const std::string& reason : health.reasons()) PutWrapped(WarningColor(), reason);
   // Worst first; of big jobs there are many, so only those in sight are drawn. ImGui's clipper does
   // not work inside of a table's cell.
   const float line_px = ImGui::GetTextLineHeightWithSpacing();
@@ -221,9 +220,9 @@ void DrawHealth(const proto::Health& health) {
   ImGui::SetCursorPosY(top + static_cast<float>(first) * line_px);
   for (int i = first; i < last; ++i) {
     const proto::HealthLine& line = health.lines(i);
-    PutColoured(SeverityColour(line.severity()),
-                fmt::format("{}  {}  {}{}{}", FormatCount(line.value()), line.name(), line.text(),
-                            line.detail().empty() ? "" : ": ", line.detail()));
+    PutColored(SeverityColor(line.severity()),
+               fmt::format("{}  {}  {}{}{}", FormatCount(line.value()), line.name(), line.text(),
+                           line.detail().empty() ? "" : ": ", line.detail()));
   }
   ImGui::SetCursorPosY(top + static_cast<float>(health.lines_size()) * line_px);
 }

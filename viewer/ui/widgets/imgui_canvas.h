@@ -7,7 +7,7 @@
 
 namespace traceinject {
 
-ImU32 ToImGui(Rgba colour);
+ImU32 ToImGui(Rgba color);
 
 // Draws into a window's draw list, moved by `origin`. Labels are cut on the CPU: a clip rectangle
 // each would be a draw command each.
@@ -15,9 +15,9 @@ class ImGuiCanvas : public Canvas {
  public:
   ImGuiCanvas(ImDrawList& list, ImVec2 origin) : list_(list), origin_(origin) {}
 
-  void Fill(const Box& box, Rgba colour) override;
-  void Outline(const Box& box, Rgba colour, float width_px) override;
-  void Text(float x, float y, Rgba colour, std::string_view text, const Box& clip) override;
+  void Fill(const Box& box, Rgba color) override;
+  void Outline(const Box& box, Rgba color, float width_px) override;
+  void Text(float x, float y, Rgba color, std::string_view text, const Box& clip) override;
   float TextWidth(std::string_view text) const override;
   float TextHeight() const override { return ImGui::GetFontSize(); }
   void Clip(const Box& box) override;

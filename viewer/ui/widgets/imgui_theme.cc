@@ -6,7 +6,7 @@
 namespace traceinject {
 namespace {
 
-// ImGui has no such colours; these are of plots, of dropping and of moving by keys, which we do
+// ImGui has no such colors; these are of plots, of dropping and of moving by keys, which we do
 // ourselves or not at all.
 constexpr ImGuiCol kWarningSlot = ImGuiCol_PlotLinesHovered;
 constexpr ImGuiCol kBadSlot = ImGuiCol_PlotHistogramHovered;
@@ -22,9 +22,9 @@ void ApplyTheme(const Theme& theme) {
   } else {
     ImGui::StyleColorsDark();
   }
-  const auto set = [&style](Rgba colour, std::initializer_list<ImGuiCol> slots) {
+  const auto set = [&style](Rgba color, std::initializer_list<ImGuiCol> slots) {
     for (const ImGuiCol slot : slots) {
-      style.Colors[slot] = ImGui::ColorConvertU32ToFloat4(ToImGui(colour));
+      style.Colors[slot] = ImGui::ColorConvertU32ToFloat4(ToImGui(color));
     }
   };
   set(theme.window, {ImGuiCol_WindowBg});
@@ -49,10 +49,10 @@ void ApplyTheme(const Theme& theme) {
   set(theme.counter, {ImGuiCol_PlotHistogram, ImGuiCol_PlotLines});
 }
 
-ImVec4 DimColour() { return ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled); }
-ImVec4 WarningColour() { return ImGui::GetStyleColorVec4(kWarningSlot); }
-ImVec4 BadColour() { return ImGui::GetStyleColorVec4(kBadSlot); }
-ImVec4 GoodColour() { return ImGui::GetStyleColorVec4(kGoodSlot); }
-ImVec4 LinkColour() { return ImGui::GetStyleColorVec4(kLinkSlot); }
+ImVec4 DimColor() { return ImGui::GetStyleColorVec4(ImGuiCol_TextDisabled); }
+ImVec4 WarningColor() { return ImGui::GetStyleColorVec4(kWarningSlot); }
+ImVec4 BadColor() { return ImGui::GetStyleColorVec4(kBadSlot); }
+ImVec4 GoodColor() { return ImGui::GetStyleColorVec4(kGoodSlot); }
+ImVec4 LinkColor() { return ImGui::GetStyleColorVec4(kLinkSlot); }
 
 }  // namespace traceinject

@@ -7,15 +7,15 @@
 
 namespace traceinject {
 
-// Makes the theme ImGui's own colours. Cheap: can be called every frame.
+// Makes the theme ImGui's own colors. Cheap: can be called every frame.
 void ApplyTheme(const Theme& theme);
 
 // Of text, in the theme applied last: of less weight, not to be missed, bad and good news, what can
 // be clicked.
-ImVec4 DimColour();
-ImVec4 WarningColour();
-ImVec4 BadColour();
-ImVec4 GoodColour();
-ImVec4 LinkColour();
+ImVec4 DimColor();
+ImVec4 WarningColor();
+ImVec4 BadColor();
+ImVec4 GoodColor();
+ImVec4 LinkColor();
 
 }  // namespace traceinject

@@ -65,15 +65,15 @@ Sizes ScreenSizes() { return Sizes(ImGui::GetFontSize()); }
 
 void Put(std::string_view text) { ImGui::TextUnformatted(text.data(), text.data() + text.size()); }
 
-void PutColoured(const ImVec4& colour, std::string_view text) {
-  ImGui::PushStyleColor(ImGuiCol_Text, colour);
+void PutColored(const ImVec4& color, std::string_view text) {
+  ImGui::PushStyleColor(ImGuiCol_Text, color);
   Put(text);
   ImGui::PopStyleColor();
 }
 
-void PutWrapped(const ImVec4& colour, std::string_view text) {
+void PutWrapped(const ImVec4& color, std::string_view text) {
   ImGui::PushTextWrapPos(0);
-  PutColoured(colour, BrokenAtSpaces(text, ImGui::GetContentRegionAvail().x));
+  PutColored(color, BrokenAtSpaces(text, ImGui::GetContentRegionAvail().x));
   ImGui::PopTextWrapPos();
 }
 
@@ -93,7 +93,7 @@ bool PutLink(const char* id, std::string_view label) {
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   ImDrawList& list = *ImGui::GetWindowDrawList();
   const float middle = at.y + ImGui::GetFontSize() / 2, wing = indent / 4;
-  const ImU32 arrow = ImGui::GetColorU32(LinkColour());
+  const ImU32 arrow = ImGui::GetColorU32(LinkColor());
   list.AddTriangleFilled({at.x + wing, middle - wing}, {at.x + wing, middle + wing},
                          {at.x + 2.5F * wing, middle}, arrow);
   list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + indent, at.y},
@@ -102,7 +102,7 @@ bool PutLink(const char* id, std::string_view label) {
   return clicked;
 }
 
-void PutBar(double share, Rgba colour, const std::string& text) {
+void PutBar(double share, Rgba color, const std::string& text) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = std::max(ImGui::GetContentRegionAvail().x, 1.0F);
   const Sizes sizes = ScreenSizes();
@@ -111,7 +111,7 @@ void PutBar(double share, Rgba colour, const std::string& text) {
   const ImVec2 end{at.x + width, at.y + height};
   list.AddRectFilled(at, end, ImGui::GetColorU32(ImGuiCol_FrameBg));
   const auto filled = static_cast<float>(std::clamp(share, 0.0, 1.0)) * width;
-  list.AddRectFilled(at, {at.x + filled, end.y}, ToImGui(WithAlpha(colour, kBarAlpha)));
+  list.AddRectFilled(at, {at.x + filled, end.y}, ToImGui(WithAlpha(color, kBarAlpha)));
   const ImVec4 clip(at.x, at.y, end.x, end.y);
   list.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {at.x + sizes.text_pad, at.y + sizes.line},
                ImGui::GetColorU32(ImGuiCol_Text), text.data(), text.data() + text.size(), 0, &clip);

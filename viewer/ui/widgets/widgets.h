@@ -33,15 +33,15 @@ Sizes ScreenSizes();
 
 // Text as it is; `%` means nothing.
 void Put(std::string_view text);
-void PutColoured(const ImVec4& colour, std::string_view text);
+void PutColored(const ImVec4& color, std::string_view text);
 // Broken into lines at the right edge of the column or window.
-void PutWrapped(const ImVec4& colour, std::string_view text);
+void PutWrapped(const ImVec4& color, std::string_view text);
 // Text from a recording on one line: control characters and broken UTF-8 are replaced, the middle
 // of a long one gives way.
 std::string OneLine(std::string_view recorded, std::size_t most_bytes = 120);
 // Wrapped text that can be clicked, with an arrow in front. True when it was clicked.
 bool PutLink(const char* id, std::string_view label);
 // A bar from the cursor to the right edge, `share` of it filled, with a text over it.
-void PutBar(double share, Rgba colour, const std::string& text);
+void PutBar(double share, Rgba color, const std::string& text);
 
 }  // namespace traceinject
