@@ -14,14 +14,16 @@ function(traceinject_record_part folder)
   set_property(GLOBAL APPEND PROPERTY TRACEINJECT_PARTS "${folder}: ${allowed}")
 endfunction()
 
-# traceinject_part([GUEST] [SOURCES file...] [TESTS file...] [DATA_TESTS file...] [DEPENDS folder...] [SYSTEM target...]
+# traceinject_part([GUEST] [FILE_BY_FILE] [SOURCES file...] [TESTS file...] [DATA_TESTS file...] [DEPENDS folder...] [SYSTEM target...]
 #                  [DEFINES definition...] [INCLUDES folder...])
 # The part in the present folder; without SOURCES it has headers only. TESTS are for traceinject_unit_test; DATA_TESTS
 # also read files of the repository and are told where it is (others are not, so that ccache serves all checkouts).
+# With TRACEINJECT_UNITY the sources of a part are compiled as one file, unless they are to be FILE_BY_FILE: most of the
+# time for a file goes into the headers that its neighbors include too. Names in unnamed namespaces are a part's then.
 # SYSTEM are libraries of others. INCLUDES: of generated headers. GUEST: compiled for libtraceinject.so too. Folders
 # named "testing" hold what tests share, and are built where a test needs them.
 function(traceinject_part)
-  cmake_parse_arguments(PARSE_ARGV 0 part "GUEST" "" "SOURCES;TESTS;DATA_TESTS;DEPENDS;SYSTEM;DEFINES;INCLUDES")
+  cmake_parse_arguments(PARSE_ARGV 0 part "GUEST;FILE_BY_FILE" "" "SOURCES;TESTS;DATA_TESTS;DEPENDS;SYSTEM;DEFINES;INCLUDES")
   if(part_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "traceinject_part: what is ${part_UNPARSED_ARGUMENTS}?")
   endif()
@@ -42,6 +44,9 @@ function(traceinject_part)
     add_library(${target} STATIC ${part_SOURCES})
     target_link_libraries(${target} PRIVATE traceinject_warnings)
     target_compile_definitions(${target} PRIVATE ${part_DEFINES})
+    if(NOT part_FILE_BY_FILE)
+      set_target_properties(${target} PROPERTIES UNITY_BUILD ${TRACEINJECT_UNITY} UNITY_BUILD_BATCH_SIZE 0)
+    endif()
     if(folder MATCHES "/testing$")
       set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
     endif()

@@ -8,7 +8,7 @@ namespace traceinject {
 namespace {
 
 // Names of files are left to bash itself, which completes them where nothing is offered.
-constexpr char kFunction[] = R"bash(
+constexpr char kBashFunction[] = R"bash(
 _@P@() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=@D@ i
   COMPREPLY=()
@@ -82,7 +82,7 @@ std::string BashCompletion(const CompletedProgram& program) {
   }
   std::string text = std::string(kCompletionHead) +
                      " bash-completion(7) loads it by itself; else: source FILE" +
-                     std::string(kFunction);
+                     std::string(kBashFunction);
   Replace(text, "@V@", values);
   Replace(text, "@O@", options);
   Replace(text, "@C@", Joined(names, " "));

@@ -17,7 +17,7 @@ std::string PartOfHelp(const std::string& title, const std::string& next) {
   return help.substr(begin, help.find(next, begin) - begin);
 }
 
-std::string Manual() {
+std::string ManualOfAnalyze() {
   ManPage page("analyze", "1", "reports what limits a training run on NVIDIA GPUs");
   page.Section("Synopsis");
   page.Lines(PartOfHelp("usage: ", "\n\nRUN is"));
@@ -49,5 +49,5 @@ std::string Manual() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return Describe(argc, argv, {"analyze", AnalyzeCommands(), "report"}, Manual);
+  return Describe(argc, argv, {"analyze", AnalyzeCommands(), "report"}, ManualOfAnalyze);
 }

@@ -11,7 +11,7 @@ namespace {
 
 using namespace traceinject;
 
-std::string Manual(const CommandText& program) {
+std::string ManualOfTraceview(const CommandText& program) {
   ManPage page("traceview", "1", "shows a recording of a training run on a timeline");
   page.Section("Synopsis");
   page.Usage(program);
@@ -34,5 +34,5 @@ int main(int argc, char** argv) {
   AddViewerOptions(app, options);
   const CommandText program = DescribeCommand(app);
   return Describe(argc, argv, {"traceview", {program}, "traceview"},
-                  [&] { return Manual(program); });
+                  [&] { return ManualOfTraceview(program); });
 }

@@ -7,7 +7,7 @@
 namespace traceinject {
 namespace {
 
-constexpr char kFunction[] = R"zsh(
+constexpr char kZshFunction[] = R"zsh(
 
 _@P@() {
   local command=@D@
@@ -95,7 +95,7 @@ std::string ZshCompletion(const CompletedProgram& program) {
                            OptionSpecs(command), ArgumentSpecs(command));
   }
   std::string text = "#compdef " + program.name + "\n" + kCompletionHead +
-                     " compinit finds it in a folder of $fpath; else: source FILE" + kFunction;
+                     " compinit finds it in a folder of $fpath; else: source FILE" + kZshFunction;
   Replace(text, "@C@", commands);
   Replace(text, "@O@", options);
   Replace(text, "@D@", program.otherwise);

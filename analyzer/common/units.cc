@@ -61,6 +61,8 @@ std::string FormatTime(std::int64_t time_ns) {
   return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);
 }
 
+std::string FormatTimeNs(double time_ns) { return FormatTime(std::llround(time_ns)); }
+
 std::string FormatBytes(std::int64_t bytes) { return ScaledBytes(static_cast<double>(bytes), ""); }
 
 std::string FormatRate(std::int64_t bytes, std::int64_t time_ns) {
@@ -72,6 +74,10 @@ std::string FormatShare(std::int64_t part, std::int64_t whole, int decimals) {
   if (whole == 0) return "unknown";
   return fmt::format("{:.{}f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole),
                      decimals);
+}
+
+std::string FormatPercent(double share, int decimals) {
+  return fmt::format("{:.{}f} %", 100 * share, decimals);
 }
 
 std::string FormatCount(std::int64_t count) {

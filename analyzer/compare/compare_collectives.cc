@@ -36,7 +36,7 @@ struct Work {
   }
 };
 
-Key KeyOf(const proto::NcclRow& row) {
+Key KeyOfCollective(const proto::NcclRow& row) {
   Key key;
   key.function = row.function();
   if (row.has_communicator_size()) key.communicator_size = row.communicator_size();
@@ -51,7 +51,7 @@ std::map<Key, Work> WorkOf(const ComparedRun& side) {
   std::map<Key, Work> found;
   const double steps = std::max(1, side.steps_during);
   for (const proto::NcclRow& row : side.device_during().nccl().rows()) {
-    Work& work = found[KeyOf(row)];
+    Work& work = found[KeyOfCollective(row)];
     work.count += static_cast<double>(row.count()) / steps;
     work.kernel_ns += static_cast<double>(row.kernel_ns()) / steps;
     work.exposed_ns += static_cast<double>(row.exposed_ns()) / steps;

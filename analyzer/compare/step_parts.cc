@@ -16,23 +16,24 @@ namespace {
 using StepTime = std::function<std::int64_t(const proto::StepSplit&)>;
 
 std::vector<std::pair<std::string, StepTime>> Parts() {
-  using Split = proto::StepSplit;
+  using OneStep = proto::StepSplit;
   std::vector<std::pair<std::string, StepTime>> parts = {
-      {"compute", [](const Split& step) { return step.compute_ns(); }},
-      {"exposed communication", [](const Split& step) { return step.exposed_communication_ns(); }},
-      {"exposed copies", [](const Split& step) { return step.exposed_copy_ns(); }},
+      {"compute", [](const OneStep& step) { return step.compute_ns(); }},
+      {"exposed communication",
+       [](const OneStep& step) { return step.exposed_communication_ns(); }},
+      {"exposed copies", [](const OneStep& step) { return step.exposed_copy_ns(); }},
   };
   for (std::size_t i = 0; i < kIdleCauses; ++i) {
     const std::string name(IdleCauseName(static_cast<IdleCause>(i)));
-    parts.emplace_back("idle: " + name, [name](const Split& step) { return IdleOf(step, name); });
+    parts.emplace_back("idle: " + name, [name](const OneStep& step) { return IdleOf(step, name); });
   }
   // Idle time whose causes are withheld.
-  parts.emplace_back("idle", [](const Split& step) {
+  parts.emplace_back("idle", [](const OneStep& step) {
     std::int64_t rest = step.idle_ns();
     for (const proto::IdlePart& part : step.idle()) rest -= part.ns();
     return rest;
   });
-  parts.emplace_back("unrecorded", [](const Split& step) { return step.unrecorded_ns(); });
+  parts.emplace_back("unrecorded", [](const OneStep& step) { return step.unrecorded_ns(); });
   return parts;
 }
 

@@ -154,7 +154,7 @@ void WriteKernels(const proto::Comparison& found, std::size_t rows, TextPage& pa
 }
 
 std::string Message(const proto::CollectiveChange& row) {
-  if (!row.has_bucket_low_bytes()) return kUnknown;
+  if (!row.has_bucket_low_bytes()) return kUnknownText;
   return MessageSize(row.bucket_low_bytes(), false);
 }
 
@@ -171,7 +171,7 @@ void WriteCollectives(const proto::Comparison& found, std::size_t most, ReportPa
     const proto::CollectiveChange& row = found.collectives(i);
     rows.push_back(
         {row.function(),
-         row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknown,
+         row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknownText,
          Message(row), fmt::format("{:.4g} -> {:.4g}", row.count_before(), row.count_after()),
          FormatTime(row.kernel_before_ns()) + " -> " + FormatTime(row.kernel_after_ns()),
          FormatTime(row.exposed_before_ns()) + " -> " + FormatTime(row.exposed_after_ns()),
@@ -190,8 +190,8 @@ void WriteFigures(const proto::Comparison& found, ReportPage& page) {
   for (const proto::FigureChange& figure : found.figures()) {
     if (!figure.has_before() && !figure.has_after()) continue;
     const FigureUnit unit = UnitOfName(figure.unit());
-    const std::string was = figure.has_before() ? FigureText(unit, figure.before()) : kUnknown;
-    const std::string is = figure.has_after() ? FigureText(unit, figure.after()) : kUnknown;
+    const std::string was = figure.has_before() ? FigureText(unit, figure.before()) : kUnknownText;
+    const std::string is = figure.has_after() ? FigureText(unit, figure.after()) : kUnknownText;
     if (was != is) rows.push_back({figure.name(), was, is});
   }
   if (rows.size() == 1) return;

@@ -8,7 +8,7 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kFanOut = 16;
-constexpr int kMaxShift = 60;
+constexpr int kMaxSeriesShift = 60;
 
 CounterRange Join(CounterRange a, CounterRange b) {
   return {std::min(a.least, b.least), std::max(a.most, b.most)};
@@ -111,7 +111,7 @@ void CounterSeries::Query(TimeNs start_ns, TimeNs end_ns, double ns_per_px,
   spans.clear();
   if (size() == 0) return;
   int shift = 0;
-  while (shift < kMaxShift && static_cast<double>(TimeNs{1} << shift) < ns_per_px) ++shift;
+  while (shift < kMaxSeriesShift && static_cast<double>(TimeNs{1} << shift) < ns_per_px) ++shift;
   const TimeNs origin = start(), until = std::min(end_ns, end_);
   TimeNs cell = std::max(start_ns, origin);
   cell = origin + ((cell - origin) >> shift << shift);

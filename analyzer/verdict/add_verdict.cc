@@ -52,9 +52,9 @@ void SplitOf(const StepSplit& split, proto::StepSplit& to) {
 bool IsAfterWarmUp(const Step& step) { return !step.warm_up; }
 bool IsRegular(const Step& step) { return step.regular(); }
 
-using Chosen = bool (*)(const Step&);
+using ChosenSaving = bool (*)(const Step&);
 
-StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
+StepSplit SumOf(const JudgedDevice& judged, ChosenSaving chosen) {
   StepSplit sum;
   for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
     if (chosen(judged.steps.steps[i])) sum += judged.causes.steps[i];
@@ -62,7 +62,7 @@ StepSplit SumOf(const JudgedDevice& judged, Chosen chosen) {
   return sum;
 }
 
-void SetSum(const JudgedDevice& judged, const std::vector<StepWaits>& waits, Chosen chosen,
+void SetSum(const JudgedDevice& judged, const std::vector<StepWaits>& waits, ChosenSaving chosen,
             proto::StepSplit& to) {
   SplitOf(SumOf(judged, chosen), to);
   for (std::size_t i = 0; i < waits.size(); ++i) {

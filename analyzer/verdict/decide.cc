@@ -26,9 +26,6 @@ constexpr double kUnalignedConfidence = 0.8, kBubbleConfidence = 0.6;
 // Without steps nothing says how the figures vary, so only a clear case gets a label.
 constexpr double kWindowShare = 0.25, kWindowLead = 1.5;
 
-std::string Time(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 // Why the recording cannot carry a verdict; empty if it can.
 std::string Unfit(const Savings& savings, const Grounds& grounds) {
   if (savings.step_ns <= 0) return "No GPU activity in any step.";
@@ -38,7 +35,7 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
     return fmt::format(
         "{} of the records were lost, so time shown as idle may not have been idle: record a "
         "shorter part, or see trace health for what overflowed.",
-        Percent(*grounds.lost_share));
+        FormatPercent(*grounds.lost_share));
   if (!grounds.distrust.empty())
     return fmt::format("The records contradict each other: {} (see Trust). Record again.",
                        grounds.distrust);
@@ -46,17 +43,17 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
     return fmt::format(
         "Only {} of the GPU operations could be linked to their launch call, so the causes of gaps "
         "are unknown: record CUDA calls too (kind api, without TRACEINJECT_DETACH).",
-        Percent(grounds.joined_share));
+        FormatPercent(grounds.joined_share));
   if (grounds.acausal_share > kMaxAcausal)
     return fmt::format(
         "{} of the GPU operations start before their recorded launch call: the recording's "
         "correlation ids or clocks are wrong.",
-        Percent(grounds.acausal_share));
+        FormatPercent(grounds.acausal_share));
   if (savings.replay_error > kReplayErrorLimit)
     return fmt::format(
         "Replaying the unchanged recording misses its length by {}: the model does not fit this "
         "program, so its predictions would be wrong too.",
-        Percent(savings.replay_error));
+        FormatPercent(savings.replay_error));
   return "";
 }
 
@@ -85,7 +82,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   if (grounds.rank_wait_ns >= FloorOf(savings.step_ns)) {
     Abstain(decision, fmt::format("The GPU waits {} per step for other ranks, and no finding "
                                   "between ranks saves as much. See analyze ranks.",
-                                  Time(grounds.rank_wait_ns)));
+                                  FormatTimeNs(grounds.rank_wait_ns)));
     return;
   }
   if (grounds.working.sum() > kBusyShare) {
@@ -95,12 +92,13 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   }
   const CauseSaving& largest = savings.causes.front();
   decision.nothing_stands_out = true;
-  Abstain(decision,
-          fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
-                      "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
-                      Percent(1 - grounds.working.sum()), Time(FloorOf(savings.step_ns)),
-                      LabelOn(largest.label, largest.place), Time(largest.saved_ns),
-                      Time(largest.low_ns), Time(largest.high_ns)));
+  Abstain(
+      decision,
+      fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
+                  "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
+                  FormatPercent(1 - grounds.working.sum()), FormatTimeNs(FloorOf(savings.step_ns)),
+                  LabelOn(largest.label, largest.place), FormatTimeNs(largest.saved_ns),
+                  FormatTimeNs(largest.low_ns), FormatTimeNs(largest.high_ns)));
 }
 
 // Of a cause between ranks.
@@ -130,7 +128,7 @@ void CapOfReplay(Decision& decision, const Savings& savings) {
   decision.confidence = std::min(decision.confidence, kResidualConfidence);
   decision.caveats.push_back(
       fmt::format("{} of the step is gaps between operations that nothing recorded explains.",
-                  Percent(savings.check->residual_share)));
+                  FormatPercent(savings.check->residual_share)));
 }
 
 void CapConfidence(Decision& decision, const Savings& savings, const Grounds& grounds) {
@@ -146,7 +144,7 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
     decision.caveats.push_back(
         fmt::format("Recording overhead is about {} of the step and is subtracted using an "
                     "estimate: record with TRACEINJECT_AB=steps to measure it.",
-                    Percent(share)));
+                    FormatPercent(share)));
   }
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);
@@ -166,7 +164,7 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
       decision.caveats.push_back(
           fmt::format("The program marks no steps: steps inferred from repeating work (confidence "
                       "{}). Mark them with NVTX ranges named 'step <n>'.",
-                      Percent(grounds.step_confidence)));
+                      FormatPercent(grounds.step_confidence)));
   }
   if (grounds.source == StepSource::kWindow) {
     confidence = std::min(confidence, kWindowConfidence);
@@ -211,7 +209,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
             fmt::format("The GPU waits {} per step for the host in stretches with nothing "
                         "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
                         "whatever else runs between steps, and record again.",
-                        Time(best->saved_ns)));
+                        FormatTimeNs(best->saved_ns)));
     return decision;
   }
   if (grounds.source == StepSource::kWindow &&
@@ -221,11 +219,11 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
         fmt::format("Fewer than three steps were found, and over the whole window no cause "
                     "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
                     "record longer.",
-                    best->label, Time(best->saved_ns),
+                    best->label, FormatTimeNs(best->saved_ns),
                     decision.runner_up == nullptr
                         ? "nothing else"
                         : LabelOn(decision.runner_up->label, decision.runner_up->place),
-                    Time(second)));
+                    FormatTimeNs(second)));
     return decision;
   }
   decision.cause = best;

@@ -20,9 +20,6 @@
 namespace traceinject {
 namespace {
 
-std::string Time(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 TimeNs LengthOf(Interval time) { return time.end - time.start; }
 
 // Events of one kind inside the steps.
@@ -212,7 +209,9 @@ class Witness {
   }
 
   bool Inside(TimeNs time) const { return Contains(used_, time); }
-  std::string PerStep(double total_ns) const { return Time(total_ns / count_) + " per step"; }
+  std::string PerStep(double total_ns) const {
+    return FormatTimeNs(total_ns / count_) + " per step";
+  }
   double IdleOf(std::initializer_list<IdleCause> causes) const {
     TimeNs total = 0;
     for (const IdleCause cause : causes) total += sum_.idle(cause);
@@ -259,7 +258,7 @@ class Witness {
       const Tally& tally = list[i].second;
       text += fmt::format("{}{} {:.1f} times per step, {}", i > 0 ? "; " : "", list[i].first,
                           static_cast<double>(tally.count) / count_,
-                          Time(static_cast<double>(tally.total_ns) / count_));
+                          FormatTimeNs(static_cast<double>(tally.total_ns) / count_));
     }
     Say(text, list.front().second.longest);
   }
@@ -285,7 +284,7 @@ class Witness {
               static_cast<double>(tally.count) / count_, FormatTime(tally.longest_ns)),
           tally.longest);
     Say(fmt::format("the GPU idled {} while data was loaded, {} of the time", PerStep(idle),
-                    Percent(Share(idle))),
+                    FormatPercent(Share(idle))),
         GapOf({IdleCause::kDataWait}));
     for (const DataLoader& loader : rank_.loaders) {
       if (lines_.size() >= 3) break;
@@ -325,7 +324,7 @@ class Witness {
             "{:.1f} copies per step from {} memory: {} in {}, {}",
             static_cast<double>(copies.count) / count_, memory,
             FormatBytes(static_cast<std::int64_t>(static_cast<double>(copies.bytes) / count_)),
-            Time(static_cast<double>(copies.total_ns) / count_),
+            FormatTimeNs(static_cast<double>(copies.total_ns) / count_),
             FormatRate(copies.bytes, std::max<TimeNs>(copies.total_ns, 1))),
         copies.longest);
   }
@@ -385,7 +384,7 @@ class Witness {
     SayCalls("memory calls: ", CallsOf({ApiClass::kAllocate}));
     const double idle = IdleOf({IdleCause::kAllocator});
     Say(fmt::format("the GPU idled {} because of them, {} of the time", PerStep(idle),
-                    Percent(Share(idle))),
+                    FormatPercent(Share(idle))),
         GapOf({IdleCause::kAllocator}));
   }
 
@@ -393,8 +392,8 @@ class Witness {
     const Tally tally = Spans(HostSpanKind::kCheckpoint);
     Say(fmt::format("{} checkpoints in {:.0f} steps, {} each, longest {}", tally.count, count_,
 
-                    Time(static_cast<double>(tally.total_ns) /
-                         std::max<double>(1, static_cast<double>(tally.count))),
+                    FormatTimeNs(static_cast<double>(tally.total_ns) /
+                                 std::max<double>(1, static_cast<double>(tally.count))),
                     FormatTime(tally.longest_ns)),
         tally.longest);
     const double idle = IdleOf({IdleCause::kCheckpoint});
@@ -464,11 +463,11 @@ class Witness {
     const Partition& p = sum_.partition;
     const double exposed = static_cast<double>(p.exposed_communication_ns);
     Say(fmt::format("communication ran alone for {}, {} of the time", PerStep(exposed),
-                    Percent(Share(exposed))),
+                    FormatPercent(Share(exposed))),
         ExposedCommunication());
     Say(fmt::format("of {} of communication, {} overlapped with compute",
                     PerStep(static_cast<double>(p.communication_ns)),
-                    Percent(p.overlap_share().value_or(0))),
+                    FormatPercent(p.overlap_share().value_or(0))),
         TypicalStep());
   }
 
@@ -482,8 +481,8 @@ class Witness {
     }
     Say(fmt::format("{}: {:.1f} per step, {}; {} {}", saving.what,
                     static_cast<double>(now.count) / count_,
-                    Time(static_cast<double>(now.total_ns) / count_), saving.instead,
-                    Time(static_cast<double>(instead_ns) / count_)),
+                    FormatTimeNs(static_cast<double>(now.total_ns) / count_), saving.instead,
+                    FormatTimeNs(static_cast<double>(instead_ns) / count_)),
         now.longest);
     for (const std::string& fact : saving.facts) Say(fact);
   }
@@ -494,12 +493,12 @@ class Witness {
       Say(
           fmt::format("device-to-device copies and memsets ran alone for {} of the time: fused or "
                       "in-place operations avoid them",
-                      Percent(shares.own_copies)));
+                      FormatPercent(shares.own_copies)));
     if (shares.pauses >= kFloorShare)
       Say(
           fmt::format("the GPU paused for {} of the time between queued operations: fewer, larger "
                       "kernels reduce this (torch.compile, CUDA graphs)",
-                      Percent(shares.pauses)));
+                      FormatPercent(shares.pauses)));
   }
 
   // Where the idle time went: the three largest causes.
@@ -510,7 +509,8 @@ class Witness {
     std::stable_sort(causes.begin(), causes.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     const Partition& p = sum_.partition;
-    std::string text = fmt::format("the GPU is busy {} of the time", Percent(p.share(p.busy_ns())));
+    std::string text =
+        fmt::format("the GPU is busy {} of the time", FormatPercent(p.share(p.busy_ns())));
     for (std::size_t i = 0; i < 3 && causes[i].first > 0; ++i)
       text += fmt::format("{}{} {}", i == 0 ? "; idle: " : ", ", IdleCauseName(causes[i].second),
                           PerStep(static_cast<double>(causes[i].first)));
@@ -543,7 +543,8 @@ class Witness {
     Say(fmt::format("next: {} would save {} ({})",
                     next.label == kHostWaitLabel ? "unrecorded host activity"
                                                  : LabelOn(next.label, next.place),
-                    PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
+                    PerStep(next.saved_ns * count_),
+                    FormatPercent(next.saved_ns / savings_.step_ns)),
         PlaceOf(next));
   }
 

@@ -11,13 +11,13 @@ namespace traceinject {
 namespace {
 
 // Runs in calls of the program, and below the dynamic linker: allocates nothing, throws nothing.
-struct Search {
-  explicit Search(const char* file_begins_with) : prefix(file_begins_with) {
+struct LibrarySearch {
+  explicit LibrarySearch(const char* file_begins_with) : prefix(file_begins_with) {
     dl_iterate_phdr(Visit, this);
   }
 
   static int Visit(dl_phdr_info* info, std::size_t, void* data) {
-    auto* search = static_cast<Search*>(data);
+    auto* search = static_cast<LibrarySearch*>(data);
     const char* slash = std::strrchr(info->dlpi_name, '/');
     const char* file = slash != nullptr ? slash + 1 : info->dlpi_name;
     const std::size_t length = std::strlen(info->dlpi_name);
@@ -34,10 +34,10 @@ struct Search {
 
 }  // namespace
 
-std::string FindLoaded(const char* prefix) { return Search(prefix).path; }
+std::string FindLoaded(const char* prefix) { return LibrarySearch(prefix).path; }
 
 void* OpenLoaded(const char* prefix) {
-  const Search found(prefix);
+  const LibrarySearch found(prefix);
   return found.path[0] == '\0' ? nullptr : dlopen(found.path, RTLD_NOLOAD | RTLD_LAZY);
 }
 

@@ -41,7 +41,7 @@ struct Object {
   char path[PATH_MAX] = {};      // empty: the program itself, or no file
 };
 
-struct Search {
+struct FunctionSearch {
   const void* address;  // null: by number
   int number;
   Object* found;
@@ -50,8 +50,8 @@ struct Search {
   static int Visit(dl_phdr_info* info, std::size_t, void* data);
 };
 
-int Search::Visit(dl_phdr_info* info, std::size_t, void* data) {
-  auto* search = static_cast<Search*>(data);
+int FunctionSearch::Visit(dl_phdr_info* info, std::size_t, void* data) {
+  auto* search = static_cast<FunctionSearch*>(data);
   Object* found = search->found;
   const int number = search->seen++;
   found->loads = info->dlpi_adds;
@@ -74,15 +74,15 @@ int Search::Visit(dl_phdr_info* info, std::size_t, void* data) {
 }
 
 Object::Object(const void* address) {
-  Search search{address, -1, this};
-  if (dl_iterate_phdr(Search::Visit, &search) != 0) return;
+  FunctionSearch search{address, -1, this};
+  if (dl_iterate_phdr(FunctionSearch::Visit, &search) != 0) return;
   begin = reinterpret_cast<std::uintptr_t>(address) / kPageBytes * kPageBytes;
   end = begin + kPageBytes;
 }
 
 Object::Object(int wanted) {
-  Search search{nullptr, wanted, this};
-  dl_iterate_phdr(Search::Visit, &search);
+  FunctionSearch search{nullptr, wanted, this};
+  dl_iterate_phdr(FunctionSearch::Visit, &search);
 }
 
 bool Object::IsOf(const char* library) const {

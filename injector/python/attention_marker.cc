@@ -31,7 +31,7 @@ struct ThreadState {
 };
 constinit ThreadState g_thread_state{};
 
-constinit const Interpreter* g_python = nullptr;
+constinit const Interpreter* g_python_of_attention = nullptr;
 constinit TensorReader g_tensors;
 constinit KnownShapes g_known_shapes;  // the GIL keeps threads apart
 // Names of attributes and keys, made once: CPython finds by their identity.
@@ -57,7 +57,7 @@ constinit bool g_is_plain_python = false;
 constinit thread_local unsigned t_marked = 0;
 
 bool MakeName(const char* text, PyObject** name) {
-  if (*name == nullptr) *name = g_python->PyUnicode_InternFromString(text);
+  if (*name == nullptr) *name = g_python_of_attention->PyUnicode_InternFromString(text);
   return *name != nullptr;
 }
 
@@ -78,13 +78,16 @@ class Call {
   }
 
  private:
-  static PyObject* Get(Tool tool) { return g_python->PyTuple_GetItem(g_tools, tool); }
-  PyObject* Argument(std::ptrdiff_t index) const { return g_python->PyTuple_GetItem(args_, index); }
+  static PyObject* Get(Tool tool) { return g_python_of_attention->PyTuple_GetItem(g_tools, tool); }
+  PyObject* Argument(std::ptrdiff_t index) const {
+    return g_python_of_attention->PyTuple_GetItem(args_, index);
+  }
 
   // Whether all of them are tensors with nothing to them but their sizes, and may be asked; these
   // are in shape_ then.
   bool IsPlain() {
-    if (!g_is_plain_python || g_python->PyTuple_Size(args_) < 3 || !IsTensor(result_)) return false;
+    if (!g_is_plain_python || g_python_of_attention->PyTuple_Size(args_) < 3 || !IsTensor(result_))
+      return false;
     for (std::ptrdiff_t i = 0; i < 3; ++i) {
       if (!IsTensor(Argument(i))) return false;
     }
@@ -96,54 +99,59 @@ class Call {
   }
 
   bool IsTensor(PyObject* object) const {
-    const Owned type(*g_python, g_python->PyObject_Type(object));
+    const Owned type(*g_python_of_attention, g_python_of_attention->PyObject_Type(object));
     return type.get() == Get(kTensorType);
   }
 
   bool IsSeenByModes() const {
     if (g_thread_state.count_modes != nullptr) return g_thread_state.count_modes() != 0;
-    const Owned modes(*g_python, g_python->PyObject_CallObject(Get(kCountModes), nullptr));
-    return !modes || g_python->PyLong_AsLong(modes.get()) != 0;
+    const Owned modes(*g_python_of_attention,
+                      g_python_of_attention->PyObject_CallObject(Get(kCountModes), nullptr));
+    return !modes || g_python_of_attention->PyLong_AsLong(modes.get()) != 0;
   }
 
   bool IsTraced() const {
     if (g_thread_state.tracing != nullptr) return *g_thread_state.tracing() != nullptr;
-    const Owned state(*g_python, g_python->PyObject_CallObject(Get(kTracingState), nullptr));
-    return state.get() != g_python->_Py_NoneStruct;
+    const Owned state(*g_python_of_attention,
+                      g_python_of_attention->PyObject_CallObject(Get(kTracingState), nullptr));
+    return state.get() != g_python_of_attention->_Py_NoneStruct;
   }
 
   // False: neither True nor False was given.
   bool ReadCausal() {
     PyObject* given = nullptr;  // borrowed
-    if (g_python->PyTuple_Size(args_) > 5) {
+    if (g_python_of_attention->PyTuple_Size(args_) > 5) {
       given = Argument(5);
     } else if (kwargs_ != nullptr) {
-      given = g_python->PyDict_GetItemWithError(kwargs_, g_is_causal);
+      given = g_python_of_attention->PyDict_GetItemWithError(kwargs_, g_is_causal);
     }
-    shape_.causal = given == g_python->_Py_TrueStruct;
-    return given == nullptr || shape_.causal || given == g_python->_Py_FalseStruct;
+    shape_.causal = given == g_python_of_attention->_Py_TrueStruct;
+    return given == nullptr || shape_.causal || given == g_python_of_attention->_Py_FalseStruct;
   }
 
   // Of the result: 1, 0, or -1 with an exception.
   int NeedsGradient() const {
-    const Owned value(*g_python, g_python->PyObject_GetAttr(result_, g_requires_grad));
-    return value ? g_python->PyObject_IsTrue(value.get()) : -1;
+    const Owned value(*g_python_of_attention,
+                      g_python_of_attention->PyObject_GetAttr(result_, g_requires_grad));
+    return value ? g_python_of_attention->PyObject_IsTrue(value.get()) : -1;
   }
 
   // Leaves it to Python, whose number is known for the next call.
   void Report(std::int64_t start_ns, std::int64_t end_ns, bool plain) {
-    if (g_python->PyErr_Occurred() != nullptr || !MayRun(*g_python)) return;
-    const Unseen unseen(*g_python);
-    const Owned start(*g_python, g_python->PyLong_FromLong(start_ns));
-    const Owned end(*g_python, g_python->PyLong_FromLong(end_ns));
-    const Owned none(*g_python, kwargs_ == nullptr ? g_python->PyDict_New() : nullptr);
+    if (g_python_of_attention->PyErr_Occurred() != nullptr || !MayRun(*g_python_of_attention))
+      return;
+    const Unseen unseen(*g_python_of_attention);
+    const Owned start(*g_python_of_attention, g_python_of_attention->PyLong_FromLong(start_ns));
+    const Owned end(*g_python_of_attention, g_python_of_attention->PyLong_FromLong(end_ns));
+    const Owned none(*g_python_of_attention,
+                     kwargs_ == nullptr ? g_python_of_attention->PyDict_New() : nullptr);
     PyObject* const kwargs = kwargs_ == nullptr ? none.get() : kwargs_;
     if (!start || !end || kwargs == nullptr) return;
-    const Owned number(*g_python,
-                       g_python->PyObject_CallFunctionObjArgs(Get(kReport), start.get(), end.get(),
-                                                              args_, kwargs, result_, nullptr));
-    if (!number || number.get() == g_python->_Py_NoneStruct) return;
-    const long told = g_python->PyLong_AsLong(number.get());
+    const Owned number(*g_python_of_attention,
+                       g_python_of_attention->PyObject_CallFunctionObjArgs(
+                           Get(kReport), start.get(), end.get(), args_, kwargs, result_, nullptr));
+    if (!number || number.get() == g_python_of_attention->_Py_NoneStruct) return;
+    const long told = g_python_of_attention->PyLong_AsLong(number.get());
     if (told <= 0) return;
     ++t_marked;
     if (plain) g_known_shapes.Add(shape_, told);
@@ -158,8 +166,8 @@ class Call {
 // In place of CPython's own function.
 PyObject* CallAndMark(PyObject* function, PyObject* const* arguments, std::size_t count,
                       PyObject* names) {
-  const TupleCall call(*g_python, arguments, count, names);
-  if (!WantsAttention() || !g_python->IsHere()) return call.Make(function);
+  const TupleCall call(*g_python_of_attention, arguments, count, names);
+  if (!WantsAttention() || !g_python_of_attention->IsHere()) return call.Make(function);
   const unsigned marked = t_marked;
   const std::int64_t start_ns = NowNs();
   PyObject* const result = call.Make(function);
@@ -167,8 +175,8 @@ PyObject* CallAndMark(PyObject* function, PyObject* const* arguments, std::size_
   const std::int64_t end_ns = NowNs();
   g_rings.Prefetch();
   Call(call.args(), call.kwargs(), result).Mark(start_ns, end_ns);
-  if (ClearOurs(*g_python)) return result;
-  g_python->Py_DecRef(result);
+  if (ClearOurs(*g_python_of_attention)) return result;
+  g_python_of_attention->Py_DecRef(result);
   return nullptr;
 }
 
@@ -176,22 +184,24 @@ PyObject* CallAndMark(PyObject* function, PyObject* const* arguments, std::size_
 bool Watch(PyObject* builtin, PyObject* tools) {
   if (g_tools != nullptr) return true;
   if (!MakeName("requires_grad", &g_requires_grad) || !MakeName("is_causal", &g_is_causal) ||
-      !g_tensors.Open(*g_python, g_python->PyTuple_GetItem(tools, kTensorType)))
+      !g_tensors.Open(*g_python_of_attention,
+                      g_python_of_attention->PyTuple_GetItem(tools, kTensorType)))
     return false;
-  if (g_python->PyCFunction_GetFlags(builtin) != (kVarArgs | kKeywords)) return false;
+  if (g_python_of_attention->PyCFunction_GetFlags(builtin) != (kVarArgs | kKeywords)) return false;
   FindInTorch("_ZN5torch3jit6tracer15getTracingStateEv", &g_thread_state.tracing);
   FindInTorch("_ZN2at4impl22PythonTorchFunctionTLS9stack_lenEv", &g_thread_state.count_modes);
-  g_python->Py_IncRef(tools);
+  g_python_of_attention->Py_IncRef(tools);
   g_tools = tools;
-  g_is_plain_python = g_python->PyTuple_GetItem(tools, kIsPlainPython) == g_python->_Py_TrueStruct;
-  return SwapCall(*g_python, builtin, CallAndMark, &g_original);
+  g_is_plain_python = g_python_of_attention->PyTuple_GetItem(tools, kIsPlainPython) ==
+                      g_python_of_attention->_Py_TrueStruct;
+  return SwapCall(*g_python_of_attention, builtin, CallAndMark, &g_original);
 }
 
 }  // namespace
 
 PyObject* WatchAttention(const Interpreter& python, PyObject* const* arguments,
                          std::ptrdiff_t count) {
-  g_python = &python;
+  g_python_of_attention = &python;
   if (count != 2 || python.PyTuple_Size(arguments[1]) != kTools) {
     python.PyErr_BadArgument();
     return nullptr;

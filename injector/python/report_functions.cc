@@ -17,17 +17,17 @@
 namespace traceinject {
 namespace {
 
-constinit const Interpreter* g_python = nullptr;
+constinit const Interpreter* g_python_of_reports = nullptr;
 
 PyObject* None() {
-  g_python->Py_IncRef(g_python->_Py_NoneStruct);
-  return g_python->_Py_NoneStruct;
+  g_python_of_reports->Py_IncRef(g_python_of_reports->_Py_NoneStruct);
+  return g_python_of_reports->_Py_NoneStruct;
 }
 
 // False: an exception is set.
 bool Read(PyObject* number, std::int64_t* value) {
-  *value = g_python->PyLong_AsLongLong(number);
-  return *value != -1 || g_python->PyErr_Occurred() == nullptr;
+  *value = g_python_of_reports->PyLong_AsLongLong(number);
+  return *value != -1 || g_python_of_reports->PyErr_Occurred() == nullptr;
 }
 
 template <typename Result, typename... Numbers, std::size_t... index>
@@ -39,7 +39,7 @@ PyObject* Apply(Result (*function)(Numbers...), PyObject* const* arguments,
     function(values[index]...);
     return None();
   } else {
-    return g_python->PyLong_FromLong(function(values[index]...));
+    return g_python_of_reports->PyLong_FromLong(function(values[index]...));
   }
 }
 
@@ -48,22 +48,23 @@ PyObject* CheckAndApply(Result (*function)(Numbers...), PyObject* const* argumen
                         std::ptrdiff_t count) {
   if (count == sizeof...(Numbers))
     return Apply(function, arguments, std::index_sequence_for<Numbers...>());
-  g_python->PyErr_BadArgument();
+  g_python_of_reports->PyErr_BadArgument();
   return nullptr;
 }
 
 template <auto function>
-PyObject* Call(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
+PyObject* CallWithReport(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
   return CheckAndApply(function, arguments, count);
 }
 
 template <auto function>
 PyObject* CallWithPython(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
-  return function(*g_python, arguments, count);
+  return function(*g_python_of_reports, arguments, count);
 }
 
 PyObject* TellTouched(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
-  const char* const text = count == 1 ? g_python->PyUnicode_AsUTF8(arguments[0]) : nullptr;
+  const char* const text =
+      count == 1 ? g_python_of_reports->PyUnicode_AsUTF8(arguments[0]) : nullptr;
   if (text == nullptr) return nullptr;
   TouchedByHooks().Set(text);
   return None();
@@ -71,20 +72,21 @@ PyObject* TellTouched(PyObject*, PyObject* const* arguments, std::ptrdiff_t coun
 
 // Called from Python with the traceback of an exception: whether it is ours to end.
 PyObject* IsOurs(PyObject*, PyObject* const* arguments, std::ptrdiff_t count) {
-  return g_python->PyLong_FromLong(count == 1 && IsOurTraceback(*g_python, arguments[0]));
+  return g_python_of_reports->PyLong_FromLong(count == 1 &&
+                                              IsOurTraceback(*g_python_of_reports, arguments[0]));
 }
 
 constinit MethodDefinition g_functions[] = {
-    {"report_loader", Call<ReportLoader>, kFastCall, nullptr},
-    {"report_wait", Call<ReportDataWait>, kFastCall, nullptr},
-    {"report_step", Call<ReportStep>, kFastCall, nullptr},
-    {"report_unmarked_step", Call<ReportUnmarkedStep>, kFastCall, nullptr},
-    {"report_span", Call<ReportSpan>, kFastCall, nullptr},
-    {"report_worker", Call<ReportWorker>, kFastCall, nullptr},
-    {"report_shape", Call<ReportAttentionShape>, kFastCall, nullptr},
-    {"report_attention", Call<ReportAttention>, kFastCall, nullptr},
-    {"report_allocator", Call<ReportAllocator>, kFastCall, nullptr},
-    {"ask_for_room", Call<AskForRoom>, kFastCall, nullptr},
+    {"report_loader", CallWithReport<ReportLoader>, kFastCall, nullptr},
+    {"report_wait", CallWithReport<ReportDataWait>, kFastCall, nullptr},
+    {"report_step", CallWithReport<ReportStep>, kFastCall, nullptr},
+    {"report_unmarked_step", CallWithReport<ReportUnmarkedStep>, kFastCall, nullptr},
+    {"report_span", CallWithReport<ReportSpan>, kFastCall, nullptr},
+    {"report_worker", CallWithReport<ReportWorker>, kFastCall, nullptr},
+    {"report_shape", CallWithReport<ReportAttentionShape>, kFastCall, nullptr},
+    {"report_attention", CallWithReport<ReportAttention>, kFastCall, nullptr},
+    {"report_allocator", CallWithReport<ReportAllocator>, kFastCall, nullptr},
+    {"ask_for_room", CallWithReport<AskForRoom>, kFastCall, nullptr},
     {"watch_calls", CallWithPython<WatchCalls>, kFastCall, nullptr},
     {"watch_attention", CallWithPython<WatchAttention>, kFastCall, nullptr},
     {"is_ours", IsOurs, kFastCall, nullptr},
@@ -95,7 +97,7 @@ constinit MethodDefinition g_functions[] = {
 }  // namespace
 
 PyObject* MakeReportFunctions(const Interpreter& python) {
-  g_python = &python;
+  g_python_of_reports = &python;
   PyObject* functions = python.PyDict_New();
   for (MethodDefinition& definition : g_functions) {
     if (functions == nullptr) break;

@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constinit const Interpreter* g_python = nullptr;
+constinit const Interpreter* g_python_of_calls = nullptr;
 
 struct Watched {
   std::atomic<PyObject*> function{nullptr};
@@ -34,12 +34,13 @@ PyObject* CallWatched(PyObject* function, PyObject* const* arguments, std::size_
                       PyObject* names) {
   const Watched& watched = *Find(function);
   const auto call = [&] {
-    return CallAsBefore(*g_python, watched.original, function, arguments, count, names);
+    return CallAsBefore(*g_python_of_calls, watched.original, function, arguments, count, names);
   };
-  if (!Recording() || !g_python->IsHere()) return call();
-  const Owned args(*g_python, TupleOf(*g_python, arguments, CountOfVectorCall(count)));
-  if (args) return Observed(*g_python, watched.observer, args.get()).Make(call);
-  g_python->PyErr_Clear();  // out of memory, which is no error of the program's
+  if (!Recording() || !g_python_of_calls->IsHere()) return call();
+  const Owned args(*g_python_of_calls,
+                   TupleOf(*g_python_of_calls, arguments, CountOfVectorCall(count)));
+  if (args) return Observed(*g_python_of_calls, watched.observer, args.get()).Make(call);
+  g_python_of_calls->PyErr_Clear();  // out of memory, which is no error of the program's
   return call();
 }
 
@@ -51,20 +52,20 @@ Watched* PlaceFor(PyObject* function) {
 }
 
 bool Watch(PyObject* function, PyObject* before, PyObject* after, bool even_seen) {
-  if (IsSwapped(*g_python, function, CallWatched)) return true;
+  if (IsSwapped(*g_python_of_calls, function, CallWatched)) return true;
   Watched* const place = PlaceFor(function);
   if (place == nullptr) return false;
   // All of it before the first call through us.
-  place->observer = MakeObserver(*g_python, before, after, even_seen);
+  place->observer = MakeObserver(*g_python_of_calls, before, after, even_seen);
   if (place->function.exchange(function, std::memory_order_relaxed) == nullptr)
     g_count.fetch_add(1, std::memory_order_release);
-  return SwapCall(*g_python, function, CallWatched, &place->original);
+  return SwapCall(*g_python_of_calls, function, CallWatched, &place->original);
 }
 
 }  // namespace
 
 PyObject* WatchCalls(const Interpreter& python, PyObject* const* arguments, std::ptrdiff_t count) {
-  g_python = &python;
+  g_python_of_calls = &python;
   if (count != 4) {
     python.PyErr_BadArgument();
     return nullptr;

@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::string_view kMask = "***";
+constexpr std::string_view kMaskedText = "***";
 
 bool IsOfAName(char c) { return IsAlnum(c) || IsOneOf(c, "_-."); }
 
@@ -90,7 +90,7 @@ std::string WithoutTokens(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const bool begins = at == 0 || !IsAlnum(text[at - 1]);
     const std::size_t length = begins ? TokenLength(text.substr(at)) : 0;
-    masked += length != 0 ? kMask : text.substr(at, 1);
+    masked += length != 0 ? kMaskedText : text.substr(at, 1);
     at += std::max<std::size_t>(length, 1);
   }
   return masked;
@@ -492,12 +492,12 @@ std::string WithoutBearers(std::string_view text) {
   for (std::size_t at = 0; (at = lower.find(kBearer, at)) != std::string::npos;) {
     const std::size_t begin = at + kBearer.size();
     const std::size_t end = std::min(text.find_first_of(" \t\r\n\"'\\,;", begin), text.size());
-    if (end == begin || text.substr(begin, end - begin) == kMask) {
+    if (end == begin || text.substr(begin, end - begin) == kMaskedText) {
       at = begin;
       continue;
     }
     masked += text.substr(copied, begin - copied);
-    masked += kMask;
+    masked += kMaskedText;
     at = copied = end;
   }
   return masked += text.substr(copied);
@@ -523,7 +523,7 @@ std::string MaskSecrets(std::string_view text) {
 
 std::string MaskedValue(std::string_view name, std::string_view value) {
   if (!IsSecretName(name) || IsHarmlessValue(name, value)) return MaskSecrets(value);
-  return std::string(kMask);
+  return std::string(kMaskedText);
 }
 
 std::string MaskedCommandLine(const std::vector<std::string>& arguments) {

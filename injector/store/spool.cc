@@ -18,10 +18,10 @@
 namespace traceinject {
 namespace {
 
-constexpr mode_t kFileMode = 0600;  // as recordings have it
+constexpr mode_t kSpoolMode = 0600;  // as recordings have it
 constexpr std::size_t kChunkBytes = 1 << 20;
 
-std::string Folder(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+std::string FolderOfSpool(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
 // `name` before the extension of the last component.
 std::string Marked(const std::string& path, const std::string& name) {
@@ -33,16 +33,16 @@ std::string Marked(const std::string& path, const std::string& name) {
 
 class File {
  public:
-  File(const std::string& path, int flags) : File(GuardedOpen(path.c_str(), flags, kFileMode)) {}
+  File(const std::string& path, int flags) : File(GuardedOpen(path.c_str(), flags, kSpoolMode)) {}
   // A file that was not there. Others may write to the folder, too, and have left a link of that
   // name to a file of the user's; only a plain file of the user's own, as a process of ours may
   // have left it when it died, is put out of the way.
   static File New(const std::string& path) {
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-    const int fd = GuardedOpen(path.c_str(), kFlags, kFileMode);
+    const int fd = GuardedOpen(path.c_str(), kFlags, kSpoolMode);
     if (fd >= 0 || errno != EEXIST || !IsPlainAndOurs(path) || unlink(path.c_str()) != 0)
       return File(fd);
-    return File(GuardedOpen(path.c_str(), kFlags, kFileMode));
+    return File(GuardedOpen(path.c_str(), kFlags, kSpoolMode));
   }
   ~File() { Close(); }
   File(const File&) = delete;
@@ -135,7 +135,7 @@ Spool::Spool(const std::string& folder, std::string target, const std::string& h
 
 void Spool::Announce() const {
   std::string ignored;
-  MakeFolders(Folder(target_), &ignored);
+  MakeFolders(FolderOfSpool(target_), &ignored);
   const File note = File::New(note_);
   if (note.is_open()) note.Write(line_.data(), line_.size());
 }
@@ -148,7 +148,7 @@ bool Spool::Deliver(const std::function<bool()>& may_go_on, std::string* where,
       return false;
     };
     const std::string part = note_ + ".part";
-    const bool copies = !OnOneFileSystem(path_, Folder(target_));
+    const bool copies = !OnOneFileSystem(path_, FolderOfSpool(target_));
     if (copies && !CopyFile(path_, part, may_go_on)) {
       fail("cannot copy the recording there");
       if (errno != EEXIST) unlink(part.c_str());  // else it is not ours
@@ -163,7 +163,7 @@ bool Spool::Deliver(const std::function<bool()>& may_go_on, std::string* where,
       if (copies) unlink(part.c_str());
       return false;
     }
-    SyncFolder(Folder(target_));
+    SyncFolder(FolderOfSpool(target_));
     *where = claim->path();
     if (copies) unlink(path_.c_str());
     unlink(note_.c_str());

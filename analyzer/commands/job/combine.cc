@@ -5,7 +5,7 @@
 namespace traceinject {
 namespace {
 
-constexpr JobHelp kHelp = {
+constexpr JobHelp kCombineHelp = {
     .program = "analyze combine",
     .about = "Combines the ranks of a job, from summaries made on the nodes or from recordings.",
     .footer =
@@ -20,6 +20,8 @@ constexpr JobHelp kHelp = {
 
 }  // namespace
 
-int RunCombine(const std::vector<std::string>& arguments) { return ReportOnJob(kHelp, arguments); }
+int RunCombine(const std::vector<std::string>& arguments) {
+  return ReportOnJob(kCombineHelp, arguments);
+}
 
 }  // namespace traceinject

@@ -5,7 +5,7 @@
 namespace traceinject {
 namespace {
 
-constexpr JobHelp kHelp = {
+constexpr JobHelp kRanksHelp = {
     .program = "analyze ranks",
     .about =
         "How the ranks of a job affect each other: which rank delays the others and why, slow "
@@ -26,6 +26,8 @@ constexpr JobHelp kHelp = {
 
 }  // namespace
 
-int RunRanks(const std::vector<std::string>& arguments) { return ReportOnJob(kHelp, arguments); }
+int RunRanks(const std::vector<std::string>& arguments) {
+  return ReportOnJob(kRanksHelp, arguments);
+}
 
 }  // namespace traceinject

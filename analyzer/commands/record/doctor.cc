@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
+#include "analyzer/commands/record/environment_variable.h"
 #include "analyzer/commands/record/preload.h"
 #include "analyzer/commands/record/record_commands.h"
 #include "analyzer/commands/shared/arguments.h"
@@ -22,12 +22,7 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze doctor";
-
-std::string Variable(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr && value[0] != '\0' ? value : otherwise;
-}
+constexpr char kDoctorProgram[] = "analyze doctor";
 
 void Append(Checklist more, Checklist& lines) {
   std::move(more.begin(), more.end(), std::back_inserter(lines));
@@ -37,8 +32,8 @@ Checklist Examine(const std::string& root) {
   const PresentMachine machine = LookAtMachine(root, environ);
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  const auto library =
-      FindPreloadLibrary(program.parent_path().string(), Variable("TRACEINJECT_LIBRARY", ""));
+  const auto library = FindPreloadLibrary(program.parent_path().string(),
+                                          EnvironmentVariable("TRACEINJECT_LIBRARY"));
   Checklist lines = CheckDriver(machine);
   lines.push_back(CheckCupti(machine));
   if (library.ok()) {
@@ -49,8 +44,8 @@ Checklist Examine(const std::string& root) {
                      "README.md, Install"});
   }
   Append(CheckEntrances(machine.facts, library.ok() ? library.value() : ""), lines);
-  Append(CheckOutputFolder(Variable("TRACEINJECT_OUTPUT", "run.db"),
-                           Variable("TRACEINJECT_SPOOL", "")),
+  Append(CheckOutputFolder(EnvironmentVariable("TRACEINJECT_OUTPUT", "run.db"),
+                           EnvironmentVariable("TRACEINJECT_SPOOL")),
          lines);
   Append(CheckPresentMachine(machine), lines);
   return lines;
@@ -75,7 +70,7 @@ int RunDoctor(const std::vector<std::string>& arguments) {
   CLI::App app(
       "Checks this machine without a run: whether one could be recorded, and what would slow it "
       "down.",
-      kProgram);
+      kDoctorProgram);
   app.footer(
       "Examples:\n"
       "  analyze doctor                                     in the shell or job that will train\n"
@@ -95,7 +90,7 @@ int RunDoctor(const std::vector<std::string>& arguments) {
   TextPage page(style.color, style.width);
   WriteChecklist(lines, page);
   const int written =
-      WriteOrExplain(kProgram, output, format == "json" ? AsJson(lines) : page.text());
+      WriteOrExplain(kDoctorProgram, output, format == "json" ? AsJson(lines) : page.text());
   return written == kReported && HasFailed(lines) ? kGateFailed : written;
 }
 

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "analyzer/commands/record/environment_variable.h"
 #include "analyzer/commands/shared/missing_run.h"
 #include "analyzer/doctor/output_folder.h"
 #include "analyzer/doctor/present_machine.h"
@@ -27,17 +27,12 @@ constexpr char kLeft[] =
     "  - The program is linked statically or with another C library (musl): nothing can be "
     "preloaded into it.\n";
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 // What is amiss on this machine was so for the program as well.
 std::string ChecksNotPassed(const std::string& output) {
   const PresentMachine machine = LookAtMachine("", environ);
   Checklist lines = CheckDriver(machine);
   lines.push_back(CheckCupti(machine));
-  const Checklist folder = CheckOutputFolder(output, Variable("TRACEINJECT_SPOOL"));
+  const Checklist folder = CheckOutputFolder(output, EnvironmentVariable("TRACEINJECT_SPOOL"));
   lines.insert(lines.end(), folder.begin(), folder.end());
   std::string text;
   for (const CheckLine& line : lines) {

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kProgram[] = "analyze preload";
+constexpr char kPreloadProgram[] = "analyze preload";
 constexpr char kLibrary[] = "libtraceinject.so";
 
 }  // namespace
@@ -47,7 +47,7 @@ Result<std::string> FindPreloadLibrary(const std::string& program_folder,
 }
 
 int RunPreload(const std::vector<std::string>& arguments) {
-  CLI::App app("Prints the absolute path of libtraceinject.so.", kProgram);
+  CLI::App app("Prints the absolute path of libtraceinject.so.", kPreloadProgram);
   app.footer(
       "Examples:\n"
       "  LD_PRELOAD=$(analyze preload) python train.py\n"
@@ -59,7 +59,7 @@ int RunPreload(const std::vector<std::string>& arguments) {
   const auto library = FindPreloadLibrary(program.parent_path().string(),
                                           override_path != nullptr ? override_path : "");
   if (!library.ok()) {
-    fmt::print(stderr, "{}: {}\n", kProgram, library.error());
+    fmt::print(stderr, "{}: {}\n", kPreloadProgram, library.error());
     return kUnreadable;
   }
   fmt::print("{}\n", library.value());

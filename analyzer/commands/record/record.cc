@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "analyzer/commands/record/child_program.h"
+#include "analyzer/commands/record/environment_variable.h"
 #include "analyzer/commands/record/new_recordings.h"
 #include "analyzer/commands/record/nothing_recorded.h"
 #include "analyzer/commands/record/preload.h"
@@ -30,19 +30,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kProgram[] = "analyze record";
+constexpr char kRecordProgram[] = "analyze record";
 constexpr char kOutput[] = "TRACEINJECT_OUTPUT";
 // Processes that the program left behind may write for as long as they like.
 constexpr int kLongestWait_s = 30;
 
-struct Options {
+struct RecordOptions {
   std::string output;
   std::map<std::string, std::string> recorder;  // variables
   std::vector<std::string> program;
   bool whole_report = false, no_report = false, no_progress = false;
 };
 
-void Describe(CLI::App& app, Options& options) {
+void DescribeRecord(CLI::App& app, RecordOptions& options) {
   app.footer(
       "Examples:\n"
       "  analyze record -- python train.py\n"
@@ -73,11 +73,6 @@ std::vector<std::string> TakeProgram(std::vector<std::string>& arguments) {
   return program;
 }
 
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 std::vector<std::string> Environment() {
   std::vector<std::string> entries;
   for (char** entry = environ; *entry != nullptr; ++entry) entries.emplace_back(*entry);
@@ -85,7 +80,7 @@ std::vector<std::string> Environment() {
 }
 
 // "1:02:03".
-std::string Clock(std::chrono::steady_clock::duration time) {
+std::string ClockText(std::chrono::steady_clock::duration time) {
   const auto s = std::chrono::duration_cast<std::chrono::seconds>(time).count();
   return s < 3600 ? fmt::format("{}:{:02}", s / 60, s % 60)
                   : fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
@@ -98,9 +93,9 @@ std::string StepsDone(std::optional<std::int64_t> steps) {
 
 std::string Progress(std::chrono::steady_clock::duration elapsed,
                      const std::vector<std::string>& recordings, StepsSoFar& steps) {
-  if (recordings.empty()) return fmt::format("recording {}: no GPU work yet", Clock(elapsed));
+  if (recordings.empty()) return fmt::format("recording {}: no GPU work yet", ClockText(elapsed));
   return fmt::format(
-      "recording {}: {}{} of {}", Clock(elapsed), StepsDone(steps.Count(recordings)),
+      "recording {}: {}{} of {}", ClockText(elapsed), StepsDone(steps.Count(recordings)),
       FormatBytes(BytesOf(recordings)),
       recordings.size() == 1 ? "1 process" : fmt::format("{} processes", recordings.size()));
 }
@@ -109,7 +104,7 @@ bool AreComplete(const std::vector<std::string>& recordings) {
   return std::none_of(recordings.begin(), recordings.end(), HasWriter);
 }
 
-void Say(const std::string& text) { fmt::print(stderr, "{}: {}\n", kProgram, text); }
+void Say(const std::string& text) { fmt::print(stderr, "{}: {}\n", kRecordProgram, text); }
 
 // What the recordings are called for those who name them again: one name for all ranks.
 std::string NameOf(const std::vector<std::string>& recordings, const std::string& output) {
@@ -119,16 +114,17 @@ std::string NameOf(const std::vector<std::string>& recordings, const std::string
                         : fmt::format("{}", fmt::join(recordings, " "));
 }
 
-std::string WhyNothing(const ChildProgram& program, const Options& options) {
+std::string WhyNothing(const ChildProgram& program, const RecordOptions& options) {
   const auto window = options.recorder.find("TRACEINJECT_WINDOW");
-  return NothingRecordedText(
-      {.output = options.output,
-       .window = window != options.recorder.end() ? window->second : Variable("TRACEINJECT_WINDOW"),
-       .exit_code = program.exit_code()});
+  return NothingRecordedText({.output = options.output,
+                              .window = window != options.recorder.end()
+                                            ? window->second
+                                            : EnvironmentVariable("TRACEINJECT_WINDOW"),
+                              .exit_code = program.exit_code()});
 }
 
 void Report(const std::vector<std::string>& recordings, const ChildProgram& program,
-            const Options& options) {
+            const RecordOptions& options) {
   RunOptions run_options;
   run_options.paths = recordings;
   run_options.no_progress = options.no_progress;
@@ -144,7 +140,8 @@ void Report(const std::vector<std::string>& recordings, const ChildProgram& prog
 }
 
 // After the end of the program.
-void Conclude(ChildProgram& program, const NewRecordings& recordings, const Options& options) {
+void Conclude(ChildProgram& program, const NewRecordings& recordings,
+              const RecordOptions& options) {
   const bool complete =
       program.WaitFor([&] { return AreComplete(recordings.Find()); }, kLongestWait_s);
   program.LetGo();
@@ -158,17 +155,17 @@ void Conclude(ChildProgram& program, const NewRecordings& recordings, const Opti
   if (!options.no_report) Report(found, program, options);
 }
 
-int Record(Options& options) {
+int Record(RecordOptions& options) {
   std::error_code error;
   const fs::path own_path = fs::read_symlink("/proc/self/exe", error);
-  const auto library =
-      FindPreloadLibrary(own_path.parent_path().string(), Variable("TRACEINJECT_LIBRARY"));
+  const auto library = FindPreloadLibrary(own_path.parent_path().string(),
+                                          EnvironmentVariable("TRACEINJECT_LIBRARY"));
   if (!library.ok()) {
     Say(library.error());
     return kUnreadable;
   }
   // Absolute: the program may go to other folders.
-  if (options.output.empty()) options.output = Variable(kOutput);
+  if (options.output.empty()) options.output = EnvironmentVariable(kOutput);
   if (options.output.empty()) options.output = "run.db";
   options.output = fs::absolute(options.output, error).lexically_normal().string();
   options.recorder[kOutput] = options.output;
@@ -196,16 +193,16 @@ int Record(Options& options) {
 }  // namespace
 
 int RunRecord(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Runs a program, records it, and reports what limits it.", kProgram);
-  Describe(app, options);
+  RecordOptions options;
+  CLI::App app("Runs a program, records it, and reports what limits it.", kRecordProgram);
+  DescribeRecord(app, options);
   std::vector<std::string> own = arguments;
   const std::vector<std::string> program = TakeProgram(own);
   if (const auto exit_code = ParseArguments(app, own)) return *exit_code;
   options.program.insert(options.program.end(), program.begin(), program.end());
   if (options.program.empty()) {
-    fmt::print(stderr, "{}: name the program after --, as in: {} -- python train.py\n", kProgram,
-               kProgram);
+    fmt::print(stderr, "{}: name the program after --, as in: {} -- python train.py\n",
+               kRecordProgram, kRecordProgram);
     return kBadUsage;
   }
   return Record(options);

@@ -21,7 +21,7 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze serve";
+constexpr char kServeProgram[] = "analyze serve";
 constexpr char kExamples[] =
     "Prometheus scrapes http://ADDRESS/metrics. Each scrape reads the last seconds of the "
     "recording again, at most every\n"
@@ -31,7 +31,7 @@ constexpr char kExamples[] =
     "  analyze serve run.db --metrics 0.0.0.0:9464 --window 1min   reachable from other machines\n"
     "analyze export --list-metrics lists the metrics, their units and their meaning.\n";
 
-struct Options {
+struct ServeOptions {
   LiveOptions live;
   std::string address = "127.0.0.1:9464";
   std::optional<std::int64_t> window_ns, every_ns;
@@ -55,14 +55,14 @@ bool CatchStop() {
   return sigaction(SIGINT, &action, nullptr) == 0 && sigaction(SIGTERM, &action, nullptr) == 0;
 }
 
-int Serve(const Options& options) {
+int Serve(const ServeOptions& options) {
   auto server = HttpServer::Listen(options.address);
   if (!server.ok()) {
-    fmt::print(stderr, "{}: {}\n", kProgram, server.error());
+    fmt::print(stderr, "{}: {}\n", kServeProgram, server.error());
     return kBadUsage;
   }
   if (!CatchStop()) {
-    fmt::print(stderr, "{}: cannot catch Ctrl-C\n", kProgram);
+    fmt::print(stderr, "{}: cannot catch Ctrl-C\n", kServeProgram);
     return kUnreadable;
   }
   if (!server.value().is_loopback())
@@ -81,8 +81,8 @@ int Serve(const Options& options) {
 }  // namespace
 
 int RunServe(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Serves live metrics of a run being recorded, over HTTP.", kProgram);
+  ServeOptions options;
+  CLI::App app("Serves live metrics of a run being recorded, over HTTP.", kServeProgram);
   app.footer(kExamples);
   app.add_option("run", options.live.paths,
                  "recordings (run.db stands for run.rank*.db); they need not exist yet")
@@ -96,7 +96,7 @@ int RunServe(const std::vector<std::string>& arguments) {
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (options.window_ns) options.live.last_ns = *options.window_ns;
   if (options.live.last_ns <= 0 || options.every_ns.value_or(1) <= 0) {
-    fmt::print(stderr, "{}: --window and --every must be greater than 0\n", kProgram);
+    fmt::print(stderr, "{}: --window and --every must be greater than 0\n", kServeProgram);
     return kBadUsage;
   }
   options.live.report.stop = &stop_asked;

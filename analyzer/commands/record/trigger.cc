@@ -18,7 +18,7 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze trigger";
+constexpr char kTriggerProgram[] = "analyze trigger";
 // Ranks look that often (injector/recorder/window_follower.cc), each at a time of its own: so the
 // last one records for as long as was asked for, too.
 constexpr std::int64_t kLookNs = 2'000'000'000;
@@ -41,7 +41,7 @@ Status WriteTrigger(const std::string& path, const std::string& order) {
 }
 
 int RunTrigger(const std::vector<std::string>& arguments) {
-  CLI::App app("Starts and stops recording while the program runs.", kProgram);
+  CLI::App app("Starts and stops recording while the program runs.", kTriggerProgram);
   std::string order, run = "run.db";
   std::optional<std::int64_t> for_ns;
   app.add_option("ORDER", order, "start, stop, auto (follow TRACEINJECT_WINDOW) or status")
@@ -60,7 +60,7 @@ int RunTrigger(const std::vector<std::string>& arguments) {
       "  analyze trigger start run.db --for 10s\n");
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (for_ns && order != "start") {
-    fmt::print(stderr, "{}: --for requires start\n", kProgram);
+    fmt::print(stderr, "{}: --for requires start\n", kTriggerProgram);
     return kBadUsage;
   }
   const std::string path = TriggerPathOf(run);
@@ -74,7 +74,7 @@ int RunTrigger(const std::vector<std::string>& arguments) {
   if (for_ns) order = fmt::format("start until {}", Now_ns() + kLookNs + *for_ns);
   const Status written = WriteTrigger(path, order);
   if (!written.ok()) {
-    fmt::print(stderr, "{}: {}\n", kProgram, written.error());
+    fmt::print(stderr, "{}: {}\n", kTriggerProgram, written.error());
     return kUnreadable;
   }
   fmt::print("{}: {}\n", path, order);

@@ -26,7 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr char kProgram[] = "analyze watch";
+constexpr char kWatchProgram[] = "analyze watch";
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
 // What a picture is to take at most; where the processors are busy it may be late by twice that.
 // Where that is not enough for the time that was asked for, a shorter one is shown. The first one
@@ -40,14 +40,14 @@ constexpr std::int64_t kFirstCommit_ns = 10 * kSecond_ns;
 // Behind training, where both want the processor.
 constexpr int kNice = 10;
 
-struct Options {
+struct WatchOptions {
   std::vector<std::string> paths;
   std::optional<std::int64_t> window_ns = 10 * kSecond_ns, every_ns = 2 * kSecond_ns;
   std::string format = "text";
   bool once = false;
 };
 
-void Describe(CLI::App& app, Options& options) {
+void DescribeWatch(CLI::App& app, WatchOptions& options) {
   app.footer(
       "Columns: step, the mean regular step; busy, the share of time in which anything ran on the "
       "GPU; comm, communication,\n"
@@ -123,7 +123,7 @@ std::string SpooledElsewhere(const LivePaths& found) {
   return text;
 }
 
-bool HasEnded(const Options& options) {
+bool HasEnded(const WatchOptions& options) {
   const auto files = ResolveRunPaths(FindLivePaths(options.paths).paths);
   return files.ok() &&
          std::none_of(files.value().files.begin(), files.value().files.end(), HasWriter);
@@ -131,7 +131,7 @@ bool HasEnded(const Options& options) {
 
 class Watch {
  public:
-  explicit Watch(const Options& options)
+  explicit Watch(const WatchOptions& options)
       : options_(options),
         window_ns_(options.once ? *options.window_ns
                                 : std::min(*options.window_ns, kFirstWindow_ns)),
@@ -204,7 +204,7 @@ class Watch {
         std::clamp(next_ns, std::min(kMinWindow_ns, *options_.window_ns), *options_.window_ns);
   }
 
-  const Options& options_;
+  const WatchOptions& options_;
   StopKeys keys_;
   std::int64_t window_ns_;
   Screen screen_;
@@ -216,15 +216,15 @@ class Watch {
 }  // namespace
 
 int RunWatch(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Shows a live view of the last seconds of a run being recorded.", kProgram);
-  Describe(app, options);
+  WatchOptions options;
+  CLI::App app("Shows a live view of the last seconds of a run being recorded.", kWatchProgram);
+  DescribeWatch(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   for (const auto& [name, value, least] :
        {std::tuple("--window", *options.window_ns, kMinWindow_ns),
         std::tuple("--every", *options.every_ns, kSecond_ns / 10)}) {
     if (value >= least) continue;
-    fmt::print(stderr, "{}: {} must be at least {}\n", kProgram, name, FormatTime(least));
+    fmt::print(stderr, "{}: {} must be at least {}\n", kWatchProgram, name, FormatTime(least));
     return kBadUsage;
   }
   [[maybe_unused]] const int ignored = nice(kNice);

@@ -10,18 +10,18 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] =
+constexpr char kCommAbout[] =
     "All NCCL operations of a run by function, communicator size, algorithm, protocol and message "
     "size, summed over its GPUs, sorted by kernel time.";
-constexpr char kDefinitions[] =
+constexpr char kCommDefinitions[] =
     "Size S, algbw and busbw as nccl-tests defines them (10^9 bytes per second). The star marks\n"
     "messages below 1 MiB: latency-bound, not suitable for comparing bandwidths.\n";
-constexpr char kExamples[] =
+constexpr char kCommExamples[] =
     "  analyze comm run.db --sort exposed_ns\n"
     "  analyze comm run.db --by-communicator --filter AllGather\n"
     "  analyze comm run.db --format csv -o comm.csv\n";
 
-FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+FullTable BuildComm(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   FullTable full{BuildReport(run, options), "", {}, 0};
   const proto::Nccl& nccl = full.report.run().nccl();
   full.summary = fmt::format(
@@ -41,8 +41,8 @@ void AddByCommunicator(CLI::App& app, ReportOptions& options) {
 }  // namespace
 
 int RunComm(const std::vector<std::string>& arguments) {
-  const TableCommand table{"analyze comm", kAbout, kDefinitions,     kExamples,
-                           CommColumns(),  Build,  AddByCommunicator};
+  const TableCommand table{"analyze comm", kCommAbout, kCommDefinitions, kCommExamples,
+                           CommColumns(),  BuildComm,  AddByCommunicator};
   return RunTable({&table, 1}, arguments);
 }
 

@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-std::string Summary(const Report& report) {
+std::string DataSummary(const Report& report) {
   if (report.data_loaders().empty()) return "no data loader was recorded";
   std::int64_t waits = 0, wait_ns = 0;
   for (const proto::DataLoader& loader : report.data_loaders()) {
@@ -29,13 +29,13 @@ std::string Summary(const Report& report) {
   return text;
 }
 
-FullTable BuildSteps(const Run& run, const ReportOptions& options,
-                     std::optional<std::size_t> enough) {
+FullTable BuildDataSteps(const Run& run, const ReportOptions& options,
+                         std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
   FullTable full{BuildReport(run, how), "", {}, 0};
   AddSteps(run, how, full.report);
-  full.summary = Summary(full.report);
+  full.summary = DataSummary(full.report);
   full.table = DataStepTable(full.report);
   full.rows = StepRowsThatThereAre(full.report);
   return full;
@@ -43,7 +43,7 @@ FullTable BuildSteps(const Run& run, const ReportOptions& options,
 
 FullTable Whole(Report report, Table (*table_of)(const Report& report)) {
   FullTable full{std::move(report), "", {}, 0};
-  full.summary = Summary(full.report);
+  full.summary = DataSummary(full.report);
   full.table = table_of(full.report);
   full.rows = static_cast<std::int64_t>(full.table.rows.size());
   return full;
@@ -57,7 +57,7 @@ FullTable BuildWorkers(const Run& run, const ReportOptions& options, std::option
   return Whole(BuildReport(run, options), DataWorkerTable);
 }
 
-constexpr char kExamples[] =
+constexpr char kDataExamples[] =
     "  analyze data run.db --sort idle_data_wait_ns\n"
     "  analyze data run.db --loaders                    settings, waits and samples per loader\n"
     "  analyze data run.db --workers                    busy, or waiting for storage?\n";
@@ -70,16 +70,16 @@ int RunData(const std::vector<std::string>& arguments) {
        "Steps are GPU steps, and the host runs ahead of the GPU: the waits during a step may be "
        "for a\n"
        "later batch.\n",
-       kExamples, DataStepColumns(), BuildSteps},
+       kDataExamples, DataStepColumns(), BuildDataSteps},
       {"analyze data", "The data loaders the program waited for.",
-       "Loaders are known only if the Python side was recorded.\n", kExamples, DataLoaderColumns(),
-       BuildLoaders, nullptr, "--loaders",
+       "Loaders are known only if the Python side was recorded.\n", kDataExamples,
+       DataLoaderColumns(), BuildLoaders, nullptr, "--loaders",
        "show one row per data loader instead (--loaders --help lists the columns)"},
       {"analyze data", "The worker processes that prepare data.",
        "A worker that is always busy is CPU-bound; one that waits for storage is I/O-bound; one "
        "that\n"
        "does neither is waiting for training.\n",
-       kExamples, DataWorkerColumns(), BuildWorkers, nullptr, "--workers",
+       kDataExamples, DataWorkerColumns(), BuildWorkers, nullptr, "--workers",
        "show one row per worker process instead (--workers --help lists the columns)"},
   };
   return RunTable(tables, arguments);

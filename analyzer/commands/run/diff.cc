@@ -17,8 +17,8 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze diff";
-constexpr char kExamples[] =
+constexpr char kDiffProgram[] = "analyze diff";
+constexpr char kDiffExamples[] =
     "Either run can be anything analyze report accepts. Times are for a mean step, so the runs may "
     "differ in\n"
     "length. Regular steps are compared, and irregular ones if they recur. Intervals reflect how "
@@ -34,14 +34,14 @@ constexpr char kExamples[] =
     "  analyze diff a.db b.db --format html -o diff.html  a self-contained page\n"
     "  analyze gate b.db --baseline a.db                fail where b is slower\n";
 
-struct Options {
+struct DiffOptions {
   RunOptions run;
   std::string format = "text";
   std::size_t rows = 15;
 };
 
-void Describe(CLI::App& app, Options& options) {
-  app.footer(kExamples);
+void Describe(CLI::App& app, DiffOptions& options) {
+  app.footer(kDiffExamples);
   AddRunOptions(app, options.run);
   app.get_option("run")
       ->expected(2)
@@ -59,7 +59,7 @@ void Describe(CLI::App& app, Options& options) {
   AddMfuOptions(app, options.run.report.mfu);
 }
 
-Result<std::string> Render(const Comparison& found, const Options& options) {
+Result<std::string> RenderDiff(const Comparison& found, const DiffOptions& options) {
   if (options.format == "json") return WriteJson(found);
   if (options.format == "pb") return WritePb(found);
   if (options.format == "html") return WriteComparisonHtml(found);
@@ -72,8 +72,8 @@ Result<std::string> Render(const Comparison& found, const Options& options) {
 }  // namespace
 
 int RunDiff(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Shows what changed between two runs, and whether noise explains it.", kProgram);
+  DiffOptions options;
+  CLI::App app("Shows what changed between two runs, and whether noise explains it.", kDiffProgram);
   Describe(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
   const auto before = LoadOrExplain(OnlyPath(options.run, options.run.paths[0]));
@@ -82,12 +82,12 @@ int RunDiff(const std::vector<std::string>& arguments) {
   if (const int* exit_code = std::get_if<int>(&after)) return *exit_code;
   ComparedRun one = PrepareRun(std::get<Run>(before), options.run.report);
   ComparedRun other = PrepareRun(std::get<Run>(after), options.run.report);
-  const auto text = Render(CompareRuns(one, other), options);
+  const auto text = RenderDiff(CompareRuns(one, other), options);
   if (!text.ok()) {
-    fmt::print(stderr, "{}: {}\n", kProgram, text.error());
+    fmt::print(stderr, "{}: {}\n", kDiffProgram, text.error());
     return kUnreadable;
   }
-  return WriteOrExplain(kProgram, options.run.output, text.value());
+  return WriteOrExplain(kDiffProgram, options.run.output, text.value());
 }
 
 }  // namespace traceinject

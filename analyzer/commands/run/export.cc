@@ -28,8 +28,8 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze export";
-constexpr char kExamples[] =
+constexpr char kExportProgram[] = "analyze export";
+constexpr char kExportExamples[] =
     "Examples:\n"
     "  analyze export run.db -o trace.pftrace            for ui.perfetto.dev: all ranks, streams, "
     "threads, steps, counters\n"
@@ -42,14 +42,14 @@ constexpr char kExamples[] =
     "  analyze export run.db --to openmetrics            to stdout\n"
     "analyze export --list-metrics lists the metrics, their units and their meaning.\n";
 
-struct Options {
+struct ExportOptions {
   RunOptions run;
   std::string format, table;
   bool list_metrics = false;
 };
 
 int Say(const std::string& error) {
-  fmt::print(stderr, "{}: {}\n", kProgram, error);
+  fmt::print(stderr, "{}: {}\n", kExportProgram, error);
   return kUnreadable;
 }
 
@@ -76,18 +76,18 @@ int WriteFile(const std::string& path, Write write) {
   return kReported;
 }
 
-int ExportPerfetto(const Run& run, const Options& options) {
+int ExportPerfetto(const Run& run, const ExportOptions& options) {
   return WriteFile(options.run.output,
                    [&](OutputFile& file) { return WritePerfettoTrace(run, file); });
 }
 
-int ExportChrome(const Run& run, const Options& options) {
+int ExportChrome(const Run& run, const ExportOptions& options) {
   const std::string& output = options.run.output;
   if (output == "-" && run.ranks.size() > 1) {
     fmt::print(stderr,
                "{}: this format holds one process per file, and the run has {}; name a file with "
                "-o to write one file per rank\n",
-               kProgram, run.ranks.size());
+               kExportProgram, run.ranks.size());
     return kBadUsage;
   }
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank) {
@@ -99,7 +99,7 @@ int ExportChrome(const Run& run, const Options& options) {
   return kReported;
 }
 
-int ExportMetrics(const Run& run, MetricsDialect dialect, const Options& options) {
+int ExportMetrics(const Run& run, MetricsDialect dialect, const ExportOptions& options) {
   const std::string text =
       WriteOpenMetrics(BuildReportWithVerdict(run, options.run.report), dialect);
   auto file = OutputFile::Create(options.run.output);
@@ -111,7 +111,7 @@ int ExportMetrics(const Run& run, MetricsDialect dialect, const Options& options
 
 // The full tables are those of commands, which write CSV themselves; anything else is a table of
 // the recording.
-int ExportCsv(const Options& options) {
+int ExportCsv(const ExportOptions& options) {
   std::vector<std::string> arguments = options.run.paths;
   const auto add = [&](std::initializer_list<const char*> more) {
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -165,9 +165,9 @@ std::string FormatOf(const std::string& path) {
   return "";
 }
 
-void Describe(CLI::App& app, Options& options) {
+void Describe(CLI::App& app, ExportOptions& options) {
   app.footer(fmt::format("Tables for --table: {}; or any table or view of the recording.\n\n{}",
-                         CsvTableNames(), kExamples));
+                         CsvTableNames(), kExportExamples));
   CLI::Option* const list =
       app.add_flag("--list-metrics", options.list_metrics, "list the metrics and exit");
   app.add_option("run", options.run.paths,
@@ -187,7 +187,7 @@ void Describe(CLI::App& app, Options& options) {
 }
 
 // Empty: go on.
-std::optional<int> CheckUsage(Options& options) {
+std::optional<int> CheckUsage(ExportOptions& options) {
   std::string wrong;
   if (options.format.empty()) options.format = FormatOf(options.run.output);
   if (options.run.paths.empty()) {
@@ -202,15 +202,15 @@ std::optional<int> CheckUsage(Options& options) {
                 : "--table requires csv";
   }
   if (wrong.empty()) return std::nullopt;
-  fmt::print(stderr, "{}: {}\n", kProgram, wrong);
+  fmt::print(stderr, "{}: {}\n", kExportProgram, wrong);
   return kBadUsage;
 }
 
 }  // namespace
 
 int RunExport(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Writes a run in other tools' formats.", kProgram);
+  ExportOptions options;
+  CLI::App app("Writes a run in other tools' formats.", kExportProgram);
   Describe(app, options);
   if (const auto exit_code = ParseArguments(app, arguments)) return *exit_code;
   if (options.list_metrics) {

@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr CsvTable kTables[] = {
+constexpr CsvTable kExtensionsOfTables[] = {
     {"kernels", RunKernels, ""},
     {"gaps", RunGaps, ""},
     {"steps", RunSteps, ""},
@@ -44,7 +44,7 @@ std::string PathOfRank(const std::string& path, const Run& run, std::size_t rank
 }
 
 const CsvTable* FindCsvTable(std::string_view name) {
-  for (const CsvTable& table : kTables) {
+  for (const CsvTable& table : kExtensionsOfTables) {
     if (table.name == name) return &table;
   }
   return nullptr;
@@ -52,7 +52,7 @@ const CsvTable* FindCsvTable(std::string_view name) {
 
 std::string CsvTableNames() {
   std::string names;
-  for (const CsvTable& table : kTables) {
+  for (const CsvTable& table : kExtensionsOfTables) {
     if (!names.empty()) names += ", ";
     names += table.name;
   }

@@ -13,17 +13,18 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] = "All GPU idle gaps, longest first.";
-constexpr char kDefinitions[] =
+constexpr char kGapsAbout[] = "All GPU idle gaps, longest first.";
+constexpr char kGapsDefinitions[] =
     "Causes as in the report's \"idle: ...\": data wait, sync, drained by sync, allocator,\n"
     "checkpoint, gc, launch, python, host wait, copy, communication, queued, unknown.\n"
     "To see a gap in traceview, set --from and --to around its start.\n";
-constexpr char kExamples[] =
+constexpr char kGapsExamples[] =
     "  analyze gaps run.db --sort start_ns --limit 0\n"
     "  analyze gaps run.db --filter 'data wait' --columns start_ns,duration_ns,text\n"
     "  analyze gaps run.db --steps 10..12 --format json\n";
 
-FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
+FullTable BuildGaps(const Run& run, const ReportOptions& options,
+                    std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.longest_gaps = enough.value_or(std::numeric_limits<std::size_t>::max());
   how.gap_causes = true;
@@ -41,7 +42,8 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunGaps(const std::vector<std::string>& arguments) {
-  const TableCommand table{"analyze gaps", kAbout, kDefinitions, kExamples, GapColumns(), Build};
+  const TableCommand table{"analyze gaps", kGapsAbout,   kGapsDefinitions,
+                           kGapsExamples,  GapColumns(), BuildGaps};
   return RunTable({&table, 1}, arguments);
 }
 

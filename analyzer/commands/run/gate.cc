@@ -19,8 +19,8 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze gate";
-constexpr char kExamples[] =
+constexpr char kGateProgram[] = "analyze gate";
+constexpr char kGateExamples[] =
     "A condition is a figure (--list names them), one of <= >= < > == !=, and a value: mfu >= "
     "0.42, step_ms <= 310,\n"
     "exposed_comm_share <= 10%, peak_memory_bytes <= 70GB, verdict != dataloader.\n\n"
@@ -40,7 +40,7 @@ constexpr char kExamples[] =
     "  analyze gate --list                                        the figures and the verdicts\n\n"
     "Exit code 1 if a condition fails or its figure is unknown, else 0.\n";
 
-struct Options {
+struct GateCommand {
   RunOptions run;
   GateOptions gate;
   std::vector<std::string> required;
@@ -61,8 +61,8 @@ std::string ParseTolerance(std::string text, double& tolerance) {
   return "";
 }
 
-void Describe(CLI::App& app, Options& options) {
-  app.footer(kExamples);
+void DescribeGate(CLI::App& app, GateCommand& options) {
+  app.footer(kGateExamples);
   AddRunOptions(app, options.run);
   app.get_option("run")->required(false);
   app.add_option("--require", options.required, "a condition; may be repeated")
@@ -98,7 +98,7 @@ void Describe(CLI::App& app, Options& options) {
 }
 
 // Fills options.gate from the text of the others.
-Status ParseConditions(Options& options) {
+Status ParseConditions(GateCommand& options) {
   for (const std::string& text : options.required) {
     auto condition = ParseCondition(text, "--require");
     if (!condition.ok()) return Error{condition.error()};
@@ -128,7 +128,7 @@ Status ParseConditions(Options& options) {
 }
 
 int BadUsage(const std::string& why) {
-  fmt::print(stderr, "{}: {}\nSee {} --help.\n", kProgram, why, kProgram);
+  fmt::print(stderr, "{}: {}\nSee {} --help.\n", kGateProgram, why, kGateProgram);
   return kBadUsage;
 }
 
@@ -136,10 +136,10 @@ int ListFigures(const RunOptions& options) {
   const PageStyle style = StyleOf(options);
   TextPage page(style.color, style.width);
   WriteFigureList(page);
-  return WriteOrExplain(kProgram, options.output, page.text());
+  return WriteOrExplain(kGateProgram, options.output, page.text());
 }
 
-int Write(const GateResult& result, const Options& options) {
+int Write(const GateResult& result, const GateCommand& options) {
   Result<std::string> text = std::string();
   if (options.format == "json") {
     text = WriteJson(result);
@@ -150,24 +150,25 @@ int Write(const GateResult& result, const Options& options) {
     text = page.text();
   }
   if (!text.ok()) {
-    fmt::print(stderr, "{}: {}\n", kProgram, text.error());
+    fmt::print(stderr, "{}: {}\n", kGateProgram, text.error());
     return kUnreadable;
   }
   if (!options.junit.empty()) {
     const int written =
-        WriteOrExplain(kProgram, options.junit, WriteJunit(result, options.gate.allow_unknown));
+        WriteOrExplain(kGateProgram, options.junit, WriteJunit(result, options.gate.allow_unknown));
     if (written != kReported) return written;
   }
-  const int written = WriteOrExplain(kProgram, options.run.output, text.value());
+  const int written = WriteOrExplain(kGateProgram, options.run.output, text.value());
   return written == kReported && !result.passed() ? kGateFailed : written;
 }
 
 }  // namespace
 
 int RunGate(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Fails if a run does not meet conditions or is slower than a baseline.", kProgram);
-  Describe(app, options);
+  GateCommand options;
+  CLI::App app("Fails if a run does not meet conditions or is slower than a baseline.",
+               kGateProgram);
+  DescribeGate(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
   if (options.list) return ListFigures(options.run);
   if (options.run.paths.empty()) return BadUsage("a run is required");

@@ -14,8 +14,8 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze html";
-constexpr char kExamples[] =
+constexpr char kHtmlProgram[] = "analyze html";
+constexpr char kHtmlExamples[] =
     "The page is self-contained: it needs no network and no other files, and can be mailed or "
     "printed.\n"
     "Its figures match analyze report.\n\n"
@@ -33,20 +33,20 @@ int RunHtml(const std::vector<std::string>& arguments) {
   CLI::App app(
       "The report on a run as one HTML page: the verdict and what to change, then charts of steps, "
       "idle time, kernels, communication, ranks and GPUs.",
-      kProgram);
-  app.footer(kExamples);
+      kHtmlProgram);
+  app.footer(kHtmlExamples);
   AddRunOptions(app, options);
   AddMfuOptions(app, options.report.mfu);
   if (const auto exit_code = ParseRunArguments(app, arguments, options)) return *exit_code;
   if (options.output == "-" && isatty(STDOUT_FILENO) == 1) {
     fmt::print(stderr, "{}: refusing to print a page to a terminal; name a file with -o\n",
-               kProgram);
+               kHtmlProgram);
     return kBadUsage;
   }
   const auto run = LoadOrExplain(options);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
   const RankedReport found = BuildRankedReport(std::get<Run>(run), ForPage(options.report));
-  return WriteOrExplain(kProgram, options.output, WriteHtml(found.report, found.ranks));
+  return WriteOrExplain(kHtmlProgram, options.output, WriteHtml(found.report, found.ranks));
 }
 
 }  // namespace traceinject

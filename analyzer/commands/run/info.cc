@@ -26,7 +26,7 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze info";
+constexpr char kInfoProgram[] = "analyze info";
 
 // What one file tells about itself. Rows keep the names of the columns in run_db.sql.
 struct FileInfo {
@@ -262,7 +262,7 @@ std::string AsJson(const std::vector<FileInfo>& files) {
 int RunInfo(const std::vector<std::string>& arguments) {
   std::vector<std::string> words;
   std::string format = "text", output = "-";
-  CLI::App app("Shows what recordings contain, without reading the events.", kProgram);
+  CLI::App app("Shows what recordings contain, without reading the events.", kInfoProgram);
   app.footer(
       "Examples:\n"
       "  analyze info run.db                  one file, or run.rank*.db\n"
@@ -288,7 +288,7 @@ int RunInfo(const std::vector<std::string>& arguments) {
   }
   std::string text;
   for (const FileInfo& info : files) text += (text.empty() ? "" : "\n") + AsText(info);
-  const int written = WriteOrExplain(kProgram, output, format == "json" ? AsJson(files) : text);
+  const int written = WriteOrExplain(kInfoProgram, output, format == "json" ? AsJson(files) : text);
   return all_read ? written : kUnreadable;
 }
 

@@ -12,16 +12,17 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] =
+constexpr char kKernelsAbout[] =
     "All kernels of a run by name, summed over its GPUs, sorted by total time.";
-constexpr char kDefinitions[] =
+constexpr char kKernelsDefinitions[] =
     "A kernel counts in the window in which it starts, with its full duration.\n";
-constexpr char kExamples[] =
+constexpr char kKernelsExamples[] =
     "  analyze kernels run.db --limit 0                 all of them\n"
     "  analyze kernels run.db --filter gemm --sort max_ns\n"
     "  analyze kernels run.db --rank 3 --steps 10..20 --format csv -o kernels.csv\n";
 
-FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
+FullTable BuildKernels(const Run& run, const ReportOptions& options,
+                       std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.top_kernels = enough.value_or(std::numeric_limits<std::size_t>::max());
   FullTable full{BuildReport(run, how), "", {}, 0};
@@ -38,8 +39,8 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunKernels(const std::vector<std::string>& arguments) {
-  const TableCommand table{"analyze kernels", kAbout,          kDefinitions,
-                           kExamples,         KernelColumns(), Build};
+  const TableCommand table{"analyze kernels", kKernelsAbout,   kKernelsDefinitions,
+                           kKernelsExamples,  KernelColumns(), BuildKernels};
   return RunTable({&table, 1}, arguments);
 }
 

@@ -29,8 +29,8 @@ std::string Peaks(const Report& report) {
   return text;
 }
 
-FullTable Build(const Run& run, const ReportOptions& options,
-                Table (*table_of)(const Report& report)) {
+FullTable BuildMemory(const Run& run, const ReportOptions& options,
+                      Table (*table_of)(const Report& report)) {
   ReportOptions how = options;
   how.memory = true;
   FullTable full{BuildReport(run, how), "", {}, 0};
@@ -43,14 +43,14 @@ FullTable Build(const Run& run, const ReportOptions& options,
 }
 
 FullTable BuildCalls(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
-  return Build(run, options, AllocationTable);
+  return BuildMemory(run, options, AllocationTable);
 }
 
 FullTable BuildSamples(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
-  return Build(run, options, MemorySampleTable);
+  return BuildMemory(run, options, MemorySampleTable);
 }
 
-constexpr char kExamples[] =
+constexpr char kMemoryExamples[] =
     "  analyze memory run.db                            which calls, how often, how long\n"
     "  analyze memory run.db --steps 20..30             after warm-up there should be none\n"
     "  analyze memory run.db --samples --format csv -o memory.csv\n";
@@ -65,11 +65,11 @@ int RunMemory(const std::vector<std::string>& arguments) {
        "PyTorch's caching allocator serves most requests without such a call. A call counts in "
        "the\n"
        "window in which it begins, for any GPU of its process.\n",
-       kExamples, AllocationColumns(), BuildCalls},
+       kMemoryExamples, AllocationColumns(), BuildCalls},
       {"analyze memory", "Memory of each GPU over time.",
        "PyTorch's figures are sampled about once a second; without them there is one row per GPU\n"
        "sample (TRACEINJECT_TELEMETRY_HZ).\n",
-       kExamples, MemorySampleColumns(), BuildSamples, nullptr, "--samples",
+       kMemoryExamples, MemorySampleColumns(), BuildSamples, nullptr, "--samples",
        "show memory of each GPU over time instead (--samples --help lists the columns)"},
   };
   return RunTable(tables, arguments);

@@ -10,10 +10,10 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] =
+constexpr char kNvtxAbout[] =
     "NVTX ranges by name, summed over the processes of a run, with the GPU work launched inside "
     "them, sorted by the time of that work.";
-constexpr char kDefinitions[] =
+constexpr char kNvtxDefinitions[] =
     "Work belongs to the ranges that were open on the launching thread at the time of the launch.\n"
     "Kernels that PyTorch's autograd threads launch in a backward pass belong to ranges of those\n"
     "threads only, not to a \"backward\" range on the thread that waits for them.\n"
@@ -22,12 +22,12 @@ constexpr char kDefinitions[] =
     "\"(in no range)\" and \"(launch not recorded)\", add up to all GPU work. Nested ranges of "
     "the\n"
     "same name count once in the totals.\n";
-constexpr char kExamples[] =
+constexpr char kNvtxExamples[] =
     "  analyze nvtx run.db --sort gpu_self_ns\n"
     "  analyze nvtx run.db --filter '^(forward|backward)$' --columns all\n"
     "  analyze nvtx run.db --steps 10..20 --format json\n";
 
-std::string Summary(const Report& report) {
+std::string NvtxSummary(const Report& report) {
   std::int64_t ranges = 0, inside_ns = 0, outside_ns = 0;
   for (const proto::NvtxRange& range : report.nvtx_ranges()) {
     ranges += range.count();
@@ -39,11 +39,11 @@ std::string Summary(const Report& report) {
                      FormatShare(inside_ns, inside_ns + outside_ns));
 }
 
-FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+FullTable BuildNvtx(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
   ReportOptions how = options;
   how.nvtx_ranges = true;
   FullTable full{BuildReport(run, how), "", {}, 0};
-  full.summary = Summary(full.report);
+  full.summary = NvtxSummary(full.report);
   full.table = NvtxTable(full.report);
   full.rows = full.report.nvtx_ranges_size();
   return full;
@@ -52,7 +52,8 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunNvtx(const std::vector<std::string>& arguments) {
-  const TableCommand table{"analyze nvtx", kAbout, kDefinitions, kExamples, NvtxColumns(), Build};
+  const TableCommand table{"analyze nvtx", kNvtxAbout,    kNvtxDefinitions,
+                           kNvtxExamples,  NvtxColumns(), BuildNvtx};
   return RunTable({&table, 1}, arguments);
 }
 

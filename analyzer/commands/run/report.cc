@@ -14,8 +14,8 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze report";
-constexpr char kExamples[] =
+constexpr char kReportProgram[] = "analyze report";
+constexpr char kReportExamples[] =
     "Examples:\n"
     "  analyze run.db                                   the report; run.db also stands for "
     "run.rank*.db\n"
@@ -29,13 +29,13 @@ constexpr char kExamples[] =
     "  analyze run.db --format json -o report.json      the same figures as JSON; fields as in "
     "report.proto\n";
 
-struct Options {
+struct ReportCommand {
   RunOptions run;
   std::string format = "text";
 };
 
-void Describe(CLI::App& app, Options& options) {
-  app.footer(kExamples);
+void DescribeReport(CLI::App& app, ReportCommand& options) {
+  app.footer(kReportExamples);
   AddRunOptions(app, options.run);
   ReportOptions& report = options.run.report;
   app.add_option("--format", options.format, "text, json or pb (binary Protocol Buffers)")
@@ -47,7 +47,7 @@ void Describe(CLI::App& app, Options& options) {
   AddMfuOptions(app, report.mfu);
 }
 
-Result<std::string> Render(const Report& report, const Options& options) {
+Result<std::string> RenderReport(const Report& report, const ReportCommand& options) {
   if (options.format == "json") return WriteJson(report);
   if (options.format == "pb") return WritePb(report);
   TextOptions text;
@@ -60,22 +60,23 @@ Result<std::string> Render(const Report& report, const Options& options) {
 }  // namespace
 
 int RunReport(const std::vector<std::string>& arguments) {
-  Options options;
+  ReportCommand options;
   CLI::App app(
       "Reports what limits the run and what to change, then where GPU time went, per rank and "
       "device and for the whole run.",
-      kProgram);
-  Describe(app, options);
+      kReportProgram);
+  DescribeReport(app, options);
   if (const auto exit_code = ParseRunArguments(app, arguments, options.run)) return *exit_code;
 
   const auto run = LoadOrExplain(options.run);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-  const auto text = Render(BuildReportWithVerdict(std::get<Run>(run), options.run.report), options);
+  const auto text =
+      RenderReport(BuildReportWithVerdict(std::get<Run>(run), options.run.report), options);
   if (!text.ok()) {
-    fmt::print(stderr, "{}: {}\n", kProgram, text.error());
+    fmt::print(stderr, "{}: {}\n", kReportProgram, text.error());
     return kUnreadable;
   }
-  return WriteOrExplain(kProgram, options.run.output, text.value());
+  return WriteOrExplain(kReportProgram, options.run.output, text.value());
 }
 
 }  // namespace traceinject

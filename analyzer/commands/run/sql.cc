@@ -19,8 +19,8 @@
 namespace traceinject {
 namespace {
 
-constexpr char kProgram[] = "analyze sql";
-constexpr char kExamples[] =
+constexpr char kSqlProgram[] = "analyze sql";
+constexpr char kSqlExamples[] =
     "Examples:\n"
     "  analyze sql run.db \"SELECT name, count(*) AS calls, sum(dur_ns) AS ns FROM kernels GROUP "
     "BY name ORDER BY ns DESC LIMIT 10\"\n"
@@ -32,7 +32,7 @@ constexpr char kExamples[] =
     "another profiler is\n"
     "imported first, as by analyze import.\n";
 
-struct Options {
+struct SqlOptions {
   std::vector<std::string> words;  // paths, then the query
   std::string format = "table", output = "-";
 };
@@ -83,7 +83,7 @@ Result<SqlRows> QueryFiles(const std::vector<std::string>& files, std::string_vi
   return all;
 }
 
-std::string Format(const SqlRows& rows, const std::string& format) {
+std::string FormatRows(const SqlRows& rows, const std::string& format) {
   if (format == "csv") return FormatRowsAsCsv(rows);
   if (format == "json") return FormatRowsAsJson(rows);
   return FormatRowsAsTable(rows);
@@ -92,9 +92,9 @@ std::string Format(const SqlRows& rows, const std::string& format) {
 }  // namespace
 
 int RunSql(const std::vector<std::string>& arguments) {
-  Options options;
-  CLI::App app("Runs one SQL query on a recording, read-only.", kProgram);
-  app.footer(kExamples);
+  SqlOptions options;
+  CLI::App app("Runs one SQL query on a recording, read-only.", kSqlProgram);
+  app.footer(kSqlExamples);
   app.add_option("run query", options.words,
                  "the recordings, then the query (- to read it from stdin)")
       ->required();
@@ -107,7 +107,7 @@ int RunSql(const std::vector<std::string>& arguments) {
     fmt::print(stderr,
                "{}: expected a recording and a query, as in: analyze sql run.db \"SELECT count(*) "
                "FROM kernel\"\n",
-               kProgram);
+               kSqlProgram);
     return kBadUsage;
   }
   std::string sql = options.words.back();
@@ -125,7 +125,7 @@ int RunSql(const std::vector<std::string>& arguments) {
     fmt::print(stderr, "{}\n", rows.error());
     return kUnreadable;
   }
-  return WriteOrExplain(kProgram, options.output, Format(rows.value(), options.format));
+  return WriteOrExplain(kSqlProgram, options.output, FormatRows(rows.value(), options.format));
 }
 
 }  // namespace traceinject

@@ -13,18 +13,18 @@
 namespace traceinject {
 namespace {
 
-constexpr char kAbout[] =
+constexpr char kStepsAbout[] =
     "Every training step of each GPU, split exactly: the parts add up to its length to the "
     "nanosecond, and the idle causes to its idle time.";
-constexpr char kDefinitions[] =
+constexpr char kStepsDefinitions[] =
     "A step lasts until the work launched in it ends; idle time after that belongs to the next\n"
     "step.\n";
-constexpr char kExamples[] =
+constexpr char kStepsExamples[] =
     "  analyze steps run.db --sort length_ns\n"
     "  analyze steps run.db --columns step,length_ns,idle_data_wait_ns --limit 0\n"
     "  analyze steps run.db --device 0 --format csv -o steps.csv\n";
 
-std::string Summary(const Report& report) {
+std::string StepsSummary(const Report& report) {
   std::string text;
   for (const proto::DeviceSteps& steps : report.steps()) {
     text += fmt::format("{}{}: {} ({}), median {}, MAD {}", text.empty() ? "" : "; ", steps.label(),
@@ -36,12 +36,13 @@ std::string Summary(const Report& report) {
   return text;
 }
 
-FullTable Build(const Run& run, const ReportOptions& options, std::optional<std::size_t> enough) {
+FullTable BuildSteps(const Run& run, const ReportOptions& options,
+                     std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
   FullTable full{BuildReport(run, how), "", {}, 0};
   AddSteps(run, how, full.report);
-  full.summary = Summary(full.report);
+  full.summary = StepsSummary(full.report);
   full.table = StepTable(full.report);
   full.rows = StepRowsThatThereAre(full.report);
   return full;
@@ -50,7 +51,8 @@ FullTable Build(const Run& run, const ReportOptions& options, std::optional<std:
 }  // namespace
 
 int RunSteps(const std::vector<std::string>& arguments) {
-  const TableCommand table{"analyze steps", kAbout, kDefinitions, kExamples, StepColumns(), Build};
+  const TableCommand table{"analyze steps", kStepsAbout,   kStepsDefinitions,
+                           kStepsExamples,  StepColumns(), BuildSteps};
   return RunTable({&table, 1}, arguments);
 }
 

@@ -16,7 +16,7 @@
 namespace traceinject {
 namespace {
 
-struct Options {
+struct TableOptions {
   RunOptions run;
   RowOptions rows;
 };
@@ -42,7 +42,7 @@ const TableCommand& ChosenTable(std::span<const TableCommand> tables,
   return tables.front();
 }
 
-void Describe(CLI::App& app, const TableCommand& command, Options& options) {
+void Describe(CLI::App& app, const TableCommand& command, TableOptions& options) {
   app.footer(
       fmt::format("Columns, for --sort and --columns, as named in csv and json:\n"
                   "{}\n"
@@ -86,7 +86,7 @@ std::vector<std::string> Notes(const Report& report) {
   return notes;
 }
 
-std::string TextOf(const FullTable& full, std::int64_t left_out, const Options& options) {
+std::string TextOf(const FullTable& full, std::int64_t left_out, const TableOptions& options) {
   const PageStyle style = StyleOf(options.run);
   TextPage page(style.color, style.width);
   // Sums over figures that are withheld would be wrong.
@@ -98,7 +98,7 @@ std::string TextOf(const FullTable& full, std::int64_t left_out, const Options& 
   return page.text();
 }
 
-std::string Render(const FullTable& full, std::int64_t left_out, const Options& options) {
+std::string RenderTable(const FullTable& full, std::int64_t left_out, const TableOptions& options) {
   if (options.rows.format == "text") return TextOf(full, left_out, options);
   for (const std::string& note : Notes(full.report)) fmt::print(stderr, "note: {}\n", note);
   return RenderRows(full.table, left_out, options.rows);
@@ -108,7 +108,7 @@ std::string Render(const FullTable& full, std::int64_t left_out, const Options& 
 
 int RunTable(std::span<const TableCommand> tables, const std::vector<std::string>& arguments) {
   const TableCommand& command = ChosenTable(tables, arguments);
-  Options options;
+  TableOptions options;
   CLI::App app(command.about, command.program);
   AddTableFlags(app, tables);
   Describe(app, command, options);
@@ -124,7 +124,7 @@ int RunTable(std::span<const TableCommand> tables, const std::vector<std::string
       command.build(std::get<Run>(run), options.run.report,
                     options.rows.own_order() ? options.rows.row_limit() : std::nullopt);
   const std::int64_t left_out = ChooseRows(full.table, full.rows, options.rows);
-  return WriteOrExplain(command.program, options.run.output, Render(full, left_out, options));
+  return WriteOrExplain(command.program, options.run.output, RenderTable(full, left_out, options));
 }
 
 }  // namespace traceinject

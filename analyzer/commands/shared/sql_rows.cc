@@ -12,7 +12,7 @@
 namespace traceinject {
 namespace {
 
-SqlCell Cell(const Statement& row, int column) {
+SqlCell CellOf(const Statement& row, int column) {
   switch (row.type(column)) {
     case SQLITE_NULL:
       return {};
@@ -95,7 +95,7 @@ Status QueryEach(const Database& database, std::string_view sql,
     if (!more.ok()) return Error{more.error()};
     if (!more.value()) return Done{};
     cells.clear();
-    for (int column = 0; column < row.columns(); ++column) cells.push_back(Cell(row, column));
+    for (int column = 0; column < row.columns(); ++column) cells.push_back(CellOf(row, column));
     visit_row(cells);
   }
 }

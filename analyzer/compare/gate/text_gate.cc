@@ -42,8 +42,8 @@ void WriteGate(const proto::GateResult& result, TextPage& page) {
                          result.passed() ? kGreen : kRed));
   std::vector<std::vector<std::string>> rows = {{"", "condition", "value", "limit"}};
   for (const ConditionResult& one : result.conditions())
-    rows.push_back({OutcomeText(one), one.condition(), one.value().empty() ? kUnknown : one.value(),
-                    one.limit()});
+    rows.push_back({OutcomeText(one), one.condition(),
+                    one.value().empty() ? kUnknownText : one.value(), one.limit()});
   page.Table(rows, 2, 3);
   for (const ConditionResult& one : result.conditions()) {
     if (one.outcome() == ConditionResult::OUTCOME_PASSED) continue;

@@ -102,9 +102,9 @@ void WriteScatter(const HtmlReport& to, const proto::Nccl& nccl) {
     chart.Dot(point.at, "dot " + point.rate->mark, TipOf(point), point.rate->radius_px);
 }
 
-bool IsKnown(const HtmlReport& to) { return to.report.run().nccl().kernels() > 0; }
+bool HasCommunication(const HtmlReport& to) { return to.report.run().nccl().kernels() > 0; }
 
-void Write(const HtmlReport& to) {
+void WriteCommunication(const HtmlReport& to) {
   const proto::Nccl& nccl = to.report.run().nccl();
   {
     Reused reused(to);
@@ -133,6 +133,7 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kCommunicationSection = {"communication", "Communication", IsKnown, Write};
+const HtmlSection kCommunicationSection = {"communication", "Communication", HasCommunication,
+                                           WriteCommunication};
 
 }  // namespace traceinject

@@ -138,9 +138,9 @@ void WriteDevice(const HtmlReport& to, const proto::DeviceReport& device) {
   WriteCard(to, device);
 }
 
-bool IsKnown(const HtmlReport& to) { return !to.report.devices().empty(); }
+bool HasGpus(const HtmlReport& to) { return !to.report.devices().empty(); }
 
-void Write(const HtmlReport& to) {
+void WriteGpus(const HtmlReport& to) {
   const proto::DeviceReport* judged = JudgedDeviceReport(to.report);
   WriteDevice(to, *judged);
   int shown = 1;
@@ -179,6 +179,6 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kGpusSection = {"gpus", "GPUs: memory, clocks, copies", IsKnown, Write};
+const HtmlSection kGpusSection = {"gpus", "GPUs: memory, clocks, copies", HasGpus, WriteGpus};
 
 }  // namespace traceinject

@@ -37,9 +37,9 @@ void WriteCauses(const HtmlReport& to, const proto::DeviceSteps& steps) {
   WriteBars(to.out, {"Idle time of a mean step of " + steps.label() + ", by cause", ""}, bars);
 }
 
-bool IsKnown(const HtmlReport& to) { return !to.report.devices().empty(); }
+bool HasIdle(const HtmlReport& to) { return !to.report.devices().empty(); }
 
-void Write(const HtmlReport& to) {
+void WriteIdle(const HtmlReport& to) {
   if (const proto::DeviceSteps* steps = JudgedSteps(to.report)) WriteCauses(to, *steps);
   {
     Reused reused(to);
@@ -61,6 +61,6 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kIdleSection = {"idle", "Why the GPU was idle", IsKnown, Write};
+const HtmlSection kIdleSection = {"idle", "Why the GPU was idle", HasIdle, WriteIdle};
 
 }  // namespace traceinject

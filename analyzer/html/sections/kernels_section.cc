@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kKernelRows = 30;
 constexpr std::size_t kProductRows = 10;
 
-bool IsKnown(const HtmlReport& to) { return to.report.run().kernels().count() > 0; }
+bool HasKernels(const HtmlReport& to) { return to.report.run().kernels().count() > 0; }
 
-void Write(const HtmlReport& to) {
+void WriteKernels(const HtmlReport& to) {
   const proto::Run& run = to.report.run();
   to.out.Leaf(
       "p", fmt::format("{} of {} in {}; unclassified {}", Plural(run.kernels().count(), "kernel"),
@@ -45,6 +45,6 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kKernelsSection = {"kernels", "Kernels", IsKnown, Write};
+const HtmlSection kKernelsSection = {"kernels", "Kernels", HasKernels, WriteKernels};
 
 }  // namespace traceinject

@@ -122,11 +122,11 @@ void WriteRankTable(const HtmlReport& to) {
                   .where_all = "analyze ranks --format json has all"});
 }
 
-bool IsKnown(const HtmlReport& to) {
+bool HasRanks(const HtmlReport& to) {
   return to.has_several() || !to.report.rank_findings().empty();
 }
 
-void Write(const HtmlReport& to) {
+void WriteRanks(const HtmlReport& to) {
   {
     Reused reused(to);
     if (to.report.rank_findings().empty())
@@ -142,6 +142,6 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kRanksSection = {"ranks", "Between ranks", IsKnown, Write};
+const HtmlSection kRanksSection = {"ranks", "Between ranks", HasRanks, WriteRanks};
 
 }  // namespace traceinject

@@ -18,7 +18,7 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kMaxDots = 200;
-constexpr std::size_t kNameWidth = 60;
+constexpr std::size_t kDotNameWidth = 60;
 
 std::vector<const proto::Kernel*> KnownKernels(const proto::Run& run) {
   std::vector<const proto::Kernel*> known;
@@ -149,7 +149,7 @@ void WriteRoofline(const HtmlReport& to) {
   const std::size_t shown = std::min(kMaxDots, known.size());
   std::vector<std::string> names;
   for (std::size_t i = 0; i < shown; ++i) names.push_back(known[i]->name());
-  names = ShortKernelNames(names, kNameWidth);
+  names = ShortKernelNames(names, kDotNameWidth);
   std::vector<LegendEntry> legend;
   for (const char* bound : {"compute", "memory"}) {
     if (std::any_of(known.begin(), known.end(),

@@ -17,8 +17,8 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMaxBuckets = 200;
-constexpr int kMaxDots = 60;  // of steps that are not regular
+constexpr std::size_t kMaxStepBuckets = 200;
+constexpr int kMaxStepDots = 60;  // of steps that are not regular
 constexpr std::size_t kStepRows = 20;
 // Of the longest step over the median: from there on the scale has to be logarithmic for the others
 // to be seen.
@@ -53,7 +53,7 @@ int DrawUnusual(Chart& chart, const proto::DeviceSteps& steps) {
   for (int i = 0; i < steps.steps_size(); ++i) {
     const proto::StepSplit& step = steps.steps(i);
     if (step.kind().empty() || step.kind() == "regular") continue;
-    if (++drawn > kMaxDots) {
+    if (++drawn > kMaxStepDots) {
       ++left;
       continue;
     }
@@ -81,7 +81,7 @@ void WriteStepChart(const HtmlReport& to, const proto::DeviceSteps& steps) {
   Axis y{logarithmic ? PowersOfTen(shortest, longest) : FromZero(longest), {}, "step time"};
   x.ticks = TicksOf(x.scale, 6, PlainTick);
   y.ticks = TicksOf(y.scale, 5, TimeTick);
-  const std::vector<Bucket> buckets = Downsample(points, kMaxBuckets);
+  const std::vector<Bucket> buckets = Downsample(points, kMaxStepBuckets);
   const bool merged = buckets.size() < points.size();
   const proto::Verdict& verdict = to.report.verdict();
   ChartText text{"Step time of " + steps.label(),
@@ -136,9 +136,9 @@ void WriteLongestSteps(const HtmlReport& to, const proto::DeviceSteps& steps) {
                 {{"class", "note"}});
 }
 
-bool IsKnown(const HtmlReport& to) { return JudgedSteps(to.report) != nullptr; }
+bool HasSteps(const HtmlReport& to) { return JudgedSteps(to.report) != nullptr; }
 
-void Write(const HtmlReport& to) {
+void WriteSteps(const HtmlReport& to) {
   const proto::DeviceSteps& steps = *JudgedSteps(to.report);
   WriteStepChart(to, steps);
   {
@@ -154,6 +154,6 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kStepsSection = {"steps", "Steps", IsKnown, Write};
+const HtmlSection kStepsSection = {"steps", "Steps", HasSteps, WriteSteps};
 
 }  // namespace traceinject

@@ -91,9 +91,9 @@ void WriteDeviceBars(const HtmlReport& to, const std::string& title, const Messa
                 {{"class", "note"}});
 }
 
-bool IsKnown(const HtmlReport& to) { return !to.report.devices().empty(); }
+bool HasTime(const HtmlReport& to) { return !to.report.devices().empty(); }
 
-void Write(const HtmlReport& to) {
+void WriteTime(const HtmlReport& to) {
   WriteDeviceBars(to, "A mean step", to.report.steps(), MeanStep);
   WriteDeviceBars(to, "The whole recording", to.report.devices(), WholeWindow);
   Reused reused(to);
@@ -109,6 +109,6 @@ void Write(const HtmlReport& to) {
 
 }  // namespace
 
-const HtmlSection kTimeSection = {"time", "Where the time went", IsKnown, Write};
+const HtmlSection kTimeSection = {"time", "Where the time went", HasTime, WriteTime};
 
 }  // namespace traceinject

@@ -12,6 +12,9 @@
 
 namespace traceinject {
 
+// Higher ordinals of a device are no ordinals of a device.
+inline constexpr int kHighestDevice = 1023;
+
 enum class KinetoKind : std::uint8_t {
   kSkipped,  // nothing that the model holds: operators, Python functions, arrows, counters
   kKernel,

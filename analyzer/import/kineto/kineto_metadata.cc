@@ -16,19 +16,17 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr std::int64_t kHighestDevice = 1023;
-
 std::string_view Trimmed(std::string_view token) {
   const std::size_t last = token.find_last_not_of(" \t\r\n,");
   return last == std::string_view::npos ? std::string_view{} : token.substr(0, last + 1);
 }
 
-std::optional<std::int64_t> Integer(ondemand::value& value) {
+std::optional<std::int64_t> IntegerOf(ondemand::value& value) {
   return ParseDecimal(Trimmed(value.raw_json_token()));
 }
 
 std::optional<int> SmallInteger(ondemand::value& value) {
-  const auto number = Integer(value);
+  const auto number = IntegerOf(value);
   if (!number || *number < 0 || *number > std::numeric_limits<int>::max()) return std::nullopt;
   return static_cast<int>(*number);
 }
@@ -48,7 +46,7 @@ bool ForEachMember(ondemand::object object, Visit visit) {
 
 bool DeviceField(std::string_view key, ondemand::value& value, Device& device) {
   if (key == "id") device.ordinal = SmallInteger(value).value_or(-1);
-  if (key == "totalGlobalMem") device.memory_bytes = Integer(value);
+  if (key == "totalGlobalMem") device.memory_bytes = IntegerOf(value);
   if (key == "computeMajor") device.cc_major = SmallInteger(value);
   if (key == "computeMinor") device.cc_minor = SmallInteger(value);
   if (key == "numSms") device.sm_count = SmallInteger(value);

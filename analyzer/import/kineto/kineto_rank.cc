@@ -21,8 +21,6 @@
 namespace traceinject {
 namespace {
 
-constexpr std::int64_t kHighestDevice = 1023;
-
 std::string_view Explain(KinetoProblem problem) {
   switch (problem) {
     case KinetoProblem::kBroken:

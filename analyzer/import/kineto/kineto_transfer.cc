@@ -19,7 +19,6 @@ constexpr Word kCopyKinds[] = {{"HtoD", 1}, {"DtoH", 2}, {"HtoA", 3}, {"AtoH", 4
 constexpr Word kMemoryKinds[] = {{"Pageable", 1},      {"Pinned", 2},  {"Device", 3},
                                  {"Array", 4},         {"Managed", 5}, {"Device Static", 6},
                                  {"Managed Static", 7}};
-constexpr int kHighestDevice = 1023;
 
 template <typename Table>
 std::uint8_t ValueOf(const Table& table, std::string_view text) {

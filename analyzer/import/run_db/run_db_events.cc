@@ -22,31 +22,39 @@ std::uint8_t NarrowByte(std::int64_t value) {
   return value >= 0 && value <= 255 ? static_cast<std::uint8_t>(value) : 0;
 }
 
-class Reader {
+class EventReader {
  public:
-  Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
+  EventReader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
   // All but the calls, and about half of the rows.
   Status ReadOthers() {
     constexpr std::array<Part, 13> kParts = {
-        &Reader::ReadSideTables,       &Reader::ReadMemcpys,   &Reader::ReadMemsets,
-        &Reader::ReadKernels,          &Reader::ReadSyncs,     &Reader::ReadNvtx,
-        &Reader::ReadCollectives,      &Reader::ReadPlans,     &Reader::ReadAttentions,
-        &Reader::ReadDataWaits,        &Reader::ReadStepMarks, &Reader::ReadHostSpans,
-        &Reader::ReadMemoryOperations,
+        &EventReader::ReadSideTables,
+        &EventReader::ReadMemcpys,
+        &EventReader::ReadMemsets,
+        &EventReader::ReadKernels,
+        &EventReader::ReadSyncs,
+        &EventReader::ReadNvtx,
+        &EventReader::ReadCollectives,
+        &EventReader::ReadPlans,
+        &EventReader::ReadAttentions,
+        &EventReader::ReadDataWaits,
+        &EventReader::ReadStepMarks,
+        &EventReader::ReadHostSpans,
+        &EventReader::ReadMemoryOperations,
     };
     return ReadParts(kParts);
   }
 
   // Of CUDA and of its library of GEMMs.
   Status ReadCalls() {
-    constexpr std::array<Part, 2> kParts = {&Reader::ReadApi, &Reader::ReadGemms};
+    constexpr std::array<Part, 2> kParts = {&EventReader::ReadApi, &EventReader::ReadGemms};
     return ReadParts(kParts);
   }
 
  private:
-  using Part = Status (Reader::*)();
+  using Part = Status (EventReader::*)();
 
   template <std::size_t kCount>
   Status ReadParts(const std::array<Part, kCount>& parts) {
@@ -539,14 +547,14 @@ class Reader {
 Status ReadRunDbEvents(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file) {
   const std::optional<Database> second = OpenBeside(rows.database());
   if (!second) {
-    Reader reader(rows, dictionaries, file);
+    EventReader reader(rows, dictionaries, file);
     const Status others = reader.ReadOthers();
     return others.ok() ? reader.ReadCalls() : others;
   }
   RunDbRows beside(rows, *second);
   Status others = Done{}, calls = Done{};
-  RunInParallel({[&] { others = Reader(rows, dictionaries, file).ReadOthers(); },
-                 [&] { calls = Reader(beside, dictionaries, file).ReadCalls(); }});
+  RunInParallel({[&] { others = EventReader(rows, dictionaries, file).ReadOthers(); },
+                 [&] { calls = EventReader(beside, dictionaries, file).ReadCalls(); }});
   rows.Add(beside);
   return others.ok() ? calls : others;
 }

@@ -15,17 +15,17 @@ std::int64_t Figure(const SqlRow& row, int column) {
   return row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
 }
 
-class Reader {
+class SampleReader {
  public:
-  Reader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
+  SampleReader(RunDbRows& rows, const RunDbDictionaries& dictionaries, RecordedFile& file)
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
   Status Read() {
     if (dictionaries_.schema_version < kFirstVersion) return Done{};
-    using Part = Status (Reader::*)();
-    constexpr std::array<Part, 5> kParts = {&Reader::ReadDevices, &Reader::ReadDevicesSlow,
-                                            &Reader::ReadAllocator, &Reader::ReadThreads,
-                                            &Reader::ReadWorkers};
+    using Part = Status (SampleReader::*)();
+    constexpr std::array<Part, 5> kParts = {
+        &SampleReader::ReadDevices, &SampleReader::ReadDevicesSlow, &SampleReader::ReadAllocator,
+        &SampleReader::ReadThreads, &SampleReader::ReadWorkers};
     for (const Part part : kParts) {
       const Status status = (this->*part)();
       if (!status.ok()) return status;
@@ -160,7 +160,7 @@ class Reader {
 
 Status ReadRunDbSamples(RunDbRows& rows, const RunDbDictionaries& dictionaries,
                         RecordedFile& file) {
-  return Reader(rows, dictionaries, file).Read();
+  return SampleReader(rows, dictionaries, file).Read();
 }
 
 }  // namespace traceinject

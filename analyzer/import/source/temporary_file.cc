@@ -18,7 +18,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::string_view kJournal = "-journal";
+constexpr std::string_view kJournalOfSqlite = "-journal";
 
 }  // namespace
 
@@ -61,7 +61,7 @@ TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
 TemporaryFile::~TemporaryFile() {
   if (path_.empty()) return;
   unlink(path_.c_str());
-  unlink((path_ + std::string(kJournal)).c_str());
+  unlink((path_ + std::string(kJournalOfSqlite)).c_str());
   Forget();
 }
 

@@ -19,7 +19,7 @@ Interval Overlap(Interval a, Interval b) {
   return {std::max(a.start, b.start), std::min(a.end, b.end)};
 }
 
-bool LongerFirst(const HostActivity& a, const HostActivity& b) {
+bool LongerActivityFirst(const HostActivity& a, const HostActivity& b) {
   if (a.overlap_ns != b.overlap_ns) return a.overlap_ns > b.overlap_ns;
   return a.name < b.name;
 }
@@ -40,7 +40,7 @@ class ByName {
       activity.overlap_ns = Length(Merge(std::move(overlaps)));
       list.push_back(std::move(activity));
     }
-    std::sort(list.begin(), list.end(), LongerFirst);
+    std::sort(list.begin(), list.end(), LongerActivityFirst);
     if (list.size() > keep) list.resize(keep);
     return list;
   }
@@ -163,7 +163,7 @@ std::vector<HostActivity> HostActivities::OtherThreads(std::uint32_t thread, Int
     std::vector<HostActivity> calls = Calls(other, time);
     if (!calls.empty()) found.push_back(std::move(calls.front()));
   }
-  std::sort(found.begin(), found.end(), LongerFirst);
+  std::sort(found.begin(), found.end(), LongerActivityFirst);
   if (found.size() > 3) found.resize(3);
   return found;
 }

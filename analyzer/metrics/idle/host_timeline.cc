@@ -15,7 +15,7 @@ namespace {
 
 // A call is taken to return from its wait at most this long before the record of the operation
 // ends: the clocks of host and device differ by about a microsecond.
-constexpr TimeNs kClockNs = 2'000;
+constexpr TimeNs kHostClockNs = 2'000;
 // A launch that takes this long while the device has work in store waits for room in the queue.
 constexpr TimeNs kFullQueueCallNs = 50'000, kFullQueueLeadNs = 200'000;
 
@@ -166,7 +166,7 @@ void AddCalls(const Rank& rank, const GpuOps& ops, const EndedBefore& ended,
     // Freeing waits for the device as a synchronization does; allocating does not.
     const bool waits = !allocates || name.name.find("Free") != std::string::npos;
     std::uint32_t op = kNone;
-    if (waits) op = ended.Find(api.start[row], api.end[row] + kClockNs);
+    if (waits) op = ended.Find(api.start[row], api.end[row] + kHostClockNs);
     if (op != kNone && ops.end[op] <= api.start[row]) op = kNone;
     painter.Add(api.start[row], api.end[row], allocates ? IdleCause::kAllocator : IdleCause::kSync,
                 op);
@@ -194,7 +194,7 @@ void AddBlockingLaunches(const Rank& rank, const GpuOps& ops, const EndedBefore&
     const bool to_device = transfer.kind == kHostToDevice && transfer.src_kind == kPageable;
     const bool to_host = transfer.kind == kDeviceToHost;
     // To the host the call returns once the data is there; from pageable memory once it was read.
-    if (to_host && end + kClockNs >= ops.end[row])
+    if (to_host && end + kHostClockNs >= ops.end[row])
       painter.Add(start, end, IdleCause::kSync, row);
     else if (to_device && end > ops.start[row])
       painter.Add(start, end, IdleCause::kCopy, row);

@@ -9,7 +9,7 @@ namespace traceinject {
 namespace {
 
 // From CUpti_ActivityMemoryKind, cupti_activity.h.
-constexpr std::uint8_t kPinned = 2, kDevice = 3, kManaged = 5;
+constexpr std::uint8_t kPinnedMemory = 2, kDeviceMemory = 3, kManagedMemory = 5;
 
 // Device memory in use, by what was seen of it.
 class Held {
@@ -53,8 +53,9 @@ MemoryCalls CountMemoryCalls(const Rank& rank, int ordinal, Interval window) {
   for (std::size_t i = 0; i < memory.size(); ++i) {
     if (memory.device[i] != ordinal || memory.time[i] >= window.end) continue;
     const bool inside = memory.time[i] >= window.start;
-    const bool on_device = memory.memory_kind[i] == kDevice || memory.memory_kind[i] == kManaged;
-    if (!on_device && memory.memory_kind[i] != kPinned) continue;
+    const bool on_device =
+        memory.memory_kind[i] == kDeviceMemory || memory.memory_kind[i] == kManagedMemory;
+    if (!on_device && memory.memory_kind[i] != kPinnedMemory) continue;
     // What was held when the window began counts, too.
     if (on_device && inside) found.peak_bytes = std::max(found.peak_bytes, held.bytes());
     if (on_device && memory.release[i]) held.Release(memory.address[i]);

@@ -25,9 +25,9 @@ class FlopsByShape {
 };
 
 // Walks over kernels and adds them to their calls.
-class Counter {
+class AttentionCounter {
  public:
-  Counter(const Rank& rank, const LibraryCalls& calls)
+  AttentionCounter(const Rank& rank, const LibraryCalls& calls)
       : rank_(rank),
         calls_(calls),
         flops_(rank.attention_shapes),
@@ -147,14 +147,14 @@ AttentionCalls& AttentionCalls::operator+=(const AttentionCalls& other) {
 
 AttentionCalls LinkedAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
                                const OpRanges& ranges) {
-  Counter counter(rank, calls);
+  AttentionCounter counter(rank, calls);
   for (const OpRange& range : ranges) counter.Add(device.ops, range);
   return counter.Finish();
 }
 
 AttentionCalls CountAttention(const Rank& rank, const Device& device, const LibraryCalls& calls,
                               OpRange range, Interval window) {
-  Counter counter(rank, calls);
+  AttentionCounter counter(rank, calls);
   counter.Add(device.ops, range);
   AttentionCalls found = counter.Finish();
   if (IsFirstAtWork(rank, device))

@@ -31,9 +31,9 @@ void ForEachOfCall(const Gemms& gemms, std::uint32_t last, Visit visit) {
 
 // Adds up the products that have kernels. A kernel counts for the last row of its call; calls that
 // were counted are marked, so that no table as long as the calls has to be kept of them.
-class Counter {
+class ProductCounter {
  public:
-  Counter(const Rank& rank, const LibraryCalls& calls)
+  ProductCounter(const Rank& rank, const LibraryCalls& calls)
       : gemms_(rank.gemms), calls_(calls), rows_(rank.gemm_shapes.size()), linked_(gemms_.size()) {
     for (const GemmShape& shape : rank.gemm_shapes) flops_.push_back(FlopsOf(shape));
   }
@@ -143,14 +143,14 @@ std::string MatrixTypes(const GemmShape& shape) {
 
 MatrixProducts LinkedMatrixProducts(const Rank& rank, const Device& device,
                                     const LibraryCalls& calls, const OpRanges& ranges) {
-  Counter counter(rank, calls);
+  ProductCounter counter(rank, calls);
   for (const OpRange& range : ranges) counter.Add(device.ops, range);
   return counter.Finish(rank);
 }
 
 MatrixProducts CountMatrixProducts(const Rank& rank, const Device& device,
                                    const LibraryCalls& calls, OpRange range, Interval window) {
-  Counter counter(rank, calls);
+  ProductCounter counter(rank, calls);
   counter.Add(device.ops, range);
   MatrixProducts products = counter.Finish(rank);
   if (IsFirstAtWork(rank, device))

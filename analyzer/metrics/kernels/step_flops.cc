@@ -14,9 +14,9 @@ namespace traceinject {
 namespace {
 
 // cublasComputeType_t, cublas_api.h of CUDA 12 and 13.
-constexpr int kComputeFloat = 68, kPedanticFloat = 69, kFastHalf = 74, kFastBfloat16 = 75,
-              kFastTf32 = 77;
-constexpr int kFloat = 0;  // cudaDataType
+constexpr int kComputeFloat = 68, kComputePedanticFloat = 69, kComputeFastHalf = 74,
+              kComputeFastBfloat16 = 75, kComputeFastTf32 = 77;
+constexpr int kDataFloat = 0;  // cudaDataType
 
 std::optional<PeakDtype> RateOf(int type) {
   const DataType* known = FindDataType(type);
@@ -78,18 +78,19 @@ ByRate Count(const Rank& rank, const Device& device, const LibraryCalls& calls,
 std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view function) {
   const auto a = RateOf(shape.type_a), b = RateOf(shape.type_b);
   if (a && (a == b || shape.type_b < 0)) return a;
-  if (shape.type_a != kFloat || (shape.type_b >= 0 && shape.type_b != kFloat)) return std::nullopt;
+  if (shape.type_a != kDataFloat || (shape.type_b >= 0 && shape.type_b != kDataFloat))
+    return std::nullopt;
   switch (shape.compute_type) {
     case kComputeFloat:
       if (function != "cublasLtMatmul") return std::nullopt;
       return PeakDtype::kFp32;
-    case kPedanticFloat:
+    case kComputePedanticFloat:
       return PeakDtype::kFp32;
-    case kFastTf32:
+    case kComputeFastTf32:
       return PeakDtype::kTf32;
-    case kFastHalf:
+    case kComputeFastHalf:
       return PeakDtype::kFp16;
-    case kFastBfloat16:
+    case kComputeFastBfloat16:
       return PeakDtype::kBf16;
     default:
       return std::nullopt;

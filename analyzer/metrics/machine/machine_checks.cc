@@ -32,7 +32,7 @@ constexpr Closed kClosed[] = {{"NCCL_P2P_DISABLE", "1"},
                               {"NCCL_P2P_LEVEL", "LOC"},
                               {"NCCL_NET_GDR_LEVEL", "LOC"}};
 
-std::optional<std::int64_t> Number(std::string_view text) {
+std::optional<std::int64_t> WholeNumber(std::string_view text) {
   std::int64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
@@ -47,7 +47,7 @@ struct GpuKey {
 };
 std::optional<GpuKey> SplitKey(std::string_view key) {
   const std::size_t end = key.find_first_of(". ");
-  const std::optional<std::int64_t> gpu = Number(key.substr(0, end));
+  const std::optional<std::int64_t> gpu = WholeNumber(key.substr(0, end));
   if (end == std::string_view::npos || !gpu) return std::nullopt;
   return GpuKey{static_cast<int>(*gpu), key.substr(end + 1)};
 }
@@ -168,7 +168,7 @@ class Checker {
 
   std::optional<std::int64_t> HostNumber(std::string_view name) const {
     const auto fact = host_.find(name);
-    return fact == host_.end() ? std::nullopt : Number(fact->second);
+    return fact == host_.end() ? std::nullopt : WholeNumber(fact->second);
   }
 
   void CheckHost() {

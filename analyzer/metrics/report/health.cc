@@ -42,9 +42,9 @@ std::string RankLabel(const Run& run, std::size_t index) {
 }
 
 // Grades only get worse.
-class Judge {
+class JudgeOfHealth {
  public:
-  explicit Judge(RecordingHealth& health) : health_(health) {}
+  explicit JudgeOfHealth(RecordingHealth& health) : health_(health) {}
 
   void Find(HealthGrade grade, std::string reason) {
     health_.grade = std::max(health_.grade, grade);
@@ -69,7 +69,7 @@ void CountRecords(const HealthCounter& counter, RecordingHealth& health, std::in
   if (counter.source == "cupti") unseen += counter.value;
 }
 
-void JudgeLines(const Run& run, RecordingHealth& health, Judge& judge) {
+void JudgeLines(const Run& run, RecordingHealth& health, JudgeOfHealth& judge) {
   for (const HealthLine& line : health.lines) {
     if (line.severity < HealthSeverity::kDataLoss) continue;
     const std::string detail = line.detail.empty() ? "" : fmt::format(" ({})", line.detail);
@@ -79,7 +79,7 @@ void JudgeLines(const Run& run, RecordingHealth& health, Judge& judge) {
   }
 }
 
-void JudgeEnds(const Run& run, Judge& judge) {
+void JudgeEnds(const Run& run, JudgeOfHealth& judge) {
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     const Rank& rank = run.ranks[i];
     if (!rank.closed) {
@@ -98,7 +98,7 @@ void JudgeEnds(const Run& run, Judge& judge) {
 }
 
 // Such a trace carries no counters, which is no fault of the recording.
-void NoteImports(const Run& run, Judge& judge) {
+void NoteImports(const Run& run, JudgeOfHealth& judge) {
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     if (run.ranks[i].imported_from.empty()) continue;
     judge.Find(HealthGrade::kUnknown,
@@ -108,7 +108,7 @@ void NoteImports(const Run& run, Judge& judge) {
   }
 }
 
-void JudgeJoin(const JoinRate& join, Judge& judge) {
+void JudgeJoin(const JoinRate& join, JudgeOfHealth& judge) {
   const std::optional<double> share = join.share();
   if (!share || *share >= kLossyJoin) return;
   judge.Find(*share < kBadJoin ? HealthGrade::kBad : HealthGrade::kLossy,
@@ -116,7 +116,7 @@ void JudgeJoin(const JoinRate& join, Judge& judge) {
                          100 * *share));
 }
 
-void JudgeContradictions(const TrustJudgement& trust, Judge& judge) {
+void JudgeContradictions(const TrustJudgement& trust, JudgeOfHealth& judge) {
   if (trust.findings.empty()) return;
   judge.Find(trust.withheld.empty() ? HealthGrade::kLossy : HealthGrade::kBad,
              trust.withheld.empty() ? "records are missing or contradict each other: see Trust"
@@ -142,7 +142,7 @@ RecordingHealth JudgeHealth(const Run& run, const JoinRate& join, const TrustJud
                    });
 
   if (!health.lines.empty()) health.grade = HealthGrade::kGood;
-  Judge judge(health);
+  JudgeOfHealth judge(health);
   const std::int64_t all = health.records_seen + unseen;
   if (all > 0)
     health.lost_share = static_cast<double>(health.records_lost) / static_cast<double>(all);

@@ -125,16 +125,18 @@ Steps WholeWindow(const GpuOps& ops, Interval window) {
   return found;
 }
 
-bool Overlap(const Interval& a, const Interval& b) { return a.start < b.end && a.end > b.start; }
+bool Overlapping(const Interval& a, const Interval& b) {
+  return a.start < b.end && a.end > b.start;
+}
 
 // Steps at the window's ends of which a part was not to be recorded are none: on the device; or on
 // the host, as of a device that is behind the gap begins where the part that was recorded ends.
 void LeaveRecorded(const Rank& rank, const GpuOps& ops, Steps& found) {
   const auto is_cut = [&](const Step& step) {
     return std::any_of(ops.planned_gaps.begin(), ops.planned_gaps.end(),
-                       [&](const Interval& gap) { return Overlap(gap, step.time); }) ||
+                       [&](const Interval& gap) { return Overlapping(gap, step.time); }) ||
            std::any_of(rank.gaps.begin(), rank.gaps.end(), [&](const CaptureGap& gap) {
-             return gap.planned() && Overlap({gap.start, gap.end}, step.host);
+             return gap.planned() && Overlapping({gap.start, gap.end}, step.host);
            });
   };
   while (!found.steps.empty() && is_cut(found.steps.back())) found.steps.pop_back();

@@ -24,7 +24,7 @@ constexpr double kNearlyBest = 0.9;    // of the best match
 constexpr double kSomeSupport = 0.1, kEnoughSupport = 0.5;
 // Mean distance / median where nothing else tells steps from layers: those of a forward or of a
 // backward pass leave out the other one.
-constexpr double kMaxUneven = 1.3;
+constexpr double kMaxUnevenStructure = 1.3;
 constexpr std::size_t kMatchedPairs = 64;
 constexpr double kCommunicates = 0.01;  // of the GPU's time
 constexpr std::size_t kWalkers = 16;    // anchors that check the cuts
@@ -161,7 +161,7 @@ bool MayBeSteps(const PeriodCandidate& periods, const Meaning& meaning,
     *sure = kByData;
     if (ClustersAPeriod(periods, *at) == 0) return false;
   }
-  if (*sure == kByNothing) return periods.anchors.front().unevenness <= kMaxUneven;
+  if (*sure == kByNothing) return periods.anchors.front().unevenness <= kMaxUnevenStructure;
   return true;
 }
 

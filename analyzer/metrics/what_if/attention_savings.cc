@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kMaxBetween = 12;
 constexpr double kBackwardWork = 1.25;  // five products instead of four
 
-enum class Part : std::uint8_t { kOther, kProduct, kLight, kForward, kBackward };
+enum class AttentionPart : std::uint8_t { kOther, kProduct, kLight, kForward, kBackward };
 
 bool IsLight(KernelClass kernel_class) {
   switch (kernel_class) {
@@ -34,16 +34,18 @@ bool IsLight(KernelClass kernel_class) {
   }
 }
 
-class Search {
+class AttentionSearch {
  public:
-  Search(const Rank& rank, const Device& device, const LibraryCalls& calls)
+  AttentionSearch(const Rank& rank, const Device& device, const LibraryCalls& calls)
       : rank_(rank), ops_(device.ops), calls_(calls), spec_(FindGpuSpec(device.name)) {
     for (const KernelShape& shape : rank.shapes) {
       parts_.push_back(PartOf(shape));
       traits_.push_back(TraitsOf(rank.string(shape.name), shape.kernel_class));
       const std::string_view dtype = traits_.back().dtype;
-      sixteen_bit_ |= parts_.back() == Part::kProduct && (dtype == "bf16" || dtype == "fp16");
-      softmax_ |= parts_.back() == Part::kForward || parts_.back() == Part::kBackward;
+      sixteen_bit_ |=
+          parts_.back() == AttentionPart::kProduct && (dtype == "bf16" || dtype == "fp16");
+      softmax_ |=
+          parts_.back() == AttentionPart::kForward || parts_.back() == AttentionPart::kBackward;
     }
   }
 
@@ -61,13 +63,15 @@ class Search {
   }
 
  private:
-  Part PartOf(const KernelShape& shape) const {
+  AttentionPart PartOf(const KernelShape& shape) const {
     const std::string_view name = rank_.string(shape.name);
-    if (IsPlainSoftmax(name)) return IsSoftmaxBackward(name) ? Part::kBackward : Part::kForward;
-    if (IsLight(shape.kernel_class) || IsHelperKernel(name)) return Part::kLight;
-    return shape.kernel_class == KernelClass::kGemm ? Part::kProduct : Part::kOther;
+    if (IsPlainSoftmax(name))
+      return IsSoftmaxBackward(name) ? AttentionPart::kBackward : AttentionPart::kForward;
+    if (IsLight(shape.kernel_class) || IsHelperKernel(name)) return AttentionPart::kLight;
+    return shape.kernel_class == KernelClass::kGemm ? AttentionPart::kProduct
+                                                    : AttentionPart::kOther;
   }
-  Part PartOf(std::uint32_t op) const { return parts_[ops_.detail[op]]; }
+  AttentionPart PartOf(std::uint32_t op) const { return parts_[ops_.detail[op]]; }
 
   // Null: not known.
   const GemmShape* ShapeOf(std::uint32_t op) const {
@@ -88,12 +92,12 @@ class Search {
     while (found.size() < most && between <= kMaxBetween) {
       if (step < 0 ? at == first : at + 1 == rows.size()) break;
       at += static_cast<std::size_t>(step);
-      const Part part = PartOf(rows[at]);
-      if (part == Part::kLight) {
+      const AttentionPart part = PartOf(rows[at]);
+      if (part == AttentionPart::kLight) {
         ++between;
         continue;
       }
-      if (part != Part::kProduct || !IsOneOfMany(rows[at])) break;
+      if (part != AttentionPart::kProduct || !IsOneOfMany(rows[at])) break;
       found.push_back(at);
       between = 0;
     }
@@ -103,16 +107,16 @@ class Search {
   void SearchStream(const std::vector<std::uint32_t>& rows) {
     std::size_t free = 0;  // what lies before belongs to one already
     for (std::size_t at = 0; at < rows.size(); ++at) {
-      const Part part = PartOf(rows[at]);
-      if (part != Part::kForward && part != Part::kBackward) continue;
-      const std::size_t most = part == Part::kForward ? 1 : 2;
+      const AttentionPart part = PartOf(rows[at]);
+      if (part != AttentionPart::kForward && part != AttentionPart::kBackward) continue;
+      const std::size_t most = part == AttentionPart::kForward ? 1 : 2;
       std::vector<std::size_t> products = Nearest(rows, at, -1, free, most);
       const std::vector<std::size_t> after = Nearest(rows, at, 1, free, most);
       if (products.empty() || after.empty()) continue;
       const std::size_t begin = products.back(), end = after.back() + 1;
       products.insert(products.end(), after.begin(), after.end());
       if (!SameBatch(rows, products)) continue;
-      Add(rows, begin, end, products, part == Part::kBackward);
+      Add(rows, begin, end, products, part == AttentionPart::kBackward);
       free = end;
     }
   }
@@ -202,7 +206,7 @@ class Search {
   const GpuOps& ops_;
   const LibraryCalls& calls_;
   const GpuSpec* spec_;
-  std::vector<Part> parts_;           // by kernel shape
+  std::vector<AttentionPart> parts_;  // by kernel shape
   std::vector<KernelTraits> traits_;  // likewise
   bool softmax_ = false, sixteen_bit_ = false;
   std::vector<std::vector<std::uint32_t>> rows_;  // kernels by stream
@@ -217,7 +221,7 @@ class Search {
 
 KernelSaving FindAttentionSaving(const Rank& rank, const Device& device, const LibraryCalls& calls,
                                  OpRange range) {
-  return Search(rank, device, calls).Find(range);
+  return AttentionSearch(rank, device, calls).Find(range);
 }
 
 }  // namespace traceinject

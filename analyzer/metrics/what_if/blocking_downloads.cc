@@ -9,7 +9,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::int64_t kMinBytes = 1 << 20;  // less takes as long from any memory
+constexpr std::int64_t kMinDownloadBytes = 1 << 20;  // less takes as long from any memory
 
 // The host was saving the program then.
 bool IsCheckpoint(const HostTimeline& timeline, TimeNs time) {
@@ -35,7 +35,7 @@ BlockingDownloads FindBlockingDownloads(const Rank& rank, const Device& device,
     if (ops.kind[row] != OpKind::kMemcpy || ops.launch[row] == kNone) continue;
     const Transfer& transfer = rank.transfers[ops.detail[row]];
     if (transfer.kind != kDeviceToHost || transfer.dst_kind != kPageable ||
-        transfer.bytes < kMinBytes)
+        transfer.bytes < kMinDownloadBytes)
       continue;
     const std::uint32_t call = ops.launch[row];
     if (rank.api.end[call] < ops.end[row] || IsCheckpoint(timeline, rank.api.start[call])) continue;

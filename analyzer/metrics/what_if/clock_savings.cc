@@ -35,9 +35,9 @@ double HealthyShare(std::int32_t reasons) {
   return share;
 }
 
-class Search {
+class ClockSearch {
  public:
-  explicit Search(const Device& device)
+  explicit ClockSearch(const Device& device)
       : device_(device), highest_mhz_(device.sm_clock_khz.value_or(0) * 1e-3) {}
 
   KernelSaving Find(OpRange range) {
@@ -111,7 +111,7 @@ class Search {
 }  // namespace
 
 KernelSaving FindClockSaving(const Device& device, OpRange range) {
-  return Search(device).Find(range);
+  return ClockSearch(device).Find(range);
 }
 
 }  // namespace traceinject

@@ -16,22 +16,22 @@ namespace {
 
 constexpr std::size_t kMin = 3;  // kernels of a run
 
-enum class Part : std::uint8_t { kOther, kPointwise, kBystander };
+enum class FusionPart : std::uint8_t { kOther, kPointwise, kBystander };
 
-Part PartOf(KernelClass kernel_class) {
+FusionPart PartOf(KernelClass kernel_class) {
   switch (kernel_class) {
     case KernelClass::kElementwise:
     case KernelClass::kCopyCast:
     case KernelClass::kDropoutRng:
     case KernelClass::kRope:
     case KernelClass::kOptimizer:
-      return Part::kPointwise;
+      return FusionPart::kPointwise;
     case KernelClass::kNorm:
     case KernelClass::kReduce:
     case KernelClass::kSoftmaxLoss:
-      return Part::kBystander;
+      return FusionPart::kBystander;
     default:
-      return Part::kOther;
+      return FusionPart::kOther;
   }
 }
 
@@ -43,26 +43,26 @@ std::int64_t ThreadsOf(const KernelShape& shape) {
   return threads;
 }
 
-class Search {
+class FusionSearch {
  public:
-  Search(const Rank& rank, const Device& device) : rank_(rank), ops_(device.ops) {
+  FusionSearch(const Rank& rank, const Device& device) : rank_(rank), ops_(device.ops) {
     for (const KernelShape& shape : rank.shapes) {
       const std::string_view name = rank.string(shape.name);
       // Each has done its work in one pass, over other data than the next.
       const bool fused = MatchesAny(name, "multi_tensor_apply|^triton_");
-      parts_.push_back(fused ? Part::kOther : PartOf(shape.kernel_class));
+      parts_.push_back(fused ? FusionPart::kOther : PartOf(shape.kernel_class));
       threads_.push_back(ThreadsOf(shape));
     }
   }
 
   KernelSaving Find(OpRange range) {
-    if (std::find(parts_.begin(), parts_.end(), Part::kPointwise) == parts_.end()) return {};
+    if (std::find(parts_.begin(), parts_.end(), FusionPart::kPointwise) == parts_.end()) return {};
     for (auto op = static_cast<std::uint32_t>(range.begin); op < range.end; ++op) {
       if (ops_.kind[op] != OpKind::kKernel) continue;
       kernels_ns_ += LengthOf(op);
       const std::uint32_t shape = ops_.detail[op];
-      if (parts_[shape] == Part::kPointwise) RunOf(op).emplace_back(threads_[shape], op);
-      if (parts_[shape] == Part::kOther) End(RunOf(op));
+      if (parts_[shape] == FusionPart::kPointwise) RunOf(op).emplace_back(threads_[shape], op);
+      if (parts_[shape] == FusionPart::kOther) End(RunOf(op));
     }
     for (Run& run : runs_) End(run);
     SortByRow(saving_.lengths, 0);
@@ -138,7 +138,7 @@ class Search {
 
   const Rank& rank_;
   const GpuOps& ops_;
-  std::vector<Part> parts_;            // by kernel shape
+  std::vector<FusionPart> parts_;      // by kernel shape
   std::vector<std::int64_t> threads_;  // likewise
   std::vector<Run> runs_;              // by stream
   std::vector<std::uint32_t> alike_;
@@ -151,7 +151,7 @@ class Search {
 }  // namespace
 
 KernelSaving FindFusionSaving(const Rank& rank, const Device& device, OpRange range) {
-  return Search(rank, device).Find(range);
+  return FusionSearch(rank, device).Find(range);
 }
 
 }  // namespace traceinject

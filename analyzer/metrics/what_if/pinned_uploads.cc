@@ -9,10 +9,10 @@
 namespace traceinject {
 namespace {
 
-constexpr std::int64_t kMinBytes = 1 << 20;  // less takes no time that counts
+constexpr std::int64_t kMinUploadBytes = 1 << 20;  // less takes no time that counts
 
 bool IsLargeUpload(const Transfer& transfer) {
-  return transfer.kind == kHostToDevice && transfer.bytes >= kMinBytes;
+  return transfer.kind == kHostToDevice && transfer.bytes >= kMinUploadBytes;
 }
 
 }  // namespace

@@ -96,9 +96,9 @@ std::int64_t Padded(std::int64_t size) {
   return (size + multiple - 1) / multiple * multiple;
 }
 
-class Search {
+class ProductSearch {
  public:
-  Search(const Rank& rank, const Device& device, const LibraryCalls& calls)
+  ProductSearch(const Rank& rank, const Device& device, const LibraryCalls& calls)
       : rank_(rank), device_(device), calls_(calls), spec_(FindGpuSpec(device.name)) {
     for (const KernelShape& shape : rank.shapes) kernels_.push_back(KernelOf(shape));
     for (const Kernel& kernel : kernels_) {
@@ -332,7 +332,7 @@ class Search {
 
 ProductSavings FindProductSavings(const Rank& rank, const Device& device, const LibraryCalls& calls,
                                   OpRange range) {
-  return Search(rank, device, calls).Find(range);
+  return ProductSearch(rank, device, calls).Find(range);
 }
 
 }  // namespace traceinject

@@ -16,6 +16,8 @@ namespace {
 constexpr TimeNs kAsyncCopyCallNs = 10'000;
 constexpr TimeNs kUnset = std::numeric_limits<TimeNs>::min();
 
+}  // namespace
+
 // When each call was launched in a replay. Calls come one after the other, and what lies far back
 // is given up once no operation asks for it: a list as long as the run would not stay in the cache.
 class LaunchTimes {
@@ -42,8 +44,6 @@ class LaunchTimes {
 
   std::vector<Block> blocks_, free_;
 };
-
-}  // namespace
 
 // Plays one scenario: the host drives, the device follows as far as a wait needs it to.
 class Player {

@@ -12,8 +12,8 @@ namespace traceinject {
 namespace {
 
 constexpr double kOutlierDeviations = 4;
-constexpr double kMadScale = 1.4826;      // of a normal distribution
-constexpr std::size_t kFewForMedian = 3;  // groups: a slow one is too large a part of them
+constexpr double kNormalMadScale = 1.4826;  // of a normal distribution
+constexpr std::size_t kFewForMedian = 3;    // groups: a slow one is too large a part of them
 
 // Of an exchange both sides see their own: what one sends, the other receives.
 const std::string& FunctionOf(const OperationKind& kind) {
@@ -38,7 +38,7 @@ const OperationKind* ShortestOf(const Job& job, const MatchedGroup& group, std::
   return kind;
 }
 
-struct Transfers {
+struct LinkTransfers {
   std::vector<double> ns_per_byte, ns;
   double total_ns = 0, bytes = 0;
 };
@@ -46,25 +46,25 @@ struct Transfers {
 void AddGroup(const Job& job, const MatchedGroup& group, std::size_t index, LinkRates& to) {
   if (group.members.empty()) return;
   const bool one_host = IsOnOneHost(job, group);
-  std::map<const OperationKind*, Transfers> by_kind;
+  std::map<const OperationKind*, LinkTransfers> by_kind;
   for (std::size_t op = 0; op < group.operations; ++op) {
     TimeNs shortest = kOpen;
     const OperationKind* const kind = ShortestOf(job, group, op, shortest);
     if (kind == nullptr || kind->bytes <= 0 || shortest <= 0) continue;
     if (!group.pair && !WaitsForAllRanks(kind->function)) continue;
     const auto bytes = static_cast<double>(kind->bytes), ns = static_cast<double>(shortest);
-    Transfers& one = by_kind[kind];
+    LinkTransfers& one = by_kind[kind];
     one.ns_per_byte.push_back(ns / bytes);
     one.ns.push_back(ns);
     one.total_ns += ns;
     one.bytes += bytes;
   }
-  std::map<LinkClass, Transfers> by_class;
+  std::map<LinkClass, LinkTransfers> by_class;
   for (auto& [kind, from] : by_kind) {
     const int log2_bytes =
         static_cast<int>(std::bit_width(static_cast<std::uint64_t>(kind->bytes)));
-    Transfers& one = by_class[{group.pair ? 2 : group.size, group.pair, one_host, FunctionOf(*kind),
-                               kind->algorithm, kind->protocol, log2_bytes}];
+    LinkTransfers& one = by_class[{group.pair ? 2 : group.size, group.pair, one_host,
+                                   FunctionOf(*kind), kind->algorithm, kind->protocol, log2_bytes}];
     one.ns_per_byte.insert(one.ns_per_byte.end(), from.ns_per_byte.begin(), from.ns_per_byte.end());
     one.ns.insert(one.ns.end(), from.ns.begin(), from.ns.end());
     one.total_ns += from.total_ns;
@@ -107,8 +107,8 @@ UsualRate UsualOf(const std::vector<GroupRate>& rates) {
   }
   const double median = Median(values);
   for (double& value : values) value = std::abs(value - median);
-  return {median, std::max(kSlowRatio * median,
-                           median + kOutlierDeviations * kMadScale * Median(std::move(values)))};
+  return {median, std::max(kSlowRatio * median, median + kOutlierDeviations * kNormalMadScale *
+                                                             Median(std::move(values)))};
 }
 
 bool IsComparable(const LinkClass& of) { return of.least_bytes() >= kLatencyBoundBytes; }

@@ -11,10 +11,10 @@
 namespace traceinject {
 namespace {
 
-class Finder {
+class MismatchFinder {
  public:
-  Finder(const Job& job, const MatchedGroup& group, const OperationAxis& axis,
-         std::span<const std::size_t> order, std::span<const OperationKind> kinds)
+  MismatchFinder(const Job& job, const MatchedGroup& group, const OperationAxis& axis,
+                 std::span<const std::size_t> order, std::span<const OperationKind> kinds)
       : job_(job), group_(group), axis_(axis), order_(order), kinds_(kinds) {
     const std::size_t members = group.members.size();
     first_.assign(members, group.operations);
@@ -157,7 +157,7 @@ class Finder {
 std::vector<Mismatch> FindMismatches(const Job& job, const MatchedGroup& group,
                                      const OperationAxis& axis, std::span<const std::size_t> order,
                                      std::span<const OperationKind> kinds) {
-  return Finder(job, group, axis, order, kinds).Find();
+  return MismatchFinder(job, group, axis, order, kinds).Find();
 }
 
 }  // namespace traceinject

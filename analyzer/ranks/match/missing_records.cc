@@ -25,9 +25,9 @@ TimeNs UsualIdle(const RankSummary& summary) {
   return *middle;
 }
 
-class Finder {
+class MissingFinder {
  public:
-  explicit Finder(const Job& job) : job_(job), found_(job.ranks.size()) {
+  explicit MissingFinder(const Job& job) : job_(job), found_(job.ranks.size()) {
     for (const RankSummary& summary : job.ranks) usual_idle_.push_back(UsualIdle(summary));
   }
 
@@ -108,7 +108,7 @@ class Finder {
 }  // namespace
 
 std::vector<Intervals> FindMissingBlocks(const Job& job, const std::vector<MatchedGroup>& groups) {
-  Finder finder(job);
+  MissingFinder finder(job);
   for (const MatchedGroup& group : groups) finder.Add(group);
   return finder.Finish();
 }

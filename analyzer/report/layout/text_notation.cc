@@ -49,11 +49,11 @@ std::string DimsText(const google::protobuf::RepeatedField<std::int32_t>& dims) 
   int last = dims.size();
   while (last > 1 && dims[last - 1] == 1) --last;
   for (int i = 0; i < last; ++i) text += fmt::format("{}{}", i > 0 ? "x" : "", dims[i]);
-  return text.empty() ? kUnknown : text;
+  return text.empty() ? kUnknownText : text;
 }
 
 std::string MessageSize(const proto::NcclRow& row) {
-  if (!row.has_bucket_low_bytes()) return kUnknown;
+  if (!row.has_bucket_low_bytes()) return kUnknownText;
   if (row.bucket_high_bytes() <= 1) return "empty";
   return MessageSize(row.bucket_low_bytes(), row.latency_bound());
 }
@@ -71,7 +71,7 @@ const char* HealthGradeText(proto::Health::Grade grade) {
     case proto::Health::GRADE_BAD:
       return "bad";
     default:
-      return kUnknown;
+      return kUnknownText;
   }
 }
 

@@ -10,7 +10,7 @@
 
 namespace traceinject {
 
-inline constexpr const char* kUnknown = "unknown";
+inline constexpr const char* kUnknownText = "unknown";
 
 // "12.3 %" of 0.123.
 std::string Percent(double share, int decimals = 1);

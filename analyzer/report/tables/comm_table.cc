@@ -7,7 +7,7 @@ namespace {
 
 using proto::NcclRow;
 
-constexpr ColumnOf<NcclRow> kColumns[] = {
+constexpr ColumnOf<NcclRow> kCommColumns[] = {
     {{"function", "function", Unit::kText, Shown::kAlways,
       "NCCL function; Send+Recv and similar: issued as one group"},
      [](const NcclRow& row) { return Cell(row.function()); }},
@@ -71,10 +71,10 @@ constexpr ColumnOf<NcclRow> kColumns[] = {
 
 }  // namespace
 
-std::vector<TableColumn> CommColumns() { return ColumnsOf<NcclRow>(kColumns); }
+std::vector<TableColumn> CommColumns() { return ColumnsOf<NcclRow>(kCommColumns); }
 
 Table CommTable(const proto::Report& report) {
-  return TableOf<NcclRow>(kColumns, report.run().nccl().rows());
+  return TableOf<NcclRow>(kCommColumns, report.run().nccl().rows());
 }
 
 }  // namespace traceinject

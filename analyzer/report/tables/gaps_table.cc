@@ -9,7 +9,7 @@ struct GapRow {
   const proto::Gap& gap;
 };
 
-constexpr ColumnOf<GapRow> kColumns[] = {
+constexpr ColumnOf<GapRow> kGapsColumns[] = {
     {{"start_ns", "start", Unit::kMoment, Shown::kAlways,
       "after the first GPU operation, as for --from here and in traceview"},
      [](const GapRow& row) { return Cell(row.gap.start_ns()); }},
@@ -53,14 +53,14 @@ constexpr ColumnOf<GapRow> kColumns[] = {
 
 }  // namespace
 
-std::vector<TableColumn> GapColumns() { return ColumnsOf<GapRow>(kColumns); }
+std::vector<TableColumn> GapColumns() { return ColumnsOf<GapRow>(kGapsColumns); }
 
 Table GapTable(const proto::Report& report) {
   std::vector<GapRow> rows;
   for (const proto::DeviceReport& device : report.devices()) {
     for (const proto::Gap& gap : device.longest_gaps()) rows.push_back({device, gap});
   }
-  return TableOf<GapRow>(kColumns, rows);
+  return TableOf<GapRow>(kGapsColumns, rows);
 }
 
 }  // namespace traceinject

@@ -7,7 +7,7 @@ namespace {
 
 using proto::Kernel;
 
-constexpr ColumnOf<Kernel> kColumns[] = {
+constexpr ColumnOf<Kernel> kKernelsColumns[] = {
     {{"name", "name", Unit::kKernelName, Shown::kAlways, "demangled"},
      [](const Kernel& k) { return Cell(k.name()); }},
     {{"share", "share", Unit::kShare, Shown::kAlways, "share of the time of all kernels"},
@@ -91,10 +91,10 @@ constexpr ColumnOf<Kernel> kColumns[] = {
 
 }  // namespace
 
-std::vector<TableColumn> KernelColumns() { return ColumnsOf<Kernel>(kColumns); }
+std::vector<TableColumn> KernelColumns() { return ColumnsOf<Kernel>(kKernelsColumns); }
 
 Table KernelTable(const proto::Report& report) {
-  return TableOf<Kernel>(kColumns, report.run().top_kernels());
+  return TableOf<Kernel>(kKernelsColumns, report.run().top_kernels());
 }
 
 }  // namespace traceinject

@@ -14,7 +14,7 @@ Cell Each(const RangeRow& row, std::int64_t total) {
   return Cell(static_cast<double>(total) / static_cast<double>(row.range.count()));
 }
 
-constexpr ColumnOf<RangeRow> kColumns[] = {
+constexpr ColumnOf<RangeRow> kNvtxColumns[] = {
     {{"name", "range", Unit::kName, Shown::kAlways,
       "range text; step numbers and emit_nvtx's operator suffixes are removed"},
      [](const RangeRow& row) { return Cell(row.range.name()); }},
@@ -53,14 +53,14 @@ constexpr ColumnOf<RangeRow> kColumns[] = {
 
 }  // namespace
 
-std::vector<TableColumn> NvtxColumns() { return ColumnsOf<RangeRow>(kColumns); }
+std::vector<TableColumn> NvtxColumns() { return ColumnsOf<RangeRow>(kNvtxColumns); }
 
 Table NvtxTable(const proto::Report& report) {
   std::int64_t all_gpu_ns = 0;
   for (const proto::NvtxRange& range : report.nvtx_ranges()) all_gpu_ns += range.gpu_self_ns();
   std::vector<RangeRow> rows;
   for (const proto::NvtxRange& range : report.nvtx_ranges()) rows.push_back({range, all_gpu_ns});
-  return TableOf<RangeRow>(kColumns, rows);
+  return TableOf<RangeRow>(kNvtxColumns, rows);
 }
 
 }  // namespace traceinject

@@ -7,7 +7,7 @@
 namespace traceinject {
 namespace {
 
-constexpr ColumnOf<StepRow> kColumns[] = {
+constexpr ColumnOf<StepRow> kStepsColumns[] = {
     {{"step", "step", Unit::kOrdinal, Shown::kAlways, "step number, as for --steps"},
      [](const StepRow& row) { return Cell(row.number); }},
     {{"gpu", "GPU", Unit::kText, Shown::kIfRowsDiffer, "process and CUDA ordinal"},
@@ -82,9 +82,11 @@ constexpr ColumnOf<StepRow> kColumns[] = {
 
 }  // namespace
 
-std::vector<TableColumn> StepColumns() { return ColumnsOf<StepRow>(kColumns); }
+std::vector<TableColumn> StepColumns() { return ColumnsOf<StepRow>(kStepsColumns); }
 
-Table StepTableOf(const std::vector<StepRow>& rows) { return TableOf<StepRow>(kColumns, rows); }
+Table StepTableOf(const std::vector<StepRow>& rows) {
+  return TableOf<StepRow>(kStepsColumns, rows);
+}
 
 Table StepTable(const proto::Report& report) { return StepTableOf(StepRows(report)); }
 

@@ -80,7 +80,7 @@ void WriteMatrixProducts(TextReport& to, const proto::MatrixProducts& products, 
     table.push_back(
         {ProductText(row), row.types(), FormatCount(row.calls()), FormatCount(row.kernels()),
          FormatTime(row.kernel_ns()),
-         row.has_tflops_per_s() ? fmt::format("{:.1f}", row.tflops_per_s()) : kUnknown});
+         row.has_tflops_per_s() ? fmt::format("{:.1f}", row.tflops_per_s()) : kUnknownText});
   }
   if (table.size() > 1) to.page.Table(table, 2, 5);
   WriteMore(to, rows, products.rows_size());

@@ -35,7 +35,7 @@ void WriteCopies(TextReport& to, const Repeated<proto::Copy>& copies, std::size_
         copy.source_memory().empty() ? "" : copy.source_memory() + " to " + copy.target_memory();
     table.push_back({copy.kind(), memory, FormatCount(copy.count()), FormatBytes(copy.bytes()),
                      FormatTime(copy.total_ns()),
-                     copy.has_gb_per_s() ? FormatRate(copy.bytes(), copy.total_ns()) : kUnknown,
+                     copy.has_gb_per_s() ? FormatRate(copy.bytes(), copy.total_ns()) : kUnknownText,
                      FormatTime(copy.exposed_ns())});
   }
   to.page.Table(table, 2, 6);

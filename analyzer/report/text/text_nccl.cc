@@ -13,12 +13,12 @@ namespace {
 
 std::string CarriedOut(const proto::NcclRow& row) {
   if (row.function().rfind("Send", 0) == 0 || row.function() == "Recv") return "-";  // no choice
-  if (!row.has_algorithm()) return kUnknown;
+  if (!row.has_algorithm()) return kUnknownText;
   return ShortenMiddle(fmt::format("{} {}", row.algorithm(), row.protocol()), 20);
 }
 
 std::string GbPerS(bool known, double rate) {
-  return known ? fmt::format("{:.2f}", rate) : kUnknown;
+  return known ? fmt::format("{:.2f}", rate) : kUnknownText;
 }
 
 std::string ChannelRange(const proto::NcclPath& path) {
@@ -71,9 +71,9 @@ void WriteNccl(TextReport& to, const proto::Nccl& nccl, std::size_t rows) {
     if (table.size() > rows) break;
     table.push_back(
         {ShortenMiddle(row.function(), 16),
-         row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknown,
+         row.has_communicator_size() ? fmt::format("{}", row.communicator_size()) : kUnknownText,
          MessageSize(row), FormatCount(row.count()),
-         row.has_bytes() ? FormatBytes(row.bytes()) : kUnknown, FormatTime(row.kernel_ns()),
+         row.has_bytes() ? FormatBytes(row.bytes()) : kUnknownText, FormatTime(row.kernel_ns()),
          GbPerS(row.has_algbw_gb_per_s(), row.algbw_gb_per_s()),
          GbPerS(row.has_busbw_gb_per_s(), row.busbw_gb_per_s()),
          GbPerS(row.has_transfer_busbw_gb_per_s(), row.transfer_busbw_gb_per_s())});
@@ -118,7 +118,7 @@ void WriteNcclTransports(TextReport& to, const proto::Nccl& nccl) {
   for (const proto::NcclTransport& transport : nccl.transports()) {
     const std::string ranks = transport.has_communicator_size()
                                   ? fmt::format("{}", transport.communicator_size())
-                                  : kUnknown;
+                                  : kUnknownText;
     const std::string communicators = FormatCount(transport.communicators()),
                       told = FormatCount(transport.ranks_told());
     if (transport.paths().empty())

@@ -90,7 +90,7 @@ void WriteDevices(TextReport& to) {
          fmt::format("{:.3f} %", p.exposed_copy_percent()),
          fmt::format("{:.3f} %", p.idle_percent()),
          p.has_communication_to_compute() ? fmt::format("{:.3f}", p.communication_to_compute())
-                                          : kUnknown,
+                                          : kUnknownText,
          communicates ? Percent(p.overlap_share()) : "none"});
   }
   to.page.Table(rows, 1, 7);

@@ -108,7 +108,7 @@ void WriteLost(const proto::Ranks& ranks, TextPage& page) {
 }
 
 // How far the clocks were apart, and which could not be aligned.
-void WriteClocks(const proto::Ranks& ranks, TextPage& page) {
+void WriteClockOffsets(const proto::Ranks& ranks, TextPage& page) {
   int aligned = 0, furthest = -1;
   std::int64_t sigma = 0;
   double drift = 0;
@@ -161,7 +161,7 @@ std::string WriteRanksText(const proto::Ranks& ranks, const TextOptions& options
   WriteFindings(ranks, page);
   WriteLost(ranks, page);
   WriteRows(ranks, options, rows == 0 ? static_cast<std::size_t>(ranks.ranks_size()) : rows, page);
-  WriteClocks(ranks, page);
+  WriteClockOffsets(ranks, page);
   WriteGroups(ranks, page);
   WriteLinks(ranks, page, options.width);
   WritePipeline(ranks, page);

@@ -95,7 +95,7 @@ void WriteHungOperation(TextReport& to, const proto::HungOperation& hung) {
   TextRows rows = {{"process", "operation", "number", "bytes", "called", "state"}};
   for (const proto::StalledOperation& one : hung.processes()) {
     rows.push_back({SourceLabel(to.report, one.source()), one.function(),
-                    one.has_sequence() ? FormatCount(one.sequence()) : kUnknown,
+                    one.has_sequence() ? FormatCount(one.sequence()) : kUnknownText,
                     FormatBytes(one.bytes()), FormatTime(one.start_ns()), one.state()});
   }
   to.page.Table(rows, 2, 4);

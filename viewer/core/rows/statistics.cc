@@ -10,7 +10,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::uint32_t kEventsPerLook = 1 << 16;  // at the flag
+constexpr std::uint32_t kRowsPerLook = 1 << 16;  // at the flag
 
 // Lengths of the events of each label, over all rows.
 class Lengths {
@@ -25,7 +25,7 @@ class Lengths {
     for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
       const auto [first, last] = EventsStartingIn(lanes[lane], start, end);
       for (std::uint32_t event = first; event < last; ++event) {
-        if (event % kEventsPerLook == 0 && cancelled) return false;
+        if (event % kRowsPerLook == 0 && cancelled) return false;
         const std::uint32_t name = names.Of({row, lane, event});
         std::uint32_t& group = group_of_[name];
         if (group == kNone) group = Group(names.names()[name].label);

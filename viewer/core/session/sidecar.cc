@@ -22,15 +22,15 @@ constexpr std::string_view kMarksFormat = "traceview marks";  // of version 1
 constexpr std::size_t kMaxFileBytes = 16 << 20;
 
 // The lists of rows, as the file calls them.
-struct RowList {
+struct SavedRowList {
   std::string_view name;
   std::vector<std::string> SavedRows::*rows;
 };
-constexpr RowList kRowLists[] = {{"folded", &SavedRows::collapsed},
-                                 {"opened", &SavedRows::opened},
-                                 {"hidden", &SavedRows::hidden},
-                                 {"pinned", &SavedRows::pinned},
-                                 {"order", &SavedRows::order}};
+constexpr SavedRowList kRowLists[] = {{"folded", &SavedRows::collapsed},
+                                      {"opened", &SavedRows::opened},
+                                      {"hidden", &SavedRows::hidden},
+                                      {"pinned", &SavedRows::pinned},
+                                      {"order", &SavedRows::order}};
 
 // "#ffb74d"; the first color to choose from for anything else.
 Rgba ParseColor(std::string_view text) {
@@ -74,7 +74,7 @@ Result<SavedRows> ParseRows(const simdjson::dom::element& file) {
   SavedRows saved;
   simdjson::dom::element lists;
   if (file["rows"].get(lists) != simdjson::SUCCESS) return saved;
-  for (const RowList& list : kRowLists) {
+  for (const SavedRowList& list : kRowLists) {
     simdjson::dom::element ids;
     if (lists[list.name].get(ids) != simdjson::SUCCESS) continue;
     simdjson::dom::array entries;
@@ -129,7 +129,7 @@ std::string ToJson(const SidecarContent& content, std::int64_t base_ns) {
         Rebased(mark.end, base_ns), JsonString(mark.text), mark.color >> 8);
   }
   json += "\n], \"rows\": {";
-  for (const RowList& list : kRowLists) {
+  for (const SavedRowList& list : kRowLists) {
     json += fmt::format("{}\n \"{}\": [", &list == kRowLists ? "" : ",", list.name);
     const std::vector<std::string>& ids = content.rows.*list.rows;
     for (const std::string& id : ids) {

@@ -27,7 +27,7 @@ void Line(const std::string& keys, std::string_view help) {
 }
 
 template <typename Lines>
-void Column(const char* id, float help_px, Lines lines) {
+void HelpColumn(const char* id, float help_px, Lines lines) {
   ImGui::BeginGroup();
   if (ImGui::BeginTable(id, 2, ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_NoHostExtendX)) {
     ImGui::TableSetupColumn("keys", ImGuiTableColumnFlags_WidthFixed,
@@ -66,13 +66,13 @@ void DrawHelp() {
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_AlwaysAutoResize |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoInputs);
   const float help_px = HelpPx(screen.x, sizes);
-  Column("left", help_px, [] {
+  HelpColumn("left", help_px, [] {
     CommandLines(CommandGroup::kView);
     CommandLines(CommandGroup::kEvent);
     CommandLines(CommandGroup::kWindow);
   });
   ImGui::SameLine(0, kBetweenEms * sizes.font);
-  Column("right", help_px, [] {
+  HelpColumn("right", help_px, [] {
     for (const Gesture& gesture : Gestures()) Line(std::string(gesture.gesture), gesture.help);
     Line("", "");
     CommandLines(CommandGroup::kRows);
