@@ -19,7 +19,8 @@ endfunction()
 # The part in the present folder; without SOURCES it has headers only. TESTS are for traceinject_unit_test; DATA_TESTS
 # also read files of the repository and are told where it is (others are not, so that ccache serves all checkouts).
 # With TRACEINJECT_UNITY the sources of a part are compiled as one file, unless they are to be FILE_BY_FILE: most of the
-# time for a file goes into the headers that its neighbors include too. Names in unnamed namespaces are a part's then.
+# time for a file goes into the headers that its neighbors include too. Names in unnamed namespaces are a part's then,
+# and a test cannot put a stand-in into the place of one of the files.
 # SYSTEM are libraries of others. INCLUDES: of generated headers. GUEST: compiled for libtraceinject.so too. Folders
 # named "testing" hold what tests share, and are built where a test needs them.
 function(traceinject_part)
@@ -111,6 +112,8 @@ function(traceinject_unit_test name)
   endforeach()
   add_executable(${name} ${sources} ${data_sources})
   target_compile_definitions(${name} PRIVATE ${test_DEFINES})
+  # Tests run in seconds, and would take most of the time to compile.
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
   # What stands in the repository, and beside it where it is there at all.
   set(places
     TRACEINJECT_RECORDINGS="${PROJECT_SOURCE_DIR}/samples/recordings"
