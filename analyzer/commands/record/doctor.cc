@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 
 #include "analyzer/commands/record/preload.h"
 #include "analyzer/commands/record/record_commands.h"
+#include "analyzer/commands/record/variable.h"
 #include "analyzer/commands/shared/arguments.h"
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/output.h"
@@ -24,11 +24,6 @@ namespace {
 
 constexpr char kProgram[] = "analyze doctor";
 
-std::string Variable(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);
-  return value != nullptr && value[0] != '\0' ? value : otherwise;
-}
-
 void Append(Checklist more, Checklist& lines) {
   std::move(more.begin(), more.end(), std::back_inserter(lines));
 }
@@ -38,7 +33,7 @@ Checklist Examine(const std::string& root) {
   std::error_code error;
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
   const auto library =
-      FindPreloadLibrary(program.parent_path().string(), Variable("TRACEINJECT_LIBRARY", ""));
+      FindPreloadLibrary(program.parent_path().string(), Variable("TRACEINJECT_LIBRARY"));
   Checklist lines = CheckDriver(machine);
   lines.push_back(CheckCupti(machine));
   if (library.ok()) {
@@ -49,8 +44,7 @@ Checklist Examine(const std::string& root) {
                      "README.md, Install"});
   }
   Append(CheckEntrances(machine.facts, library.ok() ? library.value() : ""), lines);
-  Append(CheckOutputFolder(Variable("TRACEINJECT_OUTPUT", "run.db"),
-                           Variable("TRACEINJECT_SPOOL", "")),
+  Append(CheckOutputFolder(Variable("TRACEINJECT_OUTPUT", "run.db"), Variable("TRACEINJECT_SPOOL")),
          lines);
   Append(CheckPresentMachine(machine), lines);
   return lines;

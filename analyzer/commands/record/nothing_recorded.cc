@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "analyzer/commands/record/variable.h"
 #include "analyzer/commands/shared/missing_run.h"
 #include "analyzer/doctor/output_folder.h"
 #include "analyzer/doctor/present_machine.h"
@@ -26,11 +26,6 @@ constexpr char kLeft[] =
     "    Put analyze record inside: srun analyze record -- python train.py\n"
     "  - The program is linked statically or with another C library (musl): nothing can be "
     "preloaded into it.\n";
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 // What is amiss on this machine was so for the program as well.
 std::string ChecksNotPassed(const std::string& output) {

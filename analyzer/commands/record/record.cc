@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 
 #include "analyzer/commands/record/child_program.h"
@@ -16,6 +15,7 @@
 #include "analyzer/commands/record/recorder_options.h"
 #include "analyzer/commands/record/status_line.h"
 #include "analyzer/commands/record/steps_so_far.h"
+#include "analyzer/commands/record/variable.h"
 #include "analyzer/commands/shared/arguments.h"
 #include "analyzer/commands/shared/exit_code.h"
 #include "analyzer/commands/shared/run_options.h"
@@ -71,11 +71,6 @@ std::vector<std::string> TakeProgram(std::vector<std::string>& arguments) {
   std::vector<std::string> program(mark + 1, arguments.end());
   arguments.erase(mark, arguments.end());
   return program;
-}
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
 }
 
 std::vector<std::string> Environment() {
