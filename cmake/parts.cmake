@@ -57,6 +57,10 @@ function(traceinject_part)
   endif()
   target_include_directories(${target} ${scope} ${PROJECT_SOURCE_DIR} ${part_INCLUDES})
   target_link_libraries(${target} ${scope} ${libraries})
+  if(part_SOURCES)
+    # What nobody calls is left out of libtraceinject.so, and tests/dead_functions.py finds it.
+    target_compile_options(${target} PRIVATE -ffunction-sections)
+  endif()
 
   if(part_GUEST AND part_SOURCES)
     # The library is loaded at program start: its few thread-local words have a fixed place and need no call.

@@ -156,6 +156,11 @@ done
 check "shell scripts parse" shell_scripts_parse
 check "Python scripts parse" python_compiles
 check "folders include as declared" python3 -B tests/include_directions.py build/release/parts.txt
+if [[ -f build/release/lib/libtraceinject.so && -f build/release/bin/traceview ]]; then
+  check "every function is used" python3 -B tests/dead_functions.py build/release
+else
+  skip "whether every function is used" "libtraceinject.so or traceview was not built"
+fi
 # The distribution's Python, whose PyTorch was installed; another may come first in the path.
 python=$([[ -x /usr/bin/python3 ]] && echo /usr/bin/python3 || echo python3)
 check "checkers of the hardware scripts" "$python" tests/gpu/checkers_test.py
@@ -168,5 +173,10 @@ if [[ $(clang-format --version 2>/dev/null) == *"version 14."* ]]; then
   check "C++ is formatted as .clang-format says" cpp_is_formatted
 else
   skip "formatting of C++" "clang-format 14 is not here, and other versions format differently"
+fi
+if [[ $(clang-tidy --version 2>/dev/null) == *"version 14."* ]]; then
+  check "C++ holds against .clang-tidy" python3 -B tests/tidy.py build/release
+else
+  skip "clang-tidy" "clang-tidy 14 is not here, and other versions find other things"
 fi
 finished=yes

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "analyzer/compare/testing/noisy_training.h"
+#include "analyzer/compare/testing/says.h"
 #include "analyzer/compare/text_comparison.h"
 #include "analyzer/report/formats/json.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
@@ -34,10 +35,6 @@ std::string TextOf(const Comparison& found) {
   TextPage page(false);
   WriteComparison(found, 15, page);
   return page.text();
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 template <typename Sentences>

@@ -31,8 +31,6 @@ class PerfettoSequence {
   void AddCategory(std::string_view category);  // a literal
   void AddArguments(const std::vector<Argument>& arguments);
 
-  std::uint64_t packets() const { return packets_; }
-
  private:
   struct TextHash : std::hash<std::string_view> {
     using is_transparent = void;

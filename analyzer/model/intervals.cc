@@ -13,16 +13,6 @@ Intervals::const_iterator FirstEndingAfter(const Intervals& a, TimeNs t) {
   return std::partition_point(a.begin(), a.end(), [t](const Interval& x) { return x.end <= t; });
 }
 
-// Calls visit(overlap) for every non-empty overlap, in order.
-template <typename Visit>
-void ForEachOverlap(const Intervals& a, const Intervals& b, Visit visit) {
-  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    const Interval overlap = {std::max(x->start, y->start), std::min(x->end, y->end)};
-    if (overlap.start < overlap.end) visit(overlap);
-    (x->end < y->end) ? static_cast<void>(++x) : static_cast<void>(++y);
-  }
-}
-
 }  // namespace
 
 void Append(Intervals& list, Interval next) {
@@ -55,15 +45,13 @@ Intervals MergeColumns(const std::vector<TimeNs>& start, const std::vector<TimeN
   return Merge(std::move(intervals));
 }
 
-Intervals Union(const Intervals& a, const Intervals& b) {
-  Intervals both(a.size() + b.size());
-  std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(), StartsEarlier);
-  return Merge(std::move(both));
-}
-
 Intervals Intersect(const Intervals& a, const Intervals& b) {
   Intervals result;
-  ForEachOverlap(a, b, [&](Interval overlap) { result.push_back(overlap); });
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+    const Interval overlap = {std::max(x->start, y->start), std::min(x->end, y->end)};
+    if (overlap.start < overlap.end) result.push_back(overlap);
+    (x->end < y->end) ? static_cast<void>(++x) : static_cast<void>(++y);
+  }
   return result;
 }
 
@@ -92,20 +80,9 @@ Intervals Clip(const Intervals& a, Interval window) {
   return result;
 }
 
-Intervals Complement(const Intervals& a, Interval window) {
-  if (window.end <= window.start) return {};
-  return Subtract({window}, a);
-}
-
 TimeNs Length(const Intervals& a) {
   TimeNs total = 0;
   for (const Interval& x : a) total += x.end - x.start;
-  return total;
-}
-
-TimeNs OverlapLength(const Intervals& a, const Intervals& b) {
-  TimeNs total = 0;
-  ForEachOverlap(a, b, [&](Interval overlap) { total += overlap.end - overlap.start; });
   return total;
 }
 

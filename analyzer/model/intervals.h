@@ -27,19 +27,14 @@ void Append(Intervals& list, Interval next);
 Intervals MergeColumns(const std::vector<TimeNs>& start, const std::vector<TimeNs>& end,
                        TimeNs open_end, const std::vector<std::uint32_t>* rows = nullptr);
 
-Intervals Union(const Intervals& a, const Intervals& b);
 Intervals Intersect(const Intervals& a, const Intervals& b);
 // What is in `a` and not in `b`.
 Intervals Subtract(const Intervals& a, const Intervals& b);
 // The part of `a` inside the window.
 Intervals Clip(const Intervals& a, Interval window);
-// The part of the window that is not in `a`.
-Intervals Complement(const Intervals& a, Interval window);
 
 // Total length.
 TimeNs Length(const Intervals& a);
-// Length(Intersect(a, b)) without building the set.
-TimeNs OverlapLength(const Intervals& a, const Intervals& b);
 // Length(Clip(a, window)) in O(log n + members inside the window).
 TimeNs LengthInside(const Intervals& a, Interval window);
 // How long the end of the window is free of `a`: 0 if `a` reaches up to it. O(log n).

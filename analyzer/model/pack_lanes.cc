@@ -176,14 +176,6 @@ PackedLanes LanePacker::Take() {
   return std::move(packed_);
 }
 
-PackedLanes PackLanes(const LaneEvents& events) {
-  LanePacker packer;
-  for (std::size_t event = 0; event < events.size(); ++event) {
-    packer.Add(events.start(event), events.end(event), events.source(event), events.ink(event));
-  }
-  return packer.Take();
-}
-
 LaneEvents BesideFirst(const PackedLanes& packed) {
   LaneEvents beside;
   if (packed.lanes.size() < 2) return beside;

@@ -40,9 +40,6 @@ class LanePacker {
   std::vector<TimeNs> free_from_;  // per lane
 };
 
-// All at once.
-PackedLanes PackLanes(const LaneEvents& events);
-
 // Times in which something goes on in the lanes, but not in the first: with the first, this is
 // their union. For figures only: ink and source mean nothing. O(n log lanes).
 LaneEvents BesideFirst(const PackedLanes& packed);

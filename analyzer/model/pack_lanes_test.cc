@@ -60,6 +60,14 @@ void ExpectNoOverlap(const LaneEvents& lane) {
   }
 }
 
+PackedLanes PackLanes(const LaneEvents& events) {
+  LanePacker packer;
+  for (std::size_t event = 0; event < events.size(); ++event) {
+    packer.Add(events.start(event), events.end(event), events.source(event), events.ink(event));
+  }
+  return packer.Take();
+}
+
 TEST(PackLanes, EveryEventIsInOneLaneAndNoneOverlap) {
   for (unsigned seed = 0; seed < 10; ++seed) {
     const LaneEvents events = RandomEvents(seed);

@@ -7,17 +7,12 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text_file.h"
 
 namespace traceinject {
 namespace {
-
-std::string TextOf(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class LogTest : public testing::Test {
  protected:
@@ -29,7 +24,7 @@ class LogTest : public testing::Test {
     log.Line("a line");
   }
   bool IsWritten(const std::string& path) const {
-    return TextOf(path).find("a line") != std::string::npos;
+    return ReadText(path).find("a line") != std::string::npos;
   }
   TemporaryFolder folder_;
   const std::string path_ = folder_ / "log", other_ = folder_ / "other";

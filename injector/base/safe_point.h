@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work that is done while the thread that launches is in no CUDA call. To turn records of a call on
 // or off in the middle of that call leaves CUPTI's count of the calls that the thread is in wrong
-// for good: all its later calls have one correlation id, or are told twice (tests/gpu/RESULTS.md).
+// for good: all its later calls have one correlation id, or are told twice
+// (tests/gpu/results/cupti.md).
 //
 // Which calls a thread is in cannot be seen. But one that comes by our wrappers is in none, and
 // those of GEMMs, ranges, steps and waits are called by the thread that launches. So the

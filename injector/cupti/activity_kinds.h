@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The activity kinds that can be recorded, by the names used in TRACEINJECT_KINDS.
 //
-// Which of them are on by default is decided by measurement (tests/gpu/RESULTS.md): a kind that
-// costs time on every launch is opt-in.
+// Which of them are on by default is decided by measurement (tests/gpu/results/cost.md): a kind
+// that costs time on every launch is opt-in.
 #pragma once
 
 #include <cupti.h>

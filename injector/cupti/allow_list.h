@@ -8,8 +8,8 @@
 // runtime (cudaLaunchKernel, cudaLaunchKernelExC, and __cudaLaunchKernel of programs built by nvcc
 // 13), NCCL, Triton and cuBLAS. Recording them in the runtime as well gives no further record,
 // since CUPTI reports the outer call only, yet it makes every launch pass two hooks
-// (tests/gpu/RESULTS.md). Other calls are few, and are recorded under the name that the program
-// used.
+// (tests/gpu/results/cost.md). Other calls are few, and are recorded under the name that the
+// program used.
 //
 // Callback ids are those of cupti_runtime_cbid.h and cupti_driver_cbid.h and do not change between
 // versions.

@@ -77,17 +77,6 @@ bool ActivityDecoder::Add(const CUpti_Activity* record) {
   }
 }
 
-std::uint32_t ActivityDecoder::Stream(std::uint32_t device, std::uint32_t context,
-                                      std::uint32_t stream) {
-  context_device_[context] = device;
-  return dictionary_->Stream(device, context, stream);
-}
-
-std::uint32_t ActivityDecoder::DeviceOfContext(std::uint32_t context) const {
-  auto known = context_device_.find(context);
-  return known == context_device_.end() ? 0 : known->second;
-}
-
 void ActivityDecoder::AddKernel(const KernelRecord& record) {
   g_counters.Add(Health::kKernelSeen);
   Interval interval{};
@@ -106,7 +95,8 @@ void ActivityDecoder::AddKernel(const KernelRecord& record) {
   shape.dynamic_shared_bytes = record.dynamicSharedMemory;
   shape.local_bytes = record.localMemoryPerThread;
   batch_->kernels.push_back(
-      {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
+      {interval.start, interval.dur,
+       dictionary_->Stream(record.deviceId, record.contextId, record.streamId),
        dictionary_->Shape(record.name, shape), correlation_.Widen(record.correlationId),
        dictionary_->GraphNode(record.graphId, record.graphNodeId)});
 }
@@ -119,9 +109,9 @@ void ActivityDecoder::AddMemcpy(const Record& record, int src_device, int dst_de
   if (!TimesOf(record.start, record.end, &interval, &repaired))
     return g_counters.Add(Health::kMemcpyDropped);
   batch_->memcpys.push_back(
-      {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
-       record.copyKind, record.srcKind, record.dstKind,
-       (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
+      {interval.start, interval.dur,
+       dictionary_->Stream(record.deviceId, record.contextId, record.streamId), record.copyKind,
+       record.srcKind, record.dstKind, (record.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0,
        static_cast<std::int64_t>(record.bytes), correlation_.Widen(record.correlationId),
        dictionary_->GraphNode(record.graphId, record.graphNodeId), src_device, dst_device});
 }
@@ -139,8 +129,9 @@ void ActivityDecoder::AddMemset(const MemsetRecord& record) {
   ++memsets_.count;
   memsets_.total_ns += interval.dur;
   batch_->memsets.push_back(
-      {interval.start, interval.dur, Stream(record.deviceId, record.contextId, record.streamId),
-       record.value, record.memoryKind, static_cast<std::int64_t>(record.bytes),
+      {interval.start, interval.dur,
+       dictionary_->Stream(record.deviceId, record.contextId, record.streamId), record.value,
+       record.memoryKind, static_cast<std::int64_t>(record.bytes),
        correlation_.Widen(record.correlationId),
        dictionary_->GraphNode(record.graphId, record.graphNodeId)});
 }
@@ -154,7 +145,8 @@ void ActivityDecoder::AddMemoryOperation(const MemoryRecord& record) {
   batch_->memory_operations.push_back(
       {time_ns - base_ns_, record.deviceId, record.memoryOperationType,
        static_cast<std::uint32_t>(record.memoryKind), static_cast<std::int64_t>(record.bytes),
-       record.address, on_stream ? Stream(record.deviceId, record.contextId, record.streamId) : 0,
+       record.address,
+       on_stream ? dictionary_->Stream(record.deviceId, record.contextId, record.streamId) : 0,
        record.memoryPoolConfig.memoryPoolType != CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID,
        correlation_.Widen(record.correlationId)});
 }

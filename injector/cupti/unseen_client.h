@@ -15,11 +15,11 @@
 // can: when nobody does any more we begin anew. We hold that place no longer than it takes to see
 // that it is free, only where there are signs of somebody, and on a thread of the program that is
 // in no CUDA call: a subscriber that leaves while another thread launches may crash the process
-// (tests/gpu/RESULTS.md). Where no such thread comes by, weak signs are not looked into. One that
-// was not seen to
-// subscribe was most likely done before it was noticed, as a session of Proton's over a single step
-// is. If it took CUPTI away at its end (cuptiFinalize), correlation ids count from one again, and
-// we begin anew at once; else we wait longer for it, and begin anew all the same.
+// (tests/gpu/results/cost.md). Where no such thread comes by, weak signs are not looked into. One
+// that was not seen to subscribe was most likely done before it was noticed, as a session of
+// Proton's over a single step is. If it took CUPTI away at its end (cuptiFinalize), correlation ids
+// count from one again, and we begin anew at once; else we wait longer for it, and begin anew all
+// the same.
 #pragma once
 
 #include <cstdint>

@@ -16,10 +16,6 @@ class Words {
 
   std::string_view rest() const { return text_; }
 
-  void SkipSpaces() {
-    while (!text_.empty() && text_.front() == ' ') text_.remove_prefix(1);
-  }
-
   bool Skip(std::string_view word) {
     if (text_.substr(0, word.size()) != word) return false;
     text_.remove_prefix(word.size());

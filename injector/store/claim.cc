@@ -120,8 +120,7 @@ Outcome CreateUnlinked(const std::string& path, Claimed* claimed, std::string* w
 }
 
 bool LinksUnsupported(int error) {
-  return error == EPERM || error == EOPNOTSUPP || error == ENOTSUP || error == EMLINK ||
-         error == ENOSYS;
+  return error == EPERM || error == EOPNOTSUPP || error == EMLINK || error == ENOSYS;
 }
 
 // Random, since containers that share a folder often agree in their pids and start together.

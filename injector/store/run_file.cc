@@ -130,7 +130,7 @@ struct RunFile::State {
   Removed removed;           // by those that were committed
   int reopened = 0;
   bool lost = false;    // descriptors were lost, and no new connection is there yet
-  bool over = false;    // finished or abandoned: nothing more is written
+  bool over = false;    // finished: nothing more is written
   bool closed = false;  // SQLite and the claim are let go
   std::string last_error;
   int last_code = SQLITE_OK;  // primary result code of the last failure
@@ -393,8 +393,6 @@ bool RunFile::Finish(std::int64_t end) {
     return false;
   }
 }
-
-void RunFile::Abandon() { state_->over = true; }
 
 const std::string& RunFile::path() const { return state_->path; }
 

@@ -38,7 +38,10 @@ class RunFile {
   // in *why (a sentence that names the path and the error).
   static std::unique_ptr<RunFile> Create(const std::string& wanted_path, const Header& header,
                                          std::string* why);
-  ~RunFile();  // closes like Abandon()
+  // Lets go without touching the disk further: for a forked child and for exits without time. The
+  // memory and the descriptors stay: closing them would end the locks of this process, and in a
+  // forked child SQLite must not run at all.
+  ~RunFile();
 
   // Writes everything in `batch` in one transaction. On failure (disk full, file removed by
   // somebody, descriptors gone) nothing of it is stored, and the same batch may be tried again
@@ -61,11 +64,6 @@ class RunFile {
   // False if that failed, for example because a reader has the file open; what was committed is
   // safe in any case. Nothing can be written afterwards.
   bool Finish(std::int64_t end);
-
-  // Lets go without touching the disk further: for a forked child and for exits without time. The
-  // memory and the descriptors stay: closing them would end the locks of this process, and in a
-  // forked child SQLite must not run at all.
-  void Abandon();
 
   const std::string& path() const;  // absolute
   std::int64_t bytes() const;       // database plus write-ahead log, on disk

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <set>
 #include <string>
@@ -20,17 +19,9 @@
 #include "injector/rows/rows.h"
 #include "injector/store/run_file.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text_file.h"
 
 namespace traceinject {
-
-inline void WriteText(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-inline std::string ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The rows of a query: columns joined with '|', rows with newlines, NULL as "NULL"; or "error:
 // ...".

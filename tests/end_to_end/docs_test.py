@@ -24,10 +24,13 @@ import harness
 PAGES = sorted([harness.ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")] +
                list((harness.ROOT / "docs").glob("*.md")) +
                list((harness.ROOT / "samples").glob("*/README.md")) + list((harness.ROOT / "tests").glob("*/README.md")))
+RESULTS = harness.ROOT / "tests" / "gpu" / "RESULTS.md"
+RESULT_PAGES = sorted((RESULTS.parent / "results").glob("*.md"))
 OPTIONS = harness.ROOT / "docs" / "options.md"
 TERMS = harness.ROOT / "docs" / "reading-a-report.md"
 README_LINES = 150
 FOLDER_README_LINES = 30
+RESULTS_LINES = 60
 FOLDERS = "analyzer|docs|injector|machine|packaging|samples|schemas|tests|viewer"
 BLOCK = re.compile(r"^(?P<comment><!-- not checked: .+? -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 ENVIRONMENT = {"PATH": f"{harness.BUILD / 'bin'}:{os.environ['PATH']}", "LANG": "C.UTF-8", "HOME": os.environ.get("HOME", "/")}
@@ -267,8 +270,20 @@ class Docs(unittest.TestCase):
                     with self.subTest(page=page.name, command=command):
                         self.assertRegex(helps(program), rf"{re.escape(word.split('=')[0])}\b")
 
+    def test_results_have_their_newest_figures_on_top(self):
+        index = RESULTS.read_text()
+        self.assertLessEqual(len(index.splitlines()), RESULTS_LINES)
+        parts = {page: page.read_text().partition("\n## ") for page in RESULT_PAGES}
+        dates_of = lambda text: set(re.findall(r"\b20\d\d-\d\d-\d\d\b", text))
+        measured = set().union(*(dates_of(entries) for _, _, entries in parts.values()))
+        for page, (head, _, _) in parts.items():
+            with self.subTest(page=page.name):
+                self.assertIn(f"(results/{page.name})", index)
+                self.assertIn("| figure | value | date, machine | command |", head)
+                self.assertLessEqual(dates_of(head), measured, "figures of a day that has no entry")
+
     def test_links_lead_somewhere(self):
-        for page in PAGES:
+        for page in [*PAGES, RESULTS, *RESULT_PAGES]:
             text = page.read_text()
             for target in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", text)):
                 if re.match(r"\w+:", target):

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/golden_images/picture.h"
+#include "viewer/core/paint/testing/read_png.h"
 
 namespace traceinject {
 namespace {

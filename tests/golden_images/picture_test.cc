@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "viewer/core/paint/testing/read_png.h"
+
 namespace traceinject {
 namespace {
 

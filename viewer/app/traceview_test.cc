@@ -9,12 +9,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <string>
 
+#include "machine/testing/text_file.h"
 #include "viewer/core/style/palette.h"
 #include "viewer/core/style/theme.h"
 #include "viewer/core/testing/sample_run.h"
@@ -185,15 +185,6 @@ struct BadFile {
   void (*write)(const std::string& path);
   const char* said;  // part of the sentence
 };
-
-void WriteText(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 const BadFile kBadFiles[] = {
     {"empty", [](const std::string& path) { WriteText(path, ""); }, "empty"},

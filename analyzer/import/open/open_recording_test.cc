@@ -7,33 +7,23 @@
 #include <zstd.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <map>
 
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text_file.h"
 
 namespace traceinject {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string ReadBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void WriteBytes(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-}
-
 // Names and contents of all files in a folder.
 std::map<std::string, std::string> Snapshot(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(folder))
-    files[entry.path().filename()] = ReadBytes(entry.path());
+    files[entry.path().filename()] = ReadText(entry.path());
   return files;
 }
 
@@ -70,10 +60,10 @@ class ReadOnlyFolder {
 };
 
 void Compress(const std::string& from, const std::string& to) {
-  const std::string plain = ReadBytes(from);
+  const std::string plain = ReadText(from);
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
-  WriteBytes(to, packed);
+  WriteText(to, packed);
 }
 
 class OpenRecordingTest : public testing::Test {
@@ -139,15 +129,15 @@ TEST_F(OpenRecordingTest, LeftOverWalIsReadAndNotTouched) {
 
 TEST_F(OpenRecordingTest, EmptyOrTornWal) {
   Build({.write_ahead = true}).Kill();
-  const std::string wal = ReadBytes(path_ + "-wal");
+  const std::string wal = ReadText(path_ + "-wal");
   // A torn end loses the transaction it belongs to and nothing else; here the only one, so there is
   // no schema.
-  WriteBytes(path_ + "-wal", wal.substr(0, wal.size() - 100));
+  WriteText(path_ + "-wal", wal.substr(0, wal.size() - 100));
   EXPECT_NE(ErrorFor(path_), "");
   fs::remove(path_ + "-wal");
   fs::remove(path_ + "-shm");
   Build().Close();
-  WriteBytes(path_ + "-wal", "");
+  WriteText(path_ + "-wal", "");
   ExpectReadableUnchanged(path_, 100);
 }
 
@@ -212,16 +202,16 @@ TEST_F(OpenRecordingTest, DamagedCompressedFiles) {
   Build().Close();
   const std::string packed_path = folder_ / "run.db.zst";
   Compress(path_, packed_path);
-  const std::string packed = ReadBytes(packed_path);
-  WriteBytes(packed_path, packed.substr(0, packed.size() / 2));
+  const std::string packed = ReadText(packed_path);
+  WriteText(packed_path, packed.substr(0, packed.size() / 2));
   EXPECT_NE(ErrorFor(packed_path).find("truncated"), std::string::npos) << ErrorFor(packed_path);
-  WriteBytes(packed_path, packed.substr(0, 8) + std::string(200, 'x'));
+  WriteText(packed_path, packed.substr(0, 8) + std::string(200, 'x'));
   EXPECT_NE(ErrorFor(packed_path).find("damaged"), std::string::npos) << ErrorFor(packed_path);
-  WriteBytes(path_, "no database");
+  WriteText(path_, "no database");
   Compress(path_, packed_path);
   EXPECT_NE(ErrorFor(packed_path).find("not an SQLite database"), std::string::npos)
       << ErrorFor(packed_path);
-  WriteBytes(path_, "");
+  WriteText(path_, "");
   Compress(path_, packed_path);
   EXPECT_NE(ErrorFor(packed_path).find("empty"), std::string::npos) << ErrorFor(packed_path);
 }
@@ -242,13 +232,13 @@ TEST_F(OpenRecordingTest, SentencesForWhatIsNoRecording) {
   expect(folder_ / "nowhere.db", "No such file");
   expect(folder_.path().string(), "this is a folder");
   expect("/dev/null", "not a regular file");
-  WriteBytes(path_, "");
+  WriteText(path_, "");
   expect(path_, "the file is empty");
-  WriteBytes(path_, "x");
+  WriteText(path_, "x");
   expect(path_, "not an SQLite database");
-  WriteBytes(path_, "just some text that is longer than a header of a database is");
+  WriteText(path_, "just some text that is longer than a header of a database is");
   expect(path_, "not an SQLite database");
-  WriteBytes(path_, "{\"traceEvents\": []}");
+  WriteText(path_, "{\"traceEvents\": []}");
   expect(path_, "PyTorch profiler trace");
   fs::remove(path_);
   {
@@ -271,10 +261,10 @@ TEST_F(OpenRecordingTest, NewerVersionIsRefusedByNamingBoth) {
 
 TEST_F(OpenRecordingTest, TruncatedFile) {
   Build().Close();
-  const std::string bytes = ReadBytes(path_);
+  const std::string bytes = ReadText(path_);
   for (const std::size_t length :
        {std::size_t{20}, std::size_t{100}, std::size_t{4096}, bytes.size() - 1}) {
-    WriteBytes(path_, bytes.substr(0, length));
+    WriteText(path_, bytes.substr(0, length));
     EXPECT_NE(ErrorFor(path_).find("truncated"), std::string::npos)
         << length << ": " << ErrorFor(path_);
   }

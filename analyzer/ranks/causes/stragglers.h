@@ -33,7 +33,7 @@ namespace traceinject {
 inline constexpr double kMinExcessShare = 0.02;
 inline constexpr double kMinImbalanceShare = 0.05;
 // Of the time that its host needs for a step: hosts of like processes on one machine were seen to
-// differ by 8 % (tests/gpu/RESULTS.md).
+// differ by 8 % (tests/gpu/results/ranks.md).
 inline constexpr double kMinHostExcessShare = 0.1;
 inline constexpr TimeNs kMinExcessNs = 200'000;  // below, nobody would look
 

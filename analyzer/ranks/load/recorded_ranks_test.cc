@@ -63,7 +63,7 @@ TEST(RecordedRanksTest, TwoRanksOfDataParallelTraining) {
   }
 }
 
-// What was planted, and what it cost as measured without recording (tests/gpu/RESULTS.md).
+// What was planted, and what it cost as measured without recording (tests/gpu/results/ranks.md).
 void ExpectFirst(const std::string& recording, const std::string& name, const std::string& reason,
                  double cost_ns) {
   const proto::Ranks ranks = AnalyzeJob(Load(recording));

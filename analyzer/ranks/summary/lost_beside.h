@@ -14,7 +14,7 @@ namespace traceinject {
 //     each multiprocessor loses more: one of its blocks waits for another to end;
 //   by how much kernels of one name and size take longer beside communication than alone. Few run
 //     in both ways where all of a backward pass has communication beside it.
-// Seen on H200s: a fifth beside 24 blocks of 132, a sixth beside 4 (tests/gpu/RESULTS.md).
+// Seen on H200s: a fifth beside 24 blocks of 132, a sixth beside 4 (tests/gpu/results/ranks.md).
 // O(n log n).
 double LostBesideCommunication(const Rank& rank, const Device& device);
 

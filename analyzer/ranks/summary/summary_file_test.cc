@@ -6,11 +6,11 @@
 
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <random>
 #include <utility>
 
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text_file.h"
 #include "schemas/rank_summary.pb.h"
 
 namespace traceinject {
@@ -357,13 +357,10 @@ TEST(SummaryFileTest, NoBytesDoHarm) {
 
 TEST(SummaryFileTest, FilesMayBeJoined) {
   const TemporaryFolder folder;
-  const auto write = [](const std::string& path, const std::string& text) {
-    std::ofstream(path, std::ios::binary) << text;
-  };
   Job later = TrainingJob(3);
   later.base_ns += 1'000;
   const std::string block = Written(TrainingJob(3)), path = folder / "job.summary";
-  write(path, Written(later) + block);
+  WriteText(path, Written(later) + block);
   EXPECT_TRUE(IsSummaryFile(path));
   const auto job = ReadSummaryFile(path);
   ASSERT_TRUE(job.ok()) << job.error();
@@ -373,9 +370,9 @@ TEST(SummaryFileTest, FilesMayBeJoined) {
                         &second = job.value().ranks[1].groups.at(0);
   EXPECT_EQ(first.start.at(2), second.start.at(2) + 1'000) << "on one base";
   EXPECT_EQ(first.launch.at(2), second.launch.at(2) + 1'000);
-  write(path, block + block.substr(0, block.size() - 1));
+  WriteText(path, block + block.substr(0, block.size() - 1));
   EXPECT_FALSE(ReadSummaryFile(path).ok());
-  write(path, "");
+  WriteText(path, "");
   EXPECT_FALSE(ReadSummaryFile(path).ok());
   EXPECT_FALSE(IsSummaryFile(path));
   EXPECT_FALSE(ReadSummaryFile(folder / "nowhere").ok());

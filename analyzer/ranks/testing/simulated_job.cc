@@ -172,8 +172,10 @@ class Summarizer {
   }
   void AddSteps() {
     communication_ = Merge(std::move(communication_));
-    const Intervals exposed = Subtract(communication_, compute_),
-                    busy = Union(communication_, compute_);
+    const Intervals exposed = Subtract(communication_, compute_);
+    Intervals busy = communication_;
+    busy.insert(busy.end(), compute_.begin(), compute_.end());
+    busy = Merge(std::move(busy));
     for (int step = first_step_; StepIsRecorded(step); ++step) {
       const auto at = static_cast<std::size_t>(step);
       StepFacts facts;

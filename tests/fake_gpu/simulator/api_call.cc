@@ -17,7 +17,7 @@ thread_local std::uint64_t miscounted = 0;  // the id of the call that this thre
 std::atomic<std::uint64_t> last_correlation{0};
 std::atomic<ActivitySink*> activity_sink{nullptr};
 
-// Seen on hardware (tests/gpu/RESULTS.md).
+// Seen on hardware (tests/gpu/results/cupti.md).
 bool Miscounts() {
   static const bool miscounts = SettingNumber("FAKE_CUPTI_MISCOUNT", 0) != 0;
   return miscounts;

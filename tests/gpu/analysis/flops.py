@@ -8,15 +8,15 @@
 A program trains a small transformer in bf16 with AdamW, and counts the FLOPs of one more step with torch.utils.flop_counter.
 """
 
-import argparse
 import json
 import pathlib
 import subprocess
 import sys
 
 sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("shared", "recording")]
+
+from checks import Checks, command_line, summary  # noqa: E402
 import matrix_products  # noqa: E402
-from checks import Checks, summary  # noqa: E402
 
 BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION", "math": "MATH"}
 UNSTEADY = ("cudnn",)  # has no deterministic kernels
@@ -89,12 +89,7 @@ def check(library, analyze, out, programs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
-    checking.add_argument("--analyze", type=pathlib.Path, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
+    parser, commands, checking = command_line(__doc__, "analyze")
     checking.add_argument("--program", action="append", choices=(*BACKENDS, "compiled"), help="may be repeated (default: all)")
     one = commands.add_parser("program")
     one.add_argument("name", choices=(*BACKENDS, "compiled"))
@@ -102,7 +97,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "program":
         return program(arguments.name, arguments.result)
-    return check(arguments.library.resolve(), arguments.analyze.resolve(), arguments.out.resolve(), arguments.program)
+    return check(arguments.library, arguments.analyze, arguments.out, arguments.program)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@
 something with one planted slowness each.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -17,8 +16,9 @@ import subprocess
 import sys
 
 sys.path[1:1] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("shared", "recording")]
+
+from checks import Checks, command_line, summary  # noqa: E402
 import matrix_products  # noqa: E402
-from checks import Checks, summary  # noqa: E402
 from programs import find_cupti, find_nvcc  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -187,12 +187,7 @@ def check(library, analyze, out, programs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
-    checking.add_argument("--analyze", type=pathlib.Path, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
+    parser, commands, checking = command_line(__doc__, "analyze")
     checking.add_argument("--program", action="append", choices=("rate", *PLANTED), help="may be repeated (default: all, and occupancy)")
     one = commands.add_parser("program")
     one.add_argument("name", choices=("rate", *PLANTED))
@@ -200,7 +195,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "program":
         return program(arguments.name, arguments.result)
-    return check(arguments.library.resolve(), arguments.analyze.resolve(), arguments.out.resolve(), arguments.program)
+    return check(arguments.library, arguments.analyze, arguments.out, arguments.program)
 
 
 if __name__ == "__main__":

@@ -10,4 +10,5 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
-run_checks kernels.py 500 "$@"
+need_analyze
+launch 500 "$1" kernels.py check --analyze "$analyze" "${@:2}"

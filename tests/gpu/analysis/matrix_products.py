@@ -9,7 +9,6 @@ A program trains a small transformer for some steps inside NVTX ranges "step N",
 torch.utils.flop_counter (which is no part of what is compared: it runs outside of the ranges).
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -19,6 +18,8 @@ import subprocess
 import sys
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+
+from checks import Checks, command_line, summary  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS = 5
@@ -125,7 +126,6 @@ def run(name, out, library, traced, script=__file__):
 
 
 def check(library, out):
-    from checks import Checks, summary
     out.mkdir(parents=True, exist_ok=True)
     log = out / "checks.jsonl"
     log.unlink(missing_ok=True)
@@ -143,18 +143,14 @@ def check(library, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
+    parser, commands, _ = command_line(__doc__)
     one = commands.add_parser("program")
     one.add_argument("name", choices=("bf16", "fp32", "tf32", "fp16", "compiled"))
     one.add_argument("result")
     arguments = parser.parse_args()
     if arguments.command == "program":
         return program(arguments.name, arguments.result)
-    return check(arguments.library.resolve(), arguments.out.resolve())
+    return check(arguments.library, arguments.out)
 
 
 if __name__ == "__main__":

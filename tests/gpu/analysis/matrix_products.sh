@@ -10,6 +10,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_only "$@"
 need_gpu
-mkdir -p "$1"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-300}" "$python" "$here/matrix_products.py" check --library "$lib" --out "$1"
+launch 300 "$1" matrix_products.py check

@@ -12,15 +12,7 @@ set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
-if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exec "${PYTHON:-python3}" "$here/verdict.py" --help
-  exit 2
-fi
+out_and_options_of verdict.py "$@"
 need_gpu
 need_analyze
-out=$1
-shift
-describe_machine
-timeout -k 10 "${TIME_LIMIT_S:-540}" "$python" "$here/verdict.py" --out "$out" --library "$lib" --analyze "$analyze" \
-  --workload "$root/samples/workloads/bottlenecks.py" --gpus "$gpus" "$@"
+launch 540 "$1" verdict.py --workload "$root/samples/workloads/bottlenecks.py" --gpus "$gpus" --analyze "$analyze" "${@:2}"

@@ -11,8 +11,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
 need_analyze
-out=$1
-shift
-mkdir -p "$out"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-400}" "$python" "$here/workloads.py" --library "$lib" --analyze "$analyze" --out "$out" --gpus "$gpus" "$@"
+launch 400 "$1" workloads.py --gpus "$gpus" --analyze "$analyze" "${@:2}"

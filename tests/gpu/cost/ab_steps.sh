@@ -11,6 +11,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_only "$@"
 need_gpu
 need_analyze
-mkdir -p "$1"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/ab_steps.py" --library "$lib" --analyze "$analyze" --workload "$workload" --out "$1"
+launch 580 "$1" ab_steps.py --workload "$workload" --analyze "$analyze"

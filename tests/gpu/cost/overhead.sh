@@ -8,13 +8,6 @@ set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
-if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exec "${PYTHON:-python3}" "$here/overhead.py" --help
-  exit 2
-fi
+out_and_options_of overhead.py "$@"
 need_gpu
-out=$1
-shift
-describe_machine
-timeout -k 10 "${TIME_LIMIT_S:-1200}" "$python" "$here/overhead.py" --out "$out" --library "$lib" --workload "$workload" "$@"
+launch 1200 "$1" overhead.py --workload "$workload" "${@:2}"

@@ -11,6 +11,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
 need_analyze
-mkdir -p "$1"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-400}" "$python" "$here/recording_cost.py" --library "$lib" --analyze "$analyze" --out "$1" "${@:2}"
+launch 400 "$1" recording_cost.py --analyze "$analyze" "${@:2}"

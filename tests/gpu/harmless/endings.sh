@@ -10,9 +10,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
-out=$1
-shift
-mkdir -p "$out"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/endings.py" check --library "$lib" --out "$out" \
-  --ranks "$((gpus < 2 ? 1 : 2))" "$@"
+launch 500 "$1" endings.py check --ranks "$((gpus < 2 ? 1 : 2))" "${@:2}"

@@ -15,6 +15,5 @@ source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 (($# >= 2)) || set -- --help
 out_first "$@"
 need_gpu
-describe_machine
-exec "$python" "$here/harmless.py" check --library "$lib" --gpus "$gpus" --checkout "$1" --out "$2" \
+launch 0 "$2" harmless.py check --gpus "$gpus" --checkout "$1" \
   --recorded kernel=1000 --recorded step_mark=100 --recorded "python installed=1" "${@:3}"

@@ -10,7 +10,6 @@ Where a recorded run differs from a plain one, a second plain run tells whether 
 nothing can be said, which counts as failed.
 """
 
-import argparse
 import hashlib
 import json
 import os
@@ -21,6 +20,8 @@ import subprocess
 import sys
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+
+from checks import Checks, command_line, summary  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 STEPS, SAMPLES, BATCH = 12, 64, 4
@@ -194,7 +195,6 @@ def judge(checks, mode, plain, traced, kernels, again):
 
 
 def check(library, gpus, out, modes):
-    from checks import Checks, summary
     out.mkdir(parents=True, exist_ok=True)
     log = out / "checks.jsonl"
     log.unlink(missing_ok=True)
@@ -212,18 +212,14 @@ def check(library, gpus, out, modes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
+    parser, commands, checking = command_line(__doc__)
     checking.add_argument("--gpus", type=int, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
     checking.add_argument("--mode", action="append", choices=EXIT_CODES, help="may be repeated (default: all)")
     commands.add_parser("train").add_argument("mode", choices=EXIT_CODES)
     arguments = parser.parse_args()
     if arguments.command == "train":
         return train(arguments.mode)
-    return check(arguments.library.resolve(), arguments.gpus, arguments.out.resolve(), arguments.mode)
+    return check(arguments.library, arguments.gpus, arguments.out, arguments.mode)
 
 
 if __name__ == "__main__":

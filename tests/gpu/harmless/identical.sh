@@ -11,8 +11,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
-out=$1
-shift
-mkdir -p "$out"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-580}" "$python" "$here/identical.py" check --library "$lib" --gpus "$gpus" --out "$out" "$@"
+launch 580 "$1" identical.py check --gpus "$gpus" "${@:2}"

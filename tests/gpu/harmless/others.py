@@ -29,6 +29,8 @@ import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
 
+from checks import Checks, command_line, summary  # noqa: E402
+
 HERE = pathlib.Path(__file__).resolve().parent
 INSIDE = HERE / "inside"  # the other folders have modules with names that programs use
 WORKLOADS = HERE.parents[2] / "samples" / "workloads"
@@ -295,7 +297,6 @@ def judge(checks, name, plain, recorded, rows, again):
 
 
 def check(options):
-    from checks import Checks, summary
     options.out.mkdir(parents=True, exist_ok=True)
     log = options.out / "checks.jsonl"
     log.write_text("")
@@ -316,11 +317,7 @@ def check(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
+    parser, commands, checking = command_line(__doc__)
     checking.add_argument("--nanogpt", type=pathlib.Path, help="a checkout of nanoGPT")
     checking.add_argument("--timm", type=pathlib.Path, help="a folder with timm's train.py")
     checking.add_argument("--program", action="append", metavar="NAME", help="may be repeated (default: all)")
@@ -336,7 +333,7 @@ def main():
     options = parser.parse_args()
     if options.command == "run":
         return run(options.result, options.script, options.arguments)
-    for name in ("library", "out", "nanogpt", "timm", "cuda"):
+    for name in ("nanogpt", "timm", "cuda"):
         if getattr(options, name):
             setattr(options, name, getattr(options, name).resolve())
     if options.least is None:

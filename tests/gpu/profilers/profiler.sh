@@ -11,8 +11,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
-out=$1
-shift
-mkdir -p "$out"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/profiler.py" check --library "$lib" --out "$out" "$@"
+launch 500 "$1" profiler.py check "${@:2}"

@@ -20,13 +20,9 @@ environment
 TEXT
 }
 
-if [[ $# -ne 1 || $1 == -h || $1 == --help ]]; then
-  usage
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
-  exit 2
-fi
 # shellcheck source=tests/gpu/shared/start.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
+out_only "$@"
 need_gpu
 start_on_two_gpus "$1"
 unset NCCL_DEBUG NCCL_DEBUG_SUBSYS NCCL_DEBUG_FILE NCCL_P2P_DISABLE NCCL_SHM_DISABLE NCCL_PROFILER_PLUGIN

@@ -12,17 +12,9 @@ set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
-if [[ $# -lt 1 || $1 == -* ]]; then
-  sed -n '3,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exec "${PYTHON:-python3}" "$here/ranks.py" --help
-  exit 2
-fi
+out_and_options_of ranks.py "$@"
 need_gpu
 need_analyze
 ((gpus >= 2)) || stop "two GPUs are needed, $gpus found"
 unset NCCL_DEBUG NCCL_DEBUG_SUBSYS NCCL_DEBUG_FILE NCCL_PROFILER_PLUGIN NCCL_ALGO NCCL_PROTO NCCL_P2P_DISABLE NCCL_SHM_DISABLE
-out=$1
-shift
-describe_machine
-timeout -k 10 "${TIME_LIMIT_S:-540}" "$python" "$here/ranks.py" --out "$out" --library "$lib" --analyze "$analyze" \
-  --workload "$root/samples/workloads/ranks.py" --world "$gpus" "$@"
+launch 540 "$1" ranks.py --analyze "$analyze" --workload "$root/samples/workloads/ranks.py" --world "$gpus" "${@:2}"

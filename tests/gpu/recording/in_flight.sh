@@ -10,4 +10,5 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_first "$@"
 need_gpu
-run_checks in_flight.py 300 "$@"
+need_analyze
+launch 300 "$1" in_flight.py check --analyze "$analyze" "${@:2}"

@@ -8,10 +8,7 @@ set -euo pipefail
 
 # shellcheck source=tests/gpu/shared/start.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
-if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-  sed -n '3,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
-  exit 0
-fi
+asks_for_help "$@" && usage && exit 0
 need_gpu
 describe_machine
 exec "$python" -B "$here/long_run.py" --library "$lib" "$@"

@@ -9,7 +9,6 @@ The plain CUDA program is plain_cuda.cu. What one did is compared with the datab
 accept each recording.
 """
 
-import argparse
 import glob
 import json
 import os
@@ -20,6 +19,8 @@ import subprocess
 import sys
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+
+from checks import Checks, command_line, summary  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIMIT_S = 120
@@ -258,7 +259,6 @@ class Runner:
         self.log.unlink(missing_ok=True)
 
     def checks(self, part):
-        from checks import Checks
         return Checks(self.log, part)
 
     def execute(self, command, environment, output):
@@ -312,7 +312,6 @@ class Runner:
 
 
 def check(library, analyze, out):
-    from checks import summary
     out.mkdir(parents=True, exist_ok=True)
     runner = Runner(library, analyze, out)
     runner.plain_cuda()
@@ -324,16 +323,12 @@ def check(library, analyze, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    for name in ("library", "analyze", "out"):
-        checking.add_argument(f"--{name}", type=pathlib.Path, required=True)
+    parser, commands, _ = command_line(__doc__, "analyze")
     for name in ("jax", "cupy"):
         commands.add_parser(name).add_argument("result")
     arguments = parser.parse_args()
     if arguments.command == "check":
-        return check(arguments.library.resolve(), arguments.analyze.resolve(), arguments.out.resolve())
+        return check(arguments.library, arguments.analyze, arguments.out)
     did = {"jax": jax_loop, "cupy": cupy_loop}[arguments.command]()
     pathlib.Path(arguments.result).write_text(json.dumps(did))
     print(f"{arguments.command} {did['version']} on {did['device']}: {'learns' if did['learns'] else 'does not learn'}")

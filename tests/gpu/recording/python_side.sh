@@ -10,6 +10,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_only "$@"
 need_gpu
-mkdir -p "$1"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/python_side.py" check --library "$lib" --out "$1"
+launch 500 "$1" python_side.py check

@@ -25,13 +25,9 @@ environment
 TEXT
 }
 
-if [[ $# -ne 1 || $1 == -h || $1 == --help ]]; then
-  usage
-  [[ ${1:-} == -h || ${1:-} == --help ]] && exit 0
-  exit 2
-fi
 # shellcheck source=tests/gpu/shared/start.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
+out_only "$@"
 need_gpu
 need_analyze
 

@@ -8,7 +8,6 @@
 A kernel that spins (torch.cuda._sleep) takes the part of one that never ends.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -18,6 +17,8 @@ import sys
 import time
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+
+from checks import Checks, command_line, summary  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 STALL_S, NOTICED_WITHIN_S, LIMIT_S = 4, 60, 120
@@ -206,7 +207,6 @@ def check_ranks(checks, runs):
 
 
 def check(library, analyze, out):
-    from checks import Checks, summary
     out.mkdir(parents=True, exist_ok=True)
     log = out / "checks.jsonl"
     for old in (log, *out.glob("*.db*")):
@@ -222,12 +222,7 @@ def check(library, analyze, out):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
-    checking.add_argument("--analyze", type=pathlib.Path, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
+    parser, commands, _ = command_line(__doc__, "analyze")
     one = commands.add_parser("program")
     one.add_argument("case", choices=(*HANGS, "long", *QUIET))
     one.add_argument("file")
@@ -237,7 +232,7 @@ def main():
         return program(arguments.case, arguments.file)
     if arguments.command == "rank":
         return rank_program(arguments.rank)
-    return check(arguments.library.resolve(), arguments.analyze.resolve(), arguments.out.resolve())
+    return check(arguments.library, arguments.analyze, arguments.out)
 
 
 if __name__ == "__main__":

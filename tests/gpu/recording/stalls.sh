@@ -11,6 +11,4 @@ source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_only "$@"
 need_gpu
 need_analyze
-mkdir -p "$1"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-500}" "$python" "$here/stalls.py" check --library "$lib" --analyze "$analyze" --out "$1"
+launch 500 "$1" stalls.py check --analyze "$analyze"

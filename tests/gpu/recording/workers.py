@@ -9,7 +9,6 @@ Each trains for some seconds on what two workers prepare: by decompressing (proc
 (storage), or by sleeping (neither, as when waiting for somebody else).
 """
 
-import argparse
 import collections
 import json
 import mmap
@@ -21,6 +20,8 @@ import time
 import zlib
 
 sys.path.insert(1, str(pathlib.Path(__file__).resolve().parents[1] / "shared"))
+
+from checks import Checks, command_line, summary  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 WORKERS, SECONDS, LIMIT_S = 2, 12, 120
@@ -170,7 +171,6 @@ def make_file(path, size):
 
 
 def check(library, out, storage_bytes):
-    from checks import Checks, summary
     from run_db import RunDb
     out.mkdir(parents=True, exist_ok=True)
     log, storage = out / "checks.jsonl", out / "storage.bin"
@@ -196,11 +196,7 @@ def check(library, out, storage_bytes):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(dest="command", required=True)
-    checking = commands.add_parser("check")
-    checking.add_argument("--library", type=pathlib.Path, required=True)
-    checking.add_argument("--out", type=pathlib.Path, required=True)
+    parser, commands, checking = command_line(__doc__)
     checking.add_argument("--storage-bytes", type=int, default=4 << 30)
     one = commands.add_parser("program")
     one.add_argument("case", choices=CASES)
@@ -209,7 +205,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.command == "program":
         return program(arguments.case, arguments.file, arguments.result)
-    return check(arguments.library.resolve(), arguments.out.resolve(), arguments.storage_bytes)
+    return check(arguments.library, arguments.out, arguments.storage_bytes)
 
 
 if __name__ == "__main__":

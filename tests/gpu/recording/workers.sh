@@ -10,7 +10,4 @@ set -euo pipefail
 source "$(dirname "${BASH_SOURCE[0]}")/../shared/start.sh"
 out_only "$@"
 need_gpu
-mkdir -p "$1"
-describe_machine
-exec timeout -k 10 "${TIME_LIMIT_S:-400}" "$python" "$here/workers.py" check --library "$lib" --out "$1" \
-  --storage-bytes "${STORAGE_BYTES:-4294967296}"
+launch 400 "$1" workers.py check --storage-bytes "${STORAGE_BYTES:-4294967296}"

@@ -42,6 +42,21 @@ def summary(path, out):
     return 0 if count["PASS"] and not count["FAIL"] else 1
 
 
+def full_path(text):
+    return pathlib.Path(text).resolve()
+
+
+def command_line(description, *inputs):
+    """That of a script whose command `check` takes --library, the other inputs, and --out, all of them paths: the parser, its commands, to
+    which programs that the script runs of itself are added, and the parser of `check`."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    checking = commands.add_parser("check")
+    for name in ("library", *inputs, "out"):
+        checking.add_argument(f"--{name}", type=full_path, required=True)
+    return parser, commands, checking
+
+
 def check_programs(description, programs, make_check):
     """The command line of a script that checks programs by name: make_check(library, OUT).program(name) for each. Returns the exit code."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)

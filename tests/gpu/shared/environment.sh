@@ -64,10 +64,12 @@ print(f"{datetime.date.today()}; {torch.cuda.device_count()} x {torch.cuda.get_d
 PY
 }
 
-# run_checks SCRIPT SECONDS OUT [ARGUMENT...]: the checks of a script beside this one, with the library and analyze. Does not return.
-run_checks() {
-  need_analyze
-  mkdir -p "$3" || stop "cannot write to $3"
+# launch SECONDS OUT SCRIPT [ARGUMENT...]: the Python script beside this one, with the library and an OUT that is there, and no longer than
+# TIME_LIMIT_S or SECONDS (0: no limit). Does not return.
+launch() {
+  local limit=${TIME_LIMIT_S:-$1} out=$2 script=$3
+  shift 3
+  mkdir -p "$out" || stop "cannot write to $out"
   describe_machine
-  exec timeout -k 10 "${TIME_LIMIT_S:-$2}" "$python" "$here/$1" check --library "$lib" --analyze "$analyze" --out "$3" "${@:4}"
+  exec timeout -k 10 "$limit" "$python" "$here/$script" "$@" --library "$lib" --out "$out"
 }

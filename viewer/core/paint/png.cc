@@ -22,20 +22,6 @@ png_image Describe(const Image& image) {
 
 }  // namespace
 
-Result<Image> ReadPng(const std::string& path) {
-  png_image png = Describe({});
-  if (png_image_begin_read_from_file(&png, path.c_str()) == 0) {
-    return Error{path + ": " + png.message};
-  }
-  png.format = PNG_FORMAT_RGB;
-  Image image{static_cast<int>(png.width), static_cast<int>(png.height), {}};
-  image.rgb.resize(PNG_IMAGE_SIZE(png));
-  if (png_image_finish_read(&png, nullptr, image.rgb.data(), 0, nullptr) == 0) {
-    return Error{path + ": " + png.message};
-  }
-  return image;
-}
-
 Status WritePng(const std::string& path, const Image& image) {
   const auto fail = [&](const std::string& why) {
     return Error{path + ": cannot write (" + why +

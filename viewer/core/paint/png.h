@@ -14,10 +14,6 @@ struct Image {
   std::vector<std::uint8_t> rgb;  // 3 bytes a pixel, rows from the top
 };
 
-// Other forms of PNG (gray, with a palette, transparent) are read as RGB. Error: there is no such
-// file, or it is no picture.
-Result<Image> ReadPng(const std::string& path);
-
 // Error: the file cannot be written.
 Status WritePng(const std::string& path, const Image& image);
 

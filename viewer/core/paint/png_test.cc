@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "viewer/core/paint/testing/read_png.h"
+
 namespace traceinject {
 namespace {
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/timeline/commands.h"
 
-#include <algorithm>
 #include <cctype>
 
 namespace traceinject {
@@ -184,11 +183,6 @@ std::span<const Gesture> Gestures() { return kGestures; }
 std::string_view GroupTitle(CommandGroup group) {
   constexpr std::string_view kTitles[] = {"View", "Event", "Marks", "Rows", "Window"};
   return kTitles[static_cast<std::size_t>(group)];
-}
-
-const Command& CommandOf(CommandId id) {
-  return *std::find_if(std::begin(kCommands), std::end(kCommands),
-                       [id](const Command& command) { return command.id == id; });
 }
 
 std::optional<CommandId> CommandFor(const KeyPress& press) {

@@ -93,7 +93,6 @@ std::span<const Command> Commands();
 std::span<const Gesture> Gestures();
 std::string_view GroupTitle(CommandGroup group);
 
-const Command& CommandOf(CommandId id);
 // What a key does; empty if nothing, or if it is held down and the command is not to be repeated.
 std::optional<CommandId> CommandFor(const KeyPress& press);
 // By its name in scripts.
