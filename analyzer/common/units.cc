@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/common/whole.h"
+
 namespace traceinject {
 namespace {
 
@@ -73,6 +75,12 @@ std::string FormatShare(std::int64_t part, std::int64_t whole, int decimals) {
   return fmt::format("{:.{}f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole),
                      decimals);
 }
+
+std::string Percent(double share, int decimals) {
+  return fmt::format("{:.{}f} %", 100 * share, decimals);
+}
+
+std::string Rounded(double time_ns) { return FormatTime(Whole(time_ns)); }
 
 std::string FormatCount(std::int64_t count) {
   std::string digits = fmt::format("{}", count);

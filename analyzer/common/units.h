@@ -18,6 +18,10 @@ std::string FormatBytes(std::int64_t bytes);
 std::string FormatRate(std::int64_t bytes, std::int64_t time_ns);
 // part / whole as "12.345 %" with the given decimals; "unknown" when the whole is 0.
 std::string FormatShare(std::int64_t part, std::int64_t whole, int decimals = 1);
+// "12.3 %" of 0.123.
+std::string Percent(double share, int decimals = 1);
+// FormatTime of a mean.
+std::string Rounded(double time_ns);
 // With thousands separators: "1,234,567".
 std::string FormatCount(std::int64_t count);
 // "2026-08-01 12:34:56 UTC" from ns since the epoch.

@@ -10,6 +10,7 @@
 #include "analyzer/compare/text_comparison.h"
 #include "analyzer/report/formats/json.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
@@ -34,10 +35,6 @@ std::string TextOf(const Comparison& found) {
   TextPage page(false);
   WriteComparison(found, 15, page);
   return page.text();
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 template <typename Sentences>

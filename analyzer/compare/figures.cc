@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "analyzer/common/mean.h"
 #include "analyzer/compare/figure_text.h"
 
 namespace traceinject {
@@ -45,10 +46,6 @@ FigureValue NoSteps(const ComparedRun& run) {
   return Unknown(
       "no steps were found; use --step-regex to select the NVTX ranges that are steps, or record "
       "longer");
-}
-
-double Mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 template <OfStep kPart>

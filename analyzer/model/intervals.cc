@@ -92,20 +92,9 @@ Intervals Clip(const Intervals& a, Interval window) {
   return result;
 }
 
-Intervals Complement(const Intervals& a, Interval window) {
-  if (window.end <= window.start) return {};
-  return Subtract({window}, a);
-}
-
 TimeNs Length(const Intervals& a) {
   TimeNs total = 0;
   for (const Interval& x : a) total += x.end - x.start;
-  return total;
-}
-
-TimeNs OverlapLength(const Intervals& a, const Intervals& b) {
-  TimeNs total = 0;
-  ForEachOverlap(a, b, [&](Interval overlap) { total += overlap.end - overlap.start; });
   return total;
 }
 

@@ -33,13 +33,9 @@ Intervals Intersect(const Intervals& a, const Intervals& b);
 Intervals Subtract(const Intervals& a, const Intervals& b);
 // The part of `a` inside the window.
 Intervals Clip(const Intervals& a, Interval window);
-// The part of the window that is not in `a`.
-Intervals Complement(const Intervals& a, Interval window);
 
 // Total length.
 TimeNs Length(const Intervals& a);
-// Length(Intersect(a, b)) without building the set.
-TimeNs OverlapLength(const Intervals& a, const Intervals& b);
 // Length(Clip(a, window)) in O(log n + members inside the window).
 TimeNs LengthInside(const Intervals& a, Interval window);
 // How long the end of the window is free of `a`: 0 if `a` reaches up to it. O(log n).

@@ -32,11 +32,7 @@ TEST(Intervals, SetOperations) {
   EXPECT_EQ(Subtract(b, a), (Intervals{{10, 20}}));
   EXPECT_EQ(Clip(a, {5, 22}), (Intervals{{5, 10}, {20, 22}}));
   EXPECT_EQ(Clip(a, {12, 12}), Intervals{});
-  EXPECT_EQ(Complement(a, {-5, 40}), (Intervals{{-5, 0}, {10, 20}, {30, 40}}));
-  EXPECT_EQ(Complement({}, {1, 2}), (Intervals{{1, 2}}));
-  EXPECT_EQ(Complement(a, {9, 3}), Intervals{});
   EXPECT_EQ(Length(a), 20);
-  EXPECT_EQ(OverlapLength(a, b), 10);
   EXPECT_EQ(LengthInside(a, {9, 21}), 2);
   EXPECT_EQ(FreeTail(a, {9, 21}), 0);
   EXPECT_TRUE(Contains(a, 0));
@@ -103,11 +99,7 @@ TEST(Intervals, AgreeWithABitmapOnRandomSets) {
       ASSERT_TRUE(IsMerged(results[i])) << "round " << round << " operation " << i;
       ASSERT_EQ(ToBitmap(results[i]), expected[i]) << "round " << round << " operation " << i;
     }
-    const Intervals complement = Complement(a, window);
-    ASSERT_TRUE(IsMerged(complement));
-    ASSERT_EQ(ToBitmap(complement), Each(bits_window, bits_a, minus)) << "round " << round;
     ASSERT_EQ(Length(a), Count(bits_a));
-    ASSERT_EQ(OverlapLength(a, b), Count(Each(bits_a, bits_b, all)));
     ASSERT_EQ(LengthInside(a, window), Count(Each(bits_a, bits_window, all)));
     const auto is_in_a = [&](TimeNs t) { return t < kSpan && bits_a[static_cast<std::size_t>(t)]; };
     TimeNs free = 0;

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/common/whole.h"
 #include "analyzer/metrics/idle/data_loading.h"
 #include "analyzer/metrics/idle/queue_depth.h"
 #include "analyzer/metrics/report/printable.h"
@@ -31,8 +32,6 @@
 
 namespace traceinject {
 namespace {
-
-std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
 
 void SplitOf(const StepSplit& split, proto::StepSplit& to) {
   to.set_length_ns(split.partition.wall_ns);

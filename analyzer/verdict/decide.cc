@@ -26,9 +26,6 @@ constexpr double kUnalignedConfidence = 0.8, kBubbleConfidence = 0.6;
 // Without steps nothing says how the figures vary, so only a clear case gets a label.
 constexpr double kWindowShare = 0.25, kWindowLead = 1.5;
 
-std::string Time(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 // Why the recording cannot carry a verdict; empty if it can.
 std::string Unfit(const Savings& savings, const Grounds& grounds) {
   if (savings.step_ns <= 0) return "No GPU activity in any step.";
@@ -85,7 +82,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   if (grounds.rank_wait_ns >= FloorOf(savings.step_ns)) {
     Abstain(decision, fmt::format("The GPU waits {} per step for other ranks, and no finding "
                                   "between ranks saves as much. See analyze ranks.",
-                                  Time(grounds.rank_wait_ns)));
+                                  Rounded(grounds.rank_wait_ns)));
     return;
   }
   if (grounds.working.sum() > kBusyShare) {
@@ -98,9 +95,9 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   Abstain(decision,
           fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
                       "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
-                      Percent(1 - grounds.working.sum()), Time(FloorOf(savings.step_ns)),
-                      LabelOn(largest.label, largest.place), Time(largest.saved_ns),
-                      Time(largest.low_ns), Time(largest.high_ns)));
+                      Percent(1 - grounds.working.sum()), Rounded(FloorOf(savings.step_ns)),
+                      LabelOn(largest.label, largest.place), Rounded(largest.saved_ns),
+                      Rounded(largest.low_ns), Rounded(largest.high_ns)));
 }
 
 // Of a cause between ranks.
@@ -211,7 +208,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
             fmt::format("The GPU waits {} per step for the host in stretches with nothing "
                         "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
                         "whatever else runs between steps, and record again.",
-                        Time(best->saved_ns)));
+                        Rounded(best->saved_ns)));
     return decision;
   }
   if (grounds.source == StepSource::kWindow &&
@@ -221,11 +218,11 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
         fmt::format("Fewer than three steps were found, and over the whole window no cause "
                     "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
                     "record longer.",
-                    best->label, Time(best->saved_ns),
+                    best->label, Rounded(best->saved_ns),
                     decision.runner_up == nullptr
                         ? "nothing else"
                         : LabelOn(decision.runner_up->label, decision.runner_up->place),
-                    Time(second)));
+                    Rounded(second)));
     return decision;
   }
   decision.cause = best;

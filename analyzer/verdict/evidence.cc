@@ -20,9 +20,6 @@
 namespace traceinject {
 namespace {
 
-std::string Time(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
-std::string Percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
-
 TimeNs LengthOf(Interval time) { return time.end - time.start; }
 
 // Events of one kind inside the steps.
@@ -212,7 +209,7 @@ class Witness {
   }
 
   bool Inside(TimeNs time) const { return Contains(used_, time); }
-  std::string PerStep(double total_ns) const { return Time(total_ns / count_) + " per step"; }
+  std::string PerStep(double total_ns) const { return Rounded(total_ns / count_) + " per step"; }
   double IdleOf(std::initializer_list<IdleCause> causes) const {
     TimeNs total = 0;
     for (const IdleCause cause : causes) total += sum_.idle(cause);
@@ -259,7 +256,7 @@ class Witness {
       const Tally& tally = list[i].second;
       text += fmt::format("{}{} {:.1f} times per step, {}", i > 0 ? "; " : "", list[i].first,
                           static_cast<double>(tally.count) / count_,
-                          Time(static_cast<double>(tally.total_ns) / count_));
+                          Rounded(static_cast<double>(tally.total_ns) / count_));
     }
     Say(text, list.front().second.longest);
   }
@@ -325,7 +322,7 @@ class Witness {
             "{:.1f} copies per step from {} memory: {} in {}, {}",
             static_cast<double>(copies.count) / count_, memory,
             FormatBytes(static_cast<std::int64_t>(static_cast<double>(copies.bytes) / count_)),
-            Time(static_cast<double>(copies.total_ns) / count_),
+            Rounded(static_cast<double>(copies.total_ns) / count_),
             FormatRate(copies.bytes, std::max<TimeNs>(copies.total_ns, 1))),
         copies.longest);
   }
@@ -393,8 +390,8 @@ class Witness {
     const Tally tally = Spans(HostSpanKind::kCheckpoint);
     Say(fmt::format("{} checkpoints in {:.0f} steps, {} each, longest {}", tally.count, count_,
 
-                    Time(static_cast<double>(tally.total_ns) /
-                         std::max<double>(1, static_cast<double>(tally.count))),
+                    Rounded(static_cast<double>(tally.total_ns) /
+                            std::max<double>(1, static_cast<double>(tally.count))),
                     FormatTime(tally.longest_ns)),
         tally.longest);
     const double idle = IdleOf({IdleCause::kCheckpoint});
@@ -482,8 +479,8 @@ class Witness {
     }
     Say(fmt::format("{}: {:.1f} per step, {}; {} {}", saving.what,
                     static_cast<double>(now.count) / count_,
-                    Time(static_cast<double>(now.total_ns) / count_), saving.instead,
-                    Time(static_cast<double>(instead_ns) / count_)),
+                    Rounded(static_cast<double>(now.total_ns) / count_), saving.instead,
+                    Rounded(static_cast<double>(instead_ns) / count_)),
         now.longest);
     for (const std::string& fact : saving.facts) Say(fact);
   }

@@ -17,8 +17,6 @@ namespace {
 
 constexpr std::size_t kMaxFixes = 4;  // nobody plans further ahead
 
-std::string Time(double ns) { return FormatTime(std::llround(ns)); }
-
 std::string NameOf(const CauseSaving& cause) { return LabelOn(cause.label, cause.place); }
 
 // What takes another time in both takes the shorter one.
@@ -192,7 +190,7 @@ class FixPlanner {
     const double then_ns = Mean(lengths[0], first) - Mean(lengths[1], first);
     sentences.push_back(fmt::format(
         "the order matters: {0} saves {2} now, and {3} once {1} is gone. {0} first, then {1}",
-        NameOf(first), NameOf(second), Time(first.saved_ns), Time(then_ns)));
+        NameOf(first), NameOf(second), Rounded(first.saved_ns), Rounded(then_ns)));
   }
 
   const JudgedDevice& judged_;

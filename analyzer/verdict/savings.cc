@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/common/mean.h"
 #include "analyzer/common/parallel.h"
 #include "analyzer/metrics/report/ab_steps.h"
 #include "analyzer/metrics/report/recorder_cost.h"
@@ -123,11 +124,6 @@ std::vector<double> Chosen(const std::vector<double>& values, const std::vector<
     if (use[i]) chosen.push_back(values[i]);
   }
   return chosen;
-}
-
-double Mean(const std::vector<double>& values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // Where what a cause costs recurs at a steady distance (a checkpoint every so many steps), only

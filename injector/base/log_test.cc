@@ -10,14 +10,10 @@
 #include <iterator>
 
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
-
-std::string TextOf(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class LogTest : public testing::Test {
  protected:
@@ -29,7 +25,7 @@ class LogTest : public testing::Test {
     log.Line("a line");
   }
   bool IsWritten(const std::string& path) const {
-    return TextOf(path).find("a line") != std::string::npos;
+    return ReadText(path).find("a line") != std::string::npos;
   }
   TemporaryFolder folder_;
   const std::string path_ = folder_ / "log", other_ = folder_ / "other";

@@ -79,13 +79,7 @@ bool ActivityDecoder::Add(const CUpti_Activity* record) {
 
 std::uint32_t ActivityDecoder::Stream(std::uint32_t device, std::uint32_t context,
                                       std::uint32_t stream) {
-  context_device_[context] = device;
   return dictionary_->Stream(device, context, stream);
-}
-
-std::uint32_t ActivityDecoder::DeviceOfContext(std::uint32_t context) const {
-  auto known = context_device_.find(context);
-  return known == context_device_.end() ? 0 : known->second;
 }
 
 void ActivityDecoder::AddKernel(const KernelRecord& record) {

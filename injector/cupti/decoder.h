@@ -76,9 +76,6 @@ class ActivityDecoder {
   // The latest correlation id.
   std::uint32_t correlation() const { return correlation_.latest(); }
 
-  // CUDA ordinal of a CUPTI context, as records told; 0 if none did.
-  std::uint32_t DeviceOfContext(std::uint32_t context) const;
-
  private:
   struct Interval {
     std::int64_t start, dur;
@@ -115,7 +112,6 @@ class ActivityDecoder {
   std::vector<Gap> gaps_;
   MemsetLimit::Seen memsets_;
   std::int64_t probes_ = 0;
-  std::unordered_map<std::uint32_t, std::uint32_t> context_device_;
 
   // A driver call inside a runtime call has the runtime call's correlation id and is left out.
   // Either of the two may come first, in another buffer, so driver calls wait for one flush. Those

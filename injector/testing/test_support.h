@@ -20,16 +20,12 @@
 #include "injector/rows/rows.h"
 #include "injector/store/run_file.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 
 inline void WriteText(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
-}
-
-inline std::string ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // The rows of a query: columns joined with '|', rows with newlines, NULL as "NULL"; or "error:

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "machine/testing/text.h"
 #include "viewer/core/style/palette.h"
 #include "viewer/core/style/theme.h"
 #include "viewer/core/testing/sample_run.h"
@@ -188,11 +189,6 @@ struct BadFile {
 
 void WriteText(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 const BadFile kBadFiles[] = {

@@ -7,6 +7,7 @@
 
 #include "analyzer/commands/analyze.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
@@ -27,16 +28,6 @@ Called Call(const std::vector<std::string>& arguments) {
   called.out = testing::internal::GetCapturedStdout();
   called.err = testing::internal::GetCapturedStderr();
   return called;
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-std::string Read(const std::string& path) {
-  std::stringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
 }
 
 TEST(DiffCommandTest, TextAndJson) {
@@ -85,12 +76,12 @@ TEST(GateCommandTest, BudgetJunitAndJson) {
       {"gate", kFixed, "--budget", folder / "budget.txt", "--junit", junit, "--format", "json"});
   EXPECT_EQ(strict.exit_code, kGateFailed);
   EXPECT_TRUE(Says(strict.out, "\"passed\": false"));
-  EXPECT_TRUE(Says(Read(junit), "tests=\"2\" failures=\"1\""));
+  EXPECT_TRUE(Says(ReadText(junit), "tests=\"2\" failures=\"1\""));
   EXPECT_EQ(
       Call({"gate", kFixed, "--budget", folder / "budget.txt", "--junit", junit, "--allow-unknown"})
           .exit_code,
       kReported);
-  EXPECT_TRUE(Says(Read(junit), "skipped=\"1\""));
+  EXPECT_TRUE(Says(ReadText(junit), "skipped=\"1\""));
   // With what was missing.
   EXPECT_EQ(Call({"gate", kFixed, "--budget", folder / "budget.txt", "--params", "350M",
                   "--tokens-per-step", "8192"})

@@ -12,15 +12,11 @@
 #include "analyzer/commands/shared/progress_bar.h"
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
 namespace {
-
-std::string ReadText(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 TEST(Output, WritesFilesAndStdout) {
   const TemporaryFolder folder;

@@ -10,6 +10,7 @@
 #include "analyzer/verdict/labels.h"
 #include "analyzer/verdict/levers.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
@@ -17,10 +18,6 @@ namespace {
 std::string ErrorOf(const std::string& text) {
   const auto condition = ParseCondition(text, "--require");
   return condition.ok() ? "" : condition.error();
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 double LimitOf(const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include "analyzer/compare/gate/text_gate.h"
 #include "analyzer/compare/testing/noisy_training.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
@@ -39,10 +40,6 @@ GateOptions Against(const std::vector<std::string>& figures) {
   GateOptions options;
   for (const std::string& name : figures) options.compared.push_back(FindFigure(name));
   return options;
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(GateTest, ConditionsThatHoldPass) {

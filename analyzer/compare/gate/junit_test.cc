@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "machine/testing/text.h"
+
 namespace traceinject {
 namespace {
 
@@ -27,10 +29,6 @@ proto::GateResult Result() {
       Condition("hfu >= 0.1", ConditionResult::OUTCOME_UNKNOWN, "it is unknown: why");
   result.set_cause("kernel \"a<b>\" & 'c'\033[31m\x01 \xEF\xBF\xBF \xFF ]]>");
   return result;
-}
-
-bool Says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 TEST(JunitTest, ATestCaseACondition) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/common/mean.h"
 #include "analyzer/compare/statistics/student_t.h"
 
 namespace traceinject {
@@ -22,11 +23,6 @@ struct MeanError {
   std::size_t block = 1;
   double half_width = 0;
 };
-
-double Mean(const std::vector<double>& values) {
-  if (values.empty()) return 0;
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 // Means of `blocks` blocks of neighbors, as equal in length as can be.
 std::vector<double> BlockMeans(const std::vector<double>& values, std::size_t blocks) {

@@ -13,16 +13,12 @@
 
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string ReadBytes(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void WriteBytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary)
@@ -33,7 +29,7 @@ void WriteBytes(const std::string& path, const std::string& bytes) {
 std::map<std::string, std::string> Snapshot(const fs::path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(folder))
-    files[entry.path().filename()] = ReadBytes(entry.path());
+    files[entry.path().filename()] = ReadText(entry.path());
   return files;
 }
 
@@ -70,7 +66,7 @@ class ReadOnlyFolder {
 };
 
 void Compress(const std::string& from, const std::string& to) {
-  const std::string plain = ReadBytes(from);
+  const std::string plain = ReadText(from);
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
   WriteBytes(to, packed);
@@ -139,7 +135,7 @@ TEST_F(OpenRecordingTest, LeftOverWalIsReadAndNotTouched) {
 
 TEST_F(OpenRecordingTest, EmptyOrTornWal) {
   Build({.write_ahead = true}).Kill();
-  const std::string wal = ReadBytes(path_ + "-wal");
+  const std::string wal = ReadText(path_ + "-wal");
   // A torn end loses the transaction it belongs to and nothing else; here the only one, so there is
   // no schema.
   WriteBytes(path_ + "-wal", wal.substr(0, wal.size() - 100));
@@ -212,7 +208,7 @@ TEST_F(OpenRecordingTest, DamagedCompressedFiles) {
   Build().Close();
   const std::string packed_path = folder_ / "run.db.zst";
   Compress(path_, packed_path);
-  const std::string packed = ReadBytes(packed_path);
+  const std::string packed = ReadText(packed_path);
   WriteBytes(packed_path, packed.substr(0, packed.size() / 2));
   EXPECT_NE(ErrorFor(packed_path).find("truncated"), std::string::npos) << ErrorFor(packed_path);
   WriteBytes(packed_path, packed.substr(0, 8) + std::string(200, 'x'));
@@ -271,7 +267,7 @@ TEST_F(OpenRecordingTest, NewerVersionIsRefusedByNamingBoth) {
 
 TEST_F(OpenRecordingTest, TruncatedFile) {
   Build().Close();
-  const std::string bytes = ReadBytes(path_);
+  const std::string bytes = ReadText(path_);
   for (const std::size_t length :
        {std::size_t{20}, std::size_t{100}, std::size_t{4096}, bytes.size() - 1}) {
     WriteBytes(path_, bytes.substr(0, length));

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {
@@ -20,11 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uid_t kSomebody = 65534;
-
-std::string TextOf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 mode_t ModeOf(const std::string& path) {
   struct stat about = {};
@@ -47,7 +43,7 @@ TEST_F(NewFileTest, IsForItsOwnerUnlessTheOldOneWasShared) {
   EXPECT_EQ(ModeOf(path_), 0600U);
   ASSERT_EQ(chmod(path_.c_str(), 0644), 0);
   Write("more");
-  EXPECT_EQ(TextOf(path_), "more");
+  EXPECT_EQ(ReadText(path_), "more");
   EXPECT_EQ(ModeOf(path_), 0644U);
   EXPECT_EQ(Files(), 1);
 }
@@ -57,7 +53,7 @@ TEST_F(NewFileTest, ALinkIsReplacedAndNotFollowed) {
   ASSERT_EQ(chmod(victim_.c_str(), 0666), 0);
   ASSERT_EQ(symlink(victim_.c_str(), path_.c_str()), 0);
   Write("text");
-  EXPECT_EQ(TextOf(victim_), "precious");
+  EXPECT_EQ(ReadText(victim_), "precious");
   EXPECT_EQ(ModeOf(path_), 0600U);
 }
 
@@ -65,7 +61,7 @@ TEST_F(NewFileTest, AHardLinkIsNotWrittenThrough) {
   std::ofstream(victim_) << "precious";
   ASSERT_EQ(link(victim_.c_str(), path_.c_str()), 0);
   Write("text");
-  EXPECT_EQ(TextOf(victim_), "precious");
+  EXPECT_EQ(ReadText(victim_), "precious");
 }
 
 TEST_F(NewFileTest, AFileOfSomebodyElseLendsNoPermissions) {
@@ -95,7 +91,7 @@ TEST_F(NewFileTest, APipeOfSomebodyElseIsNotWrittenTo) {
 TEST_F(NewFileTest, PipesAndDevicesStay) {
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   std::string read;
-  std::thread reader([&] { read = TextOf(path_); });
+  std::thread reader([&] { read = ReadText(path_); });
   Write("text");
   reader.join();
   EXPECT_EQ(read, "text");
@@ -116,7 +112,7 @@ TEST_F(NewFileTest, AFileBehindStdoutIsWrittenOn) {
   close(kept);
   close(file);
   EXPECT_EQ(written.error, 0);
-  EXPECT_EQ(TextOf(path_), "before\ntext\n");
+  EXPECT_EQ(ReadText(path_), "before\ntext\n");
 }
 
 TEST_F(NewFileTest, WhatIsGivenUpLeavesNothing) {

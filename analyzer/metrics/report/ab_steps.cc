@@ -6,6 +6,8 @@
 #include <iterator>
 #include <numeric>
 
+#include "analyzer/common/mean.h"
+
 namespace traceinject {
 namespace {
 
@@ -52,10 +54,6 @@ double Median(std::vector<double> values) {
   std::nth_element(values.begin(), middle, values.end());
   if (values.size() % 2 == 1) return *middle;
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
-}
-
-double Mean(const std::vector<double>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 // Those with steps enough, without their ends.

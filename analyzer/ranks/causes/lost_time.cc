@@ -10,14 +10,10 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/common/mean.h"
+
 namespace traceinject {
 namespace {
-
-double Mean(const std::vector<double>& values) {
-  return values.empty() ? 0
-                        : std::accumulate(values.begin(), values.end(), 0.0) /
-                              static_cast<double>(values.size());
-}
 
 // Which part of a job is ideal in a play.
 struct Scenario {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyzer/common/mean.h"
 #include "analyzer/common/median.h"
 #include "analyzer/metrics/what_if/bootstrap.h"
 #include "analyzer/ranks/causes/slow_spells.h"
@@ -24,12 +25,6 @@ constexpr double kMaxLateRatio = 0.25;
 // of its time is in such.
 constexpr double kLarger = 1.05, kMinLargerShare = 0.1;
 constexpr std::size_t kMinJobSteps = 5;  // says nothing about persistence with less
-
-double Mean(const std::vector<double>& values) {
-  return values.empty() ? 0
-                        : std::accumulate(values.begin(), values.end(), 0.0) /
-                              static_cast<double>(values.size());
-}
 
 struct Lateness {
   std::vector<double> excess;  // per regular step that the rank has

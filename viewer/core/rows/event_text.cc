@@ -8,19 +8,13 @@
 #include <optional>
 
 #include "analyzer/common/units.h"
+#include "analyzer/metrics/idle/copies.h"
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/rows/surroundings.h"
 #include "viewer/core/run/device_findings.h"
 
 namespace traceinject {
 namespace {
-
-// From CUpti_ActivityMemoryKind, cupti_activity.h.
-std::string_view MemoryKindName(std::uint8_t kind) {
-  constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
-                                         "array",   "managed",  "device static", "managed static"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
 
 std::string_view ReductionName(std::int32_t reduction) {
   constexpr std::string_view kNames[] = {"sum", "product", "max", "min", "average"};

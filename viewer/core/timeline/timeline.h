@@ -90,7 +90,6 @@ class Timeline {
   const LinkedEvents& selection_links() const { return selection_links_; }
   const std::optional<Measure>& measure() const { return measure_; }
   // While the middle button is down: what letting go would zoom to.
-  const std::optional<std::pair<TimeNs, TimeNs>>& zoom_range() const { return zoom_range_; }
   // Whether a press would take hold of an edge of the measured range.
   bool OverMeasureEdge() const { return EdgeAtPointer().has_value(); }
   float pointer_x() const { return pointer_x_; }

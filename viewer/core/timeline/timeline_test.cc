@@ -373,9 +373,7 @@ TEST_F(TimelineTest, MiddleDragZoomsToTheRangeAndBackReturns) {
   timeline_.MovePointer(from, 100);
   timeline_.Press(PointerButton::kMiddle, false);
   timeline_.MovePointer(to, 100);
-  ASSERT_TRUE(timeline_.zoom_range().has_value());
   timeline_.Release(PointerButton::kMiddle);
-  EXPECT_FALSE(timeline_.zoom_range().has_value());
   EXPECT_EQ(timeline_.view().start_ns(), start);
   EXPECT_NEAR(static_cast<double>(timeline_.view().span_ns()), 1e6, 5e3);
   EXPECT_FALSE(timeline_.measure().has_value());
