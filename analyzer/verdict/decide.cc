@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/verdict_text.h"

@@ -55,7 +55,7 @@ class Longest {
 
 class Witness {
  public:
-  Witness(const JudgedDevice& judged, const Savings& savings, std::string_view label)
+  Witness(const DeviceAnalysis& judged, const Savings& savings, std::string_view label)
       : judged_(judged),
         rank_(*judged.rank),
         ops_(judged.device->ops),
@@ -339,9 +339,9 @@ class Witness {
     Say(fmt::format("the host spent {} in these calls; from pinned memory they return immediately",
                     PerStep(static_cast<double>(calls.total_ns))),
         calls.longest);
-    Say(fmt::format(
-        "assumed rate from pinned memory: {:.1f} GB/s ({})", PinnedRate(*judged_.device),
-        judged_.device->cc_major ? "80 % of this GPU's PCIe link" : "the link is unknown"));
+    const auto link = LinkToAssume(*judged_.device, judged_.host_link);
+    Say(fmt::format("assumed rate from pinned memory: {:.1f} GB/s ({})", PinnedRate(judged_),
+                    link ? fmt::format("80 % of {}", link->name) : "the link is unknown"));
   }
 
   void Waits() {
@@ -544,7 +544,7 @@ class Witness {
         PlaceOf(next));
   }
 
-  const JudgedDevice& judged_;
+  const DeviceAnalysis& judged_;
   const Rank& rank_;
   const GpuOps& ops_;
   const Savings& savings_;
@@ -558,7 +558,7 @@ class Witness {
 
 }  // namespace
 
-std::vector<EvidenceLine> EvidenceFor(const JudgedDevice& judged, const Savings& savings,
+std::vector<EvidenceLine> EvidenceFor(const DeviceAnalysis& judged, const Savings& savings,
                                       const Decision& decision) {
   return Witness(judged, savings, decision.label).For(decision);
 }

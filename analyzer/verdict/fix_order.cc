@@ -57,7 +57,7 @@ Scenario Both(const Scenario& a, const Scenario& b) {
 
 class FixPlanner {
  public:
-  FixPlanner(const JudgedDevice& judged, const Savings& savings, StopFlag stop)
+  FixPlanner(const DeviceAnalysis& judged, const Savings& savings, StopFlag stop)
       : judged_(judged),
         savings_(savings),
         stop_(stop),
@@ -193,7 +193,7 @@ class FixPlanner {
         NameOf(first), NameOf(second), Rounded(first.saved_ns), Rounded(then_ns)));
   }
 
-  const JudgedDevice& judged_;
+  const DeviceAnalysis& judged_;
   const Savings& savings_;
   const StopFlag stop_;
   const Replay replay_;
@@ -201,8 +201,8 @@ class FixPlanner {
 
 }  // namespace
 
-FixOrder FindFixOrder(const JudgedDevice& judged, const Savings& savings, const CauseSaving* first,
-                      StopFlag stop) {
+FixOrder FindFixOrder(const DeviceAnalysis& judged, const Savings& savings,
+                      const CauseSaving* first, StopFlag stop) {
   return FixPlanner(judged, savings, stop).Plan(first);
 }
 

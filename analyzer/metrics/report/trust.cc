@@ -227,6 +227,17 @@ const WithheldFigures* TrustJudgement::Withheld(std::size_t rank, Figures figure
   return found == withheld.end() ? nullptr : &*found;
 }
 
+bool TrustJudgement::WithholdsSteps(std::size_t rank) const {
+  return Withheld(rank, Figures::kSteps) != nullptr || Withheld(rank, Figures::kTimes) != nullptr;
+}
+
+std::string TrustJudgement::Grounds() const {
+  for (const WithheldFigures& each : withheld) {
+    if (each.figures != Figures::kLinks) return each.reason;
+  }
+  return "";
+}
+
 TrustJudgement JudgeTrust(const Run& run, const std::vector<TrustedDevice>& devices) {
   TrustJudgement judgement;
   for (std::size_t rank = 0; rank < run.ranks.size(); ++rank)
