@@ -6,7 +6,7 @@
 
 namespace traceinject {
 
-// 0 without any value. O(n).
+// 0 without values. O(n).
 inline double Mean(const std::vector<double>& values) {
   if (values.empty()) return 0;
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

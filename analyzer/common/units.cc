@@ -9,6 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "analyzer/common/whole.h"
+
 namespace traceinject {
 namespace {
 
@@ -61,7 +63,7 @@ std::string FormatTime(std::int64_t time_ns) {
   return fmt::format("{} h {:02} min", seconds / 3600, seconds / 60 % 60);
 }
 
-std::string FormatTimeNs(double time_ns) { return FormatTime(std::llround(time_ns)); }
+std::string Rounded(double time_ns) { return FormatTime(Whole(time_ns)); }
 
 std::string FormatBytes(std::int64_t bytes) { return ScaledBytes(static_cast<double>(bytes), ""); }
 
@@ -76,7 +78,7 @@ std::string FormatShare(std::int64_t part, std::int64_t whole, int decimals) {
                      decimals);
 }
 
-std::string FormatPercent(double share, int decimals) {
+std::string Percent(double share, int decimals) {
   return fmt::format("{:.{}f} %", 100 * share, decimals);
 }
 

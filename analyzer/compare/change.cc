@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analyzer/compare/change.h"
 
-#include <cmath>
+#include "analyzer/common/whole.h"
 
 namespace traceinject {
-namespace {
-
-std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
-
-}  // namespace
+namespace {}  // namespace
 
 void SetTimes(std::int64_t before_ns, std::int64_t after_ns, proto::Change& change) {
   change.set_before_ns(before_ns);

@@ -7,10 +7,10 @@
 #include <cstdlib>
 
 #include "analyzer/compare/testing/noisy_training.h"
-#include "analyzer/compare/testing/says.h"
 #include "analyzer/compare/text_comparison.h"
 #include "analyzer/report/formats/json.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

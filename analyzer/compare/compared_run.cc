@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "analyzer/metrics/report/reported_device.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -114,14 +114,18 @@ const Rank* ComparedRun::rank() const {
   return index ? &run->ranks[static_cast<std::size_t>(device().source())] : nullptr;
 }
 
-const Device* ComparedRun::model() const { return index ? DeviceOf(*run, device()) : nullptr; }
+const Device* ComparedRun::model() const {
+  return index ? devices[static_cast<std::size_t>(*index)] : nullptr;
+}
 
 ComparedRun PrepareRun(const Run& run, const ReportOptions& options) {
   ComparedRun side;
   side.run = &run;
   side.options = options;
   side.options.step_rows = std::numeric_limits<std::size_t>::max();
-  side.report = BuildReportWithVerdict(run, side.options);
+  JudgedReport found = BuildJudgedReport(run, side.options);
+  side.report = std::move(found.report);
+  side.devices = std::move(found.devices);
   side.index = IndexOf(side.report, side.report.verdict().device());
   if (!side.index && side.report.devices_size() > 0 && side.report.steps_size() > 0) side.index = 0;
   ChooseSteps(side, HasRecurring(side));

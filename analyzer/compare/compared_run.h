@@ -25,11 +25,12 @@ inline constexpr std::size_t kFewSteps = 10;
 struct ComparedRun {
   const Run* run = nullptr;
   ReportOptions options;
-  Report report;             // with the verdict and all steps
-  Report during;             // of the time from the first to the last compared step alone
-  std::optional<int> index;  // of the compared GPU in report.devices() and report.steps()
-  std::vector<int> steps;    // rows of its steps that are compared; empty: none were found
-  int steps_during = 0;      // from the first to the last of them, other kinds included
+  Report report;                       // with the verdict and all steps
+  Report during;                       // of the time from the first to the last compared step alone
+  std::vector<const Device*> devices;  // as report.devices()
+  std::optional<int> index;            // of the compared GPU in report.devices() and report.steps()
+  std::vector<int> steps;  // rows of its steps that are compared; empty: none were found
+  int steps_during = 0;    // from the first to the last of them, other kinds included
 
   // Of the compared GPU; an empty message where there is none.
   const proto::DeviceReport& device() const;

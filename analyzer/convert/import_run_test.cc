@@ -11,7 +11,7 @@
 #include "analyzer/import/load/load_run.h"
 #include "analyzer/import/testing/nsys_fixture.h"
 #include "analyzer/import/testing/run_db_fixture.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "machine/testing/temporary_folder.h"
 
 namespace traceinject {

@@ -7,7 +7,7 @@
 
 #include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/write_html.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
@@ -20,7 +20,7 @@ void BM_WriteHtml(benchmark::State& state) {
   Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
   const auto events = static_cast<double>(2 * run.ranks[0].api.size());
-  const RankedReport found = BuildRankedReport(run, ForPage({}));
+  const JudgedReport found = BuildJudgedReport(run, ForPage({}));
   std::size_t bytes = 0;
   for (auto _ : state) bytes = WriteHtml(found.report, found.ranks).size();
   state.counters["bytes"] = static_cast<double>(bytes);

@@ -14,7 +14,7 @@
 #include "analyzer/html/testing/well_formed.h"
 #include "analyzer/report/testing/sample_runs.h"
 #include "analyzer/report/text/text.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
@@ -27,7 +27,7 @@ ReportOptions AllThatIsDrawn() {
 }
 
 std::string PageOf(const Run& run) {
-  const RankedReport found = BuildRankedReport(run, AllThatIsDrawn());
+  const JudgedReport found = BuildJudgedReport(run, AllThatIsDrawn());
   return WriteHtml(found.report, found.ranks);
 }
 
@@ -99,7 +99,7 @@ TEST(WriteHtmlTest, HostileNamesAreText) {
 }
 
 TEST(WriteHtmlTest, VerdictComesFirstInTheWordsOfTheTextReport) {
-  const RankedReport found = BuildRankedReport(SlowLoader(), AllThatIsDrawn());
+  const JudgedReport found = BuildJudgedReport(SlowLoader(), AllThatIsDrawn());
   const std::string page = WriteHtml(found.report, found.ranks);
   ASSERT_EQ(found.report.verdict().label(), "dataloader");
   const ReadPage read = Read(page);
@@ -166,7 +166,7 @@ TEST(WriteHtmlTest, CanBeReadWithoutSeeingIt) {
 
 // However long the run: lists are cut, and it is said by how much.
 TEST(WriteHtmlTest, SizeIsBounded) {
-  RankedReport found = BuildRankedReport(SampleRun(), AllThatIsDrawn());
+  JudgedReport found = BuildJudgedReport(SampleRun(), AllThatIsDrawn());
   proto::Report& report = found.report;
   report.mutable_verdict()->set_device(report.steps(0).label());
   const std::string name(3000, 'x');

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <string>
 
+#include "analyzer/common/digit.h"
 #include "analyzer/model/name_patterns.h"
 
 namespace traceinject {
@@ -122,8 +123,6 @@ std::optional<bool> TensorCores(std::string_view name, KernelClass kernel_class)
   if (MatchesAny(name, kOnOrdinaryCores)) return false;
   return std::nullopt;
 }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The two or three digits that `at` begins with, if there are no more.
 std::optional<int> ArchitectureAt(std::string_view name, std::size_t at) {

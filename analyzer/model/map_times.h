@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every time that a rank holds, put on another clock.
+// The times that a rank holds, put on another clock.
 #pragma once
 
 #include <vector>
@@ -8,15 +8,13 @@
 
 namespace traceinject {
 
-// `map`: from the rank's clock to another; never decreases, so that columns stay sorted. What is
-// open or unknown stays so. O(events).
+// Of recorded events alone, and of the clock's own readings. What is open stays so. O(events).
 template <typename Map>
-void MapTimes(Rank& rank, Map map) {
-  const auto one = [&](TimeNs& time) {
-    if (time != kOpen) time = map(time);
-  };
+void MapEventTimes(Rank& rank, Map map) {
   const auto column = [&](std::vector<TimeNs>& times) {
-    for (TimeNs& time : times) one(time);
+    for (TimeNs& time : times) {
+      if (time != kOpen) time = map(time);
+    }
   };
   const auto both = [&](auto& columns) {
     column(columns.start);
@@ -24,12 +22,6 @@ void MapTimes(Rank& rank, Map map) {
   };
   for (Device& device : rank.devices) {
     both(device.ops);
-    for (auto* intervals : {&device.ops.unrecorded, &device.ops.planned_gaps}) {
-      for (Interval& lost : *intervals) {
-        one(lost.start);
-        one(lost.end);
-      }
-    }
     column(device.samples.time);
     column(device.slow_samples.time);
     column(device.allocator.time);
@@ -49,6 +41,25 @@ void MapTimes(Rank& rank, Map map) {
   column(rank.plans.launch_end);
   column(rank.host_samples.time);
   column(rank.worker_samples.time);
+  column(rank.clocks.realtime);
+}
+
+// All of them. `map`: from the rank's clock to another; never decreases, so that columns stay
+// sorted. What is open or unknown stays so. O(events).
+template <typename Map>
+void MapTimes(Rank& rank, Map map) {
+  const auto one = [&](TimeNs& time) {
+    if (time != kOpen) time = map(time);
+  };
+  MapEventTimes(rank, map);
+  for (Device& device : rank.devices) {
+    for (auto* intervals : {&device.ops.unrecorded, &device.ops.planned_gaps}) {
+      for (Interval& lost : *intervals) {
+        one(lost.start);
+        one(lost.end);
+      }
+    }
+  }
   for (Worker& worker : rank.workers) {
     one(worker.start);
     one(worker.end);
@@ -60,7 +71,6 @@ void MapTimes(Rank& rank, Map map) {
   for (Communicator& communicator : rank.communicators) {
     if (communicator.created != Communicator().created) one(communicator.created);
   }
-  column(rank.clocks.realtime);
   for (ClockStep& step : rank.trust.clock_steps) one(step.at_ns);
   one(rank.start);
   one(rank.end);

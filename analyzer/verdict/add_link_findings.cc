@@ -89,7 +89,7 @@ void Add(std::string_view name, std::string text, std::string_view setting, std:
 
 }  // namespace
 
-void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to) {
+void AddBucketFindings(const DeviceAnalysis& judged, proto::DeviceReport& to) {
   const Rank& rank = *judged.rank;
   const auto steps = static_cast<std::int64_t>(judged.steps.count_regular());
   if (judged.steps.source == StepSource::kWindow || steps == 0 || rank.collectives.size() == 0)
@@ -121,7 +121,7 @@ void AddBucketFindings(const JudgedDevice& judged, proto::DeviceReport& to) {
   }
 }
 
-std::optional<std::int64_t> MedianBucketBytes(const JudgedDevice& judged) {
+std::optional<std::int64_t> MedianBucketBytes(const DeviceAnalysis& judged) {
   if (judged.rank->collectives.size() == 0) return std::nullopt;
   Buckets buckets =
       Collect(*judged.rank, LinkNccl(*judged.rank, *judged.device), judged.steps.regular_times());

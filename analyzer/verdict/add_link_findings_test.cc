@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "analyzer/verdict/testing/analyzed_device.h"
 
 namespace traceinject {
 namespace {
@@ -32,8 +33,7 @@ proto::DeviceReport BucketsOf(RankBuilder builder) {
   const Rank& rank = builder.rank();
   const GpuOps& ops = rank.devices[0].ops;
   proto::DeviceReport report;
-  AddBucketFindings(JudgeDevice(rank, rank.devices[0], {ops.start.front(), ops.end.back()}),
-                    report);
+  AddBucketFindings(AnalyzedDevice(rank, {ops.start.front(), ops.end.back()}), report);
   return report;
 }
 

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/ranks/findings/analyse_job.h"
 #include "analyzer/ranks/summary/summarise_rank.h"
 
@@ -16,17 +17,17 @@ bool IsAboutAll(const ReportOptions& options) {
 
 }  // namespace
 
-RankFindings FindBetweenRanks(const Run& run, const ReportOptions& options) {
+RankFindings FindBetweenRanks(const RunAnalysis& analysis) {
   RankFindings found;
-  if (run.ranks.size() < 2 || !IsAboutAll(options)) return found;
+  const Run& run = *analysis.run;
+  if (run.ranks.size() < 2 || !IsAboutAll(analysis.options)) return found;
   Job job;
   job.base_ns = run.base_ns;
-  for (std::size_t process = 0; process < run.ranks.size(); ++process) {
-    if (IsStopped(options.stop)) return {};
-    for (RankSummary& summary : SummarizeRank(run.ranks[process])) {
-      job.ranks.push_back(std::move(summary));
-      found.processes.push_back(process);
-    }
+  for (const DeviceFigures& device : analysis.devices) {
+    if (IsStopped(analysis.options.stop)) return {};
+    const bool is_first = found.processes.empty() || found.processes.back() != device.rank_index;
+    job.ranks.push_back(SummarizeDevice(device, is_first));
+    found.processes.push_back(device.rank_index);
   }
   found.ranks = AnalyzeJob(job, {.collectives = 0, .lost_time = false});
   return found;

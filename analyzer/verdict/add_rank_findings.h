@@ -17,7 +17,7 @@ struct RankFindings {
 
 // Of the whole run: of one rank, or where a part of it or some of its GPUs were asked for, nothing
 // is looked for. O(events log events).
-RankFindings FindBetweenRanks(const Run& run, const ReportOptions& options);
+RankFindings FindBetweenRanks(const RunAnalysis& analysis);
 
 // Fills Report.rank_findings. Hangs are left to Report.hung_operations.
 void AddRankFindings(const RankFindings& found, Report& report);

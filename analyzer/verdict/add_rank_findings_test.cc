@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
@@ -10,10 +11,14 @@ namespace {
 
 constexpr TimeNs kMs = 1'000'000;
 
+RankFindings FindIn(const traceinject::Run& run, const ReportOptions& options) {
+  return FindBetweenRanks(AnalyzeRun(run, options, Depth::kCauses));
+}
+
 TEST(AddRankFindingsTest, AStragglerIsPartOfTheReport) {
   const traceinject::Run run = RunOfRanks({{.work_ns = 10 * kMs}, {.work_ns = 12 * kMs}});
   Report report;
-  AddRankFindings(FindBetweenRanks(run, {}), report);
+  AddRankFindings(FindIn(run, {}), report);
   ASSERT_EQ(report.rank_findings_size(), 1);
   EXPECT_EQ(report.rank_findings(0).name(), "straggler");
   EXPECT_NE(report.rank_findings(0).text().find("rank 1"), std::string::npos);
@@ -26,12 +31,12 @@ TEST(AddRankFindingsTest, NothingOfAPartOrOfOneRank) {
   traceinject::Run run = RunOfRanks({{.work_ns = 10 * kMs}, {.work_ns = 12 * kMs}});
   ReportOptions part;
   part.steps = StepChoice{2, 9};
-  EXPECT_EQ(FindBetweenRanks(run, part).ranks.ranks_size(), 0);
+  EXPECT_EQ(FindIn(run, part).ranks.ranks_size(), 0);
   ReportOptions one;
   one.devices.rank = 1;
-  EXPECT_EQ(FindBetweenRanks(run, one).ranks.ranks_size(), 0);
+  EXPECT_EQ(FindIn(run, one).ranks.ranks_size(), 0);
   run.ranks.pop_back();
-  EXPECT_EQ(FindBetweenRanks(run, {}).ranks.ranks_size(), 0);
+  EXPECT_EQ(FindIn(run, {}).ranks.ranks_size(), 0);
 }
 
 }  // namespace

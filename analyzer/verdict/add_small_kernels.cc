@@ -8,7 +8,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/gpu/documents.h"
 #include "analyzer/metrics/kernels/small_kernels.h"
-#include "analyzer/metrics/report/withhold.h"
+#include "analyzer/metrics/report/analyze_run.h"
 
 namespace traceinject {
 namespace {
@@ -48,10 +48,10 @@ void Add(const SmallKernels& found, Findings& to) {
 
 }  // namespace
 
-void AddSmallKernels(const std::vector<JudgedDevice>& judged, Report& report) {
+void AddSmallKernels(const RunAnalysis& analysis, Report& report) {
   SmallKernels sum;
-  for (const JudgedDevice& device : judged) {
-    if (StepsAreWithheld(report, device.rank_index)) continue;
+  for (const DeviceFigures& device : analysis.devices) {
+    if (analysis.trust.WithholdsSteps(device.rank_index)) continue;
     const SmallKernels found = CountSmallKernels(
         *device.rank, *device.device, device.steps.regular_times(), device.steps.count_regular());
     sum += found;

@@ -11,6 +11,6 @@ namespace traceinject {
 
 // Adds it to the findings of those devices of the report, and to those of the run, that have many
 // in their regular steps. A device whose steps are not trusted gets none. O(n).
-void AddSmallKernels(const std::vector<JudgedDevice>& judged, Report& report);
+void AddSmallKernels(const RunAnalysis& analysis, Report& report);
 
 }  // namespace traceinject

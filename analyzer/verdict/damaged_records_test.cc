@@ -9,7 +9,7 @@
 #include <string>
 
 #include "analyzer/import/load/load_run.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/damage.h"
 
 namespace traceinject {

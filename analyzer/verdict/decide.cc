@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analyzer/common/units.h"
 #include "analyzer/verdict/verdict_text.h"
@@ -35,7 +34,7 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
     return fmt::format(
         "{} of the records were lost, so time shown as idle may not have been idle: record a "
         "shorter part, or see trace health for what overflowed.",
-        FormatPercent(*grounds.lost_share));
+        Percent(*grounds.lost_share));
   if (!grounds.distrust.empty())
     return fmt::format("The records contradict each other: {} (see Trust). Record again.",
                        grounds.distrust);
@@ -43,17 +42,17 @@ std::string Unfit(const Savings& savings, const Grounds& grounds) {
     return fmt::format(
         "Only {} of the GPU operations could be linked to their launch call, so the causes of gaps "
         "are unknown: record CUDA calls too (kind api, without TRACEINJECT_DETACH).",
-        FormatPercent(grounds.joined_share));
+        Percent(grounds.joined_share));
   if (grounds.acausal_share > kMaxAcausal)
     return fmt::format(
         "{} of the GPU operations start before their recorded launch call: the recording's "
         "correlation ids or clocks are wrong.",
-        FormatPercent(grounds.acausal_share));
+        Percent(grounds.acausal_share));
   if (savings.replay_error > kReplayErrorLimit)
     return fmt::format(
         "Replaying the unchanged recording misses its length by {}: the model does not fit this "
         "program, so its predictions would be wrong too.",
-        FormatPercent(savings.replay_error));
+        Percent(savings.replay_error));
   return "";
 }
 
@@ -82,7 +81,7 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   if (grounds.rank_wait_ns >= FloorOf(savings.step_ns)) {
     Abstain(decision, fmt::format("The GPU waits {} per step for other ranks, and no finding "
                                   "between ranks saves as much. See analyze ranks.",
-                                  FormatTimeNs(grounds.rank_wait_ns)));
+                                  Rounded(grounds.rank_wait_ns)));
     return;
   }
   if (grounds.working.sum() > kBusyShare) {
@@ -92,13 +91,12 @@ void NothingToSave(Decision& decision, const Savings& savings, const Grounds& gr
   }
   const CauseSaving& largest = savings.causes.front();
   decision.nothing_stands_out = true;
-  Abstain(
-      decision,
-      fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
-                  "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
-                  FormatPercent(1 - grounds.working.sum()), FormatTimeNs(FloorOf(savings.step_ns)),
-                  LabelOn(largest.label, largest.place), FormatTimeNs(largest.saved_ns),
-                  FormatTimeNs(largest.low_ns), FormatTimeNs(largest.high_ns)));
+  Abstain(decision,
+          fmt::format("For {} of a step the GPU does not compute, but no single cause reliably "
+                      "saves {}; the largest is {} with {} ({} to {}). Record more steps.",
+                      Percent(1 - grounds.working.sum()), Rounded(FloorOf(savings.step_ns)),
+                      LabelOn(largest.label, largest.place), Rounded(largest.saved_ns),
+                      Rounded(largest.low_ns), Rounded(largest.high_ns)));
 }
 
 // Of a cause between ranks.
@@ -128,7 +126,7 @@ void CapOfReplay(Decision& decision, const Savings& savings) {
   decision.confidence = std::min(decision.confidence, kResidualConfidence);
   decision.caveats.push_back(
       fmt::format("{} of the step is gaps between operations that nothing recorded explains.",
-                  FormatPercent(savings.check->residual_share)));
+                  Percent(savings.check->residual_share)));
 }
 
 void CapConfidence(Decision& decision, const Savings& savings, const Grounds& grounds) {
@@ -144,7 +142,7 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
     decision.caveats.push_back(
         fmt::format("Recording overhead is about {} of the step and is subtracted using an "
                     "estimate: record with TRACEINJECT_AB=steps to measure it.",
-                    FormatPercent(share)));
+                    Percent(share)));
   }
   if (decision.cause != nullptr && decision.runner_up != nullptr && decision.margin < kThinMargin) {
     confidence = std::min(confidence, kThinConfidence);
@@ -164,7 +162,7 @@ void CapConfidence(Decision& decision, const Savings& savings, const Grounds& gr
       decision.caveats.push_back(
           fmt::format("The program marks no steps: steps inferred from repeating work (confidence "
                       "{}). Mark them with NVTX ranges named 'step <n>'.",
-                      FormatPercent(grounds.step_confidence)));
+                      Percent(grounds.step_confidence)));
   }
   if (grounds.source == StepSource::kWindow) {
     confidence = std::min(confidence, kWindowConfidence);
@@ -209,7 +207,7 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
             fmt::format("The GPU waits {} per step for the host in stretches with nothing "
                         "recorded. Add NVTX ranges around your loader (named 'dataloader') and "
                         "whatever else runs between steps, and record again.",
-                        FormatTimeNs(best->saved_ns)));
+                        Rounded(best->saved_ns)));
     return decision;
   }
   if (grounds.source == StepSource::kWindow &&
@@ -219,11 +217,11 @@ Decision Decide(const Savings& savings, const Grounds& grounds) {
         fmt::format("Fewer than three steps were found, and over the whole window no cause "
                     "stands out: {} {}, {} {}. Mark steps with NVTX ranges named 'step <n>', or "
                     "record longer.",
-                    best->label, FormatTimeNs(best->saved_ns),
+                    best->label, Rounded(best->saved_ns),
                     decision.runner_up == nullptr
                         ? "nothing else"
                         : LabelOn(decision.runner_up->label, decision.runner_up->place),
-                    FormatTimeNs(second)));
+                    Rounded(second)));
     return decision;
   }
   decision.cause = best;

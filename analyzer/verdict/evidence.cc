@@ -55,7 +55,7 @@ class Longest {
 
 class Witness {
  public:
-  Witness(const JudgedDevice& judged, const Savings& savings, std::string_view label)
+  Witness(const DeviceAnalysis& judged, const Savings& savings, std::string_view label)
       : judged_(judged),
         rank_(*judged.rank),
         ops_(judged.device->ops),
@@ -209,9 +209,7 @@ class Witness {
   }
 
   bool Inside(TimeNs time) const { return Contains(used_, time); }
-  std::string PerStep(double total_ns) const {
-    return FormatTimeNs(total_ns / count_) + " per step";
-  }
+  std::string PerStep(double total_ns) const { return Rounded(total_ns / count_) + " per step"; }
   double IdleOf(std::initializer_list<IdleCause> causes) const {
     TimeNs total = 0;
     for (const IdleCause cause : causes) total += sum_.idle(cause);
@@ -258,7 +256,7 @@ class Witness {
       const Tally& tally = list[i].second;
       text += fmt::format("{}{} {:.1f} times per step, {}", i > 0 ? "; " : "", list[i].first,
                           static_cast<double>(tally.count) / count_,
-                          FormatTimeNs(static_cast<double>(tally.total_ns) / count_));
+                          Rounded(static_cast<double>(tally.total_ns) / count_));
     }
     Say(text, list.front().second.longest);
   }
@@ -284,7 +282,7 @@ class Witness {
               static_cast<double>(tally.count) / count_, FormatTime(tally.longest_ns)),
           tally.longest);
     Say(fmt::format("the GPU idled {} while data was loaded, {} of the time", PerStep(idle),
-                    FormatPercent(Share(idle))),
+                    Percent(Share(idle))),
         GapOf({IdleCause::kDataWait}));
     for (const DataLoader& loader : rank_.loaders) {
       if (lines_.size() >= 3) break;
@@ -324,7 +322,7 @@ class Witness {
             "{:.1f} copies per step from {} memory: {} in {}, {}",
             static_cast<double>(copies.count) / count_, memory,
             FormatBytes(static_cast<std::int64_t>(static_cast<double>(copies.bytes) / count_)),
-            FormatTimeNs(static_cast<double>(copies.total_ns) / count_),
+            Rounded(static_cast<double>(copies.total_ns) / count_),
             FormatRate(copies.bytes, std::max<TimeNs>(copies.total_ns, 1))),
         copies.longest);
   }
@@ -341,9 +339,9 @@ class Witness {
     Say(fmt::format("the host spent {} in these calls; from pinned memory they return immediately",
                     PerStep(static_cast<double>(calls.total_ns))),
         calls.longest);
-    Say(fmt::format(
-        "assumed rate from pinned memory: {:.1f} GB/s ({})", PinnedRate(*judged_.device),
-        judged_.device->cc_major ? "80 % of this GPU's PCIe link" : "the link is unknown"));
+    const auto link = LinkToAssume(*judged_.device, judged_.host_link);
+    Say(fmt::format("assumed rate from pinned memory: {:.1f} GB/s ({})", PinnedRate(judged_),
+                    link ? fmt::format("80 % of {}", link->name) : "the link is unknown"));
   }
 
   void Waits() {
@@ -384,7 +382,7 @@ class Witness {
     SayCalls("memory calls: ", CallsOf({ApiClass::kAllocate}));
     const double idle = IdleOf({IdleCause::kAllocator});
     Say(fmt::format("the GPU idled {} because of them, {} of the time", PerStep(idle),
-                    FormatPercent(Share(idle))),
+                    Percent(Share(idle))),
         GapOf({IdleCause::kAllocator}));
   }
 
@@ -392,8 +390,8 @@ class Witness {
     const Tally tally = Spans(HostSpanKind::kCheckpoint);
     Say(fmt::format("{} checkpoints in {:.0f} steps, {} each, longest {}", tally.count, count_,
 
-                    FormatTimeNs(static_cast<double>(tally.total_ns) /
-                                 std::max<double>(1, static_cast<double>(tally.count))),
+                    Rounded(static_cast<double>(tally.total_ns) /
+                            std::max<double>(1, static_cast<double>(tally.count))),
                     FormatTime(tally.longest_ns)),
         tally.longest);
     const double idle = IdleOf({IdleCause::kCheckpoint});
@@ -463,11 +461,11 @@ class Witness {
     const Partition& p = sum_.partition;
     const double exposed = static_cast<double>(p.exposed_communication_ns);
     Say(fmt::format("communication ran alone for {}, {} of the time", PerStep(exposed),
-                    FormatPercent(Share(exposed))),
+                    Percent(Share(exposed))),
         ExposedCommunication());
     Say(fmt::format("of {} of communication, {} overlapped with compute",
                     PerStep(static_cast<double>(p.communication_ns)),
-                    FormatPercent(p.overlap_share().value_or(0))),
+                    Percent(p.overlap_share().value_or(0))),
         TypicalStep());
   }
 
@@ -481,8 +479,8 @@ class Witness {
     }
     Say(fmt::format("{}: {:.1f} per step, {}; {} {}", saving.what,
                     static_cast<double>(now.count) / count_,
-                    FormatTimeNs(static_cast<double>(now.total_ns) / count_), saving.instead,
-                    FormatTimeNs(static_cast<double>(instead_ns) / count_)),
+                    Rounded(static_cast<double>(now.total_ns) / count_), saving.instead,
+                    Rounded(static_cast<double>(instead_ns) / count_)),
         now.longest);
     for (const std::string& fact : saving.facts) Say(fact);
   }
@@ -493,12 +491,12 @@ class Witness {
       Say(
           fmt::format("device-to-device copies and memsets ran alone for {} of the time: fused or "
                       "in-place operations avoid them",
-                      FormatPercent(shares.own_copies)));
+                      Percent(shares.own_copies)));
     if (shares.pauses >= kFloorShare)
       Say(
           fmt::format("the GPU paused for {} of the time between queued operations: fewer, larger "
                       "kernels reduce this (torch.compile, CUDA graphs)",
-                      FormatPercent(shares.pauses)));
+                      Percent(shares.pauses)));
   }
 
   // Where the idle time went: the three largest causes.
@@ -509,8 +507,7 @@ class Witness {
     std::stable_sort(causes.begin(), causes.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     const Partition& p = sum_.partition;
-    std::string text =
-        fmt::format("the GPU is busy {} of the time", FormatPercent(p.share(p.busy_ns())));
+    std::string text = fmt::format("the GPU is busy {} of the time", Percent(p.share(p.busy_ns())));
     for (std::size_t i = 0; i < 3 && causes[i].first > 0; ++i)
       text += fmt::format("{}{} {}", i == 0 ? "; idle: " : ", ", IdleCauseName(causes[i].second),
                           PerStep(static_cast<double>(causes[i].first)));
@@ -543,12 +540,11 @@ class Witness {
     Say(fmt::format("next: {} would save {} ({})",
                     next.label == kHostWaitLabel ? "unrecorded host activity"
                                                  : LabelOn(next.label, next.place),
-                    PerStep(next.saved_ns * count_),
-                    FormatPercent(next.saved_ns / savings_.step_ns)),
+                    PerStep(next.saved_ns * count_), Percent(next.saved_ns / savings_.step_ns)),
         PlaceOf(next));
   }
 
-  const JudgedDevice& judged_;
+  const DeviceAnalysis& judged_;
   const Rank& rank_;
   const GpuOps& ops_;
   const Savings& savings_;
@@ -562,7 +558,7 @@ class Witness {
 
 }  // namespace
 
-std::vector<EvidenceLine> EvidenceFor(const JudgedDevice& judged, const Savings& savings,
+std::vector<EvidenceLine> EvidenceFor(const DeviceAnalysis& judged, const Savings& savings,
                                       const Decision& decision) {
   return Witness(judged, savings, decision.label).For(decision);
 }

@@ -25,7 +25,7 @@ struct EvidenceLine {
 };
 
 // What the recording shows for the decision, the most telling line first. O(events).
-std::vector<EvidenceLine> EvidenceFor(const JudgedDevice& judged, const Savings& savings,
+std::vector<EvidenceLine> EvidenceFor(const DeviceAnalysis& judged, const Savings& savings,
                                       const Decision& decision);
 
 }  // namespace traceinject

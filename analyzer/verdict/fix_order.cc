@@ -57,7 +57,7 @@ Scenario Both(const Scenario& a, const Scenario& b) {
 
 class FixPlanner {
  public:
-  FixPlanner(const JudgedDevice& judged, const Savings& savings, StopFlag stop)
+  FixPlanner(const DeviceAnalysis& judged, const Savings& savings, StopFlag stop)
       : judged_(judged),
         savings_(savings),
         stop_(stop),
@@ -190,10 +190,10 @@ class FixPlanner {
     const double then_ns = Mean(lengths[0], first) - Mean(lengths[1], first);
     sentences.push_back(fmt::format(
         "the order matters: {0} saves {2} now, and {3} once {1} is gone. {0} first, then {1}",
-        NameOf(first), NameOf(second), FormatTimeNs(first.saved_ns), FormatTimeNs(then_ns)));
+        NameOf(first), NameOf(second), Rounded(first.saved_ns), Rounded(then_ns)));
   }
 
-  const JudgedDevice& judged_;
+  const DeviceAnalysis& judged_;
   const Savings& savings_;
   const StopFlag stop_;
   const Replay replay_;
@@ -201,8 +201,8 @@ class FixPlanner {
 
 }  // namespace
 
-FixOrder FindFixOrder(const JudgedDevice& judged, const Savings& savings, const CauseSaving* first,
-                      StopFlag stop) {
+FixOrder FindFixOrder(const DeviceAnalysis& judged, const Savings& savings,
+                      const CauseSaving* first, StopFlag stop) {
   return FixPlanner(judged, savings, stop).Plan(first);
 }
 

@@ -33,7 +33,7 @@ struct FixOrder {
 
 // `first`: the cause of the verdict; null: none is above the floor, and only interactions are
 // looked for. The result points into `savings`. O(causes squared * n). Stopped: empty.
-FixOrder FindFixOrder(const JudgedDevice& judged, const Savings& savings, const CauseSaving* first,
-                      StopFlag stop = nullptr);
+FixOrder FindFixOrder(const DeviceAnalysis& judged, const Savings& savings,
+                      const CauseSaving* first, StopFlag stop = nullptr);
 
 }  // namespace traceinject

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 
@@ -97,14 +98,14 @@ TEST(FixOrderTest, ALateRankIsAStepOfItsOwn) {
 // Of two findings between ranks, both may be about the same waits.
 TEST(FixOrderTest, OneFindingBetweenRanks) {
   const traceinject::Run run = RunOfRanks({{}, {}, {.work_ns = 14'000'000}, {}});
-  RankFindings found = FindBetweenRanks(run, {});
+  const RunAnalysis analysis = AnalyzeRun(run, {}, Depth::kCauses);
+  RankFindings found = FindBetweenRanks(analysis);
   ASSERT_EQ(found.ranks.findings_size(), 1);
   proto::RankFinding& other = *found.ranks.add_findings();
   other = found.ranks.findings(0);
   other.set_name("pipeline_stages");
   other.set_saved_ns(other.saved_ns() - 1'000'000);
-  Report report = BuildReport(run, {});
-  AddVerdict(run, {}, found, report);
+  const Report report = WriteReport(analysis, found);
   EXPECT_EQ(report.verdict().runner_up().label(), "imbalance");
   EXPECT_EQ(Labels(report.verdict()), "straggler comm_exposed ");
 }

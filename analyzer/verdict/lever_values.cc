@@ -19,7 +19,7 @@ struct LoaderWaits {
 };
 
 // In the steps that count for the label.
-LoaderWaits MainLoader(const JudgedDevice& judged) {
+LoaderWaits MainLoader(const DeviceAnalysis& judged) {
   const Rank& rank = *judged.rank;
   const std::vector<bool> use = StepsOfCause(judged, "dataloader");
   std::vector<Interval> times;

@@ -24,7 +24,7 @@ struct LeverFacts {
 };
 
 struct LeverContext {
-  const JudgedDevice& judged;
+  const DeviceAnalysis& judged;
   double new_step_ns = 0;  // of a mean step without the cause; 0: unknown
 };
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/import/load/load_run.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {

@@ -161,14 +161,12 @@ TEST(ReportedStepsTest, StepsAloneAreThoseOfTheVerdict) {
   plan.load_ns = 25'000'000;
   const auto run = RunOf(SimulatedTraining(plan).rank());
   const Report with_verdict = BuildReportWithVerdict(run, {});
-  Report steps = BuildReport(run, {});
-  AddSteps(run, {}, steps);
+  const Report steps = BuildReportWithSteps(run, {});
   ASSERT_EQ(steps.steps_size(), 1);
   EXPECT_EQ(steps.steps(0).SerializeAsString(), with_verdict.steps(0).SerializeAsString());
   ReportOptions few;
   few.step_rows = 3;
-  Report first = BuildReport(run, few);
-  AddSteps(run, few, first);
+  const Report first = BuildReportWithSteps(run, few);
   EXPECT_EQ(first.steps(0).steps_size(), 3);
   EXPECT_EQ(first.steps(0).sum().length_ns(), steps.steps(0).sum().length_ns());
 }

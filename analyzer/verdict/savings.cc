@@ -11,7 +11,6 @@
 #include "analyzer/common/parallel.h"
 #include "analyzer/metrics/report/ab_steps.h"
 #include "analyzer/metrics/report/recorder_cost.h"
-#include "analyzer/metrics/report/reported_device.h"
 #include "analyzer/metrics/what_if/blocking_downloads.h"
 #include "analyzer/metrics/what_if/bootstrap.h"
 #include "analyzer/metrics/what_if/pinned_uploads.h"
@@ -57,10 +56,10 @@ std::shared_ptr<const std::vector<OpLength>> Shared(const std::vector<OpLength>&
 }
 
 // What the program fetches it could fetch later, from pinned memory.
-Cause Synchronizing(const JudgedDevice& judged) {
+Cause Synchronizing(const DeviceAnalysis& judged) {
   const Device& device = *judged.device;
   const BlockingDownloads downloads = FindBlockingDownloads(*judged.rank, device, judged.timeline,
-                                                            judged.steps, PinnedRate(device));
+                                                            judged.steps, PinnedRate(judged));
   Scenario scenario = Scenario::Without(IdleCause::kSync);
   if (!downloads.lengths.empty()) scenario.lengths = Shared(downloads.lengths);
   return {"sync_bound", scenario, nullptr,
@@ -73,14 +72,14 @@ Cause Synchronizing(const JudgedDevice& judged) {
 
 // A graph also shortens the pauses between what was queued: that counts beside a host that is late,
 // and no more than it. Where the host is not, nobody needs a graph.
-std::vector<TimeNs> GraphSwitches(const JudgedDevice& judged) {
+std::vector<TimeNs> GraphSwitches(const DeviceAnalysis& judged) {
   std::vector<TimeNs> saved = SwitchesOverGraph(*judged.rank, *judged.device, judged.steps);
   for (std::size_t i = 0; i < saved.size(); ++i)
     saved[i] = std::min(saved[i], HostBusy(judged.causes.steps[i]));
   return saved;
 }
 
-std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSaving>& kernels) {
+std::vector<Cause> Causes(const DeviceAnalysis& judged, const std::vector<KernelSaving>& kernels) {
   std::vector<Cause> causes = {
       {"dataloader", Scenario::Without(IdleCause::kDataWait),
        [](const StepSplit& split) {
@@ -100,7 +99,7 @@ std::vector<Cause> Causes(const JudgedDevice& judged, const std::vector<KernelSa
   causes.push_back({"launch_bound", launching, nullptr, HostBusy, GraphSwitches(judged)});
   // First what is pageable is pinned; what is pinned can go beside the step before.
   Scenario uploaded;
-  uploaded.upload_rate = PinnedRate(*judged.device);
+  uploaded.upload_rate = PinnedRate(judged);
   HiddenUploads hidden = HidePinnedUploads(*judged.rank, *judged.device, judged.steps);
   if (!hidden.lengths.empty()) uploaded.lengths = Shared(hidden.lengths);
   causes.push_back({"h2d_copy", uploaded, nullptr, nullptr, std::move(hidden.most_ns)});
@@ -153,7 +152,7 @@ void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) 
 
 class Estimator {
  public:
-  explicit Estimator(const JudgedDevice& judged)
+  explicit Estimator(const DeviceAnalysis& judged)
       : judged_(judged),
         replay_(*judged.rank, *judged.device, judged.timeline, judged.causes, judged.steps),
         cost_(RecorderCostOf(*judged.rank)),
@@ -337,7 +336,7 @@ class Estimator {
     saving.high_ns += std::max({0.0, at_low, at_high});
   }
 
-  const JudgedDevice& judged_;
+  const DeviceAnalysis& judged_;
   Replay replay_;
   RecorderCost cost_;
   struct Added {
@@ -352,44 +351,13 @@ class Estimator {
 
 }  // namespace
 
-JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window, StopFlag stop,
-                         const StepPattern* pattern) {
-  JudgedDevice judged;
-  judged.rank = &rank;
-  judged.device = &device;
-  judged.window = window;
-  RunInParallel({[&] {
-                   judged.steps = FindSteps(rank, device, window, pattern);
-                   judged.kinds = KindsOfSteps(rank, device, judged.steps);
-                 },
-                 [&] { judged.timeline = BuildHostTimeline(rank, device); }});
-  if (IsStopped(stop)) return judged;
-  judged.causes = SplitSteps(rank, device, judged.timeline, judged.steps);
-  return judged;
+double PinnedRate(const DeviceAnalysis& judged) {
+  constexpr double kUnknown = 20;
+  const auto link = LinkToAssume(*judged.device, judged.host_link);
+  return link ? kPinnedShare * link->gb_per_s : kUnknown;
 }
 
-std::optional<JudgedDevice> JudgeReported(const Run& run, TimeNs origin,
-                                          const proto::DeviceReport& reported, StopFlag stop,
-                                          const StepPattern* pattern) {
-  const Device* device = DeviceOf(run, reported);
-  if (device == nullptr) return std::nullopt;
-  const auto rank = static_cast<std::size_t>(reported.source());
-  const Interval window{reported.window().start_ns() + origin, reported.window().end_ns() + origin};
-  JudgedDevice judged = JudgeDevice(run.ranks[rank], *device, window, stop, pattern);
-  judged.rank_index = rank;
-  judged.label = reported.label();
-  return judged;
-}
-
-double PinnedRate(const Device& device) {
-  constexpr double kReached = 0.8, kUnknown = 20;
-  if (!device.cc_major) return kUnknown;
-  if (*device.cc_major >= 9) return kReached * 63;
-  if (*device.cc_major == 8) return kReached * 31.5;
-  return kReached * 15.75;
-}
-
-std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view label) {
+std::vector<bool> StepsOfCause(const DeviceAnalysis& judged, std::string_view label) {
   const bool all = IsNowAndThen(label);
   const bool recurring =
       static_cast<std::size_t>(
@@ -431,7 +399,7 @@ void SortSavings(Savings& savings) {
   savings.recording_ns = savings.causes.front().recording_ns;
 }
 
-Savings FindSavings(const JudgedDevice& judged, StopFlag stop) {
+Savings FindSavings(const DeviceAnalysis& judged, StopFlag stop) {
   return Estimator(judged).Estimate(stop);
 }
 

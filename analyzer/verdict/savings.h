@@ -26,45 +26,17 @@
 #include <vector>
 
 #include "analyzer/common/stop_flag.h"
-#include "analyzer/metrics/idle/gap_causes.h"
-#include "analyzer/metrics/idle/host_timeline.h"
-#include "analyzer/metrics/idle/step_kinds.h"
-#include "analyzer/metrics/steps/steps.h"
+#include "analyzer/metrics/gpu/device_analysis.h"
 #include "analyzer/metrics/what_if/kernel_savings.h"
 #include "analyzer/metrics/what_if/replay.h"
 #include "analyzer/metrics/what_if/replay_check.h"
 #include "analyzer/model/run.h"
 #include "schemas/ranks.pb.h"
-#include "schemas/report.pb.h"
 
 namespace traceinject {
 
 // A saving counts from both on. Kernels that could not save that share are not looked at further.
 inline constexpr double kFloorShare = 0.05, kFloorNs = 1e6;
-
-// A device whose steps were split.
-struct JudgedDevice {
-  std::size_t rank_index = 0;
-  const Rank* rank = nullptr;
-  const Device* device = nullptr;
-  std::string_view label;
-  Interval window;
-  Steps steps;
-  std::vector<StepKind> kinds;  // as steps.steps
-  HostTimeline timeline;
-  GapCauses causes;
-};
-
-// Stopped: some parts are empty.
-JudgedDevice JudgeDevice(const Rank& rank, const Device& device, Interval window,
-                         StopFlag stop = nullptr, const StepPattern* pattern = nullptr);
-
-// A GPU of a report over its window, with the label that the report gives it. The origin is that of
-// the run (RunOrigin). Empty: there are no operations. `reported` must outlive it.
-std::optional<JudgedDevice> JudgeReported(const Run& run, TimeNs origin,
-                                          const proto::DeviceReport& reported,
-                                          StopFlag stop = nullptr,
-                                          const StepPattern* pattern = nullptr);
 
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
@@ -98,15 +70,14 @@ struct Savings {
 
 inline constexpr std::string_view kHostWaitLabel = "host_wait";
 
-// Rate that copies from pinned memory reach, bytes per nanosecond: 80 % of the PCIe link that GPUs
-// of this compute capability have in x16 (3.0: 15.75, 4.0: 31.5, 5.0: 63 GB/s); 20 if unknown.
-double PinnedRate(const Device& device);
+// Rate that copies from pinned memory reach, bytes per nanosecond; 20 if the link is unknown.
+double PinnedRate(const DeviceAnalysis& judged);
 
 // The steps over which the figures of a cause are means. Checkpoints, collections and unexplained
 // waits happen now and then: they are spread over all steps after warm-up. For all other causes,
 // and the empty label, evaluation and checkpoints are left out, too, and what else is irregular if
 // it is isolated: fewer than three of them, so that they do not recur.
-std::vector<bool> StepsOfCause(const JudgedDevice& judged, std::string_view label);
+std::vector<bool> StepsOfCause(const DeviceAnalysis& judged, std::string_view label);
 
 // As Replay::RunAll(): each of a few threads plays some of them side by side.
 std::vector<std::vector<TimeNs>> ReplayAll(const Replay& replay,
@@ -117,6 +88,6 @@ void SortSavings(Savings& savings);
 
 // Over these steps; what happens now and then in whole periods where it recurs steadily.
 // O(scenarios * n). Stopped: without causes.
-Savings FindSavings(const JudgedDevice& judged, StopFlag stop = nullptr);
+Savings FindSavings(const DeviceAnalysis& judged, StopFlag stop = nullptr);
 
 }  // namespace traceinject

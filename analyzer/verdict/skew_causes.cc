@@ -43,18 +43,18 @@ bool IsLateRank(const proto::RankFinding& finding) {
          finding.name() == "slow_spell";
 }
 
-bool IsOn(const JudgedDevice& device, const RankFindings& found, int row) {
+bool IsOn(const DeviceAnalysis& device, const RankFindings& found, int row) {
   return found.processes[static_cast<std::size_t>(row)] == device.rank_index &&
          found.ranks.ranks(row).device() == device.device->ordinal;
 }
 
-bool IsAbout(const proto::RankFinding& finding, const JudgedDevice& device,
+bool IsAbout(const proto::RankFinding& finding, const DeviceAnalysis& device,
              const RankFindings& found) {
   return std::any_of(finding.rows().begin(), finding.rows().end(),
                      [&](int row) { return IsOn(device, found, row); });
 }
 
-const proto::RankRow* RowOf(const JudgedDevice& device, const RankFindings& found) {
+const proto::RankRow* RowOf(const DeviceAnalysis& device, const RankFindings& found) {
   for (int row = 0; row < found.ranks.ranks_size(); ++row) {
     if (IsOn(device, found, row)) return &found.ranks.ranks(row);
   }
@@ -109,7 +109,7 @@ CauseSaving SavingOf(const proto::RankFinding& finding, std::string_view label,
   return saving;
 }
 
-double IdleOfMeanStep(const JudgedDevice& device, std::string_view label) {
+double IdleOfMeanStep(const DeviceAnalysis& device, std::string_view label) {
   double sum = 0, count = 0;
   const std::vector<bool> use = StepsOfCause(device, label);
   for (std::size_t i = 0; i < use.size(); ++i) {
@@ -123,11 +123,11 @@ double IdleOfMeanStep(const JudgedDevice& device, std::string_view label) {
 }
 
 // How much longer than the GPUs that are not late this one is idle for it, in a mean step.
-double IdleOverPeers(const std::vector<JudgedDevice>& judged, const JudgedDevice& device,
+double IdleOverPeers(const std::deque<DeviceFigures>& judged, const DeviceAnalysis& device,
                      const proto::RankFinding& finding, const RankFindings& found,
                      std::string_view label) {
   std::vector<double> peers;
-  for (const JudgedDevice& other : judged) {
+  for (const DeviceAnalysis& other : judged) {
     if (!IsAbout(finding, other, found)) peers.push_back(IdleOfMeanStep(other, label));
   }
   return peers.empty() ? 0 : IdleOfMeanStep(device, label) - Median(peers);
@@ -135,8 +135,8 @@ double IdleOverPeers(const std::vector<JudgedDevice>& judged, const JudgedDevice
 
 // The cause of the judged device that explains why it is late; null: none does, or it costs the
 // peers as much.
-CauseSaving* OwnCauseOf(const proto::RankFinding& finding, const std::vector<JudgedDevice>& judged,
-                        const JudgedDevice& device, const RankFindings& found, Savings& savings) {
+CauseSaving* OwnCauseOf(const proto::RankFinding& finding, const std::deque<DeviceFigures>& judged,
+                        const DeviceAnalysis& device, const RankFindings& found, Savings& savings) {
   if (!IsLateRank(finding) || finding.reason() != "host" || !IsAbout(finding, device, found))
     return nullptr;
   const auto saved = static_cast<double>(finding.saved_ns());
@@ -165,27 +165,27 @@ bool IsPlayed(const proto::Ranks& ranks) {
   return ranks.has_replay_error() && ranks.replay_error() <= kReplayErrorLimit;
 }
 
-std::vector<std::size_t> LateDevices(const std::vector<JudgedDevice>& judged,
-                                     const RankFindings& found) {
-  std::vector<std::size_t> late;
+std::vector<const DeviceAnalysis*> LateDevices(const std::deque<DeviceFigures>& judged,
+                                               const RankFindings& found) {
+  std::vector<const DeviceAnalysis*> late;
   const proto::RankFinding* largest = nullptr;
   for (const proto::RankFinding& finding : found.ranks.findings()) {
     if (largest == nullptr || finding.saved_ns() > largest->saved_ns()) largest = &finding;
   }
   if (largest == nullptr || !IsLateRank(*largest) || !IsPlayed(found.ranks)) return late;
-  for (std::size_t i = 0; i < judged.size(); ++i) {
-    if (IsAbout(*largest, judged[i], found)) late.push_back(i);
+  for (const DeviceFigures& device : judged) {
+    if (IsAbout(*largest, device, found)) late.push_back(&device);
   }
   return late;
 }
 
-std::optional<double> ExposedWaitOf(const JudgedDevice& device, const RankFindings& found) {
+std::optional<double> ExposedWaitOf(const DeviceAnalysis& device, const RankFindings& found) {
   const proto::RankRow* const row = RowOf(device, found);
   if (row == nullptr || !row->has_exposed_wait_ns()) return std::nullopt;
   return static_cast<double>(row->exposed_wait_ns());
 }
 
-void AddSkewCauses(const std::vector<JudgedDevice>& judged, const JudgedDevice& device,
+void AddSkewCauses(const std::deque<DeviceFigures>& judged, const DeviceAnalysis& device,
                    const RankFindings& found, Savings& savings) {
   double not_communication = ExposedWaitOf(device, found).value_or(0);
   if (IsPlayed(found.ranks)) {

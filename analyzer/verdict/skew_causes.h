@@ -10,10 +10,11 @@
 //     link takes longer are no communication that a better overlap would hide.
 #pragma once
 
-#include <cstddef>
+#include <deque>
 #include <optional>
 #include <vector>
 
+#include "analyzer/metrics/report/device_figures.h"
 #include "analyzer/verdict/add_rank_findings.h"
 #include "analyzer/verdict/savings.h"
 
@@ -22,18 +23,17 @@ namespace traceinject {
 // Whether the replay of the job gives the recording back, so that savings can be taken from it.
 bool IsPlayed(const proto::Ranks& ranks);
 
-// Devices on which the largest cause of all is, if it is that some are late; empty: it is not. As
-// indices into `judged`.
-std::vector<std::size_t> LateDevices(const std::vector<JudgedDevice>& judged,
-                                     const RankFindings& found);
+// Devices on which the largest cause of all is, if it is that some are late; empty: it is not.
+std::vector<const DeviceAnalysis*> LateDevices(const std::deque<DeviceFigures>& judged,
+                                               const RankFindings& found);
 
 // Of a mean step of the job, what the device waited for other ranks with nothing else to do; empty:
 // not known.
-std::optional<double> ExposedWaitOf(const JudgedDevice& device, const RankFindings& found);
+std::optional<double> ExposedWaitOf(const DeviceAnalysis& device, const RankFindings& found);
 
 // Adds the findings to the savings of one of the judged devices; `found` must outlive these. A
 // replay of the job that does not give the recording back adds none.
-void AddSkewCauses(const std::vector<JudgedDevice>& judged, const JudgedDevice& device,
+void AddSkewCauses(const std::deque<DeviceFigures>& judged, const DeviceAnalysis& device,
                    const RankFindings& found, Savings& savings);
 
 }  // namespace traceinject

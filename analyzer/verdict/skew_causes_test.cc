@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/metrics/report/analyze_run.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
@@ -12,27 +13,21 @@ namespace {
 constexpr TimeNs kMs = 1'000'000;
 
 // The verdict with findings that are as they are, or changed.
-class Judgement {
+class Judged {
  public:
-  explicit Judgement(const std::vector<RankPlan>& plans) : run_(RunOfRanks(plans)) {
-    found_ = FindBetweenRanks(run_, {});
-  }
+  explicit Judged(const std::vector<RankPlan>& plans)
+      : run_(RunOfRanks(plans)),
+        analysis_(AnalyzeRun(run_, {}, Depth::kCauses)),
+        found_(FindBetweenRanks(analysis_)) {}
 
   RankFindings& found() { return found_; }
-  proto::Verdict verdict() const {
-    Report report = BuildReport(run_, {});
-    AddVerdict(run_, {}, found_, report);
-    return report.verdict();
-  }
+  proto::Verdict verdict() const { return WriteReport(analysis_, found_).verdict(); }
   // As if each rank had been recorded without the others.
-  proto::Verdict alone() const {
-    Report report = BuildReport(run_, {});
-    AddVerdict(run_, {}, {}, report);
-    return report.verdict();
-  }
+  proto::Verdict alone() const { return WriteReport(analysis_, {}).verdict(); }
 
  private:
   traceinject::Run run_;
+  RunAnalysis analysis_;
   RankFindings found_;
 };
 
@@ -43,7 +38,7 @@ bool Mentions(const proto::Verdict& verdict, const std::string& text) {
 }
 
 TEST(SkewCausesTest, ARankThatWorksLongerIsAStraggler) {
-  const proto::Verdict verdict = Judgement({{}, {}, {}, {.work_ns = 13 * kMs}}).verdict();
+  const proto::Verdict verdict = Judged({{}, {}, {}, {.work_ns = 13 * kMs}}).verdict();
   EXPECT_EQ(verdict.label(), "straggler") << verdict.DebugString();
   EXPECT_EQ(verdict.place(), "rank 3");
   EXPECT_EQ(verdict.device(), "rank 3 GPU 0");
@@ -59,7 +54,7 @@ TEST(SkewCausesTest, ARankThatWorksLongerIsAStraggler) {
 }
 
 TEST(SkewCausesTest, DataThatOneRankWaitsForIsItsDataLoader) {
-  const proto::Verdict verdict = Judgement({{}, {}, {.data_wait_ns = 4 * kMs}, {}}).verdict();
+  const proto::Verdict verdict = Judged({{}, {}, {.data_wait_ns = 4 * kMs}, {}}).verdict();
   EXPECT_EQ(verdict.label(), "dataloader") << verdict.DebugString();
   EXPECT_EQ(verdict.place(), "rank 2");
   EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), 4.0 * kMs, 0.3 * kMs);
@@ -71,7 +66,7 @@ TEST(SkewCausesTest, DataThatOneRankWaitsForIsItsDataLoader) {
 
 // What its host does is not recorded, but that it alone does it is.
 TEST(SkewCausesTest, ARankWhoseHostIsAwayIsAStraggler) {
-  const Judgement judgement({{}, {}, {.sleep_ns = 6 * kMs}, {}});
+  const Judged judgement({{}, {}, {.sleep_ns = 6 * kMs}, {}});
   EXPECT_EQ(judgement.alone().label(), "inconclusive");
   const proto::Verdict verdict = judgement.verdict();
   EXPECT_EQ(verdict.label(), "straggler") << verdict.DebugString();
@@ -82,7 +77,7 @@ TEST(SkewCausesTest, ARankWhoseHostIsAwayIsAStraggler) {
 
 TEST(SkewCausesTest, DataThatAllRanksWaitForIsOnNone) {
   const RankPlan slow = {.data_wait_ns = 4 * kMs};
-  const proto::Verdict verdict = Judgement({slow, slow, slow, slow}).verdict();
+  const proto::Verdict verdict = Judged({slow, slow, slow, slow}).verdict();
   EXPECT_EQ(verdict.label(), "dataloader") << verdict.DebugString();
   EXPECT_EQ(verdict.place(), "");
 }
@@ -90,7 +85,7 @@ TEST(SkewCausesTest, DataThatAllRanksWaitForIsOnNone) {
 // What one rank waits longer is little beside what all could save.
 TEST(SkewCausesTest, ALittleMoreOfWhatAllWaitForIsOnNone) {
   const RankPlan slow = {.data_wait_ns = 4 * kMs};
-  const proto::Verdict verdict = Judgement({slow, slow, {.data_wait_ns = 5 * kMs}, slow}).verdict();
+  const proto::Verdict verdict = Judged({slow, slow, {.data_wait_ns = 5 * kMs}, slow}).verdict();
   EXPECT_EQ(verdict.label(), "dataloader") << verdict.DebugString();
   EXPECT_EQ(verdict.place(), "");
   EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), 5.0 * kMs, 0.5 * kMs);
@@ -101,7 +96,7 @@ TEST(SkewCausesTest, WaitingInTurnIsImbalance) {
   std::vector<RankPlan> plans;
   for (int rank = 0; rank < 4; ++rank)
     plans.push_back({.more_ns = 4 * kMs, .every = 4, .first = rank});
-  const Judgement judgement(plans);
+  const Judged judgement(plans);
   const proto::Verdict alone = judgement.alone(), verdict = judgement.verdict();
   EXPECT_EQ(alone.label(), "comm_exposed") << alone.DebugString();
   EXPECT_EQ(verdict.label(), "imbalance") << verdict.DebugString();
@@ -113,7 +108,7 @@ TEST(SkewCausesTest, WaitsThatNothingExplainsAreNoCommunication) {
   std::vector<RankPlan> plans;
   for (int rank = 0; rank < 4; ++rank)
     plans.push_back({.more_ns = 4 * kMs, .every = 4, .first = rank});
-  Judgement judgement(plans);
+  Judged judgement(plans);
   judgement.found().ranks.clear_findings();
   const proto::Verdict verdict = judgement.verdict();
   EXPECT_EQ(verdict.label(), "inconclusive");
@@ -122,7 +117,7 @@ TEST(SkewCausesTest, WaitsThatNothingExplainsAreNoCommunication) {
 
 // A slow link is what the exposed communication is about.
 TEST(SkewCausesTest, CommunicationOverASlowLinkIsTheLinks) {
-  Judgement judgement({{.work_ns = 3 * kMs}, {.work_ns = 3 * kMs}});
+  Judged judgement({{.work_ns = 3 * kMs}, {.work_ns = 3 * kMs}});
   proto::RankFinding& finding = *judgement.found().ranks.add_findings();
   finding.set_name("slow_transport");
   finding.set_text("Transfers are slow.");
@@ -141,7 +136,7 @@ TEST(SkewCausesTest, CommunicationOverASlowLinkIsTheLinks) {
 
 class ChangedFindingTest : public testing::Test {
  protected:
-  Judgement judgement_{{{}, {}, {}, {.work_ns = 13 * kMs}}};
+  Judged judgement_{{{}, {}, {}, {.work_ns = 13 * kMs}}};
 };
 
 TEST_F(ChangedFindingTest, ClocksThatAreNotAlignedLowerConfidence) {

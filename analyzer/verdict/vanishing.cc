@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
+#include "analyzer/common/printable.h"
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/verdict/savings.h"
@@ -37,7 +39,7 @@ constexpr CauseTimes kCauseTimes[] = {
 
 class Finder {
  public:
-  Finder(const JudgedDevice& judged, std::string_view label)
+  Finder(const DeviceAnalysis& judged, std::string_view label)
       : judged_(judged), ops_(judged.device->ops), label_(label) {}
 
   Intervals Find() const {
@@ -66,7 +68,7 @@ class Finder {
 
   void Idle(const CauseTimes& times, Intervals& found) const {
     for (const IdlePiece& piece : ExplainIdle(*judged_.rank, *judged_.device, judged_.timeline,
-                                              judged_.steps, judged_.window)) {
+                                              judged_.steps, judged_.window.time)) {
       if (std::find(times.idle.begin(), times.idle.end(), piece.cause) != times.idle.end())
         found.push_back(piece.time);
     }
@@ -95,28 +97,15 @@ class Finder {
     return Intersect(found, Merge(std::move(steps)));
   }
 
-  const JudgedDevice& judged_;
+  const DeviceAnalysis& judged_;
   const GpuOps& ops_;
   const std::string_view label_;
 };
 
-const proto::DeviceReport* JudgedOf(const Report& report) {
-  for (const proto::DeviceReport& device : report.devices()) {
-    if (device.label() == report.verdict().device()) return &device;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
-Vanishing FindVanishing(const Run& run, const Report& report, std::string_view label,
-                        StopFlag stop) {
-  const std::optional<TimeNs> origin = RunOrigin(run);
-  const proto::DeviceReport* reported = JudgedOf(report);
-  if (!origin || reported == nullptr) return {};
-  const std::optional<JudgedDevice> judged = JudgeReported(run, *origin, *reported, stop);
-  if (!judged || IsStopped(stop)) return {};
-  return {reported->label(), Finder(*judged, label).Find()};
+Vanishing FindVanishing(const DeviceAnalysis& judged, std::string_view label) {
+  return {Printable(judged.label), Finder(judged, label).Find()};
 }
 
 }  // namespace traceinject

@@ -2,14 +2,11 @@
 // Where on the timeline a cause takes its time: what would be gone, or shorter, without it.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "analyzer/common/stop_flag.h"
-#include "analyzer/metrics/report/build_report.h"
+#include "analyzer/metrics/gpu/device_analysis.h"
 #include "analyzer/model/intervals.h"
-#include "analyzer/model/run.h"
 
 namespace traceinject {
 
@@ -22,8 +19,6 @@ struct Vanishing {
 // copies that nothing overlaps, and of operations that would take less time the end that they would
 // not take. They are not the saving: what comes after may be late for another reason, which the
 // replay knows. Empty for a cause that takes none, or without steps. O(n log n) in operations.
-// `report` holds the verdict on `run`.
-Vanishing FindVanishing(const Run& run, const Report& report, std::string_view label,
-                        StopFlag stop = nullptr);
+Vanishing FindVanishing(const DeviceAnalysis& judged, std::string_view label);
 
 }  // namespace traceinject

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
@@ -13,19 +13,19 @@ class Trained {
  public:
   explicit Trained(const TrainingPlan& plan) {
     run_.ranks.push_back(std::move(SimulatedTraining(plan).rank()));
-    report_ = BuildReportWithVerdict(run_, {});
+    found_ = BuildJudgedReport(run_, {});
   }
-  const Report& report() const { return report_; }
-  Vanishing Without(std::string_view label) const { return FindVanishing(run_, report_, label); }
+  const Report& report() const { return found_.report; }
+  Vanishing Without(std::string_view label) const { return FindVanishing(*found_.judged, label); }
   // A step, in nanoseconds.
   double LengthWithout(std::string_view label) const {
     return static_cast<double>(Length(Without(label).times)) /
-           static_cast<double>(report_.steps(0).steps_size());
+           static_cast<double>(report().steps(0).steps_size());
   }
 
  private:
   traceinject::Run run_;
-  Report report_;
+  JudgedReport found_;
 };
 
 // The program loads for 45 ms while the GPU computes for 20.
@@ -68,10 +68,6 @@ TEST(VanishingTest, UnknownCausesTakeNothing) {
   const Trained trained({});
   EXPECT_TRUE(trained.Without("compute_bound").times.empty());
   EXPECT_TRUE(trained.Without("").times.empty());
-}
-
-TEST(VanishingTest, ReportsWithoutADeviceHaveNone) {
-  EXPECT_TRUE(FindVanishing({}, {}, "dataloader").times.empty());
 }
 
 }  // namespace

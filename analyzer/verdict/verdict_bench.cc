@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judge_run.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
@@ -13,12 +13,8 @@ namespace {
 void Judge(const TrainingPlan& plan, benchmark::State& state) {
   traceinject::Run run;
   run.ranks = {SimulatedTraining(plan).rank()};
-  const Report report = BuildReport(run, {});
-  for (auto _ : state) {
-    Report judged = report;
-    AddVerdict(run, {}, {}, judged);
-    benchmark::DoNotOptimize(judged);
-  }
+  const RunAnalysis analysis = AnalyzeRun(run, {}, Depth::kCauses);
+  for (auto _ : state) benchmark::DoNotOptimize(JudgeRun(analysis, {}));
   state.SetItemsProcessed(state.iterations() *
                           static_cast<std::int64_t>(run.ranks[0].api.size() * 2));
 }

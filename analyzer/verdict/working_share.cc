@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint8_t kWithinDevice = 8;  // CUpti_ActivityMemcpyKind, DtoD
 
 // Alone on the device, between the first and the last of the steps.
-TimeNs OwnCopiesAlone(const JudgedDevice& judged) {
+TimeNs OwnCopiesAlone(const DeviceAnalysis& judged) {
   const std::vector<Step>& steps = judged.steps.steps;
   const auto first =
       std::find_if(steps.begin(), steps.end(), [](const Step& step) { return !step.warm_up; });
@@ -31,18 +31,18 @@ TimeNs OwnCopiesAlone(const JudgedDevice& judged) {
 // The host was ahead then; a shorter wait may be the latency of the launch itself.
 constexpr TimeNs kAheadNs = 50'000;
 
-TimeNs PausesOf(const JudgedDevice& judged) {
+TimeNs PausesOf(const DeviceAnalysis& judged) {
   Intervals steps;
   for (const Step& step : judged.steps.steps) {
     if (!step.warm_up) Append(steps, step.time);
   }
-  return QueuedTime(*judged.rank, judged.device->ops, judged.causes.usual_latency_ns, judged.window,
-                    kAheadNs, steps);
+  return QueuedTime(*judged.rank, judged.device->ops, judged.causes.usual_latency_ns,
+                    judged.window.time, kAheadNs, steps);
 }
 
 }  // namespace
 
-WorkingShares WorkingSharesOf(const JudgedDevice& judged) {
+WorkingShares WorkingSharesOf(const DeviceAnalysis& judged) {
   StepSplit sum;
   for (std::size_t i = 0; i < judged.steps.steps.size(); ++i) {
     if (!judged.steps.steps[i].warm_up) sum += judged.causes.steps[i];

@@ -16,6 +16,6 @@ struct WorkingShares {
 };
 
 // Of the steps but warm-up. O(operations).
-WorkingShares WorkingSharesOf(const JudgedDevice& judged);
+WorkingShares WorkingSharesOf(const DeviceAnalysis& judged);
 
 }  // namespace traceinject

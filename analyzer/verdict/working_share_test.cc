@@ -4,7 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
+#include "analyzer/verdict/testing/analyzed_device.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {
@@ -17,7 +18,7 @@ class Trained {
   }
   WorkingShares shares() const {
     const Rank& rank = run_.ranks[0];
-    return WorkingSharesOf(JudgeDevice(rank, rank.devices[0], {rank.start, rank.end}));
+    return WorkingSharesOf(AnalyzedDevice(rank, {rank.start, rank.end}));
   }
   proto::Verdict verdict() const { return BuildReportWithVerdict(run_, {}).verdict(); }
 

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

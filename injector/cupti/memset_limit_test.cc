@@ -3,6 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "injector/options/options.h"
+
 namespace traceinject {
 namespace {
 
@@ -62,6 +69,21 @@ TEST(MemsetLimitTest, TimeThatIsNotRecordedTellsNothing) {
     EXPECT_FALSE(program.Run(900, kManyShort));
     EXPECT_FALSE(program.Run(900, kManyShort, false));
   }
+}
+
+// The texts for users stand elsewhere.
+TEST(MemsetLimitTest, TheHelpTellsTheLimits) {
+  const std::string limits =
+      "after " + std::to_string(MemsetLimit::kSpans * MemsetLimit::kSpanNs / 1'000'000'000) +
+      " seconds with more than " +
+      std::to_string(MemsetLimit::kSpanNs / 1000 / MemsetLimit::kRecordNs) +
+      " a second of less than " + std::to_string(2 * MemsetLimit::kRecordNs / 1000) + " us each";
+  const std::vector<OptionInfo> options = ListOptions();
+  const auto option = std::find_if(options.begin(), options.end(), [](const OptionInfo& each) {
+    return std::string_view(each.name) == "TRACEINJECT_MEMSETS";
+  });
+  ASSERT_NE(option, options.end());
+  EXPECT_NE(std::string_view(option->help).find(limits), std::string_view::npos) << limits;
 }
 
 }  // namespace

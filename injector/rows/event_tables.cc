@@ -4,35 +4,23 @@
 namespace traceinject {
 namespace {
 
-template <typename Rows, typename Visit>
-void ForEachEventTable(Rows& batch, Visit visit) {
-  visit(batch.kernels, Health::kKernelStored, Health::kKernelDropped);
-  visit(batch.memcpys, Health::kMemcpyStored, Health::kMemcpyDropped);
-  visit(batch.memsets, Health::kMemsetStored, Health::kMemsetDropped);
-  visit(batch.memory_operations, Health::kMemoryStored, Health::kMemoryDropped);
-  visit(batch.apis, Health::kApiStored, Health::kApiDropped);
-  visit(batch.syncs, Health::kSyncStored, Health::kSyncDropped);
-  visit(batch.nvtx, Health::kNvtxStored, Health::kNvtxDropped);
-  visit(batch.collectives, Health::kNcclStored, Health::kNcclDropped);
-  visit(batch.collective_plans, Health::kNcclPluginStored, Health::kNcclPluginDropped);
-  visit(batch.gemms, Health::kGemmStored, Health::kGemmDropped);
-  visit(batch.attentions, Health::kAttentionStored, Health::kAttentionDropped);
-  visit(batch.data_waits, Health::kDataWaitStored, Health::kDataWaitDropped);
-  visit(batch.step_marks, Health::kStepMarkStored, Health::kStepMarkDropped);
-  visit(batch.host_spans, Health::kHostSpanStored, Health::kHostSpanDropped);
-  visit(batch.device_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
-  visit(batch.device_slow_samples, Health::kDeviceSampleStored, Health::kDeviceSampleDropped);
-  visit(batch.allocator_samples, Health::kAllocatorSampleStored, Health::kAllocatorSampleDropped);
-  visit(batch.host_samples, Health::kHostSampleStored, Health::kHostSampleDropped);
-  visit(batch.worker_samples, Health::kWorkerSampleStored, Health::kWorkerSampleDropped);
+// visit(rows, info) for those whose rows are counted.
+template <typename SomeBatch, typename Visit>
+void ForEachCounted(SomeBatch& batch, Visit visit) {
+  ForEachEventTable(batch, [&](EventTable table, auto& rows) {
+    const EventTableInfo& info = InfoOf(table);
+    if (info.stored != kNotCounted) visit(rows, info);
+  });
 }
+
+std::int64_t CountOf(const auto& rows) { return static_cast<std::int64_t>(rows.size()); }
 
 }  // namespace
 
 std::size_t EventRows(const Batch& batch) {
-  std::size_t rows = 0;
-  ForEachEventTable(batch, [&](const auto& table, Health, Health) { rows += table.size(); });
-  return rows;
+  std::size_t count = 0;
+  ForEachCounted(batch, [&](const auto& rows, const EventTableInfo&) { count += rows.size(); });
+  return count;
 }
 
 std::size_t DictionaryRows(const Batch& batch) {
@@ -42,23 +30,23 @@ std::size_t DictionaryRows(const Batch& batch) {
 }
 
 CounterValues RowsToStore(const Batch& batch) {
-  CounterValues rows{};
-  ForEachEventTable(batch, [&](const auto& table, Health stored, Health) {
-    rows[static_cast<std::size_t>(stored)] += static_cast<std::int64_t>(table.size());
+  CounterValues values{};
+  ForEachCounted(batch, [&](const auto& rows, const EventTableInfo& info) {
+    values[static_cast<std::size_t>(info.stored)] += CountOf(rows);
   });
-  return rows;
+  return values;
 }
 
 void CountStored(const Batch& batch) {
-  ForEachEventTable(batch, [](const auto& table, Health stored, Health) {
-    g_counters.Add(stored, static_cast<std::int64_t>(table.size()));
+  ForEachCounted(batch, [](const auto& rows, const EventTableInfo& info) {
+    g_counters.Add(info.stored, CountOf(rows));
   });
 }
 
 void DropEvents(Batch* batch) {
-  ForEachEventTable(*batch, [](auto& table, Health, Health dropped) {
-    g_counters.Add(dropped, static_cast<std::int64_t>(table.size()));
-    table.clear();
+  ForEachCounted(*batch, [](auto& rows, const EventTableInfo& info) {
+    g_counters.Add(info.dropped, CountOf(rows));
+    rows.clear();
   });
   batch->clock_pairs.clear();
   batch->health.clear();

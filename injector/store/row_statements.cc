@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "injector/store/row_statements.h"
 
+#include <algorithm>
+#include <string>
 #include <string_view>
+
+#include "injector/rows/event_tables.h"
 
 namespace traceinject {
 namespace {
 
-// Indices of kSql and of the statements.
+// Those of all but event tables: indices of kSql.
 enum Statement : std::size_t {
   kString,
   kThread,
@@ -26,27 +30,6 @@ enum Statement : std::size_t {
   kDevice,
   kFact,
   kProcess,
-  kKernel,
-  kMemcpy,
-  kMemset,
-  kMemoryOperation,
-  kApi,
-  kSync,
-  kNvtx,
-  kCollective,
-  kCollectivePlan,
-  kGemm,
-  kAttention,
-  kDataWait,
-  kStepMark,
-  kHostSpan,
-  kDeviceSample,
-  kDeviceSlowSample,
-  kAllocatorSample,
-  kHostSample,
-  kWorkerSample,
-  kClockPair,
-  kGap,
   kHealth,
   kForgetString,
   kForgetShape,
@@ -94,48 +77,6 @@ constexpr const char* kSql[] = {
     "start, executable, command_line, working_directory, launcher, driver_version, "
     "runtime_version, cupti_version, cupti_path, "
     "nccl_version) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO kernel(start, dur, stream, shape, correlation, graph_node) VALUES(?, ?, ?, ?, ?, "
-    "?)",
-    "INSERT INTO memcpy(start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
-    "graph_node, src_device, "
-    "dst_device) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO memset(start, dur, stream, value, memory_kind, bytes, correlation, graph_node) "
-    "VALUES(?,?,?,?,?,?,?,?)",
-    "INSERT INTO memory_operation(time, proc, device, kind, memory_kind, bytes, address, stream, "
-    "pool, correlation) VALUES(?,1,?,?,?,?,?,?,?,?)",
-    "INSERT INTO api(start, dur, thread, name, correlation, result) VALUES(?, ?, ?, ?, ?, ?)",
-    "INSERT INTO sync(start, dur, thread, kind, event, stream) VALUES(?, ?, ?, ?, ?, ?)",
-    "INSERT OR REPLACE INTO nvtx(rowid, start, dur, thread, kind, domain, text, category, color, "
-    "payload) "
-    "VALUES(?,?,?,?,?,?,?,?,?,?)",
-    "INSERT OR REPLACE INTO collective(id, start, dur, thread, function, communicator, bytes, "
-    "reduction, peer, root) VALUES(?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO collective_plan(collective, time, thread, sequence, count, datatype, algorithm, "
-    "protocol, channels, warps, launch_start, launch_dur) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO gemm(start, dur, thread, shape) VALUES(?, ?, ?, ?)",
-    "INSERT INTO attention(start, dur, thread, shape, direction, gradient) VALUES(?, ?, ?, ?, ?, "
-    "?)",
-    "INSERT INTO data_wait(start, dur, thread, loader, batch, samples) VALUES(?, ?, ?, ?, ?, ?)",
-    "INSERT INTO step_mark(time, thread, optimizer) VALUES(?, ?, ?)",
-    "INSERT INTO host_span(start, dur, thread, kind, detail) VALUES(?, ?, ?, ?, ?)",
-    "INSERT INTO device_sample(time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, "
-    "temperature_c, throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, "
-    "memory_used_bytes) VALUES(?,1,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO device_slow_sample(time, proc, device, pcie_generation, pcie_width, "
-    "pcie_tx_bytes_s, pcie_rx_bytes_s, pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, "
-    "nvlink_replays, nvlink_recoveries, nvlink_crc_errors, ecc_corrected, ecc_uncorrected) "
-    "VALUES(?,1,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-    "INSERT INTO allocator_sample(time, proc, device, allocated_bytes, reserved_bytes, "
-    "active_bytes, peak_allocated_bytes, peak_reserved_bytes, retries, ooms) "
-    "VALUES(?,1,?,?,?,?,?,?,?,?)",
-    "INSERT INTO host_sample(time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, "
-    "voluntary_switches, involuntary_switches) VALUES(?,?,?,?,?,?,?,?)",
-    "INSERT INTO worker_sample(time, worker, cpu_ns, read_bytes, states, states_disk) "
-    "VALUES(?,?,?,?,?,?)",
-    "INSERT INTO clock_pair(proc, realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(1, "
-    "?, "
-    "?, ?, ?, ?)",
-    "INSERT OR REPLACE INTO capture_gap(rowid, start, dur, proc, reason) VALUES(?, ?, ?, 1, ?)",
     "INSERT OR REPLACE INTO health(proc, source, counter, value, detail) VALUES(1, ?, ?, ?, ?)",
     "DELETE FROM string WHERE id = ?",
     "DELETE FROM kernel_shape WHERE id = ?",
@@ -146,6 +87,20 @@ constexpr const char* kSql[] = {
     "DELETE FROM worker WHERE id = ?",
 };
 static_assert(sizeof kSql / sizeof *kSql == kStatementCount);
+
+// A process writes of itself alone: its number is 1.
+std::string InsertInto(const EventTableInfo& table) {
+  std::string columns(table.columns), values;
+  bool replaces = false;
+  for (std::string_view rest = table.columns; !rest.empty();) {
+    const std::string_view column = TakeColumn(&rest);
+    replaces |= column == "rowid" || column == "id";
+    values += values.empty() ? "" : ", ";
+    values += column == "proc" ? "1" : "?";
+  }
+  return std::string("INSERT ") + (replaces ? "OR REPLACE " : "") + "INTO " +
+         std::string(table.name) + "(" + columns + ") VALUES(" + values + ")";
+}
 
 // One execution of an insert statement: values from left to right, then Insert(). The caller's text
 // stays alive until then, so nothing is copied.
@@ -327,7 +282,7 @@ bool Add(Values to, const SyncRow& row) {
       .Insert();
 }
 
-bool AddNvtx(Values to, std::int64_t rowid, const NvtxRow& row) {
+bool Add(Values to, std::int64_t rowid, const NvtxRow& row) {
   to.Int(rowid).Int(row.start).NotNegative(row.dur).Int(row.thread).Int(row.kind).Int(row.domain);
   to.Id(row.text).Id(row.category).IntOrNull(row.has_color, row.color);
   switch (row.payload_type) {
@@ -441,7 +396,7 @@ bool Add(Values to, const ClockPairRow& row) {
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
 }
 
-bool AddGap(Values to, std::int64_t rowid, const CaptureGapRow& row) {
+bool Add(Values to, std::int64_t rowid, const CaptureGapRow& row) {
   return to.Int(rowid).Int(row.start).NotNegative(row.dur).Text(row.reason).Insert();
 }
 
@@ -461,14 +416,27 @@ bool AddAll(sqlite3_stmt* statement, const std::vector<Row>& rows) {
 }
 
 // Of rows that may replace others: those with a number take -number.
-template <typename Row, typename AddOne>
-bool AddAllNumbered(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid,
-                    AddOne add) {
+template <typename Row>
+bool AddNumbered(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid) {
   for (const Row& row : rows) {
     const std::int64_t rowid = row.row != 0 ? -static_cast<std::int64_t>(row.row) : ++last_rowid;
-    if (!add(Values(statement), rowid, row)) return false;
+    if (!Add(Values(statement), rowid, row)) return false;
   }
   return true;
+}
+
+template <typename Row>
+bool AddEvents(sqlite3_stmt* statement, const std::vector<Row>& rows, std::int64_t last_rowid) {
+  if constexpr (requires(const Row& row) { row.row; }) {
+    return AddNumbered(statement, rows, last_rowid);
+  } else {
+    return AddAll(statement, rows);
+  }
+}
+
+bool PrepareOne(sqlite3* db, std::string_view sql, sqlite3_stmt** statement) {
+  return sqlite3_prepare_v3(db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
+                            statement, nullptr) == SQLITE_OK;
 }
 
 }  // namespace
@@ -477,22 +445,29 @@ bool RowStatements::Prepare(sqlite3* db) {
   static_assert(kStatements == kStatementCount);
   Finalize();
   for (std::size_t i = 0; i < kStatements; ++i) {
-    if (sqlite3_prepare_v3(db, kSql[i], -1, SQLITE_PREPARE_PERSISTENT, &statements_[i], nullptr) !=
-        SQLITE_OK) {
-      return false;
-    }
+    if (!PrepareOne(db, kSql[i], &statements_[i])) return false;
+  }
+  for (std::size_t i = 0; i < kEventTables; ++i) {
+    if (!PrepareOne(db, InsertInto(kEventTableInfos[i]), &events_[i])) return false;
   }
   return true;
 }
 
 void RowStatements::Finalize() {
-  for (sqlite3_stmt*& statement : statements_) {
+  const auto finalize = [](sqlite3_stmt*& statement) {
     sqlite3_finalize(statement);
     statement = nullptr;
-  }
+  };
+  std::for_each(statements_.begin(), statements_.end(), finalize);
+  std::for_each(events_.begin(), events_.end(), finalize);
 }
 
-bool RowStatements::Insert(const Batch& batch, std::int64_t last_nvtx, std::int64_t last_gap) {
+bool RowStatements::Insert(const Batch& batch, const LastRowids& last) {
+  return InsertDictionaries(batch) && InsertEvents(batch, last) &&
+         AddAll(statements_[kHealth], batch.health) && Forget(batch);
+}
+
+bool RowStatements::InsertDictionaries(const Batch& batch) {
   const auto& s = statements_;
   return AddAll(s[kString], batch.strings) && AddAll(s[kThread], batch.threads) &&
          AddAll(s[kStream], batch.streams) && AddAll(s[kShape], batch.shapes) &&
@@ -505,23 +480,21 @@ bool RowStatements::Insert(const Batch& batch, std::int64_t last_nvtx, std::int6
          AddAll(s[kAttentionShape], batch.attention_shapes) &&
          AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kWorker], batch.workers) &&
          AddAll(s[kDevice], batch.devices) && AddAll(s[kFact], batch.facts) &&
-         AddAll(s[kProcess], batch.process) && AddAll(s[kKernel], batch.kernels) &&
-         AddAll(s[kMemcpy], batch.memcpys) && AddAll(s[kMemset], batch.memsets) &&
-         AddAll(s[kMemoryOperation], batch.memory_operations) && AddAll(s[kApi], batch.apis) &&
-         AddAll(s[kSync], batch.syncs) &&
-         AddAllNumbered(s[kNvtx], batch.nvtx, last_nvtx, AddNvtx) &&
-         AddAll(s[kCollective], batch.collectives) &&
-         AddAll(s[kCollectivePlan], batch.collective_plans) && AddAll(s[kGemm], batch.gemms) &&
-         AddAll(s[kAttention], batch.attentions) && AddAll(s[kDataWait], batch.data_waits) &&
-         AddAll(s[kStepMark], batch.step_marks) && AddAll(s[kHostSpan], batch.host_spans) &&
-         AddAll(s[kDeviceSample], batch.device_samples) &&
-         AddAll(s[kDeviceSlowSample], batch.device_slow_samples) &&
-         AddAll(s[kAllocatorSample], batch.allocator_samples) &&
-         AddAll(s[kHostSample], batch.host_samples) &&
-         AddAll(s[kWorkerSample], batch.worker_samples) &&
-         AddAll(s[kClockPair], batch.clock_pairs) &&
-         AddAllNumbered(s[kGap], batch.gaps, last_gap, AddGap) &&
-         AddAll(s[kHealth], batch.health) && AddAll(s[kForgetString], batch.unused.strings) &&
+         AddAll(s[kProcess], batch.process);
+}
+
+bool RowStatements::InsertEvents(const Batch& batch, const LastRowids& last) {
+  bool done = true;
+  ForEachEventTable(batch, [&](EventTable table, const auto& rows) {
+    const auto i = static_cast<std::size_t>(table);
+    done = done && AddEvents(events_[i], rows, last[i]);
+  });
+  return done;
+}
+
+bool RowStatements::Forget(const Batch& batch) {
+  const auto& s = statements_;
+  return AddAll(s[kForgetString], batch.unused.strings) &&
          AddAll(s[kForgetShape], batch.unused.shapes) &&
          AddAll(s[kForgetGraphNode], batch.unused.graph_nodes) &&
          AddAll(s[kForgetGemmShape], batch.unused.gemm_shapes) &&

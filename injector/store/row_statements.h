@@ -10,8 +10,12 @@
 #include <cstdint>
 
 #include "injector/rows/rows.h"
+#include "schemas/event_tables.h"
 
 namespace traceinject {
+
+// By EventTable.
+using LastRowids = std::array<std::int64_t, kEventTables>;
 
 class RowStatements {
  public:
@@ -26,15 +30,21 @@ class RowStatements {
   // Must run before the connection is closed.
   void Finalize();
 
-  // Inserts all rows, dictionaries first, inside the caller's transaction. Ranges and gaps that are
-  // appended follow the rowids given. False on an error of SQLite. O(rows).
-  bool Insert(const Batch& batch, std::int64_t last_nvtx, std::int64_t last_gap);
+  // Inserts all rows, dictionaries first, inside the caller's transaction. Rows that are appended
+  // and get their rowid from here follow the last of their table. False on an error of SQLite.
+  // O(rows).
+  bool Insert(const Batch& batch, const LastRowids& last);
   bool Insert(const HealthRow& row);
 
  private:
-  static constexpr std::size_t kStatements = 47;
+  static constexpr std::size_t kStatements = 26;
+
+  bool InsertDictionaries(const Batch& batch);
+  bool InsertEvents(const Batch& batch, const LastRowids& last);
+  bool Forget(const Batch& batch);
 
   std::array<sqlite3_stmt*, kStatements> statements_{};
+  std::array<sqlite3_stmt*, kEventTables> events_{};
 };
 
 }  // namespace traceinject

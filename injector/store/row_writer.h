@@ -29,9 +29,8 @@ namespace traceinject {
 
 // The last rows of the event tables at a moment.
 struct RowBounds {
-  static constexpr std::size_t kEventTables = 21;
-  std::array<std::int64_t, kEventTables> last{};  // rowids
-  std::int64_t open_range = 0;                    // NvtxRow::row
+  LastRowids last{};
+  std::int64_t open_range = 0;  // NvtxRow::row
 };
 
 class RowWriter {
@@ -71,15 +70,9 @@ class RowWriter {
   bool StoreRemoved();
 
  private:
-  static constexpr std::size_t kEventTables = RowBounds::kEventTables;
-  using EventCounts = std::array<std::int64_t, kEventTables>;
-
-  static EventCounts CountEvents(const Batch& batch);
-
   RowStatements statements_;
-  // By event table, in the order of kEventTableInfos.
   RowBounds committed_;
-  EventCounts removed_{}, removed_now_{};
+  std::array<std::int64_t, kEventTables> removed_{}, removed_now_{};  // by EventTable
 };
 
 }  // namespace traceinject

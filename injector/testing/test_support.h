@@ -19,7 +19,7 @@
 #include "injector/rows/rows.h"
 #include "injector/store/run_file.h"
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 

@@ -14,7 +14,7 @@
 #include <memory>
 #include <string>
 
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 #include "viewer/core/style/palette.h"
 #include "viewer/core/style/theme.h"
 #include "viewer/core/testing/sample_run.h"

@@ -6,7 +6,7 @@
 #include "analyzer/commands/record/live_paths.h"
 #include "analyzer/import/load/load_run.h"
 #include "analyzer/ranks/match/align_run.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 

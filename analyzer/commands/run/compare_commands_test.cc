@@ -5,9 +5,8 @@
 #include <fstream>
 
 #include "analyzer/commands/analyze.h"
-#include "analyzer/compare/testing/says.h"
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

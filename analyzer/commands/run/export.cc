@@ -23,7 +23,7 @@
 #include "analyzer/import/open/run_paths.h"
 #include "analyzer/report/formats/openmetrics.h"
 #include "analyzer/report/layout/text_notation.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyzer/commands/shared/run_options.h"
 #include "analyzer/html/sections/page_options.h"
 #include "analyzer/html/write_html.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -45,7 +45,7 @@ int RunHtml(const std::vector<std::string>& arguments) {
   }
   const auto run = LoadOrExplain(options);
   if (const int* exit_code = std::get_if<int>(&run)) return *exit_code;
-  const RankedReport found = BuildRankedReport(std::get<Run>(run), ForPage(options.report));
+  const JudgedReport found = BuildJudgedReport(std::get<Run>(run), ForPage(options.report));
   return WriteOrExplain(kHtmlProgram, options.output, WriteHtml(found.report, found.ranks));
 }
 

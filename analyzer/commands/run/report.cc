@@ -9,7 +9,7 @@
 #include "analyzer/report/formats/json.h"
 #include "analyzer/report/formats/pb.h"
 #include "analyzer/report/text/text.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {

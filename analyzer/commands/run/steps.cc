@@ -8,7 +8,7 @@
 #include "analyzer/common/units.h"
 #include "analyzer/report/layout/text_notation.h"
 #include "analyzer/report/tables/full_tables.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 namespace traceinject {
 namespace {
@@ -40,8 +40,7 @@ FullTable BuildSteps(const Run& run, const ReportOptions& options,
                      std::optional<std::size_t> enough) {
   ReportOptions how = options;
   how.step_rows = enough.value_or(std::numeric_limits<std::size_t>::max());
-  FullTable full{BuildReport(run, how), "", {}, 0};
-  AddSteps(run, how, full.report);
+  FullTable full{BuildReportWithSteps(run, how), "", {}, 0};
   full.summary = StepsSummary(full.report);
   full.table = StepTable(full.report);
   full.rows = StepRowsThatThereAre(full.report);

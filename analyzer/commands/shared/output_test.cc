@@ -11,7 +11,7 @@
 #include "analyzer/commands/shared/progress_bar.h"
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {

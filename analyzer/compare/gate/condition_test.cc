@@ -7,10 +7,10 @@
 #include <regex>
 #include <sstream>
 
-#include "analyzer/compare/testing/says.h"
 #include "analyzer/verdict/labels.h"
 #include "analyzer/verdict/levers.h"
 #include "machine/testing/temporary_folder.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

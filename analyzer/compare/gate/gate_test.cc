@@ -5,7 +5,7 @@
 
 #include "analyzer/compare/gate/text_gate.h"
 #include "analyzer/compare/testing/noisy_training.h"
-#include "analyzer/compare/testing/says.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/compare/testing/says.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

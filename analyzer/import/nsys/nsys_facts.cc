@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace traceinject {
 namespace {
@@ -127,16 +128,10 @@ void NsysFacts::DescribeDevice(std::int64_t pid, Device& device) const {
   auto found = gpus_.find(mapped == gpu_of_.end() ? device.ordinal : mapped->second);
   if (found == gpus_.end() && gpus_.size() == 1) found = gpus_.begin();
   if (found == gpus_.end()) return;
-  const Device& gpu = found->second;
-  device.name = gpu.name;
-  device.uuid = gpu.uuid;
-  device.pci_bus_id = gpu.pci_bus_id;
-  device.sm_count = gpu.sm_count;
-  device.cc_major = gpu.cc_major;
-  device.cc_minor = gpu.cc_minor;
-  device.sm_clock_khz = gpu.sm_clock_khz;
-  device.memory_bytes = gpu.memory_bytes;
-  device.l2_bytes = gpu.l2_bytes;
+  Device described = found->second;  // without events
+  described.ordinal = device.ordinal;
+  described.ops = std::move(device.ops);
+  device = std::move(described);
 }
 
 void NsysFacts::Describe(std::uint64_t process_key, Rank& rank) const {

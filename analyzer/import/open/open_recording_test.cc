@@ -12,7 +12,7 @@
 
 #include "analyzer/import/testing/run_db_fixture.h"
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

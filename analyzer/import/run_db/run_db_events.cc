@@ -69,14 +69,15 @@ class EventReader {
     std::vector<NewCalls> calls;  // by process
     for (Rank& each : file_.ranks) calls.emplace_back(each.api, api_rows_);
     const Status read = rows_.ForEachRow(
-        "api", "start, dur, thread, name, correlation, result", [&](const SqlRow& row) {
-          const Place* thread = ThreadOf("api", row.int64(2));
+        ColumnsOf(EventTable::kApi, "start, dur, thread, name, correlation, result"),
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf(EventTable::kApi, row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t name = dictionaries_.api_name_ids.Find(row.int64(3));
-          if (name == kNone) return rows_.Count("api", RowProblem::kNoName);
+          if (name == kNone) return rows_.Count(EventTable::kApi, RowProblem::kNoName);
           const TimeNs start = row.int64(0);
           TimeNs end = 0;
-          if (!rows_.Times("api", start, row.int64(1), end)) return;
+          if (!rows_.Times(EventTable::kApi, start, row.int64(1), end)) return;
           calls[thread->rank].Add(start, end, thread->index, name,
                                   static_cast<std::uint64_t>(row.int64(4)), Narrow(row.int64(5)));
         });
@@ -85,7 +86,7 @@ class EventReader {
   }
 
   // Several processes are taken to have about as many rows each.
-  std::size_t RoomFor(std::string_view table) const {
+  std::size_t RoomFor(EventTable table) const {
     const std::size_t rows = rows_.RowsOf(table), processes = file_.ranks.size();
     return processes == 1 ? rows : rows / processes * 9 / 8;
   }
@@ -93,14 +94,14 @@ class EventReader {
   Rank& rank(const Place& place) { return file_.ranks[place.rank]; }
 
   // Whether a row on `thread` can be kept; null if not.
-  const Place* ThreadOf(std::string_view table, std::int64_t id) {
+  const Place* ThreadOf(EventTable table, std::int64_t id) {
     const Place* thread = dictionaries_.threads.Find(id);
     if (thread == nullptr) rows_.Count(table, RowProblem::kNoThread);
     return thread;
   }
 
   // The stream and the times of an operation; null if its row has to be left out.
-  const Place* StreamOf(std::string_view table, const SqlRow& row, TimeNs& start, TimeNs& end) {
+  const Place* StreamOf(EventTable table, const SqlRow& row, TimeNs& start, TimeNs& end) {
     const Place* stream = dictionaries_.streams.Find(row.int64(2));
     if (stream == nullptr) {
       rows_.Count(table, RowProblem::kNoStream);
@@ -130,11 +131,12 @@ class EventReader {
   Status ReadKernels() {
     ForEachDevice([](NewOps& ops) { ops.SortTransfers(); });
     const Status read = rows_.ForEachRow(
-        "kernel", "start, dur, stream, shape, correlation, graph_node", [&](const SqlRow& row) {
+        ColumnsOf(EventTable::kKernel, "start, dur, stream, shape, correlation, graph_node"),
+        [&](const SqlRow& row) {
           const std::uint32_t shape = dictionaries_.shape_ids.Find(row.int64(3));
-          if (shape == kNone) return rows_.Count("kernel", RowProblem::kNoShape);
+          if (shape == kNone) return rows_.Count(EventTable::kKernel, RowProblem::kNoShape);
           NewOp op{.detail = shape, .kernel_class = dictionaries_.shapes[shape].kernel_class};
-          const Place* stream = StreamOf("kernel", row, op.start, op.end);
+          const Place* stream = StreamOf(EventTable::kKernel, row, op.start, op.end);
           if (stream == nullptr) return;
           FillIn(*stream, row, 4, op);
           OpsOf(*stream).AddKernel(op);
@@ -151,12 +153,12 @@ class EventReader {
         devices.emplace_back(device.ops, op_rows_, transfer_rows_);
     }
     return rows_.ForEachRow(
-        "memcpy",
-        "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
-        "graph_node, src_device, dst_device",
+        ColumnsOf(EventTable::kMemcpy,
+                  "start, dur, stream, kind, src_kind, dst_kind, async, bytes, correlation, "
+                  "graph_node, src_device, dst_device"),
         [&](const SqlRow& row) {
           NewOp op{.kind = OpKind::kMemcpy, .kernel_class = KernelClass::kMemcpy};
-          const Place* stream = StreamOf("memcpy", row, op.start, op.end);
+          const Place* stream = StreamOf(EventTable::kMemcpy, row, op.start, op.end);
           if (stream == nullptr) return;
           FillIn(*stream, row, 8, op);
           Transfer transfer;
@@ -173,9 +175,10 @@ class EventReader {
 
   Status ReadMemsets() {
     return rows_.ForEachRow(
-        "memset", "start, dur, stream, bytes, correlation, graph_node", [&](const SqlRow& row) {
+        ColumnsOf(EventTable::kMemset, "start, dur, stream, bytes, correlation, graph_node"),
+        [&](const SqlRow& row) {
           NewOp op{.kind = OpKind::kMemset, .kernel_class = KernelClass::kMemset};
-          const Place* stream = StreamOf("memset", row, op.start, op.end);
+          const Place* stream = StreamOf(EventTable::kMemset, row, op.start, op.end);
           if (stream == nullptr) return;
           FillIn(*stream, row, 4, op);
           Transfer transfer;
@@ -194,13 +197,14 @@ class EventReader {
 
   Status ReadSyncs() {
     return rows_.ForEachRow(
-        "sync", "start, dur, thread, kind, event, stream", [&](const SqlRow& row) {
-          const Place* thread = ThreadOf("sync", row.int64(2));
+        ColumnsOf(EventTable::kSync, "start, dur, thread, kind, event, stream"),
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf(EventTable::kSync, row.int64(2));
           if (thread == nullptr) return;
           if (row.int64(3) < 1 || row.int64(3) > 4)
-            return rows_.Count("sync", RowProblem::kUnknownKind);
+            return rows_.Count(EventTable::kSync, RowProblem::kUnknownKind);
           TimeNs end = 0;
-          if (!rows_.Times("sync", row.int64(0), row.int64(1), end)) return;
+          if (!rows_.Times(EventTable::kSync, row.int64(0), row.int64(1), end)) return;
           const Place* stream = row.is_null(5) ? nullptr : dictionaries_.streams.Find(row.int64(5));
           const bool own_stream = stream != nullptr && stream->rank == thread->rank;
           const std::int64_t event = row.int64(4);
@@ -220,18 +224,19 @@ class EventReader {
 
   Status ReadNvtx() {
     return rows_.ForEachRow(
-        "nvtx", "start, dur, thread, kind, domain, text, category", [&](const SqlRow& row) {
-          const Place* thread = ThreadOf("nvtx", row.int64(2));
+        ColumnsOf(EventTable::kNvtx, "start, dur, thread, kind, domain, text, category"),
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf(EventTable::kNvtx, row.int64(2));
           if (thread == nullptr) return;
           const Place* domain = dictionaries_.domains.Find(row.int64(4));
           if (domain == nullptr || domain->rank != thread->rank)
-            return rows_.Count("nvtx", RowProblem::kNoName);
+            return rows_.Count(EventTable::kNvtx, RowProblem::kNoName);
           if (row.int64(3) < 1 || row.int64(3) > 3)
-            return rows_.Count("nvtx", RowProblem::kUnknownKind);
+            return rows_.Count(EventTable::kNvtx, RowProblem::kUnknownKind);
           const auto kind = static_cast<NvtxKind>(row.int64(3));
           TimeNs end = 0;
           const TimeNs start = row.int64(0);
-          if (!rows_.TimesOrOpen("nvtx", row, 1, start, end)) return;
+          if (!rows_.TimesOrOpen(EventTable::kNvtx, row, 1, start, end)) return;
           if (kind == NvtxKind::kMark) end = start;
           NvtxRanges& nvtx = rank(*thread).nvtx;
           MakeRoom(nvtx_rows_, nvtx.start, nvtx.end, nvtx.thread, nvtx.kind, nvtx.text);
@@ -247,23 +252,26 @@ class EventReader {
   }
 
   Status ReadCollectives() {
-    // Ids came with version 3.
-    const std::string_view id = has_plans() ? "id" : "rowid";
+    // Ids came with version 3, as plans, which refer to them.
     return rows_.ForEachRow(
-        "collective",
-        fmt::format("start, dur, thread, function, communicator, bytes, reduction, peer, root, {}",
-                    id),
+        has_plans() ? ColumnsOf(EventTable::kCollective,
+                                "start, dur, thread, function, communicator, bytes, reduction, "
+                                "peer, root, id")
+                    : ColumnsOf(EventTable::kCollective,
+                                "start, dur, thread, function, communicator, bytes, reduction, "
+                                "peer, root"),
         [&](const SqlRow& row) {
-          const Place* thread = ThreadOf("collective", row.int64(2));
+          const Place* thread = ThreadOf(EventTable::kCollective, row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t function = dictionaries_.StringOf(row, 3);
-          if (function == kNone) return rows_.Count("collective", RowProblem::kNoName);
+          if (function == kNone) return rows_.Count(EventTable::kCollective, RowProblem::kNoName);
           const Place* communicator =
               row.is_null(4) ? nullptr : dictionaries_.communicators.Find(row.int64(4));
           const bool own = communicator != nullptr && communicator->rank == thread->rank;
-          if (!row.is_null(4) && !own) rows_.Count("collective", RowProblem::kNoCommunicator);
+          if (!row.is_null(4) && !own)
+            rows_.Count(EventTable::kCollective, RowProblem::kNoCommunicator);
           TimeNs end = 0;
-          if (!rows_.TimesOrOpen("collective", row, 1, row.int64(0), end)) return;
+          if (!rows_.TimesOrOpen(EventTable::kCollective, row, 1, row.int64(0), end)) return;
           Collectives& collectives = rank(*thread).collectives;
           if (has_plans()) {
             collectives_.Add(row.int64(9),
@@ -281,32 +289,34 @@ class EventReader {
         });
   }
 
-  // How NCCL carried operations out came with version 3.
-  bool has_plans() const { return dictionaries_.schema_version >= 3; }
+  bool Has(EventTable table) const { return dictionaries_.schema_version >= InfoOf(table).since; }
+  bool has_plans() const { return Has(EventTable::kCollectivePlan); }
 
   Status ReadPlans() {
-    if (!has_plans()) return Done{};
+    if (!Has(EventTable::kCollectivePlan)) return Done{};
     return rows_.ForEachRow(
-        "collective_plan",
-        "time, collective, thread, sequence, count, datatype, algorithm, protocol, channels, "
-        "warps, launch_start, launch_dur",
+        ColumnsOf(
+            EventTable::kCollectivePlan,
+            "time, collective, thread, sequence, count, datatype, algorithm, protocol, channels, "
+            "warps, launch_start, launch_dur"),
         [&](const SqlRow& row) {
           const Place* collective = collectives_.Find(row.int64(1));
           if (collective == nullptr) {
             // Of the first or last rows only, some are expected to be without theirs.
             if (rows_.read_until() == kOpen && !rows_.read_from() && !only_last_rows())
-              rows_.Count("collective_plan", RowProblem::kNoCollective);
+              rows_.Count(EventTable::kCollectivePlan, RowProblem::kNoCollective);
             return;
           }
-          const Place* thread = ThreadOf("collective_plan", row.int64(2));
+          const Place* thread = ThreadOf(EventTable::kCollectivePlan, row.int64(2));
           if (thread == nullptr) return;
           if (thread->rank != collective->rank)
-            return rows_.Count("collective_plan", RowProblem::kNoThread);
+            return rows_.Count(EventTable::kCollectivePlan, RowProblem::kNoThread);
           TimeNs time = 0, launch_start = kOpen, launch_end = kOpen;
-          if (!rows_.Times("collective_plan", row.int64(0), 0, time)) return;
+          if (!rows_.Times(EventTable::kCollectivePlan, row.int64(0), 0, time)) return;
           if (!row.is_null(10)) {
             launch_start = row.int64(10);
-            if (!rows_.TimesOrOpen("collective_plan", row, 11, launch_start, launch_end)) return;
+            if (!rows_.TimesOrOpen(EventTable::kCollectivePlan, row, 11, launch_start, launch_end))
+              return;
           }
           CollectivePlans& plans = rank(*thread).plans;
           plans.collective.push_back(collective->index);
@@ -331,26 +341,24 @@ class EventReader {
                        [](const CaptureGap& gap) { return gap.reason == kKeepLast; });
   }
 
-  // The tables of the Python side came with version 2.
-  bool has_python_tables() const { return dictionaries_.schema_version >= 2; }
-
   Status ReadAttentions() {
-    if (dictionaries_.schema_version < 3) return Done{};
+    if (!Has(EventTable::kAttention)) return Done{};
     // Before, a column told whether one kernel did it, and was NULL for a call without gradients.
     const bool has_gradient = dictionaries_.schema_version >= 4;
     return rows_.ForEachRow(
-        "attention",
-        has_gradient ? "start, dur, thread, shape, direction, gradient"
-                     : "start, dur, thread, shape, direction, fused IS NOT NULL",
+        has_gradient
+            ? ColumnsOf(EventTable::kAttention, "start, dur, thread, shape, direction, gradient")
+            : EventColumns{EventTable::kAttention,
+                           "start, dur, thread, shape, direction, fused IS NOT NULL"},
         [&](const SqlRow& row) {
-          const Place* thread = ThreadOf("attention", row.int64(2));
+          const Place* thread = ThreadOf(EventTable::kAttention, row.int64(2));
           if (thread == nullptr) return;
           const std::uint32_t shape = dictionaries_.attention_shape_ids.Find(row.int64(3));
-          if (shape == kNone) return rows_.Count("attention", RowProblem::kNoShape);
+          if (shape == kNone) return rows_.Count(EventTable::kAttention, RowProblem::kNoShape);
           if (row.int64(4) < 1 || row.int64(4) > 2)
-            return rows_.Count("attention", RowProblem::kUnknownKind);
+            return rows_.Count(EventTable::kAttention, RowProblem::kUnknownKind);
           TimeNs end = 0;
-          if (!rows_.TimesOrOpen("attention", row, 1, row.int64(0), end)) return;
+          if (!rows_.TimesOrOpen(EventTable::kAttention, row, 1, row.int64(0), end)) return;
           Attentions& attentions = rank(*thread).attentions;
           attentions.start.push_back(row.int64(0));
           attentions.end.push_back(end);
@@ -363,20 +371,20 @@ class EventReader {
   }
 
   Status ReadDataWaits() {
-    if (!has_python_tables()) return Done{};
+    if (!Has(EventTable::kDataWait)) return Done{};
     const bool has_samples = dictionaries_.schema_version >= 3;
     return rows_.ForEachRow(
-        "data_wait",
-        has_samples ? "start, dur, thread, loader, batch, samples"
-                    : "start, dur, thread, loader, batch, NULL",
+        has_samples
+            ? ColumnsOf(EventTable::kDataWait, "start, dur, thread, loader, batch, samples")
+            : EventColumns{EventTable::kDataWait, "start, dur, thread, loader, batch, NULL"},
         [&](const SqlRow& row) {
-          const Place* thread = ThreadOf("data_wait", row.int64(2));
+          const Place* thread = ThreadOf(EventTable::kDataWait, row.int64(2));
           if (thread == nullptr) return;
           TimeNs end = 0;
-          if (!rows_.Times("data_wait", row.int64(0), row.int64(1), end)) return;
+          if (!rows_.Times(EventTable::kDataWait, row.int64(0), row.int64(1), end)) return;
           const Place* loader = row.is_null(3) ? nullptr : dictionaries_.loaders.Find(row.int64(3));
           const bool own = loader != nullptr && loader->rank == thread->rank;
-          if (!row.is_null(3) && !own) rows_.Count("data_wait", RowProblem::kNoLoader);
+          if (!row.is_null(3) && !own) rows_.Count(EventTable::kDataWait, RowProblem::kNoLoader);
           DataWaits& waits = rank(*thread).data_waits;
           waits.start.push_back(row.int64(0));
           waits.end.push_back(end);
@@ -388,70 +396,75 @@ class EventReader {
   }
 
   Status ReadStepMarks() {
-    if (!has_python_tables()) return Done{};
-    return rows_.ForEachRow("step_mark", "time, thread, optimizer", [&](const SqlRow& row) {
-      const Place* thread = ThreadOf("step_mark", row.int64(1));
-      if (thread == nullptr) return;
-      TimeNs end = 0;
-      if (!rows_.Times("step_mark", row.int64(0), 0, end)) return;
-      const std::int64_t optimizer = row.int64(2);
-      StepMarks& marks = rank(*thread).step_marks;
-      marks.time.push_back(end);
-      marks.thread.push_back(thread->index);
-      marks.optimizer.push_back(
-          optimizer < 0 || optimizer >= kNone ? kNone : static_cast<std::uint32_t>(optimizer));
-    });
+    if (!Has(EventTable::kStepMark)) return Done{};
+    return rows_.ForEachRow(
+        ColumnsOf(EventTable::kStepMark, "time, thread, optimizer"), [&](const SqlRow& row) {
+          const Place* thread = ThreadOf(EventTable::kStepMark, row.int64(1));
+          if (thread == nullptr) return;
+          TimeNs end = 0;
+          if (!rows_.Times(EventTable::kStepMark, row.int64(0), 0, end)) return;
+          const std::int64_t optimizer = row.int64(2);
+          StepMarks& marks = rank(*thread).step_marks;
+          marks.time.push_back(end);
+          marks.thread.push_back(thread->index);
+          marks.optimizer.push_back(
+              optimizer < 0 || optimizer >= kNone ? kNone : static_cast<std::uint32_t>(optimizer));
+        });
   }
 
   Status ReadHostSpans() {
-    if (!has_python_tables()) return Done{};
-    return rows_.ForEachRow("host_span", "start, dur, thread, kind, detail",
-                            [&](const SqlRow& row) {
-                              const Place* thread = ThreadOf("host_span", row.int64(2));
-                              if (thread == nullptr) return;
-                              if (row.int64(3) < 1 || row.int64(3) > 3)
-                                return rows_.Count("host_span", RowProblem::kUnknownKind);
-                              TimeNs end = 0;
-                              if (!rows_.Times("host_span", row.int64(0), row.int64(1), end))
-                                return;
-                              HostSpans& spans = rank(*thread).host_spans;
-                              spans.start.push_back(row.int64(0));
-                              spans.end.push_back(end);
-                              spans.thread.push_back(thread->index);
-                              spans.kind.push_back(static_cast<HostSpanKind>(row.int64(3)));
-                              spans.detail.push_back(row.optional_int(4).value_or(-1));
-                            });
+    if (!Has(EventTable::kHostSpan)) return Done{};
+    return rows_.ForEachRow(
+        ColumnsOf(EventTable::kHostSpan, "start, dur, thread, kind, detail"),
+        [&](const SqlRow& row) {
+          const Place* thread = ThreadOf(EventTable::kHostSpan, row.int64(2));
+          if (thread == nullptr) return;
+          if (row.int64(3) < 1 || row.int64(3) > 3)
+            return rows_.Count(EventTable::kHostSpan, RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          if (!rows_.Times(EventTable::kHostSpan, row.int64(0), row.int64(1), end)) return;
+          HostSpans& spans = rank(*thread).host_spans;
+          spans.start.push_back(row.int64(0));
+          spans.end.push_back(end);
+          spans.thread.push_back(thread->index);
+          spans.kind.push_back(static_cast<HostSpanKind>(row.int64(3)));
+          spans.detail.push_back(row.optional_int(4).value_or(-1));
+        });
   }
 
   Status ReadGemms() {
-    if (dictionaries_.schema_version < 3) return Done{};
-    return rows_.ForEachRow("gemm", "start, dur, thread, shape", [&](const SqlRow& row) {
-      const Place* thread = ThreadOf("gemm", row.int64(2));
-      if (thread == nullptr) return;
-      const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
-      if (shape == kNone) return rows_.Count("gemm", RowProblem::kNoShape);
-      TimeNs end = 0;
-      if (!rows_.Times("gemm", row.int64(0), row.int64(1), end)) return;
-      Gemms& gemms = rank(*thread).gemms;
-      // Each makes a CUDA call at least.
-      MakeRoom(api_rows_, gemms.start, gemms.end, gemms.thread, gemms.shape);
-      gemms.start.push_back(row.int64(0));
-      gemms.end.push_back(end);
-      gemms.thread.push_back(thread->index);
-      gemms.shape.push_back(shape);
-    });
+    if (!Has(EventTable::kGemm)) return Done{};
+    return rows_.ForEachRow(
+        ColumnsOf(EventTable::kGemm, "start, dur, thread, shape"), [&](const SqlRow& row) {
+          const Place* thread = ThreadOf(EventTable::kGemm, row.int64(2));
+          if (thread == nullptr) return;
+          const std::uint32_t shape = dictionaries_.gemm_shape_ids.Find(row.int64(3));
+          if (shape == kNone) return rows_.Count(EventTable::kGemm, RowProblem::kNoShape);
+          TimeNs end = 0;
+          if (!rows_.Times(EventTable::kGemm, row.int64(0), row.int64(1), end)) return;
+          Gemms& gemms = rank(*thread).gemms;
+          // Each makes a CUDA call at least.
+          MakeRoom(api_rows_, gemms.start, gemms.end, gemms.thread, gemms.shape);
+          gemms.start.push_back(row.int64(0));
+          gemms.end.push_back(end);
+          gemms.thread.push_back(thread->index);
+          gemms.shape.push_back(shape);
+        });
   }
 
   Status ReadMemoryOperations() {
-    if (dictionaries_.schema_version < 3) return Done{};
+    if (!Has(EventTable::kMemoryOperation)) return Done{};
     return rows_.ForEachRow(
-        "memory_operation", "time, proc, device, kind, memory_kind, bytes, address, correlation",
+        ColumnsOf(EventTable::kMemoryOperation,
+                  "time, proc, device, kind, memory_kind, bytes, address, correlation"),
         [&](const SqlRow& row) {
           const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
-          if (process == kNone) return rows_.Count("memory_operation", RowProblem::kNoProcess);
-          if (!IsPlausible(row.int64(0))) return rows_.Count("memory_operation", RowProblem::kTime);
+          if (process == kNone)
+            return rows_.Count(EventTable::kMemoryOperation, RowProblem::kNoProcess);
+          if (!IsPlausible(row.int64(0)))
+            return rows_.Count(EventTable::kMemoryOperation, RowProblem::kTime);
           if (row.int64(3) != 1 && row.int64(3) != 2)
-            return rows_.Count("memory_operation", RowProblem::kUnknownKind);
+            return rows_.Count(EventTable::kMemoryOperation, RowProblem::kUnknownKind);
           MemoryOperations& memory = file_.ranks[process].memory;
           memory.time.push_back(row.int64(0));
           memory.device.push_back(Narrow(row.int64(2)));
@@ -466,7 +479,7 @@ class EventReader {
 
   // The rank that a column names; all where it is NULL.
   template <typename Do>
-  void ForEachRankOf(std::string_view table, const SqlRow& row, int column, Do act) {
+  void ForEachRankOf(EventTable table, const SqlRow& row, int column, Do act) {
     if (row.is_null(column)) {
       for (Rank& each : file_.ranks) act(each);
       return;
@@ -478,23 +491,26 @@ class EventReader {
   // Small tables that nothing refers to.
   Status ReadSideTables() {
     // Before version 5 all processes of a file stopped recording as one, and shared its clocks.
-    const std::string_view proc = dictionaries_.tells_processes_apart() ? "proc" : "NULL";
+    const bool apart = dictionaries_.tells_processes_apart();
     Status status = rows_.ForEachRow(
-        "capture_gap", fmt::format("start, dur, reason, {}", proc),
+        apart ? ColumnsOf(EventTable::kCaptureGap, "start, dur, reason, proc")
+              : EventColumns{EventTable::kCaptureGap, "start, dur, reason, NULL"},
         [&](const SqlRow& row) {
           CaptureGap gap;
           gap.start = row.int64(0);
-          if (!rows_.TimesOrOpen("capture_gap", row, 1, gap.start, gap.end)) return;
+          if (!rows_.TimesOrOpen(EventTable::kCaptureGap, row, 1, gap.start, gap.end)) return;
           gap.reason = row.text(2);
-          ForEachRankOf("capture_gap", row, 3, [&](Rank& each) { each.gaps.push_back(gap); });
+          ForEachRankOf(EventTable::kCaptureGap, row, 3,
+                        [&](Rank& each) { each.gaps.push_back(gap); });
         },
         "ORDER BY start");
     if (!status.ok()) return status;
     status = rows_.ForEachRow(
-        "clock_pair", fmt::format("realtime, monotonic, {}", proc),
+        apart ? ColumnsOf(EventTable::kClockPair, "realtime, monotonic, proc")
+              : EventColumns{EventTable::kClockPair, "realtime, monotonic, NULL"},
         [&](const SqlRow& row) {
           if (!IsPlausible(row.int64(0)) || !IsPlausible(row.int64(1))) return;
-          ForEachRankOf("clock_pair", row, 2, [&](Rank& each) {
+          ForEachRankOf(EventTable::kClockPair, row, 2, [&](Rank& each) {
             each.clocks.realtime.push_back(row.int64(0));
             each.clocks.monotonic.push_back(row.int64(1));
           });
@@ -535,10 +551,10 @@ class EventReader {
   RecordedFile& file_;
   PlaceMap collectives_;  // by id
   // Room to be made for each process.
-  std::size_t transfer_rows_ = RoomFor("memcpy") + RoomFor("memset");
-  std::size_t op_rows_ = RoomFor("kernel") + transfer_rows_;
-  std::size_t api_rows_ = RoomFor("api"), nvtx_rows_ = RoomFor("nvtx"),
-              sync_rows_ = RoomFor("sync");
+  std::size_t transfer_rows_ = RoomFor(EventTable::kMemcpy) + RoomFor(EventTable::kMemset);
+  std::size_t op_rows_ = RoomFor(EventTable::kKernel) + transfer_rows_;
+  std::size_t api_rows_ = RoomFor(EventTable::kApi), nvtx_rows_ = RoomFor(EventTable::kNvtx),
+              sync_rows_ = RoomFor(EventTable::kSync);
   std::vector<std::vector<NewOps>> new_ops_;  // by process and device, until the kernels are read
 };
 

@@ -8,8 +8,6 @@
 namespace traceinject {
 namespace {
 
-constexpr int kFirstVersion = 3;
-
 // -1 is unknown, here as in the model; what is negative cannot be right.
 std::int64_t Figure(const SqlRow& row, int column) {
   return row.is_null(column) ? -1 : std::max<std::int64_t>(-1, row.int64(column));
@@ -21,7 +19,7 @@ class SampleReader {
       : rows_(rows), dictionaries_(dictionaries), file_(file) {}
 
   Status Read() {
-    if (dictionaries_.schema_version < kFirstVersion) return Done{};
+    if (dictionaries_.schema_version < InfoOf(EventTable::kDeviceSample).since) return Done{};
     using Part = Status (SampleReader::*)();
     constexpr std::array<Part, 5> kParts = {
         &SampleReader::ReadDevices, &SampleReader::ReadDevicesSlow, &SampleReader::ReadAllocator,
@@ -35,7 +33,7 @@ class SampleReader {
 
  private:
   // Of the columns time, proc, device in front of a row; null if it has to be left out.
-  Device* DeviceOf(std::string_view table, const SqlRow& row) {
+  Device* DeviceOf(EventTable table, const SqlRow& row) {
     const std::uint32_t process = dictionaries_.processes.Find(row.int64(1));
     TimeNs end = 0;
     if (!rows_.Times(table, row.int64(0), 0, end)) return nullptr;
@@ -50,11 +48,12 @@ class SampleReader {
 
   Status ReadDevices() {
     return rows_.ForEachRow(
-        "device_sample",
-        "time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, "
-        "throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, memory_used_bytes",
+        ColumnsOf(
+            EventTable::kDeviceSample,
+            "time, proc, device, sm_clock_mhz, memory_clock_mhz, power_mw, temperature_c, "
+            "throttle_reasons, sm_utilisation_pct, memory_utilisation_pct, memory_used_bytes"),
         [&](const SqlRow& row) {
-          Device* device = DeviceOf("device_sample", row);
+          Device* device = DeviceOf(EventTable::kDeviceSample, row);
           if (device == nullptr) return;
           DeviceSamples& samples = device->samples;
           samples.time.push_back(row.int64(0));
@@ -70,12 +69,13 @@ class SampleReader {
 
   Status ReadDevicesSlow() {
     return rows_.ForEachRow(
-        "device_slow_sample",
-        "time, proc, device, pcie_generation, pcie_width, pcie_tx_bytes_s, pcie_rx_bytes_s, "
-        "pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, nvlink_replays, nvlink_recoveries, "
-        "nvlink_crc_errors, ecc_corrected, ecc_uncorrected",
+        ColumnsOf(
+            EventTable::kDeviceSlowSample,
+            "time, proc, device, pcie_generation, pcie_width, pcie_tx_bytes_s, pcie_rx_bytes_s, "
+            "pcie_replays, nvlink_tx_bytes, nvlink_rx_bytes, nvlink_replays, nvlink_recoveries, "
+            "nvlink_crc_errors, ecc_corrected, ecc_uncorrected"),
         [&](const SqlRow& row) {
-          Device* device = DeviceOf("device_slow_sample", row);
+          Device* device = DeviceOf(EventTable::kDeviceSlowSample, row);
           if (device == nullptr) return;
           DeviceSlowSamples& samples = device->slow_samples;
           samples.time.push_back(row.int64(0));
@@ -94,11 +94,12 @@ class SampleReader {
 
   Status ReadAllocator() {
     return rows_.ForEachRow(
-        "allocator_sample",
-        "time, proc, device, allocated_bytes, reserved_bytes, active_bytes, peak_allocated_bytes, "
-        "peak_reserved_bytes, retries, ooms",
+        ColumnsOf(EventTable::kAllocatorSample,
+                  "time, proc, device, allocated_bytes, reserved_bytes, active_bytes, "
+                  "peak_allocated_bytes, "
+                  "peak_reserved_bytes, retries, ooms"),
         [&](const SqlRow& row) {
-          Device* device = DeviceOf("allocator_sample", row);
+          Device* device = DeviceOf(EventTable::kAllocatorSample, row);
           if (device == nullptr) return;
           AllocatorSamples& samples = device->allocator;
           samples.time.push_back(row.int64(0));
@@ -113,14 +114,15 @@ class SampleReader {
 
   Status ReadThreads() {
     return rows_.ForEachRow(
-        "host_sample",
-        "time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, voluntary_switches, "
-        "involuntary_switches",
+        ColumnsOf(
+            EventTable::kHostSample,
+            "time, thread, cpu_ns, runqueue_ns, minor_faults, major_faults, voluntary_switches, "
+            "involuntary_switches"),
         [&](const SqlRow& row) {
           const Place* thread = dictionaries_.threads.Find(row.int64(1));
-          if (thread == nullptr) return rows_.Count("host_sample", RowProblem::kNoThread);
+          if (thread == nullptr) return rows_.Count(EventTable::kHostSample, RowProblem::kNoThread);
           TimeNs end = 0;
-          if (!rows_.Times("host_sample", row.int64(0), 0, end)) return;
+          if (!rows_.Times(EventTable::kHostSample, row.int64(0), 0, end)) return;
           HostSamples& samples = file_.ranks[thread->rank].host_samples;
           samples.time.push_back(row.int64(0));
           samples.thread.push_back(thread->index);
@@ -135,12 +137,14 @@ class SampleReader {
 
   Status ReadWorkers() {
     return rows_.ForEachRow(
-        "worker_sample", "time, worker, cpu_ns, read_bytes, states, states_disk",
+        ColumnsOf(EventTable::kWorkerSample,
+                  "time, worker, cpu_ns, read_bytes, states, states_disk"),
         [&](const SqlRow& row) {
           const Place* worker = dictionaries_.workers.Find(row.int64(1));
-          if (worker == nullptr) return rows_.Count("worker_sample", RowProblem::kNoWorker);
+          if (worker == nullptr)
+            return rows_.Count(EventTable::kWorkerSample, RowProblem::kNoWorker);
           TimeNs end = 0;
-          if (!rows_.Times("worker_sample", row.int64(0), 0, end)) return;
+          if (!rows_.Times(EventTable::kWorkerSample, row.int64(0), 0, end)) return;
           WorkerSamples& samples = file_.ranks[worker->rank].worker_samples;
           samples.time.push_back(row.int64(0));
           samples.worker.push_back(worker->index);

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <limits>
 
+#include "analyzer/common/digit.h"
+
 namespace traceinject {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Digits with the decimal point left out, and how many of them stood after it.
 struct Mantissa {

@@ -6,41 +6,12 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <string_view>
 
 #include "analyzer/import/source/run_db_rows.h"
+#include "schemas/event_tables.h"
 
 namespace traceinject {
 namespace {
-
-constexpr std::string_view kEnd = "start + ifnull(dur, 0)", kTime = "time";
-
-struct EventTable {
-  std::string_view name;
-  std::string_view end;  // what says when a row's event was over, and so about when it was stored
-  bool tells_the_end;    // of the recording: written within a second or two
-};
-constexpr EventTable kEventTables[] = {
-    {"kernel", kEnd, true},
-    {"memcpy", kEnd, true},
-    {"memset", kEnd, true},
-    {"api", kEnd, true},
-    {"sync", kEnd, false},
-    {"nvtx", kEnd, false},
-    {"collective", kEnd, false},
-    {"collective_plan", kTime, false},
-    {"gemm", kEnd, false},
-    {"attention", kEnd, false},
-    {"memory_operation", kTime, false},
-    {"data_wait", kEnd, false},
-    {"step_mark", kTime, false},
-    {"host_span", kEnd, false},
-    {"device_sample", kTime, false},
-    {"device_slow_sample", kTime, false},
-    {"allocator_sample", kTime, false},
-    {"host_sample", kTime, false},
-    {"worker_sample", kTime, false},
-};
 
 // Buffers of CUPTI come out of order, by a flush or two.
 constexpr TimeNs kOutOfOrder_ns = 3'000'000'000;
@@ -60,7 +31,7 @@ class Finder {
     return asked.value().optional_int64(0);
   }
 
-  Result<bool> IsStored(const EventTable& table) const {
+  Result<bool> IsStored(const EventTableInfo& table) const {
     const auto stored = Ask(fmt::format(
         "SELECT count(*) FROM sqlite_schema WHERE name = '{}' AND type = 'table' AND sql NOT LIKE "
         "'CREATE VIRTUAL%'",
@@ -70,14 +41,14 @@ class Finder {
   }
 
   // The latest time of the last rows.
-  Result<std::optional<std::int64_t>> Newest(const EventTable& table) const {
+  Result<std::optional<std::int64_t>> Newest(const EventTableInfo& table) const {
     return Ask(fmt::format(
         "SELECT max(ended) FROM (SELECT {1} AS ended FROM {0} ORDER BY rowid DESC LIMIT {2})",
-        table.name, table.end, kRowsALook));
+        table.name, table.ended, kRowsALook));
   }
 
   // Empty: the table has no rows.
-  Result<std::optional<LastRows::Part>> PartFrom(const EventTable& table, TimeNs from) const {
+  Result<std::optional<LastRows::Part>> PartFrom(const EventTableInfo& table, TimeNs from) const {
     const auto least = Ask(fmt::format("SELECT min(rowid) FROM {}", table.name));
     const auto most = Ask(fmt::format("SELECT max(rowid) FROM {}", table.name));
     if (!least.ok()) return Error{least.error()};
@@ -89,7 +60,7 @@ class Finder {
       const auto latest =
           Ask(fmt::format("SELECT max(ended) FROM (SELECT {1} AS ended FROM {0} WHERE rowid >= {2} "
                           "ORDER BY rowid LIMIT {3})",
-                          table.name, table.end, middle, kRowsALook));
+                          table.name, table.ended, middle, kRowsALook));
       if (!latest.ok()) return Error{latest.error()};
       if (latest.value() && *latest.value() < from - kOutOfOrder_ns) {
         low = middle + 1;
@@ -110,7 +81,7 @@ class Finder {
 Result<std::optional<LastRows>> FindLastRows(const Database& recording, TimeNs last_ns) {
   const Finder finder(recording);
   std::optional<std::int64_t> newest;
-  for (const EventTable& table : kEventTables) {
+  for (const EventTableInfo& table : kEventTableInfos) {
     if (!table.tells_the_end) continue;
     const auto time = finder.Newest(table);
     if (!time.ok()) return Error{time.error()};
@@ -120,7 +91,8 @@ Result<std::optional<LastRows>> FindLastRows(const Database& recording, TimeNs l
   if (!newest) return std::optional<LastRows>();
   LastRows last;
   last.from = *newest - std::clamp<TimeNs>(last_ns, 0, kFarthestNs);
-  for (const EventTable& table : kEventTables) {
+  for (const EventTableInfo& table : kEventTableInfos) {
+    if (table.ended.empty()) continue;
     // Older versions have fewer tables.
     const auto stored = finder.IsStored(table);
     if (!stored.ok()) return Error{stored.error()};

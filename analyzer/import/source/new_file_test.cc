@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 
 namespace traceinject {
 namespace {

@@ -120,8 +120,8 @@ Status RunDbRows::CountRows(std::span<const std::string_view> tables) {
   return Done{};
 }
 
-std::size_t RunDbRows::RowsOf(std::string_view table) const {
-  const auto found = rows_of_.find(table);
+std::size_t RunDbRows::RowsOf(TableName table) const {
+  const auto found = rows_of_.find(std::string_view(table));
   return found == rows_of_.end() ? 0 : found->second;
 }
 
@@ -152,7 +152,7 @@ Status RunDbRows::ReadOnlyLast(TimeNs last_ns) {
 }
 
 std::uint64_t RunDbRows::MostRows(std::string_view table) const {
-  if (share_ >= 1 || table == "string" || rows_of_.find(table) == rows_of_.end()) {
+  if (share_ >= 1 || table == "string" || rows_of_.find(std::string_view(table)) == rows_of_.end()) {
     return std::numeric_limits<std::uint64_t>::max();
   }
   return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
@@ -168,7 +168,7 @@ bool RunDbRows::RepairTimes(std::string_view table, TimeNs start, TimeNs dur, Ti
   return true;
 }
 
-bool RunDbRows::TimesOrOpen(std::string_view table, const SqlRow& row, int dur_column, TimeNs start,
+bool RunDbRows::TimesOrOpen(TableName table, const SqlRow& row, int dur_column, TimeNs start,
                             TimeNs& end) {
   if (!row.is_null(dur_column)) return Times(table, start, row.int64(dur_column), end);
   if (!Times(table, start, 0, end)) return false;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analyzer/common/sqlite.h"
+#include "analyzer/import/source/event_columns.h"
 #include "analyzer/import/source/last_rows.h"
 #include "analyzer/import/source/recorded_file.h"
 
@@ -72,6 +73,10 @@ class RunDbRows {
   // Calls visit(row) for every row. `columns` are part of the schema, so a failure to prepare
   // means a damaged file.
   template <typename Visit>
+  Status ForEachRow(const EventColumns& of, Visit visit, std::string_view order = "") {
+    return ForEachRow(InfoOf(of.table).name, of.columns, std::move(visit), order);
+  }
+  template <typename Visit>
   Status ForEachRow(std::string_view table, std::string_view columns, Visit visit,
                     std::string_view order = "") {
     if (const Status stored = ExpectStored(table); !stored.ok()) return stored;
@@ -116,22 +121,21 @@ class RunDbRows {
     return last_ ? std::optional(last_->from) : std::nullopt;
   }
   // About how many rows a table of events has, to make room for them at once. 0: not known.
-  std::size_t RowsOf(std::string_view table) const;
+  std::size_t RowsOf(TableName table) const;
 
-  void Count(std::string_view table, RowProblem problem) {
-    ++problems_[{std::string(table), problem}];
+  void Count(TableName table, RowProblem problem) {
+    ++problems_[{std::string(std::string_view(table)), problem}];
   }
 
   // start and end of a row from (start, dur); false if the row cannot be placed in time.
-  bool Times(std::string_view table, TimeNs start, TimeNs dur, TimeNs& end) {
+  bool Times(TableName table, TimeNs start, TimeNs dur, TimeNs& end) {
     if (!IsPlausible(start) || !IsPlausible(dur) || dur < 0)
       return RepairTimes(table, start, dur, end);
     end = start + dur;
     return true;
   }
   // The same where an absent duration means open.
-  bool TimesOrOpen(std::string_view table, const SqlRow& row, int dur_column, TimeNs start,
-                   TimeNs& end);
+  bool TimesOrOpen(TableName table, const SqlRow& row, int dur_column, TimeNs start, TimeNs& end);
 
   // A sentence for each problem that was counted.
   std::vector<std::string> Notes() const;

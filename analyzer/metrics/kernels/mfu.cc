@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "analyzer/metrics/gpu/sm_rates.h"
-#include "analyzer/metrics/steps/steps.h"
 #include "analyzer/model/intervals.h"
 
 namespace traceinject {
@@ -89,11 +88,10 @@ struct RegularSteps {
 // Of the device with the longest ones, as the steps of a job take the same time on all: what others
 // wait for it may lie outside of theirs. `told`: only those that the program told of; without,
 // those found in its work, which may be parts of steps. Empty: no device has three.
-std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices,
-                                         const StepPattern* pattern, bool told) {
+std::optional<RegularSteps> SlowestSteps(const std::vector<MfuDevice>& devices, bool told) {
   std::optional<RegularSteps> slowest;
   for (const MfuDevice& at : devices) {
-    const Steps found = FindSteps(*at.rank, *at.device, at.window, pattern);
+    const Steps& found = *at.steps;
     const bool is_told = found.source == StepSource::kMarks || found.source == StepSource::kRanges;
     if (found.source == StepSource::kWindow || is_told != told) continue;
     RegularSteps regular;
@@ -125,7 +123,7 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
     mfu.steps_source = "as given";
     return std::nullopt;
   }
-  if (std::optional<RegularSteps> regular = SlowestSteps(devices, pattern, true)) {
+  if (std::optional<RegularSteps> regular = SlowestSteps(devices, true)) {
     SetRegular(std::move(*regular), mfu);
     return std::nullopt;
   }
@@ -140,7 +138,7 @@ Reason SetSteps(const Run& run, const std::vector<MfuDevice>& devices, Interval 
     if (!fewest || count->steps < fewest->steps) fewest = std::move(count);
   }
   if (!fewest) {
-    std::optional<RegularSteps> found = SlowestSteps(devices, pattern, false);
+    std::optional<RegularSteps> found = SlowestSteps(devices, false);
     if (!found)
       return "the number of steps is unknown: none were found, and no NVTX range is named like a "
              "step; set it with --step-count";

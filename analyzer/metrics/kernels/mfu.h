@@ -16,6 +16,7 @@
 
 #include "analyzer/metrics/gpu/gpu_specs.h"
 #include "analyzer/metrics/steps/nvtx_steps.h"
+#include "analyzer/metrics/steps/steps.h"
 #include "analyzer/model/intervals.h"
 #include "analyzer/model/run.h"
 
@@ -54,14 +55,14 @@ struct Mfu {
 struct MfuDevice {
   const Rank* rank = nullptr;
   const Device* device = nullptr;
-  Interval window{};  // its part of the window
+  Interval window{};             // its part of the window
+  const Steps* steps = nullptr;  // in it; where their number is given, none are needed
   std::optional<double> busy_sm_clock_mhz = std::nullopt;
 };
 
 // `gpu_span`: all GPU work of the run; `window`: the part reported on. Times are taken on each host
 // by its own clock, and the longest counts: clocks of several hosts may be far apart. The pattern
-// says which ranges are steps. O(NVTX ranges
-// + operations).
+// says which ranges are steps. O(NVTX ranges + operations).
 Mfu ComputeMfu(const Run& run, const std::vector<MfuDevice>& devices, Interval gpu_span,
                Interval window, const MfuOptions& options, const StepPattern* pattern = nullptr);
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <deque>
+
 #include "analyzer/model/testing/rank_builder.h"
 
 namespace traceinject {
@@ -24,10 +26,26 @@ void AddWork(RankBuilder& builder, TimeNs launched, Interval on_gpu) {
   builder.AddKernel(on_gpu.start, on_gpu.end, "gemm", launch);
 }
 
+// With the steps that are found in its window.
+class Used {
+ public:
+  Used(const Rank& rank, const Device& device, Interval window)
+      : steps_(FindSteps(rank, device, window)), device_{&rank, &device, window, &steps_} {}
+  Used(const Used&) = delete;
+  Used& operator=(const Used&) = delete;
+  const MfuDevice& device() const { return device_; }
+
+ private:
+  Steps steps_;
+  MfuDevice device_;
+};
+
 Mfu Compute(const traceinject::Run& run, const MfuOptions& options) {
+  std::deque<Used> used;
   std::vector<MfuDevice> devices;
   for (const Rank& rank : run.ranks) {
-    for (const Device& device : rank.devices) devices.push_back({&rank, &device, kSecond});
+    for (const Device& device : rank.devices)
+      devices.push_back(used.emplace_back(rank, device, kSecond).device());
   }
   return ComputeMfu(run, devices, kSecond, kSecond, options);
 }
@@ -95,8 +113,8 @@ TEST(MfuTest, StepsThatWereFoundOtherwise) {
   traceinject::Run run;
   run.ranks.push_back(builder.rank());
   const Interval all{0, 2'000'000'000};
-  const MfuDevice used{&run.ranks[0], &run.ranks[0].devices[0], all};
-  const Mfu mfu = ComputeMfu(run, {used}, all, all, {.flops_per_step = 49.45e12});
+  const Used used(run.ranks[0], run.ranks[0].devices[0], all);
+  const Mfu mfu = ComputeMfu(run, {used.device()}, all, all, {.flops_per_step = 49.45e12});
   EXPECT_EQ(mfu.steps, 5) << mfu.reason;
   EXPECT_EQ(mfu.steps_source, "optimizer steps; 1 warm-up or irregular left out");
   EXPECT_EQ(mfu.window_ns, 500'000'000);
@@ -185,9 +203,11 @@ TEST(MfuTest, ClocksOfTwoHostsNeedNotAgree) {
     builder.rank().process.host = ahead == 0 ? "a" : "b";
     run.ranks.push_back(builder.rank());
   }
+  std::deque<Used> used;
   for (const Rank& rank : run.ranks) {
     const TimeNs start = rank.process.host == "a" ? 0 : kAhead;
-    devices.push_back({&rank, &rank.devices[0], {start, start + kSecond.end}});
+    const Interval window{start, start + kSecond.end};
+    devices.push_back(used.emplace_back(rank, rank.devices[0], window).device());
   }
   const Interval all{0, kAhead + kSecond.end};
   MfuOptions options = {.flops_per_step = 98.9e12};

@@ -8,7 +8,6 @@
 #include "analyzer/metrics/kernels/attention.h"
 #include "analyzer/metrics/kernels/data_types.h"
 #include "analyzer/metrics/kernels/matrix_products.h"
-#include "analyzer/metrics/steps/steps.h"
 
 namespace traceinject {
 namespace {
@@ -98,10 +97,8 @@ std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view fu
 }
 
 std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device,
-                                      const LibraryCalls& calls, Interval window,
-                                      const StepPattern* pattern) {
+                                      const LibraryCalls& calls, const Steps& steps) {
   if (rank.gemms.size() + rank.attentions.size() == 0) return std::nullopt;
-  const Steps steps = FindSteps(rank, device, window, pattern);
   const auto count = static_cast<double>(steps.count_regular());
   if (steps.source == StepSource::kWindow || count == 0) return std::nullopt;
   const Intervals regular = steps.regular_times();

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "analyzer/metrics/gpu/gpu_specs.h"
-#include "analyzer/metrics/steps/nvtx_steps.h"
-#include "analyzer/model/intervals.h"
+#include "analyzer/metrics/steps/steps.h"
 #include "analyzer/model/library_calls.h"
 #include "analyzer/model/run.h"
 
@@ -33,11 +32,10 @@ struct StepFlops {
 std::optional<PeakDtype> PeakDtypeOf(const GemmShape& shape, std::string_view function);
 
 // Of products and calls whose kernels ran on the device in its regular steps: warm-up, evaluation
-// and checkpoints would only blur what a step of training needs. Empty: no steps were found in the
-// window, or neither was recorded. Above 100 % of the peak no share is given. O(n).
+// and checkpoints would only blur what a step of training needs. Empty: no steps were found, or
+// neither was recorded. Above 100 % of the peak no share is given. O(n).
 std::optional<StepFlops> FlopsOfSteps(const Rank& rank, const Device& device,
-                                      const LibraryCalls& calls, Interval window,
-                                      const StepPattern* pattern = nullptr);
+                                      const LibraryCalls& calls, const Steps& steps);
 
 // Of a step of all devices: operations add up, time and share are means. Empty unless all are
 // known.

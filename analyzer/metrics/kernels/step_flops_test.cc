@@ -31,6 +31,11 @@ RankBuilder Training() {
   return builder;
 }
 
+std::optional<StepFlops> FlopsIn(const Rank& rank, Interval window) {
+  const Device& device = rank.devices[0];
+  return FlopsOfSteps(rank, device, LibraryCalls(rank), FindSteps(rank, device, window));
+}
+
 // Steps are 10 us long; `type` is that of the matrices and of attention.
 std::optional<StepFlops> Find(RankBuilder& builder, int type, const char* gpu) {
   for (int i = 1; i <= 5; ++i) builder.AddStepMark(i * 10'000 - 50);
@@ -38,7 +43,7 @@ std::optional<StepFlops> Find(RankBuilder& builder, int type, const char* gpu) {
   rank.devices[0].name = gpu;
   for (GemmShape& shape : rank.gemm_shapes) shape.type_a = shape.type_b = type;
   for (AttentionShape& shape : rank.attention_shapes) shape.type = type;
-  return FlopsOfSteps(rank, rank.devices[0], LibraryCalls(rank), {1000, 43'000});
+  return FlopsIn(rank, {1000, 43'000});
 }
 
 TEST(StepFlops, ProductsAndAttentionOfAMeanStep) {
@@ -68,7 +73,7 @@ TEST(StepFlops, IrregularStepsAreLeftOut) {
     builder.AddStepMark(t - 50);
   }
   const Rank& rank = builder.rank();
-  const auto found = FlopsOfSteps(rank, rank.devices[0], LibraryCalls(rank), {1000, t});
+  const auto found = FlopsIn(rank, {1000, t});
   ASSERT_TRUE(found.has_value());
   EXPECT_DOUBLE_EQ(found->flops, 2.0 * 1000);
   EXPECT_DOUBLE_EQ(found->step_ns, 10'000);
@@ -95,7 +100,7 @@ TEST(StepFlops, MoreThanThePeakIsRefused) {
     shape.m = shape.n = shape.k = 10'000;
   }
   for (AttentionShape& shape : rank.attention_shapes) shape.type = kBf16;
-  const auto found = FlopsOfSteps(rank, rank.devices[0], LibraryCalls(rank), {1000, 43'000});
+  const auto found = FlopsIn(rank, {1000, 43'000});
   ASSERT_TRUE(found.has_value());
   EXPECT_FALSE(found->peak_share.has_value());
   EXPECT_NE(found->reason.find("impossible"), std::string::npos);
@@ -120,12 +125,10 @@ TEST(StepFlops, RateOfAProduct) {
 
 TEST(StepFlops, UnknownWithoutStepsOrFigures) {
   RankBuilder builder = Training();
-  EXPECT_FALSE(FlopsOfSteps(builder.rank(), builder.rank().devices[0], LibraryCalls(builder.rank()),
-                            {1000, 43'000}));
+  EXPECT_FALSE(FlopsIn(builder.rank(), {1000, 43'000}));
   RankBuilder empty;
   for (int i = 1; i <= 5; ++i) empty.AddStepMark(i * 10'000 - 50);
-  EXPECT_FALSE(FlopsOfSteps(empty.rank(), empty.rank().devices[0], LibraryCalls(empty.rank()),
-                            {1000, 43'000}));
+  EXPECT_FALSE(FlopsIn(empty.rank(), {1000, 43'000}));
 }
 
 TEST(StepFlops, SumOfDevicesNeedsAll) {

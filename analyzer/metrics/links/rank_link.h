@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/metrics/gpu/host_link.h"
 #include "analyzer/metrics/links/collectives.h"
-#include "analyzer/metrics/links/host_link.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {

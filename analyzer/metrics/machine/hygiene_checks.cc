@@ -120,9 +120,4 @@ std::string_view HygieneSeverityName(HygieneSeverity severity) {
 
 std::span<const HygieneCheck> HygieneChecks() { return kChecks; }
 
-const HygieneCheck& HygieneCheckNamed(std::string_view name) {
-  return *std::find_if(std::begin(kChecks), std::end(kChecks),
-                       [&](const HygieneCheck& check) { return check.name == name; });
-}
-
 }  // namespace traceinject

@@ -28,8 +28,6 @@ struct HygieneCheck {
 
 // The worst first.
 std::span<const HygieneCheck> HygieneChecks();
-// The row of that name, which must be one.
-const HygieneCheck& HygieneCheckNamed(std::string_view name);
 
 // What a check found, with the figures that prove it.
 struct HygieneProof {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 namespace traceinject {
@@ -16,7 +17,7 @@ const MachineUse kEverything{{"0000:18:00.0", "0000:19:00.0"}, true, true, true}
 std::map<std::string, std::string> Found(const Facts& facts, const MachineUse& use = kEverything) {
   std::map<std::string, std::string> found;
   for (const HygieneProof& proof : CheckMachine(facts, use)) {
-    EXPECT_EQ(HygieneCheckNamed(proof.check).name, proof.check);
+    EXPECT_EQ(std::ranges::count(HygieneChecks(), proof.check, &HygieneCheck::name), 1);
     std::string& text = found[std::string(proof.check)];
     text += text.empty() ? "" : " | ";
     if (proof.of == HygieneProof::Of::kGpu) text += std::to_string(proof.gpu) + " ";

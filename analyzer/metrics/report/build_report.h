@@ -2,58 +2,21 @@
 // All figures about a run as one message, which every output format renders.
 #pragma once
 
-#include <cstddef>
-#include <optional>
-
-#include "analyzer/common/stop_flag.h"
-#include "analyzer/metrics/kernels/mfu.h"
-#include "analyzer/metrics/steps/nvtx_steps.h"
-#include "analyzer/metrics/steps/window.h"
+#include "analyzer/metrics/report/report_options.h"
 #include "analyzer/model/run.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
 
 using Report = proto::Report;
-
-// Steps by number, as reports and the viewer tell them: from 1, both included.
-struct StepChoice {
-  std::size_t first = 1, last = 1;
-};
-
-// Devices by rank and CUDA ordinal; empty: of all.
-struct DeviceChoice {
-  std::optional<int> rank = std::nullopt, ordinal = std::nullopt;
-
-  bool takes(const Rank& of, const Device& device) const {
-    return (!rank || of.rank == rank) && (!ordinal || device.ordinal == *ordinal);
-  }
-};
-
-struct ReportOptions {
-  TimeLimits limits;                // --from and --to, ns relative to the run's first GPU operation
-  std::optional<StepChoice> steps;  // --steps: only these of each device
-  std::optional<StepPattern> step_pattern;  // --step-regex
-  std::size_t top_kernels = 15;             // rows of each kernel table
-  std::size_t longest_gaps = 10;            // per device
-  std::size_t step_rows = 1000;             // per device
-  DeviceChoice devices;  // figures of these and sums over them; what ranks tell of each other stays
-  // More than the report shows, for the full tables.
-  bool gap_causes = false;       // Gap.causes
-  bool memory = false;           // Run.allocation_calls and DeviceReport.memory_samples
-  bool nvtx_ranges = false;      // Report.nvtx_ranges
-  bool device_samples = false;   // DeviceReport.device_samples
-  bool by_communicator = false;  // rows of Nccl are told apart by communicator, too
-  MfuOptions mfu;
-  // Once true, what is left is not worked out: the report is of no use. It takes as long as the
-  // longest pass over the events of a device.
-  StopFlag stop = nullptr;
-
-  const StepPattern* pattern() const { return step_pattern ? &*step_pattern : nullptr; }
-};
+struct RunAnalysis;  // analyze_run.h
 
 // Never fails: what cannot be known is absent, with the reason in Report.notes or beside the field.
 // A run without GPU work in the window has no devices. O(events log events).
 Report BuildReport(const Run& run, const ReportOptions& options);
+
+// Its part of a message to which more is added: without what is withheld, but not yet printable.
+// Of an analysis that was stopped, what there is.
+Report WriteFigures(const RunAnalysis& analysis);
 
 }  // namespace traceinject

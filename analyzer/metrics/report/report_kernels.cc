@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
+#include "analyzer/common/whole.h"
 #include "analyzer/metrics/report/report_writer.h"
 #include "analyzer/metrics/report/set_if.h"
 #include "analyzer/model/kernel_class.h"
@@ -22,8 +22,6 @@ void FitOf(const LaunchFit& fit, proto::LaunchShape& to) {
   SetIf(fit.waves, [&](double v) { to.set_waves(v); });
   SetIf(fit.tail_loss, [&](double v) { to.set_tail_share(v); });
 }
-
-std::int64_t Whole(double ns) { return static_cast<std::int64_t>(std::llround(ns)); }
 
 void WorkOf(const KernelWork& work, proto::KernelWork& to) {
   to.set_kernels(work.kernels);

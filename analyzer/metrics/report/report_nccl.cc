@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/common/units.h"
-#include "analyzer/metrics/links/host_link.h"
+#include "analyzer/metrics/links/copy_findings.h"
 #include "analyzer/metrics/links/nccl_transports.h"
 #include "analyzer/metrics/links/rank_link.h"
 #include "analyzer/metrics/report/report_writer.h"
@@ -30,12 +30,11 @@ std::string ReportWriter::NcclCaveat(const std::vector<NcclRow>& rows) const {
   return text;
 }
 
-void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
-                          proto::Nccl& to) const {
+void ReportWriter::NcclOf(const std::vector<const DeviceFigures*>& devices, proto::Nccl& to) const {
   std::vector<NcclSource> sources;
   CommKernels kernels;
   std::int64_t linked = 0, calls = 0;
-  for (const DeviceAnalysis* found : devices) {
+  for (const DeviceFigures* found : devices) {
     sources.push_back({found->rank, &found->nccl, found->window.time});
     kernels.nccl += found->comm_kernels.nccl;
     kernels.other += found->comm_kernels.other;
@@ -73,8 +72,8 @@ void ReportWriter::NcclOf(const std::vector<const DeviceAnalysis*>& devices,
   to.set_caveat(NcclCaveat(rows));
 }
 
-void ReportWriter::LinksOf(const DeviceAnalysis& found, proto::DeviceReport& to) const {
-  const std::optional<HostLink> host = HostLinkOf(*found.device, found.telemetry);
+void ReportWriter::LinksOf(const DeviceFigures& found, proto::DeviceReport& to) const {
+  const std::optional<HostLink>& host = found.host_link;
   if (host) {
     to.mutable_host_link()->set_name(host->name);
     to.mutable_host_link()->set_gb_per_s(host->gb_per_s);

@@ -76,9 +76,9 @@ struct ProcessWindow {
   Interval time;
 };
 
-std::vector<ProcessWindow> ProcessWindows(const std::deque<DeviceAnalysis>& devices) {
+std::vector<ProcessWindow> ProcessWindows(const std::deque<DeviceFigures>& devices) {
   std::vector<ProcessWindow> windows;
-  for (const DeviceAnalysis& found : devices) {
+  for (const DeviceFigures& found : devices) {
     if (windows.empty() || windows.back().rank != found.rank)
       windows.push_back({found.rank_index, found.rank, found.window.time});
     Interval& time = windows.back().time;
@@ -130,10 +130,10 @@ void SamplesOf(const SampleRate& rate, proto::Samples& to) {
 }
 
 // A process counts once, however many devices it has.
-std::optional<SampleRate> SumOfSamples(const std::deque<DeviceAnalysis>& devices) {
+std::optional<SampleRate> SumOfSamples(const std::deque<DeviceFigures>& devices) {
   SampleRate sum;
   const Rank* last = nullptr;
-  for (const DeviceAnalysis& found : devices) {
+  for (const DeviceFigures& found : devices) {
     if (!found.samples) return std::nullopt;
     if (found.rank == last) continue;
     last = found.rank;
@@ -160,9 +160,9 @@ void AllocatorOf(const AllocatorSamples& samples, proto::Allocator& to) {
 }
 
 template <typename PartOf>
-void SetSpread(const std::deque<DeviceAnalysis>& devices, PartOf part_of, proto::Spread& to) {
-  std::vector<std::pair<double, const DeviceAnalysis*>> values;
-  for (const DeviceAnalysis& found : devices)
+void SetSpread(const std::deque<DeviceFigures>& devices, PartOf part_of, proto::Spread& to) {
+  std::vector<std::pair<double, const DeviceFigures*>> values;
+  for (const DeviceFigures& found : devices)
     values.emplace_back(found.partition.share(std::invoke(part_of, found.partition)), &found);
   std::stable_sort(values.begin(), values.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -176,7 +176,7 @@ void SetSpread(const std::deque<DeviceAnalysis>& devices, PartOf part_of, proto:
 }
 
 // Busy is all that is neither idle nor unknown, so its spread is theirs turned round.
-void SetBusySpread(const std::deque<DeviceAnalysis>& devices, proto::Spread& to) {
+void SetBusySpread(const std::deque<DeviceFigures>& devices, proto::Spread& to) {
   proto::Spread rest;
   const auto not_busy = [](const Partition& partition) {
     return partition.idle_ns + partition.unrecorded_ns;
@@ -258,7 +258,7 @@ void ReportWriter::Causes(const IdleCauses& causes, proto::IdleCauses& to) const
   to.set_unknown_ns(causes.unknown_ns);
 }
 
-void ReportWriter::GapOf(const DeviceAnalysis& found, const Gap& gap,
+void ReportWriter::GapOf(const DeviceFigures& found, const Gap& gap,
                          const HostActivities& activities, proto::Gap& to) const {
   const Rank& rank = *found.rank;
   to.set_start_ns(gap.time.start - origin_);
@@ -287,7 +287,7 @@ void ReportWriter::GapOf(const DeviceAnalysis& found, const Gap& gap,
   CausesOfGap(found.idle, gap.time, to);
 }
 
-void ReportWriter::CaptureGaps(const DeviceAnalysis& found, proto::DeviceReport& to) const {
+void ReportWriter::CaptureGaps(const DeviceFigures& found, proto::DeviceReport& to) const {
   for (const CaptureGap& gap : found.rank->gaps) {
     const TimeNs start = std::max(gap.start, found.window.time.start),
                  end = std::min(gap.end, found.window.time.end);
@@ -376,7 +376,7 @@ void ReportWriter::MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) c
   to.set_call_ns(memory.call_ns);
 }
 
-void ReportWriter::SamplesOfMemory(const DeviceAnalysis& found, proto::DeviceReport& to) const {
+void ReportWriter::SamplesOfMemory(const DeviceFigures& found, proto::DeviceReport& to) const {
   const AllocatorSamples& allocator = found.device->allocator;
   const DeviceSamples& card = found.device->samples;
   const std::vector<TimeNs>& times = allocator.size() > 0 ? allocator.time : card.time;
@@ -416,7 +416,7 @@ void ReportWriter::JoinOf(const JoinRate& join, proto::Join& to) const {
   }
 }
 
-void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& activities,
+void ReportWriter::Device(const DeviceFigures& found, const HostActivities& activities,
                           proto::DeviceReport& to) const {
   to.set_source(static_cast<int>(found.rank_index));
   SetIf(found.rank->rank, [&](int v) { to.set_rank(v); });
@@ -447,7 +447,7 @@ void ReportWriter::Device(const DeviceAnalysis& found, const HostActivities& act
   JoinOf(found.join, *to.mutable_join());
 }
 
-void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const {
+void ReportWriter::RunSums(const std::deque<DeviceFigures>& devices, proto::Run& to) const {
   to.set_origin_unix_ns(run_.base_ns + origin_);
   to.set_process_count(static_cast<int>(run_.ranks.size()));
   to.set_device_count(static_cast<int>(devices.size()));
@@ -459,13 +459,13 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   KernelCounter kernels;
   std::vector<std::vector<KernelFinding>> findings;
   std::vector<std::vector<CopyStats>> copies;
-  std::vector<const DeviceAnalysis*> all;
+  std::vector<const DeviceFigures*> all;
   std::vector<MatrixProducts> products;
   std::vector<MemoryCalls> memory;
   AttentionCalls attention;
   std::vector<std::optional<StepFlops>> step_flops;
   JoinRate join;
-  for (const DeviceAnalysis& found : devices) {
+  for (const DeviceFigures& found : devices) {
     window.time.start = std::min(window.time.start, found.window.time.start);
     window.time.end = std::max(window.time.end, found.window.time.end);
     window.restricted |= found.window.restricted;
@@ -516,7 +516,7 @@ void ReportWriter::RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run
   }
 }
 
-void ReportWriter::DataLoaders(const std::deque<DeviceAnalysis>& devices, Report& to) const {
+void ReportWriter::DataLoaders(const std::deque<DeviceFigures>& devices, Report& to) const {
   for (const ProcessWindow& process : ProcessWindows(devices)) {
     for (const LoaderUse& use : UseOfLoaders(*process.rank, process.time)) {
       proto::DataLoader& one = *to.add_data_loaders();
@@ -526,7 +526,7 @@ void ReportWriter::DataLoaders(const std::deque<DeviceAnalysis>& devices, Report
   }
 }
 
-void ReportWriter::NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const {
+void ReportWriter::NvtxRanges(const std::deque<DeviceFigures>& devices, Report& to) const {
   NvtxProjector projector;
   for (auto first = devices.begin(); first != devices.end();) {
     std::vector<ProjectedDevice> of_rank;

@@ -12,7 +12,7 @@
 #include "analyzer/metrics/kernels/kernel_findings.h"
 #include "analyzer/metrics/kernels/mfu.h"
 #include "analyzer/metrics/report/build_report.h"
-#include "analyzer/metrics/report/device_analysis.h"
+#include "analyzer/metrics/report/device_figures.h"
 #include "analyzer/metrics/report/health.h"
 
 namespace traceinject {
@@ -27,11 +27,11 @@ class ReportWriter {
       : run_(run), options_(options), origin_(origin) {}
 
   void Sources(Report& report) const;
-  void Device(const DeviceAnalysis& found, const HostActivities& activities,
+  void Device(const DeviceFigures& found, const HostActivities& activities,
               proto::DeviceReport& to) const;
-  void DataLoaders(const std::deque<DeviceAnalysis>& devices, Report& to) const;
-  void NvtxRanges(const std::deque<DeviceAnalysis>& devices, Report& to) const;
-  void RunSums(const std::deque<DeviceAnalysis>& devices, proto::Run& to) const;
+  void DataLoaders(const std::deque<DeviceFigures>& devices, Report& to) const;
+  void NvtxRanges(const std::deque<DeviceFigures>& devices, Report& to) const;
+  void RunSums(const std::deque<DeviceFigures>& devices, proto::Run& to) const;
   void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
   void Stalls(Report& to) const;
   void RecordingCosts(Report& to) const;
@@ -41,9 +41,9 @@ class ReportWriter {
   void WindowOf(const Window& window, proto::Window& to) const;
   void PartitionOf(const Partition& partition, proto::Partition& to) const;
   void Causes(const IdleCauses& causes, proto::IdleCauses& to) const;
-  void GapOf(const DeviceAnalysis& found, const Gap& gap, const HostActivities& activities,
+  void GapOf(const DeviceFigures& found, const Gap& gap, const HostActivities& activities,
              proto::Gap& to) const;
-  void CaptureGaps(const DeviceAnalysis& found, proto::DeviceReport& to) const;
+  void CaptureGaps(const DeviceFigures& found, proto::DeviceReport& to) const;
   void Peaks(const GpuSpec& spec, proto::GpuPeaks& to) const;
   // Kernels, copies and NCCL work: the same fields in a device and in the run.
   template <typename To>
@@ -52,13 +52,13 @@ class ReportWriter {
                   google::protobuf::RepeatedPtrField<proto::KernelFinding>& to) const;
   template <typename To>
   void Copies(const std::vector<CopyStats>& copies, To& to) const;
-  void NcclOf(const std::vector<const DeviceAnalysis*>& devices, proto::Nccl& to) const;
+  void NcclOf(const std::vector<const DeviceFigures*>& devices, proto::Nccl& to) const;
   void TransportsOf(proto::Nccl& to) const;
-  void LinksOf(const DeviceAnalysis& found, proto::DeviceReport& to) const;
+  void LinksOf(const DeviceFigures& found, proto::DeviceReport& to) const;
   void MemoryOf(const MemoryCalls& memory, proto::MemoryCalls& to) const;
   void ProductsOf(const MatrixProducts& products, const AttentionCalls& attention,
                   const std::optional<StepFlops>& step, proto::MatrixProducts& to) const;
-  void SamplesOfMemory(const DeviceAnalysis& found, proto::DeviceReport& to) const;
+  void SamplesOfMemory(const DeviceFigures& found, proto::DeviceReport& to) const;
   void JoinOf(const JoinRate& join, proto::Join& to) const;
   std::string NcclCaveat(const std::vector<NcclRow>& rows) const;
 

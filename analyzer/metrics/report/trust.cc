@@ -16,8 +16,6 @@ double Ratio(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-std::string Percent(double share) { return fmt::format("{:.2f} %", 100 * share); }
-
 std::string Operations(std::int64_t count) {
   return fmt::format("{} GPU operation{}", FormatCount(count), count == 1 ? "" : "s");
 }
@@ -105,7 +103,7 @@ class Judge {
       Add("overlaps", trust_.overlaps,
           fmt::format("{} ({}) ended after the next operation of their stream, which is "
                       "impossible; which of the two is wrong is not known",
-                      Operations(trust_.overlaps), Percent(overlaps)),
+                      Operations(trust_.overlaps), Percent(overlaps, 2)),
           overlaps);
     }
   }
@@ -115,12 +113,12 @@ class Judge {
       const double share = Ratio(trust_.early_starts, trust_.operations);
       Add("early_starts", trust_.early_starts,
           fmt::format("{} ({}) started before the call that launched them",
-                      Operations(trust_.early_starts), Percent(share)),
+                      Operations(trust_.early_starts), Percent(share, 2)),
           share);
       if (share > kMaxEarlyStarts)
         Withhold(
             Figures::kGapCauses,
-            fmt::format("{} of the operations start before they were launched", Percent(share)));
+            fmt::format("{} of the operations start before they were launched", Percent(share, 2)));
     }
     if (trust_.wrong_links == 0) return;
     const double share = Ratio(trust_.wrong_links, trust_.links);
@@ -143,7 +141,7 @@ class Judge {
       const double share = Ratio(Unlinked(), join_.operations);
       Add("without_call", Unlinked(),
           fmt::format("{} ({}) have no record of the call that launched them{}",
-                      Operations(Unlinked()), Percent(share),
+                      Operations(Unlinked()), Percent(share, 2),
                       trust_.wrong_links > 0 ? ", or a wrong one" : ""),
           share);
     }
@@ -153,7 +151,7 @@ class Judge {
                       "too small by about {}, for rare operations by more or by nothing; the "
                       "longest of a kind may be lost",
                       FormatCount(trust_.lost_operations), FormatCount(trust_.launches),
-                      Percent(trust_.lost_share())),
+                      Percent(trust_.lost_share(), 2)),
           trust_.lost_share());
     }
     if (all_.unrecorded_ns == 0) return;
@@ -161,7 +159,7 @@ class Judge {
     const auto part = [&](const char* name, TimeNs ns) {
       if (ns == 0) return;
       parts += fmt::format("{}{} by up to {}", parts.empty() ? "" : ", ", name,
-                           Percent(Ratio(all_.unrecorded_ns, ns)));
+                           Percent(Ratio(all_.unrecorded_ns, ns), 2));
     };
     part("compute", all_.compute_ns);
     part("exposed communication", all_.exposed_communication_ns);
@@ -178,10 +176,10 @@ class Judge {
     const double unrecorded = Ratio(all_.unrecorded_ns + trust_.replaced_ns, all_.wall_ns);
     if (unrecorded > kMaxUnrecorded)
       Withhold(Figures::kPartition,
-               fmt::format("for {} of the time it is not known what ran", Percent(unrecorded)));
+               fmt::format("for {} of the time it is not known what ran", Percent(unrecorded, 2)));
     if (trust_.lost_share() > kMaxLostOperations)
       Withhold(Figures::kPartition,
-               fmt::format("{} of the operations were lost", Percent(trust_.lost_share())));
+               fmt::format("{} of the operations were lost", Percent(trust_.lost_share(), 2)));
     if (trust_.links == 0) return;
     const double unlinked = Ratio(Unlinked(), join_.operations);
     const double hidden = unlinked + 2 * trust_.lost_share();
@@ -189,11 +187,11 @@ class Judge {
       Withhold(Figures::kGapCauses,
                fmt::format(
                    "the cause of {} of the gaps cannot be determined because records are missing",
-                   Percent(hidden)));
+                   Percent(hidden, 2)));
     const double broken = unlinked + trust_.lost_share();
     if (broken > kMaxBrokenLinks)
-      Withhold(Figures::kLinks,
-               fmt::format("{} of the operations or their launches are missing", Percent(broken)));
+      Withhold(Figures::kLinks, fmt::format("{} of the operations or their launches are missing",
+                                            Percent(broken, 2)));
   }
 
   const std::size_t rank_;
@@ -227,6 +225,17 @@ const WithheldFigures* TrustJudgement::Withheld(std::size_t rank, Figures figure
     return each.rank == rank && each.figures == figures;
   });
   return found == withheld.end() ? nullptr : &*found;
+}
+
+bool TrustJudgement::WithholdsSteps(std::size_t rank) const {
+  return Withheld(rank, Figures::kSteps) != nullptr || Withheld(rank, Figures::kTimes) != nullptr;
+}
+
+std::string TrustJudgement::Grounds() const {
+  for (const WithheldFigures& each : withheld) {
+    if (each.figures != Figures::kLinks) return each.reason;
+  }
+  return "";
 }
 
 TrustJudgement JudgeTrust(const Run& run, const std::vector<TrustedDevice>& devices) {

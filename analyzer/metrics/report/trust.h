@@ -70,6 +70,10 @@ struct TrustJudgement {
 
   // Null: they are given.
   const WithheldFigures* Withheld(std::size_t rank, Figures figures) const;
+  // Whether where its steps end, or when anything was, is withheld.
+  bool WithholdsSteps(std::size_t rank) const;
+  // Why a verdict would rest on nothing; empty: it does not.
+  std::string Grounds() const;
 };
 
 // What was found of a device's window. Of the other damage it is not known when it happened: it

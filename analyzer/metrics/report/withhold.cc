@@ -164,17 +164,4 @@ void WithholdSteps(proto::Report& report) {
   }
 }
 
-std::string WithheldGrounds(const proto::Report& report) {
-  for (const proto::Withheld& withheld : report.trust().withheld()) {
-    if (withheld.figures() == FiguresName(Figures::kLinks)) continue;
-    return withheld.reason();
-  }
-  return "";
-}
-
-bool StepsAreWithheld(const proto::Report& report, std::size_t source) {
-  return Withholds(report, static_cast<int>(source), Figures::kSteps) ||
-         Withholds(report, static_cast<int>(source), Figures::kTimes);
-}
-
 }  // namespace traceinject

@@ -13,10 +13,4 @@ void WithholdFigures(const TrustJudgement& judgement, proto::Report& report);
 // The same for Report.steps, once they are there.
 void WithholdSteps(proto::Report& report);
 
-// Why a verdict would rest on nothing; empty: it does not.
-std::string WithheldGrounds(const proto::Report& report);
-
-// Whether where its steps end, or when anything was, is withheld of a process.
-bool StepsAreWithheld(const proto::Report& report, std::size_t source);
-
 }  // namespace traceinject

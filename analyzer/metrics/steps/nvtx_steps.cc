@@ -9,10 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/common/digit.h"
+
 namespace traceinject {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 bool IsLetter(char c) { return Lower(c) >= 'a' && Lower(c) <= 'z'; }
 

@@ -82,16 +82,11 @@ HostCuts CutsOnHost(const Rank& rank, const GpuOps& ops, Interval gpu_span,
   return cuts;
 }
 
-struct Cut {
-  TimeNs time = 0;
-  std::uint32_t op = kNone;
-};
-
 // Moments on the device for those on the host.
-std::vector<Cut> CutsOnDevice(const Rank& rank, const GpuOps& ops,
-                              const std::vector<TimeNs>& host) {
+std::vector<StepCut> CutsOnDevice(const Rank& rank, const GpuOps& ops,
+                                  const std::vector<TimeNs>& host) {
   // Of the operations that the host launched in each stretch, the one that ends last.
-  std::vector<Cut> cuts(host.size(), Cut{std::numeric_limits<TimeNs>::min(), kNone});
+  std::vector<StepCut> cuts(host.size(), StepCut{std::numeric_limits<TimeNs>::min(), kNone});
   std::size_t stretch = 0;
   for (std::uint32_t row = 0; row < ops.size(); ++row) {
     const TimeNs launched =
@@ -263,21 +258,27 @@ std::vector<Interval> Steps::regular_times() const {
   return Merge(std::move(times));
 }
 
-Steps FindSteps(const Rank& rank, const Device& device, Interval window,
-                const StepPattern* pattern) {
+StepCuts FindStepCuts(const Rank& rank, const Device& device, const StepPattern* pattern) {
+  const std::optional<Interval> span = GpuSpan(device.ops);
+  if (!span) return {};
+  HostCuts host = CutsOnHost(rank, device.ops, *span, pattern);
+  std::vector<StepCut> on_device = CutsOnDevice(rank, device.ops, host.times);
+  return {host.source, std::move(host.pattern), host.confidence, std::move(host.times),
+          std::move(on_device)};
+}
+
+Steps StepsIn(const Rank& rank, const Device& device, const StepCuts& cuts, Interval window) {
   const std::optional<Interval> span = GpuSpan(device.ops);
   if (!span) return WholeWindow(device.ops, window);
-  const HostCuts host = CutsOnHost(rank, device.ops, *span, pattern);
-  const std::vector<Cut> cuts = CutsOnDevice(rank, device.ops, host.times);
   // The first step may begin on the host long before its first operation.
   const TimeNs from =
       window.start > span->start ? window.start : std::numeric_limits<TimeNs>::min();
   Steps found;
-  found.source = host.source;
-  found.pattern = host.pattern;
-  found.confidence = host.confidence;
-  for (std::size_t i = 1; i < cuts.size(); ++i) {
-    const Interval time{cuts[i - 1].time, cuts[i].time};
+  found.source = cuts.source;
+  found.pattern = cuts.pattern;
+  found.confidence = cuts.confidence;
+  for (std::size_t i = 1; i < cuts.on_device.size(); ++i) {
+    const Interval time{cuts.on_device[i - 1].time, cuts.on_device[i].time};
     const TimeNs middle = time.start + (time.end - time.start) / 2;
     if (time.end <= time.start || middle >= window.end) continue;
     if (middle < from) {
@@ -286,15 +287,21 @@ Steps FindSteps(const Rank& rank, const Device& device, Interval window,
     }
     if (found.steps.empty()) {
       found.start_ns = time.start;
-      found.before = cuts[i - 1].op;
+      found.before = cuts.on_device[i - 1].op;
     }
-    found.steps.push_back(
-        {.time = time, .last_op = cuts[i].op, .host = {host.times[i - 1], host.times[i]}});
+    found.steps.push_back({.time = time,
+                           .last_op = cuts.on_device[i].op,
+                           .host = {cuts.on_host[i - 1], cuts.on_host[i]}});
   }
   LeaveRecorded(rank, device.ops, found);
   if (found.steps.size() < kMinSteps) return WholeWindow(device.ops, window);
   MarkUnusual(found, !LacksBeginning(rank, found.start_ns));
   return found;
+}
+
+Steps FindSteps(const Rank& rank, const Device& device, Interval window,
+                const StepPattern* pattern) {
+  return StepsIn(rank, device, FindStepCuts(rank, device, pattern), window);
 }
 
 }  // namespace traceinject

@@ -100,4 +100,20 @@ std::vector<TimeNs> MarksOfFirstOptimizer(const StepMarks& marks);
 Steps FindSteps(const Rank& rank, const Device& device, Interval window,
                 const StepPattern* pattern = nullptr);
 
+// The same in two parts, for who needs steps of more than one window: where they end in the whole
+// recording, which takes the time, and those of a window.
+struct StepCut {
+  TimeNs time = 0;
+  std::uint32_t op = kNone;  // row of the operation that ends there
+};
+struct StepCuts {
+  StepSource source = StepSource::kWindow;
+  std::string pattern;
+  double confidence = 0;
+  std::vector<TimeNs> on_host;
+  std::vector<StepCut> on_device;  // as on_host
+};
+StepCuts FindStepCuts(const Rank& rank, const Device& device, const StepPattern* pattern = nullptr);
+Steps StepsIn(const Rank& rank, const Device& device, const StepCuts& cuts, Interval window);
+
 }  // namespace traceinject

@@ -2,13 +2,13 @@
 #include "analyzer/ranks/findings/analyse_job.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyzer/common/whole.h"
 #include "analyzer/metrics/report/printable.h"
 #include "analyzer/ranks/causes/hangs.h"
 #include "analyzer/ranks/causes/job_links.h"
@@ -41,8 +41,6 @@ namespace {
 constexpr std::size_t kLatenessParts = 20;  // of a row's heat strip
 constexpr int kMaxMismatches = 20;
 constexpr std::int64_t kMaxLostOperations = 2;  // at the end of a recording
-
-std::int64_t Whole(double ns) { return std::llround(ns); }
 
 std::vector<OwnTime> OwnTimesOf(const Job& job, const std::vector<MatchedGroup>& groups) {
   const std::vector<Intervals> missing = FindMissingBlocks(job, groups);

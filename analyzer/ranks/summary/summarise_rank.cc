@@ -299,24 +299,29 @@ RankSummary DescribeProcess(const Rank& rank, const Device& device) {
 
 }  // namespace
 
+RankSummary SummarizeDevice(const DeviceAnalysis& found, bool is_first) {
+  const Rank& rank = *found.rank;
+  const Device& device = *found.device;
+  const StepOfTime step_of(found.steps);
+  RankSummary summary = DescribeProcess(rank, device);
+  summary.steps = FactsOfSteps(rank, device, found.timeline, found.steps);
+  summary.host_step_ns = HostTimeOfStep(found.timeline, summary.steps);
+  summary.lost_beside_communication = LostBesideCommunication(rank, device);
+  summary.kernels = CountKernels(rank, device.ops, summary.steps, step_of);
+  OperationCollector(rank, device, step_of).Collect(summary);
+  summary.hung = HungOn(rank, device, is_first, FindHungCollectives(rank));
+  SetSampled(device, summary.steps, summary);
+  return summary;
+}
+
 std::vector<RankSummary> SummarizeRank(const Rank& rank) {
-  const std::vector<std::uint32_t> hung = FindHungCollectives(rank);
   std::vector<RankSummary> summaries;
   for (const Device& device : rank.devices) {
     const std::optional<Window> worked = DeviceWindow(device.ops, 0, {});
     if (!worked) continue;
-    const Steps steps = FindSteps(rank, device, ReportedPart(device.ops, *worked).time);
-    const StepOfTime step_of(steps);
-    RankSummary summary = DescribeProcess(rank, device);
-    const HostTimeline timeline = BuildHostTimeline(rank, device);
-    summary.steps = FactsOfSteps(rank, device, timeline, steps);
-    summary.host_step_ns = HostTimeOfStep(timeline, summary.steps);
-    summary.lost_beside_communication = LostBesideCommunication(rank, device);
-    summary.kernels = CountKernels(rank, device.ops, summary.steps, step_of);
-    OperationCollector(rank, device, step_of).Collect(summary);
-    summary.hung = HungOn(rank, device, summaries.empty(), hung);
-    SetSampled(device, summary.steps, summary);
-    summaries.push_back(std::move(summary));
+    const DeviceAnalysis found =
+        FindStepsAndTimeline(rank, device, ReportedPart(device.ops, *worked));
+    summaries.push_back(SummarizeDevice(found, summaries.empty()));
   }
   return summaries;
 }

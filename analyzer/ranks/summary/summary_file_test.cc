@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "machine/testing/temporary_folder.h"
-#include "machine/testing/text_file.h"
+#include "machine/testing/text.h"
 #include "schemas/rank_summary.pb.h"
 
 namespace traceinject {

@@ -4,9 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-
-#include "analyzer/common/units.h"
 
 namespace traceinject {
 namespace {
@@ -23,12 +20,6 @@ std::string BinaryBytes(std::int64_t bytes) {
 }
 
 }  // namespace
-
-std::string Percent(double share, int decimals) {
-  return fmt::format("{:.{}f} %", 100 * share, decimals);
-}
-
-std::string Rounded(double ns) { return FormatTime(static_cast<std::int64_t>(std::llround(ns))); }
 
 std::string Plural(std::int64_t count, std::string_view noun, std::string_view ending) {
   return fmt::format("{} {}{}", FormatCount(count), noun, count == 1 ? "" : ending);

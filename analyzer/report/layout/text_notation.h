@@ -6,16 +6,13 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/common/units.h"
 #include "schemas/report.pb.h"
 
 namespace traceinject {
 
 inline constexpr const char* kUnknownText = "unknown";
 
-// "12.3 %" of 0.123.
-std::string Percent(double share, int decimals = 1);
-// FormatTime of a mean.
-std::string Rounded(double ns);
 // "1 kernel", "2 kernels".
 std::string Plural(std::int64_t count, std::string_view noun, std::string_view ending = "s");
 // "rank 3"; "rank 3 pid 4711" where several processes are of that rank.

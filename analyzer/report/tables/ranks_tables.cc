@@ -197,8 +197,6 @@ std::string RankLabel(const proto::Ranks& ranks, int row) {
                  : fmt::format("rank {}", one.rank());
 }
 
-std::vector<TableColumn> RankColumns() { return ColumnsOf<RankRow>(kRankColumns); }
-
 Table RankTable(const proto::Ranks& ranks) { return TableOf<RankRow>(kRankColumns, ranks.ranks()); }
 
 Table LinkTable(const proto::Ranks& ranks) {

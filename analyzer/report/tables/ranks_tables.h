@@ -14,7 +14,6 @@ namespace traceinject {
 std::string RankLabel(const proto::Ranks& ranks, int row);
 
 // Every GPU of every rank.
-std::vector<TableColumn> RankColumns();
 Table RankTable(const proto::Ranks& ranks);
 
 // What the links between ranks carry.

@@ -12,7 +12,7 @@
 #include "analyzer/metrics/report/build_report.h"
 #include "analyzer/report/layout/text_layout.h"
 #include "analyzer/report/testing/sample_runs.h"
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 

@@ -13,12 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/import/finish/join_launches.h"
-#include "analyzer/import/finish/join_plans.h"
-#include "analyzer/import/finish/mark_nccl_copies.h"
-#include "analyzer/import/finish/repair_clock.h"
-#include "analyzer/import/finish/repair_operations.h"
-#include "analyzer/import/finish/sort_rank.h"
+#include "analyzer/import/finish/finish_rank.h"
+#include "analyzer/model/map_times.h"
 #include "analyzer/model/sort_columns.h"
 #include "schemas/report.pb.h"
 
@@ -28,12 +24,7 @@ namespace traceinject {
 inline void ReadAgain(Rank& rank) {
   rank.trust = {};
   for (Device& device : rank.devices) device.ops.unrecorded.clear();
-  RepairClockSteps(rank);
-  SortRank(rank);
-  JoinLaunches(rank);
-  RepairOperations(rank);
-  JoinPlans(rank);
-  MarkNcclCopies(rank);
+  FinishRank(rank);
 }
 
 // Rows of a table of which each is lost with this probability.
@@ -104,37 +95,13 @@ inline void CorruptDurations(Rank& rank, int count, TimeNs duration, std::uint64
 
 // Sets the clock by `by` at `at`. Records stand in the order in which they end, as in a file.
 inline void SetClock(Rank& rank, TimeNs at, TimeNs by) {
-  const auto move = [&](std::vector<TimeNs>& times) {
-    for (TimeNs& time : times) time += time != kOpen && time >= at ? by : 0;
-  };
-  const auto both = [&](auto& table) {
-    move(table.start);
-    move(table.end);
-  };
   NvtxRanges& nvtx = rank.nvtx;
   ApplyOrder(SortedOrder(nvtx.end, nvtx.start), nvtx.start, nvtx.end, nvtx.thread, nvtx.kind,
              nvtx.domain, nvtx.text, nvtx.category);
   ApiCalls& api = rank.api;
   ApplyOrder(SortedOrder(api.end, api.start), api.start, api.end, api.thread, api.name,
              api.correlation, api.result);
-  for (Device& device : rank.devices) {
-    both(device.ops);
-    move(device.samples.time);
-    move(device.slow_samples.time);
-    move(device.allocator.time);
-  }
-  both(rank.api);
-  both(rank.syncs);
-  both(rank.nvtx);
-  both(rank.collectives);
-  both(rank.gemms);
-  both(rank.attentions);
-  both(rank.data_waits);
-  both(rank.host_spans);
-  for (auto* times : {&rank.step_marks.time, &rank.plans.time, &rank.plans.launch_start,
-                      &rank.plans.launch_end, &rank.host_samples.time, &rank.worker_samples.time,
-                      &rank.memory.time, &rank.clocks.realtime})
-    move(*times);
+  MapEventTimes(rank, [&](TimeNs time) { return time >= at ? time + by : time; });
   if (rank.end != kOpen && rank.end >= at) rank.end += by;
   // A reader takes a record that spans a step backwards for one of no length.
   for (Device& device : rank.devices) {

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "analyzer/verdict/testing/simulated_training.h"
 
 namespace traceinject {

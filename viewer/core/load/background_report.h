@@ -5,8 +5,9 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/load/latest_task.h"
 
@@ -22,6 +23,8 @@ struct ReportRequest {
 struct RunReport {
   int opening = 0;
   proto::Report report;
+  std::shared_ptr<const LoadedRun> loaded = nullptr;       // what `judged` points into
+  std::shared_ptr<const DeviceAnalysis> judged = nullptr;  // that the verdict is about
 };
 
 using ReportTask = LatestTask<ReportRequest, RunReport>;
@@ -30,9 +33,10 @@ inline std::optional<RunReport> ReportOn(const ReportRequest& request,
                                          const std::atomic<bool>& cancelled) {
   ReportOptions options;
   options.stop = &cancelled;
-  RunReport judged{request.opening, BuildReportWithVerdict(request.loaded->run, options)};
+  JudgedReport found = BuildJudgedReport(request.loaded->run, options);
   if (cancelled) return std::nullopt;
-  return judged;
+  return RunReport{request.opening, std::move(found.report), request.loaded,
+                   std::move(found.judged)};
 }
 
 }  // namespace traceinject

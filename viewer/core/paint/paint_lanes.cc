@@ -16,15 +16,6 @@ constexpr unsigned kPale = 110;  // opacity
 
 }  // namespace
 
-LanePainter::LanePainter(const Timeline& timeline, Canvas& canvas)
-    : timeline_(timeline),
-      model_(timeline.model()),
-      view_(timeline.view()),
-      theme_(ThemeOf(timeline.look().theme)),
-      sizes_(timeline.sizes()),
-      canvas_(canvas),
-      plot_(timeline.Plot()) {}
-
 void LanePainter::Paint(std::uint32_t row, const Box& visible) {
   const auto shows = [&visible](const Box& box) {
     return box.bottom > visible.top && box.top < visible.bottom;
@@ -45,8 +36,6 @@ void LanePainter::Paint(std::uint32_t row, const Box& visible) {
   }
   PaintFrame(timeline_.selection(), row, theme_.selected);
 }
-
-float LanePainter::X(TimeNs time) const { return plot_.left + std::floor(view_.X(time)); }
 
 // At least a pixel wide and on whole pixels: what is narrower may fall between two pixel centers.
 Box LanePainter::SpanBox(TimeNs start, TimeNs end, const Box& lane) const {

@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "viewer/core/paint/paint_timeline.h"
+#include "viewer/core/paint/timeline_painter.h"
 
 namespace traceinject {
 
 // The events of one row after the other, without anything around them.
-class LanePainter {
+class LanePainter : private TimelinePainter {
  public:
   // Both must outlive the painter.
-  LanePainter(const Timeline& timeline, Canvas& canvas);
+  LanePainter(const Timeline& timeline, Canvas& canvas) : TimelinePainter(timeline, canvas) {}
 
   // All lanes of a row, or the density of the rows in a collapsed group; only what is in `visible`.
   void Paint(std::uint32_t row, const Box& visible);
@@ -30,7 +31,6 @@ class LanePainter {
     }
   };
 
-  float X(TimeNs time) const;
   Box SpanBox(TimeNs start, TimeNs end, const Box& lane) const;
   Box LaneBox(std::uint32_t row, std::size_t lane) const;
   Rgba Color(const Row& row, const Lane& lane, std::uint32_t event);
@@ -46,13 +46,6 @@ class LanePainter {
   void AddColumn(const Box& box, const LaneSummary& summary, const Row& row, const Lane& lane);
   void FlushColumn();
 
-  const Timeline& timeline_;
-  const RowModel& model_;
-  const TimelineView& view_;
-  const Theme& theme_;
-  const Sizes& sizes_;
-  Canvas& canvas_;
-  const Box plot_;
   Painted painted_;
   std::vector<LaneSpan> spans_;
   std::vector<CounterSpan> counter_spans_;

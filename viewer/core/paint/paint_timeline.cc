@@ -9,6 +9,7 @@
 
 #include "analyzer/common/units.h"
 #include "viewer/core/paint/paint_lanes.h"
+#include "viewer/core/paint/timeline_painter.h"
 #include "viewer/core/style/fit_text.h"
 #include "viewer/core/timeline/ruler.h"
 
@@ -36,17 +37,10 @@ std::string RowFigure(const Row& row, const TimelineView& view) {
   return fmt::format("{:.1f} %", 100 * row.BusyShare(view.start_ns(), view.end_ns()));
 }
 
-class Painter {
+class Painter : private TimelinePainter {
  public:
   Painter(const Timeline& timeline, Canvas& canvas)
-      : timeline_(timeline),
-        model_(timeline.model()),
-        view_(timeline.view()),
-        theme_(ThemeOf(timeline.look().theme)),
-        sizes_(timeline.sizes()),
-        canvas_(canvas),
-        plot_(timeline.Plot()),
-        lanes_(timeline, canvas) {}
+      : TimelinePainter(timeline, canvas), lanes_(timeline, canvas) {}
 
   Painted Paint() {
     canvas_.Fill(timeline_.Panel(), theme_.background);
@@ -68,8 +62,6 @@ class Painter {
   }
 
  private:
-  float X(TimeNs time) const { return plot_.left + std::floor(view_.X(time)); }
-
   // From the left edge of the panel to the right one.
   Box RowBox(std::uint32_t row) const {
     const float top = timeline_.RowTop(row);
@@ -232,13 +224,6 @@ class Painter {
                  text, box);
   }
 
-  const Timeline& timeline_;
-  const RowModel& model_;
-  const TimelineView& view_;
-  const Theme& theme_;
-  const Sizes& sizes_;
-  Canvas& canvas_;
-  Box plot_;
   LanePainter lanes_;
   std::vector<Tick> ticks_;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "viewer/core/run/device_findings.h"
 
+#include <utility>
+
+#include "analyzer/metrics/gpu/device_analysis.h"
 #include "analyzer/metrics/idle/gap_causes.h"
 #include "analyzer/metrics/steps/window.h"
 
@@ -9,12 +12,13 @@ namespace traceinject {
 std::optional<DeviceFindings> ExamineDevice(const Rank& rank, const Device& device) {
   const std::optional<Window> window = DeviceWindow(device.ops, 0, {});
   if (!window) return std::nullopt;
+  DeviceAnalysis analysis = FindStepsAndTimeline(rank, device, *window);
   DeviceFindings found;
-  found.steps = FindSteps(rank, device, window->time);
-  const HostTimeline timeline = BuildHostTimeline(rank, device);
-  for (const IdlePiece& piece : ExplainIdle(rank, device, timeline, found.steps, window->time)) {
+  for (const IdlePiece& piece :
+       ExplainIdle(rank, device, analysis.timeline, analysis.steps, window->time)) {
     found.idle.Add(piece.time.start, piece.time.end, piece.ended_by, InkOf(piece.cause));
   }
+  found.steps = std::move(analysis.steps);
   return found;
 }
 

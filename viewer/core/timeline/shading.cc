@@ -25,8 +25,9 @@ TimeNs Shading::Before(TimeNs time) const {
 std::optional<Shading> ShadingOf(const ShadingRequest& request,
                                  const std::atomic<bool>& cancelled) {
   if (request.label.empty()) return Shading("", {});
-  Shading found(request.label, FindVanishing(request.loaded->run, request.report->report,
-                                             request.label, &cancelled));
+  const DeviceAnalysis* judged = request.report->judged.get();
+  Shading found(request.label,
+                judged != nullptr ? FindVanishing(*judged, request.label) : Vanishing());
   if (cancelled) return std::nullopt;
   return found;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyzer/common/digit.h"
 #include "analyzer/common/printable.h"
 #include "analyzer/common/text.h"
 #include "viewer/ui/widgets/imgui_canvas.h"
@@ -13,8 +14,6 @@ namespace {
 
 // The text over a bar must be readable in every theme: the bar takes something of the background.
 constexpr unsigned kBarAlpha = 150;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The end of the word at the beginning of `text`, which may begin with a space. A number and what
 // it counts, as in "51.8 %" and "34.95 ms", are one word.

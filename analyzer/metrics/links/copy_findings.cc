@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/links/host_link.h"
+#include "analyzer/metrics/links/copy_findings.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/gpu/documents.h"
-#include "analyzer/metrics/gpu/gpu_specs.h"
 #include "analyzer/metrics/idle/copies.h"
 
 namespace traceinject {
 namespace {
-
-// GB/s of a lane in one direction, by generation: transfers per second less the line code.
-constexpr std::array<double, 7> kLaneGbPerS = {0, 0.25, 0.5, 0.985, 1.969, 3.938, 7.563};
-// Between Grace and its GPU; NVIDIA prints 900 for both directions.
-constexpr double kC2cGbPerS = 450;
 
 constexpr std::int64_t kLargeBytes = 1 << 20;
 constexpr double kWorthAWord = 0.02, kSlow = 0.5;
@@ -60,21 +53,6 @@ const Advice* AdviceOn(const CopyStats& copies) {
 }
 
 }  // namespace
-
-std::optional<HostLink> HostLinkOf(const Device& device,
-                                   const std::optional<Telemetry>& telemetry) {
-  if (const GpuSpec* spec = FindGpuSpec(device.name)) {
-    for (const std::string_view grace : {"GH200", "GB200", "GB300"}) {
-      if (spec->title == grace) return HostLink{"NVLink C2C", kC2cGbPerS};
-    }
-  }
-  if (!telemetry || !telemetry->pcie_generation || !telemetry->pcie_width) return std::nullopt;
-  const int generation = *telemetry->pcie_generation, width = *telemetry->pcie_width;
-  if (generation < 1 || generation >= static_cast<int>(kLaneGbPerS.size()) || width < 1)
-    return std::nullopt;
-  return HostLink{fmt::format("PCIe {}.0 x{}", generation, width),
-                  kLaneGbPerS[static_cast<std::size_t>(generation)] * width};
-}
 
 std::string RateAgainst(double gb_per_s, const std::optional<HostLink>& link) {
   const std::string rate = fmt::format("{:.1f} GB/s", gb_per_s);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/links/host_link.h"
+#include "analyzer/metrics/links/copy_findings.h"
 
 #include <gtest/gtest.h>
 
@@ -7,13 +7,6 @@ namespace traceinject {
 namespace {
 
 constexpr std::uint8_t kUpload = 1, kDownload = 2, kPageable = 1, kPinned = 2, kOnDevice = 3;
-
-Telemetry Link(int generation, int width) {
-  Telemetry telemetry;
-  telemetry.pcie_generation = generation;
-  telemetry.pcie_width = width;
-  return telemetry;
-}
 
 CopyStats Copies(std::uint8_t kind, std::uint8_t host, double gb_per_s, std::int64_t count = 10) {
   CopyStats stats;
@@ -32,22 +25,7 @@ std::string Names(const std::vector<LinkFinding>& findings) {
   return text;
 }
 
-TEST(HostLinkTest, RateOfWhatTheLinkHadUnderLoad) {
-  Device device;
-  device.name = "NVIDIA H200";
-  EXPECT_FALSE(HostLinkOf(device, std::nullopt));
-  EXPECT_FALSE(HostLinkOf(device, Link(9, 16)));
-  const auto five = HostLinkOf(device, Link(5, 16)), four = HostLinkOf(device, Link(4, 8));
-  ASSERT_TRUE(five && four);
-  EXPECT_EQ(five->name, "PCIe 5.0 x16");
-  EXPECT_NEAR(five->gb_per_s, 63, 0.1);
-  EXPECT_EQ(four->name, "PCIe 4.0 x8");
-  EXPECT_NEAR(four->gb_per_s, 15.75, 0.01);
-  device.name = "NVIDIA GH200 480GB";
-  EXPECT_EQ(HostLinkOf(device, Link(5, 16))->name, "NVLink C2C");
-}
-
-TEST(HostLinkTest, PageableCopiesAndSlowPinnedOnesAreTold) {
+TEST(CopyFindingsTest, PageableCopiesAndSlowPinnedOnesAreTold) {
   const HostLink link{"PCIe 5.0 x16", 63};
   const auto names = [&](const CopyStats& stats, TimeNs busy_ns) {
     return Names(FindInCopies({stats}, link, busy_ns));
@@ -65,7 +43,7 @@ TEST(HostLinkTest, PageableCopiesAndSlowPinnedOnesAreTold) {
   EXPECT_EQ(names(memset, kBusy), "");
 }
 
-TEST(HostLinkTest, AnUnknownLinkIsSaidAndNothingIsSlowOnIt) {
+TEST(CopyFindingsTest, AnUnknownLinkIsSaidAndNothingIsSlowOnIt) {
   const auto found = FindInCopies({Copies(kUpload, kPageable, 6), Copies(kUpload, kPinned, 1)},
                                   std::nullopt, 100'000'000);
   ASSERT_EQ(found.size(), 1U);

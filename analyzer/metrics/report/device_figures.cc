@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/metrics/report/device_analysis.h"
+#include "analyzer/metrics/report/device_figures.h"
 
 #include <fmt/format.h>
 
@@ -25,12 +25,6 @@ std::string LabelOf(const Run& run, const Rank& rank, const Device& device) {
   return fmt::format("{} GPU {}", ProcessLabel(run, rank), device.ordinal);
 }
 
-std::vector<IdlePiece> ExplainedIdle(const Rank& rank, const Device& device, Interval window,
-                                     const StepPattern* pattern) {
-  return ExplainIdle(rank, device, BuildHostTimeline(rank, device),
-                     FindSteps(rank, device, window, pattern), window);
-}
-
 // Each passes over all events of the device. Stopped: some are left out.
 void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
   for (std::function<void()>& pass : passes) {
@@ -41,11 +35,19 @@ void RunPasses(std::vector<std::function<void()>> passes, StopFlag stop) {
   RunInParallel(passes);
 }
 
+// What is reported on, and where its steps end if that was asked to find out.
+struct ChosenPart {
+  Window window;
+  std::optional<StepCuts> cuts = std::nullopt;
+};
+
 // Empty if it was stopped.
-std::optional<DeviceAnalysis> Analyze(const Rank& rank, const Device& device,
-                                      const LibraryCalls& calls, const Window& window,
-                                      const ReportOptions& options) {
-  DeviceAnalysis found;
+std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
+                                     const LibraryCalls& calls, const ChosenPart& chosen,
+                                     const ReportOptions& options, Depth depth) {
+  const Window& window = chosen.window;
+  const bool with_causes = depth == Depth::kCauses;
+  DeviceFigures found;
   found.rank = &rank;
   found.device = &device;
   found.window = window;
@@ -61,11 +63,15 @@ std::optional<DeviceAnalysis> Analyze(const Rank& rank, const Device& device,
             found.products = CountMatrixProducts(rank, device, calls, found.range, window.time);
           },
           [&] {
-            found.step_flops = FlopsOfSteps(rank, device, calls, window.time, options.pattern());
+            found.steps =
+                StepsIn(rank, device,
+                        chosen.cuts ? *chosen.cuts : FindStepCuts(rank, device, options.pattern()),
+                        window.time);
+            found.step_flops = FlopsOfSteps(rank, device, calls, found.steps);
+            if (with_causes) found.kinds = KindsOfSteps(rank, device, found.steps);
           },
           [&] {
-            if (options.gap_causes)
-              found.idle = ExplainedIdle(rank, device, window.time, options.pattern());
+            if (with_causes || options.gap_causes) found.timeline = BuildHostTimeline(rank, device);
           },
           [&] { found.gaps = FindGaps(device.ops, rank.api, window.time, options.longest_gaps); },
           [&] { found.attention = CountAttention(rank, device, calls, found.range, window.time); },
@@ -82,7 +88,17 @@ std::optional<DeviceAnalysis> Analyze(const Rank& rank, const Device& device,
           [&] { found.join = CountJoins(rank, device.ops, found.range); },
       },
       options.stop);
+  RunPasses({[&] {
+               if (with_causes)
+                 found.causes = SplitSteps(rank, device, found.timeline, found.steps);
+             },
+             [&] {
+               if (options.gap_causes)
+                 found.idle = ExplainIdle(rank, device, found.timeline, found.steps, window.time);
+             }},
+            options.stop);
   if (IsStopped(options.stop)) return std::nullopt;
+  found.host_link = HostLinkOf(device, found.telemetry);
   found.findings = FindInKernels(rank, device, found.kernels.Finish(), found.products);
   return found;
 }
@@ -99,11 +115,12 @@ std::string NoWorkNote(const std::string& label, const traceinject::Device& devi
 
 // From the first to the last of the chosen steps; empty if the device has not all of them, with the
 // reason in `note`.
-std::optional<Window> WindowOfSteps(const Rank& rank, const Device& device, const Window& all,
-                                    const ReportOptions& options, const std::string& label,
-                                    std::string& note) {
+std::optional<ChosenPart> PartOfSteps(const Rank& rank, const Device& device, const Window& all,
+                                      const ReportOptions& options, const std::string& label,
+                                      std::string& note) {
   const StepChoice& chosen = *options.steps;
-  const Steps found = FindSteps(rank, device, all.time, options.pattern());
+  StepCuts step_cuts = FindStepCuts(rank, device, options.pattern());
+  const Steps found = StepsIn(rank, device, step_cuts, all.time);
   if (found.source == StepSource::kWindow) {
     note = fmt::format("{} ({}): fewer than three steps were found, so none can be selected.",
                        label, device.name);
@@ -118,9 +135,10 @@ std::optional<Window> WindowOfSteps(const Rank& rank, const Device& device, cons
     return std::nullopt;
   }
   const std::vector<TimeNs> cuts = found.cuts();
-  return Window{{std::max(all.time.start, cuts[chosen.first - found.first]),
-                 std::min(all.time.end, cuts[chosen.last - found.first + 1])},
-                true};
+  return ChosenPart{{{std::max(all.time.start, cuts[chosen.first - found.first]),
+                      std::min(all.time.end, cuts[chosen.last - found.first + 1])},
+                     true},
+                    std::move(step_cuts)};
 }
 
 // Empty if the user's pattern finds steps, or there is none.
@@ -134,40 +152,42 @@ std::string PatternNote(const Rank& rank, const Device& device, const ReportOpti
                      device.name, options.pattern()->text(), ranges);
 }
 
-// What is reported on; empty: nothing of the device, for the reason in `note`.
-std::optional<Window> ChosenWindow(const Rank& rank, const Device& device, TimeNs origin,
-                                   const ReportOptions& options, const std::string& label,
-                                   std::string& note) {
+// Empty: nothing of the device is reported on, for the reason in `note`.
+std::optional<ChosenPart> ChoosePart(const Rank& rank, const Device& device, TimeNs origin,
+                                     const ReportOptions& options, const std::string& label,
+                                     std::string& note) {
   std::optional<Window> window = DeviceWindow(device.ops, origin, options.limits);
   if (!window) note = NoWorkNote(label, device, origin, options.limits);
   if (window && !options.limits.from_ns && !options.limits.to_ns)
     window = ReportedPart(device.ops, *window);
-  if (!window || !options.steps) return window;
-  return WindowOfSteps(rank, device, *window, options, label, note);
+  if (!window) return std::nullopt;
+  if (!options.steps) return ChosenPart{*window};
+  return PartOfSteps(rank, device, *window, options, label, note);
 }
 
 }  // namespace
 
-std::deque<DeviceAnalysis> AnalyzeDevices(const Run& run, TimeNs origin,
-                                          const ReportOptions& options, Report& report) {
-  std::deque<DeviceAnalysis> devices;
+std::deque<DeviceFigures> AnalyzeDevices(const Run& run, TimeNs origin,
+                                         const ReportOptions& options, Depth depth,
+                                         std::vector<std::string>& notes) {
+  std::deque<DeviceFigures> devices;
   for (std::size_t i = 0; i < run.ranks.size(); ++i) {
     std::optional<LibraryCalls> calls;  // of the rank, once a device needs them
     for (const Device& device : run.ranks[i].devices) {
       if (device.ops.size() == 0) continue;
       const std::string label = LabelOf(run, run.ranks[i], device);
       std::string note;
-      const std::optional<Window> window =
-          ChosenWindow(run.ranks[i], device, origin, options, label, note);
+      const std::optional<ChosenPart> chosen =
+          ChoosePart(run.ranks[i], device, origin, options, label, note);
       if (const std::string unmatched = PatternNote(run.ranks[i], device, options, label);
           !unmatched.empty())
-        report.add_notes(unmatched);
-      if (!window) {
-        report.add_notes(note);
+        notes.push_back(unmatched);
+      if (!chosen) {
+        notes.push_back(note);
         continue;
       }
       if (!calls) calls.emplace(run.ranks[i]);
-      auto found = Analyze(run.ranks[i], device, *calls, *window, options);
+      auto found = Analyze(run.ranks[i], device, *calls, *chosen, options, depth);
       if (!found) return devices;
       devices.push_back(*std::move(found));
       devices.back().rank_index = i;
@@ -177,10 +197,10 @@ std::deque<DeviceAnalysis> AnalyzeDevices(const Run& run, TimeNs origin,
   return devices;
 }
 
-void MatchRanks(std::deque<DeviceAnalysis>& devices, Report& report) {
+void MatchRanks(std::deque<DeviceFigures>& devices, std::vector<std::string>& notes) {
   std::vector<NcclMember> members;
-  for (DeviceAnalysis& found : devices) members.push_back({found.rank, &found.nccl});
-  for (std::string& note : EstimateTransfers(members)) report.add_notes(std::move(note));
+  for (DeviceFigures& found : devices) members.push_back({found.rank, &found.nccl});
+  for (std::string& note : EstimateTransfers(members)) notes.push_back(std::move(note));
 }
 
 }  // namespace traceinject

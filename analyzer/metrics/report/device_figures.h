@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that the metrics find out about each device of a run, before it is written into a report.
+// All figures of each device of a run, before they are written into a report.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analyzer/metrics/gpu/device_analysis.h"
 #include "analyzer/metrics/gpu/telemetry.h"
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/gap_causes.h"
@@ -21,23 +23,19 @@
 #include "analyzer/metrics/kernels/matrix_products.h"
 #include "analyzer/metrics/kernels/step_flops.h"
 #include "analyzer/metrics/links/nccl_summary.h"
-#include "analyzer/metrics/report/build_report.h"
-#include "analyzer/metrics/report/health.h"
+#include "analyzer/metrics/report/report_options.h"
 #include "analyzer/metrics/steps/window.h"
+#include "analyzer/model/join_rate.h"
 
 namespace traceinject {
 
-// Everything found out about one device, kept until the run's sums are made.
-struct DeviceAnalysis {
-  std::size_t rank_index = 0;
-  const Rank* rank = nullptr;
-  const Device* device = nullptr;
-  std::string label;
-  Window window;
+// A device, and what was counted on it. Of its analysis, timeline and causes are there where
+// Depth::kCauses asks for them.
+struct DeviceFigures : DeviceAnalysis {
   OpRange range;
   Partition partition;
   Gaps gaps;
-  std::vector<IdlePiece> idle;  // where ReportOptions::gap_causes asks for it
+  std::vector<IdlePiece> idle;  // in time, where ReportOptions::gap_causes asks for it
   std::vector<CopyStats> copies;
   NcclLinks nccl;
   CommKernels comm_kernels;
@@ -52,13 +50,16 @@ struct DeviceAnalysis {
   JoinRate join;
 };
 
+enum class Depth : std::uint8_t { kFigures, kCauses };
+
 // Devices with work in the chosen time, in the order of the run; times of the limits are relative
-// to `origin`. Those without get a note in the report. A deque: what points at an analysis stays
-// good. Stopped: those that were finished.
-std::deque<DeviceAnalysis> AnalyzeDevices(const Run& run, TimeNs origin,
-                                          const ReportOptions& options, Report& report);
+// to `origin`. Those without get a note. A deque: what points at one stays good. Stopped: those
+// that were finished.
+std::deque<DeviceFigures> AnalyzeDevices(const Run& run, TimeNs origin,
+                                         const ReportOptions& options, Depth depth,
+                                         std::vector<std::string>& notes);
 
 // Compares the collectives of the ranks with each other; what does not match becomes a note.
-void MatchRanks(std::deque<DeviceAnalysis>& devices, Report& report);
+void MatchRanks(std::deque<DeviceFigures>& devices, std::vector<std::string>& notes);
 
 }  // namespace traceinject

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way between the memory of the host and a GPU, and what copies make of it.
+// What copies make of the link between host and GPU.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "analyzer/metrics/gpu/telemetry.h"
+#include "analyzer/metrics/gpu/host_link.h"
 #include "analyzer/metrics/idle/copies.h"
-#include "analyzer/model/run.h"
+#include "analyzer/model/intervals.h"
 
 namespace traceinject {
-
-struct HostLink {
-  std::string name;     // "PCIe 5.0 x16", "NVLink C2C"
-  double gb_per_s = 0;  // published, in one direction
-};
-
-// Of the generation and width that the link had under load: cards lower both while they idle.
-// Empty: neither was sampled, and the GPU is none that has another link.
-std::optional<HostLink> HostLinkOf(const Device& device, const std::optional<Telemetry>& telemetry);
 
 // What a setting may change about copies or communication.
 struct LinkFinding {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/add_verdict.h"
+#include "analyzer/verdict/judged_report.h"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +8,7 @@
 #include <string>
 #include <thread>
 
+#include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/verdict/savings.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 
@@ -71,14 +72,11 @@ TEST(VerdictTest, EachPartOfTheVerdictCanBeBrokenOff) {
   const std::atomic<bool> stop = true;
   ReportOptions options;
   options.stop = &stop;
-  Report report = BuildReport(run, {});
-  AddVerdict(run, options, {}, report);
-  EXPECT_EQ(report.verdict().label(), "");
-  const Rank& rank = run.ranks[0];
-  const Device& device = rank.devices[0];
-  const Interval all{rank.start, rank.end};
-  EXPECT_TRUE(JudgeDevice(rank, device, all, &stop).causes.steps.empty());
-  const JudgedDevice judged = JudgeDevice(rank, device, all);
+  RunAnalysis analysis = AnalyzeRun(run, {}, Depth::kCauses);
+  analysis.options = options;
+  EXPECT_EQ(WriteReport(analysis, {}).verdict().label(), "");
+  EXPECT_TRUE(AnalyzeRun(run, options, Depth::kCauses).devices.empty());
+  const DeviceAnalysis& judged = analysis.devices.front();
   EXPECT_FALSE(judged.causes.steps.empty());
   EXPECT_FALSE(FindSavings(judged).causes.empty());
   EXPECT_TRUE(FindSavings(judged, &stop).causes.empty());

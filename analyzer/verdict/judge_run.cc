@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/judge_run.h"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/verdict/skew_causes.h"
+
+namespace traceinject {
+namespace {
+
+// Share of the steps in which the device waits for others or moves their data.
+double Exposed(const DeviceAnalysis& judged) {
+  const StepSplit sum = judged.SumOf(IsAfterWarmUp);
+  return sum.partition.share(sum.partition.exposed_communication_ns +
+                             sum.idle(IdleCause::kCommunication));
+}
+
+const DeviceFigures& Critical(const std::deque<DeviceFigures>& judged,
+                              const RankFindings& between) {
+  const std::vector<const DeviceAnalysis*> late = LateDevices(judged, between);
+  const auto rating = [&](const DeviceFigures& device) {
+    return std::tuple(device.steps.source == StepSource::kWindow,
+                      std::find(late.begin(), late.end(), &device) == late.end(), Exposed(device));
+  };
+  return *std::min_element(
+      judged.begin(), judged.end(),
+      [&](const DeviceFigures& a, const DeviceFigures& b) { return rating(a) < rating(b); });
+}
+
+Grounds GroundsOf(const RunAnalysis& analysis, const DeviceAnalysis& judged,
+                  const RankFindings& between) {
+  Grounds grounds;
+  grounds.source = judged.steps.source;
+  grounds.step_confidence = judged.steps.confidence;
+  grounds.working = WorkingSharesOf(judged);
+  const auto operations = static_cast<double>(judged.causes.operations);
+  const auto joined = static_cast<double>(judged.causes.joined);
+  grounds.joined_share = operations > 0 ? joined / operations : 0;
+  grounds.acausal_share = joined > 0 ? static_cast<double>(judged.causes.acausal) / joined : 0;
+  const RecordingHealth& health = analysis.health;
+  grounds.lost_share = health.lost_share;
+  grounds.health_error =
+      std::any_of(health.lines.begin(), health.lines.end(),
+                  [](const HealthLine& line) { return line.severity == HealthSeverity::kError; });
+  grounds.lossy = health.grade == HealthGrade::kLossy || health.grade == HealthGrade::kBad;
+  const std::vector<CaptureGap>& gaps = judged.rank->gaps;
+  grounds.in_windows =
+      std::any_of(gaps.begin(), gaps.end(), [](const CaptureGap& gap) { return gap.planned(); });
+  grounds.one_rank = analysis.run->ranks.size() == 1;
+  grounds.rank_wait_ns = ExposedWaitOf(judged, between).value_or(0);
+  grounds.job_replay_error = between.ranks.replay_error();
+  grounds.clocks = between.ranks.ranks_size();
+  grounds.unaligned_clocks = static_cast<int>(
+      std::count_if(between.ranks.ranks().begin(), between.ranks.ranks().end(),
+                    [](const proto::RankRow& row) { return !row.has_clock_offset_ns(); }));
+  grounds.distrust = analysis.trust.Grounds();
+  return grounds;
+}
+
+}  // namespace
+
+Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
+  Judgement found;
+  const StopFlag stop = analysis.options.stop;
+  if (IsStopped(stop) || analysis.devices.empty()) return found;
+  const DeviceFigures& device = Critical(analysis.devices, between);
+  found.savings = FindSavings(device, stop);
+  if (IsStopped(stop)) return found;
+  found.device = &device;
+  AddSkewCauses(analysis.devices, device, between, found.savings);
+  found.decision = Decide(found.savings, GroundsOf(analysis, device, between));
+  if (found.decision.cause != nullptr || found.decision.nothing_stands_out)
+    found.fixes = FindFixOrder(device, found.savings, found.decision.cause, stop);
+  return found;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/judged_report.h"
+
+#include <utility>
+
+#include "analyzer/metrics/report/analyze_run.h"
+#include "analyzer/metrics/report/printable.h"
+#include "analyzer/verdict/judge_run.h"
+#include "analyzer/verdict/write_steps.h"
+#include "analyzer/verdict/write_verdict.h"
+
+namespace traceinject {
+namespace {
+
+Report Write(const RunAnalysis& analysis, const Judgement& judgement, const RankFindings& between) {
+  Report report = WriteFigures(analysis);
+  WriteSteps(analysis, report);
+  WriteVerdict(analysis, judgement, between.ranks, report);
+  AddRankFindings(between, report);
+  MakePrintable(report);
+  return report;
+}
+
+}  // namespace
+
+Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
+  const RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
+  Report report = WriteFigures(analysis);
+  WriteSteps(analysis, report);
+  MakePrintable(report);
+  return report;
+}
+
+Report WriteReport(const RunAnalysis& analysis, const RankFindings& between) {
+  return Write(analysis, JudgeRun(analysis, between), between);
+}
+
+JudgedReport BuildJudgedReport(const Run& run, const ReportOptions& options) {
+  RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
+  RankFindings between = FindBetweenRanks(analysis);
+  const Judgement judgement = JudgeRun(analysis, between);
+  JudgedReport found;
+  found.report = Write(analysis, judgement, between);
+  for (DeviceFigures& device : analysis.devices) {
+    found.devices.push_back(device.device);
+    if (&device == judgement.device)
+      found.judged =
+          std::make_shared<const DeviceAnalysis>(std::move(static_cast<DeviceAnalysis&>(device)));
+  }
+  found.ranks = std::move(between.ranks);
+  return found;
+}
+
+Report BuildReportWithVerdict(const Run& run, const ReportOptions& options) {
+  return BuildJudgedReport(run, options).report;
+}
+
+}  // namespace traceinject

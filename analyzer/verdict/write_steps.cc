@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/write_steps.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/metrics/idle/data_loading.h"
+#include "analyzer/metrics/idle/queue_depth.h"
+#include "analyzer/metrics/report/withhold.h"
+
+namespace traceinject {
+namespace {
+
+void SplitOf(const StepSplit& split, proto::StepSplit& to) {
+  to.set_length_ns(split.partition.wall_ns);
+  to.set_compute_ns(split.partition.compute_ns);
+  to.set_exposed_communication_ns(split.partition.exposed_communication_ns);
+  to.set_exposed_copy_ns(split.partition.exposed_copy_ns);
+  to.set_idle_ns(split.partition.idle_ns);
+  if (split.partition.unrecorded_ns > 0) to.set_unrecorded_ns(split.partition.unrecorded_ns);
+  for (std::size_t i = 0; i < kIdleCauses; ++i) {
+    if (split.idle_ns[i] == 0) continue;
+    proto::IdlePart& part = *to.add_idle();
+    part.set_cause(std::string(IdleCauseName(static_cast<IdleCause>(i))));
+    part.set_ns(split.idle_ns[i]);
+  }
+}
+
+void SetSum(const DeviceAnalysis& judged, const std::vector<StepWaits>& waits, StepChooser chosen,
+            proto::StepSplit& to) {
+  SplitOf(judged.SumOf(chosen), to);
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    if (!chosen(judged.steps.steps[i])) continue;
+    to.set_data_waits(to.data_waits() + waits[i].waits);
+    to.set_data_wait_ns(to.data_wait_ns() + waits[i].wait_ns);
+  }
+}
+
+std::string_view WhyLeftOut(StepKind kind) {
+  switch (kind) {
+    case StepKind::kWarmUp:
+      return "at the start, far from the median";
+    case StepKind::kEvaluation:
+      return "forward passes without training";
+    case StepKind::kCheckpoint:
+      return "a checkpoint was being written";
+    case StepKind::kRegular:
+    case StepKind::kIrregular:
+      break;
+  }
+  return "far from the median";
+}
+
+void LeftOutOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
+  for (const StepKind kind : kStepKinds) {
+    proto::LeftOutSteps left;
+    for (std::size_t i = 0; i < judged.kinds.size(); ++i) {
+      if (judged.kinds[i] != kind) continue;
+      left.set_count(left.count() + 1);
+      left.set_total_ns(left.total_ns() + judged.steps.steps[i].length_ns());
+    }
+    if (kind == StepKind::kRegular || left.count() == 0) continue;
+    left.set_kind(std::string(StepKindName(kind)));
+    left.set_reason(std::string(WhyLeftOut(kind)));
+    *to.add_left_out() = std::move(left);
+  }
+}
+
+void QueueOf(const DeviceAnalysis& judged, proto::DeviceSteps& to) {
+  const auto found = SummarizeQueue(*judged.rank, *judged.device, judged.steps.regular_times());
+  if (!found || found->time_ns <= 0) return;
+  proto::LaunchQueue& queue = *to.mutable_queue();
+  queue.set_operations(found->operations);
+  queue.set_slack_median_ns(found->slack_median_ns);
+  queue.set_slack_low_ns(found->slack_low_ns);
+  queue.set_depth_median(found->depth_median);
+  queue.set_depth_low(found->depth_low);
+  queue.set_empty_share(static_cast<double>(found->empty_ns) / static_cast<double>(found->time_ns));
+}
+
+void StepsOf(const DeviceAnalysis& judged, TimeNs origin, std::size_t rows,
+             proto::DeviceSteps& to) {
+  const Steps& steps = judged.steps;
+  to.set_label(judged.label);
+  to.set_source(std::string(StepSourceName(steps.source)));
+  to.set_pattern(steps.pattern);
+  to.set_count(static_cast<std::int64_t>(steps.steps.size()));
+  to.set_first(static_cast<std::int64_t>(steps.first));
+  to.set_warm_up(static_cast<std::int64_t>(steps.count(&Step::warm_up)));
+  to.set_irregular(static_cast<std::int64_t>(steps.count(&Step::irregular)));
+  to.set_median_ns(steps.median_ns);
+  to.set_mad_ns(steps.mad_ns);
+  to.set_confidence(steps.confidence);
+  if (const std::optional<TimeNs> mean = steps.regular_mean_ns()) to.set_regular_mean_ns(*mean);
+  if (const auto median = steps.regular_median_ns()) to.set_regular_median_ns(*median);
+  const std::vector<StepWaits> waits = WaitsInSteps(*judged.rank, steps);
+  SetSum(judged, waits, IsAfterWarmUp, *to.mutable_sum());
+  to.mutable_sum()->set_start_ns(steps.start_ns - origin);
+  to.set_regular(static_cast<std::int64_t>(steps.count_regular()));
+  SetSum(judged, waits, IsRegular, *to.mutable_regular_sum());
+  LeftOutOf(judged, to);
+  QueueOf(judged, to);
+  for (std::size_t i = 0; i < std::min(steps.steps.size(), rows); ++i) {
+    proto::StepSplit& row = *to.add_steps();
+    SplitOf(judged.causes.steps[i], row);
+    row.set_start_ns(steps.steps[i].time.start - origin);
+    row.set_warm_up(steps.steps[i].warm_up);
+    row.set_irregular(steps.steps[i].irregular);
+    row.set_kind(std::string(StepKindName(judged.kinds[i])));
+    row.set_data_waits(waits[i].waits);
+    row.set_data_wait_ns(waits[i].wait_ns);
+    if (waits[i].samples) row.set_samples(*waits[i].samples);
+  }
+}
+
+}  // namespace
+
+void WriteSteps(const RunAnalysis& analysis, Report& report) {
+  for (const DeviceFigures& device : analysis.devices)
+    StepsOf(device, analysis.origin_ns(), analysis.options.step_rows, *report.add_steps());
+  WithholdSteps(report);
+}
+
+}  // namespace traceinject

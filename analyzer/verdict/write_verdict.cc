@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/write_verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/whole.h"
+#include "analyzer/verdict/add_link_findings.h"
+#include "analyzer/verdict/add_small_kernels.h"
+#include "analyzer/verdict/evidence.h"
+#include "analyzer/verdict/judge_recording.h"
+#include "analyzer/verdict/labels.h"
+#include "analyzer/verdict/lever_values.h"
+#include "analyzer/verdict/levers.h"
+#include "analyzer/verdict/new_utilisation.h"
+#include "analyzer/verdict/skew_causes.h"
+
+namespace traceinject {
+namespace {
+
+void SavingOf(const CauseSaving& from, proto::Saving& to) {
+  to.set_label(std::string(from.label));
+  to.set_title(std::string(TitleOf(from.label)));
+  to.set_place(from.place);
+  to.set_saved_ns(Whole(from.saved_ns));
+  to.set_saved_low_ns(Whole(from.low_ns));
+  to.set_saved_high_ns(Whole(from.high_ns));
+}
+
+void EvidenceOf(const EvidenceLine& line, const DeviceAnalysis& judged, TimeNs origin,
+                proto::Evidence& to) {
+  to.set_text(line.text);
+  if (!line.place) return;
+  to.set_start_ns(line.place->time.start - origin);
+  to.set_end_ns(line.place->time.end - origin);
+  to.set_source(static_cast<int>(judged.rank_index));
+  if (line.place->thread == kNone) {
+    to.set_device(judged.device->ordinal);
+  } else {
+    to.set_thread(judged.rank->threads[line.place->thread].tid);
+  }
+}
+
+// What the names of its kernels show: only faster kernels help where nothing is waited for.
+void KernelLevers(const proto::DeviceReport& device, proto::Verdict& to) {
+  for (const proto::KernelFinding& finding : device.kernel_findings()) {
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(finding.setting());
+    lever.set_change(fmt::format("{} ({})", finding.change(), finding.text()));
+    lever.set_source(finding.source());
+  }
+}
+
+void AdviceOf(const KernelSaving& saving, proto::Verdict& to) {
+  for (const KernelAdvice& advice : saving.advice) {
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(advice.setting);
+    lever.set_change(advice.change);
+    lever.set_source(std::string(advice.source));
+  }
+}
+
+void ValueOf(const LeverValue& from, proto::Lever& lever) {
+  proto::LeverValue& to = *lever.add_values();
+  to.set_name(from.name);
+  to.set_current(from.current);
+  to.set_suggested(from.suggested);
+}
+
+// Levers that the environment says are as they should be are none.
+void EnvironmentOf(const Rank& rank, proto::Verdict& to) {
+  auto& levers = *to.mutable_levers();
+  for (auto lever = levers.begin(); lever != levers.end();) {
+    const std::vector<LeverValue> values =
+        EnvironmentValues(lever->setting() + " " + lever->change(), rank);
+    const bool is_set = std::any_of(values.begin(), values.end(), [](const LeverValue& value) {
+      return !value.suggested.empty() && value.current.find(value.suggested) != std::string::npos;
+    });
+    for (const LeverValue& value : values) ValueOf(value, *lever);
+    lever = is_set ? levers.erase(lever) : lever + 1;
+  }
+}
+
+// "its GPU: power and thermal limits": what to look at, and how.
+void FindingLevers(const proto::RankFinding& finding, proto::Verdict& to) {
+  for (const std::string& sentence : finding.levers()) {
+    proto::Lever& lever = *to.add_levers();
+    const std::size_t colon = sentence.find(": ");
+    lever.set_setting(sentence.substr(0, colon));
+    if (colon != std::string::npos) lever.set_change(sentence.substr(colon + 2));
+  }
+}
+
+// Where the verdict cannot take them in: it is about one GPU.
+void SayBetweenRanks(const proto::Ranks& ranks, proto::Verdict& to) {
+  for (const proto::RankFinding& finding : ranks.findings()) {
+    if (finding.saved_ns() <= to.saved_ns()) continue;
+    to.add_caveats(
+        fmt::format("this covers one GPU alone; interaction between ranks ({}) costs more per step",
+                    finding.name()));
+    return;
+  }
+}
+
+void CheckOf(const ReplayCheck& check, proto::ReplayCheck& to) {
+  to.set_steps(static_cast<std::int64_t>(check.steps));
+  to.set_error(check.error);
+  to.set_median_step_error(check.median_step_error);
+  to.set_worst_step_error(check.worst_step_error);
+  to.set_residual_share(check.residual_share);
+}
+
+void VerdictOf(const Judgement& judgement, const proto::Ranks& between, TimeNs origin,
+               proto::Verdict& to) {
+  const DeviceAnalysis& judged = *judgement.device;
+  const Savings& savings = judgement.savings;
+  const Decision& decision = judgement.decision;
+  to.set_label(decision.label);
+  to.set_title(std::string(TitleOf(decision.label)));
+  to.set_device(judged.label);
+  to.set_steps_source(std::string(StepSourceName(judged.steps.source)));
+  to.set_steps(
+      judged.steps.source == StepSource::kWindow ? 0 : static_cast<std::int64_t>(savings.steps));
+  to.set_step_ns(Whole(savings.step_ns));
+  if (savings.recording_known) {
+    to.set_recording_ns(Whole(savings.recording_ns));
+    to.set_recording_low_ns(Whole(savings.recording_low_ns));
+    to.set_recording_high_ns(Whole(savings.recording_high_ns));
+    to.set_resident_ns(Whole(savings.resident_ns));
+  }
+  to.set_recording_measured(savings.recording_measured);
+  to.set_replay_error(savings.replay_error);
+  if (savings.check) CheckOf(*savings.check, *to.mutable_replay_check());
+  to.set_confidence(decision.confidence);
+  to.set_abstained(decision.abstained);
+  if (decision.cause != nullptr) {
+    to.set_saved_ns(Whole(decision.cause->saved_ns));
+    to.set_saved_low_ns(Whole(decision.cause->low_ns));
+    to.set_saved_high_ns(Whole(decision.cause->high_ns));
+    to.set_new_step_ns(to.step_ns() - to.recording_ns() - to.saved_ns());
+    to.set_margin(decision.margin);
+    if (decision.cause->finding != nullptr) to.set_replay_error(between.replay_error());
+    to.set_place(decision.cause->place);
+  }
+  if (decision.runner_up != nullptr) SavingOf(*decision.runner_up, *to.mutable_runner_up());
+  for (const CauseSaving& saving : savings.causes) {
+    if (Whole(saving.saved_ns) != 0) SavingOf(saving, *to.add_savings());
+  }
+  for (const std::string& caveat : decision.caveats) to.add_caveats(caveat);
+  for (const EvidenceLine& line : EvidenceFor(judged, savings, decision))
+    EvidenceOf(line, judged, origin, *to.add_evidence());
+  if (decision.cause != nullptr && decision.cause->finding != nullptr)
+    FindingLevers(*decision.cause->finding, to);
+  for (const KernelSaving& saving : savings.kernels) {
+    if (saving.label == decision.label) AdviceOf(saving, to);
+  }
+  const LeverContext context{judged, static_cast<double>(to.new_step_ns())};
+  for (const LeverRow& row : LeversOf(decision.label, *judged.rank)) {
+    const LeverFacts facts = row.facts == nullptr ? LeverFacts() : row.facts(context);
+    if (facts.is_set) continue;
+    proto::Lever& lever = *to.add_levers();
+    for (const LeverValue& value : facts.values) ValueOf(value, lever);
+    lever.set_setting(std::string(row.setting));
+    lever.set_change(std::string(row.change));
+    lever.set_source(std::string(row.source));
+  }
+}
+
+void FixesOf(const FixOrder& order, proto::Verdict& to) {
+  std::int64_t step_ns = to.step_ns() - to.recording_ns();
+  for (const Fix& fix : order.fixes) {
+    proto::FixStep& step = *to.add_fix_order();
+    step.set_label(std::string(fix.cause->label));
+    step.set_title(std::string(TitleOf(fix.cause->label)));
+    step.set_place(fix.cause->place);
+    step.set_saved_ns(Whole(fix.saved_ns));
+    step_ns -= step.saved_ns();
+    step.set_step_ns(step_ns);
+  }
+  for (const std::string& sentence : order.interactions) to.add_interactions(sentence);
+}
+
+// Before the levers of the label: they are about this run.
+void LinkLevers(const proto::DeviceReport& device, proto::Verdict& to) {
+  const int general = to.levers_size();
+  for (const proto::LinkFinding& finding : device.link_findings()) {
+    if (finding.name() != "slow_communication" && !finding.name().ends_with("_buckets")) continue;
+    proto::Lever& lever = *to.add_levers();
+    lever.set_setting(finding.setting());
+    lever.set_change(fmt::format("{} ({})", finding.change(), finding.text()));
+    lever.set_source(finding.source());
+  }
+  std::rotate(to.mutable_levers()->pointer_begin(), to.mutable_levers()->pointer_begin() + general,
+              to.mutable_levers()->pointer_end());
+}
+
+NcclTransport WayOf(const Rank& rank) {
+  std::set<std::uint32_t> all;
+  for (std::uint32_t row = 0; row < rank.communicators.size(); ++row) all.insert(row);
+  return SlowestWay(rank, all);
+}
+
+proto::DeviceReport& ReportOn(const DeviceAnalysis& judged, Report& report) {
+  return *std::find_if(
+      report.mutable_devices()->begin(), report.mutable_devices()->end(),
+      [&](const proto::DeviceReport& device) { return device.label() == judged.label; });
+}
+
+// What rests on withheld figures.
+void ClearVerdictFigures(proto::Verdict& verdict) {
+  verdict.clear_savings();
+  verdict.clear_evidence();
+  verdict.clear_runner_up();
+  verdict.clear_fix_order();
+  verdict.clear_interactions();
+  verdict.clear_step_ns();
+  verdict.clear_steps();
+  verdict.clear_recording_ns();
+  verdict.clear_recording_low_ns();
+  verdict.clear_recording_high_ns();
+  verdict.clear_resident_ns();
+  verdict.clear_recording_measured();
+  verdict.clear_replay_error();
+  verdict.clear_replay_check();
+}
+
+void NoWorkOf(proto::Verdict& to) {
+  to.set_label("inconclusive");
+  to.set_title(std::string(TitleOf(to.label())));
+  to.set_abstained("The run contains no GPU work in this window.");
+  to.set_confidence(0);
+}
+
+// What is said of devices beside their figures, for the verdict or because it rests on steps.
+void FindingsOf(const RunAnalysis& analysis, const Judgement& judgement, Report& report) {
+  AddSmallKernels(analysis, report);
+  if (analysis.trust.Grounds().empty()) {
+    for (const DeviceFigures& device : analysis.devices)
+      AddBucketFindings(device, ReportOn(device, report));
+  }
+  AddSlowCommunication(judgement.decision.label, WayOf(*judgement.device->rank),
+                       ReportOn(*judgement.device, report));
+}
+
+}  // namespace
+
+void WriteVerdict(const RunAnalysis& analysis, const Judgement& judgement,
+                  const proto::Ranks& between, Report& report) {
+  proto::Verdict& verdict = *report.mutable_verdict();
+  if (IsStopped(analysis.options.stop)) return;
+  if (judgement.device == nullptr) return NoWorkOf(verdict);
+  const Decision& decision = judgement.decision;
+  const proto::DeviceReport& device = ReportOn(*judgement.device, report);
+  VerdictOf(judgement, between, analysis.origin_ns(), verdict);
+  FixesOf(judgement.fixes, verdict);
+  if (!decision.abstained.empty() || !IsPlayed(between)) SayBetweenRanks(between, verdict);
+  FindingsOf(analysis, judgement, report);
+  if (decision.label == "comm_exposed") LinkLevers(device, verdict);
+  if (decision.label == "compute_bound") KernelLevers(device, verdict);
+  EnvironmentOf(*judgement.device->rank, verdict);
+  if (!decision.abstained.empty() && !analysis.trust.withheld.empty()) ClearVerdictFigures(verdict);
+  AddNewUtilization(report);
+  JudgeRecording(report);
+}
+
+}  // namespace traceinject
