@@ -34,6 +34,7 @@ WITHOUT_VALUE = re.compile(r"-Werror|-Winvalid-pch|-Wno-restrict")
 NO_PARSE = re.compile(r"\[clang-diagnostic-error")
 FINDING = re.compile(r"^(?=\S+:\d+:\d+: (?:error|warning): )", re.MULTILINE)
 LIMIT_S = 300  # for one file
+OVERTIME_S = 20  # for files that are begun when time is over
 
 Outcome = collections.namedtuple("Outcome", "kind text")  # "passed", "found", "unparsed", "failed"
 
@@ -119,13 +120,13 @@ class Stamps:
         self._path(name).write_text(f"{self.key(name)} {kind}")
 
 
-def tidy(root, name, how):
+def tidy(root, name, how, limit_s=LIMIT_S):
     folder, options = how
     try:
         ended = subprocess.run(["clang-tidy", "--quiet", f"--config-file={root}/.clang-tidy", str(root / name), "--", *options, "-w"],
-                               cwd=folder, capture_output=True, text=True, timeout=LIMIT_S)
+                               cwd=folder, capture_output=True, text=True, timeout=limit_s)
     except subprocess.TimeoutExpired:
-        return Outcome("failed", f"{name}: over its {LIMIT_S} s")
+        return Outcome("failed", f"{name}: over its {LIMIT_S} s") if limit_s == LIMIT_S else None
     if NO_PARSE.search(ended.stdout):
         first = next(line for line in ended.stdout.splitlines() if NO_PARSE.search(line))
         return Outcome("unparsed", f"{name}: {first.replace(f'{root}/', '')}")
@@ -145,10 +146,11 @@ def check(root, build, names, seconds, jobs):
         before = stamps.known(name)
         if before:
             return Outcome(before, name)
-        if time.monotonic() > ends:
+        left_s = ends - time.monotonic()
+        if left_s < 0:
             return None
-        outcome = tidy(root, name, commands[os.path.normpath(root / name)])
-        if outcome.kind in ("passed", "unparsed"):
+        outcome = tidy(root, name, commands[os.path.normpath(root / name)], min(LIMIT_S, left_s + OVERTIME_S))
+        if outcome and outcome.kind in ("passed", "unparsed"):
             stamps.keep(name, outcome.kind)
         return outcome
 

@@ -82,5 +82,15 @@ TEST(VerdictTest, EachPartOfTheVerdictCanBeBrokenOff) {
   EXPECT_TRUE(FindSavings(judged, &stop).causes.empty());
 }
 
+// The window is withheld, too: the verdict has to know it all the same.
+TEST(VerdictTest, AClockThatWasSetIsTheReason) {
+  traceinject::Run run = RunOf(SimulatedTraining(TrainingPlan{}).rank());
+  run.ranks[0].trust.clock_steps.push_back({run.ranks[0].start, 5'000'000'000, false});
+  const Report report = BuildReportWithVerdict(run, {});
+  EXPECT_FALSE(report.devices(0).has_window());
+  EXPECT_NE(report.verdict().abstained().find("the system clock was set"), std::string::npos)
+      << report.verdict().abstained();
+}
+
 }  // namespace
 }  // namespace traceinject
