@@ -28,7 +28,7 @@ CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER NOT NULL
   endGlobalTid INTEGER, textId INTEGER, domainId INTEGER);
 )sql";
 
-void Check(const Status& status) {
+void CheckNsys(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.error());
 }
 
@@ -45,7 +45,7 @@ NsysFixture::NsysFixture(const std::string& path) : database_(Open(path)) {
   Execute(kTables);
 }
 
-void NsysFixture::Execute(const std::string& sql) { Check(database_.Execute(sql)); }
+void NsysFixture::Execute(const std::string& sql) { CheckNsys(database_.Execute(sql)); }
 
 std::int64_t NsysFixture::AddString(const std::string& text) {
   auto insert = database_.Prepare("INSERT INTO StringIds (value) VALUES (?)");
