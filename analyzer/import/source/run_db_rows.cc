@@ -152,7 +152,7 @@ Status RunDbRows::ReadOnlyLast(TimeNs last_ns) {
 }
 
 std::uint64_t RunDbRows::MostRows(std::string_view table) const {
-  if (share_ >= 1 || table == "string" || rows_of_.find(std::string_view(table)) == rows_of_.end()) {
+  if (share_ >= 1 || table == "string" || rows_of_.find(table) == rows_of_.end()) {
     return std::numeric_limits<std::uint64_t>::max();
   }
   return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
