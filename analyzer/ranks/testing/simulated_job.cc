@@ -16,7 +16,7 @@ namespace traceinject {
 namespace {
 
 // What a draw is for: the first part of its place. The engine's are small numbers.
-enum Draw : std::uint64_t { kOffset = 100, kDrift, kMissing, kClock };
+enum JobDraw : std::uint64_t { kOffset = 100, kDrift, kMissing, kClock };
 
 constexpr double kFullClockMhz = 1980;
 constexpr TimeNs kWatchdogNs = 10'000'000'000;  // until the others of a dead rank are ended
