@@ -86,3 +86,4 @@ else
   say "reporting on shipped recordings, because $reason"
   report_shipped
 fi
+say "from the start to the last report: $(minutes_since 0)"

@@ -15,6 +15,9 @@ test_packages=(libgtest-dev libgmock-dev libbenchmark-dev clang-format clang-tid
 
 say() { echo "== $*"; }
 
+# minutes_since SECONDS: "4 min 07 s" from that value of $SECONDS to now.
+minutes_since() { printf '%d min %02d s' $(((SECONDS - $1) / 60)) $(((SECONDS - $1) % 60)); }
+
 die() {
   echo "$(basename "$0"): $*" >&2
   exit 1
@@ -57,5 +60,7 @@ configure_and_build() {
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   say "building preset $preset in build/$preset"
-  (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset")
+  local began=$SECONDS
+  (cd "$root" && cmake --preset "$preset" "${launcher[@]}" "$@" && cmake --build --preset "$preset") || return
+  say "built preset $preset in $(minutes_since "$began")"
 }

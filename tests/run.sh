@@ -175,7 +175,7 @@ else
   skip "formatting of C++" "clang-format 14 is not here, and other versions format differently"
 fi
 if [[ $(clang-tidy --version 2>/dev/null) == *"version 14."* ]]; then
-  check "C++ holds against .clang-tidy" python3 -B tests/tidy.py build/release
+  check "C++ holds against .clang-tidy" python3 -B tests/tidy.py --changed build/release
 else
   skip "clang-tidy" "clang-tidy 14 is not here, and other versions find other things"
 fi

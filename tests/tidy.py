@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-tidy over our sources, as far as time allows.
 
-usage: tidy.py [--seconds N] [--jobs N] [--tests] BUILD [FILE...]
+usage: tidy.py [--seconds N] [--jobs N] [--tests] [--changed] BUILD [FILE...]
 
 Checks FILEs, or else our sources: first what is changed or was by the last commit, then the others in an order that differs from commit
 to commit, until N seconds are over (default: 150; 0: all of them). What passed is remembered in BUILD/tidy and checked again when it,
-.clang-tidy, or one of our headers in it changes. --tests: those of tests as well. Compiler options are those of BUILD, also where CMake
+.clang-tidy, or one of our headers in it changes. --tests: those of tests as well.
+--changed: no others than those that are changed. Compiler options are those of BUILD, also where CMake
 compiles several sources as one or headers ahead.
 
 Findings are printed, and the exit code is 1 if there are any; 2: it could not look. Files that this clang cannot parse are listed, and
@@ -70,12 +71,14 @@ def git(root, *words):
     return ended.stdout.splitlines() if ended.returncode == 0 else []
 
 
-def choose(root, commands, tests):
+def choose(root, commands, tests, only_changed=False):
     """Our sources that are compiled, changed ones first."""
     ours = [name for name in (os.path.relpath(source, root) for source in commands)
             if name.endswith(".cc") and name.split("/")[0] in FOLDERS and (tests or not FOR_TESTS.search(name)) and (root / name).exists()]
     changed = {os.path.splitext(name)[0] for name in [*git(root, "diff", "--name-only", "HEAD~1"),
                                                        *git(root, "ls-files", "--others", "--exclude-standard")]}
+    if only_changed:
+        return sorted(name for name in ours if os.path.splitext(name)[0] in changed)
     turn = "".join(git(root, "rev-parse", "HEAD"))
     return sorted(ours, key=lambda name: (os.path.splitext(name)[0] not in changed, hashlib.sha1((turn + name).encode()).hexdigest()))
 
@@ -163,6 +166,7 @@ def main(arguments, root=ROOT):
     parser.add_argument("--seconds", type=float, default=150)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--tests", action="store_true")
+    parser.add_argument("--changed", action="store_true")
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("files", nargs="*")
     options = parser.parse_args(arguments)
@@ -171,7 +175,7 @@ def main(arguments, root=ROOT):
         print(f"tidy.py: {build} has no compile_commands.json: cmake --preset release writes it", file=sys.stderr)
         return 2
     commands = read_commands(build)
-    names = [os.path.relpath(os.path.abspath(name), root) for name in options.files] or choose(root, commands, options.tests)
+    names = [os.path.relpath(os.path.abspath(name), root) for name in options.files] or choose(root, commands, options.tests, options.changed)
     for name in names:
         if os.path.normpath(root / name) not in commands:
             print(f"tidy.py: {name} is not compiled in {build}", file=sys.stderr)

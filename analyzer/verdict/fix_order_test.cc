@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/report/analyze_run.h"
+#include "analyzer/verdict/testing/judge_and_write.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 
@@ -105,7 +106,7 @@ TEST(FixOrderTest, OneFindingBetweenRanks) {
   other = found.ranks.findings(0);
   other.set_name("pipeline_stages");
   other.set_saved_ns(other.saved_ns() - 1'000'000);
-  const Report report = WriteReport(analysis, found);
+  const Report report = JudgeAndWrite(analysis, found);
   EXPECT_EQ(report.verdict().runner_up().label(), "imbalance");
   EXPECT_EQ(Labels(report.verdict()), "straggler comm_exposed ");
 }

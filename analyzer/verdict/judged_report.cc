@@ -10,18 +10,6 @@
 #include "analyzer/verdict/write_verdict.h"
 
 namespace traceinject {
-namespace {
-
-Report Write(const RunAnalysis& analysis, const Judgement& judgement, const RankFindings& between) {
-  Report report = WriteFigures(analysis);
-  WriteSteps(analysis, report);
-  WriteVerdict(analysis, judgement, between.ranks, report);
-  AddRankFindings(between, report);
-  MakePrintable(report);
-  return report;
-}
-
-}  // namespace
 
 Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
   const RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
@@ -31,8 +19,14 @@ Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
   return report;
 }
 
-Report WriteReport(const RunAnalysis& analysis, const RankFindings& between) {
-  return Write(analysis, JudgeRun(analysis, between), between);
+Report WriteReport(const RunAnalysis& analysis, const Judgement& judgement,
+                   const RankFindings& between) {
+  Report report = WriteFigures(analysis);
+  WriteSteps(analysis, report);
+  WriteVerdict(analysis, judgement, between.ranks, report);
+  AddRankFindings(between, report);
+  MakePrintable(report);
+  return report;
 }
 
 JudgedReport BuildJudgedReport(const Run& run, const ReportOptions& options) {
@@ -40,7 +34,7 @@ JudgedReport BuildJudgedReport(const Run& run, const ReportOptions& options) {
   RankFindings between = FindBetweenRanks(analysis);
   const Judgement judgement = JudgeRun(analysis, between);
   JudgedReport found;
-  found.report = Write(analysis, judgement, between);
+  found.report = WriteReport(analysis, judgement, between);
   for (DeviceFigures& device : analysis.devices) {
     found.devices.push_back(device.device);
     if (&device == judgement.device)

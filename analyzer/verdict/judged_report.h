@@ -12,6 +12,7 @@
 namespace traceinject {
 
 struct DeviceAnalysis;
+struct Judgement;
 
 // BuildReport() with Report.steps. O(events log events).
 Report BuildReportWithSteps(const Run& run, const ReportOptions& options);
@@ -19,8 +20,9 @@ Report BuildReportWithSteps(const Run& run, const ReportOptions& options);
 // With steps, verdict, and findings between ranks. Never fails. O(scenarios * events log events).
 Report BuildReportWithVerdict(const Run& run, const ReportOptions& options);
 
-// The same of an analysis with causes, and of what is known between its ranks.
-Report WriteReport(const RunAnalysis& analysis, const RankFindings& between);
+// The same of an analysis with causes, its verdict, and what is known between its ranks.
+Report WriteReport(const RunAnalysis& analysis, const Judgement& judgement,
+                   const RankFindings& between);
 
 // Likewise, with what it was written from.
 struct JudgedReport {

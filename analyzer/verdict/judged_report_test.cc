@@ -10,6 +10,7 @@
 
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/verdict/savings.h"
+#include "analyzer/verdict/testing/judge_and_write.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 
 namespace traceinject {
@@ -74,7 +75,7 @@ TEST(VerdictTest, EachPartOfTheVerdictCanBeBrokenOff) {
   options.stop = &stop;
   RunAnalysis analysis = AnalyzeRun(run, {}, Depth::kCauses);
   analysis.options = options;
-  EXPECT_EQ(WriteReport(analysis, {}).verdict().label(), "");
+  EXPECT_EQ(JudgeAndWrite(analysis, {}).verdict().label(), "");
   EXPECT_TRUE(AnalyzeRun(run, options, Depth::kCauses).devices.empty());
   const DeviceAnalysis& judged = analysis.devices.front();
   EXPECT_FALSE(judged.causes.steps.empty());

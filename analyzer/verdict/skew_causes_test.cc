@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/metrics/report/analyze_run.h"
-#include "analyzer/verdict/judged_report.h"
+#include "analyzer/verdict/testing/judge_and_write.h"
 #include "analyzer/verdict/testing/simulated_ranks.h"
 
 namespace traceinject {
@@ -21,9 +21,9 @@ class Judged {
         found_(FindBetweenRanks(analysis_)) {}
 
   RankFindings& found() { return found_; }
-  proto::Verdict verdict() const { return WriteReport(analysis_, found_).verdict(); }
+  proto::Verdict verdict() const { return JudgeAndWrite(analysis_, found_).verdict(); }
   // As if each rank had been recorded without the others.
-  proto::Verdict alone() const { return WriteReport(analysis_, {}).verdict(); }
+  proto::Verdict alone() const { return JudgeAndWrite(analysis_, {}).verdict(); }
 
  private:
   traceinject::Run run_;
