@@ -32,7 +32,7 @@ class RowStatements {
   bool Insert(const HealthRow& row);
 
  private:
-  static constexpr std::size_t kStatements = 47;
+  static constexpr std::size_t kStatements = 52;
 
   std::array<sqlite3_stmt*, kStatements> statements_{};
 };

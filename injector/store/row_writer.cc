@@ -35,9 +35,10 @@ constexpr EventTableInfo kEventTableInfos[] = {
     {"allocator_sample", Health::kAllocatorSampleExpired},
     {"host_sample", Health::kHostSampleExpired},
     {"worker_sample", Health::kWorkerSampleExpired},
+    {"stack_sample", Health::kStackExpired},
     {"clock_pair", Health::kCount},
     {"capture_gap", Health::kCount}};
-constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7, kGapTable = 20;
+constexpr std::size_t kNvtxTable = 6, kCollectiveTable = 7, kGapTable = 21;
 
 // Appends the first column of all rows.
 bool ReadIds(sqlite3* db, const std::string& sql, std::vector<std::uint32_t>* ids) {
@@ -83,6 +84,7 @@ RowWriter::EventCounts RowWriter::CountEvents(const Batch& batch) {
           count(batch.allocator_samples),
           count(batch.host_samples),
           count(batch.worker_samples),
+          count(batch.stack_samples),
           count(batch.clock_pairs),
           CountAppended(batch.gaps)};
 }

@@ -29,7 +29,7 @@ namespace traceinject {
 
 // The last rows of the event tables at a moment.
 struct RowBounds {
-  static constexpr std::size_t kEventTables = 21;
+  static constexpr std::size_t kEventTables = 22;
   std::array<std::int64_t, kEventTables> last{};  // rowids
   std::int64_t open_range = 0;                    // NvtxRow::row
 };

@@ -40,6 +40,7 @@ constexpr EventTable kEventTables[] = {
     {"allocator_sample", kTime, false},
     {"host_sample", kTime, false},
     {"worker_sample", kTime, false},
+    {"stack_sample", kTime, false},
 };
 
 // Buffers of CUPTI come out of order, by a flush or two.
