@@ -119,7 +119,7 @@ void Writer::Run() {
     StoreIfMany();
   }
   if (gave_up_) return;
-  StopSampler();
+  StopSamplers();
   Flush(true);
   if (file_.is_open()) EndFile(NowNs() - base_ns_);
 }
@@ -373,6 +373,7 @@ bool Writer::CreateFile() {
   }
   AddStartFacts();
   StartSampler();
+  StartStackSampler();
   return true;
 }
 
@@ -394,6 +395,14 @@ void Writer::StartSampler() {
   disabled_.emplace_back("device and host sampling: cannot create its thread");
 }
 
+void Writer::StartStackSampler() {
+  if (options_.stacks_hz == 0 || !failure_.empty()) return;
+  stack_sampler_ = std::make_unique<StackSampler>(options_.stacks_hz, base_ns_);
+  if (stack_sampler_->Start()) return;
+  stack_sampler_.reset();
+  disabled_.emplace_back("Python stacks: cannot create the thread that samples them");
+}
+
 // What the sampler learns from events: which devices have work, which processes load data. The
 // latter begin before the first GPU work, and with it the file and the sampler, are there.
 void Writer::TellSampler() {
@@ -405,6 +414,7 @@ void Writer::TellSampler() {
 }
 
 void Writer::TakeSamples() {
+  if (stack_sampler_ != nullptr) stack_sampler_->Take(&dictionary_, &batch_);
   if (sampler_ == nullptr) return;
   Samples taken = sampler_->Take();
   const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
@@ -423,7 +433,8 @@ void Writer::TakeSamples() {
 }
 
 // Its thread may be left behind in a call, and with it what it works on.
-void Writer::StopSampler() noexcept {
+void Writer::StopSamplers() noexcept {
+  if (stack_sampler_ != nullptr) stack_sampler_->Stop();
   if (sampler_ != nullptr) sampler_->Stop();
 }
 
@@ -510,6 +521,8 @@ std::string Writer::HealthDetail(Health id) const {
                  : "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE was already set";
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
+    case Health::kStackFailed:
+      return stack_sampler_ == nullptr ? std::string() : stack_sampler_->failure();
     case Health::kPythonInstalled:
       return TouchedByHooks().Get();
     case Health::kStartDisabledSource:
@@ -549,7 +562,7 @@ void Writer::AddHealth() {
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
   cupti_client_.Stop();
-  StopSampler();
+  StopSamplers();
   gave_up_ = true;
   if (!file_.is_open()) return;
   const std::int64_t now = NowNs() - base_ns_;
@@ -572,7 +585,7 @@ void Writer::StopAtLimit(const std::string& reason) {
 void Writer::GiveUp(const std::string& reason) noexcept {
   g_state.store(State::kDone, std::memory_order_release);
   gave_up_ = true;
-  StopSampler();
+  StopSamplers();
   try {
     log_.Line("recording stopped: " + reason);
     cupti_client_.Stop();

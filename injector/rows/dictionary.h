@@ -125,6 +125,7 @@ class Dictionary {
 
   // Call at the beginning of each flush of the writer; counts them.
   std::uint32_t BeginFlush() { return ++flush_; }
+  std::uint32_t flush() const { return flush_; }
 
   // No row of the file refers to what was decoded up to `flush` any more, but to those in `kept`.
   // Rows that nothing refers to go to Batch::unused; those of threads only once they ended. O(all

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/stacks/stack_sampler.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
+#include "injector/base/own_thread.h"
+#include "injector/base/sources.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::int64_t kStackSecondNs = 1'000'000'000;
+constexpr std::int64_t kLongestStackStopNs = kStackSecondNs / 5;
+// Between looks for an interpreter, and while nothing is recorded.
+constexpr std::int64_t kRestNs = kStackSecondNs / 20;
+// Rows that wait for the writer at most.
+constexpr std::size_t kMostWaitingSamples = 200'000;
+// A stack that changes while it is read is read again.
+constexpr int kTries = 4;
+// Rounds take no larger share of a processor: with many threads they become fewer.
+constexpr std::int64_t kRestPerRound = 30;
+constexpr std::size_t kSamplerStackBytes = 512 << 10;
+
+bool IsOwnThread(std::int64_t tid) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%lld", static_cast<long long>(tid));
+  return access(path, F_OK) == 0;
+}
+
+}  // namespace
+
+StackSampler::StackSampler(std::int64_t hz, std::int64_t base_ns) : hz_(hz), base_ns_(base_ns) {}
+
+bool StackSampler::Start() { return StartOwnThread(&thread_, RunThread, this, kSamplerStackBytes); }
+
+void* StackSampler::RunThread(void* sampler) {
+  pthread_setname_np(pthread_self(), "traceinject-stk");
+  try {
+    static_cast<StackSampler*>(sampler)->Run();
+  } catch (...) {  // out of memory: no more stacks
+    g_counters.Add(Health::kStackFailed);
+  }
+  return nullptr;
+}
+
+void StackSampler::Stop() noexcept {
+  if (stopped_.exchange(true)) return;
+  stop_.store(true, std::memory_order_release);
+  wake_.Post();
+  JoinWithin(thread_, kLongestStackStopNs);
+}
+
+std::string StackSampler::failure() {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void StackSampler::Fail(const std::string& why) {
+  g_counters.Set(Health::kStackFailed, 1);
+  is_over_ = true;
+  std::lock_guard lock(mutex_);
+  failure_ = why;
+  facts_.push_back({"stacks", "python", {}, why});
+}
+
+void StackSampler::Take(Dictionary* dictionary, Batch* batch) {
+  std::lock_guard lock(mutex_);
+  for (const Sample& sample : samples_) {
+    batch->stack_samples.push_back({sample.time, dictionary->Thread(sample.tid),
+                                    book_.Row(sample.node, dictionary), sample.kind, false, 0});
+  }
+  samples_.clear();
+  if (book_.IsFull()) book_.Forget();
+  for (SystemFactRow& fact : facts_) batch->facts.push_back(std::move(fact));
+  facts_.clear();
+}
+
+// False: there is none so far, or none that can be read.
+bool StackSampler::FindPython() {
+  if (process_ != nullptr) return true;
+  symbols_ = FindPythonSymbols();
+  if (!symbols_ || !symbols_->IsAlive()) return false;
+  std::string why;
+  const auto layout = FindPythonLayout(*symbols_, &why);
+  if (!layout) return Fail(why), false;
+  process_ = std::make_unique<PythonProcess>(ProcessMemory(), *layout, symbols_->types,
+                                             symbols_->runtime, FindThreadIdOffset());
+  return true;
+}
+
+// Whether what is read is what it was taken for: threads are those of this process, and at least
+// one of them has a stack all of whose frames have code objects with names and lines.
+bool StackSampler::IsFit() {
+  constexpr int kMostLooks = 200;
+  if (is_fit_) return true;
+  if (++looks_ > kMostLooks) {
+    Fail("its threads and frames were not found where this version of Python has them");
+    return false;
+  }
+  if (!process_->ReadThreads(&threads_) || threads_.empty()) return false;
+  for (const PythonThread& thread : threads_) {
+    if (!IsOwnThread(thread.tid) || thread.frame == 0) continue;
+    if (process_->ReadStack(thread) == WalkResult::kTorn || process_->count() == 0) continue;
+    std::lock_guard lock(mutex_);
+    if (BookStack() == 0) continue;
+    const std::string_view version = symbols_->Py_GetVersion();
+    facts_.push_back({"stacks", "python", std::string(version.substr(0, version.find(' '))), {}});
+    facts_.push_back({"stacks", "period_ns", std::to_string(kStackSecondNs / hz_), {}});
+    return is_fit_ = true;
+  }
+  return false;
+}
+
+// The stack that was just read. 0: a frame of it is none. With the mutex held.
+std::uint32_t StackSampler::BookStack() {
+  const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types()};
+  std::uint32_t node = 0;
+  for (std::size_t i = process_->count(); i-- > 0;) {
+    const RawFrame& frame = process_->frame(i);
+    const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process_->code(i));
+    if (place == 0) return 0;
+    node = book_.Node(node, place);
+    if (node == 0) return 0;
+  }
+  return node;
+}
+
+void StackSampler::Keep(const Sample& sample) {
+  if (samples_.size() >= kMostWaitingSamples) return g_counters.Add(Health::kStackDropped);
+  samples_.push_back(sample);
+}
+
+void StackSampler::SampleThread(PythonThread thread, int kind) {
+  for (int i = 0; i < kTries; ++i) {
+    if (i != 0) thread.frame = process_->InnermostFrame(thread.state);
+    if (thread.frame == 0) return;  // it runs no Python, or is gone
+    const std::int64_t time = NowNs() - base_ns_;
+    const WalkResult result = process_->ReadStack(thread);
+    if (result == WalkResult::kTorn) continue;
+    if (process_->count() == 0) return;
+    std::lock_guard lock(mutex_);
+    const std::uint32_t node = BookStack();
+    if (node == 0) continue;
+    if (result == WalkResult::kCut) g_counters.Add(Health::kStackCut);
+    ++whole_;
+    g_counters.Add(Health::kStackSeen);
+    return Keep({time, thread.tid, node, kind});
+  }
+  ++torn_;
+  g_counters.Add(Health::kStackTorn);
+}
+
+void StackSampler::SampleAll() {
+  constexpr std::int64_t kEnough = 2000;
+  process_->ReadThreads(&threads_);  // those that were found before they changed are good
+  for (const PythonThread& thread : threads_) SampleThread(thread, kSampled);
+  if (whole_ + torn_ < kEnough) return;
+  if (torn_ > whole_) Fail("most stacks changed while they were read");
+  whole_ = torn_ = 0;
+}
+
+// Not at a fixed rhythm, which a program's own could fall in with.
+std::int64_t StackSampler::NextWaitNs(std::int64_t round_ns) {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const std::int64_t period = kStackSecondNs / hz_;
+  const auto part = static_cast<std::int64_t>(random_ % 1024);
+  return std::max(period / 2 + period * part / 1024 - round_ns, kRestPerRound * round_ns);
+}
+
+void StackSampler::Run() {
+  while (!stop_.load(std::memory_order_acquire) && !is_over_) {
+    std::int64_t wait = kRestNs;
+    if (Delivers(Source::kStacks) && FindPython()) {
+      const std::int64_t start = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+      if (!symbols_->IsAlive()) {
+        if (is_fit_) return;  // it ends
+      } else if (IsFit()) {
+        SampleAll();
+        const std::int64_t now = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+        g_counters.Set(Health::kStackCpuUs, now / 1000);
+        wait = NextWaitNs(now - start);
+      }
+    }
+    wake_.Wait(wait);
+  }
+}
+
+}  // namespace traceinject

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Python stacks of all threads, many times a second, on a thread of our own
+// (TRACEINJECT_STACKS_HZ). The writer starts it, fetches what it took at each flush, and stops it
+// before the last one. The program's threads are never asked, held up, or interrupted.
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "injector/base/wake.h"
+#include "injector/rows/dictionary.h"
+#include "injector/rows/rows.h"
+#include "injector/stacks/python_process.h"
+#include "injector/stacks/stack_book.h"
+
+namespace traceinject {
+
+class StackSampler {
+ public:
+  // stack_sample.kind
+  enum Kind : int { kSampled = 1, kWait = 2, kLaunch = 3, kStall = 4 };
+
+  StackSampler(std::int64_t hz, std::int64_t base_ns);
+  StackSampler(const StackSampler&) = delete;
+  StackSampler& operator=(const StackSampler&) = delete;
+
+  // False: there is no thread.
+  bool Start();
+  // Ends the thread. Later calls do nothing.
+  void Stop() noexcept;
+
+  // Appends what was taken since the last time.
+  void Take(Dictionary* dictionary, Batch* batch);
+
+  // Why there are no stacks although there is a Python; empty: there are.
+  std::string failure();
+
+ private:
+  struct Sample {
+    std::int64_t time;
+    std::int64_t tid;
+    std::uint32_t node;
+    int kind;
+  };
+
+  static void* RunThread(void* sampler);
+
+  void Run();
+  bool FindPython();
+  void Fail(const std::string& why);
+  bool IsFit();
+  void SampleAll();
+  void SampleThread(PythonThread thread, int kind);
+  std::uint32_t BookStack();
+  void Keep(const Sample& sample);
+  std::int64_t NextWaitNs(std::int64_t round_ns);
+
+  const std::int64_t hz_, base_ns_;
+  pthread_t thread_{};
+  Wake wake_;
+  std::atomic<bool> stop_{false}, stopped_{false};
+
+  std::mutex mutex_;  // of what follows; never held by a thread of the program
+  StackBook book_;
+  std::vector<Sample> samples_;
+  std::vector<SystemFactRow> facts_;
+  std::string failure_;
+
+  // The thread's own.
+  std::optional<PythonSymbols> symbols_;
+  std::unique_ptr<PythonProcess> process_;
+  std::vector<PythonThread> threads_;
+  bool is_fit_ = false, is_over_ = false;
+  int looks_ = 0;
+  std::int64_t whole_ = 0, torn_ = 0;  // of the last samples
+  std::uint64_t random_ = 88172645463325252;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python stacks, against what the interpreter itself says of its frames, on every Python that is here."""
+
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+import harness
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = HERE / "stacks_program.py"
+MOST_BYTES = 16  # of the file, a sample
+
+
+def pythons():
+    """Interpreters by version, 3.8 and later; TRACEINJECT_PYTHONS names more, separated by colons."""
+    candidates = [sys.executable, "/usr/bin/python3", *sorted(map(str, (pathlib.Path.home() / ".pyenv" / "versions").glob("3.*/bin/python3")))]
+    candidates += filter(None, os.environ.get("TRACEINJECT_PYTHONS", "").split(":"))
+    found = {}
+    for path in candidates:
+        try:
+            told = subprocess.run([path, "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"], capture_output=True, text=True,
+                                  timeout=20, check=True)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        version = told.stdout.strip()
+        if tuple(map(int, version.split("."))) >= (3, 8):
+            found.setdefault(version, path)
+    return found
+
+
+PYTHONS = pythons()
+
+
+class Stacks(harness.TestCase):
+    def record(self, python, *arguments, env=(), hz=100):
+        for file in self.folder.glob("run.db*"):
+            file.unlink()
+        environment = {**harness.STAND_IN, "TRACEINJECT_FLUSH_MS": "100", "TRACEINJECT_STACKS_HZ": str(hz), **dict(env)}
+        ended = self.finish(self.start(command=[python, str(PROGRAM), *arguments], env=environment))
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        recording = self.open()
+        self.assert_nothing_lost(recording)
+        self.assertEqual(recording.count("stack", "stored"), recording.rows("SELECT count(*) FROM stack_sample")[0][0])
+        return json.loads(ended.stdout), recording
+
+    def on_each(self):
+        for version, path in PYTHONS.items():
+            with self.subTest(python=version):
+                yield path
+
+    def stacks(self, recording):
+        """By id: frames from the innermost on, as (function, file, line)."""
+        frames = collections.defaultdict(list)
+        for stack, function, file, line in recording.rows("SELECT stack, function, file, line FROM stack_frames ORDER BY stack, depth"):
+            frames[stack].append([function, file, line])
+        return frames
+
+    def samples(self, recording, kind="sample"):
+        """(time, tid, stack id)."""
+        return recording.rows("SELECT time_ns, tid, stack FROM stack_samples WHERE kind = ? ORDER BY time_ns", kind)
+
+    def torn_share(self, recording):
+        seen, torn = recording.count("stack", "seen"), recording.count("stack", "torn")
+        return torn / max(1, seen + torn)
+
+
+class WhereThreadsStand(Stacks):
+    def test_threads_that_stand_still(self):
+        for python in self.on_each():
+            told, recording = self.record(python, "held")
+            stacks, samples = self.stacks(recording), self.samples(recording)
+            for held in told["held"]:
+                own = [stacks[stack] for time, tid, stack in samples if tid == held["tid"] and held["start"] <= time <= held["end"]]
+                self.assertGreaterEqual(len(own), 8, held["place"])
+                for frames in own:
+                    self.assertEqual(frames, held["frames"], held["place"])
+            self.assertEqual(recording.rows("SELECT value FROM system_fact WHERE kind = 'stacks' AND key = 'python'"), [(told["python"],)])
+            recording.close()
+
+    def test_calls_that_return_at_once(self):
+        """Whatever a sample says has called what is a call of the program's; nearly all are whole."""
+        for python in self.on_each():
+            told, recording = self.record(python, "busy", "6", hz=1000)
+            stacks, edges = self.stacks(recording), set(map(tuple, told["edges"]))
+            own = {name for _, _, name in edges} & {name for name, _, _ in edges}
+            own = {name for name in own if "Maze" in name or name in ("first", "second", "third", "numbers", "<lambda>")}
+            seen = wrong = 0
+            for _, tid, stack in self.samples(recording):
+                if tid not in told["tids"]:
+                    continue
+                seen += 1
+                frames = stacks[stack]
+                for (callee, _, _), (caller, _, line) in zip(frames, frames[1:]):
+                    if callee in own and caller in own and (caller, line, callee) not in edges:
+                        wrong += 1
+                        break
+                self.assertEqual(frames[-1][0].rpartition(".")[2], "_bootstrap")
+            self.assertGreater(seen, 500)
+            self.assertEqual(wrong, 0, f"of {seen}")
+            self.assertLess(self.torn_share(recording), 0.01, recording.health())
+            recording.close()
+
+    def test_shares_of_lines(self):
+        text = PROGRAM.read_text().split("\n")
+        lines = {part: next(i for i, line in enumerate(text, 1) if line.endswith(f"# {name}"))
+                 for part, name in (("0.01", "ten"), ("0.005", "five"), ("0.001", "one"))}
+        for python in self.on_each():
+            told, recording = self.record(python, "shares", "6")
+            stacks = self.stacks(recording)
+            counts, main = collections.Counter(), 0
+            for _, tid, stack in self.samples(recording):
+                in_shares = [line for name, _, line in stacks[stack] if name == "shares"]
+                if tid == told["pid"] and in_shares:
+                    main += 1
+                    counts[in_shares[0]] += 1
+            for part, spent in told["spent"].items():
+                self.assertAlmostEqual(counts[lines[part]] / main, spent / told["total"], delta=0.07)
+            recording.close()
+
+    def test_threads_that_begin_and_end(self):
+        for python in self.on_each():
+            _, recording = self.record(python, "threads", "3", hz=500)
+            names = {frames[-1][0] for frames in self.stacks(recording).values()}
+            self.assertLessEqual(names, {"<module>", "Thread._bootstrap", "_bootstrap"} | {f[0] for s in self.stacks(recording).values() for f in s})
+            self.assertGreater(recording.count("stack", "seen"), 100)
+            recording.close()
+
+    def test_children_of_forks(self):
+        for python in self.on_each():
+            told, recording = self.record(python, "fork", "3", hz=1000)
+            self.assertGreater(told["children"], 20)
+            self.assertEqual(self.files(), ["run.db"])
+            recording.close()
+
+    def test_a_recursion_deeper_than_what_is_kept(self):
+        for python in self.on_each():
+            _, recording = self.record(python, "deep", "1")
+            self.assertGreater(recording.count("stack", "cut"), 20)
+            deepest = max(recording.rows("SELECT count(*) FROM stack_frames GROUP BY stack"))
+            self.assertEqual(deepest, (1024,))
+            recording.close()
+
+
+class Recordings(Stacks):
+    def test_off(self):
+        _, recording = self.record(sys.executable, "shares", "1", hz=0)
+        self.assertEqual(recording.rows("SELECT count(*) FROM stack_sample"), [(0,)])
+        self.assertEqual(recording.count("stack", "seen"), 0)
+        self.assertEqual(recording.rows("SELECT count(*) FROM system_fact WHERE kind = 'stacks'"), [(0,)])
+
+    def test_a_program_without_python(self):
+        ended = self.play("--steps", "20")
+        self.assertEqual(ended.code, 0)
+        recording = self.open()
+        self.assertEqual(recording.rows("SELECT count(*) FROM stack_sample WHERE kind = 1"), [(0,)])
+        self.assertEqual(recording.count("stack", "failed"), 0)
+
+    def test_only_in_windows(self):
+        _, recording = self.record(sys.executable, "shares", "4", env={"TRACEINJECT_WINDOW": "seconds:2-3"})
+        times = [time for time, _, _ in self.samples(recording)]
+        self.assertGreater(len(times), 30)
+        self.assertLess(max(times) - min(times), 1.2e9)
+
+
+if __name__ == "__main__":
+    harness.main()
