@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frames of a thread of Python, read out of memory that the thread may be changing meanwhile:
-// no lock of the interpreter, no object of it touched. What is seen to have changed is reported so;
-// what was torn and looks right may pass, so that one sample is no proof, and many are.
+// no lock of the interpreter, no object of it touched.
 //
 // Nothing here allocates: it also runs on the program's threads, for their own frames.
 #pragma once
@@ -16,55 +15,58 @@
 
 namespace traceinject {
 
-// A frame: the address of its code object, and the offset in bytes of the instruction at which it
-// stands; negative: it has not begun.
-struct RawFrame {
-  std::uint64_t code;
-  std::int64_t offset;
+// A frame as it was read. Of one that C code put between others, only its place in the chain
+// counts.
+struct ChainFrame {
+  std::uint64_t address, previous, code;
+  std::int64_t instruction;
+  bool is_python;
+  bool may_run;  // not one that ended, or has not begun
+  bool may_be_outermost;
 };
 
-enum class WalkResult {
-  kWhole,
-  kCut,  // there are more than fit: those that are further out are missing
-  kTorn  // it changed under our eyes, or is not what it was taken for
-};
-
-// What a frame says, once it was read.
-struct FrameWords {
-  std::uint64_t code = 0, previous = 0;
-  std::int64_t instruction = 0;
-  bool is_python = true;  // not one that C code put between others
-};
-
-inline FrameWords DecodeFrame(const PythonLayout& layout, const char* frame) {
-  constexpr std::uint8_t kOwnedByC = 3;  // and above
-  FrameWords words;
+inline ChainFrame DecodeFrame(const PythonLayout& layout, std::uint64_t address,
+                              const char* frame) {
+  constexpr std::uint8_t kOwnedByGenerator = 1, kOwnedByC = 3;  // the latter and above
+  ChainFrame words{address, 0, 0, 0, true, true, true};
+  const auto byte = [&](std::uint32_t offset) { return static_cast<std::uint8_t>(frame[offset]); };
   std::memcpy(&words.code, frame + layout.frame_code, 8);
   words.code &= ~layout.code_tags;
   std::memcpy(&words.previous, frame + layout.frame_previous, 8);
   if (layout.lines == PythonLayout::Lines::kLocations) {
     std::memcpy(&words.instruction, frame + layout.frame_instruction, 8);
-    words.is_python = static_cast<std::uint8_t>(frame[layout.frame_owner]) < kOwnedByC;
+    words.is_python = byte(layout.frame_owner) < kOwnedByC;
+    // Since 3.12 C code puts a frame of its own before the first one.
+    words.may_be_outermost =
+        layout.frame_entry == PythonLayout::kNone
+            ? !words.is_python
+            : byte(layout.frame_entry) != 0 && byte(layout.frame_owner) != kOwnedByGenerator;
   } else {
     std::int32_t last = 0;
     std::memcpy(&last, frame + layout.frame_instruction, 4);
     words.instruction = last;
+    constexpr std::uint8_t kExecuting = 0, kUnwinding = 2;  // of 3.10
+    const std::uint8_t state = byte(layout.frame_state);
+    words.may_run = layout.lines == PythonLayout::Lines::kPairs
+                        ? state != 0
+                        : state == kExecuting || state == kUnwinding;
   }
   return words;
 }
 
-// The offset of the instruction in its code; below -2: it is not of this code.
-inline std::int64_t OffsetOfInstruction(const PythonLayout& layout, const FrameWords& words) {
+// The offset of the instruction in its code, in bytes; negative: it has not begun. Below -2: the
+// instruction is not of this code.
+inline std::int64_t OffsetOfInstruction(const PythonLayout& layout, const ChainFrame& frame) {
   constexpr std::int64_t kUnitBytes = 2;
   switch (layout.lines) {
     case PythonLayout::Lines::kPairs:
-      return words.instruction;
+      return frame.instruction;
     case PythonLayout::Lines::kRanges:
-      return words.instruction < 0 ? words.instruction : words.instruction * kUnitBytes;
+      return frame.instruction < 0 ? frame.instruction : frame.instruction * kUnitBytes;
     case PythonLayout::Lines::kLocations:
       break;
   }
-  return words.instruction - static_cast<std::int64_t>(words.code + layout.code_instructions);
+  return frame.instruction - static_cast<std::int64_t>(frame.code + layout.code_instructions);
 }
 
 inline bool IsPlausibleAddress(std::uint64_t address) {
@@ -72,80 +74,61 @@ inline bool IsPlausibleAddress(std::uint64_t address) {
   return address >= kFirstPage && address < kLast && address % 8 == 0;
 }
 
-template <typename Blocks>
-class FrameWalk {
- public:
-  // All outlive this.
-  FrameWalk(const PythonLayout* layout, const ProcessMemory* memory, Blocks* blocks)
-      : layout_(layout), memory_(memory), blocks_(blocks) {}
+inline bool IsPlausibleFrame(const PythonLayout& layout, const ChainFrame& frame) {
+  constexpr std::int64_t kLongestCode = 1 << 28;
+  if (frame.previous == frame.address || !frame.may_run) return false;
+  if (frame.previous == 0 && !frame.may_be_outermost) return false;
+  if (!frame.is_python) return true;
+  const std::int64_t offset = OffsetOfInstruction(layout, frame);
+  return IsPlausibleAddress(frame.code) && offset >= -2 && offset <= kLongestCode;
+}
 
-  // From the innermost frame, at `frame`, on. O(frames).
-  WalkResult Walk(std::uint64_t frame, RawFrame* frames, std::size_t most, std::size_t* count) {
-    *count = 0;
-    bounds_ = 0;
-    const WalkResult result = Follow(frame, frames, most, count);
-    // What is further out was read later: it is right if what it called is still there.
-    return result == WalkResult::kTorn || !BoundsStand() ? WalkResult::kTorn : result;
-  }
-
- private:
-  static constexpr std::size_t kLongestFrame = 160, kMostBounds = 32;
-
-  WalkResult Follow(std::uint64_t frame, RawFrame* frames, std::size_t most, std::size_t* count) {
-    constexpr std::int64_t kLongestCode = 1 << 28;
-    std::array<char, kLongestFrame> bytes;
-    const std::size_t size = layout_->frame_bytes();
-    if (size > kLongestFrame) return WalkResult::kTorn;
-    // Frames of C stand between those of Python.
-    for (std::size_t steps = 0; frame != 0; ++steps) {
-      if (steps > 3 * most) return WalkResult::kTorn;
-      const std::size_t before = blocks_->loads();
-      if (!IsPlausibleAddress(frame) || !blocks_->Read(frame, bytes.data(), size))
-        return WalkResult::kTorn;
-      if (blocks_->loads() != before && steps != 0) NoteBound();
-      const FrameWords words = DecodeFrame(*layout_, bytes.data());
-      last_ = {frame, words.code, words.previous};
-      if (words.is_python) {
-        if (*count == most) return WalkResult::kCut;
-        const std::int64_t offset = OffsetOfInstruction(*layout_, words);
-        if (!IsPlausibleAddress(words.code) || offset < -2 || offset > kLongestCode)
-          return WalkResult::kTorn;
-        frames[(*count)++] = {words.code, offset};
-      }
-      if (words.previous == frame) return WalkResult::kTorn;
-      frame = words.previous;
-    }
-    return WalkResult::kWhole;
-  }
-
-  struct Bound {
-    std::uint64_t frame, code, previous;
-  };
-
-  void NoteBound() {
-    if (bounds_ < kMostBounds) bound_[bounds_++] = last_;
-  }
-
-  bool BoundsStand() const {
-    std::array<std::uint64_t, kMostBounds> addresses;
-    std::array<char, kMostBounds * kLongestFrame> bytes;
-    if (bounds_ == 0) return true;
-    const std::size_t size = layout_->frame_bytes();
-    for (std::size_t i = 0; i < bounds_; ++i) addresses[i] = bound_[i].frame;
-    if (memory_->ReadPieces(addresses.data(), bounds_, bytes.data(), size) != bounds_) return false;
-    for (std::size_t i = 0; i < bounds_; ++i) {
-      const FrameWords words = DecodeFrame(*layout_, bytes.data() + i * size);
-      if (words.code != bound_[i].code || words.previous != bound_[i].previous) return false;
-    }
-    return true;
-  }
-
-  const PythonLayout* layout_;
-  const ProcessMemory* memory_;
-  Blocks* blocks_;
-  Bound last_{};
-  std::array<Bound, kMostBounds> bound_;
-  std::size_t bounds_ = 0;
+enum class ChainEnd {
+  kOutermost,
+  kCut,  // there are more than fit: those that are further out are missing
+  kLost  // what was read is no frame
 };
+
+// From the innermost frame, at `frame`, on. `Blocks`: of MemoryBlocks. O(frames).
+template <typename Blocks>
+ChainEnd ReadChain(const PythonLayout& layout, Blocks* blocks, std::uint64_t frame,
+                   ChainFrame* chain, std::size_t most, std::size_t* count) {
+  constexpr std::size_t kLongestFrame = 160;
+  std::array<char, kLongestFrame> bytes;
+  const std::size_t size = layout.frame_bytes();
+  *count = 0;
+  if (size > kLongestFrame) return ChainEnd::kLost;
+  while (frame != 0) {
+    if (*count == most) return ChainEnd::kCut;
+    if (!IsPlausibleAddress(frame) || !blocks->Read(frame, bytes.data(), size))
+      return ChainEnd::kLost;
+    const ChainFrame read = DecodeFrame(layout, frame, bytes.data());
+    if (!IsPlausibleFrame(layout, read)) return ChainEnd::kLost;
+    chain[(*count)++] = read;
+    frame = read.previous;
+  }
+  return ChainEnd::kOutermost;
+}
+
+// The thread runs while its chain is read, so that what was read is of no one moment. What two
+// readings have in common, from the outermost frame inwards, is: those frames were there all the
+// time, and stood where they stood in the first. Returns how many of the innermost frames of
+// `first` are not, and may be torn; `first_count`: all. Both end at the outermost frame, or both
+// are cut. O(frames).
+inline std::size_t CountUnstable(const ChainFrame* first, std::size_t first_count,
+                                 const ChainFrame* second, std::size_t second_count) {
+  std::size_t left = first_count, left_of_second = second_count;
+  while (left > 0 && left_of_second > 0) {
+    const ChainFrame& one = first[left - 1];
+    const ChainFrame& other = second[left_of_second - 1];
+    if (one.address != other.address || one.previous != other.previous) break;
+    if (one.is_python && one.code != other.code) break;
+    --left;
+    --left_of_second;
+    // It goes on, and what it had called has returned.
+    if (one.is_python && one.instruction != other.instruction) break;
+  }
+  return left;
+}
 
 }  // namespace traceinject

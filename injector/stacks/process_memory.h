@@ -63,8 +63,6 @@ class MemoryBlocks {
     bases_.fill(kNone);
     next_ = 0;
   }
-  // How often memory was read so far.
-  std::size_t loads() const { return loads_; }
   // False: it is not there. O(blocks).
   bool Read(std::uint64_t address, void* to, std::size_t bytes) {
     auto* out = static_cast<char*>(to);
@@ -94,13 +92,12 @@ class MemoryBlocks {
       if (bases_[i] == base) return data_[i].data();
     }
     const std::size_t i = next_++ % kBlocks;
-    ++loads_;
     bases_[i] = memory_->Read(base, data_[i].data(), kBlockBytes) ? base : kNone;
     return bases_[i] == base ? data_[i].data() : nullptr;
   }
 
   const ProcessMemory* memory_;
-  std::size_t next_ = 0, loads_ = 0;
+  std::size_t next_ = 0;
   std::array<std::uint64_t, kBlocks> bases_;
   std::array<std::array<char, kBlockBytes>, kBlocks> data_;
 };

@@ -21,6 +21,7 @@ PythonLayout LayoutBefore3_11(int minor) {
   layout.frame_code = 32;
   layout.frame_previous = 24;
   layout.frame_instruction = minor < 10 ? 104 : 96;
+  layout.frame_state = minor < 10 ? 116 : 108;
   layout.code_file = 104;
   layout.code_name = 112;
   layout.code_first_line = 40;
@@ -46,6 +47,7 @@ PythonLayout LayoutOf3_11() {
   layout.frame_previous = 48;
   layout.frame_instruction = 56;
   layout.frame_owner = 69;
+  layout.frame_entry = 68;
   layout.code_file = 112;
   layout.code_name = 128;
   layout.code_first_line = 72;
@@ -66,6 +68,7 @@ PythonLayout LayoutOf3_12() {
   layout.frame_code = 0;
   layout.frame_previous = 8;
   layout.frame_owner = 70;
+  layout.frame_entry = PythonLayout::kNone;
   layout.code_first_line = 68;
   layout.code_instructions = 192;
   layout.text_ascii = 40;
@@ -118,7 +121,10 @@ bool ArePlausible(const PythonLayout& layout, std::uint64_t frame_size) {
 
 std::uint32_t PythonLayout::frame_bytes() const {
   std::uint32_t bytes = std::max({frame_code, frame_previous, frame_instruction}) + 8;
-  return frame_owner == kNone ? bytes : std::max(bytes, frame_owner + 1);
+  for (const std::uint32_t byte : {frame_owner, frame_state, frame_entry}) {
+    if (byte != kNone) bytes = std::max(bytes, byte + 1);
+  }
+  return bytes;
 }
 
 std::optional<PythonLayout> LayoutOfVersion(int minor) {

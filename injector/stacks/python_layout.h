@@ -34,7 +34,9 @@ struct PythonLayout {
   std::uint32_t cframe_frame = kNone;  // 3.11, 3.12: thread_frame is of a _PyCFrame, this is in it
   // _PyInterpreterFrame; before 3.11 PyFrameObject
   std::uint32_t frame_code = 0, frame_previous = 0, frame_instruction = 0;
-  std::uint32_t frame_owner = kNone;  // a byte
+  std::uint32_t frame_owner = kNone;  // a byte, since 3.11
+  std::uint32_t frame_state = kNone;  // a byte, before 3.11: f_executing, in 3.10 f_state
+  std::uint32_t frame_entry = kNone;  // a byte, 3.11: C code began here (is_entry)
   std::uint64_t code_tags = 0;        // bits of frame_code that are no address
   // PyCodeObject
   std::uint32_t code_file = 0, code_name = 0, code_first_line = 0, code_lines = 0;

@@ -89,8 +89,7 @@ PythonProcess::PythonProcess(ProcessMemory memory, const PythonLayout& layout,
       types_(types),
       runtime_(runtime),
       tid_offset_(tid_offset),
-      blocks_(&memory_),
-      walk_(&layout_, &memory_, &blocks_) {}
+      blocks_(&memory_) {}
 
 std::size_t PythonProcess::StateBytes() const {
   std::uint32_t last = std::max(
@@ -166,10 +165,39 @@ bool PythonProcess::ReadThreads(std::vector<PythonThread>* threads) {
   return true;
 }
 
-WalkResult PythonProcess::ReadStack(const PythonThread& thread) {
+// Twice, so that what changes meanwhile is seen.
+StackResult PythonProcess::ReadFrames(const PythonThread& thread) {
+  std::size_t first = 0, second = 0;
+  count_ = 0;
+  if (thread.frame == 0) return StackResult::kNone;
   blocks_.Forget();
-  const WalkResult result = walk_.Walk(thread.frame, frames_.data(), frames_.size(), &count_);
-  return result == WalkResult::kTorn || !ReadCodes() ? WalkResult::kTorn : result;
+  const ChainEnd end =
+      ReadChain(layout_, &blocks_, thread.frame, first_.data(), first_.size(), &first);
+  if (end == ChainEnd::kLost) return StackResult::kTorn;
+  const std::uint64_t frame = InnermostFrame(thread.state);
+  blocks_.Forget();
+  if (frame == 0 ||
+      ReadChain(layout_, &blocks_, frame, second_.data(), second_.size(), &second) != end)
+    return StackResult::kTorn;
+  const std::size_t unstable = CountUnstable(first_.data(), first, second_.data(), second);
+  if (unstable == first) return StackResult::kTorn;
+  bool is_cut = end == ChainEnd::kCut;
+  for (std::size_t i = unstable; i < first; ++i) {
+    if (!first_[i].is_python) continue;
+    if (count_ == frames_.size()) {
+      is_cut = true;
+      break;
+    }
+    frames_[count_++] = {first_[i].code, OffsetOfInstruction(layout_, first_[i])};
+  }
+  if (count_ == 0) return unstable == 0 ? StackResult::kNone : StackResult::kTorn;
+  if (is_cut) return StackResult::kCut;
+  return unstable == 0 ? StackResult::kWhole : StackResult::kPartial;
+}
+
+StackResult PythonProcess::ReadStack(const PythonThread& thread) {
+  const StackResult result = ReadFrames(thread);
+  return count_ != 0 && !ReadCodes() ? StackResult::kTorn : result;
 }
 
 // The words of all frames' code objects, in few calls; a function that calls itself is read once.

@@ -40,6 +40,21 @@ std::optional<PythonLayout> FindPythonLayout(const PythonSymbols& symbols, std::
 // not tell it. -1: not found.
 std::int32_t FindThreadIdOffset();
 
+// A frame of Python: the address of its code object, and the offset in bytes of the instruction at
+// which it stands; negative: it has not begun.
+struct RawFrame {
+  std::uint64_t code;
+  std::int64_t offset;
+};
+
+enum class StackResult {
+  kWhole,
+  kPartial,  // without the innermost frames, which changed under our eyes
+  kCut,      // without the outermost frames, which are too many
+  kNone,     // it runs no Python
+  kTorn      // it changed too much
+};
+
 struct PythonThread {
   std::uint64_t state = 0;
   std::uint64_t frame = 0;  // the innermost; 0: it runs no Python
@@ -60,7 +75,7 @@ class PythonProcess {
   bool ReadThreads(std::vector<PythonThread>* threads);
 
   // The frames of one, the innermost first, with the words of their code objects. O(frames).
-  WalkResult ReadStack(const PythonThread& thread);
+  StackResult ReadStack(const PythonThread& thread);
   std::size_t count() const { return count_; }
   const RawFrame& frame(std::size_t i) const { return frames_[i]; }
   const CodeWords& code(std::size_t i) const { return codes_[i]; }
@@ -74,11 +89,14 @@ class PythonProcess {
 
  private:
   using Blocks = MemoryBlocks<32>;
+  // Frames of C stand between those of Python.
+  static constexpr std::size_t kMostChain = 2 * kMostFrames;
 
   bool ReadThread(std::uint64_t state, std::uint64_t interpreter, PythonThread* thread,
                   std::uint64_t* next) const;
   std::uint64_t FrameOf(const char* state) const;
   std::size_t StateBytes() const;
+  StackResult ReadFrames(const PythonThread& thread);
   bool ReadCodes();
 
   const ProcessMemory memory_;
@@ -87,7 +105,7 @@ class PythonProcess {
   const std::uint64_t runtime_;
   const std::int32_t tid_offset_;
   Blocks blocks_;
-  FrameWalk<Blocks> walk_;
+  std::array<ChainFrame, kMostChain> first_, second_;
   std::size_t count_ = 0;
   std::array<RawFrame, kMostFrames> frames_;
   std::array<CodeWords, kMostFrames> codes_;

@@ -13,7 +13,6 @@
 
 #include "injector/rows/dictionary.h"
 #include "injector/stacks/code_object.h"
-#include "injector/stacks/frame_walk.h"
 
 namespace traceinject {
 

@@ -23,7 +23,7 @@ constexpr std::int64_t kRestNs = kStackSecondNs / 20;
 // Rows that wait for the writer at most.
 constexpr std::size_t kMostWaitingSamples = 200'000;
 // A stack that changes while it is read is read again.
-constexpr int kTries = 4;
+constexpr int kTries = 10;
 // Rounds take no larger share of a processor: with many threads they become fewer.
 constexpr std::int64_t kRestPerRound = 30;
 constexpr std::size_t kSamplerStackBytes = 512 << 10;
@@ -107,7 +107,7 @@ bool StackSampler::IsFit() {
   if (!process_->ReadThreads(&threads_) || threads_.empty()) return false;
   for (const PythonThread& thread : threads_) {
     if (!IsOwnThread(thread.tid) || thread.frame == 0) continue;
-    if (process_->ReadStack(thread) == WalkResult::kTorn || process_->count() == 0) continue;
+    if (process_->ReadStack(thread) == StackResult::kTorn || process_->count() == 0) continue;
     std::lock_guard lock(mutex_);
     if (BookStack() == 0) continue;
     const std::string_view version = symbols_->Py_GetVersion();
@@ -142,13 +142,14 @@ void StackSampler::SampleThread(PythonThread thread, int kind) {
     if (i != 0) thread.frame = process_->InnermostFrame(thread.state);
     if (thread.frame == 0) return;  // it runs no Python, or is gone
     const std::int64_t time = NowNs() - base_ns_;
-    const WalkResult result = process_->ReadStack(thread);
-    if (result == WalkResult::kTorn) continue;
-    if (process_->count() == 0) return;
+    const StackResult result = process_->ReadStack(thread);
+    if (result == StackResult::kTorn) continue;
+    if (result == StackResult::kNone) return;
     std::lock_guard lock(mutex_);
     const std::uint32_t node = BookStack();
     if (node == 0) continue;
-    if (result == WalkResult::kCut) g_counters.Add(Health::kStackCut);
+    if (result == StackResult::kCut) g_counters.Add(Health::kStackCut);
+    if (result == StackResult::kPartial) g_counters.Add(Health::kStackPartial);
     ++whole_;
     g_counters.Add(Health::kStackSeen);
     return Keep({time, thread.tid, node, kind});
