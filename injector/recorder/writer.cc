@@ -236,7 +236,7 @@ void Writer::Flush(bool everything) {
   }
   if (!std::exchange(probes_recorded_, true)) cupti_client_.activity().RecordProbes();
   TellSampler();
-  TakeSamples();
+  TakeSamples(everything);
   AddClockPair(true);
   AddHealth();
   Store();
@@ -301,7 +301,7 @@ void Writer::GoOnWithoutCupti(bool first) {
     return;
   }
   TellSampler();
-  TakeSamples();
+  TakeSamples(false);
   AddClockPair(false);
   if (IsFull()) DropEvents(&batch_);  // recording ends when CUPTI is back
   AddHealth();
@@ -349,6 +349,7 @@ int Writer::DrainQueues() {
 void Writer::StoreIfMany() {
   if (!file_.is_open() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
+  if (stack_sampler_ != nullptr) stack_sampler_->JoinCalls(batch_);
   AddHealth();
   Store(false);
 }
@@ -398,7 +399,7 @@ void Writer::StartSampler() {
 void Writer::StartStackSampler() {
   if (options_.stacks_hz == 0 || !failure_.empty()) return;
   stack_sampler_ = std::make_unique<StackSampler>(options_.stacks_hz, base_ns_);
-  if (stack_sampler_->Start()) return;
+  if (stack_sampler_->Start()) return event_decoder_.SetStacks(stack_sampler_.get());
   stack_sampler_.reset();
   disabled_.emplace_back("Python stacks: cannot create the thread that samples them");
 }
@@ -413,8 +414,12 @@ void Writer::TellSampler() {
     sampler_->TellWorker(pid, loader);
 }
 
-void Writer::TakeSamples() {
-  if (stack_sampler_ != nullptr) stack_sampler_->Take(&dictionary_, &batch_);
+void Writer::TakeSamples(bool everything) {
+  if (stack_sampler_ != nullptr) {
+    stack_sampler_->Take(&dictionary_, &batch_);
+    stack_sampler_->JoinCalls(batch_);
+    stack_sampler_->SettleCalls(NowNs() - base_ns_, everything, &batch_);
+  }
   if (sampler_ == nullptr) return;
   Samples taken = sampler_->Take();
   const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
@@ -573,7 +578,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   event_decoder_.nccl().EndFlush(true);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
-  TakeSamples();
+  TakeSamples(true);
   if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
   AddHealth();
   Store();

@@ -113,7 +113,7 @@ class Writer {
   void StartSampler();
   void StartStackSampler();
   void TellSampler();
-  void TakeSamples();
+  void TakeSamples(bool everything);
   void StopSamplers() noexcept;
 
   Options options_;

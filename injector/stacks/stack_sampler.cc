@@ -12,6 +12,7 @@
 #include "injector/base/counters.h"
 #include "injector/base/own_thread.h"
 #include "injector/base/sources.h"
+#include "injector/stacks/own_stack.h"
 
 namespace traceinject {
 namespace {
@@ -65,6 +66,7 @@ std::string StackSampler::failure() {
 void StackSampler::Fail(const std::string& why) {
   g_counters.Set(Health::kStackFailed, 1);
   is_over_ = true;
+  g_own_stacks.store(nullptr, std::memory_order_release);
   std::lock_guard lock(mutex_);
   failure_ = why;
   facts_.push_back({"stacks", "python", {}, why});
@@ -82,6 +84,25 @@ void StackSampler::Take(Dictionary* dictionary, Batch* batch) {
   facts_.clear();
 }
 
+void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictionary) {
+  g_counters.Add(Health::kStackSeen);
+  std::lock_guard lock(mutex_);
+  std::uint32_t node = 0;
+  bool is_known = process_ != nullptr;
+  for (std::uint32_t i = event.count; is_known && i-- > 0;) {
+    const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types()};
+    const StackEventFrame& frame = event.frames()[i];
+    const std::uint32_t place = book_.PlaceOfCheck(source, frame.code, frame.offset, frame.check);
+    node = place == 0 ? 0 : book_.Node(node, place);
+    is_known = node != 0;
+  }
+  if (!is_known) return g_counters.Add(Health::kStackDropped);
+  if (event.is_cut != 0) g_counters.Add(Health::kStackCut);
+  call_join_.Add({event.header.time_ns - base_ns_, dictionary->Thread(tid),
+                  book_.Row(node, dictionary), event.header.flags, false, 0},
+                 event.end_ns - base_ns_);
+}
+
 // False: there is none so far, or none that can be read.
 bool StackSampler::FindPython() {
   if (process_ != nullptr) return true;
@@ -90,6 +111,7 @@ bool StackSampler::FindPython() {
   std::string why;
   const auto layout = FindPythonLayout(*symbols_, &why);
   if (!layout) return Fail(why), false;
+  const std::lock_guard lock(mutex_);
   process_ = std::make_unique<PythonProcess>(ProcessMemory(), *layout, symbols_->types,
                                              symbols_->runtime, FindThreadIdOffset());
   return true;
@@ -113,6 +135,8 @@ bool StackSampler::IsFit() {
     const std::string_view version = symbols_->Py_GetVersion();
     facts_.push_back({"stacks", "python", std::string(version.substr(0, version.find(' '))), {}});
     facts_.push_back({"stacks", "period_ns", std::to_string(kStackSecondNs / hz_), {}});
+    // Never freed: threads of the program may be reading by it.
+    g_own_stacks.store(new OwnStacks{*symbols_, process_->layout()}, std::memory_order_release);
     return is_fit_ = true;
   }
   return false;

@@ -15,9 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "injector/base/events.h"
 #include "injector/base/wake.h"
 #include "injector/rows/dictionary.h"
 #include "injector/rows/rows.h"
+#include "injector/stacks/call_join.h"
 #include "injector/stacks/python_process.h"
 #include "injector/stacks/stack_book.h"
 
@@ -39,6 +41,15 @@ class StackSampler {
 
   // Appends what was taken since the last time.
   void Take(Dictionary* dictionary, Batch* batch);
+
+  // A thread's own stack at a call, out of its ring.
+  void Decode(int tid, const StackEvent& event, Dictionary* dictionary);
+  // The calls that are about to be stored with the batch may be those of such stacks.
+  void JoinCalls(const Batch& batch) { call_join_.Match(batch.apis); }
+  // Appends the stacks that are done; `everything`: all.
+  void SettleCalls(std::int64_t now, bool everything, Batch* batch) {
+    call_join_.Settle(now, everything, &batch->stack_samples);
+  }
 
   // Why there are no stacks although there is a Python; empty: there are.
   std::string failure();
@@ -72,6 +83,7 @@ class StackSampler {
   StackBook book_;
   std::vector<Sample> samples_;
   std::vector<SystemFactRow> facts_;
+  CallJoin call_join_;  // the writer's own
   std::string failure_;
 
   // The thread's own.

@@ -283,13 +283,43 @@ def fork(seconds):
     return {"children": count}
 
 
+class Kernel(ctypes.Structure):
+    """KernelCode of the fake GPU."""
+    _fields_ = [("magic", ctypes.c_uint64), ("name", ctypes.c_char_p), ("dur_ns", ctypes.c_int64), ("registers", ctypes.c_int32), ("static_shared", ctypes.c_int32),
+                ("local", ctypes.c_uint32)]
+
+
+class Dim3(ctypes.Structure):
+    _fields_ = [("x", ctypes.c_uint32), ("y", ctypes.c_uint32), ("z", ctypes.c_uint32)]
+
+
+def calls(count):
+    """Launches from two lines, and a wait; as a program that is linked with CUDA calls it, not through a handle of the library."""
+    linked = ctypes.CDLL(None)
+    one, small, large = Dim3(1, 1, 1), Kernel(0x4b45524e454c4b31, b"small", 20_000, 32, 0, 0), Kernel(0x4b45524e454c4b31, b"large", 3_000_000, 32, 0, 0)
+
+    def launch_small():
+        linked.cudaLaunchKernel(ctypes.byref(small), one, one, None, ctypes.c_size_t(0), None)  # small
+
+    def launch_large():
+        linked.cudaLaunchKernel(ctypes.byref(large), one, one, None, ctypes.c_size_t(0), None)  # large
+
+    for _ in range(int(count)):
+        launch_small()
+        launch_large()
+        linked.cudaStreamSynchronize(None)  # wait
+    memory = ctypes.c_void_p()
+    linked.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(4096))
+    return {"count": int(count)}
+
+
 def deep(seconds):
     sys.setrecursionlimit(5000)
     in_recursion(lambda: time.sleep(float(seconds)), 1500)
     return {}
 
 
-SCENES = {"held": held, "busy": busy, "shares": shares, "threads": threads, "fork": fork, "deep": deep}
+SCENES = {"held": held, "busy": busy, "shares": shares, "threads": threads, "fork": fork, "deep": deep, "calls": calls}
 
 
 def main():
