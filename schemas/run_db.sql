@@ -460,7 +460,10 @@ CREATE TABLE stack_sample (
   stack       INTEGER,                 -- -> stack; NULL: no Python frame
   kind        INTEGER NOT NULL,        -- 1 sampled by time; 2 the thread's own at a call that waited or took memory of the device, for as
                                        -- long as that took; 3 the thread's own at a launch; 4 at a stall, of each thread
-  correlation INTEGER                  -- of kinds 2 and 3, as in kernel: joins api.correlation; NULL: the call has no row of api
+  correlation INTEGER,                 -- of kinds 2 and 3, as in kernel: joins api.correlation; NULL: the call has no row of api
+  repeats     INTEGER,                 -- of kind 1: so many samples of the thread that followed found the same stack and have no row of
+                                       -- their own; NULL: none
+  span        INTEGER                  -- ns from this sample to the last of those; NULL: none
 );
 
 -- Facts about the machine and the job that are not columns above. The environment and our options since version 1, the others

@@ -149,7 +149,8 @@ FROM worker_sample x JOIN worker w ON w.id = x.worker;
 CREATE VIEW stack_samples AS
 SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, t.proc, t.tid,
        CASE x.kind WHEN 1 THEN 'sample' WHEN 2 THEN 'wait' WHEN 3 THEN 'launch' WHEN 4 THEN 'stall' END AS kind,
-       x.stack, f.text AS function, n.text AS file, p.line, x.correlation
+       x.stack, f.text AS function, n.text AS file, p.line, x.correlation,
+       1 + coalesce(x.repeats, 0) AS samples
 FROM stack_sample x JOIN thread t ON t.id = x.thread LEFT JOIN stack s ON s.id = x.stack LEFT JOIN code_place p ON p.id = s.place
 LEFT JOIN string f ON f.id = p.function LEFT JOIN string n ON n.id = p.file;
 

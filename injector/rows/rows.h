@@ -248,6 +248,7 @@ struct StackSampleRow {
   int kind;
   bool has_correlation;
   std::uint64_t correlation;
+  std::int64_t repeats = 0, span = 0;  // of later samples of the same stack
 };
 struct ClockPairRow {
   std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti;

@@ -76,9 +76,11 @@ void StackSampler::Take(Dictionary* dictionary, Batch* batch) {
   std::lock_guard lock(mutex_);
   for (const Sample& sample : samples_) {
     batch->stack_samples.push_back({sample.time, dictionary->Thread(sample.tid),
-                                    book_.Row(sample.node, dictionary), sample.kind, false, 0});
+                                    book_.Row(sample.node, dictionary), sample.kind, false, 0,
+                                    sample.repeats, sample.span});
   }
   samples_.clear();
+  last_samples_.clear();
   if (book_.IsFull()) book_.Forget();
   for (SystemFactRow& fact : facts_) batch->facts.push_back(std::move(fact));
   facts_.clear();
@@ -156,8 +158,26 @@ std::uint32_t StackSampler::BookStack() {
   return node;
 }
 
+// Threads that wait stand in one place for many samples: one row tells of all.
+bool StackSampler::Repeats(const Sample& sample) {
+  constexpr std::int64_t kMostPeriods = 4;  // beyond, it may have been elsewhere
+  const auto last = last_samples_.find(sample.tid);
+  if (last == last_samples_.end()) return false;
+  Sample& before = samples_[last->second];
+  const std::int64_t span = sample.time - before.time;
+  if (before.node != sample.node || before.kind != sample.kind || span < before.span ||
+      span - before.span > kMostPeriods * kStackSecondNs / hz_)
+    return false;
+  ++before.repeats;
+  before.span = span;
+  return true;
+}
+
 void StackSampler::Keep(const Sample& sample) {
+  if (Repeats(sample)) return g_counters.Add(Health::kStackRepeated);
+  g_counters.Add(Health::kStackSeen);
   if (samples_.size() >= kMostWaitingSamples) return g_counters.Add(Health::kStackDropped);
+  last_samples_[sample.tid] = samples_.size();
   samples_.push_back(sample);
 }
 
@@ -175,7 +195,6 @@ void StackSampler::SampleThread(PythonThread thread, int kind) {
     if (result == StackResult::kCut) g_counters.Add(Health::kStackCut);
     if (result == StackResult::kPartial) g_counters.Add(Health::kStackPartial);
     ++whole_;
-    g_counters.Add(Health::kStackSeen);
     return Keep({time, thread.tid, node, kind});
   }
   ++torn_;

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "injector/base/events.h"
@@ -60,6 +61,7 @@ class StackSampler {
     std::int64_t tid;
     std::uint32_t node;
     int kind;
+    std::int64_t repeats = 0, span = 0;
   };
 
   static void* RunThread(void* sampler);
@@ -71,6 +73,7 @@ class StackSampler {
   void SampleAll();
   void SampleThread(PythonThread thread, int kind);
   std::uint32_t BookStack();
+  bool Repeats(const Sample& sample);
   void Keep(const Sample& sample);
   std::int64_t NextWaitNs(std::int64_t round_ns);
 
@@ -82,6 +85,7 @@ class StackSampler {
   std::mutex mutex_;  // of what follows; never held by a thread of the program
   StackBook book_;
   std::vector<Sample> samples_;
+  std::unordered_map<std::int64_t, std::size_t> last_samples_;  // of each thread, by tid
   std::vector<SystemFactRow> facts_;
   CallJoin call_join_;  // the writer's own
   std::string failure_;

@@ -139,7 +139,8 @@ constexpr const char* kSql[] = {
     "voluntary_switches, involuntary_switches) VALUES(?,?,?,?,?,?,?,?)",
     "INSERT INTO worker_sample(time, worker, cpu_ns, read_bytes, states, states_disk) "
     "VALUES(?,?,?,?,?,?)",
-    "INSERT INTO stack_sample(time, thread, stack, kind, correlation) VALUES(?, ?, ?, ?, ?)",
+    "INSERT INTO stack_sample(time, thread, stack, kind, correlation, repeats, span) "
+    "VALUES(?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO clock_pair(proc, realtime, monotonic, monotonic_raw, boottime, cupti) VALUES(1, "
     "?, "
     "?, ?, ?, ?)",
@@ -458,7 +459,8 @@ bool Add(Values to, const WorkerSampleRow& row) {
 bool Add(Values to, const StackSampleRow& row) {
   to.Int(row.time).Int(row.thread).Id(row.stack).Int(row.kind);
   // Numbers of 64 bits without sign keep their bits.
-  return to.IntOrNull(row.has_correlation, static_cast<std::int64_t>(row.correlation)).Insert();
+  to.IntOrNull(row.has_correlation, static_cast<std::int64_t>(row.correlation));
+  return to.IntOrNull(row.repeats != 0, row.repeats).IntOrNull(row.repeats != 0, row.span).Insert();
 }
 
 bool Add(Values to, const ClockPairRow& row) {

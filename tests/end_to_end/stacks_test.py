@@ -5,7 +5,7 @@ import collections
 import json
 import os
 import pathlib
-import re
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -63,6 +63,7 @@ class Stacks(harness.TestCase):
         self.recordings.append(recording)
         self.assert_nothing_lost(recording)
         self.assertEqual(recording.count("stack", "stored"), recording.rows("SELECT count(*) FROM stack_sample")[0][0])
+        self.assertEqual(self.taken(recording), recording.rows("SELECT coalesce(sum(samples), 0) FROM stack_samples")[0][0])
         return json.loads(ended.stdout), recording
 
     def stacks(self, recording):
@@ -72,12 +73,19 @@ class Stacks(harness.TestCase):
             frames[stack].append([function, file, line])
         return frames
 
-    def samples(self, recording, kind="sample"):
-        """(time, tid, stack id)."""
-        return recording.rows("SELECT time_ns, tid, stack FROM stack_samples WHERE kind = ? ORDER BY time_ns", kind)
+    def samples(self, recording):
+        """(time, tid, stack id); those without a row of their own at even distances."""
+        samples = []
+        for time, tid, stack, repeats, span in recording.rows(
+                "SELECT time, tid, stack, repeats, span FROM stack_sample x JOIN thread t ON t.id = x.thread WHERE kind = 1 ORDER BY time"):
+            samples += [(recording.base + time + (span * i // repeats if i else 0), tid, stack) for i in range(1 + (repeats or 0))]
+        return samples
+
+    def taken(self, recording):
+        return recording.count("stack", "seen") + recording.count("stack", "repeated")
 
     def torn_share(self, recording):
-        seen, torn = recording.count("stack", "seen"), recording.count("stack", "torn")
+        seen, torn = self.taken(recording), recording.count("stack", "torn")
         return torn / max(1, seen + torn)
 
 
@@ -112,7 +120,8 @@ class WhereThreadsStand(Stacks):
                     break
             self.assertEqual(frames[-1][0].rpartition(".")[2], "_bootstrap")
         self.assertGreater(seen, 500)
-        self.assertEqual((len(wrong), wrong[:1]), (0, []), f"of {seen}")
+        # Two readings may be torn in the same way where calls take no longer than reading does.
+        self.assertLessEqual(len(wrong), seen / 5000, wrong[:1])
         # A thread that lost its processor in the middle of a call or a return cannot be read until it goes on.
         self.assertLess(self.torn_share(recording), 0.25)
 
@@ -137,7 +146,7 @@ class WhereThreadsStand(Stacks):
         _, recording = self.record(python, "threads", "3", hz=500)
         names = {frames[-1][0] for frames in self.stacks(recording).values()}
         self.assertLessEqual(names, {"<module>", "Thread._bootstrap", "_bootstrap"} | {f[0] for s in self.stacks(recording).values() for f in s})
-        self.assertGreater(recording.count("stack", "seen"), 100)
+        self.assertGreater(self.taken(recording), 100)
 
     @each_python
     def test_children_of_forks(self, python):
@@ -151,6 +160,23 @@ class WhereThreadsStand(Stacks):
         self.assertGreater(recording.count("stack", "cut"), 20)
         deepest = max(recording.rows("SELECT count(*) FROM stack_frames GROUP BY stack"))
         self.assertEqual(deepest, (1024,))
+
+
+    def test_bytes_of_a_sample(self):
+        """Of the file, for a program that waits and computes by turns."""
+        _, recording = self.record(sys.executable, "shares", "15", hz=200)
+        path = self.folder / "run.db"
+        size = path.stat().st_size
+        seen = self.taken(recording)
+        recording.close()
+        database = sqlite3.connect(path)
+        database.execute("DROP VIEW stack_samples")
+        database.execute("DROP VIEW stack_frames")
+        for table in ("stack_sample", "stack", "code_place"):
+            database.execute(f"DROP TABLE {table}")
+        database.execute("VACUUM")
+        database.close()
+        self.assertLess((size - path.stat().st_size) / seen, MOST_BYTES)
 
 
 class Calls(Stacks):
