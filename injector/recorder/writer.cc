@@ -222,7 +222,7 @@ void Writer::Flush(bool everything) {
   } else if (recording()) {
     stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not reported to us
   }
-  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  CountStalls();
   if (!file_.is_open()) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
         batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
@@ -249,6 +249,12 @@ void Writer::Flush(bool everything) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
   }
+}
+
+void Writer::CountStalls() {
+  const std::int64_t before = g_counters.Get(Health::kGpuStalls);
+  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  if (stall_watch_.count() > before && stack_sampler_ != nullptr) stack_sampler_->NoteStall();
 }
 
 // Rows that give way to new ones keep the file small, unless what is left is too much alone.
@@ -294,7 +300,7 @@ void Writer::GoOnWithoutCupti(bool first) {
   event_decoder_.Drain([this] { StoreIfMany(); });
   EndEvents(false);
   if (cupti_client_.IsRecording()) stall_watch_.JudgeUnanswered(StallWatch::ReadMoment(base_ns_));
-  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  CountStalls();
   if (!file_.is_open() && (g_counters.Get(Health::kBuffersRequested) == 0 ||
                            has_told_.load(std::memory_order_relaxed) || !CreateFile())) {
     if (EventRows(batch_) > kMaxWaitingRows) DropEvents(&batch_);
@@ -407,11 +413,14 @@ void Writer::StartStackSampler() {
 // What the sampler learns from events: which devices have work, which processes load data. The
 // latter begin before the first GPU work, and with it the file and the sampler, are there.
 void Writer::TellSampler() {
+  if (!file_.is_open() || (sampler_ == nullptr && stack_sampler_ == nullptr)) return;
+  for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers()) {
+    if (sampler_ != nullptr) sampler_->TellWorker(pid, loader);
+    if (stack_sampler_ != nullptr) stack_sampler_->AddChild(pid);
+  }
   if (sampler_ == nullptr) return;
   for (const StreamRow& stream : batch_.streams)
     sampler_->UseDevice(static_cast<int>(stream.device));
-  for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers())
-    sampler_->TellWorker(pid, loader);
 }
 
 void Writer::TakeSamples(bool everything) {

@@ -112,6 +112,7 @@ class Writer {
   void AddStartFacts();
   void StartSampler();
   void StartStackSampler();
+  void CountStalls();
   void TellSampler();
   void TakeSamples(bool everything);
   void StopSamplers() noexcept;

@@ -29,9 +29,10 @@ constexpr int kTries = 10;
 constexpr std::int64_t kRestPerRound = 30;
 constexpr std::size_t kSamplerStackBytes = 512 << 10;
 
-bool IsOwnThread(std::int64_t tid) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%lld", static_cast<long long>(tid));
+bool IsThreadOf(std::int64_t pid, std::int64_t tid) {
+  char path[96];
+  std::snprintf(path, sizeof path, "/proc/%lld/task/%lld", static_cast<long long>(pid),
+                static_cast<long long>(tid));
   return access(path, F_OK) == 0;
 }
 
@@ -92,7 +93,8 @@ void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictiona
   std::uint32_t node = 0;
   bool is_known = process_ != nullptr;
   for (std::uint32_t i = event.count; is_known && i-- > 0;) {
-    const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types()};
+    const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types(),
+                                   static_cast<std::uint64_t>(process_->memory().pid())};
     const StackEventFrame& frame = event.frames()[i];
     const std::uint32_t place = book_.PlaceOfCheck(source, frame.code, frame.offset, frame.check);
     node = place == 0 ? 0 : book_.Node(node, place);
@@ -113,9 +115,10 @@ bool StackSampler::FindPython() {
   std::string why;
   const auto layout = FindPythonLayout(*symbols_, &why);
   if (!layout) return Fail(why), false;
+  tid_offset_ = FindThreadIdOffset();
   const std::lock_guard lock(mutex_);
   process_ = std::make_unique<PythonProcess>(ProcessMemory(), *layout, symbols_->types,
-                                             symbols_->runtime, FindThreadIdOffset());
+                                             symbols_->runtime, tid_offset_);
   return true;
 }
 
@@ -130,10 +133,10 @@ bool StackSampler::IsFit() {
   }
   if (!process_->ReadThreads(&threads_) || threads_.empty()) return false;
   for (const PythonThread& thread : threads_) {
-    if (!IsOwnThread(thread.tid) || thread.frame == 0) continue;
+    if (!IsThreadOf(getpid(), thread.tid) || thread.frame == 0) continue;
     if (process_->ReadStack(thread) == StackResult::kTorn || process_->count() == 0) continue;
     std::lock_guard lock(mutex_);
-    if (BookStack() == 0) continue;
+    if (BookStack(*process_) == 0) continue;
     const std::string_view version = symbols_->Py_GetVersion();
     facts_.push_back({"stacks", "python", std::string(version.substr(0, version.find(' '))), {}});
     facts_.push_back({"stacks", "period_ns", std::to_string(kStackSecondNs / hz_), {}});
@@ -145,12 +148,13 @@ bool StackSampler::IsFit() {
 }
 
 // The stack that was just read. 0: a frame of it is none. With the mutex held.
-std::uint32_t StackSampler::BookStack() {
-  const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types()};
+std::uint32_t StackSampler::BookStack(const PythonProcess& process) {
+  const StackBook::Source source{&process.memory(), &process.layout(), &process.types(),
+                                 static_cast<std::uint64_t>(process.memory().pid())};
   std::uint32_t node = 0;
-  for (std::size_t i = process_->count(); i-- > 0;) {
-    const RawFrame& frame = process_->frame(i);
-    const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process_->code(i));
+  for (std::size_t i = process.count(); i-- > 0;) {
+    const RawFrame& frame = process.frame(i);
+    const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process.code(i));
     if (place == 0) return 0;
     node = book_.Node(node, place);
     if (node == 0) return 0;
@@ -181,30 +185,65 @@ void StackSampler::Keep(const Sample& sample) {
   samples_.push_back(sample);
 }
 
-void StackSampler::SampleThread(PythonThread thread, int kind) {
+bool StackSampler::SampleThread(PythonProcess* process, PythonThread thread, int kind) {
   for (int i = 0; i < kTries; ++i) {
-    if (i != 0) thread.frame = process_->InnermostFrame(thread.state);
-    if (thread.frame == 0) return;  // it runs no Python, or is gone
+    if (i != 0) thread.frame = process->InnermostFrame(thread.state);
+    if (thread.frame == 0) return true;  // it runs no Python, or is gone
     const std::int64_t time = NowNs() - base_ns_;
-    const StackResult result = process_->ReadStack(thread);
+    const StackResult result = process->ReadStack(thread);
     if (result == StackResult::kTorn) continue;
-    if (result == StackResult::kNone) return;
+    if (result == StackResult::kNone) return true;
     std::lock_guard lock(mutex_);
-    const std::uint32_t node = BookStack();
+    const std::uint32_t node = BookStack(*process);
     if (node == 0) continue;
     if (result == StackResult::kCut) g_counters.Add(Health::kStackCut);
     if (result == StackResult::kPartial) g_counters.Add(Health::kStackPartial);
-    ++whole_;
-    return Keep({time, thread.tid, node, kind});
+    Keep({time, thread.tid, node, kind});
+    return true;
   }
-  ++torn_;
   g_counters.Add(Health::kStackTorn);
+  return false;
+}
+
+void StackSampler::AddChild(std::int64_t pid) {
+  constexpr std::size_t kMostChildren = 512;
+  std::lock_guard lock(mutex_);
+  if (told_children_.size() < kMostChildren) told_children_.push_back(pid);
+}
+
+// Where a process has its interpreter elsewhere (one that was spawned), or may not be read, nothing
+// comes of it.
+void StackSampler::SampleNextChild() {
+  constexpr int kMostFailures = 20;
+  {
+    std::lock_guard lock(mutex_);
+    for (const std::int64_t pid : std::exchange(told_children_, {})) {
+      const auto same = [&](const Child& child) { return child.pid == pid; };
+      if (std::any_of(children_.begin(), children_.end(), same)) continue;
+      children_.push_back({pid, std::make_unique<PythonProcess>(
+                                    ProcessMemory(static_cast<pid_t>(pid)), process_->layout(),
+                                    process_->types(), symbols_->runtime, tid_offset_)});
+    }
+  }
+  if (children_.empty()) return;
+  Child& child = children_[next_child_++ % children_.size()];
+  bool failed = !child.process->ReadThreads(&threads_);
+  for (PythonThread& thread : threads_) {
+    // Up to 3.12 a child may still tell the number that its thread had before the fork.
+    if (!IsThreadOf(child.pid, thread.tid)) thread.tid = child.pid;
+    failed |= !SampleThread(child.process.get(), thread, kSampled);
+  }
+  child.failures = failed ? child.failures + 1 : 0;
+  if (child.failures > kMostFailures)
+    std::erase_if(children_, [](const Child& one) { return one.failures > kMostFailures; });
 }
 
 void StackSampler::SampleAll() {
   constexpr std::int64_t kEnough = 2000;
   process_->ReadThreads(&threads_);  // those that were found before they changed are good
-  for (const PythonThread& thread : threads_) SampleThread(thread, kSampled);
+  const int kind = is_stalled_.exchange(false, std::memory_order_relaxed) ? kStall : kSampled;
+  for (const PythonThread& thread : threads_)
+    ++(SampleThread(process_.get(), thread, kind) ? whole_ : torn_);
   if (whole_ + torn_ < kEnough) return;
   if (torn_ > whole_) Fail("most stacks changed while they were read");
   whole_ = torn_ = 0;
@@ -229,6 +268,7 @@ void StackSampler::Run() {
         if (is_fit_) return;  // it ends
       } else if (IsFit()) {
         SampleAll();
+        SampleNextChild();
         const std::int64_t now = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
         g_counters.Set(Health::kStackCpuUs, now / 1000);
         wait = NextWaitNs(now - start);

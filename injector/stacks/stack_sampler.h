@@ -40,6 +40,12 @@ class StackSampler {
   // Ends the thread. Later calls do nothing.
   void Stop() noexcept;
 
+  // A process of the program's own Python that was forked from this one is sampled, too: a data
+  // loader's worker. One at a time, in turns. Any thread.
+  void AddChild(std::int64_t pid);
+  // A stall: where each thread stands goes into the file. Any thread.
+  void NoteStall() { is_stalled_.store(true, std::memory_order_relaxed); }
+
   // Appends what was taken since the last time.
   void Take(Dictionary* dictionary, Batch* batch);
 
@@ -71,8 +77,10 @@ class StackSampler {
   void Fail(const std::string& why);
   bool IsFit();
   void SampleAll();
-  void SampleThread(PythonThread thread, int kind);
-  std::uint32_t BookStack();
+  void SampleNextChild();
+  // False: its stack could not be read.
+  bool SampleThread(PythonProcess* process, PythonThread thread, int kind);
+  std::uint32_t BookStack(const PythonProcess& process);
   bool Repeats(const Sample& sample);
   void Keep(const Sample& sample);
   std::int64_t NextWaitNs(std::int64_t round_ns);
@@ -80,7 +88,7 @@ class StackSampler {
   const std::int64_t hz_, base_ns_;
   pthread_t thread_{};
   Wake wake_;
-  std::atomic<bool> stop_{false}, stopped_{false};
+  std::atomic<bool> stop_{false}, stopped_{false}, is_stalled_{false};
 
   std::mutex mutex_;  // of what follows; never held by a thread of the program
   StackBook book_;
@@ -89,11 +97,20 @@ class StackSampler {
   std::vector<SystemFactRow> facts_;
   CallJoin call_join_;  // the writer's own
   std::string failure_;
+  std::vector<std::int64_t> told_children_;
 
   // The thread's own.
   std::optional<PythonSymbols> symbols_;
   std::unique_ptr<PythonProcess> process_;
   std::vector<PythonThread> threads_;
+  struct Child {
+    std::int64_t pid;
+    std::unique_ptr<PythonProcess> process;
+    int failures = 0;  // one after another
+  };
+  std::vector<Child> children_;
+  std::size_t next_child_ = 0;
+  std::int32_t tid_offset_ = -1;
   bool is_fit_ = false, is_over_ = false;
   int looks_ = 0;
   std::int64_t whole_ = 0, torn_ = 0;  // of the last samples

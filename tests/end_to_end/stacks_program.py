@@ -7,6 +7,7 @@ calls into CUDA; `deep`, a recursion without an end.
 """
 
 import asyncio
+import atexit
 import contextlib
 import ctypes
 import json
@@ -235,6 +236,30 @@ def busy(seconds):
     return {"edges": sorted(edges), "tids": tids}
 
 
+def ending(_):
+    """The interpreter ends while threads run, and while this one runs its last functions."""
+    def run():
+        maze = Maze()
+        while True:
+            maze.first(7)
+
+    for _ in range(3):
+        threading.Thread(target=run, daemon=True).start()
+    atexit.register(in_recursion, lambda: time.sleep(0.05), 100)
+    time.sleep(0.3)
+    return {}
+
+
+def mixed(seconds):
+    """One thread computes, two wait as those of loaders do."""
+    end = threading.Event()
+    for _ in range(2):
+        threading.Thread(target=end.wait).start()
+    told = shares(seconds)
+    end.set()
+    return told
+
+
 def shares(seconds):
     """Lines of so many parts of the time, by the program's own clock."""
     spent = {}
@@ -319,7 +344,7 @@ def deep(seconds):
     return {}
 
 
-SCENES = {"held": held, "busy": busy, "shares": shares, "threads": threads, "fork": fork, "deep": deep, "calls": calls}
+SCENES = {"held": held, "busy": busy, "shares": shares, "threads": threads, "fork": fork, "deep": deep, "calls": calls, "ending": ending, "mixed": mixed}
 
 
 def main():

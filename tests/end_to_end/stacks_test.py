@@ -155,6 +155,12 @@ class WhereThreadsStand(Stacks):
         self.assertEqual(self.files(), ["run.db"])
 
     @each_python
+    def test_an_interpreter_that_ends(self, python):
+        for _ in range(3):
+            _, recording = self.record(python, "ending", hz=1000)
+            self.assertGreater(self.taken(recording), 100)
+
+    @each_python
     def test_a_recursion_deeper_than_what_is_kept(self, python):
         _, recording = self.record(python, "deep", "1")
         self.assertGreater(recording.count("stack", "cut"), 20)
@@ -163,8 +169,8 @@ class WhereThreadsStand(Stacks):
 
 
     def test_bytes_of_a_sample(self):
-        """Of the file, for a program that waits and computes by turns."""
-        _, recording = self.record(sys.executable, "shares", "15", hz=200)
+        """Of the file, for a program one of whose threads computes while two wait."""
+        _, recording = self.record(sys.executable, "mixed", "10")
         path = self.folder / "run.db"
         size = path.stat().st_size
         seen = self.taken(recording)
@@ -177,6 +183,23 @@ class WhereThreadsStand(Stacks):
         database.execute("VACUUM")
         database.close()
         self.assertLess((size - path.stat().st_size) / seen, MOST_BYTES)
+
+
+class Workers(Stacks):
+    def test_workers_that_were_forked(self):
+        command = [sys.executable, str(HERE / "train_python.py"), "--workers", "2", "--context", "fork", "--item-us", "3000"]
+        ended = self.finish(self.start(command=command, env={**harness.STAND_IN, "TRACEINJECT_FLUSH_MS": "100"}))
+        self.assertEqual((ended.code, ended.stderr), (0, ""))
+        recording = self.open()
+        stacks = self.stacks(recording)
+        workers = {pid for (pid,) in recording.rows("SELECT pid FROM worker")}
+        found = collections.Counter((function, line) for _, tid, stack in self.samples(recording) if tid in workers
+                                    for function, _, line in stacks[stack][:1])
+        text = (HERE / "train_python.py").read_text().split("\n")
+        reads = next(i for i, line in enumerate(text, 1) if "time.sleep(self.item_us" in line)
+        (function, line), count = found.most_common(1)[0]
+        self.assertEqual((function.rpartition(".")[2], line), ("__getitem__", reads))
+        self.assertGreater(count, sum(found.values()) / 2)
 
 
 class Calls(Stacks):
