@@ -38,6 +38,8 @@ std::string_view Explain(RowProblem problem) {
       return "left out: no row for the call";
     case RowProblem::kNoProcess:
       return "left out: no such process, or no such device";
+    case RowProblem::kNoStack:
+      return "left out or cut: no row for the stack, its caller or its place";
     case RowProblem::kNoTime:
       return "left out: no start, or no end";
     case RowProblem::kTime:
@@ -152,7 +154,8 @@ Status RunDbRows::ReadOnlyLast(TimeNs last_ns) {
 }
 
 std::uint64_t RunDbRows::MostRows(std::string_view table) const {
-  if (share_ >= 1 || table == "string" || rows_of_.find(std::string_view(table)) == rows_of_.end()) {
+  if (share_ >= 1 || table == "string" ||
+      rows_of_.find(std::string_view(table)) == rows_of_.end()) {
     return std::numeric_limits<std::uint64_t>::max();
   }
   return static_cast<std::uint64_t>(share_ * static_cast<double>(RowsOf(table))) + 1;
