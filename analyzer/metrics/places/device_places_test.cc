@@ -36,9 +36,7 @@ class DevicePlacesTest : public testing::Test {
     std::uniform_int_distribution<TimeNs> jitter(0, 10 * kMs - 1);
     for (TimeNs at = 0; at < kSteps * 20 * kMs; at += 10 * kMs) Look(at + jitter(random));
   }
-  void Look(TimeNs at) {
-    builder_.AddLook(at, at % (20 * kMs) < slow_ns_ ? slow_ : quick_);
-  }
+  void Look(TimeNs at) { builder_.AddLook(at, at % (20 * kMs) < slow_ns_ ? slow_ : quick_); }
   std::optional<DevicePlaces> Find() {
     const Rank& rank = builder_.rank();
     const Device& device = rank.devices.front();
