@@ -31,6 +31,7 @@ enum class EventTable : std::size_t {
   kAllocatorSample,
   kHostSample,
   kWorkerSample,
+  kStackSample,
   kClockPair,
   kCaptureGap,
   kCount
@@ -110,6 +111,8 @@ inline constexpr EventTableInfo kEventTableInfos[] = {
      Health::kHostSampleExpired},
     {"worker_sample", "time, worker, cpu_ns, read_bytes, states, states_disk", 3, kTimeOfRow, false,
      Health::kWorkerSampleStored, Health::kWorkerSampleDropped, Health::kWorkerSampleExpired},
+    {"stack_sample", "time, thread, stack, kind, correlation, repeats, span", 6, kTimeOfRow, false,
+     Health::kStackStored, Health::kStackDropped, Health::kStackExpired},
     {"clock_pair", "proc, realtime, monotonic, monotonic_raw, boottime, cupti", 1, "", false,
      kNotCounted, kNotCounted, kNotCounted},
     {"capture_gap", "rowid, start, dur, proc, reason", 1, "", false, kNotCounted, kNotCounted,

@@ -18,7 +18,7 @@
 -- every older version and refuse newer ones. Change anything here: bump user_version and keep a fixture of the old one.
 
 PRAGMA application_id = 0x54524A31;
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- One fact a row about the file itself.
 CREATE TABLE meta (
@@ -434,6 +434,38 @@ CREATE TABLE host_span (
                                        -- device; NULL otherwise
 );
 
+-- A place in the program's Python code, since version 6: the line at which a function stood.
+CREATE TABLE code_place (
+  id         INTEGER PRIMARY KEY,
+  function   INTEGER NOT NULL,         -- -> string: its qualified name (since CPython 3.11; before, the name alone); ? where it
+                                       -- could not be read
+  file       INTEGER NOT NULL,         -- -> string, as the code object names it, which may be relative; ? where it could not be read
+  line       INTEGER NOT NULL,         -- where it stood; 0: unknown
+  first_line INTEGER                   -- where the function begins; NULL: unknown
+);
+
+-- The stacks of Python, since version 6, as a tree: a stack is its innermost frame, and leads to its callers.
+CREATE TABLE stack (
+  id     INTEGER PRIMARY KEY,
+  parent INTEGER,                      -- -> stack of the caller, below this one; NULL: the outermost frame
+  place  INTEGER NOT NULL              -- -> code_place
+);
+
+-- Where a thread stood in Python at a moment, since version 6: of threads that have Python frames, TRACEINJECT_STACKS_HZ times a
+-- second, and exactly at some calls. A thread that ran no Python at a moment has no row of kind 1 for it. The frames of a sample may
+-- have changed while they were read; what was seen to be torn is left out, see health.
+CREATE TABLE stack_sample (
+  time        INTEGER NOT NULL,        -- of kinds 2 and 3 when the call began
+  thread      INTEGER NOT NULL,        -- -> thread; one of a data loader's worker has the worker's process id as its tid, see worker
+  stack       INTEGER,                 -- -> stack; NULL: no Python frame
+  kind        INTEGER NOT NULL,        -- 1 sampled by time; 2 the thread's own at a call that waited or took memory of the device, for as
+                                       -- long as that took; 3 the thread's own at a launch; 4 at a stall, of each thread
+  correlation INTEGER,                 -- of kinds 2 and 3, as in kernel: joins api.correlation; NULL: the call has no row of api
+  repeats     INTEGER,                 -- of kind 1: so many samples of the thread that followed found the same stack and have no row of
+                                       -- their own; NULL: none
+  span        INTEGER                  -- ns from this sample to the last of those; NULL: none
+);
+
 -- Facts about the machine and the job that are not columns above. The environment and our options since version 1, the others
 -- since version 3.
 CREATE TABLE system_fact (
@@ -446,6 +478,8 @@ CREATE TABLE system_fact (
                                        -- '<device> <PCI bus id of the other>'; infiniband: of one port, key '<adapter>.<port>';
                                        -- nccl_net: an adapter that NCCL found, from its log, key '<network>.<number>' (its name)
                                        -- and '<network>.<number>.gpu_direct_rdma' (enabled, disabled);
+                                       -- stacks: of the samples of Python stacks: python (the interpreter's version), period_ns
+                                       -- (between two looks), or why there are none;
                                        -- spool: of TRACEINJECT_SPOOL: target, where the file is to go, or not used, and why;
                                        -- import: of a file that analyze import made: source (kineto, nsys), the
                                        -- profiler; note.NNNN, what was left out of its trace, in words

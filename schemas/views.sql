@@ -145,6 +145,23 @@ SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, w.pro
        x.states, x.states_disk
 FROM worker_sample x JOIN worker w ON w.id = x.worker;
 
+-- The innermost frame; stack_frames has the others.
+CREATE VIEW stack_samples AS
+SELECT x.time + (SELECT value FROM meta WHERE key = 'base_ns') AS time_ns, t.proc, t.tid,
+       CASE x.kind WHEN 1 THEN 'sample' WHEN 2 THEN 'wait' WHEN 3 THEN 'launch' WHEN 4 THEN 'stall' END AS kind,
+       x.stack, f.text AS function, n.text AS file, p.line, x.correlation,
+       1 + coalesce(x.repeats, 0) AS samples
+FROM stack_sample x JOIN thread t ON t.id = x.thread LEFT JOIN stack s ON s.id = x.stack LEFT JOIN code_place p ON p.id = s.place
+LEFT JOIN string f ON f.id = p.function LEFT JOIN string n ON n.id = p.file;
+
+-- Of each stack all frames, from the innermost on (depth 0).
+CREATE VIEW stack_frames AS
+WITH RECURSIVE frame(stack, depth, parent, place) AS (
+  SELECT id, 0, parent, place FROM stack
+  UNION ALL SELECT f.stack, f.depth + 1, s.parent, s.place FROM frame f JOIN stack s ON s.id = f.parent)
+SELECT f.stack, f.depth, n.text AS function, t.text AS file, p.line, p.first_line
+FROM frame f JOIN code_place p ON p.id = f.place JOIN string n ON n.id = p.function JOIN string t ON t.id = p.file;
+
 CREATE VIEW nccl_setups AS
 SELECT u.id, u.proc, printf('0x%x', m.hash) AS comm, m.name AS comm_name, u.rank, u.size, u.device, u.nodes, n.text AS network,
        u.rings, u.trees, u.channels, u.nvls_channels, u.p2p_channels, u.p2p_channels_per_peer, u.nvls

@@ -73,6 +73,9 @@ data_loader: id=id proc->process
 data_wait: start=time dur-from-start thread->thread loader->data_loader
 step_mark: time=time thread->thread
 host_span: start=time dur-from-start thread->thread
+code_place: id=id function->string file->string
+stack: id=id parent->stack place->code_place
+stack_sample: time=time thread->thread stack->stack
 system_fact: proc->process
 device_sample: time=time proc->process
 device_slow_sample: time=time proc->process

@@ -41,6 +41,7 @@ void MapEventTimes(Rank& rank, Map map) {
   column(rank.plans.launch_end);
   column(rank.host_samples.time);
   column(rank.worker_samples.time);
+  column(rank.stack_samples.time);
   column(rank.clocks.realtime);
 }
 

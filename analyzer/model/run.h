@@ -390,6 +390,34 @@ struct WorkerSamples {
   std::size_t size() const { return time.size(); }
 };
 
+// A line of the program's Python code at which a function stood.
+struct CodePlace {
+  std::uint32_t function = kNone, file = kNone;  // Rank::strings; kNone: could not be read
+  std::int32_t line = 0, first_line = 0;         // first: of the function; 0: unknown
+};
+
+// A stack of Python: its innermost frame, and the stack of its caller.
+struct CodeStack {
+  std::uint32_t caller = kNone;  // index into Rank::stacks, before this one; kNone: the outermost
+  std::uint32_t place = kNone;   // index into Rank::places
+};
+
+// As stack_sample.kind in run_db.sql.
+enum class StackKind : std::uint8_t { kTimed = 1, kCall, kLaunch, kStall };
+
+// Where threads stood in Python.
+struct StackSamples {
+  std::vector<TimeNs> time;           // of a call when it began
+  std::vector<std::uint32_t> thread;  // index into Rank::threads
+  std::vector<std::uint32_t> stack;   // index into Rank::stacks; kNone: no Python frame
+  std::vector<StackKind> kind;
+  std::vector<std::uint64_t> correlation;  // of the call in Rank::api; 0: none
+  // Of kTimed: looks that followed and found the same, and the time to the last of them.
+  std::vector<std::uint32_t> repeats;
+  std::vector<TimeNs> span;
+  std::size_t size() const { return time.size(); }
+};
+
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
@@ -488,6 +516,9 @@ struct Rank {
   HostSamples host_samples;
   std::vector<Worker> workers;
   WorkerSamples worker_samples;
+  std::vector<CodePlace> places;
+  std::vector<CodeStack> stacks;
+  StackSamples stack_samples;
   std::vector<CaptureGap> gaps;
   ClockPairs clocks;
   Trust trust;

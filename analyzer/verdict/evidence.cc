@@ -15,6 +15,7 @@
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/host_load.h"
 #include "analyzer/model/intervals.h"
+#include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/verdict_text.h"
 
 namespace traceinject {
@@ -83,6 +84,10 @@ class Witness {
     if (decision.label == "gc_pause") Collections();
     if (decision.label == "launch_bound") {
       Launches();
+      Computing();
+    }
+    if (decision.label == kHostCodeLabel) {
+      HostCode();
       Computing();
     }
     if (decision.label == "comm_exposed") Communication();
@@ -205,6 +210,7 @@ class Witness {
     if (label == "gc_pause") return GapOf({IdleCause::kGc});
     if (label == "comm_exposed") return ExposedCommunication();
     if (label == kHostWaitLabel) return GapOf({IdleCause::kHostWait});
+    if (label == kHostCodeLabel) return GapOf({IdleCause::kPython, IdleCause::kHostWait});
     return TypicalGap();
   }
 
@@ -365,6 +371,13 @@ class Witness {
             "the GPU's queue drained in such calls and the GPU idled {} until the next launch",
             PerStep(idle)),
         GapOf({IdleCause::kSync, IdleCause::kDrainedBySync}));
+  }
+
+  void HostCode() {
+    Say(fmt::format("the GPU waited {} for host code between launch calls, and {} for the calls",
+                    PerStep(IdleOf({IdleCause::kPython, IdleCause::kHostWait})),
+                    PerStep(IdleOf({IdleCause::kLaunch}))),
+        GapOf({IdleCause::kPython, IdleCause::kHostWait}));
   }
 
   // Of stretches without calls.

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/skew_causes.h"
 
 namespace traceinject {
@@ -69,6 +70,7 @@ Judgement JudgeRun(const RunAnalysis& analysis, const RankFindings& between) {
   found.savings = FindSavings(device, stop);
   if (IsStopped(stop)) return found;
   found.device = &device;
+  NameHostCode(device, found.savings);
   AddSkewCauses(analysis.devices, device, between, found.savings);
   found.decision = Decide(found.savings, GroundsOf(analysis, device, between));
   if (found.decision.cause != nullptr || found.decision.nothing_stands_out)

@@ -23,6 +23,7 @@ inline constexpr VerdictLabel kVerdictLabelTable[] = {
     {"imbalance", "skew", "Load imbalance"},
     {"pipeline_bubble", "skew", "Pipeline bubble"},
     {"launch_bound", "host", "CPU-bound kernel launches"},
+    {"host_code", "host", "Host code between launches"},
     {"sync_bound", "host", "Host-device synchronization"},
     {"allocator", "host", "GPU memory allocation"},
     {"checkpoint", "host", "Checkpointing"},

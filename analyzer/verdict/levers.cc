@@ -34,6 +34,28 @@ bool FusesOptimizer(const Rank& rank) {
   });
 }
 
+// By the files that were on a stack: without stacks nothing is known.
+bool UsesOnlyJax(const Rank& rank) {
+  bool jax = false;
+  for (const CodePlace& place : rank.places) {
+    const std::string_view file = rank.string(place.file);
+    if (file.find("/torch/") != std::string_view::npos) return false;
+    jax = jax || file.find("/jax/") != std::string_view::npos;
+  }
+  return jax && rank.loaders.empty() && rank.step_marks.size() == 0;
+}
+bool UsesMoreThanJax(const Rank& rank) { return !UsesOnlyJax(rank); }
+
+// Advice of PyTorch is of no use elsewhere.
+bool IsOfTorch(const LeverRow& lever) {
+  for (const std::string_view text : {lever.setting, lever.change, lever.source}) {
+    for (const std::string_view word : {"torch", "DataLoader", "PYTORCH"}) {
+      if (text.find(word) != std::string_view::npos) return true;
+    }
+  }
+  return false;
+}
+
 constexpr LeverRow kLevers[] = {
     {"dataloader", "DataLoader(num_workers=N)",
      "load batches in worker processes while the GPU computes; raise N until the wait is gone",
@@ -94,6 +116,11 @@ constexpr LeverRow kLevers[] = {
      documents::kPySpy},
     {"launch_bound", "larger batches", "the same number of launches does more work",
      documents::kTuningByName},
+    {"launch_bound", "jax.jit around the whole step",
+     "one compiled program instead of one launch for each operation", documents::kJaxJit,
+     UsesMoreThanJax},
+    {"launch_bound", "jax.lax.scan over several steps", "the host launches once for all of them",
+     documents::kJaxJit, UsesMoreThanJax},
     {"comm_exposed", "DistributedDataParallel(bucket_cap_mb=...)",
      "buckets of 25 to 100 MB start early enough to overlap the backward pass and are large enough "
      "for full bandwidth",
@@ -154,7 +181,9 @@ constexpr LeverRow kLevers[] = {
 
 std::vector<LeverRow> LeversOf(std::string_view label, const Rank& rank) {
   std::vector<LeverRow> levers;
+  const bool only_jax = UsesOnlyJax(rank);
   for (const LeverRow& lever : kLevers) {
+    if (only_jax && IsOfTorch(lever)) continue;
     if (lever.label == label && (lever.is_set == nullptr || !lever.is_set(rank)))
       levers.push_back(lever);
   }

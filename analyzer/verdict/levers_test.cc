@@ -54,5 +54,19 @@ TEST(LeversTest, AFusedOptimizerIsNotSuggestedAgain) {
   EXPECT_FALSE(Suggests(rank, "optimizer with fused=True", "launch_bound"));
 }
 
+TEST(LeversTest, OfTheFrameworkInTheProcess) {
+  Rank rank;
+  EXPECT_TRUE(Suggests(rank, "torch.compile(model)", "launch_bound"));
+  rank.strings = {"/venv/lib/python3.12/site-packages/jax/_src/api.py",
+                  "/venv/lib/python3.12/site-packages/torch/_tensor.py"};
+  rank.places.push_back({.file = 0});
+  EXPECT_FALSE(Suggests(rank, "torch.compile(model)", "launch_bound"));
+  EXPECT_FALSE(Suggests(rank, "DataLoader(pin_memory=True)"));
+  EXPECT_TRUE(Suggests(rank, "jax.jit around the whole step", "launch_bound"));
+  rank.places.push_back({.file = 1});
+  EXPECT_TRUE(Suggests(rank, "torch.compile(model)", "launch_bound"));
+  EXPECT_FALSE(Suggests(rank, "jax.jit around the whole step", "launch_bound"));
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -9,6 +9,7 @@
 #include "analyzer/common/printable.h"
 #include "analyzer/metrics/idle/copies.h"
 #include "analyzer/metrics/idle/gap_causes.h"
+#include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/savings.h"
 
 namespace traceinject {
@@ -29,6 +30,7 @@ constexpr CauseTimes kCauseTimes[] = {
     {"gc_pause", {IdleCause::kGc}},
     {kHostWaitLabel, {IdleCause::kHostWait}},
     {"launch_bound", {IdleCause::kLaunch, IdleCause::kPython}},
+    {kHostCodeLabel, {IdleCause::kPython, IdleCause::kHostWait}},
     {"h2d_copy", {IdleCause::kCopy}, false, true},
     {"comm_exposed", {IdleCause::kCommunication}, true},
     {"straggler", {IdleCause::kCommunication}, true},

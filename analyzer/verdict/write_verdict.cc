@@ -11,7 +11,10 @@
 #include "analyzer/common/whole.h"
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
+#include "analyzer/verdict/code_evidence.h"
 #include "analyzer/verdict/evidence.h"
+#include "analyzer/verdict/host_code.h"
+#include "analyzer/verdict/host_code_levers.h"
 #include "analyzer/verdict/judge_recording.h"
 #include "analyzer/verdict/labels.h"
 #include "analyzer/verdict/lever_values.h"
@@ -214,6 +217,8 @@ proto::DeviceReport& ReportOn(const DeviceAnalysis& judged, Report& report) {
 void ClearVerdictFigures(proto::Verdict& verdict) {
   verdict.clear_savings();
   verdict.clear_evidence();
+  verdict.clear_code();
+  verdict.clear_code_of_ns();
   verdict.clear_runner_up();
   verdict.clear_fix_order();
   verdict.clear_interactions();
@@ -256,6 +261,9 @@ void WriteVerdict(const RunAnalysis& analysis, const Judgement& judgement,
   const Decision& decision = judgement.decision;
   const proto::DeviceReport& device = ReportOn(*judgement.device, report);
   VerdictOf(judgement, between, analysis.origin_ns(), verdict);
+  AddCodeEvidence(*judgement.device, decision.label, verdict);
+  if (decision.label == kHostCodeLabel)
+    AddHostCodeLevers(analysis.run->base_ns + judgement.device->rank->start, verdict);
   FixesOf(judgement.fixes, verdict);
   if (!decision.abstained.empty() || !IsPlayed(between)) SayBetweenRanks(between, verdict);
   FindingsOf(analysis, judgement, report);

@@ -37,6 +37,7 @@ enum class EventType : std::uint16_t {
   kWorker,
   kAttention,
   kAllocatorSample,
+  kStack,
 };
 
 // An NVTX domain or registered string: what the handles given to programs point to. Never freed;
@@ -179,6 +180,25 @@ struct NcclOperationEvent {
   NcclWord function, datatype, algorithm, protocol;
 };
 static_assert(sizeof(NcclOperationEvent) % 8 == 0);
+
+// A frame of Python's, and what tells its code object from a later one at the same address.
+struct StackEventFrame {
+  std::uint64_t code;
+  std::int32_t offset;  // of the instruction, in bytes
+  std::uint32_t check;
+};
+// kStack: the thread's own stack at a call, the innermost frame first.
+struct StackEvent {
+  EventHeader header;  // flags: stack_sample.kind
+  std::int64_t end_ns;
+  std::uint32_t count, is_cut;
+
+  StackEventFrame* frames() { return reinterpret_cast<StackEventFrame*>(this + 1); }
+  const StackEventFrame* frames() const {
+    return reinterpret_cast<const StackEventFrame*>(this + 1);
+  }
+};
+static_assert(sizeof(StackEvent) % 8 == 0 && sizeof(StackEventFrame) % 8 == 0);
 
 inline constexpr std::size_t kMaxNvtxText =
     1024;  // bytes of a message; longer ones are clipped and counted

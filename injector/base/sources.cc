@@ -13,6 +13,7 @@ unsigned SourcesOf(const Options& options) {
   for (const Source sampled :
        {Source::kDeviceSamples, Source::kDeviceSlowSamples, Source::kHostSamples})
     add(options.telemetry_hz > 0, sampled);
+  add(options.stacks_hz > 0, Source::kStacks);
   sources |= static_cast<unsigned>(Source::kProgram);
   return sources;
 }

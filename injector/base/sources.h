@@ -17,6 +17,7 @@ enum class Source : unsigned {
   kDeviceSamples = 4,      // what NVML tells fast, many times a second
   kDeviceSlowSamples = 8,  // what NVML tells slowly, once a second
   kHostSamples = 16,       // threads, workers
+  kStacks = 64,            // of Python, of all threads
   kProgram = 32,  // what the program tells: ranges, operations of NCCL, waits for data, ...
 };
 

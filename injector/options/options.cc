@@ -172,6 +172,13 @@ constexpr OptionRow kOptions[] = {
       "data workers, and facts about the machine. 0: none of these"},
      "0 to 100",
      Integer<&Options::telemetry_hz, 0, 100>},
+    {{"TRACEINJECT_STACKS_HZ", "100",
+      "samples per second of each thread's Python stack (CPython 3.8 to 3.14), read from memory "
+      "without Python's lock; also records the stacks of CUDA calls that wait and of some "
+      "launches. "
+      "0: none of these"},
+     "0 to 1000",
+     Integer<&Options::stacks_hz, 0, 1000>},
     {{"TRACEINJECT_MAX_SIZE", "4G",
       "stop recording when the file of a process reaches this size (K, M, G)"},
      "a size such as 4G of at least 64K",

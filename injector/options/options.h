@@ -25,6 +25,7 @@ struct Options {
   bool gemm = true;
   bool python = true;
   std::int64_t telemetry_hz = 0;  // samples of a device a second; 0: no samples at all
+  std::int64_t stacks_hz = 0;     // samples of each thread's Python stack a second; 0: no stacks
   std::int64_t max_size_bytes = 0;
   bool keep_last = false;         // old rows give way to new ones
   std::int64_t keep_last_ns = 0;  // with keep_last: those older than this; 0: only for lack of room

@@ -25,6 +25,8 @@ void EventDecoder::Drain(const std::function<void()>& look) {
           DecodeSync(tid, reinterpret_cast<const SyncEvent&>(event));
         } else if (type == EventType::kGemm) {
           DecodeGemm(tid, reinterpret_cast<const GemmEvent&>(event));
+        } else if (type == EventType::kStack) {
+          DecodeStack(tid, reinterpret_cast<const StackEvent&>(event));
         } else if (PythonDecoder::Decodes(type)) {
           python_.Decode(tid, reinterpret_cast<const PythonEvent&>(event));
         } else if (NcclDecoder::Decodes(type)) {
@@ -43,6 +45,11 @@ void EventDecoder::DecodeSync(int tid, const SyncEvent& event) {
        dictionary_->Thread(tid), event.header.flags,
        event.event == 0 ? 0 : dictionary_->Event(event.event),
        event.has_stream != 0 ? dictionary_->Stream(event.device, event.context, event.stream) : 0});
+}
+
+void EventDecoder::DecodeStack(int tid, const StackEvent& event) {
+  if (stacks_ == nullptr) return g_counters.AddLost(Health::kStackSeen, Health::kStackDropped);
+  stacks_->Decode(tid, event, dictionary_);
 }
 
 void EventDecoder::DecodeGemm(int tid, const GemmEvent& event) {

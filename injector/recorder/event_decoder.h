@@ -12,6 +12,7 @@
 #include "injector/python/decoder.h"
 #include "injector/rows/dictionary.h"
 #include "injector/rows/rows.h"
+#include "injector/stacks/stack_sampler.h"
 
 namespace traceinject {
 
@@ -22,6 +23,9 @@ class EventDecoder {
   // Calls look() now and then, so that what is decoded can be stored in between. O(events).
   void Drain(const std::function<void()>& look);
 
+  // Where stacks go from now on; it outlives this.
+  void SetStacks(StackSampler* stacks) { stacks_ = stacks; }
+
   // Some have more to do at the end of a flush.
   NcclDecoder& nccl() { return nccl_; }
   NvtxDecoder& nvtx() { return nvtx_; }
@@ -30,6 +34,7 @@ class EventDecoder {
  private:
   void DecodeSync(int tid, const SyncEvent& event);
   void DecodeGemm(int tid, const GemmEvent& event);
+  void DecodeStack(int tid, const StackEvent& event);
 
   std::int64_t base_ns_;
   Dictionary* dictionary_;
@@ -37,6 +42,7 @@ class EventDecoder {
   NcclDecoder nccl_;
   NvtxDecoder nvtx_;
   PythonDecoder python_;
+  StackSampler* stacks_ = nullptr;
 };
 
 }  // namespace traceinject

@@ -119,7 +119,7 @@ void Writer::Run() {
     StoreIfMany();
   }
   if (gave_up_) return;
-  StopSampler();
+  StopSamplers();
   Flush(true);
   if (file_.is_open()) EndFile(NowNs() - base_ns_);
 }
@@ -222,7 +222,7 @@ void Writer::Flush(bool everything) {
   } else if (recording()) {
     stall_watch_.Forget(NowNs() - base_ns_);  // what completes is not reported to us
   }
-  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  CountStalls();
   if (!file_.is_open()) {
     if (gpu_records == 0 && batch_.kernels.empty() && batch_.memcpys.empty() &&
         batch_.memsets.empty() && !LostGpuWork() && !stall_watch_.stalled()) {
@@ -236,7 +236,7 @@ void Writer::Flush(bool everything) {
   }
   if (!std::exchange(probes_recorded_, true)) cupti_client_.activity().RecordProbes();
   TellSampler();
-  TakeSamples();
+  TakeSamples(everything);
   AddClockPair(true);
   AddHealth();
   Store();
@@ -249,6 +249,12 @@ void Writer::Flush(bool everything) {
     g_counters.Set(Health::kFileMaxSize, 1);
     StopAtLimit("max_size");
   }
+}
+
+void Writer::CountStalls() {
+  const std::int64_t before = g_counters.Get(Health::kGpuStalls);
+  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  if (stall_watch_.count() > before && stack_sampler_ != nullptr) stack_sampler_->NoteStall();
 }
 
 // Rows that give way to new ones keep the file small, unless what is left is too much alone.
@@ -294,14 +300,14 @@ void Writer::GoOnWithoutCupti(bool first) {
   event_decoder_.Drain([this] { StoreIfMany(); });
   EndEvents(false);
   if (cupti_client_.IsRecording()) stall_watch_.JudgeUnanswered(StallWatch::ReadMoment(base_ns_));
-  g_counters.Set(Health::kGpuStalls, stall_watch_.count());
+  CountStalls();
   if (!file_.is_open() && (g_counters.Get(Health::kBuffersRequested) == 0 ||
                            has_told_.load(std::memory_order_relaxed) || !CreateFile())) {
     if (EventRows(batch_) > kMaxWaitingRows) DropEvents(&batch_);
     return;
   }
   TellSampler();
-  TakeSamples();
+  TakeSamples(false);
   AddClockPair(false);
   if (IsFull()) DropEvents(&batch_);  // recording ends when CUPTI is back
   AddHealth();
@@ -349,6 +355,7 @@ int Writer::DrainQueues() {
 void Writer::StoreIfMany() {
   if (!file_.is_open() || gave_up_ || EventRows(batch_) < rows_per_transaction_) return;
   stall_watch_.Look();
+  if (stack_sampler_ != nullptr) stack_sampler_->JoinCalls(batch_);
   AddHealth();
   Store(false);
 }
@@ -373,6 +380,7 @@ bool Writer::CreateFile() {
   }
   AddStartFacts();
   StartSampler();
+  StartStackSampler();
   return true;
 }
 
@@ -394,17 +402,33 @@ void Writer::StartSampler() {
   disabled_.emplace_back("device and host sampling: cannot create its thread");
 }
 
+void Writer::StartStackSampler() {
+  if (options_.stacks_hz == 0 || !failure_.empty()) return;
+  stack_sampler_ = std::make_unique<StackSampler>(options_.stacks_hz, base_ns_);
+  if (stack_sampler_->Start()) return event_decoder_.SetStacks(stack_sampler_.get());
+  stack_sampler_.reset();
+  disabled_.emplace_back("Python stacks: cannot create the thread that samples them");
+}
+
 // What the sampler learns from events: which devices have work, which processes load data. The
 // latter begin before the first GPU work, and with it the file and the sampler, are there.
 void Writer::TellSampler() {
+  if (!file_.is_open() || (sampler_ == nullptr && stack_sampler_ == nullptr)) return;
+  for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers()) {
+    if (sampler_ != nullptr) sampler_->TellWorker(pid, loader);
+    if (stack_sampler_ != nullptr) stack_sampler_->AddChild(pid);
+  }
   if (sampler_ == nullptr) return;
   for (const StreamRow& stream : batch_.streams)
     sampler_->UseDevice(static_cast<int>(stream.device));
-  for (const auto& [pid, loader] : event_decoder_.python().TakeWorkers())
-    sampler_->TellWorker(pid, loader);
 }
 
-void Writer::TakeSamples() {
+void Writer::TakeSamples(bool everything) {
+  if (stack_sampler_ != nullptr) {
+    stack_sampler_->Take(&dictionary_, &batch_);
+    stack_sampler_->JoinCalls(batch_);
+    stack_sampler_->SettleCalls(NowNs() - base_ns_, everything, &batch_);
+  }
   if (sampler_ == nullptr) return;
   Samples taken = sampler_->Take();
   const auto append = [](auto& to, auto& from) { to.insert(to.end(), from.begin(), from.end()); };
@@ -423,7 +447,8 @@ void Writer::TakeSamples() {
 }
 
 // Its thread may be left behind in a call, and with it what it works on.
-void Writer::StopSampler() noexcept {
+void Writer::StopSamplers() noexcept {
+  if (stack_sampler_ != nullptr) stack_sampler_->Stop();
   if (sampler_ != nullptr) sampler_->Stop();
 }
 
@@ -510,6 +535,8 @@ std::string Writer::HealthDetail(Health id) const {
                  : "NCCL_DEBUG, NCCL_DEBUG_SUBSYS or NCCL_DEBUG_FILE was already set";
     case Health::kDeviceSampleFailed:
       return sampler_ == nullptr ? std::string() : sampler_->failure();
+    case Health::kStackFailed:
+      return stack_sampler_ == nullptr ? std::string() : stack_sampler_->failure();
     case Health::kPythonInstalled:
       return TouchedByHooks().Get();
     case Health::kStartDisabledSource:
@@ -549,7 +576,7 @@ void Writer::AddHealth() {
 void Writer::StopAtLimit(const std::string& reason) {
   g_state.store(State::kDone, std::memory_order_release);
   cupti_client_.Stop();
-  StopSampler();
+  StopSamplers();
   gave_up_ = true;
   if (!file_.is_open()) return;
   const std::int64_t now = NowNs() - base_ns_;
@@ -560,7 +587,7 @@ void Writer::StopAtLimit(const std::string& reason) {
   event_decoder_.nccl().EndFlush(true);
   ReadNcclLog();
   nccl_log_decoder_.EndFlush();
-  TakeSamples();
+  TakeSamples(true);
   if (!reason.empty()) batch_.gaps.push_back({now, -1, reason});
   AddHealth();
   Store();
@@ -572,7 +599,7 @@ void Writer::StopAtLimit(const std::string& reason) {
 void Writer::GiveUp(const std::string& reason) noexcept {
   g_state.store(State::kDone, std::memory_order_release);
   gave_up_ = true;
-  StopSampler();
+  StopSamplers();
   try {
     log_.Line("recording stopped: " + reason);
     cupti_client_.Stop();

@@ -30,6 +30,7 @@
 #include "injector/recorder/stall_watch.h"
 #include "injector/recorder/window_follower.h"
 #include "injector/rows/dictionary.h"
+#include "injector/stacks/stack_sampler.h"
 #include "injector/telemetry/sampler.h"
 
 namespace traceinject {
@@ -110,9 +111,11 @@ class Writer {
   void StopAtLimit(const std::string& reason);
   void AddStartFacts();
   void StartSampler();
+  void StartStackSampler();
+  void CountStalls();
   void TellSampler();
-  void TakeSamples();
-  void StopSampler() noexcept;
+  void TakeSamples(bool everything);
+  void StopSamplers() noexcept;
 
   Options options_;
   const EnvironmentCopy& environment_;
@@ -128,7 +131,8 @@ class Writer {
   NcclLogDecoder nccl_log_decoder_;
   PythonStart python_start_;
   StallWatch stall_watch_;
-  std::unique_ptr<Sampler> sampler_;  // while there is a file; null: none is wanted
+  std::unique_ptr<Sampler> sampler_;             // while there is a file; null: none is wanted
+  std::unique_ptr<StackSampler> stack_sampler_;  // likewise
   RecordingFile file_;
   std::string failure_;                // why nothing is recorded
   bool last_stored_ = true;            // whether the last transaction went through

@@ -48,7 +48,7 @@ void Dictionary::ForgetOlderStrings() {
 std::size_t Dictionary::known() const {
   return strings_.size() + older_strings_.size() + forgotten_strings_.size() + shapes_.size() +
          gemm_shapes_.size() + graph_nodes_.size() + events_.size() + threads_.size() +
-         streams_.size() + ended_workers_.size();
+         streams_.size() + ended_workers_.size() + code_places_.size() + stacks_.size();
 }
 
 void Dictionary::ForgetStrings(std::uint32_t flush, const std::vector<std::uint32_t>& kept) {
@@ -114,6 +114,8 @@ void Dictionary::ForgetUnused(std::uint32_t flush, const KeptIds& kept) {
   shapes_.Forget(unused_since, &batch_->unused.shapes);
   gemm_shapes_.Forget(unused_since, &batch_->unused.gemm_shapes);
   graph_nodes_.Forget(unused_since, &batch_->unused.graph_nodes);
+  code_places_.Forget(unused_since, &batch_->unused.code_places);
+  stacks_.Forget(unused_since, &batch_->unused.stacks);
   std::vector<std::uint32_t> without_rows;
   events_.Forget(unused_since, &without_rows);
   known_after_forgetting_ = known();
@@ -211,6 +213,28 @@ std::uint32_t Dictionary::GemmShape(const char* function, GemmShapeRow shape) {
       [&](std::uint32_t id) {
         shape.id = id;
         batch_->gemm_shapes.push_back(shape);
+      },
+      flush_);
+}
+
+std::uint32_t Dictionary::CodePlace(std::string_view function, std::string_view file,
+                                    std::int64_t line, std::int64_t first_line) {
+  CodePlaceRow row{0, String(function), String(file), line, first_line};
+  return code_places_.Id(
+      {row.function, row.file, static_cast<std::uint64_t>(line),
+       static_cast<std::uint64_t>(first_line)},
+      [&](std::uint32_t id) {
+        row.id = id;
+        batch_->code_places.push_back(row);
+      },
+      flush_);
+}
+
+std::uint32_t Dictionary::Stack(std::uint32_t parent, std::uint32_t place) {
+  return stacks_.Id(
+      {parent, place},
+      [&](std::uint32_t id) {
+        batch_->stacks.push_back({id, parent, place});
       },
       flush_);
 }

@@ -125,6 +125,7 @@ class Dictionary {
 
   // Call at the beginning of each flush of the writer; counts them.
   std::uint32_t BeginFlush() { return ++flush_; }
+  std::uint32_t flush() const { return flush_; }
 
   // No row of the file refers to what was decoded up to `flush` any more, but to those in `kept`.
   // Rows that nothing refers to go to Batch::unused; those of threads only once they ended. O(all
@@ -176,6 +177,13 @@ class Dictionary {
   // `shape.id` is filled in.
   std::uint32_t AttentionShape(AttentionShapeRow shape);
 
+  // A line of a function; `first_line` -1: unknown. In each flush that uses it all of a stack is to
+  // be asked for anew, from the outermost frame on, so that it is not forgotten in parts.
+  std::uint32_t CodePlace(std::string_view function, std::string_view file, std::int64_t line,
+                          std::int64_t first_line);
+  // A frame and its caller's stack; `parent` 0: the outermost one.
+  std::uint32_t Stack(std::uint32_t parent, std::uint32_t place);
+
   std::uint32_t Event(std::uint64_t handle) {
     return events_.Id(
         {handle}, [](std::uint32_t) {}, flush_);
@@ -226,6 +234,8 @@ class Dictionary {
   IntegerIdMap<2> api_names_;
   IntegerIdMap<11> gemm_shapes_;
   IntegerIdMap<10> attention_shapes_;
+  IntegerIdMap<4> code_places_;
+  IntegerIdMap<2> stacks_;
   IntegerIdMap<1> events_;
 };
 

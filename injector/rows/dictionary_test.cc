@@ -53,6 +53,21 @@ TEST(DictionaryTest, EndlessDifferentTextsTakeBoundedMemory) {
   EXPECT_LT(mallinfo2().uordblks, used + (20 << 20));
 }
 
+TEST(DictionaryTest, AStackIsATree) {
+  Batch batch;
+  Dictionary dictionary(&batch);
+  const std::uint32_t outer = dictionary.Stack(0, dictionary.CodePlace("main", "a.py", 9, 1));
+  const std::uint32_t place = dictionary.CodePlace("f", "a.py", 3, 2);
+  const std::uint32_t inner = dictionary.Stack(outer, place);
+  EXPECT_EQ(dictionary.Stack(outer, dictionary.CodePlace("f", "a.py", 3, 2)), inner);
+  EXPECT_NE(dictionary.Stack(inner, place), inner) << "it calls itself";
+  EXPECT_NE(dictionary.CodePlace("f", "a.py", 4, 2), place);
+  ASSERT_EQ(batch.stacks.size(), 3U);
+  EXPECT_EQ(batch.stacks[1].parent, outer);
+  EXPECT_EQ(batch.code_places.size(), 3U);
+  EXPECT_EQ(batch.strings.size(), 3U);
+}
+
 class DroppedRowsTest : public testing::Test {
  protected:
   // A flush in which a text and a shape are used that no other has.
@@ -70,6 +85,8 @@ class DroppedRowsTest : public testing::Test {
     dictionary_.NameThread(kFirstThread + number, "thread " + std::to_string(number));
     dictionary_.Stream(0, 1, number);
     dictionary_.WorkerEnded(number);
+    const std::uint32_t place = dictionary_.CodePlace("f", "step " + std::to_string(number), 1, 1);
+    dictionary_.Stack(dictionary_.Stack(0, place), place);
     workers_ += 1;
     Store();
   }
@@ -87,6 +104,11 @@ class DroppedRowsTest : public testing::Test {
     for (const std::uint32_t id : batch_.unused.threads) EXPECT_EQ(threads_.erase(id), 1U);
     for (const StreamRow& row : batch_.streams) streams_[row.id] = row.priority;
     for (const std::uint32_t id : batch_.unused.streams) EXPECT_EQ(streams_.erase(id), 1U);
+    for (const CodePlaceRow& row : batch_.code_places) EXPECT_TRUE(texts_.contains(row.file));
+    code_places_ += static_cast<int>(batch_.code_places.size()) -
+                    static_cast<int>(batch_.unused.code_places.size());
+    stacks_ +=
+        static_cast<int>(batch_.stacks.size()) - static_cast<int>(batch_.unused.stacks.size());
     workers_ -= static_cast<int>(batch_.unused.workers.size());
     batch_ = Batch();
   }
@@ -102,7 +124,7 @@ class DroppedRowsTest : public testing::Test {
   std::set<std::uint32_t> shapes_;
   std::map<std::uint32_t, std::uint32_t> threads_;  // with their names
   std::map<std::uint32_t, std::int32_t> streams_;   // with their priorities
-  int graph_nodes_ = 0, gemm_shapes_ = 0, workers_ = 0;
+  int graph_nodes_ = 0, gemm_shapes_ = 0, workers_ = 0, code_places_ = 0, stacks_ = 0;
 };
 
 // As in a recorder that is left on for a week and keeps the last minutes.
@@ -124,6 +146,8 @@ TEST_F(DroppedRowsTest, DictionariesLoseWhatNoKeptRowRefersTo) {
   EXPECT_LT(threads_.size(), std::size_t{kMax});
   EXPECT_LT(streams_.size(), std::size_t{kMax});
   EXPECT_LT(workers_, kMax);
+  EXPECT_LT(code_places_, kMax);
+  EXPECT_LT(stacks_, kMax);
   // Everything that rows of the kept flushes refer to is there.
   for (std::uint32_t flush = kFlushes - kKeptFlushes; flush < kFlushes; ++flush) {
     const std::size_t before = batch_.strings.size();

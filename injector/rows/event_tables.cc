@@ -26,7 +26,8 @@ std::size_t EventRows(const Batch& batch) {
 std::size_t DictionaryRows(const Batch& batch) {
   return batch.strings.size() + batch.graph_nodes.size() + batch.shapes.size() +
          batch.nvtx_categories.size() + batch.gemm_shapes.size() + batch.attention_shapes.size() +
-         batch.workers.size() + batch.nccl_setups.size() + batch.nccl_links.size();
+         batch.workers.size() + batch.nccl_setups.size() + batch.nccl_links.size() +
+         batch.code_places.size() + batch.stacks.size();
 }
 
 CounterValues RowsToStore(const Batch& batch) {

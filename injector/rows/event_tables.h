@@ -34,6 +34,7 @@ void ForEachEventTable(SomeBatch& batch, Visit visit) {
   visit(EventTable::kAllocatorSample, batch.allocator_samples);
   visit(EventTable::kHostSample, batch.host_samples);
   visit(EventTable::kWorkerSample, batch.worker_samples);
+  visit(EventTable::kStackSample, batch.stack_samples);
   visit(EventTable::kClockPair, batch.clock_pairs);
   visit(EventTable::kCaptureGap, batch.gaps);
 }

@@ -101,6 +101,15 @@ struct DataLoaderRow {
   std::int64_t prefetch_factor, batch_size;  // -1: none or unknown
 };
 
+struct CodePlaceRow {
+  std::uint32_t id, function, file;
+  std::int64_t line;
+  std::int64_t first_line;  // -1: unknown
+};
+struct StackRow {
+  std::uint32_t id, parent, place;
+};
+
 struct WorkerRow {
   std::uint32_t id;
   std::int64_t pid;
@@ -233,6 +242,14 @@ struct WorkerSampleRow {
   std::int64_t cpu_ns, read_bytes;
   int states, states_disk;
 };
+struct StackSampleRow {
+  std::int64_t time;
+  std::uint32_t thread, stack;
+  int kind;
+  bool has_correlation;
+  std::uint64_t correlation;
+  std::int64_t repeats = 0, span = 0;  // of later samples of the same stack
+};
 struct ClockPairRow {
   std::int64_t realtime, monotonic, monotonic_raw, boottime, cupti;
   bool has_cupti;
@@ -262,7 +279,8 @@ struct ProcessRow {
 
 // Ids of dictionary rows that no row refers to any more.
 struct UnusedIds {
-  std::vector<std::uint32_t> strings, shapes, graph_nodes, gemm_shapes, threads, streams, workers;
+  std::vector<std::uint32_t> strings, shapes, graph_nodes, gemm_shapes, threads, streams, workers,
+      code_places, stacks;
 };
 // Of those to which rows refer that stayed although older ones and newer ones are removed.
 struct KeptIds {
@@ -287,6 +305,8 @@ struct Batch {
   std::vector<AttentionShapeRow> attention_shapes;
   std::vector<DataLoaderRow> data_loaders;
   std::vector<WorkerRow> workers;
+  std::vector<CodePlaceRow> code_places;
+  std::vector<StackRow> stacks;
   std::vector<DeviceRow> devices;
   std::vector<SystemFactRow> facts;
 
@@ -309,6 +329,7 @@ struct Batch {
   std::vector<AllocatorSampleRow> allocator_samples;
   std::vector<HostSampleRow> host_samples;
   std::vector<WorkerSampleRow> worker_samples;
+  std::vector<StackSampleRow> stack_samples;
   std::vector<ClockPairRow> clock_pairs;
   std::vector<CaptureGapRow> gaps;
   std::vector<HealthRow> health;

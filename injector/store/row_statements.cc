@@ -27,6 +27,8 @@ enum Statement : std::size_t {
   kAttentionShape,
   kDataLoader,
   kWorker,
+  kCodePlace,
+  kStack,
   kDevice,
   kFact,
   kProcess,
@@ -38,6 +40,8 @@ enum Statement : std::size_t {
   kForgetThread,
   kForgetStream,
   kForgetWorker,
+  kForgetCodePlace,
+  kForgetStack,
   kStatementCount
 };
 
@@ -68,6 +72,8 @@ constexpr const char* kSql[] = {
     "INSERT OR REPLACE INTO data_loader(id, proc, workers, pin_memory, persistent_workers, "
     "prefetch_factor, batch_size) VALUES(?, 1, ?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO worker(id, proc, pid, loader, start, end) VALUES(?, 1, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO code_place(id, function, file, line, first_line) VALUES(?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO stack(id, parent, place) VALUES(?, ?, ?)",
     "INSERT OR REPLACE INTO device(proc, device, name, uuid, pci_bus_id, sm_count, cc_major, "
     "cc_minor, sm_clock_khz, "
     "memory_clock_khz, memory_bus_bits, memory_bytes, l2_bytes) VALUES(1,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -85,6 +91,8 @@ constexpr const char* kSql[] = {
     "DELETE FROM thread WHERE id = ?",
     "DELETE FROM stream WHERE id = ?",
     "DELETE FROM worker WHERE id = ?",
+    "DELETE FROM code_place WHERE id = ?",
+    "DELETE FROM stack WHERE id = ?",
 };
 static_assert(sizeof kSql / sizeof *kSql == kStatementCount);
 
@@ -211,6 +219,15 @@ bool Add(Values to, const DataLoaderRow& row) {
 bool Add(Values to, const WorkerRow& row) {
   to.Int(row.id).Int(row.pid).Id(row.loader).Int(row.start);
   return to.IntOrNull(row.ended, row.end).Insert();
+}
+
+bool Add(Values to, const CodePlaceRow& row) {
+  to.Int(row.id).Int(row.function).Int(row.file).Int(row.line);
+  return to.NotNegative(row.first_line).Insert();
+}
+
+bool Add(Values to, const StackRow& row) {
+  return to.Int(row.id).Id(row.parent).Int(row.place).Insert();
 }
 
 bool Add(Values to, const DeviceRow& row) {
@@ -391,6 +408,13 @@ bool Add(Values to, const WorkerSampleRow& row) {
   return to.Int(row.states).Int(row.states_disk).Insert();
 }
 
+bool Add(Values to, const StackSampleRow& row) {
+  to.Int(row.time).Int(row.thread).Id(row.stack).Int(row.kind);
+  // Numbers of 64 bits without sign keep their bits.
+  to.IntOrNull(row.has_correlation, static_cast<std::int64_t>(row.correlation));
+  return to.IntOrNull(row.repeats != 0, row.repeats).IntOrNull(row.repeats != 0, row.span).Insert();
+}
+
 bool Add(Values to, const ClockPairRow& row) {
   to.Int(row.realtime).Int(row.monotonic).Int(row.monotonic_raw).Int(row.boottime);
   return to.IntOrNull(row.has_cupti, row.cupti).Insert();
@@ -479,6 +503,7 @@ bool RowStatements::InsertDictionaries(const Batch& batch) {
          AddAll(s[kGemmShape], batch.gemm_shapes) &&
          AddAll(s[kAttentionShape], batch.attention_shapes) &&
          AddAll(s[kDataLoader], batch.data_loaders) && AddAll(s[kWorker], batch.workers) &&
+         AddAll(s[kCodePlace], batch.code_places) && AddAll(s[kStack], batch.stacks) &&
          AddAll(s[kDevice], batch.devices) && AddAll(s[kFact], batch.facts) &&
          AddAll(s[kProcess], batch.process);
 }
@@ -500,7 +525,9 @@ bool RowStatements::Forget(const Batch& batch) {
          AddAll(s[kForgetGemmShape], batch.unused.gemm_shapes) &&
          AddAll(s[kForgetThread], batch.unused.threads) &&
          AddAll(s[kForgetStream], batch.unused.streams) &&
-         AddAll(s[kForgetWorker], batch.unused.workers);
+         AddAll(s[kForgetWorker], batch.unused.workers) &&
+         AddAll(s[kForgetCodePlace], batch.unused.code_places) &&
+         AddAll(s[kForgetStack], batch.unused.stacks);
 }
 
 bool RowStatements::Insert(const HealthRow& row) { return Add(Values(statements_[kHealth]), row); }

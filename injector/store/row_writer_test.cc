@@ -47,6 +47,8 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.attention_shapes.resize(1);
   batch.data_loaders.resize(1);
   batch.workers.resize(1);
+  batch.code_places.resize(1);
+  batch.stacks.resize(1);
   batch.devices.resize(1);
   batch.facts.resize(1);
   batch.kernels.resize(1);
@@ -66,6 +68,7 @@ Batch OneOfEach(std::uint64_t collective = 1) {
   batch.data_waits.resize(1);
   batch.step_marks.resize(1);
   batch.host_spans.resize(1);
+  batch.stack_samples.resize(1);
   batch.clock_pairs.resize(1);
   batch.gaps.resize(1);
   batch.health.resize(1);
@@ -79,6 +82,7 @@ constexpr char kAllCounts[] =
     "count(*) FROM api_name), (SELECT count(*) FROM nvtx_domain), (SELECT count(*) FROM "
     "nvtx_category), (SELECT count(*) FROM communicator), (SELECT count(*) FROM gemm_shape), "
     "(SELECT count(*) FROM attention_shape), (SELECT count(*) FROM data_loader), "
+    "(SELECT count(*) FROM code_place), (SELECT count(*) FROM stack), "
     "(SELECT count(*) FROM device), (SELECT "
     "count(*) FROM system_fact), (SELECT count(*) FROM process), (SELECT count(*) FROM health), "
     "'events', (SELECT count(*) FROM kernel), (SELECT count(*) FROM memcpy), (SELECT count(*) FROM "
@@ -89,20 +93,21 @@ constexpr char kAllCounts[] =
     "count(*) FROM "
     "allocator_sample), (SELECT count(*) FROM data_wait), (SELECT "
     "count(*) FROM step_mark), (SELECT count(*) FROM host_span), (SELECT count(*) FROM "
-    "clock_pair), (SELECT count(*) FROM capture_gap)";
+    "clock_pair), (SELECT count(*) FROM capture_gap), (SELECT count(*) FROM stack_sample)";
 
 TEST_F(RowWriterTest, ACommitThatNobodyHeardOfCanBeUndoneAndWrittenAgain) {
   ASSERT_TRUE(writer_.Insert(OneOfEach())) << sqlite3_errmsg(db_);
   writer_.Committed(OneOfEach());
   const std::string once = Rows(kAllCounts);
-  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|1|2|1|1|1|1|1|1|1|1|1|1");
+  EXPECT_EQ(once, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|1|1|1|1|1|1|2|1|1|1|1|1|1|1|1|1|1|1");
 
   ASSERT_TRUE(writer_.RemoveUnknown(db_));
   EXPECT_EQ(Rows(kAllCounts), once);
 
   ASSERT_TRUE(writer_.Insert(OneOfEach(2))) << sqlite3_errmsg(db_);
   const std::string twice = Rows(kAllCounts);
-  EXPECT_EQ(twice, "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|2|3|2|2|2|2|2|2|2|2|2|2");
+  EXPECT_EQ(twice,
+            "1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|events|2|2|2|2|2|2|3|2|2|2|2|2|2|2|2|2|2|2");
   ASSERT_TRUE(writer_.RemoveUnknown(db_)) << sqlite3_errmsg(db_);
   EXPECT_EQ(Rows(kAllCounts), once);
 
@@ -130,15 +135,16 @@ TEST_F(RowWriterTest, AnErrorOfSqliteIsReported) {
 TEST_F(RowWriterTest, WhatNothingRefersToLeavesItsTable) {
   Batch batch = OneOfEach();
   batch.threads[0].id = batch.streams[0].id = batch.workers[0].id = 3;
+  batch.code_places[0].id = batch.stacks[0].id = 3;
   ASSERT_TRUE(writer_.Insert(batch)) << sqlite3_errmsg(db_);
   Batch next;
-  next.unused = {{0}, {0}, {0}, {0}, {3}, {3}, {3}};
+  next.unused = {{0}, {0}, {0}, {0}, {3}, {3}, {3}, {3}, {3}};
   ASSERT_TRUE(writer_.Insert(next)) << sqlite3_errmsg(db_);
   EXPECT_EQ(Rows("SELECT (SELECT count(*) FROM string), (SELECT count(*) FROM kernel_shape), "
                  "(SELECT count(*) FROM graph_node), (SELECT count(*) FROM gemm_shape), (SELECT "
                  "count(*) FROM thread), (SELECT count(*) FROM stream), (SELECT count(*) FROM "
-                 "worker)"),
-            "0|0|0|0|0|0|0");
+                 "worker), (SELECT count(*) FROM code_place), (SELECT count(*) FROM stack)"),
+            "0|0|0|0|0|0|0|0|0");
 }
 
 }  // namespace

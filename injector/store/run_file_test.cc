@@ -122,6 +122,26 @@ TEST_F(RunFileTest, StoresDictionaries) {
             "1|1|2748|55|8|0|3|NULL|2|dp\n2|1|2749|NULL|NULL|NULL|NULL|1|NULL|NULL");
 }
 
+TEST_F(RunFileTest, StoresStacks) {
+  Batch batch;
+  batch.strings = {{1, "Model.forward"}, {2, "/home/me/train.py"}};
+  batch.threads = {{1, 700, 0}};
+  batch.code_places = {{1, 1, 2, 41, 30}, {2, 1, 2, 0, -1}};
+  batch.stacks = {{1, 0, 1}, {2, 1, 2}};
+  batch.stack_samples = {{5, 1, 2, 1, false, 0, 3, 400}, {6, 1, 0, 2, true, 9}};
+  ASSERT_TRUE(file_->Write(batch)) << file_->last_error();
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM code_place"), "1|1|2|41|30\n2|1|2|0|NULL");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM stack"), "1|NULL|1\n2|1|2");
+  EXPECT_EQ(Query(file_->path(), "SELECT * FROM stack_sample"),
+            "5|1|2|1|NULL|3|400\n6|1|NULL|2|9|NULL|NULL");
+  EXPECT_EQ(
+      Query(file_->path(), "SELECT time_ns, tid, kind, file, line, samples FROM stack_samples"),
+      "1700000000000000005|700|sample|/home/me/train.py|0|4\n"
+      "1700000000000000006|700|wait|NULL|NULL|1");
+  EXPECT_EQ(Query(file_->path(), "SELECT depth, line FROM stack_frames WHERE stack = 2"),
+            "0|0\n1|41");
+}
+
 TEST_F(RunFileTest, StoresKernelsCopiesAndMemsets) {
   Batch batch;
   batch.kernels = {{-5, 0, 1, 2, 0xFFFFFFFFFFu, 0}, {0, 7, 1, 2, 3, 4}};

@@ -32,12 +32,13 @@ std::int64_t EstimatedBytes(const Batch& batch) {
         batch.syncs, batch.nvtx, batch.collectives, batch.collective_plans, batch.gemms,
         batch.attentions, batch.data_waits, batch.step_marks, batch.host_spans,
         batch.device_samples, batch.device_slow_samples, batch.allocator_samples,
-        batch.host_samples, batch.worker_samples, batch.clock_pairs, batch.gaps);
+        batch.host_samples, batch.worker_samples, batch.stack_samples, batch.clock_pairs,
+        batch.gaps);
   bytes = rows * kEstimatedRowBytes;
   rows = 0;
   count(batch.strings, batch.threads, batch.streams, batch.shapes, batch.graph_nodes,
         batch.gemm_shapes, batch.attention_shapes, batch.communicators, batch.nccl_setups,
-        batch.nccl_links, batch.facts, batch.workers);
+        batch.nccl_links, batch.facts, batch.workers, batch.code_places, batch.stacks);
   bytes += rows * kDictionaryRowBytes;
   for (const StringRow& row : batch.strings) bytes += static_cast<std::int64_t>(row.text.size());
   for (const NvtxRow& row : batch.nvtx) bytes += static_cast<std::int64_t>(row.payload_blob.size());

@@ -18,6 +18,7 @@
 #include "injector/base/ring.h"
 #include "injector/base/safe_point.h"
 #include "injector/base/sources.h"
+#include "injector/stacks/own_stack.h"
 #include "injector/wrappers/cublas_abi.h"
 
 namespace traceinject {
@@ -75,6 +76,7 @@ int Traced(Describe describe, Call call) {
   if (!Delivers(Source::kGemm)) return call();
   OwnCost cost(Health::kGemmOwnNs);
   ++t_depth;
+  const bool is_place_due = t_launch_turn.IsDue() && t_launch_turn.Begin();
   g_rings.Prefetch();
   const std::int64_t start = NowNs();
   cost.Leave();
@@ -83,6 +85,7 @@ int Traced(Describe describe, Call call) {
   const std::int64_t end = NowNs();
   --t_depth;
   if (result == 0) describe(Emitter(start, end));
+  if (is_place_due) t_launch_turn.TakeStack(start, end);
   return result;
 }
 

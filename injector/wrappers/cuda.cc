@@ -18,6 +18,7 @@
 #include "injector/base/state.h"
 #include "injector/cuda/stream_ids.h"
 #include "injector/recorder/recorder.h"
+#include "injector/stacks/own_stack.h"
 
 namespace traceinject {
 namespace {
@@ -83,7 +84,10 @@ int Timed(const Target& target, Call call) {
   cost.Leave();
   const int result = call();
   cost.Enter();
-  if (result == 0 && target.kind != SyncKind::kHostWaitsDevice) Emit(target, start, NowNs());
+  const std::int64_t end = NowNs();
+  if (result == 0 && target.kind != SyncKind::kHostWaitsDevice) Emit(target, start, end);
+  if (target.kind >= SyncKind::kHostWaitsEvent && end - start >= kLeastWaitNs)
+    NoteOwnWait(start, end);
   return result;
 }
 

@@ -19,7 +19,7 @@ WARM_UP_STEPS = 12
 PAUSE_NS = 1_000_000  # between two repetitions, so that their work does not overlap
 HOST = {"api": "start", "sync": "start", "nvtx": "start", "gemm": "start", "attention": "start", "data_wait": "start", "host_span": "start",
         "step_mark": "time", "device_sample": "time", "device_slow_sample": "time", "host_sample": "time", "worker_sample": "time",
-        "allocator_sample": "time", "collective": "start"}
+        "allocator_sample": "time", "stack_sample": "time", "collective": "start"}
 PLANS = {"collective_plan": "time"}  # of the collectives
 GPU = {"kernel": "start", "memcpy": "start", "memset": "start"}
 

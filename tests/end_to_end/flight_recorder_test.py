@@ -21,7 +21,9 @@ REFERENCES = [("kernel", "shape", "kernel_shape"), ("kernel", "stream", "stream"
               ("nvtx", "thread", "thread"), ("nvtx", "domain", "nvtx_domain"), ("collective", "function", "string"),
               ("collective", "communicator", "communicator"), ("gemm", "shape", "gemm_shape"), ("thread", "name", "string"),
               ("gemm_shape", "function", "string"), ("sync", "stream", "stream"), ("sync", "thread", "thread"),
-              ("host_sample", "thread", "thread"), ("worker_sample", "worker", "worker"), ("stream", "name", "string")]
+              ("host_sample", "thread", "thread"), ("worker_sample", "worker", "worker"), ("stream", "name", "string"),
+              ("stack_sample", "thread", "thread"), ("stack_sample", "stack", "stack"), ("stack", "parent", "stack"),
+              ("stack", "place", "code_place"), ("code_place", "function", "string"), ("code_place", "file", "string")]
 
 
 class FlightRecorder(harness.TestCase):

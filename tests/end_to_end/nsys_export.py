@@ -112,7 +112,7 @@ COPY = [
 WITHOUT = (
     "sync collective collective_plan communicator nccl_setup nccl_link gemm gemm_shape attention attention_shape data_wait "
     "data_loader step_mark host_span device_sample device_slow_sample allocator_sample host_sample worker worker_sample "
-    "memory_operation clock_pair capture_gap health system_fact nvtx_category"
+    "stack_sample stack code_place memory_operation clock_pair capture_gap health system_fact nvtx_category"
 ).split()
 LEAVE = [
     "UPDATE process SET parent_pid = NULL, rank = NULL, local_rank = NULL, world_size = NULL, local_world_size = NULL, "

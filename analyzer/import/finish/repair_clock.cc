@@ -34,6 +34,7 @@ void ForEachTable(Rank& rank, Visit visit) {
   moments(rank.memory.time);
   moments(rank.host_samples.time);
   moments(rank.worker_samples.time);
+  moments(rank.stack_samples.time);
 }
 
 // The step lies between two notes.

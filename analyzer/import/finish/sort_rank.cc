@@ -60,6 +60,9 @@ void SortSamples(Rank& rank) {
   WorkerSamples& workers = rank.worker_samples;
   SortByTime(workers.time, workers.worker, workers.cpu_ns, workers.read_bytes, workers.states,
              workers.states_disk);
+  StackSamples& stacks = rank.stack_samples;
+  SortByTime(stacks.time, stacks.thread, stacks.stack, stacks.kind, stacks.correlation,
+             stacks.repeats, stacks.span);
 }
 
 }  // namespace

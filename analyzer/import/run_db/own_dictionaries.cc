@@ -71,6 +71,25 @@ void LeaveUsedGraphNodes(Rank& rank) {
   }
 }
 
+// What is used leads to its callers, which stand before it.
+void LeaveUsedStacks(Rank& rank) {
+  Renumbering renumbering(rank.stacks.size());
+  for (const std::uint32_t stack : rank.stack_samples.stack) renumbering.Use(stack);
+  for (std::size_t i = rank.stacks.size(); i-- > 0;) {
+    if (renumbering.Of(static_cast<std::uint32_t>(i)) != kNone)
+      renumbering.Use(rank.stacks[i].caller);
+  }
+  renumbering.LeaveUsed(rank.stacks);
+  for (std::uint32_t& stack : rank.stack_samples.stack) stack = renumbering.Of(stack);
+  std::vector<std::uint32_t> places;
+  for (CodeStack& stack : rank.stacks) {
+    stack.caller = renumbering.Of(stack.caller);
+    places.push_back(stack.place);
+  }
+  LeaveUsed(rank.places, places);
+  for (std::size_t i = 0; i < places.size(); ++i) rank.stacks[i].place = places[i];
+}
+
 }  // namespace
 
 void LeaveOwnEntries(Rank& rank) {
@@ -79,6 +98,7 @@ void LeaveOwnEntries(Rank& rank) {
   LeaveUsed(rank.api_names, rank.api.name);
   LeaveUsed(rank.gemm_shapes, rank.gemms.shape);
   LeaveUsed(rank.attention_shapes, rank.attentions.shape);
+  LeaveUsedStacks(rank);
 }
 
 }  // namespace traceinject

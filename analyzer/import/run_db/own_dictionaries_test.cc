@@ -56,5 +56,23 @@ TEST(LeaveOwnEntries, LeavesWhatIsReferredToInItsOrder) {
   EXPECT_TRUE(rank.attention_shapes.empty());
 }
 
+TEST(LeaveOwnEntries, LeavesTheCallersOfStacks) {
+  Rank rank;
+  for (std::int32_t line = 0; line < 5; ++line) rank.places.push_back({.line = line});
+  rank.stacks = {{kNone, 4}, {kNone, 1}, {0, 2}, {1, 3}, {3, 2}};
+  rank.stack_samples.stack = {4, kNone, 4};
+
+  LeaveOwnEntries(rank);
+
+  ASSERT_EQ(rank.stacks.size(), 3U);
+  EXPECT_EQ(rank.stack_samples.stack, (Indices{2, kNone, 2}));
+  EXPECT_EQ(rank.stacks[2].caller, 1U);
+  EXPECT_EQ(rank.stacks[1].caller, 0U);
+  EXPECT_EQ(rank.stacks[0].caller, kNone);
+  ASSERT_EQ(rank.places.size(), 3U);
+  EXPECT_EQ(rank.places[rank.stacks[2].place].line, 2);
+  EXPECT_EQ(rank.places[rank.stacks[0].place].line, 1);
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -54,6 +54,19 @@ TEST_F(ReadOlderVersionsTest, VersionTwoWithoutItsTablesIsDamaged) {
   EXPECT_NE(read.error().find("step_mark"), std::string::npos);
 }
 
+// Version 5 had no stacks.
+TEST_F(ReadOlderVersionsTest, VersionFiveHasNoStacks) {
+  RunDbFixture file(path_);
+  file.AddKernel({.start_ns = 5, .dur_ns = 6});
+  file.Execute("COMMIT; PRAGMA user_version = 5; DROP TABLE code_place; DROP TABLE stack");
+  file.Execute("DROP TABLE stack_sample; BEGIN");
+  file.Close();
+  const RecordedFile read = Read();
+  ASSERT_EQ(read.ranks.size(), 1U);
+  EXPECT_EQ(read.ranks[0].devices[0].ops.size(), 1U);
+  EXPECT_EQ(read.ranks[0].stack_samples.size(), 0U);
+}
+
 TEST_F(ReadOlderVersionsTest, VersionThreeWithoutItsTableIsDamaged) {
   RunDbFixture file(path_);
   file.Execute("DROP TABLE collective_plan");

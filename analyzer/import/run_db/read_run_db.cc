@@ -28,6 +28,8 @@ void TakeDictionaries(RunDbDictionaries& from, std::size_t processes, Rank& to) 
   take(from.graph_nodes, to.graph_nodes);
   take(from.gemm_shapes, to.gemm_shapes);
   take(from.attention_shapes, to.attention_shapes);
+  take(from.places, to.places);
+  take(from.stacks, to.stacks);
   if (processes > 1) LeaveOwnEntries(to);
 }
 

@@ -32,13 +32,14 @@ class RunDbDictionaries::Reader {
   Status Read() {
     using Part = Status (Reader::*)();
     // What is referred to before what refers to it.
-    constexpr std::array<Part, 17> kParts = {
+    constexpr std::array<Part, 19> kParts = {
         &Reader::ReadMeta,       &Reader::ReadProcesses,       &Reader::ReadDevices,
         &Reader::ReadStrings,    &Reader::ReadThreads,         &Reader::ReadStreams,
         &Reader::ReadShapes,     &Reader::ReadGraphNodes,      &Reader::ReadApiNames,
         &Reader::ReadDomains,    &Reader::ReadCommunicators,   &Reader::ReadLoaders,
         &Reader::ReadGemmShapes, &Reader::ReadAttentionShapes, &Reader::ReadWorkers,
-        &Reader::ReadNcclSetups, &Reader::ReadNcclLinks,
+        &Reader::ReadNcclSetups, &Reader::ReadNcclLinks,       &Reader::ReadPlaces,
+        &Reader::ReadStacks,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -463,6 +464,34 @@ class RunDbDictionaries::Reader {
           link.channels = Narrow(row.int64(11));
           file_.ranks[process].nccl_links.push_back(std::move(link));
         });
+  }
+
+  Status ReadPlaces() {
+    if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
+    return rows_.ForEachRow(
+        "code_place", "id, function, file, line, first_line", [&](const SqlRow& row) {
+          to_.place_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.places.size()));
+          const auto line = [&](int column) { return std::max(0, Narrow(row.int64(column))); };
+          to_.places.push_back({to_.StringOf(row, 1), to_.StringOf(row, 2), line(3), line(4)});
+        });
+  }
+
+  // A caller that does not come before what it calls is of a damaged file, and could lead in a
+  // circle.
+  Status ReadStacks() {
+    if (to_.schema_version < InfoOf(EventTable::kStackSample).since) return Done{};
+    return rows_.ForEachRow(
+        "stack", "id, parent, place",
+        [&](const SqlRow& row) {
+          CodeStack stack;
+          stack.place = to_.place_ids.Find(row.int64(2));
+          if (!row.is_null(1)) stack.caller = to_.stack_ids.Find(row.int64(1));
+          if (stack.place == kNone) return rows_.Count("stack", RowProblem::kNoStack);
+          if (!row.is_null(1) && stack.caller == kNone) rows_.Count("stack", RowProblem::kNoStack);
+          to_.stack_ids.Add(row.int64(0), static_cast<std::uint32_t>(to_.stacks.size()));
+          to_.stacks.push_back(stack);
+        },
+        "ORDER BY id");
   }
 
   RunDbRows& rows_;

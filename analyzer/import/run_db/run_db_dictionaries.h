@@ -52,6 +52,8 @@ class RunDbDictionaries {
   std::vector<GraphNode> graph_nodes;
   std::vector<GemmShape> gemm_shapes;
   std::vector<AttentionShape> attention_shapes;
+  std::vector<CodePlace> places;
+  std::vector<CodeStack> stacks;
 
   // PRAGMA user_version: tables that came with a later version are not looked for.
   int schema_version = 0;
@@ -59,7 +61,7 @@ class RunDbDictionaries {
   bool tells_processes_apart() const { return schema_version >= 5; }
 
   IdMap processes, string_ids, shape_ids, api_name_ids, graph_node_ids, gemm_shape_ids;
-  IdMap attention_shape_ids;
+  IdMap attention_shape_ids, place_ids, stack_ids;
   PlaceMap threads, streams, domains, communicators, loaders, workers, nccl_setups;
 
  private:

@@ -21,9 +21,9 @@ class SampleReader {
   Status Read() {
     if (dictionaries_.schema_version < InfoOf(EventTable::kDeviceSample).since) return Done{};
     using Part = Status (SampleReader::*)();
-    constexpr std::array<Part, 5> kParts = {
+    constexpr std::array<Part, 6> kParts = {
         &SampleReader::ReadDevices, &SampleReader::ReadDevicesSlow, &SampleReader::ReadAllocator,
-        &SampleReader::ReadThreads, &SampleReader::ReadWorkers};
+        &SampleReader::ReadThreads, &SampleReader::ReadWorkers,     &SampleReader::ReadStacks};
     for (const Part part : kParts) {
       const Status status = (this->*part)();
       if (!status.ok()) return status;
@@ -152,6 +152,35 @@ class SampleReader {
           samples.read_bytes.push_back(Figure(row, 3));
           samples.states.push_back(std::max(0, Narrow(row.int64(4))));
           samples.states_disk.push_back(std::clamp(Narrow(row.int64(5)), 0, samples.states.back()));
+        });
+  }
+
+  Status ReadStacks() {
+    constexpr EventTable kTable = EventTable::kStackSample;
+    if (dictionaries_.schema_version < InfoOf(kTable).since) return Done{};
+    return rows_.ForEachRow(
+        ColumnsOf(kTable, "time, thread, stack, kind, correlation, repeats, span"),
+        [&](const SqlRow& row) {
+          const Place* thread = dictionaries_.threads.Find(row.int64(1));
+          if (thread == nullptr) return rows_.Count(kTable, RowProblem::kNoThread);
+          const std::int64_t kind = row.int64(3);
+          if (kind < static_cast<int>(StackKind::kTimed) ||
+              kind > static_cast<int>(StackKind::kStall))
+            return rows_.Count(kTable, RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          TimeNs span = std::max<TimeNs>(0, row.int64(6));
+          if (!rows_.Times(kTable, row.int64(0), span, end)) return;
+          const std::uint32_t stack =
+              row.is_null(2) ? kNone : dictionaries_.stack_ids.Find(row.int64(2));
+          if (!row.is_null(2) && stack == kNone) return rows_.Count(kTable, RowProblem::kNoStack);
+          StackSamples& samples = file_.ranks[thread->rank].stack_samples;
+          samples.time.push_back(row.int64(0));
+          samples.thread.push_back(thread->index);
+          samples.stack.push_back(stack);
+          samples.kind.push_back(static_cast<StackKind>(kind));
+          samples.correlation.push_back(static_cast<std::uint64_t>(row.int64(4)));
+          samples.repeats.push_back(static_cast<std::uint32_t>(std::max(0, Narrow(row.int64(5)))));
+          samples.span.push_back(end - row.int64(0));
         });
   }
 

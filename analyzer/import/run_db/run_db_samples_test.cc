@@ -175,5 +175,49 @@ TEST_F(RunDbSamplesTest, TimesOfAllFilesHaveOneBase) {
   EXPECT_EQ(rank.worker_samples.time.at(0), 550);
 }
 
+TEST_F(RunDbSamplesTest, StacksShareTheirCallers) {
+  RunDbFixture file(path_);
+  const std::vector<RunDbFixture::Frame> outer = {{.function = "main", .line = 9}};
+  std::vector<RunDbFixture::Frame> inner = outer;
+  inner.push_back({.function = "load", .file = "data.py", .line = 41, .first_line = 40});
+  file.AddStackSample({.time_ns = 20, .frames = inner, .repeats = 3, .span_ns = 30});
+  file.AddStackSample({.time_ns = 10, .frames = outer});
+  file.AddStackSample({.time_ns = 15, .kind = StackKind::kCall, .tid = 7, .correlation = 5});
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_TRUE(read.notes.empty());
+  const Rank& rank = read.ranks.at(0);
+  ASSERT_EQ(rank.stacks.size(), 2U);
+  EXPECT_EQ(rank.stacks[1].caller, 0U);
+  const CodePlace& place = rank.places.at(rank.stacks[1].place);
+  EXPECT_EQ(rank.string(place.function), "load");
+  EXPECT_EQ(rank.string(place.file), "data.py");
+  EXPECT_EQ(place.line, 41);
+  EXPECT_EQ(place.first_line, 40);
+  const StackSamples& samples = rank.stack_samples;
+  EXPECT_EQ(samples.time, (std::vector<TimeNs>{10, 15, 20}));
+  EXPECT_EQ(samples.stack, (std::vector<std::uint32_t>{0, kNone, 1}));
+  EXPECT_EQ(samples.kind[1], StackKind::kCall);
+  EXPECT_EQ(samples.correlation[1], 5U);
+  EXPECT_EQ(rank.threads.at(samples.thread[1]).tid, 7);
+  EXPECT_EQ(samples.repeats, (std::vector<std::uint32_t>{0, 0, 3}));
+  EXPECT_EQ(samples.span[2], 30);
+}
+
+TEST_F(RunDbSamplesTest, StacksThatLeadNowhere) {
+  RunDbFixture file(path_);
+  file.AddStackSample({.time_ns = 10, .frames = {{.line = 1}, {.line = 2}}});
+  file.AddStackSample({.time_ns = 11});
+  file.Execute("UPDATE stack SET parent = 2 WHERE id = 1");  // in a circle
+  file.Execute("UPDATE stack_sample SET stack = 77 WHERE time = 11");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_EQ(read.notes.size(), 2U);
+  const Rank& rank = read.ranks.at(0);
+  ASSERT_EQ(rank.stacks.size(), 2U);
+  EXPECT_EQ(rank.stacks[0].caller, kNone);
+  EXPECT_EQ(rank.stack_samples.size(), 1U);
+}
+
 }  // namespace
 }  // namespace traceinject

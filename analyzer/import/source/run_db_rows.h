@@ -35,6 +35,7 @@ enum class RowProblem {
   kNoWorker,
   kNoCall,
   kNoProcess,
+  kNoStack,
   kNoTime,
   kTime,
   kNegative,

@@ -100,6 +100,22 @@ struct RunDbFixture::State {
                            200 + id, api.name, static_cast<int>(api.api_class));
                   });
   }
+  std::int64_t PlaceId(const Frame& frame) {
+    return Intern(places, std::tuple(frame.function, frame.file, frame.line), [&](std::int64_t id) {
+      Insert("code_place VALUES (?, ?, ?, ?, ?)", id, StringId(frame.function),
+             StringId(frame.file), frame.line, frame.first_line);
+    });
+  }
+  // Empty: there is no frame.
+  std::optional<std::int64_t> StackId(const std::vector<Frame>& frames) {
+    std::optional<std::int64_t> stack;
+    for (const Frame& frame : frames) {
+      const std::int64_t place = PlaceId(frame);
+      stack = Intern(stacks, std::tuple(stack.value_or(0), place),
+                     [&](std::int64_t id) { Insert("stack VALUES (?, ?, ?)", id, stack, place); });
+    }
+    return stack;
+  }
   void AddDevice(const DeviceFacts& device) {
     devices.emplace(device.device, 1);
     const std::string bus = fmt::format("0000:{}:00.0", 10 + device.device);
@@ -115,6 +131,8 @@ struct RunDbFixture::State {
   std::map<std::tuple<std::string, int, int, int, int, int, int>, std::int64_t> shapes;
   std::map<std::tuple<std::string, int>, std::int64_t> api_names;
   std::map<std::uint32_t, std::int64_t> graph_nodes;
+  std::map<std::tuple<std::string, std::string, int>, std::int64_t> places;
+  std::map<std::tuple<std::int64_t, std::int64_t>, std::int64_t> stacks;
   std::uint64_t next_correlation = 1;
   std::int64_t communicators = 0, collectives = 0, data_loaders = 0, gemm_shapes = 0, workers = 0;
   std::int64_t attention_shapes = 0;
@@ -324,6 +342,13 @@ std::uint32_t RunDbFixture::AddWorker(const WorkerFacts& worker) {
 void RunDbFixture::AddWorkerSample(const WorkerSample& sample) {
   state_->Insert("worker_sample VALUES (?, ?, ?, ?, ?, ?)", sample.time_ns, sample.worker,
                  sample.cpu_ns, sample.read_bytes, sample.states, sample.states_disk);
+}
+
+void RunDbFixture::AddStackSample(const StackSample& sample) {
+  state_->Insert(
+      "stack_sample VALUES (?, ?, ?, ?, ?, ?, ?)", sample.time_ns, state_->ThreadId(sample.tid),
+      state_->StackId(sample.frames), static_cast<int>(sample.kind),
+      NullIf(static_cast<std::int64_t>(sample.correlation), 0), sample.repeats, sample.span_ns);
 }
 
 std::uint64_t RunDbFixture::AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,

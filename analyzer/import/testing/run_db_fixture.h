@@ -204,6 +204,20 @@ class RunDbFixture {
     std::optional<std::int64_t> cpu_ns = std::nullopt, read_bytes = std::nullopt;
     int states = 4, states_disk = 0;
   };
+  struct Frame {
+    std::string function = "train", file = "train.py";
+    int line = 1;
+    std::optional<int> first_line = std::nullopt;
+  };
+  struct StackSample {
+    TimeNs time_ns = 0;
+    std::vector<Frame> frames = {};  // the outermost first; none: no Python frame
+    StackKind kind = StackKind::kTimed;
+    std::int64_t tid = 4242;
+    std::uint64_t correlation = 0;  // 0: none
+    std::optional<int> repeats = std::nullopt;
+    std::optional<TimeNs> span_ns = std::nullopt;
+  };
   struct CommunicatorFacts {
     std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
@@ -251,6 +265,7 @@ class RunDbFixture {
   // Returns the id for WorkerSample::worker.
   std::uint32_t AddWorker(const WorkerFacts& worker);
   void AddWorkerSample(const WorkerSample& sample);
+  void AddStackSample(const StackSample& sample);
 
   // A launch call of `launch_ns` and the kernel it launched. Returns the correlation id.
   std::uint64_t AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,

@@ -61,6 +61,7 @@ inline constexpr std::string_view kPersistence = "docs.nvidia.com/deploy/driver-
 inline constexpr std::string_view kContainers =
     "docs.nvidia.com/datacenter/cloud-native/container-toolkit";
 
+inline constexpr std::string_view kJaxJit = "docs.jax.dev/en/latest/jit-compilation.html";
 inline constexpr std::string_view kPythonGc = "docs.python.org/3/library/gc.html";
 inline constexpr std::string_view kPySpy = "github.com/benfred/py-spy";
 inline constexpr std::string_view kTransformersAttention =

@@ -95,6 +95,9 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
              [&] {
                if (options.gap_causes)
                  found.idle = ExplainIdle(rank, device, found.timeline, found.steps, window.time);
+             },
+             [&] {
+               if (with_causes) found.places = FindDevicePlaces(found);
              }},
             options.stop);
   if (IsStopped(options.stop)) return std::nullopt;

@@ -23,6 +23,7 @@
 #include "analyzer/metrics/kernels/matrix_products.h"
 #include "analyzer/metrics/kernels/step_flops.h"
 #include "analyzer/metrics/links/nccl_summary.h"
+#include "analyzer/metrics/places/device_places.h"
 #include "analyzer/metrics/report/report_options.h"
 #include "analyzer/metrics/steps/window.h"
 #include "analyzer/model/join_rate.h"
@@ -47,6 +48,7 @@ struct DeviceFigures : DeviceAnalysis {
   std::optional<StepFlops> step_flops;
   std::optional<SampleRate> samples;  // of the process
   std::optional<Telemetry> telemetry;
+  std::optional<DevicePlaces> places;  // where Depth::kCauses asks for them, and stacks are there
   JoinRate join;
 };
 

@@ -61,6 +61,38 @@ class RankBuilder {
     api.result.push_back(0);
     return static_cast<std::uint32_t>(api.size() - 1);
   }
+  struct Frame {
+    std::string function, file;
+    std::int32_t line = 1;
+  };
+  // The outermost frame first. Returns the index of the stack.
+  std::uint32_t AddStack(const std::vector<Frame>& frames) {
+    std::uint32_t stack = kNone;
+    for (const Frame& frame : frames) {
+      const CodePlace wanted{String(frame.function), String(frame.file), frame.line, 0};
+      auto place =
+          std::find_if(rank_.places.begin(), rank_.places.end(), [&](const CodePlace& other) {
+            return other.function == wanted.function && other.file == wanted.file &&
+                   other.line == wanted.line;
+          });
+      if (place == rank_.places.end()) place = rank_.places.insert(place, wanted);
+      rank_.stacks.push_back({stack, static_cast<std::uint32_t>(place - rank_.places.begin())});
+      stack = static_cast<std::uint32_t>(rank_.stacks.size() - 1);
+    }
+    return stack;
+  }
+  void AddLook(TimeNs time, std::uint32_t stack, StackKind kind = StackKind::kTimed,
+               std::uint64_t correlation = 0, std::uint32_t thread = 0, std::uint32_t repeats = 0,
+               TimeNs span = 0) {
+    StackSamples& samples = rank_.stack_samples;
+    samples.time.push_back(time);
+    samples.thread.push_back(thread);
+    samples.stack.push_back(stack);
+    samples.kind.push_back(kind);
+    samples.correlation.push_back(correlation);
+    samples.repeats.push_back(repeats);
+    samples.span.push_back(span);
+  }
   // Of the operations that are added from now on.
   void UseStream(std::uint32_t stream) { stream_ = stream; }
   void AddKernel(TimeNs start, TimeNs end, const std::string& name, std::uint32_t launch = kNone,

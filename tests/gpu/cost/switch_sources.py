@@ -23,7 +23,7 @@ import turns  # noqa: E402
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "end_to_end"))
 import watched  # noqa: E402
 
-SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM = 1, 2, 4, 8, 16, 32  # enum Source
+SYNC, GEMM, DEVICES, SLOW, HOST, PROGRAM, STACKS = 1, 2, 4, 8, 16, 32, 64  # enum Source
 PREVIOUS = SYNC | PROGRAM  # what was captured before the others came
 SETTINGS = {
     "none": 0,
@@ -34,9 +34,11 @@ SETTINGS = {
     "previous+devices slowly": PREVIOUS | SLOW,
     "previous+host": PREVIOUS | HOST,
     "previous+attention": PREVIOUS,
-    "all": PREVIOUS | GEMM | DEVICES | SLOW | HOST,
+    "without stacks": PREVIOUS | GEMM | DEVICES | SLOW | HOST,
+    "without stacks again": PREVIOUS | GEMM | DEVICES | SLOW | HOST,
+    "all": PREVIOUS | GEMM | DEVICES | SLOW | HOST | STACKS,
 }
-WITH_ATTENTION = ("previous+attention", "all")
+WITH_ATTENTION = ("previous+attention", "without stacks", "without stacks again", "all")
 SET = b"_ZN11traceinject9g_sourcesE"
 
 

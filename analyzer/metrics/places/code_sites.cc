@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/places/code_sites.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+
+namespace traceinject {
+namespace {
+
+constexpr std::array<std::string_view, 2> kPackages = {"/site-packages/", "/dist-packages/"};
+// Written by compilers at run time, and Python's own frozen modules.
+constexpr std::array<std::string_view, 4> kGenerated = {"/torchinductor_", "<eval_with_key>",
+                                                        "<frozen ", "<__array_function__"};
+constexpr std::string_view kStandardLibrary = "/python3";
+
+// "/usr/lib/python3.11/", "/opt/python311.zip/".
+std::size_t EndOfStandardLibrary(std::string_view file) {
+  for (std::size_t at = file.find(kStandardLibrary); at != std::string_view::npos;
+       at = file.find(kStandardLibrary, at + 1)) {
+    std::size_t end = at + kStandardLibrary.size();
+    while (end < file.size() && (std::isdigit(static_cast<unsigned char>(file[end])) != 0 ||
+                                 file[end] == '.' || file[end] == 't'))
+      ++end;
+    const bool in_lib =
+        file.substr(0, at).ends_with("/lib") || file.substr(0, at).ends_with("lib64");
+    if (in_lib && end < file.size() && file[end] == '/') return end + 1;
+    if (file.substr(end).starts_with("zip/")) return end + 4;
+  }
+  return std::string_view::npos;
+}
+
+// Where a process that was forked begins: what called it was its parent's business.
+bool BeginsProcess(const Rank& rank, const CodePlace& place) {
+  const std::string_view function = rank.string(place.function);
+  const std::string_view file = rank.string(place.file);
+  return (function.ends_with("_bootstrap") && file.ends_with("multiprocessing/process.py")) ||
+         (function == "_worker_loop" && file.ends_with("_utils/worker.py"));
+}
+
+}  // namespace
+
+bool IsLibraryFile(std::string_view file) {
+  for (const std::string_view folder : kPackages) {
+    if (file.find(folder) != std::string_view::npos) return true;
+  }
+  for (const std::string_view mark : kGenerated) {
+    if (file.find(mark) != std::string_view::npos) return true;
+  }
+  return EndOfStandardLibrary(file) != std::string_view::npos;
+}
+
+std::string_view ShortFile(std::string_view file) {
+  for (const std::string_view folder : kPackages) {
+    const std::size_t at = file.rfind(folder);
+    if (at != std::string_view::npos) return file.substr(at + folder.size());
+  }
+  const std::size_t library = EndOfStandardLibrary(file);
+  if (library != std::string_view::npos) return file.substr(library);
+  return file.substr(file.rfind('/') + 1);
+}
+
+CodeSites::CodeSites(const Rank& rank) {
+  enum class Kind : std::uint8_t { kOwn, kLibrary, kBegin };
+  std::vector<Kind> kinds;
+  kinds.reserve(rank.places.size());
+  for (const CodePlace& place : rank.places) {
+    Kind kind = IsLibraryFile(rank.string(place.file)) ? Kind::kLibrary : Kind::kOwn;
+    if (BeginsProcess(rank, place)) kind = Kind::kBegin;
+    kinds.push_back(kind);
+  }
+  sites_.reserve(rank.stacks.size());
+  for (const CodeStack& stack : rank.stacks) {
+    const Kind kind = kinds[stack.place];
+    const CodeSite caller = stack.caller == kNone ? CodeSite() : sites_[stack.caller];
+    if (kind == Kind::kOwn) {
+      sites_.push_back({stack.place, kNone, true});
+    } else if (kind == Kind::kBegin || !caller.own) {
+      sites_.push_back({stack.place, kNone, false});
+    } else {
+      sites_.push_back(
+          {caller.place, caller.library == kNone ? stack.place : caller.library, true});
+    }
+  }
+}
+
+std::string PlaceText(const Rank& rank, std::uint32_t place) {
+  if (place == kNone) return "";
+  const CodePlace& code = rank.places[place];
+  const std::string_view file = ShortFile(rank.string(code.file));
+  const std::string_view function = rank.string(code.function);
+  const std::string line = code.line > 0 ? fmt::format(":{}", code.line) : "";
+  if (function.empty() || function == "<module>" || function == "?")
+    return fmt::format("{}{}", file.empty() ? "?" : file, line);
+  return fmt::format("{}{} in {}", file.empty() ? "?" : file, line, function);
+}
+
+std::string LibraryText(const Rank& rank, std::uint32_t place) {
+  if (place == kNone) return "";
+  const CodePlace& code = rank.places[place];
+  return fmt::format("{} of {}", rank.string(code.function), ShortFile(rank.string(code.file)));
+}
+
+}  // namespace traceinject

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which line of the program a stack stands for: that of the innermost frame of the program's own
+// code. What a library does is done for the line that called it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+struct CodeSite {
+  // Index into Rank::places; without a frame of the program's own code the innermost one; kNone: no
+  // Python frame.
+  std::uint32_t place = kNone;
+  std::uint32_t library = kNone;  // what that line called of a library; kNone: nothing
+  bool own = false;               // the line is the program's
+};
+
+// Whether a file is one of an installed package, of Python's standard library, or was written by a
+// compiler (torch.compile, torch.fx).
+bool IsLibraryFile(std::string_view file);
+
+class CodeSites {
+ public:
+  // O(stacks).
+  explicit CodeSites(const Rank& rank);
+
+  // kNone: no Python frame.
+  CodeSite Of(std::uint32_t stack) const { return stack == kNone ? CodeSite() : sites_[stack]; }
+
+ private:
+  std::vector<CodeSite> sites_;  // by stack
+};
+
+// "train.py:41 in load_batch": of the file its name, unless all of it is wanted. "?" where it could
+// not be read; empty: kNone.
+std::string PlaceText(const Rank& rank, std::uint32_t place);
+// "numpy/random in choice"; empty: kNone.
+std::string LibraryText(const Rank& rank, std::uint32_t place);
+// Of a path, what follows the folder of packages: "torch/nn/modules/linear.py"; else the name of
+// the file.
+std::string_view ShortFile(std::string_view file);
+
+}  // namespace traceinject

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/places/code_sites.h"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/model/testing/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kTorch[] = "/opt/conda/lib/python3.11/site-packages/torch/_tensor.py";
+constexpr char kNumpy[] = "/usr/lib/python3/dist-packages/numpy/core/numeric.py";
+constexpr char kThreading[] = "/usr/lib/python3.12/threading.py";
+constexpr char kProcess[] = "/usr/lib/python3.12/multiprocessing/process.py";
+
+TEST(CodeSites, LibrariesByTheirFile) {
+  for (const char* file : {kTorch, kNumpy, kThreading, "/usr/local/lib/python3.13t/json/decoder.py",
+                           "<frozen importlib._bootstrap>", "/tmp/torchinductor_me/ab/cab.py",
+                           "<eval_with_key>.3", "/usr/lib/python311.zip/random.py"})
+    EXPECT_TRUE(IsLibraryFile(file)) << file;
+  for (const char* file : {"train.py", "/home/me/python3/train.py", "<stdin>", "<string>",
+                           "/work/lib/model.py", "/home/me/python3.11/train.py", ""})
+    EXPECT_FALSE(IsLibraryFile(file)) << file;
+}
+
+TEST(CodeSites, TheInnermostFrameOfTheProgram) {
+  RankBuilder builder;
+  const auto stack = builder.AddStack({{"<module>", "/w/train.py", 90},
+                                       {"__call__", kTorch, 5},
+                                       {"forward", "/w/model.py", 41},
+                                       {"dropout", kTorch, 7},
+                                       {"helper", kTorch, 8}});
+  const CodeSites sites(builder.rank());
+  const CodeSite site = sites.Of(stack);
+  EXPECT_TRUE(site.own);
+  EXPECT_EQ(PlaceText(builder.rank(), site.place), "model.py:41 in forward");
+  EXPECT_EQ(LibraryText(builder.rank(), site.library), "dropout of torch/_tensor.py");
+  EXPECT_EQ(sites.Of(kNone).place, kNone);
+}
+
+TEST(CodeSites, WithoutOwnCodeTheInnermostFrame) {
+  RankBuilder builder;
+  const auto stack = builder.AddStack({{"_bootstrap", kThreading, 1}, {"wait", kThreading, 2}});
+  const CodeSite site = CodeSites(builder.rank()).Of(stack);
+  EXPECT_FALSE(site.own);
+  EXPECT_EQ(PlaceText(builder.rank(), site.place), "threading.py:2 in wait");
+}
+
+// A forked worker still has the frames of the program that started it.
+TEST(CodeSites, AForkedProcessBeginsAnew) {
+  RankBuilder builder;
+  const auto idle = builder.AddStack(
+      {{"<module>", "/w/train.py", 9}, {"_bootstrap", kProcess, 314}, {"get", kProcess, 2}});
+  const auto busy = builder.AddStack({{"<module>", "/w/train.py", 9},
+                                      {"_bootstrap", kProcess, 314},
+                                      {"__getitem__", "/w/data.py", 12}});
+  const CodeSites sites(builder.rank());
+  EXPECT_FALSE(sites.Of(idle).own);
+  EXPECT_EQ(PlaceText(builder.rank(), sites.Of(idle).place), "multiprocessing/process.py:2 in get");
+  EXPECT_EQ(PlaceText(builder.rank(), sites.Of(busy).place), "data.py:12 in __getitem__");
+}
+
+}  // namespace
+}  // namespace traceinject

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/places/device_places.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "analyzer/metrics/places/code_sites.h"
+#include "analyzer/metrics/places/kernel_places.h"
+#include "analyzer/metrics/places/worker_places.h"
+
+namespace traceinject {
+namespace {
+
+// Calls whose own stack was taken, by start.
+struct KnownCall {
+  Interval time;
+  CodeSite site;
+};
+
+// A wait let the device run dry if it ended so shortly before: clocks, and the way out of the call.
+constexpr TimeNs kJustEndedNs = 2'000'000;
+
+std::vector<KnownCall> KnownCalls(const Rank& rank, const CodeSites& sites) {
+  std::unordered_map<std::uint64_t, std::uint32_t> stacks;
+  const StackSamples& samples = rank.stack_samples;
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    if (samples.kind[row] == StackKind::kCall && samples.correlation[row] != 0 &&
+        samples.stack[row] != kNone)
+      stacks.emplace(samples.correlation[row], samples.stack[row]);
+  }
+  std::vector<KnownCall> calls;
+  if (stacks.empty()) return calls;
+  const ApiCalls& api = rank.api;
+  for (std::size_t row = 0; row < api.size(); ++row) {
+    const auto stack = stacks.find(api.correlation[row]);
+    if (stack != stacks.end() && api.end[row] != kOpen)
+      calls.push_back({{api.start[row], api.end[row]}, sites.Of(stack->second)});
+  }
+  return calls;
+}
+
+bool IsLate(IdleCause cause) {
+  return cause == IdleCause::kLaunch || cause == IdleCause::kPython ||
+         cause == IdleCause::kHostWait;
+}
+
+// Divides stretches of host time, which come by start, over places.
+class HostPlaces {
+ public:
+  HostPlaces(const DeviceAnalysis& judged, const std::vector<LookRuns>& looks,
+             const CodeSites& sites)
+      : rank_(*judged.rank),
+        ops_(judged.device->ops),
+        sites_(sites),
+        calls_(KnownCalls(rank_, sites)),
+        main_(MainThreadOf(judged, looks)) {
+    for (const LookRuns& runs : looks) {
+      sweeps_.emplace_back(runs);
+      has_looks_.push_back(!runs.empty());
+    }
+  }
+
+  // Whose Python is to be looked at, of idle time that ended with an operation.
+  std::uint32_t ThreadOf(std::uint32_t ended_by) const {
+    const std::uint32_t launch = ended_by == kNone ? kNone : ops_.launch[ended_by];
+    const std::uint32_t thread = launch == kNone ? kNone : rank_.api.thread[launch];
+    return thread < has_looks_.size() && has_looks_[thread] ? thread : main_;
+  }
+
+  // To each of the tallies.
+  void Add(Interval time, std::uint32_t thread, std::initializer_list<PlaceTally*> tallies) {
+    for (PlaceTally* tally : tallies) tally->AddTime(time.end - time.start);
+    if (thread == kNone) return;
+    sweeps_[thread].ForEach(time, [&](std::uint32_t stack, std::int64_t looks) {
+      for (PlaceTally* tally : tallies) tally->AddLooks(sites_.Of(stack), looks);
+    });
+  }
+
+  // Likewise, but where a call is known that was going on, or that has just ended, for its line.
+  void AddWaits(Interval time, std::uint32_t thread, bool drained, PlaceTally& tally) {
+    while (next_ < calls_.size() && calls_[next_].time.end + kJustEndedNs < time.start) ++next_;
+    TimeNs now = time.start;
+    for (std::size_t i = next_; i < calls_.size() && calls_[i].time.start < time.end; ++i) {
+      const TimeNs end = drained ? time.end : calls_[i].time.end;
+      const Interval known{std::max(now, calls_[i].time.start), std::min(time.end, end)};
+      if (drained && i + 1 < calls_.size() && calls_[i + 1].time.start <= time.start) continue;
+      if (known.end <= known.start) continue;
+      if (known.start > now) Add({now, known.start}, thread, {&tally});
+      tally.AddExact(calls_[i].site, known.end - known.start);
+      now = known.end;
+    }
+    if (now < time.end) Add({now, time.end}, thread, {&tally});
+  }
+
+ private:
+  const Rank& rank_;
+  const GpuOps& ops_;
+  const CodeSites& sites_;
+  const std::vector<KnownCall> calls_;
+  const std::uint32_t main_;
+  std::vector<LookSweep> sweeps_;  // by thread
+  std::vector<bool> has_looks_;
+  std::size_t next_ = 0;  // the first call that is not long over
+};
+
+// Parts of the pieces inside the times, in order.
+template <typename Visit>
+void ForEachPart(const std::vector<IdlePiece>& pieces, const Intervals& times, Visit visit) {
+  auto time = times.begin();
+  for (const IdlePiece& piece : pieces) {
+    while (time != times.end() && time->end <= piece.time.start) ++time;
+    for (auto at = time; at != times.end() && at->start < piece.time.end; ++at) {
+      visit(Interval{std::max(at->start, piece.time.start), std::min(at->end, piece.time.end)},
+            piece);
+    }
+  }
+}
+
+void FindIdlePlaces(const std::vector<IdlePiece>& pieces, const Intervals& times, HostPlaces& host,
+                    DevicePlaces& found) {
+  std::array<PlaceTally, kIdleCauses> idle;
+  PlaceTally late, stretches;
+  ForEachPart(pieces, times, [&](Interval part, const IdlePiece& piece) {
+    PlaceTally& of_cause = idle[static_cast<std::size_t>(piece.cause)];
+    const std::uint32_t thread = host.ThreadOf(piece.ended_by);
+    if (IsLate(piece.cause)) {
+      const bool is_long =
+          piece.cause != IdleCause::kLaunch && piece.time.end - piece.time.start >= kLongStretchNs;
+      if (is_long)
+        host.Add(part, thread, {&of_cause, &late, &stretches});
+      else
+        host.Add(part, thread, {&of_cause, &late});
+      return;
+    }
+    host.AddWaits(part, thread, piece.cause == IdleCause::kDrainedBySync, of_cause);
+  });
+  for (std::size_t i = 0; i < kIdleCauses; ++i) found.idle[i] = idle[i].Finish();
+  found.late = late.Finish();
+  found.stretches = stretches.Finish();
+}
+
+TimeByPlace WaitsByPlace(const DeviceAnalysis& judged, const Intervals& times, HostPlaces host) {
+  PlaceTally waits;
+  const ApiCalls& api = judged.rank->api;
+  const std::vector<bool>& feeders = judged.timeline.feeders;
+  for (std::size_t row = 0; row < api.size(); ++row) {
+    const std::uint32_t thread = api.thread[row];
+    if (judged.rank->api_names[api.name[row]].api_class != ApiClass::kSynchronize ||
+        thread >= feeders.size() || !feeders[thread] || api.end[row] == kOpen ||
+        !Contains(times, api.start[row]))
+      continue;
+    host.AddWaits({api.start[row], api.end[row]}, thread, false, waits);
+  }
+  return waits.Finish();
+}
+
+Intervals TimesOfDataWaits(const std::vector<IdlePiece>& pieces, const Intervals& times) {
+  Intervals waits;
+  ForEachPart(pieces, times, [&](Interval part, const IdlePiece& piece) {
+    if (piece.cause == IdleCause::kDataWait) Append(waits, part);
+  });
+  return waits;
+}
+
+}  // namespace
+
+PlaceScope ScopeOfPlaces(const DeviceAnalysis& judged) {
+  const Steps& steps = judged.steps;
+  if (steps.source != StepSource::kWindow && steps.count_regular() > 0)
+    return {steps.regular_times(), static_cast<double>(steps.count_regular())};
+  return {{{steps.start_ns, steps.steps.back().time.end}}, 1};
+}
+
+std::uint32_t MainThreadOf(const DeviceAnalysis& judged, const std::vector<LookRuns>& looks) {
+  const std::vector<bool>& feeders = judged.timeline.feeders;
+  std::pair<int, std::int64_t> most;  // a feeder before the main thread, and its looks
+  std::uint32_t main = kNone;
+  for (std::uint32_t thread = 0; thread < looks.size(); ++thread) {
+    const bool feeds = thread < feeders.size() && feeders[thread];
+    const bool first = judged.rank->threads[thread].tid == judged.rank->process.pid;
+    const std::pair<int, std::int64_t> rating = {feeds   ? 2
+                                                 : first ? 1
+                                                         : 0,
+                                                 CountLooks(looks[thread])};
+    if (rating.first == 0 || rating.second == 0 || rating <= most) continue;
+    most = rating;
+    main = thread;
+  }
+  return main;
+}
+
+std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged) {
+  const Rank& rank = *judged.rank;
+  if (rank.stack_samples.size() == 0 || judged.steps.steps.empty()) return std::nullopt;
+  const CodeSites sites(rank);
+  const std::vector<LookRuns> looks = LooksOfThreads(rank);
+  const PlaceScope scope = ScopeOfPlaces(judged);
+  const std::vector<IdlePiece> pieces =
+      ExplainIdle(rank, *judged.device, judged.timeline, judged.steps,
+                  {scope.times.front().start, scope.times.back().end});
+  HostPlaces host(judged, looks, sites);
+  DevicePlaces found;
+  found.steps = scope.steps;
+  found.waits = WaitsByPlace(judged, scope.times, host);
+  FindIdlePlaces(pieces, scope.times, host, found);
+  found.workers = WorkerTimeByPlace(rank, looks, sites, TimesOfDataWaits(pieces, scope.times));
+  found.kernels = KernelTimeByPlace(rank, *judged.device, sites, scope.times);
+  return found;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/places/device_places.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "analyzer/model/testing/rank_builder.h"
+
+namespace traceinject {
+namespace {
+
+constexpr TimeNs kMs = 1'000'000;
+constexpr int kSteps = 200;
+
+// Steps of 20 ms: host code of two lines in turns, then one kernel of 4 ms. Sampled at about 100 Hz
+// at moments that follow no rhythm of the steps.
+class DevicePlacesTest : public testing::Test {
+ protected:
+  // Of the 16 ms between launches, the first so many are at the slow line.
+  void AddSteps(TimeNs slow_ns, unsigned seed = 1) {
+    slow_ns_ = slow_ns;
+    slow_ = builder_.AddStack({{"main", "/w/train.py", 9},
+                               {"load", "/w/train.py", 41},
+                               {"choice", "/usr/lib/python3.11/random.py", 5}});
+    quick_ = builder_.AddStack({{"main", "/w/train.py", 10}});
+    for (int step = 0; step < kSteps; ++step) {
+      const TimeNs start = step * 20 * kMs;
+      const auto launch =
+          builder_.AddApi(start + 16 * kMs, start + 16 * kMs + 5'000, "cudaLaunchKernel");
+      builder_.AddKernel(start + 16 * kMs + 10'000, start + 20 * kMs + 10'000, "gemm", launch);
+      builder_.AddStepMark(start + 16 * kMs + 6'000);
+    }
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<TimeNs> jitter(0, 10 * kMs - 1);
+    for (TimeNs at = 0; at < kSteps * 20 * kMs; at += 10 * kMs) Look(at + jitter(random));
+  }
+  void Look(TimeNs at) { builder_.AddLook(at, at % (20 * kMs) < slow_ns_ ? slow_ : quick_); }
+  std::optional<DevicePlaces> Find() {
+    const Rank& rank = builder_.rank();
+    const Device& device = rank.devices.front();
+    judged_ = FindStepsAndTimeline(rank, device, {{0, kSteps * 20 * kMs + 10'000}, false});
+    return FindDevicePlaces(judged_);
+  }
+  std::string Text(const PlaceTime& time) const {
+    return PlaceText(*judged_.rank, time.site.place);
+  }
+
+  RankBuilder builder_;
+  DeviceAnalysis judged_;
+  TimeNs slow_ns_ = 0;
+  std::uint32_t slow_ = kNone, quick_ = kNone;
+};
+
+TEST_F(DevicePlacesTest, LinesThatTheDeviceWaitsFor) {
+  AddSteps(12 * kMs);
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  const TimeByPlace& late = found->late;
+  ASSERT_EQ(late.places.size(), 2U);
+  EXPECT_EQ(Text(late.places[0]), "train.py:41 in load");
+  EXPECT_EQ(LibraryText(*judged_.rank, late.places[0].site.library), "choice of random.py");
+  EXPECT_EQ(Text(late.places[1]), "train.py:10 in main");
+  EXPECT_NEAR(static_cast<double>(late.total_ns) / found->steps, 16.0 * kMs, 0.1 * kMs);
+  EXPECT_NEAR(late.places[0].ns / found->steps, 12.0 * kMs, 1.0 * kMs);
+  EXPECT_GT(found->stretches.total_ns, late.total_ns * 9 / 10);
+  EXPECT_EQ(found->of(IdleCause::kSync).total_ns, 0);
+}
+
+// The truth lies in the interval as often as it says, for any share.
+TEST_F(DevicePlacesTest, PlantedSharesLieInTheirIntervals) {
+  int held = 0, all = 0;
+  for (const TimeNs slow_ns : {2 * kMs, 6 * kMs, 9 * kMs, 14 * kMs}) {
+    for (unsigned seed = 0; seed < 25; ++seed, ++all) {
+      builder_ = RankBuilder();
+      AddSteps(slow_ns, seed);
+      const auto found = Find();
+      ASSERT_TRUE(found.has_value());
+      for (const PlaceTime& time : found->stretches.places) {
+        if (Text(time) != "train.py:41 in load") continue;
+        const double truth = static_cast<double>(slow_ns) * found->steps;
+        held += time.low_ns <= truth && truth <= time.high_ns;
+      }
+    }
+  }
+  EXPECT_GE(held, all * 9 / 10);
+}
+
+TEST_F(DevicePlacesTest, StacksOfCallsAreExact) {
+  const auto item = builder_.AddStack({{"main", "/w/train.py", 77}});
+  const auto other = builder_.AddStack({{"main", "/w/train.py", 3}});
+  for (int step = 0; step < kSteps; ++step) {
+    const TimeNs start = step * 20 * kMs;
+    const auto launch = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 10'000, start + 5 * kMs, "gemm", launch);
+    builder_.AddStepMark(start + 6'000);
+    const auto wait = builder_.AddApi(start + 8'000, start + 15 * kMs, "cudaStreamSynchronize");
+    builder_.AddLook(start + 8'000, item, StackKind::kCall, builder_.rank().api.correlation[wait]);
+    builder_.AddLook(start + 9 * kMs, other);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  const TimeByPlace& waits = found->waits;
+  ASSERT_FALSE(waits.places.empty());
+  EXPECT_EQ(Text(waits.places[0]), "train.py:77 in main");
+  EXPECT_DOUBLE_EQ(waits.places[0].low_ns, waits.places[0].high_ns);
+  const TimeByPlace& idle = found->of(IdleCause::kSync);
+  ASSERT_FALSE(idle.places.empty());
+  EXPECT_EQ(Text(idle.places[0]), "train.py:77 in main");
+  EXPECT_EQ(idle.looks, 0);
+}
+
+// Every third launch has a stack, and two lines launch the same kernel.
+TEST_F(DevicePlacesTest, KernelTimeByTheLineThatLaunched) {
+  const auto one = builder_.AddStack({{"forward", "/w/model.py", 5}});
+  const auto two = builder_.AddStack({{"forward", "/w/model.py", 6}});
+  std::mt19937 random(3);
+  std::bernoulli_distribution has_stack(0.3);
+  for (int i = 0; i < 2000; ++i) {
+    const TimeNs start = i * kMs;
+    const auto launch = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 10'000, start + 400'000, "gemm", launch);
+    if (has_stack(random))
+      builder_.AddLook(start, i % 4 == 0 ? one : two, StackKind::kLaunch,
+                       builder_.rank().api.correlation[launch]);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  const TimeByPlace& kernels = found->kernels;
+  ASSERT_EQ(kernels.places.size(), 2U);
+  EXPECT_EQ(Text(kernels.places[0]), "model.py:6 in forward");
+  EXPECT_NEAR(kernels.places[0].ns, 0.75 * static_cast<double>(kernels.total_ns),
+              0.06 * static_cast<double>(kernels.total_ns));
+  EXPECT_LT(kernels.places[0].low_ns, kernels.places[0].ns);
+  EXPECT_EQ(kernels.unknown_ns, 0);
+}
+
+TEST_F(DevicePlacesTest, WorkersThatAreAtWork) {
+  builder_.rank().threads.push_back({900, "worker"});
+  builder_.rank().workers.push_back({.pid = 900});
+  const auto decode = builder_.AddStack({{"__getitem__", "/w/data.py", 12}});
+  const auto idle =
+      builder_.AddStack({{"get", "/usr/lib/python3.11/multiprocessing/queues.py", 103}});
+  for (int step = 0; step < kSteps; ++step) {
+    const TimeNs start = step * 20 * kMs;
+    builder_.AddDataWait(start, start + 10 * kMs);
+    const auto launch =
+        builder_.AddApi(start + 11 * kMs, start + 11 * kMs + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 12 * kMs, start + 20 * kMs, "gemm", launch);
+    builder_.AddStepMark(start + 13 * kMs);
+    builder_.AddLook(start + 3 * kMs, decode, StackKind::kTimed, 0, 2);
+    builder_.AddLook(start + 5 * kMs, idle, StackKind::kTimed, 0, 2);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->workers.places.size(), 1U);
+  EXPECT_EQ(Text(found->workers.places[0]), "data.py:12 in __getitem__");
+  EXPECT_EQ(found->workers.total_ns, found->of(IdleCause::kDataWait).total_ns);
+}
+
+TEST_F(DevicePlacesTest, NoStacksNoPlaces) {
+  const auto launch = builder_.AddApi(0, 5'000, "cudaLaunchKernel");
+  builder_.AddKernel(10'000, kMs, "gemm", launch);
+  EXPECT_FALSE(Find().has_value());
+}
+
+}  // namespace
+}  // namespace traceinject

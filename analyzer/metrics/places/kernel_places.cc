@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/places/kernel_places.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+namespace traceinject {
+namespace {
+
+// Operations that are alike: kernels of one shape, copies of one kind.
+struct AlikeOps {
+  TimeNs total_ns = 0;
+  std::int64_t stacks = 0;
+  std::map<std::uint32_t, std::pair<CodeSite, std::int64_t>> sites;  // by place
+};
+
+std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& rank) {
+  std::unordered_map<std::uint64_t, std::uint32_t> stacks;
+  const StackSamples& samples = rank.stack_samples;
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    const bool of_call =
+        samples.kind[row] == StackKind::kLaunch || samples.kind[row] == StackKind::kCall;
+    if (of_call && samples.correlation[row] != 0 && samples.stack[row] != kNone)
+      stacks.emplace(samples.correlation[row], samples.stack[row]);
+  }
+  return stacks;
+}
+
+std::uint64_t KeyOf(const Rank& rank, const GpuOps& ops, std::size_t row) {
+  constexpr std::uint64_t kTransfer = std::uint64_t{1} << 32;
+  if (ops.kind[row] == OpKind::kKernel) return ops.detail[row];
+  return kTransfer + 256 * static_cast<std::uint64_t>(ops.kind[row]) +
+         rank.transfers[ops.detail[row]].kind;
+}
+
+void AddAlike(const AlikeOps& alike, std::map<std::uint32_t, PlaceTime>& places,
+              std::map<std::uint32_t, double>& variance) {
+  for (const auto& [place, counted] : alike.sites) {
+    const auto total = static_cast<double>(alike.total_ns);
+    const ShareBounds share = BoundsOfShare(counted.second, alike.stacks);
+    PlaceTime& time = places[place];
+    time.site = counted.first;
+    time.looks += counted.second;
+    time.ns += share.share * total;
+    // All operations of one line: nothing is divided.
+    if (counted.second == alike.stacks) continue;
+    const double half = total * (share.high - share.low) / 2;
+    variance[place] += half * half;
+  }
+}
+
+}  // namespace
+
+TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const CodeSites& sites,
+                              const Intervals& times) {
+  const std::unordered_map<std::uint64_t, std::uint32_t> stacks = StacksOfLaunches(rank);
+  const GpuOps& ops = device.ops;
+  std::unordered_map<std::uint64_t, AlikeOps> groups;
+  TimeByPlace all;
+  for (std::size_t row = 0; row < ops.size(); ++row) {
+    if (!Contains(times, ops.start[row])) continue;
+    AlikeOps& alike = groups[KeyOf(rank, ops, row)];
+    alike.total_ns += ops.end[row] - ops.start[row];
+    const auto stack = stacks.find(ops.correlation[row]);
+    if (stack == stacks.end()) continue;
+    const CodeSite site = sites.Of(stack->second);
+    auto& counted = alike.sites.try_emplace(site.place, site, 0).first->second;
+    ++counted.second;
+    ++alike.stacks;
+  }
+  std::map<std::uint32_t, PlaceTime> places;
+  std::map<std::uint32_t, double> variance;
+  for (const auto& [key, alike] : groups) {
+    all.total_ns += alike.total_ns;
+    all.looks += alike.stacks;
+    if (alike.stacks == 0) all.unknown_ns += alike.total_ns;
+    AddAlike(alike, places, variance);
+  }
+  for (auto& [place, time] : places) {
+    const double half = std::sqrt(variance[place]);
+    time.low_ns = std::max(0.0, time.ns - half);
+    time.high_ns = time.ns + half;
+    all.places.push_back(time);
+  }
+  std::stable_sort(all.places.begin(), all.places.end(),
+                   [](const PlaceTime& a, const PlaceTime& b) { return a.ns > b.ns; });
+  return all;
+}
+
+}  // namespace traceinject

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "analyzer/metrics/places/code_sites.h"
+#include "analyzer/metrics/places/place_tally.h"
+#include "analyzer/model/intervals.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// Time of the device's operations that begin in these times, by the line that launched them. Only a
+// share of launches has a stack: the time of all operations of one shape is divided like those that
+// have. O(operations + samples).
+TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const CodeSites& sites,
+                              const Intervals& times);
+
+}  // namespace traceinject

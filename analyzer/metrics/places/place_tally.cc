@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/metrics/places/place_tally.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace traceinject {
+
+double TimeByPlace::share_of_first(std::size_t count) const {
+  double ns = 0;
+  for (std::size_t i = 0; i < std::min(count, places.size()); ++i) ns += places[i].ns;
+  return total_ns > 0 ? ns / static_cast<double>(total_ns) : 0;
+}
+
+ShareBounds BoundsOfShare(std::int64_t looks, std::int64_t all) {
+  if (all <= 0) return {};
+  constexpr double kZ = 1.96;
+  const auto n = static_cast<double>(all);
+  const double share = static_cast<double>(looks) / n;
+  const double middle = (share + kZ * kZ / (2 * n)) / (1 + kZ * kZ / n);
+  const double half =
+      kZ / (1 + kZ * kZ / n) * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
+  return {share, std::clamp(middle - half, 0.0, share), std::clamp(middle + half, share, 1.0)};
+}
+
+PlaceTally::Found& PlaceTally::At(const CodeSite& site) {
+  Found& found = found_[site.place];
+  found.own = site.own;
+  return found;
+}
+
+void PlaceTally::AddExact(const CodeSite& site, TimeNs ns) {
+  Found& found = At(site);
+  found.exact_ns += ns;
+  found.libraries[site.library] += static_cast<double>(ns);
+  exact_ns_ += ns;
+}
+
+void PlaceTally::AddLooks(const CodeSite& site, std::int64_t looks) {
+  constexpr double kWorthNs = 1e6;  // beside exact time, where there is both
+  Found& found = At(site);
+  found.looks += looks;
+  found.libraries[site.library] += kWorthNs * static_cast<double>(looks);
+  looks_ += looks;
+}
+
+TimeByPlace PlaceTally::Finish() const {
+  TimeByPlace all;
+  all.total_ns = sampled_ns_ + exact_ns_;
+  all.looks = looks_;
+  if (looks_ == 0) all.unknown_ns = sampled_ns_;
+  for (const auto& [place, found] : found_) {
+    const ShareBounds share =
+        looks_ > 0 ? BoundsOfShare(found.looks, looks_) : ShareBounds{0, 0, 0};
+    const auto exact = static_cast<double>(found.exact_ns),
+               sampled = static_cast<double>(sampled_ns_);
+    PlaceTime time;
+    time.site.place = place;
+    time.site.own = found.own;
+    time.site.library = std::ranges::max_element(found.libraries, {}, [](const auto& one) {
+                          return one.second;
+                        })->first;
+    time.ns = exact + share.share * sampled;
+    time.low_ns = exact + share.low * sampled;
+    time.high_ns = exact + share.high * sampled;
+    time.looks = found.looks;
+    all.places.push_back(time);
+  }
+  std::stable_sort(all.places.begin(), all.places.end(),
+                   [](const PlaceTime& a, const PlaceTime& b) { return a.ns > b.ns; });
+  return all;
+}
+
+}  // namespace traceinject

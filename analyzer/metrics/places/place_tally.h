@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time divided over places in the code.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "analyzer/metrics/places/code_sites.h"
+#include "analyzer/model/run.h"
+
+namespace traceinject {
+
+// Part of a time that is at a place, with the 95 % interval: of what was measured none, of what was
+// sampled that of a share of looks (Wilson).
+struct PlaceTime {
+  CodeSite site;
+  double ns = 0, low_ns = 0, high_ns = 0;
+  std::int64_t looks = 0;
+};
+
+struct TimeByPlace {
+  TimeNs total_ns = 0;
+  TimeNs unknown_ns = 0;  // of that, where nobody looked
+  std::int64_t looks = 0;
+  std::vector<PlaceTime> places;  // the longest first
+
+  // Of the total, what these places at the head have.
+  double share_of_first(std::size_t count) const;
+};
+
+// A share of `all` looks, with the 95 % interval.
+struct ShareBounds {
+  double share = 0, low = 0, high = 1;
+};
+ShareBounds BoundsOfShare(std::int64_t looks, std::int64_t all);
+
+class PlaceTally {
+ public:
+  // Time whose place is known.
+  void AddExact(const CodeSite& site, TimeNs ns);
+  // Time that the looks divide, and a look in it.
+  void AddTime(TimeNs ns) { sampled_ns_ += ns; }
+  void AddLooks(const CodeSite& site, std::int64_t looks);
+
+  // O(places log places).
+  TimeByPlace Finish() const;
+
+ private:
+  struct Found {
+    bool own = false;
+    TimeNs exact_ns = 0;
+    std::int64_t looks = 0;
+    std::map<std::uint32_t, double> libraries;  // by place, how much
+  };
+  Found& At(const CodeSite& site);
+
+  std::map<std::uint32_t, Found> found_;  // by place
+  TimeNs sampled_ns_ = 0, exact_ns_ = 0;
+  std::int64_t looks_ = 0;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analyzer/verdict/code_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/common/units.h"
+#include "analyzer/common/whole.h"
+#include "analyzer/verdict/host_code.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::size_t kMostLines = 3;
+// Lines with less of the time than this are not worth a look.
+constexpr double kLeastShare = 0.05;
+
+struct LabelPlaces {
+  std::string_view of;  // the time that is divided, in words
+  TimeByPlace time;
+};
+
+// Of several causes together.
+TimeByPlace Together(std::initializer_list<const TimeByPlace*> parts) {
+  TimeByPlace all;
+  std::map<std::uint32_t, PlaceTime> places;
+  for (const TimeByPlace* part : parts) {
+    all.total_ns += part->total_ns;
+    all.unknown_ns += part->unknown_ns;
+    all.looks += part->looks;
+    for (const PlaceTime& time : part->places) {
+      PlaceTime& sum = places.try_emplace(time.site.place, PlaceTime{time.site}).first->second;
+      sum.ns += time.ns;
+      sum.low_ns += time.low_ns;
+      sum.high_ns += time.high_ns;
+      sum.looks += time.looks;
+    }
+  }
+  for (const auto& [place, time] : places) all.places.push_back(time);
+  std::stable_sort(all.places.begin(), all.places.end(),
+                   [](const PlaceTime& a, const PlaceTime& b) { return a.ns > b.ns; });
+  return all;
+}
+
+bool IsOfKernels(std::string_view label) {
+  for (const std::string_view one : {"low_precision_unused", "inefficient_gemm",
+                                     "unfused_attention", "memory_bound", "compute_bound"}) {
+    if (label == one) return true;
+  }
+  return false;
+}
+
+LabelPlaces PlacesOf(const DevicePlaces& places, std::string_view label) {
+  if (label == kHostCodeLabel) return {"host code", places.stretches};
+  if (label == "launch_bound") return {"late launches", places.late};
+  if (label == "dataloader") {
+    if (!places.workers.places.empty()) return {"data loading in the workers", places.workers};
+    return {"data loading", places.of(IdleCause::kDataWait)};
+  }
+  if (label == "sync_bound")
+    return {"waiting",
+            Together({&places.of(IdleCause::kSync), &places.of(IdleCause::kDrainedBySync)})};
+  if (label == "allocator") return {"allocation", places.of(IdleCause::kAllocator)};
+  if (label == "checkpoint") return {"checkpoints", places.of(IdleCause::kCheckpoint)};
+  if (label == "gc_pause") return {"garbage collection", places.of(IdleCause::kGc)};
+  if (label == "h2d_copy") return {"copying", places.of(IdleCause::kCopy)};
+  if (IsOfKernels(label)) return {"kernel time", places.kernels};
+  return {};
+}
+
+void LineOf(const Rank& rank, const PlaceTime& time, double steps, proto::CodeLine& to) {
+  const CodePlace& place = rank.places[time.site.place];
+  to.set_file(std::string(rank.string(place.file)));
+  to.set_line(place.line);
+  to.set_function(std::string(rank.string(place.function)));
+  to.set_place(PlaceText(rank, time.site.place));
+  to.set_library(LibraryText(rank, time.site.library));
+  to.set_own(time.site.own);
+  to.set_ns(Whole(time.ns / steps));
+  to.set_low_ns(Whole(time.low_ns / steps));
+  to.set_high_ns(Whole(time.high_ns / steps));
+  to.set_samples(time.looks);
+}
+
+std::string Sentence(const LabelPlaces& places, double steps, const proto::CodeLine& line) {
+  const double total = static_cast<double>(places.time.total_ns) / steps;
+  std::string text = fmt::format(
+      "{} of the {} at {}{}: {} of {} per step",
+      static_cast<double>(line.ns()) >= total / 2 ? "most" : "the largest part", places.of,
+      line.place(), line.library().empty() ? "" : fmt::format(" ({})", line.library()),
+      Rounded(static_cast<double>(line.ns())), Rounded(total));
+  if (line.low_ns() != line.high_ns())
+    text += fmt::format(" ({} to {})", Rounded(static_cast<double>(line.low_ns())),
+                        Rounded(static_cast<double>(line.high_ns())));
+  return text;
+}
+
+}  // namespace
+
+void AddCodeEvidence(const DeviceFigures& judged, std::string_view label, proto::Verdict& to) {
+  if (!judged.places) return;
+  const DevicePlaces& places = *judged.places;
+  const LabelPlaces found = PlacesOf(places, label);
+  for (const PlaceTime& time : found.time.places) {
+    if (time.site.place == kNone ||
+        time.ns < kLeastShare * static_cast<double>(found.time.total_ns) ||
+        static_cast<std::size_t>(to.code_size()) == kMostLines)
+      break;
+    LineOf(*judged.rank, time, places.steps, *to.add_code());
+  }
+  if (to.code().empty()) return;
+  to.set_code_of_ns(Whole(static_cast<double>(found.time.total_ns) / places.steps));
+  to.add_evidence()->set_text(Sentence(found, places.steps, to.code(0)));
+  // First where the label is about lines, else behind the line that says what it is about.
+  const int at = label == kHostCodeLabel ? 0 : std::min(1, to.evidence_size() - 1);
+  const auto begin = to.mutable_evidence()->pointer_begin();
+  std::rotate(begin + at, begin + to.evidence_size() - 1, begin + to.evidence_size());
+}
+
+}  // namespace traceinject

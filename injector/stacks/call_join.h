@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Leads a stack that a wrapper took to the call that it was taken at: CUPTI tells of the call
+// later, and under a number that the wrapper does not know. It is the first call of the thread that
+// began inside the wrapper's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "injector/rows/rows.h"
+
+namespace traceinject {
+
+class CallJoin {
+ public:
+  // Later than this, the record of a call is not waited for.
+  static constexpr std::int64_t kLongestWaitNs = 5'000'000'000;
+  static constexpr std::size_t kMostWaiting = 100'000;
+
+  // The wrapper's call ended at `end`.
+  void Add(const StackSampleRow& row, std::int64_t end);
+  // At calls that are about to be stored. O(calls x log stacks).
+  void Match(const std::vector<ApiRow>& calls);
+  // Appends those that found their call, or that have waited long enough at `now`, or all.
+  void Settle(std::int64_t now, bool everything, std::vector<StackSampleRow>* to);
+
+ private:
+  struct Waiting {
+    StackSampleRow row;
+    std::int64_t end;
+    std::int64_t call_start;  // of the one that it found
+  };
+
+  std::vector<Waiting> waiting_;
+  bool is_sorted_ = true;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/stacks/call_join.h"
+
+#include <gtest/gtest.h>
+
+namespace traceinject {
+namespace {
+
+constexpr std::int64_t kLong = CallJoin::kLongestWaitNs;
+
+StackSampleRow StackAt(std::int64_t time, std::uint32_t thread) {
+  return {time, thread, 1, 2, false, 0};
+}
+
+TEST(CallJoinTest, TheFirstCallOfTheThreadInsideIsTheOne) {
+  CallJoin join;
+  join.Add(StackAt(200, 1), 210);
+  join.Add(StackAt(100, 1), 150);
+  join.Add(StackAt(100, 2), 150);
+  join.Match(
+      {{120, 5, 1, 1, 7, 0}, {110, 5, 1, 1, 6, 0}, {90, 5, 2, 1, 5, 0}, {220, 1, 1, 1, 8, 0}});
+  std::vector<StackSampleRow> rows;
+  join.Settle(300, false, &rows);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].time, 100);
+  EXPECT_EQ(rows[0].correlation, 6U);
+}
+
+TEST(CallJoinTest, WhatFindsNoneIsKeptForAWhile) {
+  CallJoin join;
+  std::vector<StackSampleRow> rows;
+  join.Add(StackAt(100, 1), 150);
+  join.Settle(kLong, false, &rows);
+  EXPECT_TRUE(rows.empty());
+  join.Settle(150 + kLong, false, &rows);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_FALSE(rows[0].has_correlation);
+  join.Add(StackAt(100, 1), 150);
+  join.Settle(200, true, &rows);
+  EXPECT_EQ(rows.size(), 2U);
+}
+
+}  // namespace
+}  // namespace traceinject

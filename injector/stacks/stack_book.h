@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The books of the stacks that were read: texts and places, each once, and the stacks as a tree.
+// One thread at a time.
+//
+// They are forgotten when they grow too large: ids hold until Forget().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "injector/rows/dictionary.h"
+#include "injector/stacks/code_object.h"
+
+namespace traceinject {
+
+// A place as the rows have it; texts by their numbers here.
+struct BookedPlace {
+  std::uint32_t function, file;
+  std::int64_t line, first_line;
+};
+
+class StackBook {
+ public:
+  // Beyond it wants to be forgotten, and takes twice as much at most.
+  static constexpr std::size_t kMostCodes = 50'000, kMostNodes = 500'000;
+
+  // What the frames of one process are read by. All outlive this.
+  struct Source {
+    const ProcessMemory* memory;
+    const PythonLayout* layout;
+    const PythonTypes* types;
+    // Tells the code objects of processes apart: those of one have their addresses in common.
+    std::uint64_t number = 0;
+  };
+
+  // The place of a frame of which `words` were just read. 0: it is none, or no more what it was.
+  std::uint32_t Place(const Source& source, std::uint64_t code, std::int64_t offset,
+                      const CodeWords& words);
+  // The same where only CodeWords::Check() is known, from a moment ago: reads the words.
+  std::uint32_t PlaceOfCheck(const Source& source, std::uint64_t code, std::int64_t offset,
+                             std::uint32_t check);
+  // A place that is no code of Python's.
+  std::uint32_t NamedPlace(const std::string& function, const std::string& file);
+
+  // A frame at `place`, called from the stack `parent`; 0: the outermost. 0: there is no room.
+  std::uint32_t Node(std::uint32_t parent, std::uint32_t place);
+
+  bool IsFull() const { return codes_.size() > kMostCodes || nodes_.size() > kMostNodes; }
+  void Forget();
+
+  // Into the tables: stack.id of a node. O(frames) the first time in a flush of the writer.
+  std::uint32_t Row(std::uint32_t node, Dictionary* dictionary);
+
+  // For tests: a stack as "function file:line" from the innermost frame on.
+  std::vector<std::string> Describe(std::uint32_t node) const;
+
+ private:
+  struct Code {
+    CodeWords words;
+    std::uint32_t function = 0, file = 0;
+    std::string lines;
+    std::unordered_map<std::int64_t, std::uint32_t> places;  // by offset
+  };
+  struct NodeKey {
+    std::uint32_t parent, place;
+  };
+
+  std::uint32_t Text(const std::string& text);
+  std::uint32_t AddPlace(const BookedPlace& place);
+  Code* KnownCode(const Source& source, std::uint64_t code, const CodeWords& words);
+  static std::string ReadTextOr(const Source& source, std::uint64_t text);
+
+  std::vector<std::string> texts_{std::string()};  // masked
+  std::unordered_map<std::string, std::uint32_t> text_ids_;
+  std::vector<BookedPlace> places_{BookedPlace{}};
+  std::unordered_map<IntegerKey<4>, std::uint32_t, BytesHash<IntegerKey<4>>> place_ids_;
+  std::vector<NodeKey> nodes_{NodeKey{}};
+  std::unordered_map<IntegerKey<2>, std::uint32_t, BytesHash<IntegerKey<2>>> node_ids_;
+  std::unordered_map<IntegerKey<2>, Code, BytesHash<IntegerKey<2>>>
+      codes_;                           // by source and address
+  std::vector<std::uint32_t> row_ids_;  // of nodes, in this flush; 0: not asked for
+  std::uint32_t rows_flush_ = 0;
+};
+
+}  // namespace traceinject

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "injector/stacks/stack_sampler.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+#include "injector/base/clock.h"
+#include "injector/base/counters.h"
+#include "injector/base/own_thread.h"
+#include "injector/base/sources.h"
+#include "injector/stacks/own_stack.h"
+
+namespace traceinject {
+namespace {
+
+constexpr std::int64_t kStackSecondNs = 1'000'000'000;
+constexpr std::int64_t kLongestStackStopNs = kStackSecondNs / 5;
+// Between looks for an interpreter, and while nothing is recorded.
+constexpr std::int64_t kRestNs = kStackSecondNs / 20;
+// Rows that wait for the writer at most.
+constexpr std::size_t kMostWaitingSamples = 200'000;
+// A stack that changes while it is read is read again.
+constexpr int kTries = 10;
+// Rounds take no larger share of a processor: with many threads they become fewer.
+constexpr std::int64_t kRestPerRound = 30;
+constexpr std::size_t kSamplerStackBytes = 512 << 10;
+
+bool IsThreadOf(std::int64_t pid, std::int64_t tid) {
+  char path[96];
+  std::snprintf(path, sizeof path, "/proc/%lld/task/%lld", static_cast<long long>(pid),
+                static_cast<long long>(tid));
+  return access(path, F_OK) == 0;
+}
+
+}  // namespace
+
+StackSampler::StackSampler(std::int64_t hz, std::int64_t base_ns) : hz_(hz), base_ns_(base_ns) {}
+
+bool StackSampler::Start() { return StartOwnThread(&thread_, RunThread, this, kSamplerStackBytes); }
+
+void* StackSampler::RunThread(void* sampler) {
+  pthread_setname_np(pthread_self(), "traceinject-stk");
+  try {
+    static_cast<StackSampler*>(sampler)->Run();
+  } catch (...) {  // out of memory: no more stacks
+    g_counters.Add(Health::kStackFailed);
+  }
+  return nullptr;
+}
+
+void StackSampler::Stop() noexcept {
+  if (stopped_.exchange(true)) return;
+  stop_.store(true, std::memory_order_release);
+  wake_.Post();
+  JoinWithin(thread_, kLongestStackStopNs);
+}
+
+std::string StackSampler::failure() {
+  std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void StackSampler::Fail(const std::string& why) {
+  g_counters.Set(Health::kStackFailed, 1);
+  is_over_ = true;
+  g_own_stacks.store(nullptr, std::memory_order_release);
+  std::lock_guard lock(mutex_);
+  failure_ = why;
+  facts_.push_back({"stacks", "python", {}, why});
+}
+
+void StackSampler::Take(Dictionary* dictionary, Batch* batch) {
+  std::lock_guard lock(mutex_);
+  for (const Sample& sample : samples_) {
+    batch->stack_samples.push_back({sample.time, dictionary->Thread(sample.tid),
+                                    book_.Row(sample.node, dictionary), sample.kind, false, 0,
+                                    sample.repeats, sample.span});
+  }
+  samples_.clear();
+  last_samples_.clear();
+  if (book_.IsFull()) book_.Forget();
+  for (SystemFactRow& fact : facts_) batch->facts.push_back(std::move(fact));
+  facts_.clear();
+}
+
+void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictionary) {
+  g_counters.Add(Health::kStackSeen);
+  std::lock_guard lock(mutex_);
+  std::uint32_t node = 0;
+  bool is_known = process_ != nullptr;
+  for (std::uint32_t i = event.count; is_known && i-- > 0;) {
+    const StackBook::Source source{&process_->memory(), &process_->layout(), &process_->types(),
+                                   static_cast<std::uint64_t>(process_->memory().pid())};
+    const StackEventFrame& frame = event.frames()[i];
+    const std::uint32_t place = book_.PlaceOfCheck(source, frame.code, frame.offset, frame.check);
+    node = place == 0 ? 0 : book_.Node(node, place);
+    is_known = node != 0;
+  }
+  if (!is_known) return g_counters.Add(Health::kStackDropped);
+  if (event.is_cut != 0) g_counters.Add(Health::kStackCut);
+  call_join_.Add({event.header.time_ns - base_ns_, dictionary->Thread(tid),
+                  book_.Row(node, dictionary), event.header.flags, false, 0},
+                 event.end_ns - base_ns_);
+}
+
+// False: there is none so far, or none that can be read.
+bool StackSampler::FindPython() {
+  if (process_ != nullptr) return true;
+  symbols_ = FindPythonSymbols();
+  if (!symbols_ || !symbols_->IsAlive()) return false;
+  std::string why;
+  const auto layout = FindPythonLayout(*symbols_, &why);
+  if (!layout) return Fail(why), false;
+  tid_offset_ = FindThreadIdOffset();
+  const std::lock_guard lock(mutex_);
+  process_ = std::make_unique<PythonProcess>(ProcessMemory(), *layout, symbols_->types,
+                                             symbols_->runtime, tid_offset_);
+  return true;
+}
+
+// Whether what is read is what it was taken for: threads are those of this process, and at least
+// one of them has a stack all of whose frames have code objects with names and lines.
+bool StackSampler::IsFit() {
+  constexpr int kMostLooks = 200;
+  if (is_fit_) return true;
+  if (++looks_ > kMostLooks) {
+    Fail("its threads and frames were not found where this version of Python has them");
+    return false;
+  }
+  if (!process_->ReadThreads(&threads_) || threads_.empty()) return false;
+  for (const PythonThread& thread : threads_) {
+    if (!IsThreadOf(getpid(), thread.tid) || thread.frame == 0) continue;
+    if (process_->ReadStack(thread) == StackResult::kTorn || process_->count() == 0) continue;
+    std::lock_guard lock(mutex_);
+    if (BookStack(*process_) == 0) continue;
+    const std::string_view version = symbols_->Py_GetVersion();
+    facts_.push_back({"stacks", "python", std::string(version.substr(0, version.find(' '))), {}});
+    facts_.push_back({"stacks", "period_ns", std::to_string(kStackSecondNs / hz_), {}});
+    // Never freed: threads of the program may be reading by it.
+    g_own_stacks.store(new OwnStacks{*symbols_, process_->layout()}, std::memory_order_release);
+    return is_fit_ = true;
+  }
+  return false;
+}
+
+// The stack that was just read. 0: a frame of it is none. With the mutex held.
+std::uint32_t StackSampler::BookStack(const PythonProcess& process) {
+  const StackBook::Source source{&process.memory(), &process.layout(), &process.types(),
+                                 static_cast<std::uint64_t>(process.memory().pid())};
+  std::uint32_t node = 0;
+  for (std::size_t i = process.count(); i-- > 0;) {
+    const RawFrame& frame = process.frame(i);
+    const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process.code(i));
+    if (place == 0) return 0;
+    node = book_.Node(node, place);
+    if (node == 0) return 0;
+  }
+  return node;
+}
+
+// Threads that wait stand in one place for many samples: one row tells of all.
+bool StackSampler::Repeats(const Sample& sample) {
+  constexpr std::int64_t kMostPeriods = 4;  // beyond, it may have been elsewhere
+  const auto last = last_samples_.find(sample.tid);
+  if (last == last_samples_.end()) return false;
+  Sample& before = samples_[last->second];
+  const std::int64_t span = sample.time - before.time;
+  if (before.node != sample.node || before.kind != sample.kind || span < before.span ||
+      span - before.span > kMostPeriods * kStackSecondNs / hz_)
+    return false;
+  ++before.repeats;
+  before.span = span;
+  return true;
+}
+
+void StackSampler::Keep(const Sample& sample) {
+  if (Repeats(sample)) return g_counters.Add(Health::kStackRepeated);
+  g_counters.Add(Health::kStackSeen);
+  if (samples_.size() >= kMostWaitingSamples) return g_counters.Add(Health::kStackDropped);
+  last_samples_[sample.tid] = samples_.size();
+  samples_.push_back(sample);
+}
+
+bool StackSampler::SampleThread(PythonProcess* process, PythonThread thread, int kind) {
+  for (int i = 0; i < kTries; ++i) {
+    if (i != 0) thread.frame = process->InnermostFrame(thread.state);
+    if (thread.frame == 0) return true;  // it runs no Python, or is gone
+    const std::int64_t time = NowNs() - base_ns_;
+    const StackResult result = process->ReadStack(thread);
+    if (result == StackResult::kTorn) continue;
+    if (result == StackResult::kNone) return true;
+    std::lock_guard lock(mutex_);
+    const std::uint32_t node = BookStack(*process);
+    if (node == 0) continue;
+    if (result == StackResult::kCut) g_counters.Add(Health::kStackCut);
+    if (result == StackResult::kPartial) g_counters.Add(Health::kStackPartial);
+    Keep({time, thread.tid, node, kind});
+    return true;
+  }
+  g_counters.Add(Health::kStackTorn);
+  return false;
+}
+
+void StackSampler::AddChild(std::int64_t pid) {
+  constexpr std::size_t kMostChildren = 512;
+  std::lock_guard lock(mutex_);
+  if (told_children_.size() < kMostChildren) told_children_.push_back(pid);
+}
+
+// Where a process has its interpreter elsewhere (one that was spawned), or may not be read, nothing
+// comes of it.
+void StackSampler::SampleNextChild() {
+  constexpr int kMostFailures = 20;
+  {
+    std::lock_guard lock(mutex_);
+    for (const std::int64_t pid : std::exchange(told_children_, {})) {
+      const auto same = [&](const Child& child) { return child.pid == pid; };
+      if (std::any_of(children_.begin(), children_.end(), same)) continue;
+      children_.push_back({pid, std::make_unique<PythonProcess>(
+                                    ProcessMemory(static_cast<pid_t>(pid)), process_->layout(),
+                                    process_->types(), symbols_->runtime, tid_offset_)});
+    }
+  }
+  if (children_.empty()) return;
+  Child& child = children_[next_child_++ % children_.size()];
+  bool failed = !child.process->ReadThreads(&threads_);
+  for (PythonThread& thread : threads_) {
+    // Up to 3.12 a child may still tell the number that its thread had before the fork.
+    if (!IsThreadOf(child.pid, thread.tid)) thread.tid = child.pid;
+    failed |= !SampleThread(child.process.get(), thread, kSampled);
+  }
+  child.failures = failed ? child.failures + 1 : 0;
+  if (child.failures > kMostFailures)
+    std::erase_if(children_, [](const Child& one) { return one.failures > kMostFailures; });
+}
+
+void StackSampler::SampleAll() {
+  constexpr std::int64_t kEnough = 2000;
+  process_->ReadThreads(&threads_);  // those that were found before they changed are good
+  const int kind = is_stalled_.exchange(false, std::memory_order_relaxed) ? kStall : kSampled;
+  for (const PythonThread& thread : threads_)
+    ++(SampleThread(process_.get(), thread, kind) ? whole_ : torn_);
+  if (whole_ + torn_ < kEnough) return;
+  if (torn_ > whole_) Fail("most stacks changed while they were read");
+  whole_ = torn_ = 0;
+}
+
+// Not at a fixed rhythm, which a program's own could fall in with.
+std::int64_t StackSampler::NextWaitNs(std::int64_t round_ns) {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const std::int64_t period = kStackSecondNs / hz_;
+  const auto part = static_cast<std::int64_t>(random_ % 1024);
+  return std::max(period / 2 + period * part / 1024 - round_ns, kRestPerRound * round_ns);
+}
+
+void StackSampler::Run() {
+  while (!stop_.load(std::memory_order_acquire) && !is_over_) {
+    std::int64_t wait = kRestNs;
+    if (Delivers(Source::kStacks) && FindPython()) {
+      const std::int64_t start = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+      if (!symbols_->IsAlive()) {
+        if (is_fit_) return;  // it ends
+      } else if (IsFit()) {
+        SampleAll();
+        SampleNextChild();
+        const std::int64_t now = ReadClockNs(CLOCK_THREAD_CPUTIME_ID);
+        g_counters.Set(Health::kStackCpuUs, now / 1000);
+        wait = NextWaitNs(now - start);
+      }
+    }
+    wake_.Wait(wait);
+  }
+}
+
+}  // namespace traceinject
