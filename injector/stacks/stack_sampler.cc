@@ -112,6 +112,10 @@ bool StackSampler::FindPython() {
   if (process_ != nullptr) return true;
   symbols_ = FindPythonSymbols();
   if (!symbols_ || !symbols_->IsAlive()) return false;
+  // A sandbox may refuse it.
+  std::int64_t own = 0;
+  if (!ProcessMemory().Read(reinterpret_cast<std::uint64_t>(&hz_), &own) || own != hz_)
+    return Fail("the system refuses process_vm_readv"), false;
   std::string why;
   const auto layout = FindPythonLayout(*symbols_, &why);
   if (!layout) return Fail(why), false;

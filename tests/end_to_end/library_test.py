@@ -15,6 +15,8 @@ ENTRY_POINTS = {"InitializeInjection", "InitializeInjectionNvtx2", "InitializeIn
                 "traceinject_version", *(f"ncclProfiler_v{version}" for version in range(1, 6))}
 ALLOWED_EXPORTS = re.compile(r"^(_exit|_Exit|getenv|cu(da)?(Event(Record(WithFlags)?|Synchronize|Destroy(_v2)?)"
                              r"|Stream(WaitEvent|Synchronize|Destroy(_v2)?))(_ptsz)?|cudaDeviceSynchronize|cuCtxSynchronize"
+                             r"|(__)?cudaLaunchKernel(_ptsz|ExC)?|cudaLaunchCooperativeKernel|cuLaunchKernel(Ex)?|(cuda|cu)GraphLaunch|cudaMemcpy(Async)?"
+                             r"|cudaMalloc|cudaFree|cudaHostAlloc|cuMem(Alloc|Free)_v2|cuMemcpy(HtoD|DtoH)_v2"
                              r"|cublas([HSDCZ]gemm|Gemm)(3m)?((Strided|Grouped)?Batched)?(Ex)?(_v2)?(_64)?|cublasLtMatmul"
                              r"|cupti(Activity(RegisterCallbacks|Enable((Runtime|Driver)Api)?|Disable|FlushAll|SetAttribute|RegisterTimestampCallback)"
                              r"|Subscribe|Unsubscribe|Finalize))$")
