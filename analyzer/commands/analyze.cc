@@ -27,6 +27,8 @@ constexpr Command kCommands[] = {
      RunSteps},
     {"comm", "all NCCL operations by function and size: time, exposed time, bandwidth", RunComm},
     {"nvtx", "NVTX ranges by name, with the GPU work launched inside them", RunNvtx},
+    {"code", "lines of the program: GPU idle time, host time, kernels; --functions, --threads",
+     RunCode},
     {"memory", "GPU memory allocation calls; --samples: memory over time", RunMemory},
     {"data", "data loading: waits per step, throughput; --loaders, --workers", RunData},
     {"ranks", "who waits for whom: stragglers, slow links, imbalance, pipelines, hangs", RunRanks},
