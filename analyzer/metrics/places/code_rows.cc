@@ -53,8 +53,9 @@ class CodeGroups {
 
   void AddThreads(const std::vector<LookRuns>& threads) {
     for (std::uint32_t thread = 0; thread < threads.size(); ++thread) {
-      std::int64_t all = 0;
-      ForEachLook(threads[thread], [&](std::uint32_t, std::int64_t looks) { all += looks; });
+      double all = 0;
+      ForEachLook(threads[thread],
+                  [&](std::uint32_t, const LooksIn& looks) { all += looks.looks; });
       if (all == 0) continue;
       CodeRow& row = rows_[{thread, 0}];
       row.thread = thread;
@@ -63,10 +64,10 @@ class CodeGroups {
   }
 
   void AddLooks(const std::vector<LookRuns>& threads, const CodeSites& sites) {
-    std::unordered_map<std::uint32_t, std::int64_t> of_stack;
+    std::unordered_map<std::uint32_t, double> of_stack;
     for (const LookRuns& runs : threads) {
-      ForEachLook(runs, [&](std::uint32_t stack, std::int64_t looks) {
-        if (stack != kNone) of_stack[stack] += looks;
+      ForEachLook(runs, [&](std::uint32_t stack, const LooksIn& looks) {
+        if (stack != kNone) of_stack[stack] += looks.looks;
       });
     }
     for (const auto& [stack, looks] : of_stack) {

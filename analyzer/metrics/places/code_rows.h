@@ -17,7 +17,7 @@ struct CodeRow {
   bool own = false;              // code of the program, not of a library
   // Looks at which it was the innermost frame; at which it was the innermost one of the program's
   // own code; at which it was anywhere on the stack.
-  std::int64_t self_looks = 0, looks = 0, total_looks = 0;
+  double self_looks = 0, looks = 0, total_looks = 0;
   // Of the device, with the 95 % interval, and the cause with most of it.
   double idle_ns = 0, idle_low_ns = 0, idle_high_ns = 0;
   IdleCause cause = IdleCause::kUnknown;

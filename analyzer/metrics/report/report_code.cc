@@ -29,11 +29,11 @@ void CodeRowOf(const Rank& rank, const CodeRow& row, std::int64_t recorded_at_ns
     to.set_thread(rank.threads[row.thread].tid);
     to.set_thread_name(rank.threads[row.thread].name);
   }
-  to.set_samples(row.looks);
-  if (const TimeNs period = LookPeriod(rank); period > 0) {
-    to.set_host_ns(row.looks * period);
-    to.set_host_self_ns(row.self_looks * period);
-    to.set_host_total_ns(row.total_looks * period);
+  to.set_samples(Whole(row.looks));
+  if (const auto period = static_cast<double>(LookPeriod(rank)); period > 0) {
+    to.set_host_ns(Whole(row.looks * period));
+    to.set_host_self_ns(Whole(row.self_looks * period));
+    to.set_host_total_ns(Whole(row.total_looks * period));
   }
   to.set_idle_ns(Whole(row.idle_ns));
   to.set_idle_low_ns(Whole(row.idle_low_ns));
