@@ -39,7 +39,7 @@ constexpr Command kCommands[] = {
     {"combine", "the ranks of a job, from summaries or recordings", RunCombine},
     {"merge", "merges all ranks into one file with aligned clocks, for sharing", RunMerge},
     {"import", "a run.db from PyTorch profiler traces or Nsight Systems exports", RunImport},
-    {"export", "exports to Perfetto, Chrome JSON, CSV, OpenMetrics", RunExport},
+    {"export", "exports to Perfetto, Chrome JSON, speedscope, CSV, OpenMetrics", RunExport},
     {"serve", "live metrics over HTTP, for Prometheus", RunServe},
     {"diff", "compares two runs: what changed, and whether it is noise", RunDiff},
     {"gate", "for CI: fails if a run misses limits or is slower than a baseline", RunGate},
