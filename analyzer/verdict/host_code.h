@@ -2,14 +2,11 @@
 // Host code that makes launches late, told apart from launching.
 #pragma once
 
-#include <string_view>
-
 #include "analyzer/metrics/report/device_figures.h"
+#include "analyzer/verdict/code/code_evidence.h"
 #include "analyzer/verdict/savings.h"
 
 namespace traceinject {
-
-inline constexpr std::string_view kHostCodeLabel = "host_code";
 
 // Gives the label host_code to what is saved
 //   * of launching, where most of the time that launches are late lies in long stretches between

@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "analyzer/verdict/host_code_levers.h"
+#include "analyzer/verdict/code/host_code_levers.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 #include "machine/testing/temporary_folder.h"
 

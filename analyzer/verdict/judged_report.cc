@@ -5,8 +5,8 @@
 
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/printable.h"
+#include "analyzer/metrics/report/write_steps.h"
 #include "analyzer/verdict/judge_run.h"
-#include "analyzer/verdict/write_steps.h"
 #include "analyzer/verdict/write_verdict.h"
 
 namespace traceinject {

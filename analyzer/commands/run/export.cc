@@ -18,6 +18,7 @@
 #include "analyzer/commands/shared/run_options.h"
 #include "analyzer/common/units.h"
 #include "analyzer/export/chrome_trace.h"
+#include "analyzer/export/code_stacks.h"
 #include "analyzer/export/output_file.h"
 #include "analyzer/export/perfetto_trace.h"
 #include "analyzer/import/open/run_paths.h"
@@ -37,6 +38,8 @@ constexpr char kExportExamples[] =
     "TraceLens, chrome://tracing;\n"
     "                                                    several ranks: trace.rank00000.json.gz, "
     "...\n"
+    "  analyze export run.db -o train.speedscope.json    sampled Python stacks, for "
+    "speedscope.app\n"
     "  analyze export run.db -o kernels.csv --table kernels\n"
     "  analyze export run.db -o run.prom                 for node_exporter's textfile collector\n"
     "  analyze export run.db --to openmetrics            to stdout\n"
@@ -79,6 +82,11 @@ int WriteFile(const std::string& path, Write write) {
 int ExportPerfetto(const Run& run, const ExportOptions& options) {
   return WriteFile(options.run.output,
                    [&](OutputFile& file) { return WritePerfettoTrace(run, file); });
+}
+
+int ExportStacks(const Run& run, const ExportOptions& options) {
+  const auto write = options.format == "speedscope" ? WriteSpeedscope : WriteCollapsedStacks;
+  return WriteFile(options.run.output, [&](OutputFile& file) { return write(run, file); });
 }
 
 int ExportChrome(const Run& run, const ExportOptions& options) {
@@ -143,6 +151,10 @@ const std::vector<Format>& Formats() {
       {"perfetto",
        "Perfetto's native format, all ranks in one file",
        {".pftrace", ".perfetto-trace", ".pftrace.gz"}},
+      {"speedscope",
+       "sampled Python stacks for speedscope.app, a profile for each thread",
+       {".speedscope.json"}},
+      {"collapsed", "the same as collapsed stacks, for flame graphs", {".collapsed", ".folded"}},
       {"chrome",
        "Chrome JSON in torch.profiler's format, one file per rank",
        {".json", ".json.gz"}},
@@ -224,6 +236,8 @@ int RunExport(const std::vector<std::string>& arguments) {
   const Run& loaded = std::get<Run>(run);
   for (const std::string& note : loaded.notes) fmt::print(stderr, "note: {}\n", note);
   if (options.format == "perfetto") return ExportPerfetto(loaded, options);
+  if (options.format == "speedscope" || options.format == "collapsed")
+    return ExportStacks(loaded, options);
   if (options.format == "chrome") return ExportChrome(loaded, options);
   return ExportMetrics(
       loaded,

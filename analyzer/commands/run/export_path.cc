@@ -16,6 +16,7 @@ constexpr CsvTable kExtensionsOfTables[] = {
     {"steps", RunSteps, ""},
     {"comm", RunComm, ""},
     {"nvtx", RunNvtx, ""},
+    {"code", RunCode, ""},
     {"allocations", RunMemory, ""},
     {"memory", RunMemory, "--samples"},
     {"data", RunData, ""},

@@ -11,6 +11,7 @@ int RunReport(const std::vector<std::string>& arguments);
 int RunKernels(const std::vector<std::string>& arguments);
 int RunGaps(const std::vector<std::string>& arguments);
 int RunSteps(const std::vector<std::string>& arguments);
+int RunCode(const std::vector<std::string>& arguments);
 int RunComm(const std::vector<std::string>& arguments);
 int RunNvtx(const std::vector<std::string>& arguments);
 int RunMemory(const std::vector<std::string>& arguments);

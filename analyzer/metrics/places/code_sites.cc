@@ -39,6 +39,14 @@ bool BeginsProcess(const Rank& rank, const CodePlace& place) {
          (function == "_worker_loop" && file.ends_with("_utils/worker.py"));
 }
 
+// A function that Python makes of an expression, which is a part of its line.
+bool IsExpression(std::string_view function) {
+  for (const std::string_view name : {"<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>"}) {
+    if (function.ends_with(name)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 bool IsLibraryFile(std::string_view file) {
@@ -62,11 +70,12 @@ std::string_view ShortFile(std::string_view file) {
 }
 
 CodeSites::CodeSites(const Rank& rank) {
-  enum class Kind : std::uint8_t { kOwn, kLibrary, kBegin };
+  enum class Kind : std::uint8_t { kOwn, kExpression, kLibrary, kBegin };
   std::vector<Kind> kinds;
   kinds.reserve(rank.places.size());
   for (const CodePlace& place : rank.places) {
     Kind kind = IsLibraryFile(rank.string(place.file)) ? Kind::kLibrary : Kind::kOwn;
+    if (kind == Kind::kOwn && IsExpression(rank.string(place.function))) kind = Kind::kExpression;
     if (BeginsProcess(rank, place)) kind = Kind::kBegin;
     kinds.push_back(kind);
   }
@@ -74,7 +83,11 @@ CodeSites::CodeSites(const Rank& rank) {
   for (const CodeStack& stack : rank.stacks) {
     const Kind kind = kinds[stack.place];
     const CodeSite caller = stack.caller == kNone ? CodeSite() : sites_[stack.caller];
-    if (kind == Kind::kOwn) {
+    const bool is_part = kind == Kind::kExpression && caller.own && caller.library == kNone &&
+                         rank.places[caller.place].file == rank.places[stack.place].file;
+    if (is_part) {
+      sites_.push_back(caller);
+    } else if (kind == Kind::kOwn || kind == Kind::kExpression) {
       sites_.push_back({stack.place, kNone, true});
     } else if (kind == Kind::kBegin || !caller.own) {
       sites_.push_back({stack.place, kNone, false});

@@ -38,6 +38,20 @@ TEST(CodeSites, TheInnermostFrameOfTheProgram) {
   EXPECT_EQ(sites.Of(kNone).place, kNone);
 }
 
+TEST(CodeSites, ExpressionsArePartOfTheirLine) {
+  RankBuilder builder;
+  const auto inside = builder.AddStack({{"load", "/w/data.py", 20},
+                                        {"load.<locals>.<listcomp>", "/w/data.py", 21},
+                                        {"random", kNumpy, 7}});
+  const auto elsewhere = builder.AddStack(
+      {{"load", "/w/data.py", 20}, {"sum", kNumpy, 7}, {"total.<genexpr>", "/w/data.py", 30}});
+  const CodeSites sites(builder.rank());
+  EXPECT_EQ(PlaceText(builder.rank(), sites.Of(inside).place), "data.py:20 in load");
+  EXPECT_EQ(LibraryText(builder.rank(), sites.Of(inside).library),
+            "random of numpy/core/numeric.py");
+  EXPECT_EQ(PlaceText(builder.rank(), sites.Of(elsewhere).place), "data.py:30 in total.<genexpr>");
+}
+
 TEST(CodeSites, WithoutOwnCodeTheInnermostFrame) {
   RankBuilder builder;
   const auto stack = builder.AddStack({{"_bootstrap", kThreading, 1}, {"wait", kThreading, 2}});

@@ -73,7 +73,7 @@ class HostPlaces {
   void Add(Interval time, std::uint32_t thread, std::initializer_list<PlaceTally*> tallies) {
     for (PlaceTally* tally : tallies) tally->AddTime(time.end - time.start);
     if (thread == kNone) return;
-    sweeps_[thread].ForEach(time, [&](std::uint32_t stack, std::int64_t looks) {
+    sweeps_[thread].ForEach(time, [&](std::uint32_t stack, const LooksIn& looks) {
       for (PlaceTally* tally : tallies) tally->AddLooks(sites_.Of(stack), looks);
     });
   }

@@ -39,7 +39,8 @@ void AddAlike(const AlikeOps& alike, std::map<std::uint32_t, PlaceTime>& places,
               std::map<std::uint32_t, double>& variance) {
   for (const auto& [place, counted] : alike.sites) {
     const auto total = static_cast<double>(alike.total_ns);
-    const ShareBounds share = BoundsOfShare(counted.second, alike.stacks);
+    const ShareBounds share = BoundsOfShare(
+        static_cast<double>(counted.second) / static_cast<double>(alike.stacks), alike.stacks);
     PlaceTime& time = places[place];
     time.site = counted.first;
     time.looks += counted.second;

@@ -17,19 +17,13 @@ std::vector<LookRuns> LooksOfThreads(const Rank& rank) {
   return threads;
 }
 
-std::int64_t LooksInside(const LookRun& run, Interval time) {
-  if (time.end <= time.start || run.first >= time.end || run.last < time.start) return 0;
-  if (run.looks == 1 || run.last == run.first) return run.first >= time.start ? run.looks : 0;
-  const double step =
-      static_cast<double>(run.last - run.first) / static_cast<double>(run.looks - 1);
-  // Of the looks 0, 1, ... those before a moment.
-  const auto before = [&](TimeNs moment) -> std::int64_t {
-    if (moment <= run.first) return 0;
-    const auto passed =
-        static_cast<std::int64_t>(static_cast<double>(moment - 1 - run.first) / step);
-    return std::min(run.looks, passed + 1);
-  };
-  return (time.end > run.last ? run.looks : before(time.end)) - before(time.start);
+LooksIn LooksInside(const LookRun& run, Interval time) {
+  const auto inside = [time](TimeNs moment) { return moment >= time.start && moment < time.end; };
+  const bool first = inside(run.first), last = inside(run.last);
+  const auto all = static_cast<double>(run.looks);
+  if (first && last) return {all, run.looks};
+  if (first || last) return {all / 2, 1};
+  return {};
 }
 
 std::int64_t CountLooks(const LookRuns& runs) {

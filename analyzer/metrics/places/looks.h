@@ -11,7 +11,8 @@
 
 namespace traceinject {
 
-// Looks that found the same stack one after the other, evenly from the first to the last.
+// Looks that found the same stack one after the other. When the first and the last were is known;
+// of those between them only that they were between, as looks follow no rhythm.
 struct LookRun {
   TimeNs first = 0, last = 0;
   std::int64_t looks = 1;
@@ -23,8 +24,13 @@ using LookRuns = std::vector<LookRun>;  // by time
 // By thread of the rank. O(samples).
 std::vector<LookRuns> LooksOfThreads(const Rank& rank);
 
-// How many of them fall into the time. O(1).
-std::int64_t LooksInside(const LookRun& run, Interval time);
+// How many of a run fall into a time, and how many looks tell that. All of them where all of the
+// run lies in it; else the first and the last stand for half of the run each.
+struct LooksIn {
+  double looks = 0;
+  std::int64_t known = 0;
+};
+LooksIn LooksInside(const LookRun& run, Interval time);
 
 // All looks of a thread.
 std::int64_t CountLooks(const LookRuns& runs);
@@ -35,13 +41,13 @@ class LookSweep {
  public:
   explicit LookSweep(const LookRuns& runs) : runs_(&runs) {}
 
-  // visit(stack, looks) for each run that has some.
+  // visit(stack, LooksIn) for each run that has some.
   template <typename Visit>
   void ForEach(Interval time, Visit visit) {
     while (next_ < runs_->size() && (*runs_)[next_].last < time.start) ++next_;
     for (std::size_t i = next_; i < runs_->size() && (*runs_)[i].first < time.end; ++i) {
-      const std::int64_t looks = LooksInside((*runs_)[i], time);
-      if (looks > 0) visit((*runs_)[i].stack, looks);
+      const LooksIn looks = LooksInside((*runs_)[i], time);
+      if (looks.known > 0) visit((*runs_)[i].stack, looks);
     }
   }
 

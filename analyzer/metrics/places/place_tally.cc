@@ -12,11 +12,10 @@ double TimeByPlace::share_of_first(std::size_t count) const {
   return total_ns > 0 ? ns / static_cast<double>(total_ns) : 0;
 }
 
-ShareBounds BoundsOfShare(std::int64_t looks, std::int64_t all) {
+ShareBounds BoundsOfShare(double share, std::int64_t all) {
   if (all <= 0) return {};
   constexpr double kZ = 1.96;
   const auto n = static_cast<double>(all);
-  const double share = static_cast<double>(looks) / n;
   const double middle = (share + kZ * kZ / (2 * n)) / (1 + kZ * kZ / n);
   const double half =
       kZ / (1 + kZ * kZ / n) * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
@@ -36,22 +35,24 @@ void PlaceTally::AddExact(const CodeSite& site, TimeNs ns) {
   exact_ns_ += ns;
 }
 
-void PlaceTally::AddLooks(const CodeSite& site, std::int64_t looks) {
+void PlaceTally::AddLooks(const CodeSite& site, const LooksIn& looks) {
   constexpr double kWorthNs = 1e6;  // beside exact time, where there is both
   Found& found = At(site);
-  found.looks += looks;
-  found.libraries[site.library] += kWorthNs * static_cast<double>(looks);
-  looks_ += looks;
+  found.looks += looks.looks;
+  found.known += looks.known;
+  found.libraries[site.library] += kWorthNs * looks.looks;
+  looks_ += looks.looks;
+  known_ += looks.known;
 }
 
 TimeByPlace PlaceTally::Finish() const {
   TimeByPlace all;
   all.total_ns = sampled_ns_ + exact_ns_;
-  all.looks = looks_;
-  if (looks_ == 0) all.unknown_ns = sampled_ns_;
+  all.looks = known_;
+  if (known_ == 0) all.unknown_ns = sampled_ns_;
   for (const auto& [place, found] : found_) {
     const ShareBounds share =
-        looks_ > 0 ? BoundsOfShare(found.looks, looks_) : ShareBounds{0, 0, 0};
+        known_ > 0 ? BoundsOfShare(found.looks / looks_, known_) : ShareBounds{0, 0, 0};
     const auto exact = static_cast<double>(found.exact_ns),
                sampled = static_cast<double>(sampled_ns_);
     PlaceTime time;
@@ -63,7 +64,7 @@ TimeByPlace PlaceTally::Finish() const {
     time.ns = exact + share.share * sampled;
     time.low_ns = exact + share.low * sampled;
     time.high_ns = exact + share.high * sampled;
-    time.looks = found.looks;
+    time.looks = found.known;
     all.places.push_back(time);
   }
   std::stable_sort(all.places.begin(), all.places.end(),

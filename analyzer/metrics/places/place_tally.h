@@ -7,16 +7,17 @@
 #include <vector>
 
 #include "analyzer/metrics/places/code_sites.h"
+#include "analyzer/metrics/places/looks.h"
 #include "analyzer/model/run.h"
 
 namespace traceinject {
 
 // Part of a time that is at a place, with the 95 % interval: of what was measured none, of what was
-// sampled that of a share of looks (Wilson).
+// sampled that of a share of looks (Wilson), of as many as are known to be in that time.
 struct PlaceTime {
   CodeSite site;
   double ns = 0, low_ns = 0, high_ns = 0;
-  std::int64_t looks = 0;
+  std::int64_t looks = 0;  // known to be there
 };
 
 struct TimeByPlace {
@@ -33,7 +34,7 @@ struct TimeByPlace {
 struct ShareBounds {
   double share = 0, low = 0, high = 1;
 };
-ShareBounds BoundsOfShare(std::int64_t looks, std::int64_t all);
+ShareBounds BoundsOfShare(double share, std::int64_t all);
 
 class PlaceTally {
  public:
@@ -41,7 +42,7 @@ class PlaceTally {
   void AddExact(const CodeSite& site, TimeNs ns);
   // Time that the looks divide, and a look in it.
   void AddTime(TimeNs ns) { sampled_ns_ += ns; }
-  void AddLooks(const CodeSite& site, std::int64_t looks);
+  void AddLooks(const CodeSite& site, const LooksIn& looks);
 
   // O(places log places).
   TimeByPlace Finish() const;
@@ -50,14 +51,16 @@ class PlaceTally {
   struct Found {
     bool own = false;
     TimeNs exact_ns = 0;
-    std::int64_t looks = 0;
+    double looks = 0;
+    std::int64_t known = 0;
     std::map<std::uint32_t, double> libraries;  // by place, how much
   };
   Found& At(const CodeSite& site);
 
   std::map<std::uint32_t, Found> found_;  // by place
   TimeNs sampled_ns_ = 0, exact_ns_ = 0;
-  std::int64_t looks_ = 0;
+  double looks_ = 0;
+  std::int64_t known_ = 0;
 };
 
 }  // namespace traceinject

@@ -29,7 +29,7 @@ TimeByPlace WorkerTimeByPlace(const Rank& rank, const std::vector<LookRuns>& loo
     if (!pids.contains(rank.threads[thread].tid)) continue;
     LookSweep sweep(looks[thread]);
     for (const Interval& time : times) {
-      sweep.ForEach(time, [&](std::uint32_t stack, std::int64_t count) {
+      sweep.ForEach(time, [&](std::uint32_t stack, const LooksIn& count) {
         const CodeSite site = sites.Of(stack);
         if (!WaitsForOthers(rank, site)) tally.AddLooks(site, count);
       });

@@ -23,6 +23,7 @@
 #include "analyzer/metrics/kernels/matrix_products.h"
 #include "analyzer/metrics/kernels/step_flops.h"
 #include "analyzer/metrics/links/nccl_summary.h"
+#include "analyzer/metrics/places/code_rows.h"
 #include "analyzer/metrics/places/device_places.h"
 #include "analyzer/metrics/report/report_options.h"
 #include "analyzer/metrics/steps/window.h"

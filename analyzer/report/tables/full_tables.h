@@ -50,4 +50,12 @@ Table DataLoaderTable(const proto::Report& report);
 std::vector<TableColumn> DataWorkerColumns();
 Table DataWorkerTable(const proto::Report& report);
 
+// The program's code by line, function and thread. Needs DeviceReport.code, grouped so.
+std::vector<TableColumn> CodeLineColumns();
+Table CodeLineTable(const proto::Report& report);
+std::vector<TableColumn> CodeFunctionColumns();
+Table CodeFunctionTable(const proto::Report& report);
+std::vector<TableColumn> CodeThreadColumns();
+Table CodeThreadTable(const proto::Report& report);
+
 }  // namespace traceinject

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/host_code_levers.h"
+#include "analyzer/verdict/code/host_code_levers.h"
 
 #include <fmt/format.h>
 

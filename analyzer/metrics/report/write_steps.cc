@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/write_steps.h"
+#include "analyzer/metrics/report/write_steps.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/verdict/code_evidence.h"
+#include "analyzer/verdict/code/code_evidence.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,6 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/common/whole.h"
-#include "analyzer/verdict/host_code.h"
 
 namespace traceinject {
 namespace {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "analyzer/commands/run/run_commands.h"
+#include "analyzer/commands/run/table_command.h"
+#include "analyzer/common/units.h"
+#include "analyzer/metrics/report/report_code.h"
+#include "analyzer/report/layout/text_notation.h"
+#include "analyzer/report/tables/full_tables.h"
+
+namespace traceinject {
+namespace {
+
+constexpr char kCodeAbout[] =
+    "Lines of the program: host time, the GPU idle time that is due to them, and the kernels that "
+    "they launched.";
+constexpr char kCodeDefinitions[] =
+    "Idle time of the GPU belongs to the innermost line of the program's own code that the\n"
+    "launching thread stood at; what is called of installed packages and the standard library\n"
+    "counts for the line that calls it. From samples (TRACEINJECT_STACKS_HZ), over the regular\n"
+    "steps; the columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have\n"
+    "host_total_ns only, unless no code of the program was on the stack.\n";
+constexpr char kCodeExamples[] =
+    "  analyze code run.db --sort host_ns --limit 0\n"
+    "  analyze code run.db --functions --filter model.py\n"
+    "  analyze code run.db --columns idle_ns,idle_low_ns,idle_high_ns,line,text,file --format "
+    "csv\n";
+
+FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping grouping,
+                    Table (*table)(const proto::Report&)) {
+  FullTable full{BuildReportWithCode(run, options, grouping), "", {}, 0};
+  std::int64_t steps = 0;
+  for (const proto::DeviceReport& device : full.report.devices()) steps += device.code_steps();
+  full.table = table(full.report);
+  full.rows = static_cast<std::int64_t>(full.table.rows.size());
+  full.summary =
+      full.rows == 0
+          ? "no Python stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)"
+          : fmt::format("over {} of {}", Plural(steps, "regular step"),
+                        Plural(full.report.devices_size(), "GPU"));
+  return full;
+}
+
+FullTable BuildLines(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kLine, CodeLineTable);
+}
+FullTable BuildFunctions(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kFunction, CodeFunctionTable);
+}
+FullTable BuildThreads(const Run& run, const ReportOptions& options, std::optional<std::size_t>) {
+  return BuildCode(run, options, CodeGrouping::kThread, CodeThreadTable);
+}
+
+}  // namespace
+
+int RunCode(const std::vector<std::string>& arguments) {
+  const auto command = [](std::vector<TableColumn> columns, auto build, const char* flag,
+                          const char* help) {
+    TableCommand one{"analyze code", kCodeAbout,         kCodeDefinitions,
+                     kCodeExamples,  std::move(columns), build};
+    one.flag = flag;
+    one.flag_help = help;
+    return one;
+  };
+  const TableCommand tables[] = {
+      command(CodeLineColumns(), BuildLines, nullptr, nullptr),
+      command(CodeFunctionColumns(), BuildFunctions, "--functions", "by function, not by line"),
+      command(CodeThreadColumns(), BuildThreads, "--threads", "by thread, also of workers")};
+  return RunTable(tables, arguments);
+}
+
+}  // namespace traceinject
