@@ -136,6 +136,27 @@ TEST_F(DevicePlacesTest, KernelTimeByTheLineThatLaunched) {
   EXPECT_EQ(kernels.unknown_ns, 0);
 }
 
+// The backward pass runs on a thread without Python, here with the kernels of the forward pass.
+TEST_F(DevicePlacesTest, KernelsOfThreadsWithoutPythonAreOfNoLine) {
+  const auto line = builder_.AddStack({{"forward", "/w/model.py", 5}});
+  for (int i = 0; i < 100; ++i) {
+    const TimeNs start = i * kMs;
+    const std::uint32_t thread = i % 2;
+    const auto launch = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel", thread);
+    builder_.AddKernel(start + 10'000, start + 400'000, "gemm", launch);
+    if (i % 4 == 0)
+      builder_.AddLook(start, line, StackKind::kLaunch, builder_.rank().api.correlation[launch]);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  const TimeByPlace& kernels = found->kernels;
+  ASSERT_EQ(kernels.places.size(), 1U);
+  EXPECT_DOUBLE_EQ(kernels.places[0].ns, static_cast<double>(kernels.total_ns) / 2);
+  EXPECT_EQ(kernels.unknown_ns, kernels.total_ns / 2);
+  EXPECT_DOUBLE_EQ(kernels.places[0].high_ns, kernels.places[0].ns);
+  EXPECT_LT(kernels.places[0].low_ns, kernels.places[0].ns);
+}
+
 TEST_F(DevicePlacesTest, WorkersThatAreAtWork) {
   builder_.rank().threads.push_back({900, "worker"});
   builder_.rank().workers.push_back({.pid = 900});

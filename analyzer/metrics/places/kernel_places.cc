@@ -5,15 +5,22 @@
 #include <cmath>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace traceinject {
 namespace {
 
-// Operations that are alike: kernels of one shape, copies of one kind.
+// Operations that are alike: kernels of one shape, copies of one kind, that one thread launched.
+// What autograd's threads launch is apart so: these run no Python.
 struct AlikeOps {
   TimeNs total_ns = 0;
-  std::int64_t stacks = 0;
+  std::int64_t count = 0, stacks = 0;
   std::map<std::uint32_t, std::pair<CodeSite, std::int64_t>> sites;  // by place
+};
+
+// How far a time may be off, squared.
+struct TimeVariance {
+  double below = 0, above = 0;
 };
 
 std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& rank) {
@@ -28,27 +35,32 @@ std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& ra
   return stacks;
 }
 
-std::uint64_t KeyOf(const Rank& rank, const GpuOps& ops, std::size_t row) {
+using AlikeKey = std::pair<std::uint64_t, std::uint32_t>;  // what, thread
+
+AlikeKey KeyOf(const Rank& rank, const GpuOps& ops, std::size_t row) {
   constexpr std::uint64_t kTransfer = std::uint64_t{1} << 32;
-  if (ops.kind[row] == OpKind::kKernel) return ops.detail[row];
-  return kTransfer + 256 * static_cast<std::uint64_t>(ops.kind[row]) +
-         rank.transfers[ops.detail[row]].kind;
+  const std::uint32_t launch = ops.launch[row];
+  const std::uint32_t thread = launch == kNone ? kNone : rank.api.thread[launch];
+  if (ops.kind[row] == OpKind::kKernel) return {ops.detail[row], thread};
+  return {kTransfer + 256 * static_cast<std::uint64_t>(ops.kind[row]) +
+              rank.transfers[ops.detail[row]].kind,
+          thread};
 }
 
 void AddAlike(const AlikeOps& alike, std::map<std::uint32_t, PlaceTime>& places,
-              std::map<std::uint32_t, double>& variance) {
+              std::map<std::uint32_t, TimeVariance>& variances) {
+  const auto total = static_cast<double>(alike.total_ns);
   for (const auto& [place, counted] : alike.sites) {
-    const auto total = static_cast<double>(alike.total_ns);
     const ShareBounds share = BoundsOfShare(
         static_cast<double>(counted.second) / static_cast<double>(alike.stacks), alike.stacks);
     PlaceTime& time = places[place];
     time.site = counted.first;
     time.looks += counted.second;
     time.ns += share.share * total;
-    // All operations of one line: nothing is divided.
-    if (counted.second == alike.stacks) continue;
-    const double half = total * (share.high - share.low) / 2;
-    variance[place] += half * half;
+    if (alike.stacks >= alike.count) continue;  // of each is known who launched it
+    TimeVariance& variance = variances[place];
+    variance.below += std::pow(total * (share.share - share.low), 2);
+    variance.above += std::pow(total * (share.high - share.share), 2);
   }
 }
 
@@ -58,12 +70,13 @@ TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const Code
                               const Intervals& times) {
   const std::unordered_map<std::uint64_t, std::uint32_t> stacks = StacksOfLaunches(rank);
   const GpuOps& ops = device.ops;
-  std::unordered_map<std::uint64_t, AlikeOps> groups;
+  std::map<AlikeKey, AlikeOps> groups;
   TimeByPlace all;
   for (std::size_t row = 0; row < ops.size(); ++row) {
     if (!Contains(times, ops.start[row])) continue;
     AlikeOps& alike = groups[KeyOf(rank, ops, row)];
     alike.total_ns += ops.end[row] - ops.start[row];
+    ++alike.count;
     const auto stack = stacks.find(ops.correlation[row]);
     if (stack == stacks.end()) continue;
     const CodeSite site = sites.Of(stack->second);
@@ -72,17 +85,16 @@ TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const Code
     ++alike.stacks;
   }
   std::map<std::uint32_t, PlaceTime> places;
-  std::map<std::uint32_t, double> variance;
+  std::map<std::uint32_t, TimeVariance> variances;
   for (const auto& [key, alike] : groups) {
     all.total_ns += alike.total_ns;
     all.looks += alike.stacks;
     if (alike.stacks == 0) all.unknown_ns += alike.total_ns;
-    AddAlike(alike, places, variance);
+    AddAlike(alike, places, variances);
   }
   for (auto& [place, time] : places) {
-    const double half = std::sqrt(variance[place]);
-    time.low_ns = std::max(0.0, time.ns - half);
-    time.high_ns = time.ns + half;
+    time.low_ns = std::max(0.0, time.ns - std::sqrt(variances[place].below));
+    time.high_ns = time.ns + std::sqrt(variances[place].above);
     all.places.push_back(time);
   }
   std::stable_sort(all.places.begin(), all.places.end(),

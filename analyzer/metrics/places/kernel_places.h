@@ -9,8 +9,8 @@
 namespace traceinject {
 
 // Time of the device's operations that begin in these times, by the line that launched them. Only a
-// share of launches has a stack: the time of all operations of one shape is divided like those that
-// have. O(operations + samples).
+// share of launches has a stack: the time of all operations of one shape, of one thread, is divided
+// like those that have. O(operations log shapes + samples).
 TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const CodeSites& sites,
                               const Intervals& times);
 

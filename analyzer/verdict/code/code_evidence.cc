@@ -105,8 +105,8 @@ void AddCodeEvidence(const DeviceFigures& judged, std::string_view label, proto:
   const DevicePlaces& places = *judged.places;
   const LabelPlaces found = PlacesOf(places, label);
   for (const PlaceTime& time : found.time.places) {
-    if (time.site.place == kNone ||
-        time.ns < kLeastShare * static_cast<double>(found.time.total_ns) ||
+    if (time.site.place == kNone) continue;
+    if (time.ns < kLeastShare * static_cast<double>(found.time.total_ns) ||
         static_cast<std::size_t>(to.code_size()) == kMostLines)
       break;
     LineOf(*judged.rank, time, places.steps, *to.add_code());
