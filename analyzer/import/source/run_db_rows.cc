@@ -38,6 +38,8 @@ std::string_view Explain(RowProblem problem) {
       return "left out: no row for the call";
     case RowProblem::kNoProcess:
       return "left out: no such process, or no such device";
+    case RowProblem::kNoStack:
+      return "left out or cut: no row for the stack, its caller or its place";
     case RowProblem::kNoTime:
       return "left out: no start, or no end";
     case RowProblem::kTime:
