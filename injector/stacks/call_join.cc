@@ -35,7 +35,7 @@ void CallJoin::Match(const std::vector<ApiRow>& calls) {
 }
 
 void CallJoin::Settle(std::int64_t now, bool everything, std::vector<StackSampleRow>* to) {
-  const bool is_full = waiting_.size() > kMostWaiting;
+  const bool is_full = waiting_.size() > kMaxWaiting;
   std::erase_if(waiting_, [&](const Waiting& one) {
     if (!everything && !is_full && !one.row.has_correlation && now - one.end < kLongestWaitNs)
       return false;

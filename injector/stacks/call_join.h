@@ -16,7 +16,7 @@ class CallJoin {
  public:
   // Later than this, the record of a call is not waited for.
   static constexpr std::int64_t kLongestWaitNs = 5'000'000'000;
-  static constexpr std::size_t kMostWaiting = 100'000;
+  static constexpr std::size_t kMaxWaiting = 100'000;
 
   // The wrapper's call ended at `end`.
   void Add(const StackSampleRow& row, std::int64_t end);

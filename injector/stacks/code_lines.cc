@@ -6,9 +6,9 @@
 namespace traceinject {
 namespace {
 
-constexpr std::int64_t kMostLines = 100'000'000;  // of a file; beyond, it is no line
+constexpr std::int64_t kMaxLines = 100'000'000;  // of a file; beyond, it is no line
 
-std::int64_t LineOrNone(std::int64_t line) { return line > 0 && line < kMostLines ? line : 0; }
+std::int64_t LineOrNone(std::int64_t line) { return line > 0 && line < kMaxLines ? line : 0; }
 
 // Pairs of what the address and the line grow by.
 std::int64_t LineOfPairs(std::string_view table, std::int64_t line, std::int64_t offset) {

@@ -86,7 +86,7 @@ std::optional<std::string> ReadText(const ProcessMemory& memory, const PythonLay
   const bool is_compact = (bits & 8) != 0, is_ascii = (bits & 16) != 0;
   if (!is_compact || (kind != 1 && kind != 2 && kind != 4)) return std::nullopt;
   const std::size_t begin = is_ascii ? layout.text_ascii : layout.text_wide;
-  const std::size_t size = std::min(static_cast<std::size_t>(length), kMostText) * kind;
+  const std::size_t size = std::min(static_cast<std::size_t>(length), kMaxText) * kind;
   std::string characters(size, '\0');
   if (begin + size <= there) {
     std::memcpy(characters.data(), head.data() + begin, size);
@@ -98,7 +98,7 @@ std::optional<std::string> ReadText(const ProcessMemory& memory, const PythonLay
 
 std::optional<std::string> ReadBytes(const ProcessMemory& memory, const PythonLayout& layout,
                                      const PythonTypes& types, std::uint64_t bytes) {
-  constexpr std::int64_t kMostBytes = 1 << 20;
+  constexpr std::int64_t kMaxBytes = 1 << 20;
   std::array<char, 64> head;
   if (layout.bytes_data > head.size() || !memory.Read(bytes, head.data(), layout.bytes_data))
     return std::nullopt;
@@ -106,7 +106,7 @@ std::optional<std::string> ReadBytes(const ProcessMemory& memory, const PythonLa
   std::int64_t size = 0;
   std::memcpy(&type, head.data() + layout.object_type, 8);
   std::memcpy(&size, head.data() + layout.size, 8);
-  if (type != types.bytes || size < 0 || size > kMostBytes) return std::nullopt;
+  if (type != types.bytes || size < 0 || size > kMaxBytes) return std::nullopt;
   std::string content(static_cast<std::size_t>(size), '\0');
   if (size != 0 && !memory.Read(bytes + layout.bytes_data, content.data(), content.size()))
     return std::nullopt;

@@ -25,7 +25,7 @@ struct CodeWords {
 
 // How much of a code object has to be read for that.
 std::size_t CodeBytes(const PythonLayout& layout);
-inline constexpr std::size_t kMostCodeBytes = 160;
+inline constexpr std::size_t kMaxCodeBytes = 160;
 CodeWords DecodeCode(const PythonLayout& layout, const char* code);
 
 // The types of the objects that are read; of the process that they are in.
@@ -34,7 +34,7 @@ struct PythonTypes {
 };
 
 // Texts that are longer are clipped.
-inline constexpr std::size_t kMostText = 4096;
+inline constexpr std::size_t kMaxText = 4096;
 
 // A str as UTF-8. Empty: it is none, or of a kind that is not read.
 std::optional<std::string> ReadText(const ProcessMemory& memory, const PythonLayout& layout,

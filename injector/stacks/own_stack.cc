@@ -15,12 +15,12 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostOwnFrames = 96;
+constexpr std::size_t kMaxOwnFrames = 96;
 
 thread_local constinit StackBudget t_wait_budget{};
 
 struct OwnFrames {
-  std::array<StackEventFrame, kMostOwnFrames> frames;
+  std::array<StackEventFrame, kMaxOwnFrames> frames;
   std::uint32_t count = 0;
   bool is_cut = false;
 };
@@ -39,9 +39,9 @@ std::uint64_t OwnInnermostFrame(const OwnStacks& own, const ProcessMemory& memor
 bool CheckCodes(const PythonLayout& layout, const ProcessMemory& memory, OwnFrames* own) {
   constexpr std::size_t kTogether = 16;
   std::array<std::uint64_t, kTogether> addresses;
-  std::array<char, kTogether * kMostCodeBytes> bytes;
+  std::array<char, kTogether * kMaxCodeBytes> bytes;
   const std::size_t size = CodeBytes(layout);
-  if (size > kMostCodeBytes) return false;
+  if (size > kMaxCodeBytes) return false;
   for (std::size_t i = 0; i < own->count; i += kTogether) {
     const std::size_t pieces = std::min(kTogether, own->count - i);
     for (std::size_t j = 0; j < pieces; ++j) addresses[j] = own->frames[i + j].code;
@@ -56,7 +56,7 @@ bool CheckCodes(const PythonLayout& layout, const ProcessMemory& memory, OwnFram
 bool ReadOwnFrames(const OwnStacks& own, OwnFrames* to) {
   const ProcessMemory memory;
   MemoryBlocks<3, 2048> blocks(&memory);
-  std::array<ChainFrame, kMostOwnFrames> chain;
+  std::array<ChainFrame, kMaxOwnFrames> chain;
   std::size_t count = 0;
   const std::uint64_t frame = OwnInnermostFrame(own, memory);
   const ChainEnd end = ReadChain(own.layout, &blocks, frame, chain.data(), chain.size(), &count);
@@ -115,7 +115,7 @@ void LaunchTurn::TakeStack(std::int64_t start_ns, std::int64_t end_ns) {
 // So many launches that what this one cost is the share of their time, more or less: a fixed number
 // could fall in with the program's own rhythm.
 void LaunchTurn::Rest(std::int64_t now_ns, std::int64_t cost_ns) {
-  constexpr std::int64_t kMostCostNs = 100'000, kMostSpan = 1'000'000;
+  constexpr std::int64_t kMaxCostNs = 100'000, kMaxSpan = 1'000'000;
   random_ ^= random_ << 13;
   random_ ^= random_ >> 17;
   random_ ^= random_ << 5;
@@ -126,9 +126,9 @@ void LaunchTurn::Rest(std::int64_t now_ns, std::int64_t cost_ns) {
   if (firsts_ > 0) {
     --firsts_;
   } else {
-    const std::int64_t rest_ns = std::clamp<std::int64_t>(cost_ns, 1000, kMostCostNs) * kOwnShare;
+    const std::int64_t rest_ns = std::clamp<std::int64_t>(cost_ns, 1000, kMaxCostNs) * kOwnShare;
     const std::int64_t mean = each_ns == 0 ? 1000 : rest_ns / each_ns;
-    span = std::clamp<std::int64_t>(mean / 2 + mean * (random_ % 1024) / 1024, 1, kMostSpan);
+    span = std::clamp<std::int64_t>(mean / 2 + mean * (random_ % 1024) / 1024, 1, kMaxSpan);
   }
   left_ = span_ = static_cast<int>(span);
 }

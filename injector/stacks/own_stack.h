@@ -32,15 +32,15 @@ class StackBudget {
     if (since_ns_ == 0) since_ns_ = now_ns;
     const std::int64_t earned = (now_ns - since_ns_) / kOwnShare;
     since_ns_ += earned * kOwnShare;
-    left_ns_ = left_ns_ + earned < kMostNs ? left_ns_ + earned : kMostNs;
+    left_ns_ = left_ns_ + earned < kMaxNs ? left_ns_ + earned : kMaxNs;
     return left_ns_ > 0;
   }
-  void Spend(std::int64_t ns) { left_ns_ -= ns < kMostNs ? ns : kMostNs; }
+  void Spend(std::int64_t ns) { left_ns_ -= ns < kMaxNs ? ns : kMaxNs; }
 
  private:
-  static constexpr std::int64_t kMostNs = 5'000'000;
+  static constexpr std::int64_t kMaxNs = 5'000'000;
 
-  std::int64_t since_ns_ = 0, left_ns_ = kMostNs;
+  std::int64_t since_ns_ = 0, left_ns_ = kMaxNs;
 };
 
 // A call of a thread that waited at least so long has its stack taken, while there is budget.

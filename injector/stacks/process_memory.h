@@ -34,11 +34,11 @@ class ProcessMemory {
     return read < 0 ? 0 : static_cast<std::size_t>(read);
   }
   // Many pieces of one size, each to its place: the number of those that came, from the first on.
-  static constexpr std::size_t kMostPieces = 64;
+  static constexpr std::size_t kMaxPieces = 64;
   std::size_t ReadPieces(const std::uint64_t* addresses, std::size_t count, void* to,
                          std::size_t bytes) const {
-    std::array<iovec, kMostPieces> remote;
-    if (count > kMostPieces) count = kMostPieces;
+    std::array<iovec, kMaxPieces> remote;
+    if (count > kMaxPieces) count = kMaxPieces;
     for (std::size_t i = 0; i < count; ++i)
       remote[i] = {reinterpret_cast<void*>(addresses[i]), bytes};
     const iovec local{to, count * bytes};

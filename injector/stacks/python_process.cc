@@ -12,7 +12,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostStateBytes = 1100;
+constexpr std::size_t kMaxStateBytes = 1100;
 
 std::uint64_t FindObject(const char* name) {
   return reinterpret_cast<std::uint64_t>(dlsym(RTLD_DEFAULT, name));
@@ -109,7 +109,7 @@ std::uint64_t PythonProcess::FrameOf(const char* state) const {
 }
 
 std::uint64_t PythonProcess::InnermostFrame(std::uint64_t state) const {
-  std::array<char, kMostStateBytes> bytes;
+  std::array<char, kMaxStateBytes> bytes;
   const std::size_t size = StateBytes();
   if (size > bytes.size() || !memory_.Read(state, bytes.data(), size)) return 0;
   return FrameOf(bytes.data());
@@ -118,7 +118,7 @@ std::uint64_t PythonProcess::InnermostFrame(std::uint64_t state) const {
 // False: it is no state of this interpreter.
 bool PythonProcess::ReadThread(std::uint64_t state, std::uint64_t interpreter, PythonThread* thread,
                                std::uint64_t* next) const {
-  std::array<char, kMostStateBytes> bytes;
+  std::array<char, kMaxStateBytes> bytes;
   const std::size_t size = StateBytes();
   if (!IsPlausibleAddress(state) || size > bytes.size() || !memory_.Read(state, bytes.data(), size))
     return false;
@@ -142,17 +142,17 @@ bool PythonProcess::ReadThread(std::uint64_t state, std::uint64_t interpreter, P
 }
 
 bool PythonProcess::ReadThreads(std::vector<PythonThread>* threads) {
-  constexpr int kMostInterpreters = 64;
+  constexpr int kMaxInterpreters = 64;
   threads->clear();
   std::uint64_t interpreter = 0;
   if (!memory_.Read(runtime_ + layout_.interpreters_head, &interpreter)) return false;
-  for (int i = 0; interpreter != 0 && i < kMostInterpreters; ++i) {
+  for (int i = 0; interpreter != 0 && i < kMaxInterpreters; ++i) {
     std::uint64_t state = 0, next_interpreter = 0;
     if (!IsPlausibleAddress(interpreter) ||
         !memory_.Read(interpreter + layout_.threads_head, &state) ||
         !memory_.Read(interpreter + layout_.interpreter_next, &next_interpreter))
       return false;
-    while (state != 0 && threads->size() < kMostThreads) {
+    while (state != 0 && threads->size() < kMaxThreads) {
       PythonThread thread;
       std::uint64_t next = 0;
       if (!ReadThread(state, interpreter, &thread, &next)) return false;
@@ -202,11 +202,11 @@ StackResult PythonProcess::ReadStack(const PythonThread& thread) {
 
 // The words of all frames' code objects, in few calls; a function that calls itself is read once.
 bool PythonProcess::ReadCodes() {
-  constexpr std::size_t kTogether = ProcessMemory::kMostPieces;
+  constexpr std::size_t kTogether = ProcessMemory::kMaxPieces;
   std::array<std::uint64_t, kTogether> addresses;
-  std::array<char, kTogether * kMostCodeBytes> bytes;
+  std::array<char, kTogether * kMaxCodeBytes> bytes;
   const std::size_t size = CodeBytes(layout_);
-  if (size > kMostCodeBytes) return false;
+  if (size > kMaxCodeBytes) return false;
   for (std::size_t i = 0; i < count_;) {
     const std::size_t begin = i;
     std::size_t pieces = 0;

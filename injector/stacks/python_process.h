@@ -63,7 +63,7 @@ struct PythonThread {
 
 class PythonProcess {
  public:
-  static constexpr std::size_t kMostFrames = 1024, kMostThreads = 512;
+  static constexpr std::size_t kMaxFrames = 1024, kMaxThreads = 512;
 
   PythonProcess(ProcessMemory memory, const PythonLayout& layout, const PythonTypes& types,
                 std::uint64_t runtime, std::int32_t tid_offset);
@@ -90,7 +90,7 @@ class PythonProcess {
  private:
   using Blocks = MemoryBlocks<32>;
   // Frames of C stand between those of Python.
-  static constexpr std::size_t kMostChain = 2 * kMostFrames;
+  static constexpr std::size_t kMaxChain = 2 * kMaxFrames;
 
   bool ReadThread(std::uint64_t state, std::uint64_t interpreter, PythonThread* thread,
                   std::uint64_t* next) const;
@@ -105,10 +105,10 @@ class PythonProcess {
   const std::uint64_t runtime_;
   const std::int32_t tid_offset_;
   Blocks blocks_;
-  std::array<ChainFrame, kMostChain> first_, second_;
+  std::array<ChainFrame, kMaxChain> first_, second_;
   std::size_t count_ = 0;
-  std::array<RawFrame, kMostFrames> frames_;
-  std::array<CodeWords, kMostFrames> codes_;
+  std::array<RawFrame, kMaxFrames> frames_;
+  std::array<CodeWords, kMaxFrames> codes_;
 };
 
 }  // namespace traceinject

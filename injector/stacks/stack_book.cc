@@ -31,10 +31,6 @@ std::uint32_t StackBook::AddPlace(const BookedPlace& place) {
   return known->second;
 }
 
-std::uint32_t StackBook::NamedPlace(const std::string& function, const std::string& file) {
-  return AddPlace({Text(function), Text(file), 0, -1});
-}
-
 std::string StackBook::ReadTextOr(const Source& source, std::uint64_t text) {
   auto read = ReadText(*source.memory, *source.layout, *source.types, text);
   return read && !read->empty() ? std::move(*read) : std::string(kUnreadable);
@@ -57,7 +53,7 @@ StackBook::Code* StackBook::KnownCode(const Source& source, std::uint64_t code,
   fresh.file = Text(ReadTextOr(source, words.file));
   fresh.lines = std::move(*lines);
   // It may have gone while its texts were read.
-  std::array<char, kMostCodeBytes> again;
+  std::array<char, kMaxCodeBytes> again;
   const std::size_t bytes = CodeBytes(*source.layout);
   if (bytes > again.size() || !source.memory->Read(code, again.data(), bytes) ||
       !(DecodeCode(*source.layout, again.data()) == words))
@@ -85,7 +81,7 @@ std::uint32_t StackBook::PlaceOfCheck(const Source& source, std::uint64_t code, 
   if (const auto known = codes_.find({source.number, code});
       known != codes_.end() && known->second.words.Check() == check)
     return Place(source, code, offset, known->second.words);
-  std::array<char, kMostCodeBytes> bytes;
+  std::array<char, kMaxCodeBytes> bytes;
   const std::size_t size = CodeBytes(*source.layout);
   if (size > bytes.size() || !source.memory->Read(code, bytes.data(), size)) return 0;
   const CodeWords words = DecodeCode(*source.layout, bytes.data());
@@ -95,7 +91,7 @@ std::uint32_t StackBook::PlaceOfCheck(const Source& source, std::uint64_t code, 
 std::uint32_t StackBook::Node(std::uint32_t parent, std::uint32_t place) {
   const IntegerKey<2> key{parent, place};
   if (const auto known = node_ids_.find(key); known != node_ids_.end()) return known->second;
-  if (nodes_.size() > 2 * kMostNodes) return 0;
+  if (nodes_.size() > 2 * kMaxNodes) return 0;
   const auto id = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back({parent, place});
   node_ids_.emplace(key, id);
@@ -121,16 +117,6 @@ std::uint32_t StackBook::Row(std::uint32_t node, Dictionary* dictionary) {
     row_ids_[missing.back()] = row;
   }
   return row;
-}
-
-std::vector<std::string> StackBook::Describe(std::uint32_t node) const {
-  std::vector<std::string> frames;
-  for (; node != 0; node = nodes_[node].parent) {
-    const BookedPlace& place = places_[nodes_[node].place];
-    frames.push_back(texts_[place.function] + " " + texts_[place.file] + ":" +
-                     std::to_string(place.line));
-  }
-  return frames;
 }
 
 }  // namespace traceinject

@@ -25,7 +25,7 @@ struct BookedPlace {
 class StackBook {
  public:
   // Beyond it wants to be forgotten, and takes twice as much at most.
-  static constexpr std::size_t kMostCodes = 50'000, kMostNodes = 500'000;
+  static constexpr std::size_t kMaxCodes = 50'000, kMaxNodes = 500'000;
 
   // What the frames of one process are read by. All outlive this.
   struct Source {
@@ -42,20 +42,15 @@ class StackBook {
   // The same where only CodeWords::Check() is known, from a moment ago: reads the words.
   std::uint32_t PlaceOfCheck(const Source& source, std::uint64_t code, std::int64_t offset,
                              std::uint32_t check);
-  // A place that is no code of Python's.
-  std::uint32_t NamedPlace(const std::string& function, const std::string& file);
 
   // A frame at `place`, called from the stack `parent`; 0: the outermost. 0: there is no room.
   std::uint32_t Node(std::uint32_t parent, std::uint32_t place);
 
-  bool IsFull() const { return codes_.size() > kMostCodes || nodes_.size() > kMostNodes; }
+  bool IsFull() const { return codes_.size() > kMaxCodes || nodes_.size() > kMaxNodes; }
   void Forget();
 
   // Into the tables: stack.id of a node. O(frames) the first time in a flush of the writer.
   std::uint32_t Row(std::uint32_t node, Dictionary* dictionary);
-
-  // For tests: a stack as "function file:line" from the innermost frame on.
-  std::vector<std::string> Describe(std::uint32_t node) const;
 
  private:
   struct Code {

@@ -22,7 +22,7 @@ constexpr std::int64_t kLongestStackStopNs = kStackSecondNs / 5;
 // Between looks for an interpreter, and while nothing is recorded.
 constexpr std::int64_t kRestNs = kStackSecondNs / 20;
 // Rows that wait for the writer at most.
-constexpr std::size_t kMostWaitingSamples = 200'000;
+constexpr std::size_t kMaxWaitingSamples = 200'000;
 // A stack that changes while it is read is read again.
 constexpr int kTries = 10;
 // Rounds take no larger share of a processor: with many threads they become fewer.
@@ -129,9 +129,9 @@ bool StackSampler::FindPython() {
 // Whether what is read is what it was taken for: threads are those of this process, and at least
 // one of them has a stack all of whose frames have code objects with names and lines.
 bool StackSampler::IsFit() {
-  constexpr int kMostLooks = 200;
+  constexpr int kMaxLooks = 200;
   if (is_fit_) return true;
-  if (++looks_ > kMostLooks) {
+  if (++looks_ > kMaxLooks) {
     Fail("its threads and frames were not found where this version of Python has them");
     return false;
   }
@@ -168,13 +168,13 @@ std::uint32_t StackSampler::BookStack(const PythonProcess& process) {
 
 // Threads that wait stand in one place for many samples: one row tells of all.
 bool StackSampler::Repeats(const Sample& sample) {
-  constexpr std::int64_t kMostPeriods = 4;  // beyond, it may have been elsewhere
+  constexpr std::int64_t kMaxPeriods = 4;  // beyond, it may have been elsewhere
   const auto last = last_samples_.find(sample.tid);
   if (last == last_samples_.end()) return false;
   Sample& before = samples_[last->second];
   const std::int64_t span = sample.time - before.time;
   if (before.node != sample.node || before.kind != sample.kind || span < before.span ||
-      span - before.span > kMostPeriods * kStackSecondNs / hz_)
+      span - before.span > kMaxPeriods * kStackSecondNs / hz_)
     return false;
   ++before.repeats;
   before.span = span;
@@ -184,7 +184,7 @@ bool StackSampler::Repeats(const Sample& sample) {
 void StackSampler::Keep(const Sample& sample) {
   if (Repeats(sample)) return g_counters.Add(Health::kStackRepeated);
   g_counters.Add(Health::kStackSeen);
-  if (samples_.size() >= kMostWaitingSamples) return g_counters.Add(Health::kStackDropped);
+  if (samples_.size() >= kMaxWaitingSamples) return g_counters.Add(Health::kStackDropped);
   last_samples_[sample.tid] = samples_.size();
   samples_.push_back(sample);
 }
@@ -210,15 +210,15 @@ bool StackSampler::SampleThread(PythonProcess* process, PythonThread thread, int
 }
 
 void StackSampler::AddChild(std::int64_t pid) {
-  constexpr std::size_t kMostChildren = 512;
+  constexpr std::size_t kMaxChildren = 512;
   std::lock_guard lock(mutex_);
-  if (told_children_.size() < kMostChildren) told_children_.push_back(pid);
+  if (told_children_.size() < kMaxChildren) told_children_.push_back(pid);
 }
 
 // Where a process has its interpreter elsewhere (one that was spawned), or may not be read, nothing
 // comes of it.
 void StackSampler::SampleNextChild() {
-  constexpr int kMostFailures = 20;
+  constexpr int kMaxFailures = 20;
   {
     std::lock_guard lock(mutex_);
     for (const std::int64_t pid : std::exchange(told_children_, {})) {
@@ -238,8 +238,8 @@ void StackSampler::SampleNextChild() {
     failed |= !SampleThread(child.process.get(), thread, kSampled);
   }
   child.failures = failed ? child.failures + 1 : 0;
-  if (child.failures > kMostFailures)
-    std::erase_if(children_, [](const Child& one) { return one.failures > kMostFailures; });
+  if (child.failures > kMaxFailures)
+    std::erase_if(children_, [](const Child& one) { return one.failures > kMaxFailures; });
 }
 
 void StackSampler::SampleAll() {

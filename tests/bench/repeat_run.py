@@ -24,6 +24,12 @@ PLANS = {"collective_plan": "time"}  # of the collectives
 GPU = {"kernel": "start", "memcpy": "start", "memset": "start"}
 
 
+def drop_absent(run, tables):
+    """Without those that the recording, which may be older, does not have."""
+    there = {name for (name,) in run.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return {table: column for table, column in tables.items() if table in there}
+
+
 def unpack(recording, output):
     if recording.suffix == ".zst":
         subprocess.run(["zstd", "-qdf", str(recording), "-o", str(output)], check=True)
@@ -39,7 +45,7 @@ def cut(run, steps=None):
         sys.exit(f"repeat_run.py: the recording has {len(marks)} steps; {WARM_UP_STEPS + 3} are needed")
     marks = marks[WARM_UP_STEPS:][:steps and steps + 1]
     first, last = marks[0], marks[-1]
-    for table, column in HOST.items():
+    for table, column in drop_absent(run, HOST).items():
         run.execute(f"DELETE FROM {table} WHERE {column} < ? OR {column} >= ?", (first, last))
     run.execute("CREATE UNIQUE INDEX kept ON api (correlation)")
     for table in GPU:
@@ -58,7 +64,7 @@ def repeat_all(run, times, period_ns):
     """Puts `times` copies of the steps behind each other."""
     by = {"correlation": span(run, "api", "correlation"), "sequence": span(run, "collective_plan", "sequence"), "launch_start": period_ns}
     collectives = span(run, "collective", "id")
-    for table, column in {**HOST, **GPU, **PLANS}.items():
+    for table, column in drop_absent(run, {**HOST, **GPU, **PLANS}).items():
         repeat(run, table, times, {**by, column: period_ns, "id" if table == "collective" else "collective": collectives})
 
 

@@ -116,7 +116,7 @@ class HardSurroundings(harness.TestCase):
         for hang in ("0", "1"):
             ended = self.play(*WORK, "--exit", "_exit:3", beside=["count_threads"], env={
                 "FAKE_CUPTI_FLUSH_HANG": hang, "TRACEINJECT_EXIT_MS": "8000", "COUNT_THREADS": str(threads), "TRACEINJECT_TELEMETRY_HZ": "0",
-                "TRACEINJECT_OUTPUT": f"run{hang}.db"})
+                "TRACEINJECT_STACKS_HZ": "0", "TRACEINJECT_OUTPUT": f"run{hang}.db"})
             self.assertEqual((ended.code, ended.stdout, ended.stderr), (3, "trained\n", ""))
             counts.append(len(threads.read_text()))
             threads.unlink()

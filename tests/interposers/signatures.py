@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """signatures.py exports.map output.h folder...: writes F(function, "iw...") for each wrapped function of CUDA's that a header in the folders
-declares, a letter for each of its arguments: b of 8 bits, i of 32, w of 64."""
+declares, a letter for each of its arguments: b of 8 bits, i of 32, w of 64. A dim3 counts for two, as it is passed in two registers."""
 
 import pathlib
 import re
@@ -11,6 +11,8 @@ WIDE = re.compile(r"\*|int64_t|long long|size_t|(Event_t|Stream_t|CUevent|CUstre
 
 
 def width(argument):
+    if re.search(r"\bdim3\b", argument):
+        return "wi"
     return "w" if WIDE.search(argument) else "b" if "uint8_t" in argument else "i"
 
 

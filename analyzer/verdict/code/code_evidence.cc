@@ -14,7 +14,7 @@
 namespace traceinject {
 namespace {
 
-constexpr std::size_t kMostLines = 3;
+constexpr std::size_t kMaxLines = 3;
 // Lines with less of the time than this are not worth a look.
 constexpr double kLeastShare = 0.05;
 
@@ -107,7 +107,7 @@ void AddCodeEvidence(const DeviceFigures& judged, std::string_view label, proto:
   for (const PlaceTime& time : found.time.places) {
     if (time.site.place == kNone) continue;
     if (time.ns < kLeastShare * static_cast<double>(found.time.total_ns) ||
-        static_cast<std::size_t>(to.code_size()) == kMostLines)
+        static_cast<std::size_t>(to.code_size()) == kMaxLines)
       break;
     LineOf(*judged.rank, time, places.steps, *to.add_code());
   }
