@@ -234,8 +234,9 @@ TEST(KeptFileLossTest, ACommitThatFailedRemovesNothing) {
   EXPECT_GT(kept_from, 0);
   // What is removed cannot be counted, so that transactions which remove fail at their end.
   EXPECT_EQ(file.Rows("ALTER TABLE health RENAME TO lost"), "");
-  for (int i = 0; i < 20; ++i) file.TryToWriteSome();
-  EXPECT_FALSE(file.TryToWriteSome());
+  int failed = 0;  // a small one may fit without removing anything
+  for (int i = 0; i < 40; ++i) failed += file.TryToWriteSome() ? 0 : 1;
+  EXPECT_GT(failed, 20);
   EXPECT_EQ(file.KeptFrom(), kept_from);
   file.ExpectAllKept();
   EXPECT_EQ(file.Rows("ALTER TABLE lost RENAME TO health"), "");
