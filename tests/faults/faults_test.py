@@ -339,7 +339,7 @@ class Processes(Faults):
             marker.with_suffix(".marker.end").touch()
             marker = str(marker)
         for _ in range(500):
-            if all(os.path.exists(marker + leave) for leave in (".fork", ".exec")):
+            if all(os.path.exists(marker + leave) and os.path.getsize(marker + leave) for leave in (".fork", ".exec")):
                 break
             time.sleep(0.02)
         for leave in (".fork", ".exec"):
