@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <cerrno>
 
 #include "injector/base/counters.h"
 #include "injector/base/events.h"
@@ -74,7 +74,10 @@ void EmitOwnStack(int kind, std::int64_t start_ns, std::int64_t end_ns) {
   const OwnStacks* own = g_own_stacks.load(std::memory_order_acquire);
   if (own == nullptr || !Recording() || !own->symbols.IsAlive()) return;
   OwnFrames frames;
-  if (!ReadOwnFrames(*own, &frames)) return g_counters.Add(Health::kStackTorn);
+  const int saved_errno = errno;  // the program's: the call that it made is over
+  const bool is_read = ReadOwnFrames(*own, &frames);
+  errno = saved_errno;
+  if (!is_read) return g_counters.Add(Health::kStackTorn);
   const auto size =
       static_cast<std::uint32_t>(sizeof(StackEvent) + frames.count * sizeof(StackEventFrame));
   Ring* ring = g_rings.OfThisThread();

@@ -19,7 +19,7 @@ TEST(CodeSites, LibrariesByTheirFile) {
                            "<eval_with_key>.3", "/usr/lib/python311.zip/random.py"})
     EXPECT_TRUE(IsLibraryFile(file)) << file;
   for (const char* file : {"train.py", "/home/me/python3/train.py", "<stdin>", "<string>",
-                           "/work/lib/model.py", "/home/me/python3.11/train.py", ""})
+                           "/data/lib/model.py", "/home/me/python3.11/train.py", ""})
     EXPECT_FALSE(IsLibraryFile(file)) << file;
 }
 

@@ -53,8 +53,8 @@ void WriteCode(const RunAnalysis& analysis, CodeGrouping grouping, Report& repor
     device.set_code_steps(Whole(found.places->steps));
     std::vector<CodeRow> rows = RowsOfCode(found, *found.places, grouping);
     std::stable_sort(rows.begin(), rows.end(), [](const CodeRow& a, const CodeRow& b) {
-      return std::tuple(a.idle_ns, a.looks, a.kernel_ns) >
-             std::tuple(b.idle_ns, b.looks, b.kernel_ns);
+      return std::tuple(a.idle_ns, a.own, a.looks, a.kernel_ns) >
+             std::tuple(b.idle_ns, b.own, b.looks, b.kernel_ns);
     });
     for (const CodeRow& row : rows)
       CodeRowOf(*found.rank, row, analysis.run->base_ns + found.rank->start, grouping,
