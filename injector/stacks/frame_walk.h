@@ -21,26 +21,28 @@ struct ChainFrame {
   std::uint64_t address, previous, code;
   std::int64_t instruction;
   bool is_python;
-  bool may_run;  // not one that ended, or has not begun
+  bool may_run;   // not one that ended, or has not begun
+  bool is_entry;  // C code called it, or it stands for C code that called the one before it
   bool may_be_outermost;
 };
 
 inline ChainFrame DecodeFrame(const PythonLayout& layout, std::uint64_t address,
                               const char* frame) {
-  constexpr std::uint8_t kOwnedByGenerator = 1, kOwnedByC = 3;  // the latter and above
-  ChainFrame words{address, 0, 0, 0, true, true, true};
+  constexpr std::uint8_t kOwnedByGenerator = 1, kOwnedByC = 3;
+  ChainFrame words{address, 0, 0, 0, true, true, true, true};
   const auto byte = [&](std::uint32_t offset) { return static_cast<std::uint8_t>(frame[offset]); };
   std::memcpy(&words.code, frame + layout.frame_code, 8);
   words.code &= ~layout.code_tags;
   std::memcpy(&words.previous, frame + layout.frame_previous, 8);
   if (layout.lines == PythonLayout::Lines::kLocations) {
     std::memcpy(&words.instruction, frame + layout.frame_instruction, 8);
-    words.is_python = byte(layout.frame_owner) < kOwnedByC;
+    const std::uint8_t owner = byte(layout.frame_owner);
+    words.is_python = owner < kOwnedByC;
+    words.may_run = owner <= layout.last_owner;
     // Since 3.12 C code puts a frame of its own before the first one.
-    words.may_be_outermost =
-        layout.frame_entry == PythonLayout::kNone
-            ? !words.is_python
-            : byte(layout.frame_entry) != 0 && byte(layout.frame_owner) != kOwnedByGenerator;
+    words.is_entry = layout.frame_entry == PythonLayout::kNone ? !words.is_python
+                                                               : byte(layout.frame_entry) != 0;
+    words.may_be_outermost = words.is_entry && owner != kOwnedByGenerator;
   } else {
     std::int32_t last = 0;
     std::memcpy(&last, frame + layout.frame_instruction, 4);
@@ -89,21 +91,36 @@ enum class ChainEnd {
   kLost  // what was read is no frame
 };
 
-// From the innermost frame, at `frame`, on. `Blocks`: of MemoryBlocks. O(frames).
+// Where the chain of a thread begins.
+struct ChainTop {
+  static constexpr std::uint64_t kUnknown = 1;
+
+  std::uint64_t frame = 0;  // the innermost; 0: it runs no Python
+  // Of the C code that called the interpreter last, the frame that called it. In 3.11 and 3.12 a
+  // thread that is about to run has for its innermost frame what was left on its C stack, often one
+  // that ended long ago: this tells it from a real one.
+  std::uint64_t caller = kUnknown;
+};
+
+// From the innermost frame on. `Blocks`: of MemoryBlocks. O(frames).
 template <typename Blocks>
-ChainEnd ReadChain(const PythonLayout& layout, Blocks* blocks, std::uint64_t frame,
+ChainEnd ReadChain(const PythonLayout& layout, Blocks* blocks, const ChainTop& top,
                    ChainFrame* chain, std::size_t most, std::size_t* count) {
   constexpr std::size_t kLongestFrame = 160;
   std::array<char, kLongestFrame> bytes;
   const std::size_t size = layout.frame_bytes();
   *count = 0;
   if (size > kLongestFrame) return ChainEnd::kLost;
+  std::uint64_t frame = top.frame;
+  bool is_checked = top.caller == ChainTop::kUnknown;
   while (frame != 0) {
     if (*count == most) return ChainEnd::kCut;
     if (!IsPlausibleAddress(frame) || !blocks->Read(frame, bytes.data(), size))
       return ChainEnd::kLost;
     const ChainFrame read = DecodeFrame(layout, frame, bytes.data());
     if (!IsPlausibleFrame(layout, read)) return ChainEnd::kLost;
+    if (!is_checked && read.is_entry && read.previous != top.caller) return ChainEnd::kLost;
+    is_checked |= read.is_entry;
     chain[(*count)++] = read;
     frame = read.previous;
   }

@@ -35,7 +35,7 @@ class FrameWalkTest : public testing::Test {
     chain->resize(most);
     blocks_.Forget();
     const ChainEnd end =
-        ReadChain(layout_, &blocks_, AddressOf(innermost), chain->data(), most, &count);
+        ReadChain(layout_, &blocks_, {AddressOf(innermost), caller_}, chain->data(), most, &count);
     chain->resize(count);
     return end;
   }
@@ -49,6 +49,7 @@ class FrameWalkTest : public testing::Test {
   const ProcessMemory memory_;
   MemoryBlocks<4> blocks_{&memory_};
   std::array<Frame, 6> frames_;
+  std::uint64_t caller_ = ChainTop::kUnknown;
   std::vector<ChainFrame> first_, second_;
 };
 
@@ -72,6 +73,22 @@ TEST_F(FrameWalkTest, AChainThatEndsWhereNoneCanIsLost) {
   frames_[2].previous = AddressOf(1);
   frames_[3].instruction = 0;
   EXPECT_EQ(Read(5, &first_), ChainEnd::kLost) << "an instruction of other code";
+}
+
+TEST_F(FrameWalkTest, AFrameThatEndedIsNotWhereAThreadIsAboutToRun) {
+  frames_[3].owner = 3;  // C code between 2 and 4
+  caller_ = AddressOf(2);
+  EXPECT_EQ(Read(5, &first_), ChainEnd::kOutermost);
+  caller_ = AddressOf(1);  // that C code has returned
+  EXPECT_EQ(Read(5, &first_), ChainEnd::kLost);
+  EXPECT_EQ(Read(2, &first_), ChainEnd::kLost);
+  caller_ = 0;  // the first of its thread
+  EXPECT_EQ(Read(2, &first_), ChainEnd::kOutermost);
+}
+
+TEST_F(FrameWalkTest, AnOwnerThatNoneHasIsNoFrame) {
+  frames_[0].owner = 4;
+  EXPECT_EQ(Read(5, &first_), ChainEnd::kLost);
 }
 
 TEST_F(FrameWalkTest, WhatIsNotMappedIsLost) {

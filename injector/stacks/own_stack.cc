@@ -58,8 +58,8 @@ bool ReadOwnFrames(const OwnStacks& own, OwnFrames* to) {
   MemoryBlocks<3, 2048> blocks(&memory);
   std::array<ChainFrame, kMaxOwnFrames> chain;
   std::size_t count = 0;
-  const std::uint64_t frame = OwnInnermostFrame(own, memory);
-  const ChainEnd end = ReadChain(own.layout, &blocks, frame, chain.data(), chain.size(), &count);
+  const ChainTop top{OwnInnermostFrame(own, memory)};
+  const ChainEnd end = ReadChain(own.layout, &blocks, top, chain.data(), chain.size(), &count);
   if (end == ChainEnd::kLost) return false;
   to->is_cut = end == ChainEnd::kCut;
   for (std::size_t i = 0; i < count; ++i) {

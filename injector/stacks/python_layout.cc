@@ -43,6 +43,7 @@ PythonLayout LayoutOf3_11() {
   layout.native_thread_id = 160;
   layout.thread_frame = 56;
   layout.cframe_frame = 8;
+  layout.cframe_previous = 16;
   layout.frame_code = 32;
   layout.frame_previous = 48;
   layout.frame_instruction = 56;
@@ -65,10 +66,12 @@ PythonLayout LayoutOf3_12() {
   layout.thread_id = 136;
   layout.native_thread_id = 144;
   layout.cframe_frame = 0;
+  layout.cframe_previous = 8;
   layout.frame_code = 0;
   layout.frame_previous = 8;
   layout.frame_owner = 70;
   layout.frame_entry = PythonLayout::kNone;
+  layout.last_owner = 3;
   layout.code_first_line = 68;
   layout.code_instructions = 192;
   layout.text_ascii = 40;
@@ -181,6 +184,7 @@ std::optional<PythonLayout> LayoutOfRuntime(const ProcessMemory& memory, std::ui
   layout.frame_code = offset(at.frame + 2);
   layout.frame_instruction = offset(at.frame + 3);
   layout.frame_owner = offset(at.frame + 5);
+  layout.last_owner = minor >= 14 ? 4 : 3;  // 3.14: the interpreter's own, and the C stack's
   if (minor >= 14) layout.code_tags = 7;
   layout.code_file = offset(at.code + 1);
   layout.code_name = offset(at.code + 3);

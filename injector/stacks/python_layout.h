@@ -31,12 +31,14 @@ struct PythonLayout {
   std::uint32_t thread_next = 0, thread_interpreter = 16, thread_id = 0;
   std::uint32_t native_thread_id = kNone;  // none before 3.11
   std::uint32_t thread_frame = 0;          // of what leads to the innermost frame
-  std::uint32_t cframe_frame = kNone;  // 3.11, 3.12: thread_frame is of a _PyCFrame, this is in it
+  // 3.11, 3.12: thread_frame is of a _PyCFrame, these are in it.
+  std::uint32_t cframe_frame = kNone, cframe_previous = kNone;
   // _PyInterpreterFrame; before 3.11 PyFrameObject
   std::uint32_t frame_code = 0, frame_previous = 0, frame_instruction = 0;
   std::uint32_t frame_owner = kNone;  // a byte, since 3.11
   std::uint32_t frame_state = kNone;  // a byte, before 3.11: f_executing, in 3.10 f_state
   std::uint32_t frame_entry = kNone;  // a byte, 3.11: C code began here (is_entry)
+  std::uint8_t last_owner = 2;        // of those that frame_owner can tell
   std::uint64_t code_tags = 0;        // bits of frame_code that are no address
   // PyCodeObject
   std::uint32_t code_file = 0, code_name = 0, code_first_line = 0, code_lines = 0;

@@ -50,6 +50,7 @@ int main(void) {
 #elif PY_VERSION_HEX >= 0x030B0000
   P("thread_frame", offsetof(PyThreadState, cframe));
   P("cframe_frame", offsetof(_PyCFrame, current_frame));
+  P("cframe_previous", offsetof(_PyCFrame, previous));
 #else
   P("thread_frame", offsetof(PyThreadState, frame));
 #endif
@@ -124,6 +125,7 @@ std::map<std::string, std::uint32_t> FieldsOf(const PythonLayout& layout) {
   TRACEINJECT_FIELD(native_thread_id);
   TRACEINJECT_FIELD(thread_frame);
   TRACEINJECT_FIELD(cframe_frame);
+  TRACEINJECT_FIELD(cframe_previous);
   TRACEINJECT_FIELD(frame_code);
   TRACEINJECT_FIELD(frame_previous);
   TRACEINJECT_FIELD(frame_instruction);

@@ -99,35 +99,40 @@ std::size_t PythonProcess::StateBytes() const {
   return last + 8;
 }
 
-// 0: there is none.
-std::uint64_t PythonProcess::FrameOf(const char* state) const {
-  std::uint64_t frame = 0;
-  std::memcpy(&frame, state + layout_.thread_frame, 8);
-  if (layout_.cframe_frame == PythonLayout::kNone || frame == 0) return frame;
-  std::uint64_t of_cframe = 0;
-  return memory_.Read(frame + layout_.cframe_frame, &of_cframe) ? of_cframe : 0;
+bool PythonProcess::ReadState(std::uint64_t state, char* bytes) const {
+  const std::size_t size = StateBytes();
+  return IsPlausibleAddress(state) && size <= kMaxStateBytes && memory_.Read(state, bytes, size);
 }
 
-std::uint64_t PythonProcess::InnermostFrame(std::uint64_t state) const {
+// Where a thread stands now. No frame: it runs no Python, or is gone.
+ChainTop PythonProcess::Top(std::uint64_t state) const {
   std::array<char, kMaxStateBytes> bytes;
-  const std::size_t size = StateBytes();
-  if (size > bytes.size() || !memory_.Read(state, bytes.data(), size)) return 0;
-  return FrameOf(bytes.data());
+  ChainTop top;
+  if (!ReadState(state, bytes.data())) return top;
+  std::uint64_t at = 0;
+  std::memcpy(&at, bytes.data() + layout_.thread_frame, 8);
+  if (layout_.cframe_frame == PythonLayout::kNone || at == 0) {
+    top.frame = at;
+    return top;
+  }
+  std::array<char, 24> cframe;  // a _PyCFrame
+  std::uint64_t previous = 0;
+  if (!memory_.Read(at, cframe.data(), cframe.size())) return {};
+  std::memcpy(&top.frame, cframe.data() + layout_.cframe_frame, 8);
+  std::memcpy(&previous, cframe.data() + layout_.cframe_previous, 8);
+  return memory_.Read(previous + layout_.cframe_frame, &top.caller) ? top : ChainTop();
 }
 
 // False: it is no state of this interpreter.
 bool PythonProcess::ReadThread(std::uint64_t state, std::uint64_t interpreter, PythonThread* thread,
                                std::uint64_t* next) const {
   std::array<char, kMaxStateBytes> bytes;
-  const std::size_t size = StateBytes();
-  if (!IsPlausibleAddress(state) || size > bytes.size() || !memory_.Read(state, bytes.data(), size))
-    return false;
+  if (!ReadState(state, bytes.data())) return false;
   std::uint64_t its_interpreter = 0;
   std::memcpy(&its_interpreter, bytes.data() + layout_.thread_interpreter, 8);
   if (its_interpreter != interpreter) return false;
   std::memcpy(next, bytes.data() + layout_.thread_next, 8);
   thread->state = state;
-  thread->frame = FrameOf(bytes.data());
   if (layout_.native_thread_id != PythonLayout::kNone) {
     std::memcpy(&thread->tid, bytes.data() + layout_.native_thread_id, 8);
     return true;
@@ -169,15 +174,15 @@ bool PythonProcess::ReadThreads(std::vector<PythonThread>* threads) {
 StackResult PythonProcess::ReadFrames(const PythonThread& thread) {
   std::size_t first = 0, second = 0;
   count_ = 0;
-  if (thread.frame == 0) return StackResult::kNone;
+  const ChainTop top = Top(thread.state);
+  if (top.frame == 0) return StackResult::kNone;
   blocks_.Forget();
-  const ChainEnd end =
-      ReadChain(layout_, &blocks_, thread.frame, first_.data(), first_.size(), &first);
+  const ChainEnd end = ReadChain(layout_, &blocks_, top, first_.data(), first_.size(), &first);
   if (end == ChainEnd::kLost) return StackResult::kTorn;
-  const std::uint64_t frame = InnermostFrame(thread.state);
+  const ChainTop later = Top(thread.state);
   blocks_.Forget();
-  if (frame == 0 ||
-      ReadChain(layout_, &blocks_, frame, second_.data(), second_.size(), &second) != end)
+  if (later.frame == 0 ||
+      ReadChain(layout_, &blocks_, later, second_.data(), second_.size(), &second) != end)
     return StackResult::kTorn;
   const std::size_t unstable = CountUnstable(first_.data(), first, second_.data(), second);
   if (unstable == first) return StackResult::kTorn;

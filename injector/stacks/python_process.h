@@ -57,7 +57,6 @@ enum class StackResult {
 
 struct PythonThread {
   std::uint64_t state = 0;
-  std::uint64_t frame = 0;  // the innermost; 0: it runs no Python
   std::int64_t tid = 0;
 };
 
@@ -80,9 +79,6 @@ class PythonProcess {
   const RawFrame& frame(std::size_t i) const { return frames_[i]; }
   const CodeWords& code(std::size_t i) const { return codes_[i]; }
 
-  // The innermost frame of a thread now; 0: none, or the thread is gone.
-  std::uint64_t InnermostFrame(std::uint64_t state) const;
-
   const ProcessMemory& memory() const { return memory_; }
   const PythonLayout& layout() const { return layout_; }
   const PythonTypes& types() const { return types_; }
@@ -92,9 +88,10 @@ class PythonProcess {
   // Frames of C stand between those of Python.
   static constexpr std::size_t kMaxChain = 2 * kMaxFrames;
 
+  bool ReadState(std::uint64_t state, char* bytes) const;
   bool ReadThread(std::uint64_t state, std::uint64_t interpreter, PythonThread* thread,
                   std::uint64_t* next) const;
-  std::uint64_t FrameOf(const char* state) const;
+  ChainTop Top(std::uint64_t state) const;
   std::size_t StateBytes() const;
   StackResult ReadFrames(const PythonThread& thread);
   bool ReadCodes();

@@ -137,7 +137,7 @@ bool StackSampler::IsFit() {
   }
   if (!process_->ReadThreads(&threads_) || threads_.empty()) return false;
   for (const PythonThread& thread : threads_) {
-    if (!IsThreadOf(getpid(), thread.tid) || thread.frame == 0) continue;
+    if (!IsThreadOf(getpid(), thread.tid)) continue;
     if (process_->ReadStack(thread) == StackResult::kTorn || process_->count() == 0) continue;
     std::lock_guard lock(mutex_);
     if (BookStack(*process_) == 0) continue;
@@ -189,14 +189,12 @@ void StackSampler::Keep(const Sample& sample) {
   samples_.push_back(sample);
 }
 
-bool StackSampler::SampleThread(PythonProcess* process, PythonThread thread, int kind) {
+bool StackSampler::SampleThread(PythonProcess* process, const PythonThread& thread, int kind) {
   for (int i = 0; i < kTries; ++i) {
-    if (i != 0) thread.frame = process->InnermostFrame(thread.state);
-    if (thread.frame == 0) return true;  // it runs no Python, or is gone
     const std::int64_t time = NowNs() - base_ns_;
     const StackResult result = process->ReadStack(thread);
     if (result == StackResult::kTorn) continue;
-    if (result == StackResult::kNone) return true;
+    if (result == StackResult::kNone) return true;  // or it is gone
     std::lock_guard lock(mutex_);
     const std::uint32_t node = BookStack(*process);
     if (node == 0) continue;

@@ -79,7 +79,7 @@ class StackSampler {
   void SampleAll();
   void SampleNextChild();
   // False: its stack could not be read.
-  bool SampleThread(PythonProcess* process, PythonThread thread, int kind);
+  bool SampleThread(PythonProcess* process, const PythonThread& thread, int kind);
   std::uint32_t BookStack(const PythonProcess& process);
   bool Repeats(const Sample& sample);
   void Keep(const Sample& sample);
