@@ -25,9 +25,6 @@ constexpr double kShownRecording = 0.005;
 // A launch cannot cost so many times what it costs elsewhere: what was measured is something else.
 constexpr double kMaxFitted = 4;
 
-// So many irregular steps are no accident.
-constexpr std::size_t kRecurring = 3;
-
 bool IsNowAndThen(std::string_view label) {
   return label == "checkpoint" || label == "gc_pause" || label == kHostWaitLabel;
 }
@@ -137,7 +134,7 @@ void KeepWholePeriods(const std::vector<double>& costs, std::vector<bool>* use) 
   for (std::size_t i = 0; i < costs.size(); ++i) {
     if ((*use)[i] && most > 0 && costs[i] >= kCounts * most) at.push_back(i);
   }
-  if (at.size() < kRecurring) return;
+  if (at.size() < kRecurringSteps) return;
   const double distance =
       static_cast<double>(at.back() - at.front()) / static_cast<double>(at.size() - 1);
   for (std::size_t i = 1; i < at.size(); ++i) {
@@ -358,16 +355,9 @@ double PinnedRate(const DeviceAnalysis& judged) {
 }
 
 std::vector<bool> StepsOfCause(const DeviceAnalysis& judged, std::string_view label) {
-  const bool all = IsNowAndThen(label);
-  const bool recurring =
-      static_cast<std::size_t>(
-          std::count(judged.kinds.begin(), judged.kinds.end(), StepKind::kIrregular)) >= kRecurring;
+  if (!IsNowAndThen(label)) return UsualSteps(judged.kinds);
   std::vector<bool> use;
-  for (std::size_t i = 0; i < judged.kinds.size(); ++i) {
-    const StepKind kind = judged.kinds[i];
-    use.push_back(all ? !judged.steps.steps[i].warm_up
-                      : kind == StepKind::kRegular || (recurring && kind == StepKind::kIrregular));
-  }
+  for (const Step& step : judged.steps.steps) use.push_back(!step.warm_up);
   return use;
 }
 

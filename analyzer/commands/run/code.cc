@@ -17,8 +17,8 @@ constexpr char kCodeAbout[] =
 constexpr char kCodeDefinitions[] =
     "Idle time of the GPU belongs to the innermost line of the program's own code that the\n"
     "launching thread stood at; what is called of installed packages and the standard library\n"
-    "counts for the line that calls it. From samples (TRACEINJECT_STACKS_HZ), over the regular\n"
-    "steps; the columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have\n"
+    "counts for the line that calls it. From samples (TRACEINJECT_STACKS_HZ), over the steps that\n"
+    "the verdict judges; the columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have\n"
     "host_total_ns only, unless no code of the program was on the stack.\n";
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
@@ -36,7 +36,7 @@ FullTable BuildCode(const Run& run, const ReportOptions& options, CodeGrouping g
   full.summary =
       full.rows == 0
           ? "no Python stacks were recorded (TRACEINJECT_STACKS_HZ; analyze info says why)"
-          : fmt::format("over {} of {}", Plural(steps, "regular step"),
+          : fmt::format("over {} of {}", Plural(steps, "step"),
                         Plural(full.report.devices_size(), "GPU"));
   return full;
 }

@@ -202,4 +202,17 @@ std::vector<StepKind> KindsOfSteps(const Rank& rank, const Device& device, const
   return kinds;
 }
 
+bool IrregularRecur(const std::vector<StepKind>& kinds) {
+  return static_cast<std::size_t>(std::count(kinds.begin(), kinds.end(), StepKind::kIrregular)) >=
+         kRecurringSteps;
+}
+
+std::vector<bool> UsualSteps(const std::vector<StepKind>& kinds) {
+  const bool recur = IrregularRecur(kinds);
+  std::vector<bool> usual;
+  for (const StepKind kind : kinds)
+    usual.push_back(kind == StepKind::kRegular || (recur && kind == StepKind::kIrregular));
+  return usual;
+}
+
 }  // namespace traceinject

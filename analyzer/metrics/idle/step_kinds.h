@@ -36,4 +36,14 @@ std::string_view StepKindName(StepKind kind);
 // nothing where all steps are regular.
 std::vector<StepKind> KindsOfSteps(const Rank& rank, const Device& device, const Steps& steps);
 
+// So many irregular steps are no accident: with four workers every fourth step may wait for data.
+inline constexpr std::size_t kRecurringSteps = 3;
+
+// Whether irregular steps recur, and count like regular ones.
+bool IrregularRecur(const std::vector<StepKind>& kinds);
+
+// The steps that a verdict is of, unless it is about what happens now and then: the regular ones,
+// and irregular ones that recur.
+std::vector<bool> UsualSteps(const std::vector<StepKind>& kinds);
+
 }  // namespace traceinject

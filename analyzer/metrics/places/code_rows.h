@@ -10,7 +10,7 @@
 
 namespace traceinject {
 
-// Looks and times are of the regular steps together (PlaceScope).
+// Looks and times are of the usual steps together (PlaceScope).
 struct CodeRow {
   std::uint32_t place = kNone;   // of the group that was seen first; kNone: of a thread
   std::uint32_t thread = kNone;  // kThread only

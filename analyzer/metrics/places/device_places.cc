@@ -168,9 +168,16 @@ Intervals TimesOfDataWaits(const std::vector<IdlePiece>& pieces, const Intervals
 
 PlaceScope ScopeOfPlaces(const DeviceAnalysis& judged) {
   const Steps& steps = judged.steps;
-  if (steps.source != StepSource::kWindow && steps.count_regular() > 0)
-    return {steps.regular_times(), static_cast<double>(steps.count_regular())};
-  return {{{steps.start_ns, steps.steps.back().time.end}}, 1};
+  PlaceScope scope{{}, 0};
+  const std::vector<bool> usual = UsualSteps(judged.kinds);
+  for (std::size_t i = 0; i < usual.size() && steps.source != StepSource::kWindow; ++i) {
+    if (!usual[i]) continue;
+    scope.times.push_back(steps.steps[i].time);
+    ++scope.steps;
+  }
+  if (scope.times.empty()) return {{{steps.start_ns, steps.steps.back().time.end}}, 1};
+  scope.times = Merge(std::move(scope.times));
+  return scope;
 }
 
 std::uint32_t MainThreadOf(const DeviceAnalysis& judged, const std::vector<LookRuns>& looks) {

@@ -23,7 +23,7 @@ namespace traceinject {
 // takes 5 to 100 us an operation in Python.
 inline constexpr TimeNs kLongStretchNs = 500'000;
 
-// Of the regular steps together; without steps, of the window.
+// Of the usual steps together (UsualSteps); without steps, of the window.
 struct DevicePlaces {
   double steps = 1;
   std::array<TimeByPlace, kIdleCauses> idle;  // by IdleCause
@@ -36,7 +36,7 @@ struct DevicePlaces {
   const TimeByPlace& of(IdleCause cause) const { return idle[static_cast<std::size_t>(cause)]; }
 };
 
-// Empty: no stacks were recorded. The analysis has its timeline and steps.
+// Empty: no stacks were recorded. The analysis has its timeline, steps, and their kinds.
 // O(samples + gaps + calls + operations).
 std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged);
 

@@ -41,6 +41,7 @@ class DevicePlacesTest : public testing::Test {
     const Rank& rank = builder_.rank();
     const Device& device = rank.devices.front();
     judged_ = FindStepsAndTimeline(rank, device, {{0, kSteps * 20 * kMs + 10'000}, false});
+    judged_.kinds = KindsOfSteps(rank, device, judged_.steps);
     return FindDevicePlaces(judged_);
   }
   std::string Text(const PlaceTime& time) const {
@@ -66,6 +67,24 @@ TEST_F(DevicePlacesTest, LinesThatTheDeviceWaitsFor) {
   EXPECT_NEAR(late.places[0].ns / found->steps, 12.0 * kMs, 1.0 * kMs);
   EXPECT_GT(found->stretches.total_ns, late.total_ns * 9 / 10);
   EXPECT_EQ(found->of(IdleCause::kSync).total_ns, 0);
+}
+
+// Two workers deliver two batches at once: every second step waits for data.
+TEST_F(DevicePlacesTest, IrregularStepsThatRecurCount) {
+  const auto load = builder_.AddStack({{"load", "/w/train.py", 41}});
+  TimeNs start = 0;
+  for (int step = 0; step < kSteps; ++step) {
+    const TimeNs wait = step % 2 == 0 ? 30 * kMs : 1 * kMs;
+    for (TimeNs at = start + kMs / 2; at < start + wait; at += kMs) builder_.AddLook(at, load);
+    const auto launch = builder_.AddApi(start + wait, start + wait + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + wait + 10'000, start + wait + kMs, "gemm", launch);
+    builder_.AddStepMark(start + wait + 6'000);
+    start += wait + kMs;
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_LT(judged_.steps.count_regular(), judged_.steps.steps.size());
+  EXPECT_GT(found->late.total_ns, static_cast<TimeNs>(judged_.steps.steps.size()) * 14 * kMs);
 }
 
 // The truth lies in the interval as often as it says, for any share.

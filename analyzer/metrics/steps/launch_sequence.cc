@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 
 namespace traceinject {
@@ -99,6 +100,37 @@ std::vector<std::uint32_t> ByLaunch(const GpuOps& ops, std::size_t calls) {
   return rows;
 }
 
+// Spreads neighboring numbers over all bits (the finalizer of MurmurHash3).
+std::uint64_t Mixed(std::uint64_t value) {
+  value = (value ^ value >> 33U) * 0xFF51AFD7ED558CCDULL;
+  value = (value ^ value >> 33U) * 0xC4CEB9FE1A85EC53ULL;
+  return value ^ value >> 33U;
+}
+
+// Replaces elements by those of `length` elements from each on; at the end they are fewer.
+void AddContext(std::size_t length, std::vector<std::uint32_t>& elements,
+                std::vector<LaunchSequence::Token>& table) {
+  constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15ULL;
+  std::uint64_t power = 1, hash = 0;  // of the elements from one on, a polynomial in the base
+  for (std::size_t i = 0; i < length; ++i) power *= kBase;
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  const std::vector<std::uint32_t> plain = std::exchange(elements, {});
+  const std::vector<LaunchSequence::Token> known = std::exchange(table, {});
+  elements.resize(plain.size());
+  for (std::size_t i = plain.size(); i-- > 0;) {
+    hash = hash * kBase + Mixed(plain[i] + 1);
+    if (i + length < plain.size()) hash -= power * Mixed(plain[i + length] + 1);
+    const auto [entry, is_new] =
+        numbers.try_emplace(hash, static_cast<std::uint32_t>(table.size()));
+    if (is_new) {
+      table.push_back(known[plain[i]]);
+      table.back().count = 0;
+    }
+    elements[i] = entry->second;
+    ++table[entry->second].count;
+  }
+}
+
 }  // namespace
 
 LaunchSequence SequenceOf(const Rank& rank, const GpuOps& ops) {
@@ -145,6 +177,13 @@ LaunchSequence SequenceOf(const Rank& rank, const GpuOps& ops) {
     i = next;
   }
   return sequence;
+}
+
+LaunchSequence WithContext(const LaunchSequence& sequence, std::size_t length) {
+  LaunchSequence longer = sequence;
+  AddContext(length, longer.name, longer.names);
+  AddContext(length, longer.shape, longer.shapes);
+  return longer;
 }
 
 }  // namespace traceinject

@@ -35,4 +35,9 @@ struct LaunchSequence {
 // Operations without a launch call stand where the device began them. O(operations + calls).
 LaunchSequence SequenceOf(const Rank& rank, const GpuOps& ops);
 
+// The same elements, each told apart by the `length` elements from it on: where every kernel comes
+// several times a step, what follows it still says which one it is. What an element does is that of
+// its own token. O(elements).
+LaunchSequence WithContext(const LaunchSequence& sequence, std::size_t length);
+
 }  // namespace traceinject

@@ -391,10 +391,13 @@ TimeNs StartOfFirst(const Rank& rank, TimeNs launched, TimeNs next_cut) {
   return start;
 }
 
-}  // namespace
+struct FoundSteps {
+  StructureSteps steps;
+  bool alike = false;  // or something tells that these are steps
+};
 
-std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps& ops) {
-  const LaunchSequence sequence = SequenceOf(rank, ops);
+std::optional<FoundSteps> StepsOf(const Rank& rank, const GpuOps& ops,
+                                  const LaunchSequence& sequence) {
   const std::vector<PeriodCandidate> candidates = FindPeriods(sequence);
   const Meaning meaning = MeaningOf(rank, ops, sequence);
   const std::optional<Choice> choice = Choose(candidates, meaning, sequence);
@@ -409,7 +412,25 @@ std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps&
                                                : sequence.launched.back() + 1);
   }
   if (cuts.front() == 0) steps.cuts[0] = StartOfFirst(rank, steps.cuts[0], steps.cuts[1]);
-  return steps;
+  const double match = std::max(choice->periods->name_match, choice->periods->shape_match);
+  return FoundSteps{std::move(steps), choice->meaning > kByNothing || match >= kNearlyBest};
+}
+
+}  // namespace
+
+std::optional<StructureSteps> FindStructureSteps(const Rank& rank, const GpuOps& ops) {
+  // Elements that are told apart by what follows them, where they alone tell little: a kernel that
+  // comes three times a step looks like one that ends three of them.
+  constexpr std::size_t kContexts[] = {4, 16, 64};
+  const LaunchSequence sequence = SequenceOf(rank, ops);
+  std::optional<FoundSteps> best = StepsOf(rank, ops, sequence);
+  for (const std::size_t length : kContexts) {
+    if ((best && best->alike) || length * kMinSteps > sequence.size()) break;
+    std::optional<FoundSteps> found = StepsOf(rank, ops, WithContext(sequence, length));
+    if (found && (!best || found->alike)) best = std::move(found);
+  }
+  if (!best) return std::nullopt;
+  return std::move(best->steps);
 }
 
 }  // namespace traceinject

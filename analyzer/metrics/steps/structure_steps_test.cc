@@ -356,6 +356,21 @@ TEST(StructureStepsTest, SeveralReplaysBeforeAnOptimizer) {
   EXPECT_NEAR(static_cast<double>(found.steps.size()), 15, 1);
 }
 
+TEST(StructureStepsTest, KernelsThatAllComeSeveralTimesAStep) {
+  for (int seed = 0; seed < 20; ++seed) {
+    Unmarked run({}, seed);
+    std::vector<int> order;
+    for (int i = 0; i < 25 + seed; ++i) order.push_back(static_cast<int>(run.Random() * 6));
+    for (int step = 0; step < 100; ++step) {
+      for (const int kernel : order)
+        run.Kernel("kernel_" + std::to_string(kernel), 10'000 * (kernel + 1));
+      run.EndStep();
+      run.Pause(500'000);
+    }
+    run.ExpectFound("seed " + std::to_string(seed));
+  }
+}
+
 TEST(StructureStepsTest, WhatDoesNotRepeatHasNoSteps) {
   Unmarked noise({});
   for (int i = 0; i < 5'000; ++i)
