@@ -54,7 +54,7 @@ def launch(kernel):
 
 
 def add_(kernel):
-    for _ in range(100):  # dispatch
+    for _ in range(300):  # dispatch
         pass
     launch(kernel)
 ''',
@@ -172,24 +172,30 @@ def make_program(seed, kind):
     """Its text, and how many milliseconds a step the slow line takes as planned."""
     chance = random.Random(seed)
     ms = round(chance.uniform(5, 14), 2)
-    launches = chance.randrange(600, 1800)
+    launches = chance.randrange(400, 1200)
     statement = KINDS[kind][0].format(ms=ms, launches=launches)
     in_worker = kind == "worker"
     kernels = [(f"kernel_{i}", chance.randrange(20_000, 130_000)) for i in range(6)]
-    slowest = 3 if kind == "item" else 1  # without much to do between two waits the GPU is never idle for long
-    names, functions, body = [], [], []
+    is_item = kind == "item"
+    if is_item:  # the host prepares, launches, and waits: what it could do ahead is done late
+        kernels = [(name, 3 * length_ns) for name, length_ns in kernels]
+    names, functions, body, late = [], [], [], []
     for number in range(OTHERS):
-        short = round(slowest * chance.uniform(0.02, 0.3), 3)
+        short = round(chance.uniform(0.02, 0.3), 3)
         names.append(f"part_{number}")
         functions.append(nested(names[-1], chance.randrange(4), *chance.choice([
             (f"until = time.perf_counter() + {short} / 1e3", "while time.perf_counter() < until: pass"),
             (f"sorted(range(int(20000 * {short})))",), (f"hashlib.sha256(bytes(int(1e6 * {short}))).digest()",)])))
-        body += [f"    launch(state.kernels[{chance.randrange(6)}])"] * chance.randrange(3) + [f"    {names[-1]}_0()"]
+        launches = [f"    launch(state.kernels[{chance.randrange(6)}])"] * chance.randrange(3)
+        body += [f"    {names[-1]}_0()"]
+        (late if is_item else body).extend(launches)
     if not in_worker:
         mark = "" if kind in ("lock", "item") else f"  # planted: {kind}"
         functions.insert(chance.randrange(OTHERS), nested("slow", chance.randrange(1, 4), statement + mark))
-        body.insert(chance.randrange(1, len(body)), "    timed(slow_0)")
-    body += ["    launch(state.kernels[0])"] * 2
+        body += late
+        body.insert(len(body) if is_item else chance.randrange(1, len(body)), "    timed(slow_0)")
+    if not is_item:
+        body += ["    launch(state.kernels[0])"] * 2
     return PROGRAM.format(seed=seed, kind=kind, kernels=kernels, ms=ms, functions="\n".join(functions), in_worker=in_worker,
                           statement=statement if in_worker else "pass", body="\n".join(body), is_lock=kind == "lock", warm_up=10, seconds=SECONDS), ms
 

@@ -170,7 +170,8 @@ class GapWalker {
         ended != std::numeric_limits<TimeNs>::min() ? std::min(ended, time.start) : time.start;
     // What was explained, such as a wait for data, is no part of an unexplained stretch.
     const TimeNs from = std::max(since, LastSegmentEnd(time.start));
-    if (time.end - from >= unrecorded_.at_least_ns)
+    const bool waited = drained == IdleCause::kDrainedBySync;
+    if (time.end - from >= (waited ? unrecorded_.after_wait_ns : unrecorded_.at_least_ns))
       return BookHost(time, unrecorded_.cause_of(time));
     BookHost(time, drained.value_or(IdleCause::kPython));
   }
@@ -224,7 +225,10 @@ UnrecordedStretch UnrecordedStretchesOf(const Rank& rank, const HostTimeline& ti
   const std::vector<TimeNs> cuts = steps.cuts();
   const Interval span{cuts.front(), cuts.back()};
   const double load = LoadOfFeeders(rank, timeline, span).value_or(0);
-  return {std::max(kShortestHostWaitNs, steps.median_ns / kHostWaitStepShare),
+  const TimeNs at_least_ns = std::max(kShortestHostWaitNs, steps.median_ns / kHostWaitStepShare);
+  const bool knows_more = rank.stack_samples.size() > 0;
+  // Until the wait is over the device is busy, for the rest of the step.
+  return {at_least_ns, knows_more ? std::max(at_least_ns, steps.median_ns / 2) : at_least_ns,
           load >= kComputingLoad ? span : Interval{}};
 }
 

@@ -53,6 +53,10 @@ struct GapCauses {
 // (host_load.h): then the program computed.
 struct UnrecordedStretch {
   TimeNs at_least_ns = 0;
+  // After a wait that let the device run dry. Where Python stacks tell what the host did then, it
+  // is longer: had the host not waited, it would have been ahead by as much as the device had to
+  // do, and the stretch would have cost nothing.
+  TimeNs after_wait_ns = 0;
   Interval computing;  // where they did; empty: nowhere
 
   IdleCause cause_of(Interval time) const {

@@ -138,6 +138,27 @@ TEST_P(SilenceTest, IsAWaitUnlessTheHostComputes) {
 }
 INSTANTIATE_TEST_SUITE_P(Gap, SilenceTest, testing::Values(0.1, 0.8, 0.95, 1));
 
+// The device is busy for 12 ms, the host waits for it and then does something for 3 ms.
+class SilenceAfterAWaitTest : public GapTest, public testing::WithParamInterface<bool> {};
+
+TEST_P(SilenceAfterAWaitTest, IsTheWaitsWhereStacksTellWhatTheHostDid) {
+  builder_.AddKernel(0, 12'000 * kUs, kGemm,
+                     builder_.AddApi(-20 * kUs, -15 * kUs, "cudaLaunchKernel"));
+  builder_.AddApi(10 * kUs, 12'010 * kUs, "cudaStreamSynchronize");
+  builder_.AddKernel(15'010 * kUs, 16'000 * kUs, kGemm,
+                     builder_.AddApi(15'000 * kUs, 15'005 * kUs, "cudaLaunchKernel"));
+  if (GetParam())
+    builder_.AddLook(13'000 * kUs, builder_.AddStack({{"prepare", "/w/train.py", 4}}));
+  if (GetParam())
+    ExpectIdle(builder_.rank(),
+               {{IdleCause::kSync, 10 * kUs}, {IdleCause::kDrainedBySync, 3'000 * kUs}});
+  else
+    ExpectIdle(builder_.rank(), {{IdleCause::kSync, 10 * kUs},
+                                 {IdleCause::kHostWait, 2'990 * kUs},
+                                 {IdleCause::kDrainedBySync, 10 * kUs}});
+}
+INSTANTIATE_TEST_SUITE_P(Gap, SilenceAfterAWaitTest, testing::Bool());
+
 TEST_F(GapTest, LaunchedInTimeIsTheDevicesOwn) {
   First();
   Second(90 * kUs);

@@ -19,9 +19,6 @@ struct KnownCall {
   CodeSite site;
 };
 
-// A wait let the device run dry if it ended so shortly before: clocks, and the way out of the call.
-constexpr TimeNs kJustEndedNs = 2'000'000;
-
 std::vector<KnownCall> KnownCalls(const Rank& rank, const CodeSites& sites) {
   std::unordered_map<std::uint64_t, std::uint32_t> stacks;
   const StackSamples& samples = rank.stack_samples;
@@ -78,14 +75,13 @@ class HostPlaces {
     });
   }
 
-  // Likewise, but where a call is known that was going on, or that has just ended, for its line.
-  void AddWaits(Interval time, std::uint32_t thread, bool drained, PlaceTally& tally) {
-    while (next_ < calls_.size() && calls_[next_].time.end + kJustEndedNs < time.start) ++next_;
+  // Likewise, but where a call is known that was going on, for its line.
+  void AddWaits(Interval time, std::uint32_t thread, PlaceTally& tally) {
+    PassCalls(time.start);
     TimeNs now = time.start;
     for (std::size_t i = next_; i < calls_.size() && calls_[i].time.start < time.end; ++i) {
-      const TimeNs end = drained ? time.end : calls_[i].time.end;
-      const Interval known{std::max(now, calls_[i].time.start), std::min(time.end, end)};
-      if (drained && i + 1 < calls_.size() && calls_[i + 1].time.start <= time.start) continue;
+      const Interval known{std::max(now, calls_[i].time.start),
+                           std::min(time.end, calls_[i].time.end)};
       if (known.end <= known.start) continue;
       if (known.start > now) Add({now, known.start}, thread, {&tally});
       tally.AddExact(calls_[i].site, known.end - known.start);
@@ -94,7 +90,48 @@ class HostPlaces {
     if (now < time.end) Add({now, time.end}, thread, {&tally});
   }
 
+  // Time after a call that let the device run dry: for the line of that call, whatever the host did
+  // since. Where the call is not known, for those lines that AddDraining() finds.
+  void AddDrained(const HostTimeline& timeline, Interval time, PlaceTally& tally) {
+    const KnownCall* call = CallOf(LastSync(timeline, time.start));
+    if (call != nullptr)
+      tally.AddExact(call->site, time.end - time.start);
+    else
+      tally.AddTime(time.end - time.start);
+  }
+  void AddDraining(const HostTimeline& timeline, const Intervals& times, PlaceTally& tally) {
+    if (main_ == kNone) return;
+    for (const HostSegment& segment : timeline.segments) {
+      if (segment.cause != IdleCause::kSync || !Contains(times, segment.time.start)) continue;
+      sweeps_[main_].ForEach(segment.time, [&](std::uint32_t stack, const LooksIn& looks) {
+        tally.AddLooks(sites_.Of(stack), looks);
+      });
+    }
+  }
+
  private:
+  void PassCalls(TimeNs time) {
+    while (next_ < calls_.size() && calls_[next_].time.end < time) ++next_;
+  }
+  // The wait for the device that began last. Empty: none did.
+  static Interval LastSync(const HostTimeline& timeline, TimeNs time) {
+    auto at = std::upper_bound(
+        timeline.segments.begin(), timeline.segments.end(), time,
+        [](TimeNs t, const HostSegment& segment) { return t < segment.time.start; });
+    while (at != timeline.segments.begin()) {
+      if ((--at)->cause == IdleCause::kSync) return at->time;
+    }
+    return {};
+  }
+  // The known call that lies in it. Null: there is none.
+  const KnownCall* CallOf(Interval wait) const {
+    const auto after =
+        std::lower_bound(calls_.begin(), calls_.end(), wait.end,
+                         [](const KnownCall& call, TimeNs t) { return call.time.start < t; });
+    if (after == calls_.begin() || (after - 1)->time.end <= wait.start) return nullptr;
+    return &*(after - 1);
+  }
+
   const Rank& rank_;
   const GpuOps& ops_;
   const CodeSites& sites_;
@@ -118,7 +155,9 @@ void ForEachPart(const std::vector<IdlePiece>& pieces, const Intervals& times, V
   }
 }
 
-void FindIdlePlaces(const std::vector<IdlePiece>& pieces, const Intervals& times, HostPlaces& host,
+// `draining`: of another sweep over the looks.
+void FindIdlePlaces(const DeviceAnalysis& judged, const std::vector<IdlePiece>& pieces,
+                    const Intervals& times, HostPlaces host, HostPlaces draining,
                     DevicePlaces& found) {
   std::array<PlaceTally, kIdleCauses> idle;
   PlaceTally late, stretches;
@@ -134,8 +173,13 @@ void FindIdlePlaces(const std::vector<IdlePiece>& pieces, const Intervals& times
         host.Add(part, thread, {&of_cause, &late});
       return;
     }
-    host.AddWaits(part, thread, piece.cause == IdleCause::kDrainedBySync, of_cause);
+    if (piece.cause == IdleCause::kDrainedBySync)
+      host.AddDrained(judged.timeline, part, of_cause);
+    else
+      host.AddWaits(part, thread, of_cause);
   });
+  draining.AddDraining(judged.timeline, times,
+                       idle[static_cast<std::size_t>(IdleCause::kDrainedBySync)]);
   for (std::size_t i = 0; i < kIdleCauses; ++i) found.idle[i] = idle[i].Finish();
   found.late = late.Finish();
   found.stretches = stretches.Finish();
@@ -151,7 +195,7 @@ TimeByPlace WaitsByPlace(const DeviceAnalysis& judged, const Intervals& times, H
         thread >= feeders.size() || !feeders[thread] || api.end[row] == kOpen ||
         !Contains(times, api.start[row]))
       continue;
-    host.AddWaits({api.start[row], api.end[row]}, thread, false, waits);
+    host.AddWaits({api.start[row], api.end[row]}, thread, waits);
   }
   return waits.Finish();
 }
@@ -207,11 +251,11 @@ std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged) {
   const std::vector<IdlePiece> pieces =
       ExplainIdle(rank, *judged.device, judged.timeline, judged.steps,
                   {scope.times.front().start, scope.times.back().end});
-  HostPlaces host(judged, looks, sites);
+  const HostPlaces host(judged, looks, sites);
   DevicePlaces found;
   found.steps = scope.steps;
   found.waits = WaitsByPlace(judged, scope.times, host);
-  FindIdlePlaces(pieces, scope.times, host, found);
+  FindIdlePlaces(judged, pieces, scope.times, host, host, found);
   found.workers = WorkerTimeByPlace(rank, looks, sites, TimesOfDataWaits(pieces, scope.times));
   found.kernels = KernelTimeByPlace(rank, *judged.device, sites, scope.times);
   return found;

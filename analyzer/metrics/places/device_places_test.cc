@@ -130,6 +130,29 @@ TEST_F(DevicePlacesTest, StacksOfCallsAreExact) {
   EXPECT_EQ(idle.looks, 0);
 }
 
+// The call was looked at, as its own stack is not there; what the host did next is not what the
+// device waited for.
+TEST_F(DevicePlacesTest, AfterAWaitTimeBelongsToTheWait) {
+  const auto item = builder_.AddStack({{"main", "/w/train.py", 77}});
+  const auto other = builder_.AddStack({{"main", "/w/train.py", 3}});
+  for (int step = 0; step < kSteps; ++step) {
+    const TimeNs start = step * 20 * kMs;
+    const auto launch = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 10'000, start + 15 * kMs, "gemm", launch);
+    builder_.AddStepMark(start + 6'000);
+    builder_.AddApi(start + 8'000, start + 15 * kMs + 5'000, "cudaStreamSynchronize");
+    if (step % 2 == 0) builder_.AddLook(start + 7 * kMs, item);
+    builder_.AddLook(start + 16 * kMs, other);
+    builder_.AddLook(start + 18 * kMs, other);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  const TimeByPlace& drained = found->of(IdleCause::kDrainedBySync);
+  ASSERT_EQ(drained.places.size(), 1U);
+  EXPECT_EQ(Text(drained.places[0]), "train.py:77 in main");
+  EXPECT_NEAR(static_cast<double>(drained.total_ns) / found->steps, 5.0 * kMs, 0.1 * kMs);
+}
+
 // Every third launch has a stack, and two lines launch the same kernel.
 TEST_F(DevicePlacesTest, KernelTimeByTheLineThatLaunched) {
   const auto one = builder_.AddStack({{"forward", "/w/model.py", 5}});

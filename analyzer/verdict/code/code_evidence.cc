@@ -68,6 +68,13 @@ LabelPlaces PlacesOf(const DevicePlaces& places, std::string_view label) {
   if (label == "gc_pause") return {"garbage collection", places.of(IdleCause::kGc)};
   if (label == "h2d_copy") return {"copying", places.of(IdleCause::kCopy)};
   if (IsOfKernels(label)) return {"kernel time", places.kernels};
+  // No verdict: still, what the host did while the device had nothing to do.
+  if (label == "inconclusive") {
+    return {"GPU's idle time",
+            Together({&places.late, &places.of(IdleCause::kDataWait), &places.of(IdleCause::kSync),
+                      &places.of(IdleCause::kDrainedBySync), &places.of(IdleCause::kAllocator),
+                      &places.of(IdleCause::kCheckpoint), &places.of(IdleCause::kGc)})};
+  }
   return {};
 }
 
