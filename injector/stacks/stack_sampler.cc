@@ -119,10 +119,11 @@ bool StackSampler::FindPython() {
   std::string why;
   const auto layout = FindPythonLayout(*symbols_, &why);
   if (!layout) return Fail(why), false;
-  tid_offset_ = FindThreadIdOffset();
+  const std::int32_t tid_offset = FindThreadIdOffset();
   const std::lock_guard lock(mutex_);
   process_ = std::make_unique<PythonProcess>(ProcessMemory(), *layout, symbols_->types,
-                                             symbols_->runtime, tid_offset_);
+                                             symbols_->runtime, tid_offset);
+  children_ = std::make_unique<PythonChildren>(*process_, symbols_->runtime, tid_offset);
   return true;
 }
 
@@ -208,36 +209,26 @@ bool StackSampler::SampleThread(PythonProcess* process, const PythonThread& thre
 }
 
 void StackSampler::AddChild(std::int64_t pid) {
-  constexpr std::size_t kMaxChildren = 512;
   std::lock_guard lock(mutex_);
-  if (told_children_.size() < kMaxChildren) told_children_.push_back(pid);
+  if (told_children_.size() < PythonChildren::kMax) told_children_.push_back(pid);
 }
 
-// Where a process has its interpreter elsewhere (one that was spawned), or may not be read, nothing
-// comes of it.
 void StackSampler::SampleNextChild() {
-  constexpr int kMaxFailures = 20;
   {
     std::lock_guard lock(mutex_);
-    for (const std::int64_t pid : std::exchange(told_children_, {})) {
-      const auto same = [&](const Child& child) { return child.pid == pid; };
-      if (std::any_of(children_.begin(), children_.end(), same)) continue;
-      children_.push_back({pid, std::make_unique<PythonProcess>(
-                                    ProcessMemory(static_cast<pid_t>(pid)), process_->layout(),
-                                    process_->types(), symbols_->runtime, tid_offset_)});
-    }
+    for (const std::int64_t pid : std::exchange(told_children_, {})) children_->Add(pid);
   }
-  if (children_.empty()) return;
-  Child& child = children_[next_child_++ % children_.size()];
-  bool failed = !child.process->ReadThreads(&threads_);
+  const std::int64_t now = NowNs();
+  PythonChild* child = children_->Next(now);
+  if (child == nullptr) return;
+  threads_.clear();
+  bool is_read = child->process != nullptr && child->process->ReadThreads(&threads_);
   for (PythonThread& thread : threads_) {
     // Up to 3.12 a child may still tell the number that its thread had before the fork.
-    if (!IsThreadOf(child.pid, thread.tid)) thread.tid = child.pid;
-    failed |= !SampleThread(child.process.get(), thread, kSampled);
+    if (!IsThreadOf(child->pid, thread.tid)) thread.tid = child->pid;
+    is_read &= SampleThread(child->process.get(), thread, kSampled);
   }
-  child.failures = failed ? child.failures + 1 : 0;
-  if (child.failures > kMaxFailures)
-    std::erase_if(children_, [](const Child& one) { return one.failures > kMaxFailures; });
+  children_->Note(child, is_read, now);
 }
 
 void StackSampler::SampleAll() {

@@ -21,6 +21,7 @@
 #include "injector/rows/dictionary.h"
 #include "injector/rows/rows.h"
 #include "injector/stacks/call_join.h"
+#include "injector/stacks/python_children.h"
 #include "injector/stacks/python_process.h"
 #include "injector/stacks/stack_book.h"
 
@@ -40,8 +41,7 @@ class StackSampler {
   // Ends the thread. Later calls do nothing.
   void Stop() noexcept;
 
-  // A process of the program's own Python that was forked from this one is sampled, too: a data
-  // loader's worker. One at a time, in turns. Any thread.
+  // A process of the same Python is sampled, too: a data loader's worker. Any thread.
   void AddChild(std::int64_t pid);
   // A stall: where each thread stands goes into the file. Any thread.
   void NoteStall() { is_stalled_.store(true, std::memory_order_relaxed); }
@@ -103,14 +103,7 @@ class StackSampler {
   std::optional<PythonSymbols> symbols_;
   std::unique_ptr<PythonProcess> process_;
   std::vector<PythonThread> threads_;
-  struct Child {
-    std::int64_t pid;
-    std::unique_ptr<PythonProcess> process;
-    int failures = 0;  // one after another
-  };
-  std::vector<Child> children_;
-  std::size_t next_child_ = 0;
-  std::int32_t tid_offset_ = -1;
+  std::unique_ptr<PythonChildren> children_;
   bool is_fit_ = false, is_over_ = false;
   int looks_ = 0;
   std::int64_t whole_ = 0, torn_ = 0;  // of the last samples
