@@ -63,6 +63,27 @@ class MemoryBlocks {
     bases_.fill(kNone);
     next_ = 0;
   }
+  // Blocks by their addresses, in one system call: what is likely to be wanted. Those from the
+  // first on that is not there are left out.
+  void Load(const std::uint64_t* bases, std::size_t count) {
+    Forget();
+    next_ =
+        memory_->ReadPieces(bases, count < kBlocks ? count : kBlocks, data_.data(), kBlockBytes);
+    for (std::size_t i = 0; i < next_; ++i) bases_[i] = bases[i];
+  }
+  // What is held, anew.
+  void Refresh() {
+    std::array<std::uint64_t, kBlocks> bases;
+    Load(bases.data(), Held(bases.data(), kBlocks));
+  }
+  // The addresses of what is held, the first that was read first: how many there are.
+  std::size_t Held(std::uint64_t* bases, std::size_t most) const {
+    std::size_t count = 0;
+    for (const std::uint64_t base : bases_) {
+      if (base != kNone && count < most) bases[count++] = base;
+    }
+    return count;
+  }
   // False: it is not there. O(blocks).
   bool Read(std::uint64_t address, void* to, std::size_t bytes) {
     auto* out = static_cast<char*>(to);

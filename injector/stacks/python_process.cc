@@ -170,20 +170,23 @@ bool PythonProcess::ReadThreads(std::vector<PythonThread>* threads) {
   return true;
 }
 
-// Twice, so that what changes meanwhile is seen.
+// Twice, so that what changes meanwhile is seen; and fast, so that little does.
 StackResult PythonProcess::ReadFrames(const PythonThread& thread) {
   std::size_t first = 0, second = 0;
   count_ = 0;
+  if (pages_.size() > 2 * kMaxThreads) pages_.clear();  // threads that ended
+  Pages& pages = pages_[thread.state];
   const ChainTop top = Top(thread.state);
   if (top.frame == 0) return StackResult::kNone;
-  blocks_.Forget();
+  blocks_.Load(pages.bases.data(), pages.count);
   const ChainEnd end = ReadChain(layout_, &blocks_, top, first_.data(), first_.size(), &first);
   if (end == ChainEnd::kLost) return StackResult::kTorn;
   const ChainTop later = Top(thread.state);
-  blocks_.Forget();
+  blocks_.Refresh();
   if (later.frame == 0 ||
       ReadChain(layout_, &blocks_, later, second_.data(), second_.size(), &second) != end)
     return StackResult::kTorn;
+  pages.count = blocks_.Held(pages.bases.data(), pages.bases.size());
   const std::size_t unstable = CountUnstable(first_.data(), first, second_.data(), second);
   if (unstable == first) return StackResult::kTorn;
   bool is_cut = end == ChainEnd::kCut;

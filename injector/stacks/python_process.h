@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "injector/stacks/code_object.h"
@@ -89,6 +90,12 @@ class PythonProcess {
   static constexpr std::size_t kMaxChain = 2 * kMaxFrames;
 
   bool ReadState(std::uint64_t state, char* bytes) const;
+  // Where the frames of a thread were when it was read last, which is where they will be.
+  struct Pages {
+    std::array<std::uint64_t, 8> bases;
+    std::size_t count = 0;
+  };
+
   bool ReadThread(std::uint64_t state, std::uint64_t interpreter, PythonThread* thread,
                   std::uint64_t* next) const;
   ChainTop Top(std::uint64_t state) const;
@@ -102,6 +109,7 @@ class PythonProcess {
   const std::uint64_t runtime_;
   const std::int32_t tid_offset_;
   Blocks blocks_;
+  std::unordered_map<std::uint64_t, Pages> pages_;  // by state
   std::array<ChainFrame, kMaxChain> first_, second_;
   std::size_t count_ = 0;
   std::array<RawFrame, kMaxFrames> frames_;
