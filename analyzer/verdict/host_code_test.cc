@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "analyzer/verdict/code/host_code_levers.h"
+#include "analyzer/verdict/code/code_levers.h"
 #include "analyzer/verdict/testing/simulated_verdict.h"
 #include "machine/testing/temporary_folder.h"
 
@@ -102,17 +102,41 @@ TEST(HostCodeTest, LeversOfTheText) {
   const std::string path = folder / "train.py";
   std::ofstream(path) << "import time\nfor batch in data:\n    time.sleep(0.1)  # wait\n";
   proto::Verdict verdict;
+  verdict.set_label(std::string(kHostCodeLabel));
   proto::CodeLine& line = *verdict.add_code();
   line.set_file(path);
   line.set_line(3);
   line.set_place("train.py:3");
-  AddHostCodeLevers(std::int64_t{1} << 62, verdict);
+  AddCodeLevers(std::int64_t{1} << 62, verdict);
   ASSERT_EQ(verdict.levers_size(), 1);
   EXPECT_EQ(verdict.levers(0).setting(), "train.py:3 `time.sleep(0.1)  # wait`");
   EXPECT_NE(verdict.levers(0).change().find("sleeps"), std::string::npos);
   verdict.clear_levers();
-  AddHostCodeLevers(0, verdict);  // it may have been another file then
+  AddCodeLevers(0, verdict);  // it may have been another file then
   EXPECT_EQ(verdict.levers(0).setting(), "train.py:3");
+}
+
+TEST(HostCodeTest, LeversOfLinesUnderOtherLabels) {
+  TemporaryFolder folder;
+  const std::string path = folder / "train.py";
+  std::ofstream(path) << "x = inp.view(2).log()\ny = np.sort(x)\ntotal += loss.item()\n";
+  const auto levers = [&](const char* label, int number) {
+    proto::Verdict verdict;
+    verdict.set_label(label);
+    verdict.add_levers()->set_setting("what is known of the label");
+    proto::CodeLine& line = *verdict.add_code();
+    line.set_file(path);
+    line.set_line(number);
+    AddCodeLevers(std::int64_t{1} << 62, verdict);
+    EXPECT_EQ(verdict.levers(verdict.levers_size() - 1).setting(), "what is known of the label");
+    return verdict.levers_size() == 1 ? std::string() : verdict.levers(0).change();
+  };
+  EXPECT_EQ(levers("sync_bound", 1), "") << "neither NumPy nor logging";
+  EXPECT_NE(levers("launch_bound", 2).find("NumPy"), std::string::npos);
+  EXPECT_NE(levers("dataloader", 2).find("make it once"), std::string::npos);
+  EXPECT_NE(levers("sync_bound", 3).find("fetch it every N steps"), std::string::npos);
+  EXPECT_EQ(levers("dataloader", 3), "");
+  EXPECT_EQ(levers("inefficient_gemm", 3), "") << "it launched kernels";
 }
 
 }  // namespace

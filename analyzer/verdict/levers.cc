@@ -26,6 +26,9 @@ bool PinsMemory(const Rank& rank) {
 
 bool PinsUploads(const Rank& rank) { return PinsMemory(rank) || UploadsFromPinned(rank); }
 
+// The verdict names the lines itself.
+bool HasStacks(const Rank& rank) { return rank.stack_samples.size() > 0; }
+
 // Its kernels tell.
 bool FusesOptimizer(const Rank& rank) {
   return std::any_of(rank.shapes.begin(), rank.shapes.end(), [&](const KernelShape& shape) {
@@ -113,7 +116,7 @@ constexpr LeverRow kLevers[] = {
      FusesOptimizer},
     {"launch_bound", "Python between the launches",
      "py-spy record --native shows what it does: move it out of the step or to another process",
-     documents::kPySpy},
+     documents::kPySpy, HasStacks},
     {"launch_bound", "larger batches", "the same number of launches does more work",
      documents::kTuningByName},
     {"launch_bound", "jax.jit around the whole step",

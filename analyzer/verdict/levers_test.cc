@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "analyzer/model/testing/rank_builder.h"
+
 namespace traceinject {
 namespace {
 
@@ -52,6 +54,13 @@ TEST(LeversTest, AFusedOptimizerIsNotSuggestedAgain) {
   EXPECT_TRUE(Suggests(rank, "optimizer with fused=True", "launch_bound"));
   shape.name = 1;
   EXPECT_FALSE(Suggests(rank, "optimizer with fused=True", "launch_bound"));
+}
+
+TEST(LeversTest, NoOtherProfilerWhereStacksWereRecorded) {
+  RankBuilder builder;
+  EXPECT_TRUE(Suggests(builder.rank(), "Python between the launches", "launch_bound"));
+  builder.AddLook(0, builder.AddStack({{"main", "/w/train.py", 1}}));
+  EXPECT_FALSE(Suggests(builder.rank(), "Python between the launches", "launch_bound"));
 }
 
 TEST(LeversTest, OfTheFrameworkInTheProcess) {

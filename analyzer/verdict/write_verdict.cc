@@ -12,7 +12,7 @@
 #include "analyzer/verdict/add_link_findings.h"
 #include "analyzer/verdict/add_small_kernels.h"
 #include "analyzer/verdict/code/code_evidence.h"
-#include "analyzer/verdict/code/host_code_levers.h"
+#include "analyzer/verdict/code/code_levers.h"
 #include "analyzer/verdict/evidence.h"
 #include "analyzer/verdict/host_code.h"
 #include "analyzer/verdict/judge_recording.h"
@@ -262,8 +262,7 @@ void WriteVerdict(const RunAnalysis& analysis, const Judgement& judgement,
   const proto::DeviceReport& device = ReportOn(*judgement.device, report);
   VerdictOf(judgement, between, analysis.origin_ns(), verdict);
   AddCodeEvidence(*judgement.device, decision.label, verdict);
-  if (decision.label == kHostCodeLabel)
-    AddHostCodeLevers(analysis.run->base_ns + judgement.device->rank->start, verdict);
+  AddCodeLevers(analysis.run->base_ns + judgement.device->rank->start, verdict);
   FixesOf(judgement.fixes, verdict);
   if (!decision.abstained.empty() || !IsPlayed(between)) SayBetweenRanks(between, verdict);
   FindingsOf(analysis, judgement, report);

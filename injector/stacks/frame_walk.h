@@ -113,11 +113,19 @@ ChainEnd ReadChain(const PythonLayout& layout, Blocks* blocks, const ChainTop& t
   if (size > kLongestFrame) return ChainEnd::kLost;
   std::uint64_t frame = top.frame;
   bool is_checked = top.caller == ChainTop::kUnknown;
+  // Before 3.11 a frame is the innermost one a little before it runs, and a little after.
+  bool may_skip = layout.lines != PythonLayout::Lines::kLocations;
   while (frame != 0) {
     if (*count == most) return ChainEnd::kCut;
     if (!IsPlausibleAddress(frame) || !blocks->Read(frame, bytes.data(), size))
       return ChainEnd::kLost;
     const ChainFrame read = DecodeFrame(layout, frame, bytes.data());
+    if (may_skip && !read.may_run && read.previous != 0) {
+      may_skip = false;
+      frame = read.previous;
+      continue;
+    }
+    may_skip = false;
     if (!IsPlausibleFrame(layout, read)) return ChainEnd::kLost;
     if (!is_checked && read.is_entry && read.previous != top.caller) return ChainEnd::kLost;
     is_checked |= read.is_entry;

@@ -91,6 +91,39 @@ TEST_F(FrameWalkTest, AnOwnerThatNoneHasIsNoFrame) {
   EXPECT_EQ(Read(5, &first_), ChainEnd::kLost);
 }
 
+// PyFrameObject of 3.9, as far as it is read.
+struct OldFrame {
+  std::uint64_t others[3] = {}, previous = 0, code = 0x10000, more[8] = {};
+  std::int32_t last = 4, rest[2] = {};
+  std::uint8_t executing = 1, padding[3] = {};
+};
+
+TEST(OldFrameWalkTest, OneThatDoesNotRunYetIsLeftOut) {
+  const PythonLayout layout = *LayoutOfVersion(9);
+  const ProcessMemory memory;
+  MemoryBlocks<4> blocks(&memory);
+  std::array<OldFrame, 3> frames;
+  std::array<ChainFrame, 4> chain;
+  std::size_t count = 0;
+  const auto address = [&](std::size_t i) { return reinterpret_cast<std::uint64_t>(&frames[i]); };
+  frames[1].previous = address(0);
+  frames[2].previous = address(1);
+  const auto read = [&] {
+    blocks.Forget();
+    return ReadChain(layout, &blocks, {address(2)}, chain.data(), chain.size(), &count);
+  };
+  ASSERT_EQ(read(), ChainEnd::kOutermost);
+  EXPECT_EQ(count, 3U);
+  frames[2].executing = 0;
+  ASSERT_EQ(read(), ChainEnd::kOutermost);
+  ASSERT_EQ(count, 2U);
+  EXPECT_EQ(chain[0].address, address(1));
+  frames[1].executing = 0;
+  EXPECT_EQ(read(), ChainEnd::kLost) << "its caller runs";
+  frames[2].previous = 0;
+  EXPECT_EQ(read(), ChainEnd::kLost) << "a frame that was given back";
+}
+
 TEST_F(FrameWalkTest, WhatIsNotMappedIsLost) {
   void* page = mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   frames_[1].previous = reinterpret_cast<std::uint64_t>(page);
