@@ -78,6 +78,7 @@ void EmitOwnStack(int kind, std::int64_t start_ns, std::int64_t end_ns) {
   const bool is_read = ReadOwnFrames(*own, &frames);
   errno = saved_errno;
   if (!is_read) return g_counters.Add(Health::kStackTorn);
+  if (frames.count == 0) return;  // it runs no Python: one of autograd's threads
   const auto size =
       static_cast<std::uint32_t>(sizeof(StackEvent) + frames.count * sizeof(StackEventFrame));
   Ring* ring = g_rings.OfThisThread();

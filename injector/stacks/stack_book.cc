@@ -51,6 +51,7 @@ StackBook::Code* StackBook::KnownCode(const Source& source, std::uint64_t code,
   fresh.words = words;
   fresh.function = Text(ReadTextOr(source, words.name));
   fresh.file = Text(ReadTextOr(source, words.file));
+  fresh.is_hidden = texts_[fresh.file] == "<shim>";
   fresh.lines = std::move(*lines);
   // It may have gone while its texts were read.
   std::array<char, kMaxCodeBytes> again;
@@ -65,6 +66,7 @@ std::uint32_t StackBook::Place(const Source& source, std::uint64_t code, std::in
                                const CodeWords& words) {
   Code* known = KnownCode(source, code, words);
   if (known == nullptr) return 0;
+  if (known->is_hidden) return kHidden;
   const bool has_units = source.layout->lines == PythonLayout::Lines::kLocations;
   if (has_units && offset >= words.units * kStackUnitBytes) return 0;
   const auto [place, fresh] = known->places.try_emplace(offset, 0);

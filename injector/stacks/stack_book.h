@@ -36,6 +36,9 @@ class StackBook {
     std::uint64_t number = 0;
   };
 
+  // A frame that the interpreter put between those of the program: it is on no stack.
+  static constexpr std::uint32_t kHidden = UINT32_MAX;
+
   // The place of a frame of which `words` were just read. 0: it is none, or no more what it was.
   std::uint32_t Place(const Source& source, std::uint64_t code, std::int64_t offset,
                       const CodeWords& words);
@@ -56,6 +59,7 @@ class StackBook {
   struct Code {
     CodeWords words;
     std::uint32_t function = 0, file = 0;
+    bool is_hidden = false;
     std::string lines;
     std::unordered_map<std::int64_t, std::uint32_t> places;  // by offset
   };

@@ -97,6 +97,7 @@ void StackSampler::Decode(int tid, const StackEvent& event, Dictionary* dictiona
                                    static_cast<std::uint64_t>(process_->memory().pid())};
     const StackEventFrame& frame = event.frames()[i];
     const std::uint32_t place = book_.PlaceOfCheck(source, frame.code, frame.offset, frame.check);
+    if (place == StackBook::kHidden) continue;
     node = place == 0 ? 0 : book_.Node(node, place);
     is_known = node != 0;
   }
@@ -161,6 +162,7 @@ std::uint32_t StackSampler::BookStack(const PythonProcess& process) {
     const RawFrame& frame = process.frame(i);
     const std::uint32_t place = book_.Place(source, frame.code, frame.offset, process.code(i));
     if (place == 0) return 0;
+    if (place == StackBook::kHidden) continue;
     node = book_.Node(node, place);
     if (node == 0) return 0;
   }

@@ -97,7 +97,12 @@ class CodeGroups {
     for (const PlaceTime& time : places.waits.places) {
       if (time.site.place != kNone) At(time.site.place).wait_ns += time.ns;
     }
-    for (const PlaceTime& time : places.kernels.places) {
+    AddKernels(places.kernels);
+    AddKernels(places.backward);
+  }
+
+  void AddKernels(const TimeByPlace& kernels) {
+    for (const PlaceTime& time : kernels.places) {
       if (time.site.place == kNone) continue;
       CodeRow& row = At(time.site.place);
       row.kernel_ns += time.ns;

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/metrics/places/backward_places.h"
 #include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/metrics/places/kernel_places.h"
 #include "analyzer/metrics/places/worker_places.h"
@@ -258,6 +259,8 @@ std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged) {
   FindIdlePlaces(judged, pieces, scope.times, host, host, found);
   found.workers = WorkerTimeByPlace(rank, looks, sites, TimesOfDataWaits(pieces, scope.times));
   found.kernels = KernelTimeByPlace(rank, *judged.device, sites, scope.times);
+  found.backward = BackwardTimeByPlace(rank, *judged.device, looks, MainThreadOf(judged, looks),
+                                       sites, scope.times);
   return found;
 }
 

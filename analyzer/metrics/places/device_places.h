@@ -32,6 +32,7 @@ struct DevicePlaces {
   TimeByPlace waits;      // in calls that wait for the device, whether it idles or not
   TimeByPlace workers;    // of kDataWait, what the loader's workers did
   TimeByPlace kernels;    // by the line that launched them; kernels overlap
+  TimeByPlace backward;   // of that, what no line launched: by the line that waited meanwhile
 
   const TimeByPlace& of(IdleCause cause) const { return idle[static_cast<std::size_t>(cause)]; }
 };

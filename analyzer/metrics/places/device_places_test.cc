@@ -130,6 +130,33 @@ TEST_F(DevicePlacesTest, StacksOfCallsAreExact) {
   EXPECT_EQ(idle.looks, 0);
 }
 
+// A thread without Python launches while the main thread stands in one line.
+TEST_F(DevicePlacesTest, WhatAutogradLaunchesIsOfTheLineThatWaits) {
+  const auto forward = builder_.AddStack({{"main", "/w/train.py", 8}});
+  const auto backward = builder_.AddStack({{"main", "/w/train.py", 9}});
+  for (int step = 0; step < kSteps; ++step) {
+    const TimeNs start = step * 20 * kMs;
+    const auto one = builder_.AddApi(start, start + 5'000, "cudaLaunchKernel");
+    builder_.AddKernel(start + 10'000, start + 5 * kMs, "gemm", one);
+    builder_.AddLook(start, forward, StackKind::kLaunch, builder_.rank().api.correlation[one]);
+    builder_.AddStepMark(start + 6'000);
+    for (int i = 0; i < 20; ++i) {
+      const TimeNs at = start + 8 * kMs + i * 200'000;
+      const auto other = builder_.AddApi(at, at + 5'000, "cudaLaunchKernel", 1);
+      builder_.AddKernel(at + kMs, at + kMs + 200'000, "dgrad", other);
+      builder_.AddLook(at, kNone, StackKind::kLaunch, builder_.rank().api.correlation[other], 1);
+    }
+    builder_.AddLook(start + kMs, forward);
+    builder_.AddLook(start + 9 * kMs, backward);
+  }
+  const auto found = Find();
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->backward.places.size(), 1U);
+  EXPECT_EQ(Text(found->backward.places[0]), "train.py:9 in main");
+  EXPECT_NEAR(found->backward.places[0].ns / found->steps, 4.0 * kMs, 0.2 * kMs);
+  EXPECT_EQ(found->backward.unknown_ns, 0);
+}
+
 // The call was looked at, as its own stack is not there; what the host did next is not what the
 // device waited for.
 TEST_F(DevicePlacesTest, AfterAWaitTimeBelongsToTheWait) {
