@@ -39,7 +39,8 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   overview_.reset();
   workspace_.reset();
   loaded_ = std::move(loaded);
-  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links, SidecarPath(loaded_->run));
+  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links,
+                     keeps_ ? SidecarPath(loaded_->run) : "");
   workspace_->timeline().SetLook(look_);
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
