@@ -226,6 +226,7 @@ void ViewerUi::FeedMouse(float origin_x, float origin_y) {
 
 // What lies over the timeline.
 void ViewerUi::DrawPanels(const std::vector<KeyPress>& keys) {
+  if (!workspace_->notice().empty()) DrawNotice(workspace_->notice());
   if (workspace_->IsShown(Panel::kHelp)) DrawHelp();
   if (!workspace_->IsShown(Panel::kPalette)) {
     palette_.Close();
