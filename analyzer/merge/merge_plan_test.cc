@@ -59,8 +59,8 @@ TEST_F(MergePlanTest, RanksOfTwoHostsGetOneClock) {
   const MergePlan plan = Plan();
   ASSERT_EQ(plan.sources.size(), 2U);
   for (const TimeNs time : {TimeNs{0}, 250 * kMs, 500 * kMs}) {
-    const TimeNs a = plan.sources[0].clock.Of(Shown(first, time)),
-                 b = plan.sources[1].clock.Of(Shown(second, time));
+    const TimeNs a = plan.sources[0].clock.Of(AsShown(first, time)),
+                 b = plan.sources[1].clock.Of(AsShown(second, time));
     EXPECT_LE(std::abs(a - b), 1'000);
   }
   EXPECT_NEAR(static_cast<double>(plan.sources[1].clock_shift), -700e6, 1e5);

@@ -33,6 +33,12 @@ Ink NvtxInk(std::string_view text) {
   return static_cast<Ink>(static_cast<unsigned>(Ink::kNvtx) + TextHash(text) % kNvtxInks);
 }
 
+Ink CodeInk(std::string_view function, bool own) {
+  const Ink first = own ? Ink::kOwnCode : Ink::kLibraryCode;
+  return static_cast<Ink>(static_cast<unsigned>(first) +
+                          TextHash(function) % (own ? kOwnCodeInks : kLibraryCodeInks));
+}
+
 Category CategoryOf(Ink ink) {
   if (ink >= Ink::kCallLaunch) return Category::kHost;
   switch (static_cast<KernelClass>(ink)) {

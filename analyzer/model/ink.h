@@ -29,9 +29,11 @@ enum class Ink : std::uint8_t {
   kDataWait,
   kCheckpoint,
   kGarbageCollection,
-  kIdle = 64,  // and the 31 after it: why a device was idle, by IdleCause
+  kIdle = 64,          // and the 31 after it: why a device was idle, by IdleCause
+  kOwnCode = 96,       // and the 3 after it: Python code of the program, told apart by its function
+  kLibraryCode = 100,  // and the one after it: of installed packages and the standard library
 };
-inline constexpr unsigned kNvtxInks = 8;
+inline constexpr unsigned kNvtxInks = 8, kOwnCodeInks = 4, kLibraryCodeInks = 2;
 
 // What the GPU was busy with, coarsely. In the order in which a moment with several of them is
 // counted: compute hides communication, communication hides copies.
@@ -45,6 +47,8 @@ Ink InkOf(HostSpanKind kind);
 std::uint32_t TextHash(std::string_view text);
 // The same text has the same ink in every run.
 Ink NvtxInk(std::string_view text);
+// Of a function of Python.
+Ink CodeInk(std::string_view function, bool own);
 
 // kHost for what does not run on the GPU.
 Category CategoryOf(Ink ink);

@@ -2,13 +2,17 @@
 """A slow line among decoys, planted in a program and named by the verdict and by `analyze code`."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
+import time
+import unittest
 
 import harness
 
 PROGRAM = pathlib.Path(__file__).resolve().parent / "places_program.py"
+TRACEVIEW = harness.BUILD / "bin" / "traceview"
 STEPS = 150
 
 
@@ -68,6 +72,25 @@ class Places(harness.TestCase):
         self.analyze("export", "run.db", "-o", "run.folded")
         lines = (self.folder / "run.folded").read_text().splitlines()
         self.assertTrue(any(f"sleep (places_program.py:{line_of('sleep')})" in line for line in lines))
+
+    @unittest.skipUnless(TRACEVIEW.exists(), "built without traceview")
+    def test_the_line_is_opened_in_the_editor(self):
+        self.record("sleep")
+        said = self.folder / "said"
+        editor = self.folder / "code"
+        editor.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" > '{said}.new'\nmv '{said}.new' '{said}'\n")
+        editor.chmod(0o700)
+        (self.folder / "steps.txt").write_text('click "tab: Code"\nclick "code row 0"\nopen-editor\ndump-state state.json\n')
+        subprocess.run([TRACEVIEW, "run.db", "--script", "steps.txt"], cwd=self.folder, check=True, capture_output=True,
+                       env={**os.environ, "VISUAL": str(editor)})
+        state = json.loads((self.folder / "state.json").read_text())
+        self.assertEqual(state["selection"]["row"], "idle")
+        self.assertTrue(any(row["row"].endswith(": Python") for row in state["rows"]))
+        for _ in range(1000):
+            if said.exists():
+                break
+            time.sleep(0.01)
+        self.assertEqual(said.read_text().splitlines(), ["--goto", f"{PROGRAM}:{line_of('sleep')}"])
 
 
 if __name__ == "__main__":

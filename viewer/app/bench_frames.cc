@@ -60,7 +60,9 @@ class Frames {
  public:
   Frames(std::unique_ptr<const LoadedRun> loaded, int width_px, int height_px, float scale)
       : screen_(width_px, height_px, scale), ui_("a benchmark") {
+    ui_.KeepNothing();
     ui_.SetLoaded(std::move(loaded), std::nullopt, std::nullopt);
+    OpenStacks();
     // What panels work out beside the window would take time from the frames.
     ui_.WaitForPanels();
     for (int i = 0; i < kSettlingFrames; ++i) Draw();
@@ -82,6 +84,15 @@ class Frames {
   const RowModel& model() const { return ui_.timeline()->model(); }
 
  private:
+  // What takes most to draw.
+  void OpenStacks() {
+    ui_.workspace()->timeline().ChangeRows([this](RowList& list) {
+      for (std::uint32_t row = 0; row < model().rows.size(); ++row) {
+        if (model().rows[row].kind == RowKind::kCode) list.ToggleCollapsed(row);
+      }
+    });
+  }
+
   void Draw() {
     screen_.Frame([this] { ui_.Frame({}); });
   }

@@ -32,7 +32,8 @@ constexpr const char* kDescription =
     "its busy share.\n"
     "The number next to a row is its busy share of the time shown. The part of a collective spent "
     "waiting for\n"
-    "other ranks is paler.\n"
+    "other ranks is paler. A row \"Python\" has the lines of the program's own code; its triangle "
+    "opens the stack.\n"
     "In the window: W/S zoom, A/D move, click an event, drag to measure, click a triangle to "
     "collapse\n"
     "a group of rows, ? lists everything.";

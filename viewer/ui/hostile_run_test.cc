@@ -33,7 +33,7 @@ class HostileRunTest : public UiFixture {
       MoveTo({Origin().x + box.left + 1, Origin().y + box.top + 1});
       Settle();
     }
-    for (const char* tab : {"Verdict", "Details", "Statistics", "Find", "Marks"}) {
+    for (const char* tab : {"Verdict", "Details", "Code", "Statistics", "Find", "Marks"}) {
       Click(std::string("tab: ") + tab);
     }
     for (const Command& command : Commands()) {
@@ -90,6 +90,11 @@ void WriteNamed(const std::string& path, const std::string& name) {
     file.AddApi({.start_ns = start - 20 * kUs, .dur_ns = 5 * kUs, .name = name});
     file.AddNvtx({.start_ns = start, .dur_ns = 80 * kUs, .text = name, .domain = name});
     file.AddCollective({.start_ns = start, .dur_ns = 9 * kUs, .function = name});
+  }
+  for (int i = 0; i < 9; ++i) {
+    file.AddStackSample(
+        {.time_ns = kMs + i * 300 * kUs,
+         .frames = {{.function = name, .file = name, .line = i}, {.function = "f", .file = name}}});
   }
   file.AddGap(4 * kMs, kMs, name);
   file.AddHealth(name, name, 3, name);

@@ -161,6 +161,13 @@ TEST_F(KeysTest, EveryCommandDoesItsWorkByEachOfItsKeys) {
          ASSERT_TRUE(timeline().measure().has_value());
          EXPECT_EQ(timeline().measure()->end, 1'050 * kUs);
        }},
+      {CommandId::kOpenEditor,
+       [&](const Press& press) {
+         press();
+         EXPECT_NE(workspace().notice().find("Select a line of code first"), std::string::npos);
+         Frame({Key::kW});
+         EXPECT_TRUE(workspace().notice().empty()) << "until the next command";
+       }},
       {CommandId::kMark,
        [&](const Press& press) {
          MoveTo(Place("rank 0 on node-a", 2'020 * kUs));

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyzer/model/testing/rank_builder.h"
+#include "viewer/core/testing/code_run.h"
 #include "viewer/platform/imgui_input.h"
 #include "viewer/ui/testing/ui_fixture.h"
 
@@ -87,6 +88,15 @@ TEST_F(MouseTest, EveryGestureDoesItsWork) {
          EXPECT_EQ(SelectedRow(), "stream 7");
          Click(Place("stream 7", 4'500 * kUs));
          EXPECT_EQ(SelectedRow(), "");
+       }},
+      {GestureId::kControlClick,
+       [&] {
+         Load(MakeCodeRun(), std::nullopt, std::nullopt);
+         Hold({.control = true});
+         Click(Place("thread 100: Python", 5 * kMs));
+         Hold({});
+         EXPECT_NE(workspace().notice().find("data.py is not on this machine"), std::string::npos)
+             << workspace().notice();
        }},
       {GestureId::kDoubleClick,
        [&] {

@@ -2,6 +2,7 @@
 #include "viewer/ui/tooltip.h"
 
 #include "analyzer/common/units.h"
+#include "viewer/core/rows/code_text.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/ui/widgets/widgets.h"
 
@@ -16,6 +17,11 @@ void DrawTooltip(const Timeline& timeline, const EventRef& ref) {
   ImGui::PopTextWrapPos();
   PutColored(DimColor(),
              FormatTime(end - start) + " from " + FormatMoment(timeline.model(), start));
+  if (IsOfCode(timeline.model().rows[ref.row].kind)) {
+    for (const std::string& line : CodeTooltip(timeline.run(), timeline.model(), ref)) {
+      PutColored(DimColor(), OneLine(line));
+    }
+  }
   ImGui::EndTooltip();
 }
 

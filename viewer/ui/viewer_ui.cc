@@ -39,7 +39,8 @@ void ViewerUi::SetLoaded(std::unique_ptr<const LoadedRun> loaded, std::optional<
   overview_.reset();
   workspace_.reset();
   loaded_ = std::move(loaded);
-  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links, SidecarPath(loaded_->run));
+  workspace_.emplace(loaded_->run, loaded_->rows, &loaded_->links,
+                     keeps_ ? SidecarPath(loaded_->run) : "");
   workspace_->timeline().SetLook(look_);
   overview_.emplace(loaded_->rows);
   panels_ = std::make_unique<PanelArea>(*loaded_);
@@ -225,6 +226,7 @@ void ViewerUi::FeedMouse(float origin_x, float origin_y) {
 
 // What lies over the timeline.
 void ViewerUi::DrawPanels(const std::vector<KeyPress>& keys) {
+  if (!workspace_->notice().empty()) DrawNotice(workspace_->notice());
   if (workspace_->IsShown(Panel::kHelp)) DrawHelp();
   if (!workspace_->IsShown(Panel::kPalette)) {
     palette_.Close();

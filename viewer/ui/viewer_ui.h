@@ -27,6 +27,8 @@ class ViewerUi {
   // `what`: what is being read, for the progress display.
   explicit ViewerUi(std::string what) : what_(std::move(what)) {}
 
+  // From the next recording on nothing is kept beside it, nor read from there.
+  void KeepNothing() { keeps_ = false; }
   // How the window looks from the next frame on.
   void SetLook(const Look& look);
   // What is being read now; empty when nothing is.
@@ -91,6 +93,7 @@ class ViewerUi {
   std::string what_;
   std::optional<LoadProgress> progress_;
   std::string problem_;
+  bool keeps_ = true;
   ReportTask judge_{ReportOn};
   ShadingTask shade_{ShadingOf};
   int opening_ = 0;  // counts the runs shown

@@ -21,7 +21,7 @@ struct RankFile {
 };
 
 // What a clock shows at a moment of rank 0's.
-inline TimeNs Shown(const RankFile& facts, TimeNs time) {
+inline TimeNs AsShown(const RankFile& facts, TimeNs time) {
   return time + facts.ahead_ns - facts.base_later_ns +
          static_cast<TimeNs>(std::llround(facts.drift * static_cast<double>(time)));
 }
@@ -36,11 +36,11 @@ inline RunDbFixture WriteRank(const std::string& path, const RankFile& facts) {
                            .rank = facts.rank,
                            .local_rank = 0,
                            .world_size = facts.world_size,
-                           .start_ns = Shown(facts, 0),
-                           .end_ns = Shown(facts, facts.operations * 10 * kMs),
+                           .start_ns = AsShown(facts, 0),
+                           .end_ns = AsShown(facts, facts.operations * 10 * kMs),
                            .views = true});
   file.AddDevice({.uuid = "GPU-" + std::to_string(facts.rank)});
-  const auto shown = [&](TimeNs time) { return Shown(facts, time); };
+  const auto shown = [&](TimeNs time) { return AsShown(facts, time); };
   const std::uint32_t communicator = file.AddCommunicator({.hash = facts.communicator,
                                                            .created_ns = shown(0),
                                                            .size = facts.world_size,

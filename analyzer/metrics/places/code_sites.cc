@@ -101,12 +101,15 @@ CodeSites::CodeSites(const Rank& rank) {
 std::string PlaceText(const Rank& rank, std::uint32_t place) {
   if (place == kNone) return "";
   const CodePlace& code = rank.places[place];
-  const std::string_view file = ShortFile(rank.string(code.file));
-  const std::string_view function = rank.string(code.function);
-  const std::string line = code.line > 0 ? fmt::format(":{}", code.line) : "";
+  return PlaceText(rank.string(code.file), code.line, rank.string(code.function));
+}
+
+std::string PlaceText(std::string_view file, std::int32_t line, std::string_view function) {
+  const std::string_view name = file.empty() ? "?" : ShortFile(file);
+  const std::string number = line > 0 ? fmt::format(":{}", line) : "";
   if (function.empty() || function == "<module>" || function == "?")
-    return fmt::format("{}{}", file.empty() ? "?" : file, line);
-  return fmt::format("{}{} in {}", file.empty() ? "?" : file, line, function);
+    return fmt::format("{}{}", name, number);
+  return fmt::format("{}{} in {}", name, number, function);
 }
 
 std::string LibraryText(const Rank& rank, std::uint32_t place) {

@@ -39,6 +39,7 @@ class CodeSites {
 // "train.py:41 in load_batch": of the file its name, unless all of it is wanted. "?" where it could
 // not be read; empty: kNone.
 std::string PlaceText(const Rank& rank, std::uint32_t place);
+std::string PlaceText(std::string_view file, std::int32_t line, std::string_view function);
 // "numpy/random in choice"; empty: kNone.
 std::string LibraryText(const Rank& rank, std::uint32_t place);
 // Of a path, what follows the folder of packages: "torch/nn/modules/linear.py"; else the name of

@@ -101,16 +101,26 @@ class HostPlaces {
       tally.AddTime(time.end - time.start);
   }
   void AddDraining(const HostTimeline& timeline, const Intervals& times, PlaceTally& tally) {
-    if (main_ == kNone) return;
     for (const HostSegment& segment : timeline.segments) {
-      if (segment.cause != IdleCause::kSync || !Contains(times, segment.time.start)) continue;
-      sweeps_[main_].ForEach(segment.time, [&](std::uint32_t stack, const LooksIn& looks) {
-        tally.AddLooks(sites_.Of(stack), looks);
-      });
+      if (segment.cause == IdleCause::kSync && Contains(times, segment.time.start))
+        AddMainLooks(segment.time, tally);
     }
+  }
+  // Of one such time by itself. `draining`: of another sweep over the looks.
+  void AddDrainedAlone(const HostTimeline& timeline, Interval time, HostPlaces& draining,
+                       PlaceTally& tally) {
+    AddDrained(timeline, time, tally);
+    const Interval wait = LastSync(timeline, time.start);
+    if (CallOf(wait) == nullptr) draining.AddMainLooks(wait, tally);
   }
 
  private:
+  void AddMainLooks(Interval time, PlaceTally& tally) {
+    if (main_ == kNone) return;
+    sweeps_[main_].ForEach(time, [&](std::uint32_t stack, const LooksIn& looks) {
+      tally.AddLooks(sites_.Of(stack), looks);
+    });
+  }
   void PassCalls(TimeNs time) {
     while (next_ < calls_.size() && calls_[next_].time.end < time) ++next_;
   }
@@ -241,6 +251,25 @@ std::uint32_t MainThreadOf(const DeviceAnalysis& judged, const std::vector<LookR
     main = thread;
   }
   return main;
+}
+
+void VisitIdlePlaces(const DeviceAnalysis& judged, const std::vector<IdlePiece>& pieces,
+                     const std::function<void(const IdlePiece&, const IdlePlaces&)>& visit) {
+  const CodeSites sites(*judged.rank);
+  const std::vector<LookRuns> looks = LooksOfThreads(*judged.rank);
+  HostPlaces host(judged, looks, sites), draining = host;
+  for (const IdlePiece& piece : pieces) {
+    PlaceTally tally;
+    const std::uint32_t thread = host.ThreadOf(piece.ended_by);
+    if (IsLate(piece.cause)) {
+      host.Add(piece.time, thread, {&tally});
+    } else if (piece.cause == IdleCause::kDrainedBySync) {
+      host.AddDrainedAlone(judged.timeline, piece.time, draining, tally);
+    } else {
+      host.AddWaits(piece.time, thread, tally);
+    }
+    visit(piece, {thread, tally.Finish()});
+  }
 }
 
 std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged) {

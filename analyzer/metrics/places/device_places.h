@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -40,6 +41,17 @@ struct DevicePlaces {
 // Empty: no stacks were recorded. The analysis has its timeline, steps, and their kinds.
 // O(samples + gaps + calls + operations).
 std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged);
+
+// Who a single piece of idle time was for.
+struct IdlePlaces {
+  std::uint32_t thread = kNone;  // whose Python was looked at; kNone: of none there are looks
+  TimeByPlace places;
+};
+
+// Hands each piece, which come by start, and its places to a visitor. `judged` has its timeline.
+// O(samples + pieces + calls).
+void VisitIdlePlaces(const DeviceAnalysis& judged, const std::vector<IdlePiece>& pieces,
+                     const std::function<void(const IdlePiece&, const IdlePlaces&)>& visit);
 
 // The times of the steps that the figures are of, and how many these are.
 struct PlaceScope {

@@ -178,9 +178,42 @@ TEST_F(DevicePlacesTest, AfterAWaitTimeBelongsToTheWait) {
   ASSERT_EQ(drained.places.size(), 1U);
   EXPECT_EQ(Text(drained.places[0]), "train.py:77 in main");
   EXPECT_NEAR(static_cast<double>(drained.total_ns) / found->steps, 5.0 * kMs, 0.1 * kMs);
+  // Of single ones where that call was looked at.
+  int known = 0;
+  const auto pieces = ExplainIdle(builder_.rank(), builder_.rank().devices.front(),
+                                  judged_.timeline, judged_.steps, {0, kSteps * 20 * kMs});
+  VisitIdlePlaces(judged_, pieces, [&](const IdlePiece& piece, const IdlePlaces& of_piece) {
+    if (piece.cause != IdleCause::kDrainedBySync || of_piece.places.places.empty()) return;
+    EXPECT_EQ(Text(of_piece.places.places[0]), "train.py:77 in main");
+    ++known;
+  });
+  EXPECT_GE(known, kSteps / 2 - 1);
 }
 
 // Every third launch has a stack, and two lines launch the same kernel.
+// Each by itself, with the lines that it is due to.
+TEST_F(DevicePlacesTest, SinglePiecesOfIdleTime) {
+  AddSteps(12 * kMs);
+  ASSERT_TRUE(Find().has_value());
+  const Interval all = {0, kSteps * 20 * kMs};
+  const std::vector<IdlePiece> pieces = ExplainIdle(
+      builder_.rank(), builder_.rank().devices.front(), judged_.timeline, judged_.steps, all);
+  int late = 0, slow = 0;
+  TimeNs total = 0;
+  VisitIdlePlaces(judged_, pieces, [&](const IdlePiece& piece, const IdlePlaces& found) {
+    total += found.places.total_ns;
+    EXPECT_EQ(found.thread, 0U);
+    if (piece.time.end - piece.time.start < 15 * kMs) return;
+    ++late;
+    slow += !found.places.places.empty() && Text(found.places.places[0]) == "train.py:41 in load";
+  });
+  EXPECT_GT(late, kSteps / 2);
+  EXPECT_GT(slow, late * 6 / 10);
+  TimeNs idle = 0;
+  for (const IdlePiece& piece : pieces) idle += piece.time.end - piece.time.start;
+  EXPECT_EQ(total, idle);
+}
+
 TEST_F(DevicePlacesTest, KernelTimeByTheLineThatLaunched) {
   const auto one = builder_.AddStack({{"forward", "/w/model.py", 5}});
   const auto two = builder_.AddStack({{"forward", "/w/model.py", 6}});

@@ -65,7 +65,10 @@ void WriteCode(const RunAnalysis& analysis, CodeGrouping grouping, Report& repor
 }  // namespace
 
 Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGrouping grouping) {
-  const RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
+  return WriteReportWithCode(AnalyzeRun(run, options, Depth::kCauses), grouping);
+}
+
+Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping) {
   Report report = WriteFigures(analysis);
   WriteCode(analysis, grouping, report);
   MakePrintable(report);

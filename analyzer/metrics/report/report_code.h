@@ -6,7 +6,12 @@
 
 namespace traceinject {
 
+struct RunAnalysis;
+
 // The figures with DeviceReport.code of all devices, the longest idle time first.
 Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGrouping grouping);
+
+// The same of an analysis with causes.
+Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping);
 
 }  // namespace traceinject

@@ -10,6 +10,7 @@
 
 #include "viewer/core/rows/row_ids.h"
 #include "viewer/core/run/device_findings.h"
+#include "viewer/core/run/stack_lanes.h"
 
 namespace traceinject {
 namespace {
@@ -29,6 +30,9 @@ constexpr std::uint32_t kNested = 4;  // NVTX ranges inside each other
 constexpr std::uint64_t kStepKernels = 2'000;
 constexpr std::array kCauses = {IdleCause::kLaunch, IdleCause::kLaunch, IdleCause::kPython,
                                 IdleCause::kQueued};
+constexpr std::uint32_t kFrameDepth = 24;  // of Python
+constexpr std::uint32_t kStacks = 64;      // that differ from some depth on
+constexpr std::uint64_t kEventsALook = 20;
 constexpr std::uint64_t kDepthChanges = 2;  // of the queue, a kernel
 
 class RankMaker {
@@ -60,15 +64,17 @@ class RankMaker {
     Device& device = rank.devices.emplace_back();
     device.name = "generated";
     for (std::uint32_t i = 0; i < kColumnRows; ++i) AddColumnRow(rank, device.ops, i);
+    AddStacks(rank);
     return rank;
   }
 
-  void AddRows(std::vector<Row>& rows) {
+  void AddRows(const Rank& rank, std::vector<Row>& rows) {
     const std::uint32_t heading = Add(rows, RowKind::kRank, fmt::format("rank {}", index_), kNone);
     AddSteps(rows, heading);
     AddDevice(rows, heading);
     const std::uint32_t host = Add(rows, RowKind::kHost, "host", heading);
     AddThreadRow(rows, RowKind::kNvtx, "thread 100: NVTX", host, MakeRanges());
+    AddStackRows(rows, host, StackLanesOf(rank).front());
     AddThreadRow(rows, RowKind::kCalls, "thread 100: CUDA calls", host, MakeCalls());
   }
 
@@ -107,6 +113,40 @@ class RankMaker {
     rank.nvtx.category.push_back(kNone);
   }
 
+  // Of stacks that have their outer frames in common, looks in turns, now and then several alike.
+  void AddStacks(Rank& rank) const {
+    const auto strings = static_cast<std::uint32_t>(rank.strings.size());
+    rank.strings.insert(rank.strings.end(), {"train", "/home/me/train.py", "call",
+                                             "/usr/lib/python3/dist-packages/torch/nn.py"});
+    std::vector<std::uint32_t> innermost;
+    for (std::uint32_t stack = 0; stack < kStacks; ++stack) {
+      const std::uint32_t shared = stack == 0 ? 0 : stack % kFrameDepth;
+      std::uint32_t caller = shared == 0 ? kNone : shared - 1;
+      for (std::uint32_t depth = shared; depth < kFrameDepth; ++depth) {
+        const std::uint32_t library = depth % 8 < 2 ? 0 : 2;
+        rank.places.push_back({strings + library, strings + library + 1,
+                               static_cast<std::int32_t>(1 + stack * kFrameDepth + depth), 0});
+        rank.stacks.push_back({caller, static_cast<std::uint32_t>(rank.places.size()) - 1});
+        caller = static_cast<std::uint32_t>(rank.stacks.size()) - 1;
+      }
+      innermost.push_back(caller);
+    }
+    const std::uint64_t looks =
+        std::max<std::uint64_t>((calls_ + ranges_ + kernels_) / kEventsALook, 1);
+    const TimeNs period = std::max<TimeNs>(length() / static_cast<TimeNs>(looks), 1);
+    rank.facts.push_back({"stacks", "period_ns", fmt::format("{}", period), ""});
+    StackSamples& samples = rank.stack_samples;
+    for (std::uint64_t i = 0; i < looks; ++i) {
+      samples.time.push_back(static_cast<TimeNs>(i) * period);
+      samples.thread.push_back(0);
+      samples.stack.push_back(innermost[i * i / 3 % kStacks]);
+      samples.kind.push_back(StackKind::kTimed);
+      samples.correlation.push_back(0);
+      samples.repeats.push_back(0);
+      samples.span.push_back(0);
+    }
+  }
+
   // Where the row stands.
   std::uint32_t Add(std::vector<Row>& rows, RowKind kind, std::string label,
                     std::uint32_t parent) const {
@@ -130,6 +170,15 @@ class RankMaker {
     Row& row = rows[Add(rows, kind, std::move(label), parent)];
     row.thread = 0;
     SetLanes(row, std::move(lanes));
+  }
+
+  void AddStackRows(std::vector<Row>& rows, std::uint32_t parent, StackLanes stacks) const {
+    const std::uint32_t code = Add(rows, RowKind::kCode, "thread 100: Python", parent);
+    rows[code].thread = 0;
+    rows[code].lanes.emplace_back(std::move(stacks.lines));
+    Row& frames = rows[Add(rows, RowKind::kFrames, "thread 100: frames", code)];
+    frames.thread = 0;
+    for (LaneEvents& lane : stacks.frames) frames.lanes.emplace_back(std::move(lane));
   }
 
   // When a kernel starts.
@@ -242,7 +291,10 @@ std::unique_ptr<const LoadedRun> GenerateRun(std::uint64_t events) {
   for (std::uint32_t index = 0; index < kRanks; ++index) {
     RankMaker maker(index, events / kRanks);
     loaded->run.ranks.push_back(maker.MakeRank());
-    maker.AddRows(model.rows);
+    const Rank& rank = loaded->run.ranks.back();
+    maker.AddRows(rank, model.rows);
+    model.place_labels.push_back(PlaceLabels(rank));
+    model.looks.push_back(CountLooksOfThreads(rank));
     model.end = std::max(model.end, maker.length());
     model.kernel_labels.emplace_back(kNames.begin(), kNames.end());
     model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));

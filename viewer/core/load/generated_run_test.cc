@@ -47,6 +47,8 @@ TEST(GeneratedRun, HasTheRowsOfARealRun) {
   EXPECT_EQ(count(RowKind::kStream, RowKind::kDevice), 24);
   EXPECT_EQ(count(RowKind::kHost, RowKind::kRank), 8);
   EXPECT_EQ(count(RowKind::kNvtx, RowKind::kHost), 8);
+  EXPECT_EQ(count(RowKind::kCode, RowKind::kHost), 8);
+  EXPECT_EQ(count(RowKind::kFrames, RowKind::kCode), 8);
   EXPECT_EQ(count(RowKind::kCalls, RowKind::kHost), 8);
 }
 

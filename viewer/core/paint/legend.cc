@@ -45,6 +45,8 @@ class Entries {
       Add(InkOf(kernel_class), std::string(KernelClassTitle(kernel_class)));
     }
     for (const NamedInk& named : kHostInks) Add(named.ink, named.text);
+    AddCode(Ink::kOwnCode, kOwnCodeInks, "program's own code");
+    AddCode(Ink::kLibraryCode, kLibraryCodeInks, "code of libraries");
     return std::move(entries_);
   }
 
@@ -62,6 +64,14 @@ class Entries {
 
   void Add(Ink ink, std::string text) {
     if (Has(ink)) Put(std::move(text), FillColor(ink));
+  }
+
+  // Shades tell functions apart and mean nothing else.
+  void AddCode(Ink first, unsigned shades, const char* text) {
+    for (unsigned i = 0; i < shades; ++i) {
+      if (Has(static_cast<Ink>(static_cast<unsigned>(first) + i)))
+        return Put(text, FillColor(first));
+    }
   }
 
   // A wait and the idle time that it caused have one color, and one entry.

@@ -6,13 +6,27 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/core/rows/code_text.h"
 #include "viewer/core/rows/event_text.h"
 #include "viewer/core/style/fit_text.h"
 
 namespace traceinject {
 namespace {
 
-constexpr unsigned kPale = 110;  // opacity
+constexpr unsigned kPale = 110, kNotMarked = 60;  // opacity
+
+// Of the name of an event the part that tells most.
+std::string_view ShortLabel(RowKind kind, std::string_view label) {
+  if (IsOfCode(kind)) {
+    // Of a line of the program where it is, of a frame what it does.
+    constexpr std::string_view kIn = " in ";
+    const std::size_t in = label.find(kIn);
+    if (in == std::string_view::npos) return label;
+    return kind == RowKind::kCode ? label.substr(0, in) : label.substr(in + kIn.size());
+  }
+  const std::size_t scope = label.rfind("::");
+  return scope == std::string_view::npos ? label : label.substr(scope + 2);
+}
 
 }  // namespace
 
@@ -70,6 +84,14 @@ Rgba LanePainter::Color(const Row& row, const Lane& lane, std::uint32_t event) {
   return FillColor(ink);
 }
 
+// Of Python code, beside the places that are marked.
+bool LanePainter::IsPale(const EventRef& ref) const {
+  const MarkedPlaces& marked = timeline_.marked_places();
+  if (marked.empty()) return false;
+  const std::uint32_t place = PlaceOf(timeline_.run(), model_, ref);
+  return place != kNone && !marked.Has(model_.rows[ref.row].rank, place);
+}
+
 void LanePainter::PaintLane(std::uint32_t row, std::uint32_t lane_index, const Box& box) {
   const Lane& lane = model_.rows[row].lanes[lane_index];
   lane.Query(view_.start_ns(), view_.end_ns(), view_.ns_per_px(), spans_);
@@ -79,7 +101,7 @@ void LanePainter::PaintLane(std::uint32_t row, std::uint32_t lane_index, const B
       FlushColumn();
       PaintEvent({row, lane_index, span.summary.event}, where);
     } else {
-      AddColumn(where, span.summary, model_.rows[row], lane);
+      AddColumn(where, span.summary, {row, lane_index, span.summary.event});
     }
   }
   FlushColumn();
@@ -98,13 +120,15 @@ void LanePainter::PaintUnderlay(const Lane& others, const Box& box) {
 }
 
 void LanePainter::PaintEvent(const EventRef& ref, const Box& box) {
-  const Rgba color = Color(model_.rows[ref.row], model_.lane(ref), ref.event);
+  Rgba color = Color(model_.rows[ref.row], model_.lane(ref), ref.event);
+  const bool pale = IsPale(ref);
+  if (pale) color = WithAlpha(color, kNotMarked);
   Box inner = box;
   if (box.width() >= sizes_.separated) inner.right -= sizes_.line;
   const std::optional<Box> wait = WaitBox(ref, inner);
   if (!wait) {
     canvas_.Fill(inner, color);
-    return PaintEventText(ref, inner, TextColorOn(color));
+    return PaintEventText(ref, inner, pale ? theme_.dim_text : TextColorOn(color));
   }
   const Box transfer{wait->right, inner.top, inner.right, inner.bottom};
   painted_.waits = true;
@@ -135,9 +159,7 @@ void LanePainter::PaintEventText(const EventRef& ref, const Box& box, Rgba color
   std::string_view label = EventLabel(timeline_.run(), model_, ref);
   std::string text = FitText(canvas_, label, room);
   if (text.size() < label.size()) {
-    // The last part of a qualified name tells most.
-    const std::size_t scope = label.rfind("::");
-    if (scope != std::string_view::npos) text = FitText(canvas_, label.substr(scope + 2), room);
+    text = FitText(canvas_, ShortLabel(model_.rows[ref.row].kind, label), room);
   }
   const float y = box.top + std::floor((box.height() - canvas_.TextHeight()) / 2);
   canvas_.Text(seen.left + sizes_.text_pad, y, color, text, seen);
@@ -186,10 +208,11 @@ void LanePainter::PaintCounterValue(const CounterSeries& series, const Box& box)
   canvas_.Text(left + sizes_.text_pad, box.top + sizes_.line, theme_.text, text, label);
 }
 
-void LanePainter::AddColumn(const Box& box, const LaneSummary& summary, const Row& row,
-                            const Lane& lane) {
+void LanePainter::AddColumn(const Box& box, const LaneSummary& summary, const EventRef& ref) {
   Column column{box, {}, {}};
-  const Rgba longest = Color(row, lane, summary.event);
+  const Row& row = model_.rows[ref.row];
+  Rgba longest = Color(row, model_.lane(ref), ref.event);
+  if (IsPale(ref)) longest = WithAlpha(longest, kNotMarked);
   if (row.kind == RowKind::kDevice) {
     for (std::size_t i = 0; i < kCategories; ++i) {
       column.heights[i] = std::round(summary.mix[i] * box.height());

@@ -43,7 +43,9 @@ class LanePainter : private TimelinePainter {
   void PaintCounter(std::uint32_t row);
   void PaintCounterValue(const CounterSeries& series, const Box& box);
   void PaintFrame(const std::optional<EventRef>& ref, std::uint32_t row, Rgba color);
-  void AddColumn(const Box& box, const LaneSummary& summary, const Row& row, const Lane& lane);
+  bool IsPale(const EventRef& ref) const;
+  // `ref`: the longest event of the summary.
+  void AddColumn(const Box& box, const LaneSummary& summary, const EventRef& ref);
   void FlushColumn();
 
   Painted painted_;

@@ -482,5 +482,88 @@ TEST_F(ScaledPaintTest, LinesStayWholePixelsAtEveryScale) {
   }
 }
 
+// Python stacks of a thread.
+class PaintCodeTest : public PaintTest {
+ protected:
+  static constexpr char kLibrary[] = "/usr/lib/python3/dist-packages/torch/nn.py";
+
+  PaintCodeTest() {
+    own_ = builder_.AddStack({{"main", "train.py", 10}, {"load", "data.py", 20}});
+    library_ = builder_.AddStack({{"main", "train.py", 10}, {"forward", kLibrary, 30}});
+    builder_.rank().stacks[library_].caller = builder_.rank().stacks[own_].caller;
+  }
+  void Open() {
+    timeline_->ChangeRows([this](RowList& list) { list.ToggleCollapsed(RowOf(RowKind::kCode)); });
+  }
+  std::size_t BoxesOf(const RecordingCanvas& canvas, Ink ink, RowKind kind) const {
+    return canvas.WithColor(FillColor(ink), RowBox(RowOf(kind))).size();
+  }
+
+  std::uint32_t own_ = kNone, library_ = kNone;
+};
+
+TEST_F(PaintCodeTest, TheLineStandsForTheFoldedStack) {
+  builder_.AddLook(10 * kMs, own_);
+  builder_.AddLook(20 * kMs, library_);
+  Build();
+  EXPECT_FALSE(timeline_->layout().Shows(RowOf(RowKind::kFrames)));
+  const RecordingCanvas folded = Paint();
+  EXPECT_TRUE(folded.HasText("data.py:20 in load"));
+  EXPECT_TRUE(folded.HasText("train.py:10 in main")) << "it called the library";
+  EXPECT_FALSE(folded.HasText("torch/nn.py:30 in forward"));
+  Open();
+  const RecordingCanvas open = Paint();
+  EXPECT_TRUE(open.HasText("torch/nn.py:30 in forward"));
+  EXPECT_EQ(BoxesOf(open, CodeInk("main", true), RowKind::kFrames), 1U) << "one, of both looks";
+  EXPECT_EQ(BoxesOf(open, CodeInk("load", true), RowKind::kFrames), 1U);
+  EXPECT_EQ(BoxesOf(open, CodeInk("forward", false), RowKind::kFrames), 1U);
+}
+
+TEST_F(PaintCodeTest, NarrowBoxesSayWhatTellsMost) {
+  for (int i = 0; i < 10; ++i) builder_.AddLook(i * 10 * kMs, i % 2 == 0 ? own_ : library_);
+  Build();
+  Open();
+  const RecordingCanvas canvas = Paint();
+  EXPECT_TRUE(canvas.HasText("data.py:20")) << "of a line where it is";
+  EXPECT_TRUE(canvas.HasText("forward")) << "of a frame what it does";
+  for (const auto& text : canvas.clipped) {
+    EXPECT_LE(text.box.right, kWidth) << text.text;
+  }
+}
+
+TEST_F(PaintCodeTest, OtherPlacesThanTheMarkedOnesArePaler) {
+  builder_.AddLook(10 * kMs, own_);
+  builder_.AddLook(20 * kMs, library_);
+  Build();
+  timeline_->MarkPlaces(MarkedPlaces(run_, {"data.py", "load", 20}));
+  const RecordingCanvas canvas = Paint();
+  EXPECT_EQ(BoxesOf(canvas, CodeInk("load", true), RowKind::kCode), 1U);
+  EXPECT_EQ(BoxesOf(canvas, CodeInk("main", true), RowKind::kCode), 0U);
+  timeline_->Do(CommandId::kClear);
+  EXPECT_EQ(BoxesOf(Paint(), CodeInk("main", true), RowKind::kCode), 1U);
+}
+
+// However many looks there are, a lane has no more boxes than pixels, and a row one clipping.
+TEST_F(PaintCodeTest, AMillionLooksAreNoMoreBoxesThanPixels) {
+  for (int i = 0; i < 1'000'000; ++i) {
+    builder_.AddLook(i * 10 * kMs, i / 3 % 2 == 0 ? own_ : library_);
+  }
+  Build();
+  Open();
+  const std::uint32_t frames = RowOf(RowKind::kFrames);
+  ASSERT_GT(model_.rows[frames].lanes[1].size(), 300'000U);
+  for (const TimeNs span : {10'000'000 * kMs, 1'000'000 * kMs, 10'000 * kMs}) {
+    timeline_->Show(0, span);
+    const RecordingCanvas canvas = Paint();
+    const Box box = RowBox(frames);
+    const auto boxes = std::count_if(
+        canvas.shapes.begin(), canvas.shapes.end(), [&](const RecordingCanvas::Shape& shape) {
+          return shape.text.empty() && shape.box.top >= box.top && shape.box.bottom < box.bottom;
+        });
+    EXPECT_LE(boxes, static_cast<std::ptrdiff_t>(2 * (kWidth - kLabel)) + 20);
+    EXPECT_EQ(canvas.clips, 2) << "the plot and the labels";
+  }
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "viewer/core/rows/code_text.h"
 #include "viewer/core/rows/event_text.h"
 
 namespace traceinject {
@@ -33,6 +34,9 @@ EventNames::EventNames(const Run& run, const RowModel& model, std::uint32_t row,
     case Table::kTexts:
       names = Texts();
       break;
+    case Table::kPlaces:
+      names = PlaceNames();
+      break;
     case Table::kOwn:
       names = OwnLabels();
       break;
@@ -50,6 +54,9 @@ EventNames::Table EventNames::TableOf(RowKind kind) {
     case RowKind::kNvtx:
     case RowKind::kCollectives:
       return Table::kTexts;
+    case RowKind::kCode:
+    case RowKind::kFrames:
+      return Table::kPlaces;
     default:
       return Table::kOwn;
   }
@@ -83,6 +90,15 @@ std::vector<EventNames::Name> EventNames::Texts() const {
   return names;
 }
 
+std::vector<EventNames::Name> EventNames::PlaceNames() const {
+  std::vector<Name> names;
+  const std::vector<std::string>& labels = model_.place_labels[row_.rank];
+  for (std::size_t place = 0; place < labels.size(); ++place) {
+    names.push_back({labels[place], rank_.string(rank_.places[place].file)});
+  }
+  return names;
+}
+
 // What has no table of names has few events.
 std::vector<EventNames::Name> EventNames::OwnLabels() {
   std::vector<Name> names;
@@ -111,6 +127,8 @@ std::uint32_t EventNames::Of(const EventRef& ref) const {
                                                              : rank_.collectives.function[source];
       return text == kNone ? static_cast<std::uint32_t>(rank_.strings.size()) : text;
     }
+    case Table::kPlaces:
+      return PlaceOf(run_, model_, ref);
     case Table::kOwn:
       break;
   }

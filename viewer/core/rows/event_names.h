@@ -33,12 +33,13 @@ class EventNames {
 
  private:
   // Rows of one rank and one table have the same names.
-  enum class Table : std::uint8_t { kOperations, kCalls, kTexts, kOwn };
+  enum class Table : std::uint8_t { kOperations, kCalls, kTexts, kPlaces, kOwn };
 
   static Table TableOf(RowKind kind);
   std::vector<Name> OperationNames() const;
   std::vector<Name> CallNames() const;
   std::vector<Name> Texts() const;
+  std::vector<Name> PlaceNames() const;
   std::vector<Name> OwnLabels();
   std::uint32_t OfOperation(std::uint32_t op) const;
 

@@ -9,7 +9,9 @@
 
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/copies.h"
+#include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/model/kernel_class.h"
+#include "viewer/core/rows/code_text.h"
 #include "viewer/core/rows/surroundings.h"
 #include "viewer/core/run/device_findings.h"
 
@@ -116,6 +118,10 @@ class Details {
       case RowKind::kNvtx:
         AddRange();
         break;
+      case RowKind::kCode:
+      case RowKind::kFrames:
+        AddCode();
+        break;
       case RowKind::kCollectives:
         AddCollective();
         break;
@@ -153,11 +159,7 @@ class Details {
                         : FormatTime(end_ - start_));
   }
 
-  void AddThread(std::uint32_t thread) {
-    const Thread& facts = rank_.threads[thread];
-    Add("thread", facts.name.empty() ? fmt::format("{}", facts.tid)
-                                     : fmt::format("{} ({})", facts.tid, facts.name));
-  }
+  void AddThread(std::uint32_t thread) { Add("thread", ThreadText(rank_.threads[thread])); }
 
   // "step 16 > forward": the ranges around a moment on a thread, without the event itself.
   void AddStack(std::uint32_t thread, TimeNs time) {
@@ -394,7 +396,25 @@ class Details {
     }
     const GpuOps& ops = rank_.devices[row_.device].ops;
     Add("ended by", std::string(OpLabel(rank_, model_.kernel_labels[row_.rank], ops, source_)));
+    start_ = ops.start[source_];
     AddLaunch(ops.launch[source_]);
+  }
+
+  void AddCode() {
+    const std::uint32_t place = PlaceOf(run_, model_, ref_);
+    Add("code", model_.place_labels[row_.rank][place]);
+    AddTimes(end_);
+    Add("file", FileAndLine(rank_, place));
+    Add("belongs to",
+        IsLibraryFile(rank_.string(rank_.places[place].file)) ? "a library" : "the program");
+    AddThread(row_.thread);
+    Add("seen", LooksText(model_, row_, place));
+    if (row_.kind != RowKind::kFrames) return;
+    std::string callers;
+    for (std::uint32_t at = rank_.stacks[source_].caller; at != kNone; at = rank_.stacks[at].caller)
+      callers += fmt::format("{}{}", callers.empty() ? "" : " < ",
+                             model_.place_labels[row_.rank][rank_.stacks[at].place]);
+    if (!callers.empty()) Add("called by", callers);
   }
 
   void AddDataWait() {
@@ -464,6 +484,9 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
       return rank.api_names[rank.api.name[source]].name;
     case RowKind::kNvtx:
       return rank.string(rank.nvtx.text[source]);
+    case RowKind::kCode:
+    case RowKind::kFrames:
+      return model.place_labels[row.rank][PlaceOf(run, model, ref)];
     case RowKind::kCollectives:
       return rank.string(rank.collectives.function[source]);
     case RowKind::kSteps:

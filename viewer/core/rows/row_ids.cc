@@ -31,6 +31,10 @@ std::string_view Content(RowKind kind) {
       return "samples";
     case RowKind::kNvtx:
       return "NVTX";
+    case RowKind::kCode:
+      return "Python";
+    case RowKind::kFrames:
+      return "frames";
     case RowKind::kCollectives:
       return "NCCL calls";
     case RowKind::kDataWaits:

@@ -8,10 +8,11 @@ namespace {
 
 constexpr std::size_t kFewLanes = 8;
 
-float LaneHeight(const Row& row, float lane_px) {
+float LaneHeight(const Row& row, const Sizes& sizes) {
   // What is read off a GPU's row, and off a figure's, is a height.
-  if (row.kind == RowKind::kDevice || row.counter) return 2 * lane_px;
-  return row.lanes.size() <= kFewLanes ? lane_px : lane_px / 2;
+  if (row.kind == RowKind::kDevice || row.counter) return 2 * sizes.lane;
+  if (row.kind == RowKind::kFrames) return sizes.frame_lane;
+  return row.lanes.size() <= kFewLanes ? sizes.lane : sizes.lane / 2;
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ RowLayout::RowLayout(const RowModel& model, const RowList& list, const Sizes& si
     const Row& row = model.rows[rows_[place]];
     place_[rows_[place]] = place;
     tops_.push_back(top);
-    lane_px_.push_back(LaneHeight(row, sizes.lane));
+    lane_px_.push_back(LaneHeight(row, sizes));
     const auto lanes = static_cast<float>(std::max<std::size_t>(row.lanes.size(), 1));
     float height = lanes * lane_px_.back();
     std::vector<Summary>& summaries = summaries_.emplace_back();

@@ -234,7 +234,7 @@ std::vector<std::uint32_t> RowList::SummaryOf(std::uint32_t row) const {
       const Row& inside = model_.rows[child];
       if (inside.kind == RowKind::kDevice) {
         devices.push_back(child);
-      } else if (!inside.lanes.empty()) {
+      } else if (!inside.lanes.empty() && inside.kind != RowKind::kFrames) {
         others.push_back(child);
       }
       self(self, child);

@@ -14,10 +14,12 @@
 #include "analyzer/common/printable.h"
 #include "analyzer/common/units.h"
 #include "analyzer/metrics/idle/queue_depth.h"
+#include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/model/kernel_class.h"
 #include "viewer/core/rows/row_ids.h"
 #include "viewer/core/run/device_findings.h"
 #include "viewer/core/run/sample_series.h"
+#include "viewer/core/run/stack_lanes.h"
 #include "viewer/core/style/palette.h"
 
 namespace traceinject {
@@ -38,6 +40,10 @@ TimeNs LastTime(const Rank& rank) {
   consider(rank.collectives.start, rank.collectives.end);
   consider(rank.data_waits.start, rank.data_waits.end);
   consider(rank.host_spans.start, rank.host_spans.end);
+  const StackSamples& samples = rank.stack_samples;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    last = std::max(last, samples.time[i] + samples.span[i]);
+  }
   return last;
 }
 
@@ -52,6 +58,7 @@ TimeNs FirstTime(const Rank& rank) {
   consider(rank.collectives.start);
   consider(rank.data_waits.start);
   consider(rank.host_spans.start);
+  consider(rank.stack_samples.time);
   return first == std::numeric_limits<TimeNs>::max() ? rank.start : first;
 }
 
@@ -222,6 +229,7 @@ class RankRows {
   }
 
   struct ThreadEvents {
+    StackLanes stacks;
     LanePacker nvtx, collectives, data_waits, host_spans, calls;
   };
 
@@ -252,6 +260,10 @@ class RankRows {
       threads[spans.thread[i]].host_spans.Add(spans.start[i], End(spans.start[i], spans.end[i]), i,
                                               InkOf(spans.kind[i]));
     }
+    std::vector<StackLanes> stacks = StackLanesOf(rank_);
+    for (std::uint32_t thread = 0; thread < stacks.size(); ++thread) {
+      if (stacks[thread].lines.size() > 0) threads[thread].stacks = std::move(stacks[thread]);
+    }
     if (threads.empty()) return;
     group_ = heading_;
     AddRow(RowKind::kHost, "host",
@@ -259,6 +271,7 @@ class RankRows {
     group_ = LastRow();
     for (auto& [thread, events] : threads) {
       AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
+      AddStackRows(thread, std::move(events.stacks));
       AddThreadRow(RowKind::kDataWaits, "data wait", thread, events.data_waits.Take());
       AddThreadRow(RowKind::kHostSpans, "pauses", thread, events.host_spans.Take());
       AddThreadRow(RowKind::kCollectives, "NCCL calls", thread, events.collectives.Take());
@@ -267,12 +280,29 @@ class RankRows {
     AddSamples(HostSeries(rank_), kNone);
   }
 
+  Row& AddRowOfThread(RowKind kind, const char* what, std::uint32_t thread, std::string_view note) {
+    Row& row = AddRow(kind, fmt::format("thread {}: {}", rank_.threads[thread].tid, what), note);
+    row.thread = thread;
+    return row;
+  }
+
   void AddThreadRow(RowKind kind, const char* what, std::uint32_t thread, PackedLanes lanes) {
     if (lanes.lanes.empty()) return;
-    const Thread& facts = rank_.threads[thread];
-    Row& row = AddRow(kind, fmt::format("thread {}: {}", facts.tid, what), facts.name);
-    row.thread = thread;
-    SetLanes(row, std::move(lanes));
+    SetLanes(AddRowOfThread(kind, what, thread, rank_.threads[thread].name), std::move(lanes));
+  }
+
+  void AddStackRows(std::uint32_t thread, StackLanes stacks) {
+    if (stacks.lines.size() == 0) return;
+    AddRowOfThread(RowKind::kCode, "Python", thread, rank_.threads[thread].name)
+        .lanes.emplace_back(std::move(stacks.lines));
+    const std::uint32_t host = std::exchange(group_, LastRow());
+    const std::string note =
+        stacks.deepest > stacks.frames.size()
+            ? fmt::format("{} of {}", stacks.frames.size(), stacks.deepest)
+            : fmt::format("{} level{}", stacks.deepest, stacks.deepest == 1 ? "" : "s");
+    Row& frames = AddRowOfThread(RowKind::kFrames, "frames", thread, note);
+    for (LaneEvents& lane : stacks.frames) frames.lanes.emplace_back(std::move(lane));
+    group_ = host;
   }
 
   const Rank& rank_;
@@ -333,6 +363,15 @@ std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names) {
   return hues;
 }
 
+std::vector<std::string> PlaceLabels(const Rank& rank) {
+  std::vector<std::string> labels;
+  labels.reserve(rank.places.size());
+  for (std::uint32_t place = 0; place < rank.places.size(); ++place) {
+    labels.push_back(Printable(PlaceText(rank, place)));
+  }
+  return labels;
+}
+
 void SetLanes(Row& row, PackedLanes packed) {
   row.beside_first = Lane(BesideFirst(packed));
   row.hidden = packed.hidden;
@@ -361,6 +400,8 @@ RowModel BuildRows(const Run& run) {
     RankRows(run, index, model.rows).Build();
     model.kernel_labels.push_back(KernelLabels(rank));
     model.kernel_hues.push_back(NameHues(model.kernel_labels.back()));
+    model.place_labels.push_back(PlaceLabels(rank));
+    model.looks.push_back(CountLooksOfThreads(rank));
     const TimeNs last = LastTime(rank);
     model.start = std::min(model.start, FirstTime(rank));
     model.end = std::max(model.end, last);

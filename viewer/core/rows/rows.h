@@ -3,9 +3,9 @@
 //
 // Per rank a heading and the training steps; per device a summary of all streams, its idle time by
 // cause, the depth of its queue, a row a stream, and a heading for what was sampled of it; per host
-// thread its NVTX ranges, collectives, waits for data, checkpoints and collections of garbage, and
-// CUDA calls; for the host its use of processors. Rows without events are not there. Rows form
-// groups by `parent`; a parent stands before its rows.
+// thread its NVTX ranges, collectives, Python stacks, waits for data, checkpoints and collections
+// of garbage, and CUDA calls; for the host its use of processors. Rows without events are not
+// there. Rows form groups by `parent`; a parent stands before its rows.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "analyzer/model/lane.h"
 #include "analyzer/model/pack_lanes.h"
 #include "viewer/core/run/comm_waits.h"
+#include "viewer/core/run/thread_looks.h"
 
 namespace traceinject {
 
@@ -31,6 +32,8 @@ enum class RowKind : std::uint8_t {
   kStream,
   kHost,  // heading
   kNvtx,
+  kCode,    // the line of the program's own code that a thread is at
+  kFrames,  // its whole stack; in a kCode row
   kCollectives,
   kDataWaits,
   kHostSpans,
@@ -43,13 +46,19 @@ inline bool IsHeading(RowKind kind) {
 }
 
 // Whether a group is folded up until the user opens it: what is sampled takes much room and changes
-// little, and the heading tells between which values.
-inline bool IsFoldedAtFirst(RowKind kind) { return kind == RowKind::kSampleHeading; }
+// little, and the heading tells between which values; of a stack the line of the program tells
+// most.
+inline bool IsFoldedAtFirst(RowKind kind) {
+  return kind == RowKind::kSampleHeading || kind == RowKind::kCode;
+}
 
-// What such a row shows was worked out of the events of others.
+// What is in such a row stands for Python code.
+inline bool IsOfCode(RowKind kind) { return kind == RowKind::kCode || kind == RowKind::kFrames; }
+
+// What such a row shows was worked out of the events of others, or of looks.
 inline bool IsDerived(RowKind kind) {
   return kind == RowKind::kDevice || kind == RowKind::kSteps || kind == RowKind::kIdle ||
-         kind == RowKind::kQueueDepth;
+         kind == RowKind::kQueueDepth || IsOfCode(kind);
 }
 
 struct Row {
@@ -61,9 +70,10 @@ struct Row {
   std::uint32_t thread = kNone;  // index into Rank::threads; host rows
   std::string id;  // what it is in files: the same whenever the run is read, and of no other row
   std::string label;
-  std::string note;         // what the label has no room for; may be empty
-  std::vector<Lane> lanes;  // of overlapping events the later ones stand in the lower lanes
-  std::size_t hidden = 0;   // events that are in no lane (more than kMaxLanes at once)
+  std::string note;  // what the label has no room for; may be empty
+  // Of overlapping events the later ones stand in the lower lanes; of frames those that are called.
+  std::vector<Lane> lanes;
+  std::size_t hidden = 0;                // events that are in no lane (more than kMaxLanes at once)
   std::optional<CounterSeries> counter;  // kQueueDepth, kSamples: instead of lanes
   std::vector<std::string> names;        // kSteps: of its events, by source
 
@@ -102,12 +112,18 @@ struct RowModel {
   // Numbers of the colors of these names: the same name has the same in every run.
   std::vector<std::vector<std::uint8_t>> kernel_hues;
   CommWaits waits;
+  // "train.py:41 in load_batch", per rank and place in the code.
+  std::vector<std::vector<std::string>> place_labels;
+  std::vector<std::vector<ThreadLooks>> looks;  // per rank and thread
 
   const Lane& lane(const EventRef& ref) const { return rows[ref.row].lanes[ref.lane]; }
 };
 
 // For RowModel::kernel_hues. O(letters).
 std::vector<std::uint8_t> NameHues(const std::vector<std::string>& names);
+
+// For RowModel::place_labels. O(places).
+std::vector<std::string> PlaceLabels(const Rank& rank);
 
 // O(n log n) time. The rows keep indices into `run` and copies of its times.
 RowModel BuildRows(const Run& run);

@@ -88,6 +88,10 @@ std::string KindTitle(RowKind kind) {
       return "GPU operations";
     case RowKind::kNvtx:
       return "NVTX ranges";
+    case RowKind::kCode:
+      return "lines of Python";
+    case RowKind::kFrames:
+      return "frames of Python";
     case RowKind::kCollectives:
       return "NCCL calls";
     case RowKind::kCalls:

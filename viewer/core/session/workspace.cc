@@ -5,7 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "viewer/core/rows/code_text.h"
 #include "viewer/core/rows/event_text.h"
+#include "viewer/core/session/editor.h"
 
 namespace traceinject {
 namespace {
@@ -58,7 +60,10 @@ void Workspace::KeepRows() {
 }
 
 void Workspace::Do(CommandId command) {
+  notice_.clear();
   switch (command) {
+    case CommandId::kOpenEditor:
+      return OpenSelected();
     case CommandId::kFitSelection:
       if (!timeline_.measure() && selected_mark_) return JumpToMark(*selected_mark_);
       break;
@@ -170,9 +175,45 @@ void Workspace::SetMark(bool always_new) {
 }
 
 void Workspace::Press(PointerButton button, bool twice, Modifiers held) {
+  notice_.clear();
   const auto mark = MarkAt(timeline_.pointer_x(), timeline_.pointer_y());
+  if (button == PointerButton::kLeft && held.control && !mark) {
+    if (const auto code = timeline_.EventAt(timeline_.pointer_x(), timeline_.pointer_y())) {
+      const RowModel& model = timeline_.model();
+      const std::uint32_t place = PlaceOf(timeline_.run(), model, *code);
+      if (place != kNone) return OpenEditor(model.rows[code->row].rank, place);
+    }
+  }
   if (button != PointerButton::kLeft || !mark) return timeline_.Press(button, twice, held);
   twice ? JumpToMark(*mark) : SelectMark(*mark);
+}
+
+void Workspace::OpenEditor(std::uint32_t rank, std::uint32_t place) {
+  const Rank& facts = timeline_.run().ranks[rank];
+  const CodePlace& code = facts.places[place];
+  const EditorPlace line{std::string(facts.string(code.file)), code.line};
+  const auto command = EditorCommand(line, ThisEnvironment());
+  if (!command.ok()) {
+    notice_ = "Cannot open the code: " + command.error() + ".";
+    return;
+  }
+  const Status started = StartProgram(command.value());
+  notice_ = started.ok() ? "Opened " + FileAndLine(facts, place) + " in the editor."
+                         : "Cannot open the code: " + started.error() + ".";
+}
+
+void Workspace::OpenSelected() {
+  const RowModel& model = timeline_.model();
+  if (const auto& selected = timeline_.selection()) {
+    const Row& row = model.rows[selected->row];
+    const std::uint32_t place = PlaceOf(timeline_.run(), model, *selected);
+    if (place != kNone) return OpenEditor(row.rank, place);
+    const auto [rank, held_up_by] = held_up_by_;
+    if (row.kind == RowKind::kIdle && held_up_by != kNone) return OpenEditor(rank, held_up_by);
+  }
+  if (const auto& marked = timeline_.marked_places().first())
+    return OpenEditor(marked->first, marked->second);
+  notice_ = "Select a line of code first: in a row of Python, or in the tab Code.";
 }
 
 Box Workspace::MarkFlag(const Mark& mark) const {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "viewer/core/session/annotations.h"
 #include "viewer/core/session/sidecar.h"
@@ -55,6 +56,13 @@ class Workspace {
     shaded_ = shaded_ == label ? std::string() : label;
   }
 
+  // What the last command has to say, until the next one or a click; empty: nothing.
+  const std::string& notice() const { return notice_; }
+  // Who held up the selected idle time, once that is known; kNone: it is not.
+  void SetHeldUpBy(std::uint32_t rank, std::uint32_t place) { held_up_by_ = {rank, place}; }
+  // The line of a place in the user's editor. What is wrong is told by notice().
+  void OpenEditor(std::uint32_t rank, std::uint32_t place);
+
   const Annotations& annotations() const { return annotations_; }
   const std::optional<std::size_t>& selected_mark() const { return selected_mark_; }
   // The list is to take the keyboard for the text of the selected mark. Asked once.
@@ -64,7 +72,8 @@ class Workspace {
   void ChangeMark(std::size_t index, Mark mark);
   void DeleteMark(std::size_t index);
 
-  // As Timeline, but that a press on the flag of a mark selects that.
+  // As Timeline, but that a press on the flag of a mark selects that, and with Ctrl on code opens
+  // it.
   void Press(PointerButton button, bool twice, Modifiers held);
   // The mark whose flag is at a pixel. O(marks).
   std::optional<std::size_t> MarkAt(float x, float y) const;
@@ -77,6 +86,8 @@ class Workspace {
   // The measured range, else the moment at the pointer, else the selected event.
   std::optional<Mark> MarkHere() const;
   void SetMark(bool always_new);
+  // Of the selected code or idle time, else of the places that are marked.
+  void OpenSelected();
   void Save();
 
   Timeline timeline_;
@@ -85,7 +96,8 @@ class Workspace {
   SavedRows kept_rows_;             // as they are in the file
   std::uint64_t kept_changes_ = 0;  // of the list, when that was looked at
   std::array<bool, kPanels> shown_ = {};
-  std::string shaded_;
+  std::string shaded_, notice_;
+  std::pair<std::uint32_t, std::uint32_t> held_up_by_ = {kNone, kNone};  // rank, place
   std::optional<std::size_t> selected_mark_;
   // The last mark made by kMark, which the next one moves while it has no text.
   std::optional<Mark> movable_mark_;

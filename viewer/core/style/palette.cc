@@ -89,6 +89,19 @@ Rgba CallColor(Ink ink) {
 constexpr std::array<Rgba, kNvtxInks> kNvtxColors = {
     0x76b7b2ff, 0xd9b44aff, 0xb7a3d0ff, 0x8cc47aff, 0xe39a7bff, 0x86aadfff, 0xd6a3bdff, 0xa9b665ff};
 
+// The program's own code has a hue, that of libraries has none.
+constexpr std::array<Rgba, kOwnCodeInks> kOwnCodeColors = {0xe8a25cff, 0xd98b45ff, 0xf0b67aff,
+                                                           0xc97f3fff};
+constexpr std::array<Rgba, kLibraryCodeInks> kLibraryCodeColors = {0x9aa3adff, 0x8a939eff};
+
+Rgba CodeColor(Ink ink) {
+  const auto offset = [ink](Ink first) {
+    return static_cast<unsigned>(ink) - static_cast<unsigned>(first);
+  };
+  if (ink < Ink::kLibraryCode) return kOwnCodeColors[offset(Ink::kOwnCode)];
+  return kLibraryCodeColors[offset(Ink::kLibraryCode) % kLibraryCodeInks];
+}
+
 Rgba IdleColor(IdleCause cause) {
   switch (cause) {
     case IdleCause::kDataWait:
@@ -134,6 +147,7 @@ Rgba FillColor(Ink ink) {
   if (ink < Ink::kCollective) {
     return kNvtxColors[static_cast<unsigned>(ink) - static_cast<unsigned>(Ink::kNvtx)];
   }
+  if (ink >= Ink::kOwnCode) return CodeColor(ink);
   switch (ink) {
     case Ink::kCollective:
       return KernelColor(KernelClass::kComm);

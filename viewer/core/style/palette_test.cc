@@ -88,6 +88,10 @@ std::vector<Named> AllFills() {
   for (unsigned ink = 0; ink <= static_cast<unsigned>(InkOf(IdleCause::kUnknown)); ++ink) {
     fills.push_back({"ink " + std::to_string(ink), FillColor(static_cast<Ink>(ink))});
   }
+  const auto last = static_cast<unsigned>(Ink::kLibraryCode) + kLibraryCodeInks;
+  for (auto ink = static_cast<unsigned>(Ink::kOwnCode); ink < last; ++ink) {
+    fills.push_back({"ink " + std::to_string(ink), FillColor(static_cast<Ink>(ink))});
+  }
   for (unsigned i = 0; i <= kCategories; ++i) {
     fills.push_back({"category " + std::to_string(i), FillColor(static_cast<Category>(i))});
   }
@@ -119,6 +123,18 @@ TEST(Palette, CausesOfIdleTimeAreToldApartWithoutRedOrGreen) {
     causes.push_back({std::string(IdleCauseName(cause)), FillColor(InkOf(cause))});
   }
   ExpectApart(causes, 15);
+}
+
+TEST(Palette, CodeOfTheProgramIsToldApartFromLibraries) {
+  for (unsigned own = 0; own < kOwnCodeInks; ++own) {
+    for (unsigned library = 0; library < kLibraryCodeInks; ++library) {
+      const auto of = [](Ink first, unsigned number) {
+        return FillColor(static_cast<Ink>(static_cast<unsigned>(first) + number));
+      };
+      EXPECT_GE(Distance(of(Ink::kOwnCode, own), of(Ink::kLibraryCode, library)), 20)
+          << own << " " << library;
+    }
+  }
 }
 
 TEST(Palette, EveryFillBearsText) {

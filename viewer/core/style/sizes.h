@@ -29,8 +29,9 @@ struct Sizes {
   // Of the timeline.
   float label = std::floor(22 * font);  // width of the column of labels
   float ruler = Px(24);
-  float lane = std::floor(font) + Px(5);  // of events with text
-  float row_pad = Px(2);                  // above and below the lanes of a row
+  float lane = std::floor(font) + Px(5);        // of events with text
+  float frame_lane = std::floor(font) + Px(3);  // likewise, where many stand below each other
+  float row_pad = Px(2);                        // above and below the lanes of a row
   float least_summary_lane = Px(6);
   float indent = Px(12);   // of the rows in a group; also the room for its triangle
   float triangle = Px(4);  // half of a side

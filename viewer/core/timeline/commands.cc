@@ -53,6 +53,8 @@ constexpr Command kCommands[] = {
     {CommandId::kMeasureSelection, CommandGroup::kEvent, "measure-selection",
      "Range from selection", Key::kR, kNoOther, kOnce,
      "measure the duration of the selected event or mark"},
+    {CommandId::kOpenEditor, CommandGroup::kEvent, "open-editor", "Open in editor", Key::kE,
+     kNoOther, kOnce, "open the selected line of code in $VISUAL or $EDITOR"},
 
     {CommandId::kMark, CommandGroup::kMarks, "mark", "Mark", Key::kM, kNoOther, kOnce,
      "mark the measured range or the time at the pointer; moves the last mark if it has no text"},
@@ -143,6 +145,7 @@ constexpr Gesture kGestures[] = {
     {GestureId::kShiftWheel, "Shift+wheel", "pan in time"},
     {GestureId::kHover, "hover", "name and time of an event; highlights linked events"},
     {GestureId::kClick, "click", "select the event under the pointer"},
+    {GestureId::kControlClick, "Ctrl+click", "open the line of code in $VISUAL or $EDITOR"},
     {GestureId::kDoubleClick, "double click", "select the event and zoom to it"},
     {GestureId::kDrag, "drag", "measure: duration, events, busy time; snaps to event edges"},
     {GestureId::kAltDrag, "Alt+drag", "measure without snapping"},

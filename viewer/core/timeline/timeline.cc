@@ -301,6 +301,8 @@ void Timeline::FollowLinkBack() {
 void Timeline::Clear() {
   if (measure_) {
     measure_.reset();
+  } else if (!marked_places_.empty()) {
+    marked_places_ = MarkedPlaces();
   } else {
     Select(std::nullopt);
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "viewer/core/rows/links.h"
+#include "viewer/core/rows/marked_places.h"
 #include "viewer/core/rows/row_layout.h"
 #include "viewer/core/rows/row_list.h"
 #include "viewer/core/rows/rows.h"
@@ -73,6 +74,8 @@ class Timeline {
   // Measures a stretch and brings it and its row into view, with some room on both sides.
   void RevealRange(const Measure& range);
   void Select(const std::optional<EventRef>& ref);
+  // Where rows of code show other places than these, they are paler.
+  void MarkPlaces(MarkedPlaces places) { marked_places_ = std::move(places); }
   void SetMeasure(const std::optional<Measure>& measure) { measure_ = measure; }
 
   const Run& run() const { return run_; }
@@ -89,6 +92,7 @@ class Timeline {
   const LinkedEvents& hover_links() const { return hover_links_; }
   const LinkedEvents& selection_links() const { return selection_links_; }
   const std::optional<Measure>& measure() const { return measure_; }
+  const MarkedPlaces& marked_places() const { return marked_places_; }
   // Whether a press would take hold of an edge of the measured range.
   bool OverMeasureEdge() const { return EdgeAtPointer().has_value(); }
   float pointer_x() const { return pointer_x_; }
@@ -178,6 +182,7 @@ class Timeline {
   std::optional<EventRef> hover_, selection_;
   LinkedEvents hover_links_, selection_links_;
   std::optional<Measure> measure_;
+  MarkedPlaces marked_places_;
   std::optional<std::pair<TimeNs, TimeNs>> zoom_range_;
 };
 

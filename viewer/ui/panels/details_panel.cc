@@ -33,12 +33,19 @@ std::vector<Detail> MeasureDetails(const Timeline& timeline) {
   return lines;
 }
 
-std::vector<Detail> DetailsOf(const Timeline& timeline, const proto::Report* report) {
+std::vector<Detail> DetailsOf(const Timeline& timeline, const proto::Report* report,
+                              const HeldUp* held_up) {
   if (timeline.measure()) return MeasureDetails(timeline);
   if (!timeline.selection()) return {};
   const EventRef& event = *timeline.selection();
   std::vector<Detail> lines =
       EventDetails(timeline.run(), timeline.model(), event, timeline.selection_links());
+  if (held_up != nullptr) {
+    // After what it was, how long it took and when.
+    constexpr std::ptrdiff_t kAfter = 3;
+    std::vector<Detail> found = HeldUpDetails(timeline.run(), timeline.model(), *held_up);
+    lines.insert(lines.begin() + kAfter, found.begin(), found.end());
+  }
   if (report != nullptr) {
     const TimeNs start = EventTimes(timeline.run(), timeline.model(), event).first;
     const Row& row = timeline.model().rows[event.row];
@@ -87,11 +94,31 @@ void PutPairs(const std::vector<Detail>& lines, std::size_t from) {
 
 }  // namespace
 
+DetailsPanel::DetailsPanel(const Run& run, const RowModel& model)
+    : held_up_([finder = std::make_shared<HeldUpFinder>(run, model)](
+                   const EventRef& gap, const std::atomic<bool>&) -> std::optional<HeldUp> {
+        return finder->Find(gap);
+      }) {}
+
+void DetailsPanel::FindHeldUp(Workspace& workspace) {
+  const auto& selection = workspace.timeline().selection();
+  answer_.reset();
+  if (selection && IsIdleTime(workspace.timeline().model(), *selection)) {
+    held_up_.Ask(EventRef(*selection));
+    if (auto newest = held_up_.answer(); newest && newest->gap == *selection) answer_ = newest;
+  }
+  if (answer_) {
+    workspace.SetHeldUpBy(answer_->rank, answer_->place());
+  } else {
+    workspace.SetHeldUpBy(0, kNone);
+  }
+}
+
 void DetailsPanel::Draw(const Timeline& timeline, const proto::Report* report, Controls& controls) {
-  const Subject subject{timeline.selection(), timeline.measure(), report};
+  const Subject subject{timeline.selection(), timeline.measure(), report, answer_};
   if (subject != shown_) {
     shown_ = subject;
-    lines_ = DetailsOf(timeline, report);
+    lines_ = DetailsOf(timeline, report, answer_.get());
   }
   if (lines_.empty()) {
     PutColored(DimColor(), "Click an event to see its details. Drag to measure.");

@@ -40,6 +40,14 @@ void BeginBox(const char* name, ImGuiWindowFlags flags) {
   ImGui::Begin(name, nullptr, flags);
 }
 
+// In the corner at the bottom right, in nobody's way.
+void BeginNote(const char* name) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
+  const float margin = ScreenSizes().screen_margin;
+  ImGui::SetNextWindowPos({screen.x - margin, screen.y - margin}, ImGuiCond_Always, {1, 1});
+  BeginBox(name, kFixed | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing);
+}
+
 void EndBox() {
   ImGui::End();
   ImGui::PopStyleVar();
@@ -48,11 +56,16 @@ void EndBox() {
 
 }  // namespace
 
+void DrawNotice(const std::string& notice) {
+  BeginNote("notice");
+  ImGui::PushTextWrapPos(kProblemEms * ImGui::GetFontSize());
+  PutLines(notice);
+  ImGui::PopTextWrapPos();
+  EndBox();
+}
+
 void DrawReadingNote(const LoadProgress& progress, const std::string& what) {
-  const ImVec2 screen = ImGui::GetIO().DisplaySize;
-  const float margin = ScreenSizes().screen_margin;
-  ImGui::SetNextWindowPos({screen.x - margin, screen.y - margin}, ImGuiCond_Always, {1, 1});
-  BeginBox("reading", kFixed | ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoFocusOnAppearing);
+  BeginNote("reading");
   const std::string name = Name(what, 60);
   Put(progress.share < 1 ? fmt::format("Reading {}: {:.0f} %", name, 100 * progress.share)
                          : "Arranging " + name);

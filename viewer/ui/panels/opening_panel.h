@@ -11,6 +11,9 @@ namespace traceinject {
 // In the corner, over a timeline that is not all there yet.
 void DrawReadingNote(const LoadProgress& progress, const std::string& what);
 
+// In the corner: what a command has to say.
+void DrawNotice(const std::string& notice);
+
 // In the middle: why `what` cannot be shown, and what to do. `closable`: there is something behind
 // it to go back to. True: it was closed.
 bool DrawProblem(const std::string& what, const std::string& message, bool closable);

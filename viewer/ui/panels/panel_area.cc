@@ -19,16 +19,16 @@ struct Tab {
   PanelTab tab;
   const char* title;
 };
-constexpr Tab kTabs[] = {{PanelTab::kVerdict, "Verdict"},
-                         {PanelTab::kDetails, "Details"},
-                         {PanelTab::kStatistics, "Statistics"},
-                         {PanelTab::kFind, "Find"},
-                         {PanelTab::kMarks, "Marks"}};
+constexpr Tab kTabs[] = {{PanelTab::kVerdict, "Verdict"}, {PanelTab::kDetails, "Details"},
+                         {PanelTab::kCode, "Code"},       {PanelTab::kStatistics, "Statistics"},
+                         {PanelTab::kFind, "Find"},       {PanelTab::kMarks, "Marks"}};
 
 }  // namespace
 
 PanelArea::PanelArea(const LoadedRun& loaded)
     : whole_(IsWhole(loaded.run)),
+      details_(loaded.run, loaded.rows),
+      code_(loaded.run),
       statistics_(loaded.run, loaded.rows),
       find_(loaded.run, loaded.rows) {}
 
@@ -38,6 +38,7 @@ void PanelArea::ContinueFrom(const PanelArea& before) {
   height_px_ = before.height_px_;
   selection_ = before.selection_;
   measured_ = before.measured_;
+  code_.ContinueFrom(before.code_);
   statistics_.ContinueFrom(before.statistics_);
   find_.ContinueFrom(before.find_);
   marks_ = before.marks_;
@@ -51,9 +52,13 @@ float PanelArea::Height(float window_px) const {
       std::clamp(height_px_.value_or(first_px), tabs_px, std::max(tabs_px, kMaxShare * window_px)));
 }
 
-bool PanelArea::busy() const { return statistics_.busy() || find_.busy(); }
+bool PanelArea::busy() const {
+  return details_.busy() || code_.busy() || statistics_.busy() || find_.busy();
+}
 
 void PanelArea::Wait() const {
+  details_.Wait();
+  code_.Wait();
   statistics_.Wait();
   find_.Wait();
 }
@@ -108,6 +113,8 @@ void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Repor
       return;
     case PanelTab::kDetails:
       return details_.Draw(timeline, report, controls);
+    case PanelTab::kCode:
+      return code_.Draw(workspace, whole_, controls);
     case PanelTab::kStatistics:
       if (const auto clicked = statistics_.Draw(timeline, controls)) {
         find_.FindName(clicked->name, clicked->rows);
@@ -124,6 +131,7 @@ void PanelArea::DrawPanel(PanelTab tab, Workspace& workspace, const proto::Repor
 void PanelArea::Draw(Workspace& workspace, const proto::Report* report, const Shading* shading,
                      Controls& controls) {
   FollowTimeline(workspace.timeline());
+  details_.FindHeldUp(workspace);
   DrawSplitter(controls);
   if (!ImGui::BeginTabBar("panels")) return;
   const std::optional<PanelTab> wanted = std::exchange(wanted_, std::nullopt);

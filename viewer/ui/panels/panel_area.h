@@ -10,6 +10,7 @@
 #include "viewer/core/load/background_load.h"
 #include "viewer/core/session/workspace.h"
 #include "viewer/core/timeline/shading.h"
+#include "viewer/ui/panels/code_panel.h"
 #include "viewer/ui/panels/details_panel.h"
 #include "viewer/ui/panels/find_panel.h"
 #include "viewer/ui/panels/marks_panel.h"
@@ -18,7 +19,7 @@
 
 namespace traceinject {
 
-enum class PanelTab : std::uint8_t { kVerdict, kDetails, kStatistics, kFind, kMarks };
+enum class PanelTab : std::uint8_t { kVerdict, kDetails, kCode, kStatistics, kFind, kMarks };
 
 class PanelArea {
  public:
@@ -38,6 +39,7 @@ class PanelArea {
   void ShowFind();
   PanelTab tab() const { return tab_; }
 
+  const CodePanel& code() const { return code_; }
   const StatisticsPanel& statistics() const { return statistics_; }
   const FindPanel& find() const { return find_; }
 
@@ -53,6 +55,7 @@ class PanelArea {
 
   bool whole_;  // all of the run was read
   DetailsPanel details_;
+  CodePanel code_;
   StatisticsPanel statistics_;
   FindPanel find_;
   MarksPanel marks_;
