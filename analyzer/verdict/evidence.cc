@@ -268,9 +268,9 @@ class Witness {
   }
 
   void Details(const proto::RankFinding& finding) {
-    constexpr int kMaxDetails = 2;
-    for (int i = 0; i < std::min(kMaxDetails, finding.evidence_size()); ++i)
-      Say(finding.evidence(i));
+    // All of what is different, and one more.
+    const int most = std::max(2, finding.differences_size() + 1);
+    for (int i = 0; i < std::min(most, finding.evidence_size()); ++i) Say(finding.evidence(i));
   }
 
   void DataLoading() {
