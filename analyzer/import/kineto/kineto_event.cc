@@ -35,7 +35,9 @@ constexpr Category kCategories[] = {
     {"cuda_driver", KinetoKind::kApi},
     {"Driver", KinetoKind::kApi},
     {"user_annotation", KinetoKind::kAnnotation},
-    {"Operator", KinetoKind::kAnnotation},
+    {"cpu_op", KinetoKind::kOperator},
+    {"Operator", KinetoKind::kOperator},
+    {"python_function", KinetoKind::kPythonFunction},
     {"Trace", KinetoKind::kSpan},
 };
 
@@ -111,6 +113,10 @@ constexpr IntegerField kIntegers[] = {
     {"toDevice", &KinetoEvent::to_device},
     {"graph id", &KinetoEvent::graph_id},
     {"graph node id", &KinetoEvent::graph_node_id},
+    {"Sequence number", &KinetoEvent::sequence},
+    {"Fwd thread id", &KinetoEvent::forward_thread},
+    {"Python id", &KinetoEvent::python_id},
+    {"Python parent id", &KinetoEvent::python_parent},
 };
 
 struct CollectiveNumber {
@@ -161,11 +167,19 @@ bool CollectiveField(std::string_view key, ondemand::value& value, KinetoCollect
   return true;
 }
 
+// Anything but a list is passed over.
+bool RawList(ondemand::value& value, std::string_view& text) {
+  ondemand::array list;
+  if (value.get(list) != simdjson::SUCCESS) return true;
+  return list.raw_json().get(text) == simdjson::SUCCESS;
+}
+
 bool ArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& event) {
   if (const auto row = FindKey(kIntegers, key); row != std::end(kIntegers)) {
     if (const auto number = Integer(value)) event.*row->member = number;
     return true;
   }
+  if (key == "Input Dims") return RawList(value, event.input_shapes);
   if (key == "grid") return Extent(value, event.grid);
   if (key == "block") return Extent(value, event.block);
   if (key == "name") return value.get_string().get(event.label) == simdjson::SUCCESS;
@@ -188,23 +202,24 @@ bool Arguments(ondemand::value& value, KinetoEvent& event) {
 // What the fields "ph", "cat" and "name" say together. Whichever comes last decides.
 struct Heading {
   std::string_view phase, category;
-  bool has_name = false, has_category = false;
+  bool has_category = false;
 
   // Whether the event is known to be of no use, so that the rest of it need not be read.
-  bool IsUseless(std::string_view name) const {
+  bool IsUseless() const {
     if (!phase.empty() && phase != "X" && phase != "M") return true;
-    if (phase != "X" || !has_category) return false;
-    const KinetoKind kind = KindOf(category);
-    if (kind == KinetoKind::kSkipped) return true;
-    return kind == KinetoKind::kAnnotation && category == "Operator" && has_name &&
-           !IsAnnotationAmongOperators(name);
+    return phase == "X" && has_category && KindOf(category) == KinetoKind::kSkipped;
   }
   KinetoKind Kind(std::string_view name) const {
     if (phase == "M") {
       if (name == "thread_name") return KinetoKind::kThreadName;
       return name == "process_name" ? KinetoKind::kProcessName : KinetoKind::kSkipped;
     }
-    return phase == "X" && !IsUseless(name) ? KindOf(category) : KinetoKind::kSkipped;
+    if (phase != "X") return KinetoKind::kSkipped;
+    const KinetoKind kind = KindOf(category);
+    return kind == KinetoKind::kOperator && category == "Operator" &&
+                   IsAnnotationAmongOperators(name)
+               ? KinetoKind::kAnnotation
+               : kind;
   }
 };
 
@@ -215,10 +230,7 @@ bool TopField(std::string_view key, ondemand::value& value, Heading& heading, Ki
     heading.has_category = true;
     return value.get_string().get(heading.category) == simdjson::SUCCESS;
   }
-  if (key == "name") {
-    heading.has_name = true;
-    return value.get_string().get(event.name) == simdjson::SUCCESS;
-  }
+  if (key == "name") return value.get_string().get(event.name) == simdjson::SUCCESS;
   if (key == "ts") event.start = Time(value);
   if (key == "dur") event.dur = Time(value);
   if (key == "pid") event.pid = Integer(value);
@@ -252,7 +264,7 @@ KinetoEvent KinetoEventParser::Parse(std::string_view text) {
     if (std::move(each).get(field) != simdjson::SUCCESS) return broken;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return broken;
     if (!TopField(key, field.value(), heading, event)) return broken;
-    if (heading.IsUseless(event.name)) return KinetoEvent();
+    if (heading.IsUseless()) return KinetoEvent();
   }
   event.kind = heading.Kind(event.name);
   return event;

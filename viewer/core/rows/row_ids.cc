@@ -31,6 +31,8 @@ std::string_view Content(RowKind kind) {
       return "samples";
     case RowKind::kNvtx:
       return "NVTX";
+    case RowKind::kOperators:
+      return "operators";
     case RowKind::kCollectives:
       return "NCCL calls";
     case RowKind::kDataWaits:

@@ -3,9 +3,9 @@
 //
 // Per rank a heading and the training steps; per device a summary of all streams, its idle time by
 // cause, the depth of its queue, a row a stream, and a heading for what was sampled of it; per host
-// thread its NVTX ranges, collectives, waits for data, checkpoints and collections of garbage, and
-// CUDA calls; for the host its use of processors. Rows without events are not there. Rows form
-// groups by `parent`; a parent stands before its rows.
+// thread its NVTX ranges, operators of PyTorch, collectives, waits for data, checkpoints and
+// collections of garbage, and CUDA calls; for the host its use of processors. Rows without events
+// are not there. Rows form groups by `parent`; a parent stands before its rows.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ enum class RowKind : std::uint8_t {
   kStream,
   kHost,  // heading
   kNvtx,
+  kOperators,  // of another profiler's trace
   kCollectives,
   kDataWaits,
   kHostSpans,

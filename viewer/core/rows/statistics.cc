@@ -88,6 +88,8 @@ std::string KindTitle(RowKind kind) {
       return "GPU operations";
     case RowKind::kNvtx:
       return "NVTX ranges";
+    case RowKind::kOperators:
+      return "operators";
     case RowKind::kCollectives:
       return "NCCL calls";
     case RowKind::kCalls:
