@@ -14,6 +14,46 @@ ANALYZE = harness.AnalyzeTestCase.analyze
 PUBLIC = harness.ROOT.parent / "shared" / "data"
 
 
+def kernel_time_by_line(events, script):
+    """Of a trace whose operators tell their stacks: by the innermost frame in the script, of backward kernels that of the forward operator."""
+    operators, calls, forward = collections.defaultdict(list), {}, {}
+    for event in events:
+        if event.get("cat") == "Operator":
+            operators[str(event["tid"])].append(event)
+        elif event.get("cat") == "Runtime":
+            calls[event["args"].get("correlation")] = event
+
+    def line_of(event):
+        frames = [frame for frame in event["args"].get("Call stack", "").split(";") if frame.startswith(f"{script}(")]
+        return int(frames[0].split("(")[1].split(")")[0]) if frames else None
+
+    launched = collections.defaultdict(list)
+    for event in events:
+        if event.get("cat") == "Kernel":
+            call = calls[event["args"]["correlation"]]
+            launched[str(call["tid"])].append((call["ts"], 1, event["dur"]))
+    moments = {tid: sorted([(event["ts"], 0, -event["dur"], number) for number, event in enumerate(all_of_thread)] + launched[tid])
+               for tid, all_of_thread in operators.items()}
+    for tid, all_of_thread in operators.items():
+        for _, _, _, number in (moment for moment in moments[tid] if moment[1] == 0):
+            event = all_of_thread[number]
+            if "Sequence number" in event["args"] and not event["args"]["Fwd thread id"] and line_of(event):
+                forward[event["args"]["Sequence number"]] = line_of(event)
+    times = collections.Counter()
+    for tid, all_of_thread in operators.items():
+        around = []
+        for time, kind, length, *number in moments[tid]:
+            around = [event for event in around if time < event["ts"] + event["dur"]]
+            if kind == 0:
+                around.append(all_of_thread[number[0]])
+                continue
+            lines = [line_of(event) or forward.get(event["args"].get("Sequence number")) for event in around]
+            known = [line for line in lines if line]
+            if known:
+                times[known[-1]] += length
+    return times
+
+
 class TorchTraces(harness.AnalyzeTestCase):
     def write(self, seed, **how):
         trace = torch_trace.TorchTrace(seed, **how)
@@ -73,6 +113,20 @@ class TorchTraces(harness.AnalyzeTestCase):
         (self.folder / "again.json").rename(self.folder / "twice.json")
         first, second = (self.told("code", name, "--functions") for name in ("trace.json", "twice.json"))
         self.assertEqual({row["function"]: row["kernel_ns"] for row in first}, {row["function"]: row["kernel_ns"] for row in second})
+
+    def test_lines_of_a_public_trace(self):
+        """One of 2021, whose operators tell their stacks: kernel time by line of the script is what follows from the trace itself."""
+        path = PUBLIC / "kineto_resnet50" / "nw0_a.json.gz"
+        if not path.exists():
+            raise unittest.SkipTest(f"{path} is not there")
+        events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+        truth = kernel_time_by_line(events, "resnet50_profiler_api.py")
+        rows = [row for row in self.told("code", path) if row["kernel_ns"]]
+        known = {row["line"]: row["kernel_ns"] for row in rows if row["file"] == "resnet50_profiler_api.py"}
+        self.assertEqual(len(known), len(rows), "what the script calls is its")
+        self.assertGreater(len(truth), 2)
+        for line, us in truth.items():
+            self.assertAlmostEqual(known[line] / sum(known.values()), us / sum(truth.values()), delta=0.03, msg=f"line {line}")
 
     def test_operators_of_public_traces(self):
         path = PUBLIC / "hta_nccl" / "nccl_data.json.gz"

@@ -113,6 +113,10 @@ constexpr IntegerField kIntegers[] = {
     {"toDevice", &KinetoEvent::to_device},
     {"graph id", &KinetoEvent::graph_id},
     {"graph node id", &KinetoEvent::graph_node_id},
+};
+
+// Of operators and Python functions, of which there are most.
+constexpr IntegerField kHostIntegers[] = {
     {"Sequence number", &KinetoEvent::sequence},
     {"Fwd thread id", &KinetoEvent::forward_thread},
     {"Python id", &KinetoEvent::python_id},
@@ -179,14 +183,21 @@ bool ArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& ev
     if (const auto number = Integer(value)) event.*row->member = number;
     return true;
   }
-  if (key == "Input Dims") return RawList(value, event.input_shapes);
   if (key == "grid") return Extent(value, event.grid);
   if (key == "block") return Extent(value, event.block);
   if (key == "name") return value.get_string().get(event.label) == simdjson::SUCCESS;
   return CollectiveField(key, value, event.collective);
 }
 
-bool Arguments(ondemand::value& value, KinetoEvent& event) {
+bool HostArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& event) {
+  if (key == "Input Dims") return RawList(value, event.input_shapes);
+  if (key == "Call stack") return value.get_string().get(event.call_stack) == simdjson::SUCCESS;
+  const auto row = FindKey(kHostIntegers, key);
+  if (row != std::end(kHostIntegers)) event.*row->member = Integer(value);
+  return true;
+}
+
+bool Arguments(ondemand::value& value, bool of_host, KinetoEvent& event) {
   ondemand::object object;
   if (value.get(object) != simdjson::SUCCESS) return false;
   for (auto each : object) {
@@ -194,7 +205,9 @@ bool Arguments(ondemand::value& value, KinetoEvent& event) {
     if (std::move(each).get(field) != simdjson::SUCCESS) return false;
     std::string_view key;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
-    if (!ArgumentField(key, field.value(), event)) return false;
+    const bool fits = of_host ? HostArgumentField(key, field.value(), event)
+                              : ArgumentField(key, field.value(), event);
+    if (!fits) return false;
   }
   return true;
 }
@@ -202,24 +215,26 @@ bool Arguments(ondemand::value& value, KinetoEvent& event) {
 // What the fields "ph", "cat" and "name" say together. Whichever comes last decides.
 struct Heading {
   std::string_view phase, category;
-  bool has_category = false;
+  std::optional<KinetoKind> kind;  // by the category
 
   // Whether the event is known to be of no use, so that the rest of it need not be read.
   bool IsUseless() const {
     if (!phase.empty() && phase != "X" && phase != "M") return true;
-    return phase == "X" && has_category && KindOf(category) == KinetoKind::kSkipped;
+    return phase == "X" && kind == KinetoKind::kSkipped;
+  }
+  // Known where the category comes before the arguments, as it does.
+  bool IsOfHost() const {
+    return kind == KinetoKind::kOperator || kind == KinetoKind::kPythonFunction;
   }
   KinetoKind Kind(std::string_view name) const {
     if (phase == "M") {
       if (name == "thread_name") return KinetoKind::kThreadName;
       return name == "process_name" ? KinetoKind::kProcessName : KinetoKind::kSkipped;
     }
-    if (phase != "X") return KinetoKind::kSkipped;
-    const KinetoKind kind = KindOf(category);
-    return kind == KinetoKind::kOperator && category == "Operator" &&
-                   IsAnnotationAmongOperators(name)
-               ? KinetoKind::kAnnotation
-               : kind;
+    if (phase != "X" || !kind) return KinetoKind::kSkipped;
+    const bool annotates =
+        kind == KinetoKind::kOperator && category == "Operator" && IsAnnotationAmongOperators(name);
+    return annotates ? KinetoKind::kAnnotation : *kind;
   }
 };
 
@@ -227,15 +242,16 @@ struct Heading {
 bool TopField(std::string_view key, ondemand::value& value, Heading& heading, KinetoEvent& event) {
   if (key == "ph") return value.get_string().get(heading.phase) == simdjson::SUCCESS;
   if (key == "cat") {
-    heading.has_category = true;
-    return value.get_string().get(heading.category) == simdjson::SUCCESS;
+    if (value.get_string().get(heading.category) != simdjson::SUCCESS) return false;
+    heading.kind = KindOf(heading.category);
+    return true;
   }
   if (key == "name") return value.get_string().get(event.name) == simdjson::SUCCESS;
   if (key == "ts") event.start = Time(value);
   if (key == "dur") event.dur = Time(value);
   if (key == "pid") event.pid = Integer(value);
   if (key == "tid") event.tid = ThreadNumber(value);
-  return key != "args" || Arguments(value, event);
+  return key != "args" || Arguments(value, heading.IsOfHost(), event);
 }
 
 }  // namespace

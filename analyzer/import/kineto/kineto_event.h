@@ -47,6 +47,7 @@ struct KinetoEvent {
   std::optional<std::int64_t> graph_id, graph_node_id;
   std::optional<std::int64_t> sequence, forward_thread, python_id, python_parent;
   std::string_view input_shapes;  // a list in JSON
+  std::string_view call_stack;    // of an operator in older traces, see python_stacks.h
   std::array<std::int32_t, 3> grid{}, block{};
   KinetoCollective collective;
 };

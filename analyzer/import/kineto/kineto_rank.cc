@@ -271,8 +271,18 @@ void KinetoRankBuilder::AddProfiled(const KinetoEvent& event) {
   const std::uint32_t thread = ThreadOf(event);
   ProfiledRanges& ranges = rank_.profiled;
   if (!is_operator)
-    python_calls_.push_back({static_cast<std::uint32_t>(ranges.size()),
-                             event.python_id.value_or(-1), event.python_parent.value_or(-1)});
+    python_.functions.push_back({static_cast<std::uint32_t>(ranges.size()),
+                                 event.python_id.value_or(-1), event.python_parent.value_or(-1)});
+  if (!event.call_stack.empty()) {
+    const auto known = call_stacks_.find(event.call_stack);
+    const auto index = static_cast<std::uint32_t>(python_.call_stacks.size());
+    python_.operators.push_back({static_cast<std::uint32_t>(ranges.size()),
+                                 known == call_stacks_.end() ? index : known->second});
+    if (known == call_stacks_.end()) {
+      call_stacks_.emplace(event.call_stack, index);
+      python_.call_stacks.emplace_back(event.call_stack);
+    }
+  }
   ranges.start.push_back(*event.start);
   ranges.end.push_back(std::max<TimeNs>(0, event.dur.value_or(0)));
   ranges.thread.push_back(thread);
@@ -363,7 +373,7 @@ TimeNs KinetoRankBuilder::FirstStart() const {
 
 void KinetoRankBuilder::Finish(Repairs repairs) {
   MoveProfiledToAnchor();
-  AddPythonStacks(python_calls_, rank_);
+  AddPythonStacks(python_, rank_);
   SortRank(rank_);
   JoinLaunches(rank_);
   NameThreads();

@@ -89,7 +89,8 @@ class KinetoRankBuilder {
   std::optional<std::pair<TimeNs, TimeNs>> span_;
   std::size_t gpu_operations_ = 0;
   KinetoCollectives collectives_;
-  std::vector<PythonCall> python_calls_;
+  PythonSource python_;
+  ByText<std::uint32_t> call_stacks_;
   ByText<std::uint32_t> strings_, api_names_;
   ByText<Text> kernel_names_;
   std::map<ShapeKey, std::uint32_t> shapes_;

@@ -47,26 +47,43 @@ class StackTable {
     for (std::uint32_t id = 0; id < rank.strings.size(); ++id) texts_.emplace(rank.strings[id], id);
   }
 
-  // `name`: of Rank::strings.
+  // Of a function, by its name in Rank::strings.
   std::uint32_t Of(std::uint32_t caller, std::uint32_t name) {
-    const std::uint32_t place = PlaceOf(name);
+    const auto [entry, is_new] =
+        places_.try_emplace(name, static_cast<std::uint32_t>(rank_.places.size()));
+    if (is_new) {
+      const std::string text = rank_.strings[name];  // the list may move
+      AddPlace(ParsePythonName(text), true);
+    }
+    return StackOf(caller, entry->second);
+  }
+
+  // Of all frames of an operator's stack.
+  std::uint32_t Of(std::string_view frames) {
+    std::uint32_t stack = kNone;
+    while (!frames.empty()) {
+      const std::size_t last = frames.rfind(';');
+      const std::string_view frame = frames.substr(last == std::string_view::npos ? 0 : last + 1);
+      frames = frames.substr(0, last == std::string_view::npos ? 0 : last);
+      const auto [entry, is_new] =
+          frames_.try_emplace(std::string(frame), static_cast<std::uint32_t>(rank_.places.size()));
+      if (is_new) AddPlace(ParsePythonName(frame), false);
+      stack = StackOf(stack, entry->second);
+    }
+    return stack;
+  }
+
+ private:
+  std::uint32_t StackOf(std::uint32_t caller, std::uint32_t place) {
     const auto [entry, is_new] = stacks_.try_emplace(
         std::uint64_t{caller} << 32 | place, static_cast<std::uint32_t>(rank_.stacks.size()));
     if (is_new) rank_.stacks.push_back({caller, place});
     return entry->second;
   }
 
- private:
-  std::uint32_t PlaceOf(std::uint32_t name) {
-    const auto [entry, is_new] =
-        places_.try_emplace(name, static_cast<std::uint32_t>(rank_.places.size()));
-    if (is_new) {
-      const std::string text = rank_.strings[name];  // the list may move
-      const PythonName parsed = ParsePythonName(text);
-      const std::uint32_t function = TextOf(parsed.function), file = TextOf(parsed.file);
-      rank_.places.push_back({function, file, parsed.first_line, parsed.first_line});
-    }
-    return entry->second;
+  void AddPlace(const PythonName& name, bool is_first_line) {
+    const std::uint32_t function = TextOf(name.function), file = TextOf(name.file);
+    rank_.places.push_back({function, file, name.line, is_first_line ? name.line : 0});
   }
   std::uint32_t TextOf(std::string_view text) {
     const auto [entry, is_new] =
@@ -77,22 +94,33 @@ class StackTable {
 
   Rank& rank_;
   std::unordered_map<std::string, std::uint32_t> texts_;
-  std::unordered_map<std::uint32_t, std::uint32_t> places_;  // by name
+  std::unordered_map<std::uint32_t, std::uint32_t> places_;  // of functions, by name
+  std::unordered_map<std::string, std::uint32_t> frames_;    // of operators' stacks
   std::unordered_map<std::uint64_t, std::uint32_t> stacks_;  // by caller and place
 };
 
 class StackFinder {
  public:
-  StackFinder(const std::vector<PythonCall>& functions, Rank& rank)
-      : functions_(functions), rank_(rank), stacks_(rank), moments_(rank.threads.size()) {}
+  StackFinder(const PythonSource& source, Rank& rank)
+      : functions_(source.functions),
+        rank_(rank),
+        stacks_(rank),
+        moments_(rank.threads.size()),
+        own_stack_(rank.profiled.size(), kNone) {
+    if (!functions_.empty()) return;
+    std::vector<std::uint32_t> stacks;
+    for (const std::string& frames : source.call_stacks) stacks.push_back(stacks_.Of(frames));
+    for (const OperatorStack& one : source.operators) own_stack_[one.row] = stacks[one.stack];
+  }
 
   void Find() {
     for (std::uint32_t i = 0; i < functions_.size(); ++i)
       AddRange(Moment::Kind::kFunction, functions_[i].row, i);
-    AddLooks();
+    if (!functions_.empty()) AddLooks();
     const ProfiledRanges& ranges = rank_.profiled;
     for (std::uint32_t row = 0; row < ranges.size(); ++row) {
-      if (ranges.kind[row] == ProfiledKind::kOperator && ranges.sequence[row] >= 0)
+      if (ranges.kind[row] == ProfiledKind::kOperator &&
+          (ranges.sequence[row] >= 0 || own_stack_[row] != kNone))
         AddRange(Moment::Kind::kOperator, row, row);
     }
     for (std::uint32_t row = 0; row < rank_.api.size(); ++row) {
@@ -102,7 +130,8 @@ class StackFinder {
     }
     for (std::uint32_t thread = 0; thread < moments_.size(); ++thread) Walk(thread);
     for (const Backward& one : backwards_) AddBackward(one);
-    rank_.facts.push_back({"stacks", "period_ns", std::to_string(period_), ""});
+    if (!functions_.empty())
+      rank_.facts.push_back({"stacks", "period_ns", std::to_string(period_), ""});
   }
 
  private:
@@ -221,7 +250,10 @@ class StackFinder {
   }
 
   void TakeOperator(const Moment& one) {
+    if (own_stack_[one.row] != kNone)
+      functions_open_.push_back({one.time, one.end, -1, own_stack_[one.row]});
     const std::int64_t sequence = rank_.profiled.sequence[one.row];
+    if (sequence < 0) return;
     if (rank_.profiled.forward_thread[one.row] > 0)
       backwards_open_.push_back({one.time, one.end, sequence});
     else if (Now() != kNone)
@@ -268,6 +300,7 @@ class StackFinder {
   Rank& rank_;
   StackTable stacks_;
   std::vector<std::vector<Moment>> moments_;  // by thread
+  std::vector<std::uint32_t> own_stack_;      // of operators that tell it, by row of Rank::profiled
   TimeNs period_ = kLookPeriodNs;
   std::vector<OpenFunction> functions_open_;
   std::vector<OpenBackward> backwards_open_;
@@ -284,13 +317,13 @@ PythonName ParsePythonName(std::string_view name) {
   const std::size_t open = behind == std::string_view::npos ? behind : name.rfind('(', behind);
   if (open == std::string_view::npos) return {kBuiltIn, NameOfBuiltIn(name)};
   PythonName parsed{name.substr(0, open), name.substr(behind + kBehindLine.size())};
-  std::from_chars(name.data() + open + 1, name.data() + behind, parsed.first_line);
-  parsed.first_line = std::max(0, parsed.first_line);
+  std::from_chars(name.data() + open + 1, name.data() + behind, parsed.line);
+  parsed.line = std::max(0, parsed.line);
   return parsed;
 }
 
-void AddPythonStacks(const std::vector<PythonCall>& functions, Rank& rank) {
-  if (!functions.empty()) StackFinder(functions, rank).Find();
+void AddPythonStacks(const PythonSource& source, Rank& rank) {
+  if (!source.functions.empty() || !source.operators.empty()) StackFinder(source, rank).Find();
 }
 
 }  // namespace traceinject

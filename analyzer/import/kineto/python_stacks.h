@@ -9,9 +9,13 @@
 //   trace has no more than kMaxLooks.
 //
 // A trace tells where a function begins, not the line at which it stands.
+//
+// Older traces have no functions, but the stacks of operators: calls in these have them. Of host
+// time nothing is said then, as most of Python is in no operator.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,15 +33,29 @@ struct PythonCall {
   std::int64_t id = -1, parent = -1;
 };
 
-// Fills rank.places, stacks and stack_samples. Nothing has to be sorted or joined. Without Python
-// functions nothing is done. O(n log n).
-void AddPythonStacks(const std::vector<PythonCall>& functions, Rank& rank);
+// An operator of Rank::profiled that tells its stack.
+struct OperatorStack {
+  std::uint32_t row = 0;
+  std::uint32_t stack = 0;  // index into PythonSource::call_stacks
+};
+
+// What a trace tells of Python.
+struct PythonSource {
+  std::vector<PythonCall> functions;
+  std::vector<OperatorStack> operators;
+  // "conv.py(443): forward;train.py(46): main", the innermost frame first.
+  std::vector<std::string> call_stacks;
+};
+
+// Fills rank.places, stacks and stack_samples. Nothing has to be sorted or joined. Where
+// nothing is told of Python nothing is done. O(n log n).
+void AddPythonStacks(const PythonSource& source, Rank& rank);
 
 // Of a name such as "train.py(41): load_batch"; a function of C, or a module, has no line, and its
 // file says what it is.
 struct PythonName {
   std::string_view file, function;
-  std::int32_t first_line = 0;
+  std::int32_t line = 0;
 };
 PythonName ParsePythonName(std::string_view name);
 

@@ -90,7 +90,7 @@ TEST_F(PythonStacksTest, NamesOfFunctions) {
   const PythonName own = ParsePythonName("/w/my (old)/train.py(41): load_batch");
   EXPECT_EQ(own.file, "/w/my (old)/train.py");
   EXPECT_EQ(own.function, "load_batch");
-  EXPECT_EQ(own.first_line, 41);
+  EXPECT_EQ(own.line, 41);
   const PythonName in_c = ParsePythonName(
       "<built-in method choice of numpy.random.mtrand.RandomState object at 0x7f42>");
   EXPECT_EQ(in_c.file, "<built-in>");
@@ -186,6 +186,28 @@ TEST_F(PythonStacksTest, LooksDivideTheTimeAsItWas) {
   EXPECT_NEAR(looks["main > load"], 0.6 * all, 0.02 * all);
   EXPECT_NEAR(looks["main > log"], 0.3 * all, 0.02 * all);
   EXPECT_TRUE(std::is_sorted(samples.time.begin(), samples.time.end()));
+}
+
+// Traces of 2021: no functions, but the stacks of operators, at the lines where these stood.
+TEST_F(PythonStacksTest, OperatorsMayTellTheirStacks) {
+  const std::string forward = "\"Call stack\": \"conv.py(443): forward;train.py(46): main\"";
+  trace_.Operator("aten::conv2d", 100, 100, 71,
+                  forward + ", \"Sequence number\": 5, \"Fwd thread id\": 0");
+  const int inside = trace_.Launch(120);
+  const int outside = trace_.Launch(300);
+  trace_.Operator("CudnnConvolutionBackward", 500, 100, 72,
+                  "\"Sequence number\": 5, \"Fwd thread id\": 1");
+  const int backward = trace_.Launch(520, 72);
+  trace_.Operator("aten::mul_", 700, 50, 71, "\"Call stack\": \"\"");
+  const int empty = trace_.Launch(710);
+  const Rank& rank = Read();
+  EXPECT_EQ(StackOf(inside), "main > forward");
+  EXPECT_EQ(StackOf(outside), "none");
+  EXPECT_EQ(StackOf(backward), "main > forward");
+  EXPECT_EQ(StackOf(empty), "none");
+  EXPECT_EQ(rank.places.at(0).line, 46);
+  EXPECT_EQ(rank.places.at(0).first_line, 0);
+  EXPECT_EQ(rank.stack_samples.size(), 2U) << "of host time nothing is known";
 }
 
 TEST_F(PythonStacksTest, OperatorsAreKeptAndNoRecordingBeginsWithThem) {
