@@ -24,6 +24,9 @@ struct Category {
 
 // Both generations of names. Old traces have no category for annotations: they are operators.
 constexpr Category kCategories[] = {
+    // Most events first.
+    {"cpu_op", KinetoKind::kOperator},
+    {"python_function", KinetoKind::kPythonFunction},
     {"kernel", KinetoKind::kKernel},
     {"Kernel", KinetoKind::kKernel},
     {"gpu_memcpy", KinetoKind::kMemcpy},
@@ -35,9 +38,7 @@ constexpr Category kCategories[] = {
     {"cuda_driver", KinetoKind::kApi},
     {"Driver", KinetoKind::kApi},
     {"user_annotation", KinetoKind::kAnnotation},
-    {"cpu_op", KinetoKind::kOperator},
     {"Operator", KinetoKind::kOperator},
-    {"python_function", KinetoKind::kPythonFunction},
     {"Trace", KinetoKind::kSpan},
 };
 

@@ -25,8 +25,8 @@
 
 #include "analyzer/metrics/idle/host_timeline.h"
 #include "analyzer/ranks/causes/job_replay.h"
-#include "analyzer/ranks/causes/work_differences.h"
 #include "analyzer/ranks/causes/work_table.h"
+#include "analyzer/ranks/differences/work_differences.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "analyzer/ranks/causes/work_differences.h"
+#include "analyzer/ranks/differences/work_differences.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
