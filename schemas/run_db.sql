@@ -466,6 +466,19 @@ CREATE TABLE stack_sample (
   span        INTEGER                  -- ns from this sample to the last of those; NULL: none
 );
 
+-- What the trace of another profiler tells of threads, in files that analyze import made: operators of the framework, functions of
+-- Python. The stacks that follow from the latter are in stack_sample.
+CREATE TABLE profiler_range (
+  start          INTEGER NOT NULL,
+  dur            INTEGER NOT NULL,
+  thread         INTEGER NOT NULL,     -- -> thread
+  kind           INTEGER NOT NULL,     -- 1 operator; 2 function of Python
+  name           INTEGER NOT NULL,     -- -> string
+  input_shapes   INTEGER,              -- -> string, a list in JSON: of an operator's inputs; NULL: not recorded
+  sequence       INTEGER,              -- autograd's number of an operator, the same of a forward operator and its backward; NULL: none
+  forward_thread INTEGER               -- of a backward operator the profiler's number of the thread of the forward one; NULL: it is none
+);
+
 -- Facts about the machine and the job that are not columns above. The environment and our options since version 1, the others
 -- since version 3.
 CREATE TABLE system_fact (

@@ -162,6 +162,12 @@ WITH RECURSIVE frame(stack, depth, parent, place) AS (
 SELECT f.stack, f.depth, n.text AS function, t.text AS file, p.line, p.first_line
 FROM frame f JOIN code_place p ON p.id = f.place JOIN string n ON n.id = p.function JOIN string t ON t.id = p.file;
 
+CREATE VIEW profiler_ranges AS
+SELECT r.start + (SELECT value FROM meta WHERE key = 'base_ns') AS start_ns, r.dur AS dur_ns, t.proc, t.tid,
+       CASE r.kind WHEN 1 THEN 'operator' WHEN 2 THEN 'python' END AS kind, n.text AS name, s.text AS input_shapes, r.sequence,
+       r.forward_thread
+FROM profiler_range r JOIN thread t ON t.id = r.thread JOIN string n ON n.id = r.name LEFT JOIN string s ON s.id = r.input_shapes;
+
 CREATE VIEW nccl_setups AS
 SELECT u.id, u.proc, printf('0x%x', m.hash) AS comm, m.name AS comm_name, u.rank, u.size, u.device, u.nodes, n.text AS network,
        u.rings, u.trees, u.channels, u.nvls_channels, u.p2p_channels, u.p2p_channels_per_peer, u.nvls

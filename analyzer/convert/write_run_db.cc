@@ -61,7 +61,7 @@ class Writer {
 
   Status Write() {
     using Part = Status (Writer::*)();
-    constexpr std::array<Part, 23> kParts = {
+    constexpr std::array<Part, 27> kParts = {
         &Writer::WriteProcess,       &Writer::WriteDevices,     &Writer::WriteStrings,
         &Writer::WriteThreads,       &Writer::WriteStreams,     &Writer::WriteShapes,
         &Writer::WriteGraphNodes,    &Writer::WriteKernels,     &Writer::WriteMemcpys,
@@ -69,7 +69,8 @@ class Writer {
         &Writer::WriteSyncs,         &Writer::WriteDomains,     &Writer::WriteNvtx,
         &Writer::WriteCommunicators, &Writer::WriteCollectives, &Writer::WriteLoaders,
         &Writer::WriteDataWaits,     &Writer::WriteStepMarks,   &Writer::WriteMemoryOperations,
-        &Writer::WriteFacts,         &Writer::WriteImportFacts,
+        &Writer::WritePlaces,        &Writer::WriteStacks,      &Writer::WriteStackSamples,
+        &Writer::WriteProfiled,      &Writer::WriteFacts,       &Writer::WriteImportFacts,
     };
     for (const Part part : kParts) {
       const Status status = (this->*part)();
@@ -347,6 +348,47 @@ class Writer {
          << std::int64_t{memory.release[row] ? 2 : 1} << std::int64_t{memory.memory_kind[row]}
          << memory.bytes[row] << static_cast<std::int64_t>(memory.address[row]);
       to.Null() << std::int64_t{0} << static_cast<std::int64_t>(memory.correlation[row]);
+    });
+  }
+
+  Status WritePlaces() {
+    return Insert("code_place", 5, rank_.places.size(), [&](std::size_t row, RowValues& to) {
+      const CodePlace& place = rank_.places[row];
+      to << static_cast<std::int64_t>(row) + 1;
+      to.Id(place.function).Id(place.file) << std::int64_t{place.line};
+      place.first_line > 0 ? to << std::int64_t{place.first_line} : to.Null();
+    });
+  }
+
+  Status WriteStacks() {
+    return Insert("stack", 3, rank_.stacks.size(), [&](std::size_t row, RowValues& to) {
+      to << static_cast<std::int64_t>(row) + 1;
+      to.Id(rank_.stacks[row].caller).Id(rank_.stacks[row].place);
+    });
+  }
+
+  Status WriteStackSamples() {
+    const StackSamples& samples = rank_.stack_samples;
+    return Insert("stack_sample", 7, samples.size(), [&](std::size_t row, RowValues& to) {
+      to << samples.time[row];
+      to.Id(samples.thread[row]).Id(samples.stack[row])
+          << static_cast<std::int64_t>(samples.kind[row]);
+      samples.correlation[row] == 0 ? to.Null()
+                                    : to << static_cast<std::int64_t>(samples.correlation[row]);
+      // A look that stands for itself alone.
+      to.Null(2);
+    });
+  }
+
+  Status WriteProfiled() {
+    const ProfiledRanges& ranges = rank_.profiled;
+    return Insert("profiler_range", 8, ranges.size(), [&](std::size_t row, RowValues& to) {
+      to << ranges.start[row] << ranges.end[row] - ranges.start[row];
+      to.Id(ranges.thread[row]) << static_cast<std::int64_t>(ranges.kind[row]);
+      to.Id(ranges.name[row]).Id(ranges.input_shapes[row]);
+      ranges.sequence[row] < 0 ? to.Null() : to << ranges.sequence[row];
+      const std::int32_t forward = ranges.forward_thread[row];
+      forward > 0 ? to << std::int64_t{forward} : to.Null();
     });
   }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/common/json_text.h"
+#include "analyzer/export/autograd_flows.h"
 #include "analyzer/export/device_counters.h"
 #include "analyzer/export/event_arguments.h"
 #include "analyzer/export/event_category.h"
@@ -48,7 +49,8 @@ class ChromeWriter {
         steps_(FindStepsOfDevices(rank)),
         earliest_(EarliestOf(rank, steps_)),
         names_(rank),
-        flows_(rank) {}
+        flows_(rank),
+        autograd_(rank) {}
 
   ExportCounts Write() {
     WriteHead();
@@ -181,13 +183,14 @@ class ChromeWriter {
     Add("}}");
   }
 
-  // One end of an arrow from a call to what it launched.
-  void AddFlow(std::string_view phase, std::uint64_t id, std::int64_t pid, std::int64_t tid,
-               TimeNs time) {
+  // One end of an arrow: "ac2g" from a call to what it launched.
+  void AddFlow(std::string_view category, std::string_view phase, std::uint64_t id,
+               std::int64_t pid, std::int64_t tid, TimeNs time) {
     BeginEvent();
     Add("{{\"ph\": \"{}\", \"id\": {}, \"pid\": {}, \"tid\": {}", phase, id, pid, tid);
     AddTime("ts", time - earliest_);
-    Add(", \"cat\": \"ac2g\", \"name\": \"ac2g\"{}}}", phase == "f" ? ", \"bp\": \"e\"" : "");
+    Add(", \"cat\": \"{0}\", \"name\": \"{0}\"{1}}}", category,
+        phase == "f" ? ", \"bp\": \"e\"" : "");
   }
 
   std::string_view JsonName(std::uint32_t name) {
@@ -231,9 +234,17 @@ class ChromeWriter {
       AddHead(CategoryOf(rank_, event).kineto, JsonName(names_.Of(event)), pid_, tid, event.start,
               event.end);
       AddArguments(arguments.Of(event));
+      if (event.kind == HostEventKind::kProfiled) AddAutogradFlow(event, tid);
       if (event.kind == HostEventKind::kApi && flows_.BeginsAt(event.row))
-        AddFlow("s", rank_.api.correlation[event.row], pid_, tid, event.start);
+        AddFlow("ac2g", "s", rank_.api.correlation[event.row], pid_, tid, event.start);
     }
+  }
+
+  void AddAutogradFlow(const HostEvent& event, std::int64_t tid) {
+    const bool begins = autograd_.BeginsAt(event.row);
+    if (!begins && !autograd_.EndsAt(event.row)) return;
+    AddFlow("fwdbwd", begins ? "s" : "f",
+            static_cast<std::uint64_t>(rank_.profiled.sequence[event.row]), pid_, tid, event.start);
   }
 
   void WriteDevice(std::size_t index) {
@@ -246,7 +257,7 @@ class ChromeWriter {
               stream, ops.start[row], ops.end[row]);
       AddArguments(arguments.Of(row));
       if (ops.launch[row] != kNone)
-        AddFlow("f", ops.correlation[row], device.ordinal, stream, ops.start[row]);
+        AddFlow("ac2g", "f", ops.correlation[row], device.ordinal, stream, ops.start[row]);
     }
     for (const DeviceCounter& counter : DeviceCounters()) WriteCounter(device, counter);
   }
@@ -271,6 +282,7 @@ class ChromeWriter {
   TimeNs earliest_;
   EventNames names_;
   LaunchFlows flows_;
+  const AutogradFlows autograd_;
   fmt::memory_buffer buffer_;
   std::vector<std::string> json_names_;  // by number
   ExportCounts counts_;

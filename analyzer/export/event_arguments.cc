@@ -34,6 +34,9 @@ const std::vector<Argument>& HostArguments::Of(const HostEvent& event) {
       if (category != kNone) list_.push_back(Argument::Count("category", category));
       break;
     }
+    case HostEventKind::kProfiled:
+      OfProfiled(row);
+      break;
     case HostEventKind::kDataWait: {
       const DataWaits& waits = rank_.data_waits;
       if (waits.batch[row] >= 0) list_.push_back(Argument::Count("batch", waits.batch[row]));
@@ -57,6 +60,20 @@ const std::vector<Argument>& HostArguments::Of(const HostEvent& event) {
       break;
   }
   return list_;
+}
+
+// As torch.profiler names them, so that what was imported is exported as it was.
+void HostArguments::OfProfiled(std::uint32_t row) {
+  const ProfiledRanges& ranges = rank_.profiled;
+  if (const std::string_view shapes = rank_.string(ranges.input_shapes[row]); !shapes.empty()) {
+    // A file may say anything.
+    const bool is_list = shapes.find_first_not_of("[], -0123456789") == std::string_view::npos;
+    list_.push_back(is_list ? Argument::List("Input Dims", shapes)
+                            : Argument::Text("Input Dims", shapes));
+  }
+  if (ranges.sequence[row] < 0) return;
+  list_.push_back(Argument::Count("Sequence number", ranges.sequence[row]));
+  list_.push_back(Argument::Count("Fwd thread id", ranges.forward_thread[row]));
 }
 
 void HostArguments::OfCollective(std::uint32_t row) {

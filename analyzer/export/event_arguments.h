@@ -45,6 +45,7 @@ class HostArguments {
   const std::vector<Argument>& Of(const HostEvent& event);
 
  private:
+  void OfProfiled(std::uint32_t row);
   void OfCollective(std::uint32_t row);
   void OfGemm(std::uint32_t row);
   void OfAttention(std::uint32_t row);

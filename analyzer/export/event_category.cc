@@ -7,6 +7,10 @@ EventCategory CategoryOf(const Rank& rank, const HostEvent& event) {
   switch (event.kind) {
     case HostEventKind::kNvtx:
       return {"nvtx", "user_annotation"};
+    case HostEventKind::kProfiled:
+      return rank.profiled.kind[event.row] == ProfiledKind::kOperator
+                 ? EventCategory{"operator", "cpu_op"}
+                 : EventCategory{"python", "python_function"};
     case HostEventKind::kDataWait:
       return {"data_wait", "user_annotation"};
     case HostEventKind::kHostSpan:

@@ -64,6 +64,8 @@ std::uint32_t EventNames::Of(const HostEvent& event) {
   switch (event.kind) {
     case HostEventKind::kNvtx:
       return text(rank_.nvtx.text[row]);
+    case HostEventKind::kProfiled:
+      return text(rank_.profiled.name[row]);
     case HostEventKind::kDataWait: {
       const std::uint32_t loader = rank_.data_waits.loader[row];
       return Number(table, loader, [&] { return DataWaitName(rank_, loader); });

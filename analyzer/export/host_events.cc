@@ -29,6 +29,8 @@ bool HostEvents::Peek(std::size_t kind, HostEvent& event) const {
       if (!take(rank_.nvtx)) return false;
       event.instant = rank_.nvtx.kind[event.row] == NvtxKind::kMark;
       return true;
+    case HostEventKind::kProfiled:
+      return take(rank_.profiled);
     case HostEventKind::kDataWait:
       return !from_ranges_ && take(rank_.data_waits);
     case HostEventKind::kHostSpan:

@@ -12,6 +12,7 @@ namespace traceinject {
 
 enum class HostEventKind : std::uint8_t {
   kNvtx,
+  kProfiled,
   kDataWait,
   kHostSpan,
   kStepMark,

@@ -55,6 +55,7 @@ void AddTheRest(RunDbFixture& file, int rank) {
   file.AddDeviceSample({.time_ns = 6, .power_mw = 5});
   file.AddAllocatorSample({.time_ns = 6, .retries = 0});
   file.AddHostSample({.time_ns = 6, .tid = tid});
+  file.AddProfilerRange({.start_ns = 6, .tid = tid});
   file.AddStackSample(
       {.time_ns = 6, .frames = {{}, {.function = "load", .line = 3 + rank}}, .tid = tid});
   file.Execute("INSERT INTO device_slow_sample (time, proc, device) VALUES (6, 1, 0)");

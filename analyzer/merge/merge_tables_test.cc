@@ -76,6 +76,7 @@ host_span: start=time dur-from-start thread->thread
 code_place: id=id function->string file->string
 stack: id=id parent->stack place->code_place
 stack_sample: time=time thread->thread stack->stack
+profiler_range: start=time dur-from-start thread->thread name->string input_shapes->string
 system_fact: proc->process
 device_sample: time=time proc->process
 device_slow_sample: time=time proc->process

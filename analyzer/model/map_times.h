@@ -29,6 +29,7 @@ void MapEventTimes(Rank& rank, Map map) {
   both(rank.api);
   both(rank.syncs);
   both(rank.nvtx);
+  both(rank.profiled);
   both(rank.collectives);
   both(rank.gemms);
   both(rank.attentions);

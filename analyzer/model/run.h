@@ -418,6 +418,22 @@ struct StackSamples {
   std::size_t size() const { return time.size(); }
 };
 
+// As profiler_range.kind in run_db.sql.
+enum class ProfiledKind : std::uint8_t { kOperator = 1, kPythonFunction };
+
+// What the trace of another profiler tells of threads: operators of the framework, functions of
+// Python. Apart from NVTX ranges, which the program marks for us.
+struct ProfiledRanges {
+  std::vector<TimeNs> start, end;
+  std::vector<std::uint32_t> thread;  // index into Rank::threads
+  std::vector<ProfiledKind> kind;
+  std::vector<std::uint32_t> name;           // Rank::strings
+  PackedColumn<std::uint32_t> input_shapes;  // Rank::strings: a list in JSON; kNone
+  PackedColumn<std::int64_t> sequence;  // autograd's, of a forward operator and its backward; -1
+  PackedColumn<std::int32_t> forward_thread;  // of a backward the profiler's number, from 1; 0
+  std::size_t size() const { return start.size(); }
+};
+
 struct CaptureGap {
   TimeNs start = 0, end = kOpen;
   std::string reason;
@@ -519,6 +535,7 @@ struct Rank {
   std::vector<CodePlace> places;
   std::vector<CodeStack> stacks;
   StackSamples stack_samples;
+  ProfiledRanges profiled;
   std::vector<CaptureGap> gaps;
   ClockPairs clocks;
   Trust trust;

@@ -75,7 +75,8 @@ class Witness {
   std::vector<EvidenceLine> For(const Decision& decision) {
     const CauseSaving* const cause = decision.cause;
     const bool of_ranks = cause != nullptr && cause->finding != nullptr;
-    if (of_ranks) Say(cause->finding->text(), PlaceOf(*cause));
+    if (of_ranks) WhoIsLate(*cause);
+    const std::size_t of_finding = lines_.size();
     if (decision.label == "dataloader") DataLoading();
     if (decision.label == "h2d_copy") Uploads();
     if (decision.label == "sync_bound") Waits();
@@ -94,7 +95,7 @@ class Witness {
     for (const KernelSaving& saving : savings_.kernels) {
       if (saving.label == decision.label) Kernels(saving);
     }
-    if (of_ranks && lines_.size() == 1) Details(*cause->finding);
+    if (of_ranks && lines_.size() == of_finding) Details(*cause->finding);
     if (decision.label == "compute_bound") OwnPauses(decision.working);
     Idle();
     StepsLine();
@@ -267,9 +268,17 @@ class Witness {
     Say(text, list.front().second.longest);
   }
 
+  void WhoIsLate(const CauseSaving& cause) {
+    Say(cause.finding->text(), PlaceOf(cause));
+    for (const proto::WorkDifference& difference : cause.finding->differences())
+      Say(difference.text());
+  }
+
+  // The finding's own evidence, which begins with what is different.
   void Details(const proto::RankFinding& finding) {
     constexpr int kMaxDetails = 2;
-    for (int i = 0; i < std::min(kMaxDetails, finding.evidence_size()); ++i)
+    const int first = finding.differences_size();
+    for (int i = first; i < std::min(first + kMaxDetails, finding.evidence_size()); ++i)
       Say(finding.evidence(i));
   }
 

@@ -19,7 +19,7 @@ void ExpectPlanted(const proto::Verdict& verdict, double cost_ns) {
   EXPECT_NEAR(static_cast<double>(verdict.saved_ns()), cost_ns, 0.1 * cost_ns);
   EXPECT_GT(verdict.confidence(), 0.9);
   EXPECT_EQ(verdict.caveats_size(), 0);
-  EXPECT_EQ(verdict.evidence_size(), 5);
+  EXPECT_GE(verdict.evidence_size(), 5);
   ASSERT_GT(verdict.levers_size(), 0);
 }
 
@@ -28,6 +28,9 @@ TEST(RecordedRanksVerdictTest, ARankWithMoreWorkIsAStraggler) {
   EXPECT_EQ(verdict.label(), "straggler");
   EXPECT_EQ(verdict.place(), "rank 1");
   ExpectPlanted(verdict, 6.07e6);
+  EXPECT_EQ(verdict.evidence(1).text(),
+            "rank 1 runs 40 nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_NNT (4096 x 4096 x 4096) a "
+            "step, its peers none: +6.417 ms a step");
 }
 
 TEST(RecordedRanksVerdictTest, AForbiddenWayIsASlowLink) {

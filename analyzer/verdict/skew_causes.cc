@@ -8,6 +8,7 @@
 
 #include "analyzer/common/median.h"
 #include "analyzer/metrics/what_if/bootstrap.h"
+#include "analyzer/verdict/code/code_evidence.h"
 #include "analyzer/verdict/decide.h"
 
 namespace traceinject {
@@ -35,7 +36,8 @@ constexpr HostCause kHostCauses[] = {
     {IdleCause::kDataWait, "dataloader"},      {IdleCause::kSync, "sync_bound"},
     {IdleCause::kDrainedBySync, "sync_bound"}, {IdleCause::kAllocator, "allocator"},
     {IdleCause::kCheckpoint, "checkpoint"},    {IdleCause::kGc, "gc_pause"},
-    {IdleCause::kHostWait, kHostWaitLabel},
+    {IdleCause::kHostWait, kHostWaitLabel},    {IdleCause::kPython, kHostCodeLabel},
+    {IdleCause::kHostWait, kHostCodeLabel},
 };
 
 bool IsLateRank(const proto::RankFinding& finding) {

@@ -91,6 +91,11 @@ void SortRank(Rank& rank) {
     ApplyOrder(SortedOrder(nvtx.start, nvtx.end), nvtx.start, nvtx.end, nvtx.thread, nvtx.kind,
                nvtx.domain, nvtx.text, nvtx.category);
   });
+  sorts.push_back([&ranges = rank.profiled] {
+    ApplyOrder(SortedOrder(ranges.start, ranges.end), ranges.start, ranges.end, ranges.thread,
+               ranges.kind, ranges.name, ranges.input_shapes, ranges.sequence,
+               ranges.forward_thread);
+  });
   sorts.push_back([&calls = rank.collectives, &plans = rank.plans] {
     const RowOrder order = SortedOrder(calls.start, calls.end);
     ApplyOrder(order, calls.start, calls.end, calls.thread, calls.function, calls.communicator,

@@ -24,6 +24,9 @@ struct Category {
 
 // Both generations of names. Old traces have no category for annotations: they are operators.
 constexpr Category kCategories[] = {
+    // Most events first.
+    {"cpu_op", KinetoKind::kOperator},
+    {"python_function", KinetoKind::kPythonFunction},
     {"kernel", KinetoKind::kKernel},
     {"Kernel", KinetoKind::kKernel},
     {"gpu_memcpy", KinetoKind::kMemcpy},
@@ -35,7 +38,7 @@ constexpr Category kCategories[] = {
     {"cuda_driver", KinetoKind::kApi},
     {"Driver", KinetoKind::kApi},
     {"user_annotation", KinetoKind::kAnnotation},
-    {"Operator", KinetoKind::kAnnotation},
+    {"Operator", KinetoKind::kOperator},
     {"Trace", KinetoKind::kSpan},
 };
 
@@ -113,6 +116,14 @@ constexpr IntegerField kIntegers[] = {
     {"graph node id", &KinetoEvent::graph_node_id},
 };
 
+// Of operators and Python functions, of which there are most.
+constexpr IntegerField kHostIntegers[] = {
+    {"Sequence number", &KinetoEvent::sequence},
+    {"Fwd thread id", &KinetoEvent::forward_thread},
+    {"Python id", &KinetoEvent::python_id},
+    {"Python parent id", &KinetoEvent::python_parent},
+};
+
 struct CollectiveNumber {
   std::string_view key;
   std::optional<std::int64_t> KinetoCollective::*member;
@@ -161,6 +172,13 @@ bool CollectiveField(std::string_view key, ondemand::value& value, KinetoCollect
   return true;
 }
 
+// Anything but a list is passed over.
+bool RawList(ondemand::value& value, std::string_view& text) {
+  ondemand::array list;
+  if (value.get(list) != simdjson::SUCCESS) return true;
+  return list.raw_json().get(text) == simdjson::SUCCESS;
+}
+
 bool ArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& event) {
   if (const auto row = FindKey(kIntegers, key); row != std::end(kIntegers)) {
     if (const auto number = Integer(value)) event.*row->member = number;
@@ -172,7 +190,15 @@ bool ArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& ev
   return CollectiveField(key, value, event.collective);
 }
 
-bool Arguments(ondemand::value& value, KinetoEvent& event) {
+bool HostArgumentField(std::string_view key, ondemand::value& value, KinetoEvent& event) {
+  if (key == "Input Dims") return RawList(value, event.input_shapes);
+  if (key == "Call stack") return value.get_string().get(event.call_stack) == simdjson::SUCCESS;
+  const auto row = FindKey(kHostIntegers, key);
+  if (row != std::end(kHostIntegers)) event.*row->member = Integer(value);
+  return true;
+}
+
+bool Arguments(ondemand::value& value, bool of_host, KinetoEvent& event) {
   ondemand::object object;
   if (value.get(object) != simdjson::SUCCESS) return false;
   for (auto each : object) {
@@ -180,7 +206,9 @@ bool Arguments(ondemand::value& value, KinetoEvent& event) {
     if (std::move(each).get(field) != simdjson::SUCCESS) return false;
     std::string_view key;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return false;
-    if (!ArgumentField(key, field.value(), event)) return false;
+    const bool fits = of_host ? HostArgumentField(key, field.value(), event)
+                              : ArgumentField(key, field.value(), event);
+    if (!fits) return false;
   }
   return true;
 }
@@ -188,23 +216,26 @@ bool Arguments(ondemand::value& value, KinetoEvent& event) {
 // What the fields "ph", "cat" and "name" say together. Whichever comes last decides.
 struct Heading {
   std::string_view phase, category;
-  bool has_name = false, has_category = false;
+  std::optional<KinetoKind> kind;  // by the category
 
   // Whether the event is known to be of no use, so that the rest of it need not be read.
-  bool IsUseless(std::string_view name) const {
+  bool IsUseless() const {
     if (!phase.empty() && phase != "X" && phase != "M") return true;
-    if (phase != "X" || !has_category) return false;
-    const KinetoKind kind = KindOf(category);
-    if (kind == KinetoKind::kSkipped) return true;
-    return kind == KinetoKind::kAnnotation && category == "Operator" && has_name &&
-           !IsAnnotationAmongOperators(name);
+    return phase == "X" && kind == KinetoKind::kSkipped;
+  }
+  // Known where the category comes before the arguments, as it does.
+  bool IsOfHost() const {
+    return kind == KinetoKind::kOperator || kind == KinetoKind::kPythonFunction;
   }
   KinetoKind Kind(std::string_view name) const {
     if (phase == "M") {
       if (name == "thread_name") return KinetoKind::kThreadName;
       return name == "process_name" ? KinetoKind::kProcessName : KinetoKind::kSkipped;
     }
-    return phase == "X" && !IsUseless(name) ? KindOf(category) : KinetoKind::kSkipped;
+    if (phase != "X" || !kind) return KinetoKind::kSkipped;
+    const bool annotates =
+        kind == KinetoKind::kOperator && category == "Operator" && IsAnnotationAmongOperators(name);
+    return annotates ? KinetoKind::kAnnotation : *kind;
   }
 };
 
@@ -212,18 +243,16 @@ struct Heading {
 bool TopField(std::string_view key, ondemand::value& value, Heading& heading, KinetoEvent& event) {
   if (key == "ph") return value.get_string().get(heading.phase) == simdjson::SUCCESS;
   if (key == "cat") {
-    heading.has_category = true;
-    return value.get_string().get(heading.category) == simdjson::SUCCESS;
+    if (value.get_string().get(heading.category) != simdjson::SUCCESS) return false;
+    heading.kind = KindOf(heading.category);
+    return true;
   }
-  if (key == "name") {
-    heading.has_name = true;
-    return value.get_string().get(event.name) == simdjson::SUCCESS;
-  }
+  if (key == "name") return value.get_string().get(event.name) == simdjson::SUCCESS;
   if (key == "ts") event.start = Time(value);
   if (key == "dur") event.dur = Time(value);
   if (key == "pid") event.pid = Integer(value);
   if (key == "tid") event.tid = ThreadNumber(value);
-  return key != "args" || Arguments(value, event);
+  return key != "args" || Arguments(value, heading.IsOfHost(), event);
 }
 
 }  // namespace
@@ -252,7 +281,7 @@ KinetoEvent KinetoEventParser::Parse(std::string_view text) {
     if (std::move(each).get(field) != simdjson::SUCCESS) return broken;
     if (field.unescaped_key().get(key) != simdjson::SUCCESS) return broken;
     if (!TopField(key, field.value(), heading, event)) return broken;
-    if (heading.IsUseless(event.name)) return KinetoEvent();
+    if (heading.IsUseless()) return KinetoEvent();
   }
   event.kind = heading.Kind(event.name);
   return event;

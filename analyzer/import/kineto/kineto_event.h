@@ -16,12 +16,14 @@ namespace traceinject {
 inline constexpr int kHighestDevice = 1023;
 
 enum class KinetoKind : std::uint8_t {
-  kSkipped,  // nothing that the model holds: operators, Python functions, arrows, counters
+  kSkipped,  // nothing that the model holds: arrows, counters
   kKernel,
   kMemcpy,
   kMemset,
   kApi,
-  kAnnotation,   // user ranges on the host, steps and data loaders among them
+  kAnnotation,  // user ranges on the host, steps and data loaders among them
+  kOperator,    // of PyTorch
+  kPythonFunction,
   kSpan,         // the time that the profiler recorded
   kThreadName,   // metadata
   kProcessName,  // metadata
@@ -43,6 +45,9 @@ struct KinetoEvent {
   std::optional<std::int64_t> correlation, device, context, stream;
   std::optional<std::int64_t> bytes, registers, shared_bytes, from_device, to_device;
   std::optional<std::int64_t> graph_id, graph_node_id;
+  std::optional<std::int64_t> sequence, forward_thread, python_id, python_parent;
+  std::string_view input_shapes;  // a list in JSON
+  std::string_view call_stack;    // of an operator in older traces, see python_stacks.h
   std::array<std::int32_t, 3> grid{}, block{};
   KinetoCollective collective;
 };

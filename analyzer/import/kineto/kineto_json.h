@@ -17,8 +17,10 @@ bool IsKinetoJson(const std::string& path);
 //   - kernels, copies and memsets, joined to their runtime and driver calls;
 //   - user annotations and ProfilerStep#N as ranges of the domain "annotation", the ranges of data
 //   loaders as data waits too; Optimizer.step as step marks if there is no ProfilerStep;
-//   - collectives, from the metadata of NCCL kernels, at the launch of the kernel.
-// Operators and Python functions are passed over. Times are exact: decimal microseconds to ns.
+//   - collectives, from the metadata of NCCL kernels, at the launch of the kernel;
+//   - operators and Python functions as Rank::profiled, and the stacks that follow from them
+//   (python_stacks.h). The recording does not begin with them.
+// Times are exact: decimal microseconds to ns.
 //
 // The file is read as a stream: memory is that of the result and of the longest event. O(n log n).
 // Events that cannot be right are left out and counted in `notes`. Errors, each a sentence: not

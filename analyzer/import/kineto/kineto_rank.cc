@@ -55,6 +55,9 @@ void KinetoRankBuilder::Add(const KinetoEvent& event) {
       return AddApi(event);
     case KinetoKind::kAnnotation:
       return AddAnnotation(event);
+    case KinetoKind::kOperator:
+    case KinetoKind::kPythonFunction:
+      return AddProfiled(event);
     case KinetoKind::kSpan:
       return AddSpan(event);
     case KinetoKind::kThreadName:
@@ -260,6 +263,49 @@ void KinetoRankBuilder::AddAnnotation(const KinetoEvent& event) {
   ranges.category.push_back(kNone);
 }
 
+// At times as the trace counts: what the profiler tells of the host is not what the recording
+// begins with.
+void KinetoRankBuilder::AddProfiled(const KinetoEvent& event) {
+  const bool is_operator = event.kind == KinetoKind::kOperator;
+  if (!event.start || !event.tid || !IsPlausible(event.dur.value_or(0))) return;
+  const std::uint32_t thread = ThreadOf(event);
+  ProfiledRanges& ranges = rank_.profiled;
+  if (!is_operator)
+    python_.functions.push_back({static_cast<std::uint32_t>(ranges.size()),
+                                 event.python_id.value_or(-1), event.python_parent.value_or(-1)});
+  if (!event.call_stack.empty()) {
+    const auto known = call_stacks_.find(event.call_stack);
+    const auto index = static_cast<std::uint32_t>(python_.call_stacks.size());
+    python_.operators.push_back({static_cast<std::uint32_t>(ranges.size()),
+                                 known == call_stacks_.end() ? index : known->second});
+    if (known == call_stacks_.end()) {
+      call_stacks_.emplace(event.call_stack, index);
+      python_.call_stacks.emplace_back(event.call_stack);
+    }
+  }
+  ranges.start.push_back(*event.start);
+  ranges.end.push_back(std::max<TimeNs>(0, event.dur.value_or(0)));
+  ranges.thread.push_back(thread);
+  ranges.kind.push_back(is_operator ? ProfiledKind::kOperator : ProfiledKind::kPythonFunction);
+  ranges.name.push_back(StringOf(event.name));
+  ranges.input_shapes.push_back(event.input_shapes.empty() ? kNone : StringOf(event.input_shapes));
+  ranges.sequence.push_back(is_operator ? event.sequence.value_or(-1) : -1);
+  ranges.forward_thread.push_back(
+      is_operator ? Narrow(std::max<std::int64_t>(0, event.forward_thread.value_or(0))) : 0);
+}
+
+// Of those that are no times of this trace, nothing is left but a moment at its beginning.
+void KinetoRankBuilder::MoveProfiledToAnchor() {
+  constexpr TimeNs kFarthest = std::numeric_limits<TimeNs>::max() / 2;
+  ProfiledRanges& ranges = rank_.profiled;
+  for (std::size_t row = 0; row < ranges.size(); ++row) {
+    TimeNs& start = ranges.start[row];
+    const bool fits = start <= kFarthest && start >= -kFarthest && IsPlausible(start - anchor_ns());
+    start = fits ? start - anchor_ns() : 0;
+    ranges.end[row] = fits ? start + ranges.end[row] : 0;
+  }
+}
+
 void KinetoRankBuilder::AddSpan(const KinetoEvent& event) {
   if (const auto times = Times(event)) span_ = times;
 }
@@ -326,6 +372,8 @@ TimeNs KinetoRankBuilder::FirstStart() const {
 }
 
 void KinetoRankBuilder::Finish(Repairs repairs) {
+  MoveProfiledToAnchor();
+  AddPythonStacks(python_, rank_);
   SortRank(rank_);
   JoinLaunches(rank_);
   NameThreads();

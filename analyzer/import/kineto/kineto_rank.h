@@ -14,6 +14,7 @@
 
 #include "analyzer/import/kineto/kineto_collectives.h"
 #include "analyzer/import/kineto/kineto_event.h"
+#include "analyzer/import/kineto/python_stacks.h"
 #include "analyzer/import/source/recorded_file.h"
 #include "analyzer/model/run.h"
 
@@ -64,6 +65,7 @@ class KinetoRankBuilder {
   void AddOperation(const KinetoEvent& event);
   void AddApi(const KinetoEvent& event);
   void AddAnnotation(const KinetoEvent& event);
+  void AddProfiled(const KinetoEvent& event);
   void AddSpan(const KinetoEvent& event);
   void AddThreadName(const KinetoEvent& event);
   std::uint32_t DetailOf(const KinetoEvent& event, GpuOps& ops);
@@ -76,6 +78,7 @@ class KinetoRankBuilder {
   std::uint32_t ApiNameOf(std::string_view name);
   std::uint32_t StringOf(std::string_view text);
   const Text& KernelNameOf(std::string_view name);
+  void MoveProfiledToAnchor();
   void NameThreads();
   void SetAsync();
   void PlaceCollectives();
@@ -86,6 +89,8 @@ class KinetoRankBuilder {
   std::optional<std::pair<TimeNs, TimeNs>> span_;
   std::size_t gpu_operations_ = 0;
   KinetoCollectives collectives_;
+  PythonSource python_;
+  ByText<std::uint32_t> call_stacks_;
   ByText<std::uint32_t> strings_, api_names_;
   ByText<Text> kernel_names_;
   std::map<ShapeKey, std::uint32_t> shapes_;

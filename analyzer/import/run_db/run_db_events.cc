@@ -29,7 +29,7 @@ class EventReader {
 
   // All but the calls, and about half of the rows.
   Status ReadOthers() {
-    constexpr std::array<Part, 13> kParts = {
+    constexpr std::array<Part, 14> kParts = {
         &EventReader::ReadSideTables,
         &EventReader::ReadMemcpys,
         &EventReader::ReadMemsets,
@@ -43,6 +43,7 @@ class EventReader {
         &EventReader::ReadStepMarks,
         &EventReader::ReadHostSpans,
         &EventReader::ReadMemoryOperations,
+        &EventReader::ReadProfiled,
     };
     return ReadParts(kParts);
   }
@@ -248,6 +249,35 @@ class EventReader {
           nvtx.text.push_back(dictionaries_.StringOf(row, 5));
           nvtx.category.push_back(row.is_null(6) ? kNone
                                                  : static_cast<std::uint32_t>(row.int64(6)));
+        });
+  }
+
+  // Of files that analyze import made. The table came in the course of version 6.
+  Status ReadProfiled() {
+    constexpr std::string_view kTable = "profiler_range";
+    auto has = rows_.HasTable(kTable);
+    if (!has.ok()) return Error{has.error()};
+    if (!has.value()) return Done{};
+    return rows_.ForEachRow(
+        kTable, "start, dur, thread, kind, name, input_shapes, sequence, forward_thread",
+        [&](const SqlRow& row) {
+          const Place* thread = dictionaries_.threads.Find(row.int64(2));
+          if (thread == nullptr) return rows_.Count(kTable, RowProblem::kNoThread);
+          const std::uint32_t name = dictionaries_.StringOf(row, 4);
+          if (name == kNone) return rows_.Count(kTable, RowProblem::kNoName);
+          if (row.int64(3) < 1 || row.int64(3) > 2)
+            return rows_.Count(kTable, RowProblem::kUnknownKind);
+          TimeNs end = 0;
+          if (!rows_.Times(kTable, row.int64(0), row.int64(1), end)) return;
+          ProfiledRanges& ranges = rank(*thread).profiled;
+          ranges.start.push_back(row.int64(0));
+          ranges.end.push_back(end);
+          ranges.thread.push_back(thread->index);
+          ranges.kind.push_back(static_cast<ProfiledKind>(row.int64(3)));
+          ranges.name.push_back(name);
+          ranges.input_shapes.push_back(dictionaries_.StringOf(row, 5));
+          ranges.sequence.push_back(row.is_null(6) ? -1 : std::max<std::int64_t>(-1, row.int64(6)));
+          ranges.forward_thread.push_back(std::max(0, Narrow(row.int64(7))));
         });
   }
 

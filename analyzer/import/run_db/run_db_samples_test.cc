@@ -219,5 +219,37 @@ TEST_F(RunDbSamplesTest, StacksThatLeadNowhere) {
   EXPECT_EQ(rank.stack_samples.size(), 1U);
 }
 
+TEST_F(RunDbSamplesTest, RangesOfAnImportedTrace) {
+  RunDbFixture file(path_);
+  file.AddProfilerRange({.start_ns = 30, .sequence = 7, .forward_thread = 1});
+  file.AddProfilerRange(
+      {.start_ns = 10, .dur_ns = 90, .name = "a.py(1): f", .kind = ProfiledKind::kPythonFunction});
+  // Of no thread, of no known kind, and without a name.
+  for (const char* row : {"999, 1, name", "thread, 3, name", "thread, 1, 999"})
+    file.Execute(std::string("INSERT INTO profiler_range SELECT 1, 2, ") + row +
+                 ", NULL, NULL, NULL FROM profiler_range LIMIT 1");
+  file.Close();
+  const RecordedFile read = Read();
+  EXPECT_EQ(read.notes.size(), 3U);
+  const Rank& rank = read.ranks.at(0);
+  const ProfiledRanges& ranges = rank.profiled;
+  ASSERT_EQ(ranges.size(), 2U);
+  EXPECT_EQ(ranges.start, (std::vector<TimeNs>{10, 30}));
+  EXPECT_EQ(ranges.end[0], 100);
+  EXPECT_EQ(ranges.kind[0], ProfiledKind::kPythonFunction);
+  EXPECT_EQ(rank.string(ranges.name[1]), "aten::mm");
+  EXPECT_EQ(rank.string(ranges.input_shapes[1]), "[[8, 16], [16, 4]]");
+  EXPECT_EQ(ranges.sequence[0], -1);
+  EXPECT_EQ(ranges.sequence[1], 7);
+  EXPECT_EQ(ranges.forward_thread[1], 1);
+}
+
+TEST_F(RunDbSamplesTest, TheFirstFilesOfVersion6HaveNoSuchRanges) {
+  RunDbFixture file(path_);
+  file.Execute("DROP TABLE profiler_range");
+  file.Close();
+  EXPECT_EQ(Read().ranks.at(0).profiled.size(), 0U);
+}
+
 }  // namespace
 }  // namespace traceinject

@@ -47,9 +47,30 @@ std::optional<std::int64_t> Scale(std::uint64_t value, int exponent) {
   return static_cast<std::int64_t>(value);
 }
 
+// What nearly all are: digits, and no more of them behind the point than the shift takes up. Empty:
+// the text is another, or the number may be too large.
+std::optional<std::int64_t> ParsePlain(std::string_view text, int shift) {
+  constexpr std::size_t kFitting = 18;
+  if (text.size() > kFitting) return std::nullopt;
+  std::int64_t value = 0;
+  std::size_t at = 0;
+  for (; at < text.size() && IsDigit(text[at]); ++at) value = 10 * value + (text[at] - '0');
+  if (at == 0) return std::nullopt;
+  if (at < text.size() && text[at] == '.') {
+    for (++at; shift > 0 && at < text.size() && IsDigit(text[at]); ++at, --shift)
+      value = 10 * value + (text[at] - '0');
+  }
+  if (at != text.size()) return std::nullopt;
+  for (; shift > 0; --shift) {
+    if (__builtin_mul_overflow(value, 10, &value)) return std::nullopt;
+  }
+  return value;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> ParseDecimal(std::string_view text, int shift) {
+  if (const auto plain = ParsePlain(text, shift)) return plain;
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   Mantissa mantissa;

@@ -54,6 +54,15 @@ std::string_view Explain(RowProblem problem) {
 
 }  // namespace
 
+Result<bool> RunDbRows::HasTable(std::string_view table) const {
+  auto found = database_.Prepare("SELECT count(*) FROM sqlite_schema WHERE name = ?");
+  if (!found.ok()) return Error{found.error()};
+  found.value().Bind(1, table);
+  const auto row = found.value().Step();
+  if (!row.ok()) return Error{row.error()};
+  return found.value().int64(0) > 0;
+}
+
 Status RunDbRows::ExpectStored(std::string_view table) {
   auto found = database_.Prepare(
       "SELECT count(*) FROM sqlite_schema "

@@ -102,6 +102,9 @@ class RunDbRows {
     return Done{};
   }
 
+  // Whether the file has such a table, or a view of this name.
+  Result<bool> HasTable(std::string_view table) const;
+
   // An error unless `table` is an ordinary table: a view or virtual table in its place could go on
   // for ever.
   Status ExpectStored(std::string_view table);

@@ -351,6 +351,13 @@ void RunDbFixture::AddStackSample(const StackSample& sample) {
       NullIf(static_cast<std::int64_t>(sample.correlation), 0), sample.repeats, sample.span_ns);
 }
 
+void RunDbFixture::AddProfilerRange(const ProfilerRange& range) {
+  state_->Insert("profiler_range VALUES (?, ?, ?, ?, ?, ?, ?, ?)", range.start_ns, range.dur_ns,
+                 state_->ThreadId(range.tid), static_cast<int>(range.kind),
+                 state_->StringId(range.name), state_->StringId(range.input_shapes), range.sequence,
+                 range.forward_thread);
+}
+
 std::uint64_t RunDbFixture::AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,
                                               std::int64_t tid) {
   kernel.correlation = AddApi({.start_ns = api_start_ns, .dur_ns = api_dur_ns, .tid = tid});

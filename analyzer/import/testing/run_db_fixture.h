@@ -218,6 +218,14 @@ class RunDbFixture {
     std::optional<int> repeats = std::nullopt;
     std::optional<TimeNs> span_ns = std::nullopt;
   };
+  struct ProfilerRange {
+    TimeNs start_ns = 0, dur_ns = 10;
+    std::string name = "aten::mm";
+    ProfiledKind kind = ProfiledKind::kOperator;
+    std::int64_t tid = 4242;
+    std::string input_shapes = "[[8, 16], [16, 4]]";
+    std::optional<std::int64_t> sequence = std::nullopt, forward_thread = std::nullopt;
+  };
   struct CommunicatorFacts {
     std::uint64_t hash = 0x1000;
     std::optional<TimeNs> created_ns = 0;
@@ -266,6 +274,7 @@ class RunDbFixture {
   std::uint32_t AddWorker(const WorkerFacts& worker);
   void AddWorkerSample(const WorkerSample& sample);
   void AddStackSample(const StackSample& sample);
+  void AddProfilerRange(const ProfilerRange& range);
 
   // A launch call of `launch_ns` and the kernel it launched. Returns the correlation id.
   std::uint64_t AddLaunchedKernel(Kernel kernel, TimeNs api_start_ns, TimeNs api_dur_ns,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 
@@ -13,6 +14,119 @@ constexpr std::array<std::string_view, 2> kPackages = {"/site-packages/", "/dist
 // Written by compilers at run time, and Python's own frozen modules.
 constexpr std::array<std::string_view, 4> kGenerated = {"/torchinductor_", "<eval_with_key>",
                                                         "<frozen ", "<__array_function__"};
+// Of traces of PyTorch's profiler: what is called of C, and modules.
+constexpr std::array<std::string_view, 2> kNoFiles = {"<built-in>", "<nn.Module>"};
+// That profiler names files as they are found on Python's path: "torch/nn/functional.py",
+// "random.py". The packages and modules of the standard library that stand in stacks of training
+// programs.
+constexpr std::array<std::string_view, 108> kRelativeLibraries = {"IPython",
+                                                                  "PIL",
+                                                                  "_bootstrap",
+                                                                  "abc",
+                                                                  "accelerate",
+                                                                  "apex",
+                                                                  "argparse",
+                                                                  "ast",
+                                                                  "asyncio",
+                                                                  "base64",
+                                                                  "bisect",
+                                                                  "cloudpickle",
+                                                                  "codecs",
+                                                                  "collections",
+                                                                  "concurrent",
+                                                                  "contextlib",
+                                                                  "contextvars",
+                                                                  "copy",
+                                                                  "copyreg",
+                                                                  "csv",
+                                                                  "ctypes",
+                                                                  "cv2",
+                                                                  "dataclasses",
+                                                                  "datasets",
+                                                                  "datetime",
+                                                                  "deepspeed",
+                                                                  "diffusers",
+                                                                  "dill",
+                                                                  "einops",
+                                                                  "email",
+                                                                  "encodings",
+                                                                  "enum",
+                                                                  "fire",
+                                                                  "flash_attn",
+                                                                  "fnmatch",
+                                                                  "fsspec",
+                                                                  "functools",
+                                                                  "genericpath",
+                                                                  "glob",
+                                                                  "gzip",
+                                                                  "h5py",
+                                                                  "hashlib",
+                                                                  "heapq",
+                                                                  "http",
+                                                                  "huggingface_hub",
+                                                                  "hydra",
+                                                                  "importlib",
+                                                                  "inspect",
+                                                                  "io",
+                                                                  "ipykernel",
+                                                                  "jax",
+                                                                  "joblib",
+                                                                  "json",
+                                                                  "lightning",
+                                                                  "linecache",
+                                                                  "locale",
+                                                                  "logging",
+                                                                  "lzma",
+                                                                  "matplotlib",
+                                                                  "multiprocessing",
+                                                                  "ntpath",
+                                                                  "numpy",
+                                                                  "omegaconf",
+                                                                  "os",
+                                                                  "pandas",
+                                                                  "pathlib",
+                                                                  "peft",
+                                                                  "pickle",
+                                                                  "platform",
+                                                                  "posixpath",
+                                                                  "pyarrow",
+                                                                  "pytorch_lightning",
+                                                                  "queue",
+                                                                  "random",
+                                                                  "re",
+                                                                  "runpy",
+                                                                  "safetensors",
+                                                                  "scipy",
+                                                                  "selectors",
+                                                                  "shutil",
+                                                                  "signal",
+                                                                  "site-packages",
+                                                                  "sklearn",
+                                                                  "socket",
+                                                                  "ssl",
+                                                                  "string",
+                                                                  "struct",
+                                                                  "subprocess",
+                                                                  "tarfile",
+                                                                  "tempfile",
+                                                                  "tensorboard",
+                                                                  "threading",
+                                                                  "timm",
+                                                                  "tokenizers",
+                                                                  "torch",
+                                                                  "torch_geometric",
+                                                                  "torchaudio",
+                                                                  "torchvision",
+                                                                  "tqdm",
+                                                                  "traceback",
+                                                                  "transformers",
+                                                                  "triton",
+                                                                  "typing",
+                                                                  "urllib",
+                                                                  "wandb",
+                                                                  "warnings",
+                                                                  "weakref",
+                                                                  "zipfile"};
 constexpr std::string_view kStandardLibrary = "/python3";
 
 // "/usr/lib/python3.11/", "/opt/python311.zip/".
@@ -29,6 +143,16 @@ std::size_t EndOfStandardLibrary(std::string_view file) {
     if (file.substr(end).starts_with("zip/")) return end + 4;
   }
   return std::string_view::npos;
+}
+
+// By the folder that it is in, or, of a module without one, its name.
+bool IsRelativeLibrary(std::string_view file) {
+  std::string_view first = file.substr(0, file.find('/'));
+  if (first.size() == file.size()) {
+    if (!first.ends_with(".py")) return false;
+    first.remove_suffix(3);
+  }
+  return std::binary_search(kRelativeLibraries.begin(), kRelativeLibraries.end(), first);
 }
 
 // Where a process that was forked begins: what called it was its parent's business.
@@ -56,7 +180,8 @@ bool IsLibraryFile(std::string_view file) {
   for (const std::string_view mark : kGenerated) {
     if (file.find(mark) != std::string_view::npos) return true;
   }
-  return EndOfStandardLibrary(file) != std::string_view::npos;
+  if (std::find(kNoFiles.begin(), kNoFiles.end(), file) != kNoFiles.end()) return true;
+  return EndOfStandardLibrary(file) != std::string_view::npos || IsRelativeLibrary(file);
 }
 
 std::string_view ShortFile(std::string_view file) {
@@ -115,6 +240,9 @@ std::string PlaceText(std::string_view file, std::int32_t line, std::string_view
 std::string LibraryText(const Rank& rank, std::uint32_t place) {
   if (place == kNone) return "";
   const CodePlace& code = rank.places[place];
+  const std::string_view file = rank.string(code.file);
+  if (std::find(kNoFiles.begin(), kNoFiles.end(), file) != kNoFiles.end())
+    return std::string(rank.string(code.function));
   return fmt::format("{} of {}", rank.string(code.function), ShortFile(rank.string(code.file)));
 }
 

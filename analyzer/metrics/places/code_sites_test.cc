@@ -74,5 +74,23 @@ TEST(CodeSites, AForkedProcessBeginsAnew) {
   EXPECT_EQ(PlaceText(builder.rank(), sites.Of(busy).place), "data.py:12 in __getitem__");
 }
 
+// As torch.profiler names them: without what is on Python's path.
+TEST(CodeSites, LibrariesWithoutTheirFolders) {
+  for (const char* library : {"torch/nn/modules/linear.py", "random.py", "numpy/core/numeric.py",
+                              "multiprocessing/queues.py", "<built-in>", "<nn.Module>"})
+    EXPECT_TRUE(IsLibraryFile(library)) << library;
+  for (const char* own : {"train.py", "model/torch/layer.py", "randomness.py", "/w/random.py",
+                          "torch", "data/random.py", ""})
+    EXPECT_FALSE(IsLibraryFile(own)) << own;
+}
+
+TEST(CodeSites, WhatIsCalledOfCIsItsName) {
+  RankBuilder builder;
+  const auto stack = builder.AddStack({{"main", "train.py", 9}, {"choice", "<built-in>", 0}});
+  const CodeSite site = CodeSites(builder.rank()).Of(stack);
+  EXPECT_EQ(PlaceText(builder.rank(), site.place), "train.py:9 in main");
+  EXPECT_EQ(LibraryText(builder.rank(), site.library), "choice");
+}
+
 }  // namespace
 }  // namespace traceinject

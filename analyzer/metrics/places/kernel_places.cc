@@ -23,18 +23,6 @@ struct TimeVariance {
   double below = 0, above = 0;
 };
 
-std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& rank) {
-  std::unordered_map<std::uint64_t, std::uint32_t> stacks;
-  const StackSamples& samples = rank.stack_samples;
-  for (std::size_t row = 0; row < samples.size(); ++row) {
-    const bool of_call =
-        samples.kind[row] == StackKind::kLaunch || samples.kind[row] == StackKind::kCall;
-    if (of_call && samples.correlation[row] != 0 && samples.stack[row] != kNone)
-      stacks.emplace(samples.correlation[row], samples.stack[row]);
-  }
-  return stacks;
-}
-
 using AlikeKey = std::pair<std::uint64_t, std::uint32_t>;  // what, thread
 
 AlikeKey KeyOf(const Rank& rank, const GpuOps& ops, std::size_t row) {
@@ -65,6 +53,18 @@ void AddAlike(const AlikeOps& alike, std::map<std::uint32_t, PlaceTime>& places,
 }
 
 }  // namespace
+
+std::unordered_map<std::uint64_t, std::uint32_t> StacksOfLaunches(const Rank& rank) {
+  std::unordered_map<std::uint64_t, std::uint32_t> stacks;
+  const StackSamples& samples = rank.stack_samples;
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    const bool of_call =
+        samples.kind[row] == StackKind::kLaunch || samples.kind[row] == StackKind::kCall;
+    if (of_call && samples.correlation[row] != 0 && samples.stack[row] != kNone)
+      stacks.emplace(samples.correlation[row], samples.stack[row]);
+  }
+  return stacks;
+}
 
 TimeByPlace KernelTimeByPlace(const Rank& rank, const Device& device, const CodeSites& sites,
                               const Intervals& times) {

@@ -23,6 +23,8 @@ constexpr double kMaxLateRatio = 0.25;
 // A kernel is larger from so many times the blocks on, and a rank has more work if as large a share
 // of its time is in such.
 constexpr double kLarger = 1.05, kMinLargerShare = 0.1;
+// Kernels and lines with less of the excess are not worth a look.
+constexpr double kMinDifferenceShare = 0.05;
 constexpr std::size_t kMinJobSteps = 5;  // says nothing about persistence with less
 
 struct Lateness {
@@ -132,7 +134,7 @@ class Explainer {
       hosts.push_back(static_cast<double>(job_.ranks[peer].host_step_ns));
     to.host_ns = static_cast<double>(job_.ranks[rank].host_step_ns);
     to.peers_host_ns = Median(hosts);
-    CompareKernels(rank, peers, to);
+    CompareUsualKernels(rank, peers, to);
     CompareClocks(rank, peers, to);
     if (to.compute_ns <= to.idle_ns) {
       to.slowness = Slowness::kHost;
@@ -144,6 +146,7 @@ class Explainer {
       to.slowness = slower >= more && to.larger_share < kMinLargerShare ? Slowness::kSlowerGpu
                                                                         : Slowness::kMoreWork;
     }
+    NameDifferences(rank, peers, to);
   }
 
  private:
@@ -156,9 +159,21 @@ class Explainer {
     return peers;
   }
 
+  void NameDifferences(std::size_t rank, const std::vector<std::size_t>& peers,
+                       Straggler& to) const {
+    const double least_ns = kMinDifferenceShare * to.excess_ns;
+    if (to.slowness != Slowness::kHost) {
+      to.kernels = CompareKernels(job_, rank, peers, least_ns);
+      return;
+    }
+    if (to.idle_cause == IdleCause::kDataWait)
+      to.lines = CompareLines(job_, rank, peers, true, least_ns);
+    if (to.lines.empty()) to.lines = CompareLines(job_, rank, peers, false, least_ns);
+  }
+
   // Of the kernels that the rank and a peer both ran, by the rank's time.
-  void CompareKernels(std::size_t rank, const std::vector<std::size_t>& peers,
-                      Straggler& to) const {
+  void CompareUsualKernels(std::size_t rank, const std::vector<std::size_t>& peers,
+                           Straggler& to) const {
     std::unordered_map<std::string_view, std::vector<double>> medians, blocks;
     std::vector<double> counts;
     for (const std::size_t peer : peers) {
@@ -311,6 +326,7 @@ Skew FindSkew(const Job& job, const JobSteps& steps, const WorkTable& work,
     const std::size_t slowest = *std::max_element(
         members.begin(), members.end(),
         [&](std::size_t a, std::size_t b) { return lateness[a].mean < lateness[b].mean; });
+    straggler.slowest = slowest;
     straggler.excess_ns = lateness[slowest].mean;
     straggler.late_share = lateness[slowest].late_share;
     explainer.Explain(slowest, straggler);

@@ -26,6 +26,7 @@
 #include "analyzer/metrics/idle/host_timeline.h"
 #include "analyzer/ranks/causes/job_replay.h"
 #include "analyzer/ranks/causes/work_table.h"
+#include "analyzer/ranks/differences/work_differences.h"
 #include "analyzer/ranks/summary/rank_summary.h"
 
 namespace traceinject {
@@ -58,7 +59,8 @@ enum class Slowness : std::uint8_t {
 
 struct Straggler {
   std::vector<std::size_t> summaries;  // several: all of one host
-  double excess_ns = 0;                // mean over regular steps, of the slowest of them
+  std::size_t slowest = 0;             // of these
+  double excess_ns = 0;                // mean over regular steps, of the slowest
   double late_share = 0;               // of the regular steps
   Slowness slowness = Slowness::kHost;
   IdleCause idle_cause = IdleCause::kUnknown;  // kHost
@@ -72,6 +74,9 @@ struct Straggler {
   double larger_share = 0;
   // Of the kernels of the GPU, by its clock: -1: not sampled.
   double clock_mhz = -1, peers_clock_mhz = -1;
+  // Of the slowest: by the GPU the kernels that make the difference, else the lines.
+  std::vector<KernelDifference> kernels;
+  std::vector<LineDifference> lines;
   JobSaving saving;
 };
 

@@ -68,6 +68,18 @@ Judge First(const std::string& name, const JobPlan& healthy, int rank = -1) {
   };
 }
 
+// And says first that kernels are so.
+Judge Naming(const std::string& kind, const Judge& judge) {
+  return [=](const proto::Ranks& ranks, const SimulatedJob& simulated,
+             std::uint64_t seed) -> std::string {
+    if (std::string wrong = judge(ranks, simulated, seed); !wrong.empty()) return wrong;
+    const proto::RankFinding& first = ranks.findings(0);
+    if (first.differences_size() == 0) return "no kernel is named";
+    if (first.differences(0).kind() != kind) return "it is named as " + first.differences(0).kind();
+    return first.evidence(0) == first.differences(0).text() ? "" : "other evidence comes first";
+  };
+}
+
 JobPlan Ranks8() { return Disturbed({}); }
 
 JobPlan Ranks64() {
@@ -115,7 +127,7 @@ TEST(PlantedCausesTest, ASlowGpu) {
   JobPlan plan = Ranks8();
   plan.straggler = 3;
   plan.slow_compute = 1.1;
-  CheckSeeds(plan, SeedsOr(kSeeds8), First("straggler", Healthy(plan), 3));
+  CheckSeeds(plan, SeedsOr(kSeeds8), Naming("slower", First("straggler", Healthy(plan), 3)));
 }
 
 TEST(PlantedCausesTest, ASlowGpuOfShardedRanks) {
@@ -129,7 +141,7 @@ TEST(PlantedCausesTest, ARankWithMoreWork) {
   JobPlan plan = TensorAndData(2, 4);
   plan.straggler = 6;
   plan.more_work = 1.15;
-  CheckSeeds(plan, SeedsOr(kSeeds8), First("straggler", Healthy(plan), 6));
+  CheckSeeds(plan, SeedsOr(kSeeds8), Naming("more", First("straggler", Healthy(plan), 6)));
 }
 
 TEST(PlantedCausesTest, ARankThatWaitsForData) {

@@ -10,6 +10,7 @@
 
 #include "analyzer/common/text.h"
 #include "analyzer/common/units.h"
+#include "analyzer/ranks/findings/difference_text.h"
 #include "analyzer/ranks/findings/finding_text.h"
 #include "analyzer/ranks/match/rank_names.h"
 
@@ -83,6 +84,7 @@ proto::RankFinding DescribeStraggler(const Job& job, const Straggler& straggler,
       host ? fmt::format("All {} ranks of host {} ({})", straggler.summaries.size(), first.host,
                          RankNames(job, straggler.summaries))
            : RankName(job, straggler.summaries.front()) + " (" + PlaceText(first) + ")";
+  AddDifferences(straggler, RankName(job, straggler.slowest), to);
   const char* why = "";
   switch (straggler.slowness) {
     case Slowness::kSlowerGpu:

@@ -78,6 +78,29 @@ Status CheckGroup(const RankSummary& summary, const GroupOperations& group) {
   return Done{};
 }
 
+bool AreLines(const std::vector<LineFacts>& lines, std::size_t most) {
+  return lines.size() <= most && std::all_of(lines.begin(), lines.end(), [](const LineFacts& line) {
+           return IsLength(line.ns);
+         });
+}
+
+Status CheckKernels(const std::vector<KernelFacts>& kernels) {
+  if (kernels.size() > kMaxKernelFacts) return Wrong("the number of kernels");
+  std::size_t shapes = 0;
+  for (const KernelFacts& kernel : kernels) {
+    if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns) ||
+        !IsCount(kernel.blocks))
+      return Wrong("the figures of a kernel");
+    shapes += kernel.shapes.size();
+    for (const ShapeFacts& shape : kernel.shapes) {
+      if (!IsCount(shape.count) || !IsLength(shape.total_ns) || !AreLines(shape.lines, kMaxLines))
+        return Wrong("the figures of the shape of a kernel");
+    }
+  }
+  if (shapes > kMaxShapeFacts) return Wrong("the number of shapes");
+  return Done{};
+}
+
 }  // namespace
 
 Status CheckSummary(const RankSummary& summary) {
@@ -93,12 +116,10 @@ Status CheckSummary(const RankSummary& summary) {
   for (const GroupOperations& group : summary.groups) {
     if (Status checked = CheckGroup(summary, group); !checked.ok()) return checked;
   }
-  if (summary.kernels.size() > kMaxKernelFacts) return Wrong("the number of kernels");
-  for (const KernelFacts& kernel : summary.kernels) {
-    if (!IsCount(kernel.count) || !IsLength(kernel.total_ns) || !IsLength(kernel.median_ns) ||
-        !IsCount(kernel.blocks))
-      return Wrong("the figures of a kernel");
-  }
+  if (Status kernels = CheckKernels(summary.kernels); !kernels.ok()) return kernels;
+  if (!AreLines(summary.host_lines, kMaxHostLines) ||
+      !AreLines(summary.worker_lines, kMaxHostLines))
+    return Wrong("the lines of the program");
   for (const HungFacts& hung : summary.hung) {
     if (!IsTime(hung.since) || !IsCount(hung.bytes, -1) || !IsCount(hung.sequence, -1))
       return Wrong("an operation that hung");

@@ -64,12 +64,40 @@ struct StepFacts {
   std::int64_t kernels = 0;  // that begin in it and do not communicate
 };
 
+// A line of the program, and the part of a time that is at it.
+struct LineFacts {
+  std::string place;  // "train.py:41 in load_batch"
+  TimeNs ns = 0;
+
+  bool operator==(const LineFacts&) const = default;
+};
+
+// What a kernel works on: the matrix product that it was launched for; where that is not known, how
+// it was launched.
+struct WorkShape {
+  std::array<std::int64_t, 4> product{};  // m, n, k and batch; 0: not known
+  std::array<std::int32_t, 6> launch{};   // grid and block
+
+  auto operator<=>(const WorkShape&) const = default;
+};
+
+// Kernels of one name and shape.
+struct ShapeFacts {
+  WorkShape shape;
+  std::int64_t count = 0;
+  TimeNs total_ns = 0;
+  std::vector<LineFacts> lines;  // that launched them: of total_ns, the largest, at most kMaxLines
+
+  bool operator==(const ShapeFacts&) const = default;
+};
+
 // Kernels of one name that do not communicate, in the regular steps.
 struct KernelFacts {
   std::string name;
   std::int64_t count = 0;
   TimeNs total_ns = 0, median_ns = 0;
-  std::int64_t blocks = 0;  // thread blocks of a launch, the mean; 0: unknown
+  std::int64_t blocks = 0;         // thread blocks of a launch, the mean; 0: unknown
+  std::vector<ShapeFacts> shapes;  // of all kernels the largest, at most kMaxShapeFacts
 };
 
 // An operation that the process had begun and that no kernel ended, at the end of its recording.
@@ -107,6 +135,10 @@ struct RankSummary {
   double lost_beside_communication = 0;
   // What the host needs for a regular step, its waits for the GPU left out: the mean; 0: not known.
   TimeNs host_step_ns = 0;
+  // Of a mean regular step, by time, at most kMaxHostLines: where the thread that launches stood,
+  // and what the workers of data loaders did while it waited for them. Empty: no stacks were
+  // recorded.
+  std::vector<LineFacts> host_lines, worker_lines;
   // NAME=VALUE of what the environment told NCCL about ways, algorithms and channels.
   std::vector<std::string> nccl_settings;
   // From the first regular step to the last; -1: not sampled.
@@ -114,7 +146,8 @@ struct RankSummary {
   double throttled_share = -1;    // of that time, slowed down by heat or power
 };
 
-inline constexpr std::size_t kMaxKernelFacts = 64;
+inline constexpr std::size_t kMaxKernelFacts = 64, kMaxShapeFacts = 128;
+inline constexpr std::size_t kMaxLines = 4, kMaxHostLines = 64;
 
 // All that was recorded of one attempt of a job, by (rank, device).
 struct Job {

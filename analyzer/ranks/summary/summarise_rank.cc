@@ -17,7 +17,9 @@
 #include "analyzer/metrics/links/collectives.h"
 #include "analyzer/metrics/steps/steps.h"
 #include "analyzer/metrics/steps/window.h"
+#include "analyzer/ranks/summary/line_facts.h"
 #include "analyzer/ranks/summary/lost_beside.h"
+#include "analyzer/ranks/summary/shape_facts.h"
 
 namespace traceinject {
 namespace {
@@ -308,6 +310,8 @@ RankSummary SummarizeDevice(const DeviceAnalysis& found, bool is_first) {
   summary.host_step_ns = HostTimeOfStep(found.timeline, summary.steps);
   summary.lost_beside_communication = LostBesideCommunication(rank, device);
   summary.kernels = CountKernels(rank, device.ops, summary.steps, step_of);
+  AddShapes(found, summary);
+  AddHostLines(found, summary);
   OperationCollector(rank, device, step_of).Collect(summary);
   summary.hung = HungOn(rank, device, is_first, FindHungCollectives(rank));
   SetSampled(device, summary.steps, summary);

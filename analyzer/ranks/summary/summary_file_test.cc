@@ -87,6 +87,27 @@ GroupOperations RandomGroup(Randomness& random, const RankSummary& of) {
   return group;
 }
 
+std::vector<LineFacts> RandomLines(Randomness& random, std::size_t most) {
+  std::vector<LineFacts> lines;
+  for (std::int64_t i = random.From(0, static_cast<std::int64_t>(most)); i > 0; --i)
+    lines.push_back({random.Text(), random.From(0, TimeNs{1} << 60)});
+  return lines;
+}
+
+ShapeFacts RandomShape(Randomness& random) {
+  ShapeFacts facts;
+  if (random.Coin()) {
+    for (std::int64_t& size : facts.shape.product) size = random.From(0, 1 << 20);
+  } else {
+    for (std::int32_t& size : facts.shape.launch)
+      size = static_cast<std::int32_t>(random.From(0, 1 << 20));
+  }
+  facts.count = random.From(0, TimeNs{1} << 40);
+  facts.total_ns = random.From(0, TimeNs{1} << 60);
+  facts.lines = RandomLines(random, kMaxLines);
+  return facts;
+}
+
 RankSummary RandomSummary(Randomness& random) {
   RankSummary summary;
   for (std::string* text : {&summary.path, &summary.host, &summary.run_id, &summary.gpu})
@@ -111,8 +132,18 @@ RankSummary RandomSummary(Randomness& random) {
   for (std::int64_t i = random.From(0, 4); i > 0; --i)
     summary.groups.push_back(RandomGroup(random, summary));
   for (std::int64_t i = random.From(0, 64); i > 0; --i)
-    summary.kernels.push_back({random.Text(), random.From(0, TimeNs{1} << 40),
-                               random.From(0, TimeNs{1} << 60), random.From(0, TimeNs{1} << 40)});
+    summary.kernels.push_back({random.Text(),
+                               random.From(0, TimeNs{1} << 40),
+                               random.From(0, TimeNs{1} << 60),
+                               random.From(0, TimeNs{1} << 40),
+                               random.From(0, 1000),
+                               {}});
+  for (KernelFacts& kernel : summary.kernels) {
+    for (std::int64_t i = random.From(0, 2); i > 0; --i)
+      kernel.shapes.push_back(RandomShape(random));
+  }
+  summary.host_lines = RandomLines(random, kMaxHostLines);
+  summary.worker_lines = RandomLines(random, kMaxHostLines);
   for (std::int64_t i = random.From(0, 3); i > 0; --i)
     summary.hung.push_back({random.Bits(), random.Text(), random.From(-1, 1 << 30),
                             random.From(-1, 1 << 30), random.Time()});
@@ -169,9 +200,10 @@ void ExpectSame(const RankSummary& a, const RankSummary& b) {
   ASSERT_EQ(a.kernels.size(), b.kernels.size());
   for (std::size_t i = 0; i < a.kernels.size(); ++i) {
     const KernelFacts &x = a.kernels[i], &y = b.kernels[i];
-    EXPECT_EQ(std::tie(x.name, x.count, x.total_ns, x.median_ns),
-              std::tie(y.name, y.count, y.total_ns, y.median_ns));
+    EXPECT_EQ(std::tie(x.name, x.count, x.total_ns, x.median_ns, x.blocks, x.shapes),
+              std::tie(y.name, y.count, y.total_ns, y.median_ns, y.blocks, y.shapes));
   }
+  EXPECT_EQ(std::tie(a.host_lines, a.worker_lines), std::tie(b.host_lines, b.worker_lines));
   ASSERT_EQ(a.hung.size(), b.hung.size());
   for (std::size_t i = 0; i < a.hung.size(); ++i) {
     const HungFacts &x = a.hung[i], &y = b.hung[i];

@@ -212,6 +212,67 @@ Result<GroupOperations> ReadGroup(const proto::GroupOperations& from) {
   return to;
 }
 
+void WriteLines(const std::vector<LineFacts>& from,
+                google::protobuf::RepeatedPtrField<proto::LineFacts>* to) {
+  for (const LineFacts& line : from) {
+    proto::LineFacts& entry = *to->Add();
+    entry.set_place(line.place);
+    entry.set_ns(line.ns);
+  }
+}
+
+std::vector<LineFacts> ReadLines(const google::protobuf::RepeatedPtrField<proto::LineFacts>& from) {
+  std::vector<LineFacts> lines;
+  for (const proto::LineFacts& line : from) lines.push_back({line.place(), line.ns()});
+  return lines;
+}
+
+// Values of which all are 0 are left out.
+template <typename Values, typename Column>
+void WriteFixed(const Values& from, Column* to) {
+  if (from != Values{}) to->Assign(from.begin(), from.end());
+}
+
+// False: there are more, or fewer, than the rank summary holds.
+template <typename Column, typename Values>
+bool ReadFixed(const Column& from, Values& to) {
+  if (from.empty()) return true;
+  if (from.size() != static_cast<int>(to.size())) return false;
+  std::copy(from.begin(), from.end(), to.begin());
+  return true;
+}
+
+void WriteKernel(const KernelFacts& from, proto::KernelFacts& to) {
+  to.set_name(from.name);
+  to.set_count(from.count);
+  to.set_total_ns(from.total_ns);
+  to.set_median_ns(from.median_ns);
+  to.set_blocks(from.blocks);
+  for (const ShapeFacts& shape : from.shapes) {
+    proto::ShapeFacts& entry = *to.add_shapes();
+    WriteFixed(shape.shape.product, entry.mutable_product());
+    WriteFixed(shape.shape.launch, entry.mutable_launch());
+    entry.set_count(shape.count);
+    entry.set_total_ns(shape.total_ns);
+    WriteLines(shape.lines, entry.mutable_lines());
+  }
+}
+
+Result<KernelFacts> ReadKernel(const proto::KernelFacts& from) {
+  KernelFacts to{from.name(), from.count(), from.total_ns(), from.median_ns(), from.blocks(), {}};
+  for (const proto::ShapeFacts& entry : from.shapes()) {
+    ShapeFacts shape;
+    if (!ReadFixed(entry.product(), shape.shape.product) ||
+        !ReadFixed(entry.launch(), shape.shape.launch))
+      return Error{"invalid shape of a kernel"};
+    shape.count = entry.count();
+    shape.total_ns = entry.total_ns();
+    shape.lines = ReadLines(entry.lines());
+    to.shapes.push_back(std::move(shape));
+  }
+  return to;
+}
+
 void WriteOperations(const RankSummary& from, proto::RankSummary& to) {
   for (const OperationKind& kind : from.kinds) {
     proto::OperationKind& entry = *to.add_kinds();
@@ -249,14 +310,9 @@ void WriteSummaryMessage(const RankSummary& from, proto::RankSummary& to) {
   to.set_dropped(from.dropped);
   WriteSteps(from.steps, *to.mutable_steps());
   WriteOperations(from, to);
-  for (const KernelFacts& kernel : from.kernels) {
-    proto::KernelFacts& entry = *to.add_kernels();
-    entry.set_name(kernel.name);
-    entry.set_count(kernel.count);
-    entry.set_total_ns(kernel.total_ns);
-    entry.set_median_ns(kernel.median_ns);
-    entry.set_blocks(kernel.blocks);
-  }
+  for (const KernelFacts& kernel : from.kernels) WriteKernel(kernel, *to.add_kernels());
+  WriteLines(from.host_lines, to.mutable_host_lines());
+  WriteLines(from.worker_lines, to.mutable_worker_lines());
   to.set_busy_sm_clock_mhz(from.busy_sm_clock_mhz);
   to.set_throttled_share(from.throttled_share);
   to.set_nvlink_gb_per_s(from.nvlink_gb_per_s);
@@ -294,9 +350,13 @@ Result<RankSummary> ReadSummaryMessage(const proto::RankSummary& from) {
     if (!read.ok()) return Error{read.error()};
     to.groups.push_back(std::move(read).value());
   }
-  for (const proto::KernelFacts& kernel : from.kernels())
-    to.kernels.push_back(
-        {kernel.name(), kernel.count(), kernel.total_ns(), kernel.median_ns(), kernel.blocks()});
+  for (const proto::KernelFacts& kernel : from.kernels()) {
+    auto read = ReadKernel(kernel);
+    if (!read.ok()) return Error{read.error()};
+    to.kernels.push_back(std::move(read).value());
+  }
+  to.host_lines = ReadLines(from.host_lines());
+  to.worker_lines = ReadLines(from.worker_lines());
   for (const proto::HungFacts& hung : from.hung()) {
     to.hung.push_back({hung.hash(), hung.function(), hung.bytes(), hung.sequence(), hung.since()});
   }

@@ -385,3 +385,16 @@ extern "C" __attribute__((visibility("default"))) int ncclGetVersion(int* versio
              kVersions[std::clamp<std::int64_t>(SettingNumber("FAKE_NCCL_PROFILER", 5), 0, 5)],
          0;
 }
+
+// For programs in other languages. A communicator lives as long as its process.
+extern "C" __attribute__((visibility("default"))) void* FakeNcclInit(int size, int rank,
+                                                                     int device) {
+  return new traceinject::fake::NcclCommunicator(true, size, rank, device);
+}
+
+// `launch` launches the kernel.
+extern "C" __attribute__((visibility("default"))) void FakeNcclAllReduce(void* communicator,
+                                                                         std::uint64_t bytes,
+                                                                         void (*launch)()) {
+  static_cast<traceinject::fake::NcclCommunicator*>(communicator)->AllReduce(bytes, 0, launch);
+}

@@ -52,6 +52,7 @@ EventNames::Table EventNames::TableOf(RowKind kind) {
     case RowKind::kCalls:
       return Table::kCalls;
     case RowKind::kNvtx:
+    case RowKind::kOperators:
     case RowKind::kCollectives:
       return Table::kTexts;
     case RowKind::kCode:
@@ -124,7 +125,9 @@ std::uint32_t EventNames::Of(const EventRef& ref) const {
       return rank_.api.name[source];
     case Table::kTexts: {
       const std::uint32_t text = row_.kind == RowKind::kNvtx ? rank_.nvtx.text[source]
-                                                             : rank_.collectives.function[source];
+                                 : row_.kind == RowKind::kOperators
+                                     ? rank_.profiled.name[source]
+                                     : rank_.collectives.function[source];
       return text == kNone ? static_cast<std::uint32_t>(rank_.strings.size()) : text;
     }
     case Table::kPlaces:

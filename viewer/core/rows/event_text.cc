@@ -131,6 +131,9 @@ class Details {
       case RowKind::kIdle:
         AddIdle();
         break;
+      case RowKind::kOperators:
+        AddOperator();
+        break;
       case RowKind::kDataWaits:
         AddDataWait();
         break;
@@ -337,6 +340,20 @@ class Details {
     AddStack(nvtx.thread[source_], nvtx.start[source_]);
   }
 
+  void AddOperator() {
+    const ProfiledRanges& all = rank_.profiled;
+    Add("operator", std::string(rank_.string(all.name[source_])));
+    AddTimes(all.end[source_]);
+    AddThread(all.thread[source_]);
+    if (all.input_shapes[source_] != kNone)
+      Add("input shapes", std::string(rank_.string(all.input_shapes[source_])));
+    if (all.sequence[source_] >= 0)
+      Add("autograd", fmt::format("{}, sequence number {}",
+                                  all.forward_thread[source_] > 0 ? "backward" : "forward",
+                                  all.sequence[source_]));
+    AddStack(all.thread[source_], all.start[source_]);
+  }
+
   void AddCollective() {
     const Collectives& all = rank_.collectives;
     Add("operation", std::string(rank_.string(all.function[source_])));
@@ -487,6 +504,8 @@ std::string_view EventLabel(const Run& run, const RowModel& model, const EventRe
     case RowKind::kCode:
     case RowKind::kFrames:
       return model.place_labels[row.rank][PlaceOf(run, model, ref)];
+    case RowKind::kOperators:
+      return rank.string(rank.profiled.name[source]);
     case RowKind::kCollectives:
       return rank.string(rank.collectives.function[source]);
     case RowKind::kSteps:

@@ -35,6 +35,8 @@ std::string_view Content(RowKind kind) {
       return "Python";
     case RowKind::kFrames:
       return "frames";
+    case RowKind::kOperators:
+      return "operators";
     case RowKind::kCollectives:
       return "NCCL calls";
     case RowKind::kDataWaits:

@@ -37,6 +37,7 @@ TimeNs LastTime(const Rank& rank) {
   for (const Device& device : rank.devices) consider(device.ops.start, device.ops.end);
   consider(rank.api.start, rank.api.end);
   consider(rank.nvtx.start, rank.nvtx.end);
+  consider(rank.profiled.start, rank.profiled.end);
   consider(rank.collectives.start, rank.collectives.end);
   consider(rank.data_waits.start, rank.data_waits.end);
   consider(rank.host_spans.start, rank.host_spans.end);
@@ -55,6 +56,7 @@ TimeNs FirstTime(const Rank& rank) {
   for (const Device& device : rank.devices) consider(device.ops.start);
   consider(rank.api.start);
   consider(rank.nvtx.start);
+  consider(rank.profiled.start);
   consider(rank.collectives.start);
   consider(rank.data_waits.start);
   consider(rank.host_spans.start);
@@ -230,7 +232,7 @@ class RankRows {
 
   struct ThreadEvents {
     StackLanes stacks;
-    LanePacker nvtx, collectives, data_waits, host_spans, calls;
+    LanePacker nvtx, operators, collectives, data_waits, host_spans, calls;
   };
 
   void AddThreads() {
@@ -239,6 +241,13 @@ class RankRows {
     for (std::uint32_t i = 0; i < nvtx.size(); ++i) {
       threads[nvtx.thread[i]].nvtx.Add(nvtx.start[i], End(nvtx.start[i], nvtx.end[i]), i,
                                        NvtxInk(rank_.string(nvtx.text[i])));
+    }
+    const ProfiledRanges& profiled = rank_.profiled;
+    for (std::uint32_t i = 0; i < profiled.size(); ++i) {
+      // Functions of Python are shown by their stacks.
+      if (profiled.kind[i] != ProfiledKind::kOperator) continue;
+      threads[profiled.thread[i]].operators.Add(profiled.start[i], profiled.end[i], i,
+                                                NvtxInk(rank_.string(profiled.name[i])));
     }
     const Collectives& collectives = rank_.collectives;
     for (std::uint32_t i = 0; i < collectives.size(); ++i) {
@@ -271,6 +280,7 @@ class RankRows {
     group_ = LastRow();
     for (auto& [thread, events] : threads) {
       AddThreadRow(RowKind::kNvtx, "NVTX", thread, events.nvtx.Take());
+      AddThreadRow(RowKind::kOperators, "operators", thread, events.operators.Take());
       AddStackRows(thread, std::move(events.stacks));
       AddThreadRow(RowKind::kDataWaits, "data wait", thread, events.data_waits.Take());
       AddThreadRow(RowKind::kHostSpans, "pauses", thread, events.host_spans.Take());

@@ -3,9 +3,9 @@
 //
 // Per rank a heading and the training steps; per device a summary of all streams, its idle time by
 // cause, the depth of its queue, a row a stream, and a heading for what was sampled of it; per host
-// thread its NVTX ranges, collectives, Python stacks, waits for data, checkpoints and collections
-// of garbage, and CUDA calls; for the host its use of processors. Rows without events are not
-// there. Rows form groups by `parent`; a parent stands before its rows.
+// thread its NVTX ranges, operators of PyTorch, collectives, Python stacks, waits for data,
+// checkpoints and collections of garbage, and CUDA calls; for the host its use of processors. Rows
+// without events are not there. Rows form groups by `parent`; a parent stands before its rows.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,9 @@ enum class RowKind : std::uint8_t {
   kStream,
   kHost,  // heading
   kNvtx,
-  kCode,    // the line of the program's own code that a thread is at
-  kFrames,  // its whole stack; in a kCode row
+  kCode,       // the line of the program's own code that a thread is at
+  kFrames,     // its whole stack; in a kCode row
+  kOperators,  // of another profiler's trace
   kCollectives,
   kDataWaits,
   kHostSpans,

@@ -92,6 +92,8 @@ std::string KindTitle(RowKind kind) {
       return "lines of Python";
     case RowKind::kFrames:
       return "frames of Python";
+    case RowKind::kOperators:
+      return "operators";
     case RowKind::kCollectives:
       return "NCCL calls";
     case RowKind::kCalls:
