@@ -39,7 +39,8 @@ struct DevicePlaces {
 
 // Empty: no stacks were recorded. The analysis has its timeline, steps, and their kinds.
 // O(samples + gaps + calls + operations).
-std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged);
+std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged,
+                                             SiteFrame frame = SiteFrame::kOwn);
 
 // The times of the steps that the figures are of, and how many these are.
 struct PlaceScope {

@@ -6,7 +6,13 @@
 
 namespace traceinject {
 
+struct DeviceFigures;  // device_figures.h
+
 // The figures with DeviceReport.code of all devices, the longest idle time first.
 Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGrouping grouping);
+
+// Of one device what ReportOptions asks for: its lines, likewise, and the flames of its process.
+void WriteCodeOfDevice(const RunAnalysis& analysis, const DeviceFigures& found,
+                       proto::DeviceReport& to);
 
 }  // namespace traceinject
