@@ -194,6 +194,8 @@ TEST(WriteHtmlTest, FlamesTellTheFrameItsTimeAndWhatTheGpuDid) {
   EXPECT_EQ(read.error, "");
   EXPECT_NE(read.text.find("Where in the program"), std::string::npos);
   EXPECT_NE(read.text.find("load &lt;train&gt;.py:41"), std::string::npos);
+  EXPECT_NE(read.text.find(" ms per step, "), std::string::npos);
+  EXPECT_NE(read.text.find(" samples"), std::string::npos);
   std::vector<std::string> frames, tips;
   for (const PageElement& element : read.elements) {
     const auto mark = element.attributes.find("class");

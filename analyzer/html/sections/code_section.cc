@@ -116,6 +116,7 @@ void WriteOneFlame(const HtmlReport& to, const FlameOf& of) {
   const double ns = of.ns_of(flame.samples());
   std::string title = "Host time of " + name;
   if (ns > 0) title += fmt::format(": {}{}", FormatTime(Whole(ns)), of.per());
+  title += fmt::format(", {}", Plural(Whole(flame.samples()), "sample"));
   WriteFlame(to.out, {title, FlameLegend(flame), name, ns, of.per()}, boxes);
 }
 

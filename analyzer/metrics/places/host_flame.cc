@@ -20,18 +20,53 @@ double SumOf(const LooksByState& looks) {
   return sum;
 }
 
-// Those of a run lie anywhere between its first and its last one.
-void DivideLooks(const LookRun& run, Interval time, double looks, GpuStateSweep& states,
-                 LooksByState& to) {
-  const Interval seen{std::max(run.first, time.start), std::min(run.last + 1, time.end)};
-  const auto length = static_cast<double>(seen.end - seen.start);
-  double known = 0;
-  states.ForEach(seen, [&](std::uint8_t state, TimeNs ns) {
-    const double part = looks * static_cast<double>(ns) / length;
-    to[state] += part;
-    known += part;
-  });
-  to[kStateUnrecorded] += std::max(0.0, looks - known);
+// What the device did at the looks of a thread.
+class LooksOfDevice {
+ public:
+  // `calls`: when the thread called CUDA, in order.
+  LooksOfDevice(const std::vector<GpuStretch>& states, const std::vector<TimeNs>& calls)
+      : states_(states), calls_(calls) {}
+
+  // Those of a run in a time, which come in order. A thread that calls nothing from the first to
+  // the last look stays where it is, and the looks between lie anywhere between. One that does has
+  // been elsewhere and is back: only at the first and the last it is known to be there.
+  void Divide(const LookRun& run, Interval time, double looks, LooksByState& to) {
+    const Interval seen{std::max(run.first, time.start), std::min(run.last + 1, time.end)};
+    if (Stays(run)) return Book(seen, looks, to);
+    const bool has_first = run.first >= time.start, has_last = run.last < time.end;
+    const double each = looks / (int{has_first} + int{has_last});
+    if (has_first) Book({run.first, run.first + 1}, each, to);
+    if (has_last) Book({run.last, run.last + 1}, each, to);
+  }
+
+ private:
+  bool Stays(const LookRun& run) {
+    while (next_call_ < calls_.size() && calls_[next_call_] <= run.first) ++next_call_;
+    return next_call_ == calls_.size() || calls_[next_call_] > run.last;
+  }
+
+  void Book(Interval seen, double looks, LooksByState& to) {
+    const auto length = static_cast<double>(seen.end - seen.start);
+    double known = 0;
+    states_.ForEach(seen, [&](std::uint8_t state, TimeNs ns) {
+      const double part = looks * static_cast<double>(ns) / length;
+      to[state] += part;
+      known += part;
+    });
+    to[kStateUnrecorded] += std::max(0.0, looks - known);
+  }
+
+  GpuStateSweep states_;
+  const std::vector<TimeNs>& calls_;
+  std::size_t next_call_ = 0;  // the first after the last run's first look
+};
+
+std::vector<TimeNs> CallsOf(const Rank& rank, std::uint32_t thread) {
+  std::vector<TimeNs> calls;
+  for (std::size_t row = 0; row < rank.api.size(); ++row) {
+    if (rank.api.thread[row] == thread) calls.push_back(rank.api.start[row]);
+  }
+  return calls;
 }
 
 // A frame on its way into the flame.
@@ -150,10 +185,11 @@ std::vector<HostFlame> FindHostFlames(const DeviceAnalysis& judged, const FlameL
     if (flames.size() == limits.threads) break;
     std::unordered_map<std::uint32_t, LooksByState> of_stack;
     LookSweep sweep(looks[thread]);
-    GpuStateSweep doing(states);
+    const std::vector<TimeNs> calls = CallsOf(rank, thread);
+    LooksOfDevice device(states, calls);
     for (const Interval& time : times) {
       sweep.ForEachRun(time, [&](const LookRun& run, const LooksIn& in) {
-        DivideLooks(run, time, in.looks, doing, of_stack[run.stack]);
+        device.Divide(run, time, in.looks, of_stack[run.stack]);
       });
     }
     FlameOfThread flame(rank, limits);

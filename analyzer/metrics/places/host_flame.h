@@ -40,7 +40,7 @@ struct FlameLimits {
 };
 
 // The thread that launches first, then those with most looks. The analysis has its timeline and
-// steps. O(looks + stacks * depth + operations).
+// steps. O(looks + stacks * depth + operations + threads * calls).
 std::vector<HostFlame> FindHostFlames(const DeviceAnalysis& judged, const FlameLimits& limits = {});
 
 }  // namespace traceinject

@@ -83,13 +83,21 @@ TEST_F(HostFlameTest, EachFrameTellsWhatTheGpuDid) {
   EXPECT_DOUBLE_EQ(all.states[kLate] + all.states[kStateCompute], flame.looks);
 }
 
-// Of looks between the first and the last one only that is known: they divide like the time.
-TEST_F(HostFlameTest, ARunIsDividedLikeItsTime) {
+// From the launch on the thread waits: its looks divide like the time.
+TEST_F(HostFlameTest, ARunWithoutACallIsDividedLikeItsTime) {
   for (int step = 0; step < kSteps; ++step)
-    builder_.AddLook(step * 20 * kMs + 8 * kMs, train_, StackKind::kTimed, 0, 0, 9, 8 * kMs);
+    builder_.AddLook(step * 20 * kMs + 17 * kMs, train_, StackKind::kTimed, 0, 0, 9, 6 * kMs);
   const HostFlame flame = Find().at(0);
   EXPECT_NEAR(flame.frames.back().states[kStateCompute], flame.looks / 2, flame.looks / 1000);
   EXPECT_NEAR(flame.frames.back().states[kLate], flame.looks / 2, flame.looks / 1000);
+}
+
+// What was seen at one line in each of many steps was elsewhere between.
+TEST_F(HostFlameTest, ARunWithCallsIsWhereItsEndsAre) {
+  builder_.AddLook(45 * kMs, load_, StackKind::kTimed, 0, 0, 49, 1000 * kMs);
+  const HostFlame flame = Find().at(0);
+  EXPECT_DOUBLE_EQ(flame.looks, 50);
+  EXPECT_DOUBLE_EQ(flame.frames[1].states[kLate], 50);
 }
 
 TEST_F(HostFlameTest, NarrowAndDeepFramesAreLeftOutAndCounted) {
