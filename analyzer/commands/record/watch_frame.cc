@@ -233,7 +233,7 @@ std::string JsonRow(const Figures& row) {
 std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
   std::vector<std::string> lines = {Title(frame)};
   if (frame.report.devices().empty()) {
-    lines.push_back("no GPU work in that time");
+    lines.emplace_back("no GPU work in that time");
     return Joined(std::move(lines), size);
   }
   const std::vector<Figures> rows = WorstFirst(frame.report);

@@ -23,9 +23,9 @@ struct FlameBox {
 struct FlameText {
   std::string title;
   std::vector<LegendEntry> legend;
-  std::string name;      // among several: what a list calls it
-  double root_ns = 0;    // what the root stands for; 0: not known
-  std::string per = "";  // " per step"
+  std::string name;    // among several: what a list calls it
+  double root_ns = 0;  // what the root stands for; 0: not known
+  std::string per;     // " per step"
 };
 
 // Each box before those below it. The script zooms, searches, and moves the focus.
