@@ -150,11 +150,12 @@ void WriteCode(const HtmlReport& to) {
     WriteOneFlame(to, {flame, std::max<std::int64_t>(1, device.code_steps()), per_step});
   to.out.Leaf("p", FlameNote(device), {{"class", "note"}});
   to.out.Leaf("h3", "Lines that the GPU waited for");
-  WriteHtmlTable(to.out, CodeLineTable(to.report),
-                 {.caption = "Lines by the idle time of the GPU, over the regular steps",
-                  .rows = kCodeRows,
-                  .where_all = "analyze code shows all",
-                  .order = "idle_ns"});
+  WriteHtmlTable(
+      to.out, CodeLineTable(to.report),
+      {.caption = "Lines by the idle time of the GPU, over the steps that the verdict judges",
+       .rows = kCodeRows,
+       .where_all = "analyze code shows all",
+       .order = "idle_ns"});
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct FlameFrame {
   std::size_t depth = 0;        // 0: the outermost
   std::uint32_t place = kNone;  // index into Rank::places
   bool own = false;             // code of the program, not of a library
-  double looks = 0;             // in the regular steps
+  double looks = 0;             // in the steps that are judged
   LooksByState states{};        // of these
 };
 
