@@ -29,7 +29,6 @@ FOLDERS = ("analyzer", "injector", "machine", "packaging", "schemas", "viewer")
 ALLOWED = {
     "analyzer/common/optional_int": "Statement reads what SqlRow reads",
     "analyzer/metrics/idle/PartitionOf": "one window, against which tests and the benchmark hold the sweep over many",
-    "analyzer/model/Clip": "tests compute with it what LengthInside has to give",
     "analyzer/model/IsMerged": "what the functions beside it promise, for tests",
     "viewer/core/style/DarkTheme": "with LightTheme the pair that tests go through",
 }

@@ -31,6 +31,7 @@ constexpr Command kCommands[] = {
      RunCode},
     {"memory", "GPU memory allocation calls; --samples: memory over time", RunMemory},
     {"data", "data loading: waits per step, throughput; --loaders, --workers", RunData},
+    {"hang", "where each rank's threads stood when the run hung or ended; --full-stacks", RunHang},
     {"ranks", "who waits for whom: stragglers, slow links, imbalance, pipelines, hangs", RunRanks},
     {"collectives", "NCCL operations across ranks: duration, last rank to arrive, skew, transfer",
      RunCollectives},

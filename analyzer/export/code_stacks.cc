@@ -9,20 +9,12 @@
 #include <vector>
 
 #include "analyzer/common/json_text.h"
+#include "analyzer/export/stack_slices.h"
 #include "analyzer/metrics/idle/process_label.h"
 #include "analyzer/metrics/places/code_rows.h"
 
 namespace traceinject {
 namespace {
-
-// Of a stack, the outermost frame first.
-std::vector<std::uint32_t> PlacesOfStack(const Rank& rank, std::uint32_t stack) {
-  std::vector<std::uint32_t> places;
-  for (std::uint32_t at = stack; at != kNone; at = rank.stacks[at].caller)
-    places.push_back(rank.stacks[at].place);
-  std::reverse(places.begin(), places.end());
-  return places;
-}
 
 std::string ThreadTitle(const Run& run, const Rank& rank, std::size_t thread) {
   const Thread& one = rank.threads[thread];

@@ -5,6 +5,7 @@
 
 #include "analyzer/common/printable.h"
 #include "analyzer/import/kineto/kineto_transfer.h"
+#include "analyzer/metrics/places/code_sites.h"
 
 namespace traceinject {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // Tables whose rows have names, beside those of HostEventKind.
 constexpr auto kKinds = static_cast<std::uint64_t>(HostEventKind::kCount);
 constexpr std::uint64_t kKernels = kKinds, kCopies = kKinds + 1, kMemsets = kKinds + 2,
-                        kGaps = kKinds + 3, kSteps = kKinds + 4;
+                        kGaps = kKinds + 3, kSteps = kKinds + 4, kCode = kKinds + 5;
 
 std::string DataWaitName(const Rank& rank, std::uint32_t loader) {
   // torch.profiler tells one kind from the other, and no more of the loader.
@@ -124,6 +125,14 @@ std::uint32_t EventNames::Of(const GpuOps& ops, std::size_t row) {
                               static_cast<std::uint32_t>(transfer.src_kind) << 8 |
                               transfer.dst_kind;
   return Number(kCopies, kinds, [&] { return KinetoCopyName(transfer); });
+}
+
+std::uint32_t EventNames::OfPlace(std::uint32_t place) {
+  return Number(kCode, place, [&] {
+    const CodePlace& code = rank_.places[place];
+    return fmt::format("{} ({}:{})", rank_.string(code.function),
+                       ShortFile(rank_.string(code.file)), code.line);
+  });
 }
 
 }  // namespace traceinject

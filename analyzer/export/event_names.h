@@ -24,6 +24,8 @@ class EventNames {
   // `gap`: of Rank::gaps.
   std::uint32_t OfGap(const CaptureGap& gap);
   std::uint32_t OfStep(std::size_t number);
+  // `place`: of Rank::places.
+  std::uint32_t OfPlace(std::uint32_t place);
 
   // Printable. Stays where it is.
   const std::string& text(std::uint32_t name) const { return texts_[name]; }

@@ -22,7 +22,9 @@
 #include "analyzer/export/launch_flows.h"
 #include "analyzer/export/nested_tracks.h"
 #include "analyzer/export/perfetto_sequence.h"
+#include "analyzer/export/stack_slices.h"
 #include "analyzer/metrics/idle/process_label.h"
+#include "analyzer/metrics/places/code_rows.h"
 
 namespace traceinject {
 namespace {
@@ -66,6 +68,7 @@ class RankWriter {
     WriteSteps();
     // Arrows begin before they end.
     WriteThreads();
+    WriteStacks();
     for (std::size_t device = 0; device < rank_.devices.size(); ++device) WriteDevice(device);
     return counts_;
   }
@@ -237,6 +240,40 @@ class RankWriter {
       ++counts_.events;
     }
     for (auto& [thread, group] : threads) Finish(group);
+  }
+
+  // What the program's code did, as it was sampled: a track of its own for each thread.
+  void WriteStacks() {
+    const TimeNs period = LookPeriod(rank_);
+    const std::vector<LookRuns> looks = LooksOfThreads(rank_);
+    for (std::uint32_t thread = 0; thread < looks.size(); ++thread) {
+      Group group(true);
+      for (const StackSlice& slice : SlicesOfLooks(rank_, looks[thread], period)) {
+        const std::uint64_t track = Place(group, false, slice.time.start, slice.time.end,
+                                          [&] { return SendStacks(thread); });
+        if (track != 0) WriteStackSlice(slice, track);
+      }
+      Finish(group);
+    }
+  }
+
+  std::uint64_t SendStacks(std::uint32_t thread) {
+    const Thread& facts = rank_.threads[thread];
+    const std::string name = facts.name.empty() ? fmt::format("thread {}", facts.tid)
+                                                : fmt::format("{} {}", facts.name, facts.tid);
+    return SendChild(process_uuid_, Printable("Python of " + name), static_cast<int>(thread));
+  }
+
+  void WriteStackSlice(const StackSlice& slice, std::uint64_t track) {
+    const CodePlace& code = rank_.places[slice.place];
+    BeginEvent(slice.time.start, track, perfetto::TrackEvent::TYPE_SLICE_BEGIN);
+    const std::uint32_t name = names_.OfPlace(slice.place);
+    sequence_.SetName(name, names_.text(name));
+    sequence_.AddCategory("python");
+    sequence_.AddArguments(
+        {Argument::Text("file", rank_.string(code.file)), Argument::Count("line", code.line)});
+    sequence_.Send();
+    ++counts_.events;
   }
 
   std::uint64_t FlowId(std::uint32_t call) const { return flow_base_ + call + 1; }

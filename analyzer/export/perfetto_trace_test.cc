@@ -88,7 +88,7 @@ TEST_F(PerfettoTraceTest, KernelsComeBackAsTheyAre) {
 }
 
 TEST_F(PerfettoTraceTest, RecordingsOfTrainingComeBackAsTheyAre) {
-  for (const char* name : {"transformer_h200.db.zst", "ddp_h200"}) {
+  for (const char* name : {"transformer_h200.db.zst", "slow_numpy_h100.db.zst", "ddp_h200"}) {
     const std::string path = std::string(TRACEINJECT_RECORDINGS) + "/" + name;
     const traceinject::Run run = LoadSample(path);
     ASSERT_FALSE(run.ranks.empty());
@@ -97,6 +97,37 @@ TEST_F(PerfettoTraceTest, RecordingsOfTrainingComeBackAsTheyAre) {
     EXPECT_EQ(contents.pids.size(), run.ranks.size());
     EXPECT_EQ(counts_.left_out, 0U);
   }
+}
+
+TEST_F(PerfettoTraceTest, SampledStacksAreATrackOfTheThread) {
+  traceinject::Run run = Sample();
+  Rank& rank = run.ranks.front();
+  rank.strings.insert(rank.strings.end(), {"main", "/w/train.py", "step"});
+  const auto text = static_cast<std::uint32_t>(rank.strings.size() - 3);
+  rank.places = {{text, text + 1, 9, 1}, {text + 2, text + 1, 41, 1}};
+  rank.stacks = {{kNone, 0}, {0, 1}};
+  rank.facts.push_back({"stacks", "period_ns", "10000", ""});
+  for (const std::uint32_t stack : {0, 1, 1, 0}) {
+    StackSamples& samples = rank.stack_samples;
+    samples.time.push_back(10'000 * static_cast<TimeNs>(samples.size()));
+    samples.thread.push_back(0);
+    samples.stack.push_back(stack);
+    samples.kind.push_back(StackKind::kTimed);
+    samples.correlation.push_back(0);
+    samples.repeats.push_back(0);
+    samples.span.push_back(0);
+  }
+  const PerfettoContents contents = Export(run);
+  const TracedSlice &main = Named(contents, "main (train.py:9)"),
+                    &step = Named(contents, "step (train.py:41)");
+  EXPECT_EQ(main.track.find("Python of "), 0U) << main.track;
+  EXPECT_EQ(step.track, main.track);
+  EXPECT_EQ(main.end_ns - main.start_ns, 40'000U);
+  EXPECT_EQ(step.start_ns - main.start_ns, 10'000U);
+  EXPECT_EQ(step.end_ns - step.start_ns, 20'000U);
+  EXPECT_EQ(step.category, "python");
+  EXPECT_EQ(step.arguments.at("file"), "/w/train.py");
+  EXPECT_EQ(step.arguments.at("line"), "41");
 }
 
 TEST_F(PerfettoTraceTest, SlicesNestOrStandBesideEachOther) {

@@ -18,9 +18,10 @@ namespace traceinject {
 namespace {
 
 // In the order of the page.
-const std::array<const HtmlSection*, 10> kSections = {
-    &kStallsSection,  &kMachineSection,       &kStepsSection, &kTimeSection, &kIdleSection,
-    &kKernelsSection, &kCommunicationSection, &kRanksSection, &kGpusSection, &kRecordingSection};
+const std::array<const HtmlSection*, 11> kSections = {
+    &kStallsSection, &kMachineSection, &kStepsSection,    &kTimeSection,
+    &kIdleSection,   &kCodeSection,    &kKernelsSection,  &kCommunicationSection,
+    &kRanksSection,  &kGpusSection,    &kRecordingSection};
 
 constexpr std::size_t kMaxTitleFiles = 3;
 

@@ -146,8 +146,9 @@ TEST(WriteHtmlTest, CanBeReadWithoutSeeingIt) {
         EXPECT_TRUE(has("scope"));
       }
       if (element.tag == "svg" && element.parent != "svg") {
+        const std::string& role = has("role") ? element.attributes.at("role") : "";
         EXPECT_TRUE(has("aria-hidden") ||
-                    (element.attributes.at("role") == "img" && has("aria-labelledby")));
+                    ((role == "img" || role == "tree") && has("aria-labelledby")));
       }
       if (element.tag == "html") {
         EXPECT_EQ(element.attributes.at("lang"), "en");
@@ -162,6 +163,54 @@ TEST(WriteHtmlTest, CanBeReadWithoutSeeingIt) {
       EXPECT_TRUE(ids.count(first)) << first;
     }
   }
+}
+
+Run RunWithStacks() {
+  Run run = SlowLoader();
+  Rank& rank = run.ranks.front();
+  rank.strings.insert(rank.strings.end(), {"load", "/w/<train>.py", "decode",
+                                           "/lib/python3/dist-packages/PIL/Image.py"});
+  const auto text = static_cast<std::uint32_t>(rank.strings.size() - 4);
+  rank.places = {{text, text + 1, 41, 1}, {text + 2, text + 3, 7, 1}};
+  rank.stacks = {{kNone, 0}, {0, 1}};
+  rank.facts.push_back({"stacks", "period_ns", "10000000", ""});
+  const GpuOps& ops = rank.devices.front().ops;
+  for (TimeNs at = ops.start.front(); at < ops.end.back(); at += 10'000'000) {
+    StackSamples& samples = rank.stack_samples;
+    samples.time.push_back(at);
+    samples.thread.push_back(0);
+    samples.stack.push_back(1);
+    samples.kind.push_back(StackKind::kTimed);
+    samples.correlation.push_back(0);
+    samples.repeats.push_back(0);
+    samples.span.push_back(0);
+  }
+  return run;
+}
+
+TEST(WriteHtmlTest, FlamesTellTheFrameItsTimeAndWhatTheGpuDid) {
+  const std::string page = PageOf(RunWithStacks());
+  const ReadPage read = Read(page);
+  EXPECT_EQ(read.error, "");
+  EXPECT_NE(read.text.find("Where in the program"), std::string::npos);
+  EXPECT_NE(read.text.find("load &lt;train&gt;.py:41"), std::string::npos);
+  EXPECT_NE(read.text.find(" ms per step, "), std::string::npos);
+  EXPECT_NE(read.text.find(" samples"), std::string::npos);
+  std::vector<std::string> frames, tips;
+  for (const PageElement& element : read.elements) {
+    const auto mark = element.attributes.find("class");
+    if (mark == element.attributes.end() || !mark->second.starts_with("frame")) continue;
+    frames.push_back(mark->second);
+    tips.push_back(element.attributes.at("data-tip"));
+  }
+  EXPECT_EQ(frames, (std::vector<std::string>{"frame", "frame own", "frame"}));
+  ASSERT_EQ(tips.size(), 3U);
+  EXPECT_NE(tips[1].find("load, /w/&lt;train&gt;.py:41. "), std::string::npos) << tips[1];
+  EXPECT_NE(tips[1].find(" ms per step, 100.0 %. GPU meanwhile: "), std::string::npos) << tips[1];
+  EXPECT_NE(tips[1].find("idle: data wait "), std::string::npos) << tips[1];
+  EXPECT_NE(tips[2].find("Image.py:7 (library). "), std::string::npos) << tips[2];
+  EXPECT_EQ(Read(PageOf(SlowLoader())).text.find("Where in the program"), std::string::npos)
+      << "nothing without stacks";
 }
 
 // However long the run: lists are cut, and it is said by how much.
@@ -195,12 +244,25 @@ TEST(WriteHtmlTest, SizeIsBounded) {
     sample.set_time_ns(i);
     sample.set_sm_clock_mhz(1000 + i % 900);
   }
+  for (int i = 0; i < 6; ++i) {
+    proto::HostFlame& flame = *report.mutable_devices(0)->add_host_flames();
+    flame.set_samples(600);
+    flame.set_left_out(9'000);
+    for (int frame = 0; frame < 600; ++frame) {
+      proto::FlameFrame& one = *flame.add_frames();
+      one.set_samples(1);
+      one.set_function(name);
+      one.set_file(name);
+      one.set_place(name);
+    }
+  }
   const std::string page = WriteHtml(report, found.ranks);
-  EXPECT_LT(page.size(), 3'000'000u);
+  EXPECT_LT(page.size(), 6'000'000u);
   const ReadPage read = Read(page);
   EXPECT_EQ(read.error, "");
-  for (const char* said : {"shorter ones are not shown", "more GPUs are not shown",
-                           "with less time are not shown", "more sentences are not shown"})
+  for (const char* said :
+       {"shorter ones are not shown", "more GPUs are not shown", "with less time are not shown",
+        "more sentences are not shown", "54,000 frames with less than 0.1 %"})
     EXPECT_NE(read.text.find(said), std::string::npos) << said;
 }
 
@@ -241,6 +303,10 @@ TEST(StyleTest, TextAndMarksStandOut) {
          {"compute", "communication", "copy", "idle", "data", "sync", "drained", "allocator",
           "checkpoint", "gc", "launch", "python", "host", "prepared", "queued", "memory"})
       EXPECT_GE(Contrast(Colors(mark)[theme], ground[theme]), 3) << mark << theme;
+    // Names in frames.
+    EXPECT_GE(Contrast(Colors("ink")[theme], Colors("own")[theme]), 4.5) << theme;
+    EXPECT_GE(Contrast(Colors("ink")[theme], Colors("found")[theme]), 4.5) << theme;
+    EXPECT_GE(Contrast(Colors("dim")[theme], Colors("library")[theme]), 4.5) << theme;
   }
 }
 

@@ -5,11 +5,24 @@
 
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/printable.h"
+#include "analyzer/metrics/report/report_code.h"
 #include "analyzer/metrics/report/write_steps.h"
 #include "analyzer/verdict/judge_run.h"
 #include "analyzer/verdict/write_verdict.h"
 
 namespace traceinject {
+namespace {
+
+void WriteJudgedCode(const RunAnalysis& analysis, const Judgement& judgement, Report& report) {
+  int index = 0;
+  for (const DeviceFigures& found : analysis.devices) {
+    if (&found == judgement.device)
+      WriteCodeOfDevice(analysis, found, *report.mutable_devices(index));
+    ++index;
+  }
+}
+
+}  // namespace
 
 Report BuildReportWithSteps(const Run& run, const ReportOptions& options) {
   const RunAnalysis analysis = AnalyzeRun(run, options, Depth::kCauses);
@@ -25,6 +38,7 @@ Report WriteReport(const RunAnalysis& analysis, const Judgement& judgement,
   WriteSteps(analysis, report);
   WriteVerdict(analysis, judgement, between.ranks, report);
   AddRankFindings(between, report);
+  WriteJudgedCode(analysis, judgement, report);
   MakePrintable(report);
   return report;
 }

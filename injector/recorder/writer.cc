@@ -405,6 +405,8 @@ void Writer::StartSampler() {
 void Writer::StartStackSampler() {
   if (options_.stacks_hz == 0 || !failure_.empty()) return;
   stack_sampler_ = std::make_unique<StackSampler>(options_.stacks_hz, base_ns_);
+  // The file may have been made because of it.
+  if (stall_watch_.stalled()) stack_sampler_->NoteStall();
   if (stack_sampler_->Start()) return event_decoder_.SetStacks(stack_sampler_.get());
   stack_sampler_.reset();
   disabled_.emplace_back("Python stacks: cannot create the thread that samples them");

@@ -18,6 +18,9 @@ RECORDINGS = harness.ROOT / "samples" / "recordings"
 WIDTHS = (1280, 390)
 HOSTILE = ["</script><script>window.harmed = 1</script>", "\"><img src=x onerror=\"window.harmed=1\">",
            "' onpointermove='window.harmed=1", "<svg onload=window.harmed=1>", "\u202Ereversed\u2066", "<!-- &amp; ]]>"]
+FOUND = "return document.querySelector('.flame-found').textContent"
+# https://www.w3.org/TR/webdriver2/#keyboard-actions
+ENTER, ESCAPE, HOME, LEFT, UP, RIGHT, DOWN = "\ue007", "\ue00c", "\ue011", "\ue012", "\ue013", "\ue014", "\ue015"
 
 
 class WithPages(unittest.TestCase):
@@ -27,7 +30,10 @@ class WithPages(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         cls.one = cls.page_of("one", RECORDINGS / "slow_loader_h200.db.zst")
         cls.ranks = cls.page_of("ranks", RECORDINGS / "straggler_gemm_h200")
-        cls.hostile = cls.page_of("hostile", cls.hostile_run())
+        cls.hostile = cls.page_of("hostile", cls.hostile_run("slow_loader_h200"))
+        cls.code = cls.page_of("code", RECORDINGS / "slow_numpy_h100.db.zst")
+        cls.hostile_code = cls.page_of("hostile_code", cls.hostile_run("slow_numpy_h100"))
+        cls.pages = (cls.one, cls.ranks, cls.hostile, cls.code, cls.hostile_code, cls.folder / "diff.html")
         cls.diff = cls.folder / "diff.html"
         ended = cls.analyze("diff", RECORDINGS / "slow_loader_h200.db.zst", RECORDINGS / "slow_loader_fixed_h200.db.zst",
                             "--format", "html", "-o", cls.diff)
@@ -45,10 +51,10 @@ class WithPages(unittest.TestCase):
         return path
 
     @classmethod
-    def hostile_run(cls):
+    def hostile_run(cls, name):
         """A recording all of whose names are what somebody would write to do harm."""
-        path = cls.folder / "run.db"
-        subprocess.run(["zstd", "-q", "-d", RECORDINGS / "slow_loader_h200.db.zst", "-o", path], check=True)
+        path = cls.folder / f"{name}.db"
+        subprocess.run(["zstd", "-q", "-d", RECORDINGS / f"{name}.db.zst", "-o", path], check=True)
         with sqlite3.connect(path) as database:
             for number, text in database.execute("SELECT id, text FROM string").fetchall():
                 database.execute("UPDATE string SET text = ? WHERE id = ?",
@@ -59,7 +65,7 @@ class WithPages(unittest.TestCase):
 
 class Page(WithPages):
     def test_one_file_that_is_well_formed_and_refers_to_nothing(self):
-        for path in (self.one, self.ranks, self.hostile, self.diff):
+        for path in self.pages:
             text = path.read_text(encoding="utf-8")
             self.assertLess(len(text), 500_000)
             self.assertNotRegex(text, r"https?://|url\(|@import")
@@ -96,13 +102,22 @@ class PageInBrowser(WithPages):
             ".map(row => row.cells[arguments[1]].dataset.v ?? row.cells[arguments[1]].textContent)", table, number)
 
     def test_no_complaint_and_nothing_beyond_the_edge(self):
-        for path in (self.one, self.ranks, self.hostile, self.diff):
+        for path in self.pages:
             for width in WIDTHS:
                 for dark in (False, True):
                     with self.subTest(page=path.name, width=width, dark=dark):
                         self.browser.open(path, width, dark=dark)
                         self.assertEqual(self.browser.run("return document.documentElement.scrollWidth"), width)
                         self.assertEqual(self.browser.complaints(), [])
+
+    def test_hostile_names_in_stacks_are_shown_and_not_run(self):
+        self.browser.open(self.hostile_code)
+        self.browser.run("for (const of of document.querySelectorAll('.frame')) "
+                         "of.dispatchEvent(new PointerEvent('pointermove', {bubbles: true}))")
+        self.search("</script>")
+        self.assertIsNone(self.browser.run("return window.harmed ?? null"))
+        self.assertEqual(self.browser.run("return document.images.length + document.scripts.length"), 1)
+        self.assertRegex(self.browser.run(FOUND), r"\d+ match(es)?: ")
 
     def test_hostile_names_are_shown_and_not_run(self):
         self.browser.open(self.hostile)
@@ -149,6 +164,86 @@ class PageInBrowser(WithPages):
         self.assertIn("ms", self.browser.run(tip))
         self.browser.press("\ue00c")
         self.assertIsNone(self.browser.run(tip))
+
+    def search(self, text):
+        self.browser.run("const search = document.querySelector('.flame-search'); search.value = arguments[0];"
+                         "search.dispatchEvent(new Event('input'))", text)
+
+    def frames(self):
+        """What of the flame graph is seen, callers first: name, x, and width."""
+        return self.browser.run(
+            "return [...document.querySelectorAll('figure.flame:not([hidden]) .frame:not(.out)')]"
+            ".map(frame => [frame.querySelector('text').textContent, frame.getAttribute('x'), frame.getAttribute('width')])")
+
+    def test_a_frame_is_zoomed_into_and_out_of(self):
+        self.browser.open(self.code)
+        whole = self.frames()
+        names = [name for name, _, _ in whole]
+        self.assertGreater(len(whole), 20)
+        self.assertEqual(names[1:3], ["plant.py:38", "augment plant.py:11"])
+        self.browser.click("svg.flames .frame:nth-of-type(3) .box")
+        zoomed = self.frames()
+        # What led to it, itself, and what it called.
+        self.assertEqual([name for name, _, _ in zoomed[1:3]], ["plant.py:38", "augment plant.py:11"])
+        self.assertTrue(all((x, width) == ("0%", "100%") for _, x, width in zoomed[:3]), zoomed[:3])
+        self.assertLess(len(zoomed), len(whole) / 2)
+        self.assertFalse(self.browser.run("return document.querySelector('.flame-out').disabled"))
+        self.browser.click(".flame-out")
+        self.assertEqual(len(self.frames()), len(whole))
+        for (_, x, width), (_, x_before, width_before) in zip(self.frames(), whole):
+            self.assertAlmostEqual(float(x.rstrip("%")), float(x_before.rstrip("%")))
+            self.assertAlmostEqual(float(width.rstrip("%")), float(width_before.rstrip("%")))
+
+    def test_frames_are_walked_by_key(self):
+        focused = "return document.activeElement.querySelector?.('text')?.textContent"
+        self.browser.open(self.code)
+        self.browser.run("document.querySelector('.frame').focus()")
+        self.browser.press(DOWN, DOWN)
+        self.assertEqual(self.browser.run(focused), "augment plant.py:11")
+        self.assertIn("GPU meanwhile: idle: python", self.browser.run("return document.getElementById('tip').textContent"))
+        self.browser.press(ENTER)
+        self.assertEqual(self.frames()[2][2], "100%")
+        self.browser.press(UP)
+        self.assertEqual(self.browser.run(focused), "plant.py:38")
+        self.browser.press(ESCAPE)
+        self.assertNotEqual(self.frames()[2][2], "100%")
+        self.browser.press(HOME, DOWN, RIGHT)
+        self.assertEqual(self.browser.run(focused), "plant.py:40")
+        self.browser.press(LEFT)
+        self.assertEqual(self.browser.run(focused), "plant.py:38")
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.frame[tabindex=\"0\"]').length"), 1)
+
+    def test_what_is_searched_is_marked_and_its_share_told(self):
+        self.browser.open(self.code)
+        self.search("AUGMENT")
+        found = self.browser.run(FOUND)
+        share = float(re.search(r"1 match: ([\d.]+) %, [\d.]+ ms per step", found).group(1))
+        self.assertEqual(self.browser.run("return document.querySelectorAll('.frame.found').length"), 1)
+        width = next(width for name, _, width in self.frames() if name.startswith("augment"))
+        self.assertAlmostEqual(share, float(width.rstrip("%")), delta=0.06)
+        # A frame below a match is a part of it, and counts once.
+        self.search("plant.py")
+        self.assertLessEqual(float(re.search(r"([\d.]+) %", self.browser.run(FOUND)).group(1)), 100.0)
+        self.search("no such name")
+        self.assertEqual(self.browser.run(FOUND), "no match")
+        self.search("")
+        self.assertEqual(self.browser.run(FOUND), "")
+
+    def test_threads_are_chosen(self):
+        path = self.folder / "threads.db"
+        subprocess.run(["zstd", "-q", "-d", RECORDINGS / "slow_numpy_h100.db.zst", "-o", path], check=True)
+        with sqlite3.connect(path) as database:
+            (main,) = database.execute("SELECT thread FROM stack_sample WHERE kind = 1 GROUP BY 1 ORDER BY count(*) DESC").fetchone()
+            (other,) = database.execute("SELECT id FROM thread WHERE id <> ?", (main,)).fetchone()
+            database.execute("UPDATE stack_sample SET thread = ? WHERE thread = ? AND kind = 1 AND rowid % 10 = 0", (other, main))
+        database.close()
+        self.browser.open(self.page_of("threads", path))
+        names = self.browser.run("return [...document.querySelector('.flame-thread').options].map(option => option.text)")
+        shown = "return [...document.querySelectorAll('figure.flame:not([hidden])')].map(figure => figure.dataset.name)"
+        self.assertEqual(len(names), 2)
+        self.assertEqual(self.browser.run(shown), names[:1])
+        self.browser.run("const list = document.querySelector('.flame-thread'); list.selectedIndex = 1; list.dispatchEvent(new Event('change'))")
+        self.assertEqual(self.browser.run(shown), names[1:])
 
     def test_the_theme_follows_the_system_and_can_be_turned(self):
         ground = "return getComputedStyle(document.body).backgroundColor"

@@ -46,6 +46,7 @@ class Places(harness.TestCase):
         rows = json.loads(self.analyze("code", "run.db", "--format", "json"))
         rows = rows if isinstance(rows, list) else next(iter(rows.values()))
         self.assertEqual((rows[0]["function"], rows[0]["line"]), (kind, line_of(kind)))
+        self.assertIn(f"hottest line: places_program.py:{line_of(kind)} in {kind}: the GPU idles", " ".join(self.analyze("watch", "run.db", "--once").split()))
         return verdict
 
     def test_a_line_that_computes(self):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the golden cases, texts and pictures, begin with: an empty WORK, NAME.db in it for each NAME.sql of CASE, made by
-# MAKE_FIXTURE, and the arguments in CASE/command.txt.
+# MAKE_FIXTURE, and the arguments in CASE/command.txt; those that are files of RECORDINGS are there, too.
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})
 file(GLOB fixtures ${CASE}/*.sql)
@@ -14,3 +14,8 @@ endforeach()
 file(READ ${CASE}/command.txt command)
 string(STRIP "${command}" command)
 separate_arguments(arguments UNIX_COMMAND "${command}")
+foreach(argument IN LISTS arguments)
+  if(EXISTS ${RECORDINGS}/${argument})
+    file(COPY ${RECORDINGS}/${argument} DESTINATION ${WORK})
+  endif()
+endforeach()

@@ -159,6 +159,7 @@ class Watch {
     how.paths = options_.paths;
     how.last_ns = window_ns_;
     how.report.stop = keys_.flag();
+    how.report.code = true;
     const auto report = ReadLiveReport(how);
     if (IsStopped(keys_.flag())) return kReported;
     if (!report.ok()) return Missing(report.error());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/commands/shared/sql_rows.h"
@@ -123,12 +124,53 @@ std::string VerdictLine(const proto::Verdict& verdict) {
                             FormatTime(verdict.step_ns() - verdict.recording_ns()));
 }
 
+// The line that the GPU waited for most; where it waited for none, the one that was seen most.
+const proto::CodeRow* HottestLine(const proto::DeviceReport& device) {
+  const proto::CodeRow* hottest = nullptr;
+  for (const proto::CodeRow& row : device.code()) {
+    const auto heat = [](const proto::CodeRow& of) {
+      return std::tuple(of.idle_ns(), of.own(), of.samples());
+    };
+    if (hottest == nullptr || heat(row) > heat(*hottest)) hottest = &row;
+  }
+  return hottest;
+}
+
+// That of the GPU that is judged; null: no stacks.
+struct Hottest {
+  const proto::CodeRow* row = nullptr;
+  std::int64_t steps = 1;
+  bool per_step = false;
+
+  std::int64_t ns(std::int64_t all_ns) const { return all_ns / steps; }
+};
+Hottest HottestOf(const proto::Report& report) {
+  for (const proto::DeviceReport& device : report.devices()) {
+    if (const proto::CodeRow* row = HottestLine(device))
+      return {row, std::max<std::int64_t>(1, device.code_steps()),
+              StepsOf(report, device) != nullptr};
+  }
+  return {};
+}
+
+std::string HottestSentence(const Hottest& hottest) {
+  const proto::CodeRow& row = *hottest.row;
+  const char* per = hottest.per_step ? " per step" : "";
+  if (row.idle_ns() > 0)
+    return fmt::format("hottest line: {}: the GPU idles {}{} there ({})", row.place(),
+                       FormatTime(hottest.ns(row.idle_ns())), per, row.cause());
+  return fmt::format("hottest line: {}: {}{} of host time, no GPU idle time", row.place(),
+                     FormatTime(hottest.ns(row.host_ns())), per);
+}
+
 // What is below the table: the verdict, what it rests on, what to change first, and what was lost.
 std::vector<std::string> Conclusion(const proto::Report& report, std::size_t columns) {
   const proto::Verdict& verdict = report.verdict();
   TextPage page(false, columns);
   page.Line("");
   page.Sentence(VerdictLine(verdict), 0);
+  if (const Hottest hottest = HottestOf(report); hottest.row != nullptr)
+    page.Sentence(HottestSentence(hottest));
   if (verdict.evidence_size() > 0) page.Sentence(verdict.evidence(0).text());
   if (verdict.levers_size() > 0) page.Sentence("try: " + SettingText(verdict.levers(0)));
   // The grade is that of a recording without an end, as every one is that is being written.
@@ -191,7 +233,7 @@ std::string JsonRow(const Figures& row) {
 std::string FrameText(const WatchFrame& frame, const FrameSize& size) {
   std::vector<std::string> lines = {Title(frame)};
   if (frame.report.devices().empty()) {
-    lines.push_back("no GPU work in that time");
+    lines.emplace_back("no GPU work in that time");
     return Joined(std::move(lines), size);
   }
   const std::vector<Figures> rows = WorstFirst(frame.report);
@@ -220,15 +262,21 @@ std::string FrameJson(const WatchFrame& frame) {
   for (const Figures& row : WorstFirst(report)) rows += (rows.empty() ? "" : ", ") + JsonRow(row);
   const auto saved_ns =
       verdict.has_saved_ns() ? std::optional<std::int64_t>(verdict.saved_ns()) : std::nullopt;
+  const Hottest hottest = HottestOf(report);
+  const std::string place = hottest.row == nullptr ? "null" : JsonString(hottest.row->place());
+  const auto idle_ns = hottest.row == nullptr
+                           ? std::nullopt
+                           : std::optional<std::int64_t>(hottest.ns(hottest.row->idle_ns()));
   return fmt::format(
       "{{\"time_unix_ns\": {}, \"recorded_until_unix_ns\": {}, \"window_ns\": {}, \"late_ns\": {}, "
       "\"ended\": {}, "
-      "\"processes\": {}, \"verdict\": {}, \"saved_ns\": {}, \"records_lost\": {}, \"devices\": "
+      "\"processes\": {}, \"verdict\": {}, \"saved_ns\": {}, \"hottest_place\": {}, "
+      "\"hottest_idle_ns\": {}, \"records_lost\": {}, \"devices\": "
       "[{}]}}\n",
       frame.now_unix_ns, EndUnix(report),
       report.run().window().end_ns() - report.run().window().start_ns(), frame.late_ns,
       frame.ended ? "true" : "false", report.run().process_count(), JsonString(LabelOn(verdict)),
-      JsonNumber(saved_ns), report.health().records_lost(), rows);
+      JsonNumber(saved_ns), place, JsonNumber(idle_ns), report.health().records_lost(), rows);
 }
 
 }  // namespace traceinject

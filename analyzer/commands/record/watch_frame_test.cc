@@ -89,6 +89,41 @@ TEST(WatchFrame, FiguresOfStepsAndOfTheCard) {
   EXPECT_NE(FrameJson(At(report)).find("\"data_wait_ns\": 2000000"), std::string::npos);
 }
 
+TEST(WatchFrame, TheHottestLine) {
+  proto::Report report = Job(2);
+  EXPECT_EQ(FrameText(At(report), {}).find("hottest"), std::string::npos);
+  EXPECT_NE(FrameJson(At(report)).find("\"hottest_place\": null, \"hottest_idle_ns\": null"),
+            std::string::npos);
+  proto::DeviceReport& device = *report.mutable_devices(1);
+  device.set_code_steps(4);
+  const auto add = [&](const char* place, bool own, int samples, std::int64_t host_ns) {
+    proto::CodeRow& row = *device.add_code();
+    row.set_place(place);
+    row.set_own(own);
+    row.set_samples(samples);
+    row.set_host_ns(host_ns);
+    return &row;
+  };
+  add("module.py:5 in __call__", false, 50, 500'000'000);
+  add("train.py:41 in step", true, 9, 40'000'000);
+  proto::CodeRow* load = add("train.py:7 in load", true, 1, 10'000'000);
+  EXPECT_NE(FrameText(At(report), {})
+                .find("hottest line: train.py:41 in step: 10.00 ms of host time, no GPU idle time"),
+            std::string::npos);
+  load->set_idle_ns(8'000'000);
+  load->set_cause("python");
+  proto::DeviceSteps* steps = report.add_steps();
+  steps->set_label("rank 1 GPU 0");
+  steps->set_confidence(0.9);
+  EXPECT_NE(
+      FrameText(At(report), {})
+          .find("hottest line: train.py:7 in load: the GPU idles 2.000 ms per step there (python)"),
+      std::string::npos);
+  EXPECT_NE(FrameJson(At(report))
+                .find("\"hottest_place\": \"train.py:7 in load\", \"hottest_idle_ns\": 2000000"),
+            std::string::npos);
+}
+
 TEST(WatchFrame, AJobOfManyRanksFitsTheScreen) {
   const proto::Report report = Job(96);
   const std::string text = FrameText(At(report), {80, 24});

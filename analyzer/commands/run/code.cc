@@ -19,10 +19,11 @@ constexpr char kCodeDefinitions[] =
     "launching thread stood at; what is called of installed packages and the standard library\n"
     "counts for the line that calls it. From samples (TRACEINJECT_STACKS_HZ), over the steps that\n"
     "the verdict judges; the columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have\n"
-    "host_total_ns only, unless no code of the program was on the stack.\n";
+    "host_total_ns only, unless no code of the program was on the stack, or with --full-stacks.\n";
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
     "  analyze code run.db --functions --filter model.py\n"
+    "  analyze code run.db --full-stacks\n"
     "  analyze code run.db --columns idle_ns,idle_low_ns,idle_high_ns,line,text,file --format "
     "csv\n";
 
@@ -51,6 +52,12 @@ FullTable BuildThreads(const Run& run, const ReportOptions& options, std::option
   return BuildCode(run, options, CodeGrouping::kThread, CodeThreadTable);
 }
 
+void AddCodeOptions(CLI::App& app, ReportOptions& options) {
+  app.add_flag("--full-stacks", options.innermost_frames,
+               "the innermost frame of a stack counts, a library's too, not the program's own line "
+               "that led to it");
+}
+
 }  // namespace
 
 int RunCode(const std::vector<std::string>& arguments) {
@@ -60,6 +67,7 @@ int RunCode(const std::vector<std::string>& arguments) {
                      kCodeExamples,  std::move(columns), build};
     one.flag = flag;
     one.flag_help = help;
+    if (build != BuildThreads) one.add_options = AddCodeOptions;
     return one;
   };
   const TableCommand tables[] = {

@@ -16,6 +16,7 @@ int RunComm(const std::vector<std::string>& arguments);
 int RunNvtx(const std::vector<std::string>& arguments);
 int RunMemory(const std::vector<std::string>& arguments);
 int RunData(const std::vector<std::string>& arguments);
+int RunHang(const std::vector<std::string>& arguments);
 int RunDiff(const std::vector<std::string>& arguments);
 int RunGate(const std::vector<std::string>& arguments);
 int RunInfo(const std::vector<std::string>& arguments);

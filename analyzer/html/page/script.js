@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything is readable without this: it sorts tables, shows what is pointed at, and turns the theme.
+// Everything is readable without this: it sorts tables, zooms into flame graphs and searches them, shows what is pointed at, and
+// turns the theme.
 "use strict";
 
 // Tables: the header cells become buttons. Numbers stand in data-v; an empty one is not known and comes last.
@@ -37,6 +38,144 @@ function sort(body, column, number, ascending) {
     return ascending ? order : -order;
   });
   body.append(...keyed.map((one) => one.row));
+}
+
+// Flame graphs. A frame stands before those that it called, so those below it follow it.
+class Flame {
+  constructor(figure, controls) {
+    this.figure = figure;
+    this.svg = figure.querySelector("svg.flames");
+    this.controls = controls;
+    this.boxes = [];
+    const callers = [];
+    for (const element of this.svg.querySelectorAll(".frame")) {
+      const depth = Number(element.getAttribute("aria-level")) - 1;
+      const box = { element, depth, from: parseFloat(element.getAttribute("x")), width: parseFloat(element.getAttribute("width")),
+        caller: callers[depth - 1] ?? null, text: element.dataset.tip.toLowerCase(), label: element.querySelector("text"), callees: [] };
+      box.caller?.callees.push(box);
+      callers.length = depth;
+      callers.push(box);
+      this.boxes.push(box);
+    }
+    this.root = this.zoomed = this.focused = this.boxes[0];
+    this.svg.addEventListener("click", (event) => this.zoom(this.at(event)));
+    this.svg.addEventListener("focusin", (event) => this.focus(this.at(event)));
+    this.svg.addEventListener("keydown", (event) => {
+      if (this.key(event.key)) event.preventDefault();
+    });
+    new ResizeObserver(() => this.name()).observe(this.svg);
+  }
+
+  at(event) {
+    const element = event.target.closest(".frame");
+    return this.boxes.find((box) => box.element === element) ?? this.root;
+  }
+
+  // Over the whole width: the frame, those that led to it, and those below it.
+  zoom(to) {
+    this.zoomed = to;
+    const led = new Set();
+    for (let box = to.caller; box; box = box.caller) led.add(box);
+    for (const box of this.boxes) {
+      let below = box;
+      while (below && below.depth > to.depth) below = below.caller;
+      const inside = below === to;
+      box.seen = inside || led.has(box);
+      box.element.classList.toggle("out", !box.seen);
+      box.element.classList.toggle("above", led.has(box));
+      box.element.setAttribute("x", inside ? (100 * (box.from - to.from)) / to.width + "%" : "0%");
+      box.element.setAttribute("width", inside ? (100 * box.width) / to.width + "%" : "100%");
+    }
+    this.controls.out.disabled = to === this.root;
+    this.name();
+    this.focus(to);
+  }
+
+  // Names where there is room for some letters.
+  name() {
+    const whole = this.svg.clientWidth;
+    for (const box of this.boxes) {
+      const width = (parseFloat(box.element.getAttribute("width")) / 100) * whole;
+      box.label.setAttribute("class", width < 32 ? "off" : "on");
+    }
+  }
+
+  focus(box) {
+    this.focused.element.setAttribute("tabindex", "-1");
+    this.focused = box;
+    box.element.setAttribute("tabindex", "0");
+  }
+
+  key(key) {
+    const box = this.focused;
+    const seen = (one) => one.element.classList.contains("out") === false;
+    const beside = (by) => {
+      const row = this.boxes.filter((one) => one.depth === box.depth && seen(one));
+      return row[row.indexOf(box) + by];
+    };
+    if (key === "Enter" || key === " ") {
+      this.zoom(box);
+      return true;
+    }
+    if (key === "Escape") {
+      if (this.zoomed === this.root) return false;
+      this.zoom(this.root);
+      return true;
+    }
+    const moves = { ArrowDown: box.callees[0], ArrowUp: box.caller, ArrowRight: beside(1), ArrowLeft: beside(-1), Home: this.root };
+    if (!(key in moves)) return false;
+    if (moves[key]) moves[key].element.focus();
+    return true;
+  }
+
+  // Marks what has the text in its name, and returns the share of it in all: what is below a match is part of it.
+  search(text) {
+    let width = 0;
+    let count = 0;
+    for (const box of this.boxes) {
+      const found = text !== "" && box !== this.root && box.text.split(". ")[0].includes(text);
+      box.inside = found || (box.caller?.inside ?? false);
+      box.element.classList.toggle("found", found);
+      if (!found) continue;
+      ++count;
+      if (!box.caller.inside) width += box.width;
+    }
+    return { count, share: width / this.root.width };
+  }
+}
+
+function duration(ns) {
+  const [unit, by] = ns >= 1e9 ? ["s", 1e9] : ns >= 1e6 ? ["ms", 1e6] : ["us", 1e3];
+  return (ns / by).toPrecision(4) + " " + unit;
+}
+
+for (const panel of document.querySelectorAll(".flame-controls")) {
+  const controls = { out: panel.querySelector(".flame-out"), search: panel.querySelector(".flame-search"),
+    found: panel.querySelector(".flame-found"), thread: panel.querySelector(".flame-thread") };
+  const flames = [...panel.parentElement.querySelectorAll("figure.flame")].map((figure) => new Flame(figure, controls));
+  let shown = flames[0];
+  const search = () => {
+    const { count, share } = shown.search(controls.search.value.trim().toLowerCase());
+    const ns = Number(shown.svg.dataset.ns) * share;
+    const time = ns > 0 ? ", " + duration(ns) + shown.svg.dataset.per : "";
+    controls.found.textContent = controls.search.value.trim() === "" ? ""
+      : count === 0 ? "no match" : count + (count === 1 ? " match: " : " matches: ") + (100 * share).toFixed(1) + " %" + time;
+  };
+  const choose = (flame) => {
+    shown = flame;
+    for (const one of flames) one.figure.hidden = one !== flame;
+    controls.out.disabled = flame.zoomed === flame.root;
+    search();
+  };
+  for (const flame of controls.thread ? flames : []) controls.thread.add(new Option(flame.figure.dataset.name));
+  controls.thread?.addEventListener("change", () => choose(flames[controls.thread.selectedIndex]));
+  controls.search.addEventListener("input", search);
+  controls.out.addEventListener("click", () => {
+    shown.zoom(shown.root);
+    shown.root.element.focus();
+  });
+  choose(shown);
+  panel.hidden = false;
 }
 
 // What is pointed at, or has the focus.

@@ -16,6 +16,8 @@ namespace traceinject {
 namespace {
 
 constexpr std::size_t kNameWidth = 56;
+// Of a column that others stand beside.
+constexpr std::size_t kShortTextWidth = 32;
 // A name may be kilobytes of template arguments; pointed at, so much of it is shown.
 constexpr std::size_t kTipWidth = 600;
 
@@ -26,13 +28,19 @@ std::string SortKey(const Cell& cell) {
   return {};
 }
 
+bool IsShortened(const TableColumn& column) {
+  return column.is_name() || column.unit == Unit::kShortText;
+}
+
 // Shortened names of all rows.
 std::vector<std::string> ShortNames(const Table& table, std::size_t column, std::size_t rows) {
   std::vector<std::string> names;
   for (std::size_t row = 0; row < rows; ++row)
     names.push_back(CellText(table.rows[row][column], table.columns[column].unit));
   if (table.columns[column].unit == Unit::kKernelName) return ShortKernelNames(names, kNameWidth);
-  for (std::string& name : names) name = ShortenMiddle(name, kNameWidth);
+  const bool is_short = table.columns[column].unit == Unit::kShortText;
+  for (std::string& name : names)
+    name = ShortenMiddle(name, is_short ? kShortTextWidth : kNameWidth);
   return names;
 }
 
@@ -47,8 +55,8 @@ class Writer {
       if (columns_.size() == options.columns) break;
       if (!table.columns[column].is_name() && !IsShown(table, column)) continue;
       columns_.push_back(column);
-      names_.push_back(table.columns[column].is_name() ? ShortNames(table, column, rows_)
-                                                       : std::vector<std::string>());
+      names_.push_back(IsShortened(table.columns[column]) ? ShortNames(table, column, rows_)
+                                                          : std::vector<std::string>());
     }
   }
 
@@ -97,8 +105,8 @@ class Writer {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const TableColumn& of = table_.columns[columns_[i]];
       const Cell& cell = table_.rows[row][columns_[i]];
-      if (of.is_name()) {
-        Name(CellText(cell, of.unit), names_[i][row]);
+      if (IsShortened(of)) {
+        Name(of.is_name() ? "name" : "short", CellText(cell, of.unit), names_[i][row]);
       } else if (of.is_text()) {
         out_.Leaf("td", CellText(cell, of.unit), {{"class", "text"}});
       } else {
@@ -111,8 +119,8 @@ class Writer {
     }
   }
 
-  void Name(const std::string& whole, const std::string& shown) {
-    const auto td = out_.Open("td", {{"class", "name"}});
+  void Name(const char* mark, const std::string& whole, const std::string& shown) {
+    const auto td = out_.Open("td", {{"class", mark}});
     if (whole == shown) return out_.Text(shown);
     out_.Leaf("span", shown, {{"tabindex", "0"}, {"data-tip", ShortenMiddle(whole, kTipWidth)}});
   }

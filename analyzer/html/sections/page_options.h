@@ -14,6 +14,7 @@ inline ReportOptions ForPage(ReportOptions options) {
   options.longest_gaps = 50;
   options.step_rows = std::numeric_limits<std::size_t>::max();
   options.gap_causes = options.memory = options.device_samples = true;
+  options.code = options.host_flames = true;
   return options;
 }
 

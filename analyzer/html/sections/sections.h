@@ -55,6 +55,7 @@ struct HtmlSection {
 };
 
 extern const HtmlSection kStallsSection, kMachineSection, kStepsSection, kTimeSection, kIdleSection,
-    kKernelsSection, kCommunicationSection, kRanksSection, kGpusSection, kRecordingSection;
+    kCodeSection, kKernelsSection, kCommunicationSection, kRanksSection, kGpusSection,
+    kRecordingSection;
 
 }  // namespace traceinject

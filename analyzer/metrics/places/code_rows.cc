@@ -12,11 +12,14 @@ namespace {
 
 class CodeGroups {
  public:
-  CodeGroups(const DeviceAnalysis& judged, CodeGrouping grouping)
-      : rank_(*judged.rank), grouping_(grouping), times_(ScopeOfPlaces(judged).times) {}
+  CodeGroups(const DeviceAnalysis& judged, CodeGrouping grouping, SiteFrame frame)
+      : rank_(*judged.rank),
+        grouping_(grouping),
+        frame_(frame),
+        times_(ScopeOfPlaces(judged).times) {}
 
   std::vector<CodeRow> Rows(const DevicePlaces& places) {
-    const CodeSites sites(rank_);
+    const CodeSites sites(rank_, frame_);
     const std::vector<LookRuns> threads = LooksOfThreads(rank_);
     if (grouping_ == CodeGrouping::kThread) {
       AddThreads(threads);
@@ -113,6 +116,7 @@ class CodeGroups {
 
   const Rank& rank_;
   const CodeGrouping grouping_;
+  const SiteFrame frame_;
   const Intervals times_;
   std::map<Key, CodeRow> rows_;
 };
@@ -120,8 +124,8 @@ class CodeGroups {
 }  // namespace
 
 std::vector<CodeRow> RowsOfCode(const DeviceAnalysis& judged, const DevicePlaces& places,
-                                CodeGrouping grouping) {
-  return CodeGroups(judged, grouping).Rows(places);
+                                CodeGrouping grouping, SiteFrame frame) {
+  return CodeGroups(judged, grouping, frame).Rows(places);
 }
 
 TimeNs LookPeriod(const Rank& rank) {

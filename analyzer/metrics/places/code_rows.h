@@ -26,9 +26,9 @@ struct CodeRow {
   double kernel_ns = 0, kernel_low_ns = 0, kernel_high_ns = 0;  // of what it launched
 };
 
-// In no order. O(looks + stacks * depth).
+// In no order. `frame`: as the places were found. O(looks + stacks * depth).
 std::vector<CodeRow> RowsOfCode(const DeviceAnalysis& judged, const DevicePlaces& places,
-                                CodeGrouping grouping);
+                                CodeGrouping grouping, SiteFrame frame = SiteFrame::kOwn);
 
 // Between two looks at a thread; 0: not known.
 TimeNs LookPeriod(const Rank& rank);

@@ -194,7 +194,13 @@ std::string_view ShortFile(std::string_view file) {
   return file.substr(file.rfind('/') + 1);
 }
 
-CodeSites::CodeSites(const Rank& rank) {
+CodeSites::CodeSites(const Rank& rank, SiteFrame frame) {
+  if (frame == SiteFrame::kInnermost) {
+    for (const CodeStack& stack : rank.stacks)
+      sites_.push_back(
+          {stack.place, kNone, !IsLibraryFile(rank.string(rank.places[stack.place].file))});
+    return;
+  }
   enum class Kind : std::uint8_t { kOwn, kExpression, kLibrary, kBegin };
   std::vector<Kind> kinds;
   kinds.reserve(rank.places.size());

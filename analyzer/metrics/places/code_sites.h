@@ -24,10 +24,13 @@ struct CodeSite {
 // compiler (torch.compile, torch.fx).
 bool IsLibraryFile(std::string_view file);
 
+// Which frame of a stack is its site.
+enum class SiteFrame : std::uint8_t { kOwn, kInnermost };
+
 class CodeSites {
  public:
   // O(stacks).
-  explicit CodeSites(const Rank& rank);
+  explicit CodeSites(const Rank& rank, SiteFrame frame = SiteFrame::kOwn);
 
   // kNone: no Python frame.
   CodeSite Of(std::uint32_t stack) const { return stack == kNone ? CodeSite() : sites_[stack]; }

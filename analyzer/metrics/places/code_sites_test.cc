@@ -38,6 +38,17 @@ TEST(CodeSites, TheInnermostFrameOfTheProgram) {
   EXPECT_EQ(sites.Of(kNone).place, kNone);
 }
 
+TEST(CodeSites, TheInnermostFrameOfAllWhereItIsAskedFor) {
+  RankBuilder builder;
+  const auto inside = builder.AddStack({{"forward", "/w/model.py", 41}, {"dropout", kTorch, 7}});
+  const auto own = builder.AddStack({{"forward", "/w/model.py", 41}});
+  const CodeSites sites(builder.rank(), SiteFrame::kInnermost);
+  EXPECT_EQ(PlaceText(builder.rank(), sites.Of(inside).place), "torch/_tensor.py:7 in dropout");
+  EXPECT_FALSE(sites.Of(inside).own);
+  EXPECT_EQ(sites.Of(inside).library, kNone);
+  EXPECT_TRUE(sites.Of(own).own);
+}
+
 TEST(CodeSites, ExpressionsArePartOfTheirLine) {
   RankBuilder builder;
   const auto inside = builder.AddStack({{"load", "/w/data.py", 20},

@@ -272,10 +272,10 @@ void VisitIdlePlaces(const DeviceAnalysis& judged, const std::vector<IdlePiece>&
   }
 }
 
-std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged) {
+std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged, SiteFrame frame) {
   const Rank& rank = *judged.rank;
   if (rank.stack_samples.size() == 0 || judged.steps.steps.empty()) return std::nullopt;
-  const CodeSites sites(rank);
+  const CodeSites sites(rank, frame);
   const std::vector<LookRuns> looks = LooksOfThreads(rank);
   const PlaceScope scope = ScopeOfPlaces(judged);
   const std::vector<IdlePiece> pieces =

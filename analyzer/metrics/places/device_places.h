@@ -40,7 +40,8 @@ struct DevicePlaces {
 
 // Empty: no stacks were recorded. The analysis has its timeline, steps, and their kinds.
 // O(samples + gaps + calls + operations).
-std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged);
+std::optional<DevicePlaces> FindDevicePlaces(const DeviceAnalysis& judged,
+                                             SiteFrame frame = SiteFrame::kOwn);
 
 // Who a single piece of idle time was for.
 struct IdlePlaces {

@@ -41,14 +41,19 @@ class LookSweep {
  public:
   explicit LookSweep(const LookRuns& runs) : runs_(&runs) {}
 
-  // visit(stack, LooksIn) for each run that has some.
+  // visit(run, LooksIn) for each run that has some.
   template <typename Visit>
-  void ForEach(Interval time, Visit visit) {
+  void ForEachRun(Interval time, Visit visit) {
     while (next_ < runs_->size() && (*runs_)[next_].last < time.start) ++next_;
     for (std::size_t i = next_; i < runs_->size() && (*runs_)[i].first < time.end; ++i) {
       const LooksIn looks = LooksInside((*runs_)[i], time);
-      if (looks.known > 0) visit((*runs_)[i].stack, looks);
+      if (looks.known > 0) visit((*runs_)[i], looks);
     }
+  }
+  // visit(stack, LooksIn), likewise.
+  template <typename Visit>
+  void ForEach(Interval time, Visit visit) {
+    ForEachRun(time, [&](const LookRun& run, const LooksIn& looks) { visit(run.stack, looks); });
   }
 
  private:

@@ -42,6 +42,7 @@ Report WriteFigures(const RunAnalysis& analysis) {
   writer.RunSums(analysis.devices, *report.mutable_run());
   writer.DataLoaders(analysis.devices, report);
   writer.Stalls(report);
+  if (options.last_stacks) writer.LastStacks(report);
   writer.RecordingCosts(report);
   if (options.nvtx_ranges) writer.NvtxRanges(analysis.devices, report);
   writer.MfuBlock(analysis.mfu, *report.mutable_mfu());

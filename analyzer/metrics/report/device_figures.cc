@@ -97,7 +97,7 @@ std::optional<DeviceFigures> Analyze(const Rank& rank, const Device& device,
                  found.idle = ExplainIdle(rank, device, found.timeline, found.steps, window.time);
              },
              [&] {
-               if (with_causes) found.places = FindDevicePlaces(found);
+               if (with_causes) found.places = FindDevicePlaces(found, SitesOf(options));
              }},
             options.stop);
   if (IsStopped(options.stop)) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/common/whole.h"
+#include "analyzer/metrics/places/host_flame.h"
 #include "analyzer/metrics/places/source_line.h"
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/printable.h"
@@ -20,6 +21,7 @@ void CodeRowOf(const Rank& rank, const CodeRow& row, std::int64_t recorded_at_ns
     to.set_file(std::string(rank.string(place.file)));
     to.set_function(std::string(rank.string(place.function)));
     to.set_own(row.own);
+    to.set_place(PlaceText(rank, row.place));
     if (grouping == CodeGrouping::kLine) {
       to.set_line(place.line);
       to.set_text(SourceLine(to.file(), place.line, recorded_at_ns));
@@ -45,21 +47,49 @@ void CodeRowOf(const Rank& rank, const CodeRow& row, std::int64_t recorded_at_ns
   to.set_kernel_high_ns(Whole(row.kernel_high_ns));
 }
 
-void WriteCode(const RunAnalysis& analysis, CodeGrouping grouping, Report& report) {
-  int index = 0;
-  for (const DeviceFigures& found : analysis.devices) {
-    proto::DeviceReport& device = *report.mutable_devices(index++);
-    if (!found.places) continue;
-    device.set_code_steps(Whole(found.places->steps));
-    std::vector<CodeRow> rows = RowsOfCode(found, *found.places, grouping);
-    std::stable_sort(rows.begin(), rows.end(), [](const CodeRow& a, const CodeRow& b) {
-      return std::tuple(a.idle_ns, a.own, a.looks, a.kernel_ns) >
-             std::tuple(b.idle_ns, b.own, b.looks, b.kernel_ns);
-    });
-    for (const CodeRow& row : rows)
-      CodeRowOf(*found.rank, row, analysis.run->base_ns + found.rank->start, grouping,
-                *device.add_code());
+void WriteRows(const RunAnalysis& analysis, const DeviceFigures& found, CodeGrouping grouping,
+               proto::DeviceReport& to) {
+  if (!found.places) return;
+  to.set_code_steps(Whole(found.places->steps));
+  std::vector<CodeRow> rows = RowsOfCode(found, *found.places, grouping, SitesOf(analysis.options));
+  std::stable_sort(rows.begin(), rows.end(), [](const CodeRow& a, const CodeRow& b) {
+    return std::tuple(a.idle_ns, a.own, a.looks, a.kernel_ns) >
+           std::tuple(b.idle_ns, b.own, b.looks, b.kernel_ns);
+  });
+  for (const CodeRow& row : rows)
+    CodeRowOf(*found.rank, row, analysis.run->base_ns + found.rank->start, grouping,
+              *to.add_code());
+}
+
+void PartsOf(const LooksByState& looks, google::protobuf::RepeatedPtrField<proto::FlamePart>& to) {
+  for (std::size_t state = 0; state < kGpuStates; ++state) {
+    if (looks[state] <= 0) continue;
+    proto::FlamePart& part = *to.Add();
+    part.set_state(GpuStateName(state));
+    part.set_samples(looks[state]);
   }
+}
+
+void FrameOf(const Rank& rank, const FlameFrame& frame, proto::FlameFrame& to) {
+  const CodePlace& place = rank.places[frame.place];
+  to.set_depth(static_cast<int>(frame.depth));
+  to.set_file(std::string(rank.string(place.file)));
+  to.set_line(place.line);
+  to.set_function(std::string(rank.string(place.function)));
+  to.set_own(frame.own);
+  to.set_samples(frame.looks);
+  to.set_place(PlaceText(rank, frame.place));
+  PartsOf(frame.states, *to.mutable_parts());
+}
+
+void FlameOf(const Rank& rank, const HostFlame& flame, proto::HostFlame& to) {
+  to.set_thread(rank.threads[flame.thread].tid);
+  to.set_thread_name(rank.threads[flame.thread].name);
+  to.set_samples(flame.looks);
+  PartsOf(flame.states, *to.mutable_parts());
+  if (const TimeNs period = LookPeriod(rank); period > 0) to.set_sample_ns(period);
+  for (const FlameFrame& frame : flame.frames) FrameOf(rank, frame, *to.add_frames());
+  to.set_left_out(static_cast<std::int64_t>(flame.left_out));
 }
 
 }  // namespace
@@ -70,9 +100,19 @@ Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGro
 
 Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping) {
   Report report = WriteFigures(analysis);
-  WriteCode(analysis, grouping, report);
+  int index = 0;
+  for (const DeviceFigures& found : analysis.devices)
+    WriteRows(analysis, found, grouping, *report.mutable_devices(index++));
   MakePrintable(report);
   return report;
+}
+
+void WriteCodeOfDevice(const RunAnalysis& analysis, const DeviceFigures& found,
+                       proto::DeviceReport& to) {
+  if (analysis.options.code) WriteRows(analysis, found, CodeGrouping::kLine, to);
+  if (!analysis.options.host_flames) return;
+  for (const HostFlame& flame : FindHostFlames(found))
+    FlameOf(*found.rank, flame, *to.add_host_flames());
 }
 
 }  // namespace traceinject

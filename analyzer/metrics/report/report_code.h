@@ -6,6 +6,7 @@
 
 namespace traceinject {
 
+struct DeviceFigures;  // device_figures.h
 struct RunAnalysis;
 
 // The figures with DeviceReport.code of all devices, the longest idle time first.
@@ -13,5 +14,9 @@ Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGro
 
 // The same of an analysis with causes.
 Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping);
+
+// Of one device what ReportOptions asks for: its lines, likewise, and the flames of its process.
+void WriteCodeOfDevice(const RunAnalysis& analysis, const DeviceFigures& found,
+                       proto::DeviceReport& to);
 
 }  // namespace traceinject

@@ -7,6 +7,7 @@
 
 #include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/kernels/mfu.h"
+#include "analyzer/metrics/places/code_sites.h"
 #include "analyzer/metrics/steps/nvtx_steps.h"
 #include "analyzer/metrics/steps/window.h"
 #include "analyzer/model/run.h"
@@ -40,7 +41,12 @@ struct ReportOptions {
   bool memory = false;           // Run.allocation_calls and DeviceReport.memory_samples
   bool nvtx_ranges = false;      // Report.nvtx_ranges
   bool device_samples = false;   // DeviceReport.device_samples
+  bool code = false;             // DeviceReport.code of the judged GPU
+  bool host_flames = false;      // DeviceReport.host_flames, likewise
+  bool last_stacks = false;      // Report.last_stacks
   bool by_communicator = false;  // rows of Nccl are told apart by communicator, too
+  // What belongs to which code: the innermost frame counts, not that of the program's own code.
+  bool innermost_frames = false;
   MfuOptions mfu;
   // Once true, what is left is not worked out: the report is of no use. It takes as long as the
   // longest pass over the events of a device.
@@ -48,5 +54,9 @@ struct ReportOptions {
 
   const StepPattern* pattern() const { return step_pattern ? &*step_pattern : nullptr; }
 };
+
+inline SiteFrame SitesOf(const ReportOptions& options) {
+  return options.innermost_frames ? SiteFrame::kInnermost : SiteFrame::kOwn;
+}
 
 }  // namespace traceinject

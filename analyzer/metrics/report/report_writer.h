@@ -34,6 +34,7 @@ class ReportWriter {
   void RunSums(const std::deque<DeviceFigures>& devices, proto::Run& to) const;
   void MfuBlock(const Mfu& mfu, proto::Mfu& to) const;
   void Stalls(Report& to) const;
+  void LastStacks(Report& to) const;
   void RecordingCosts(Report& to) const;
   void HealthBlock(const RecordingHealth& health, proto::Health& to) const;
 

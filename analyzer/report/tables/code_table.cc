@@ -59,13 +59,13 @@ constexpr ColumnOf<CodeTableRow> kOwn = {
     {"own", "own", Unit::kText, Shown::kOnRequest, "yes: the program's; no: of a library"},
     [](const CodeTableRow& at) { return Cell(std::string(at.row.own() ? "yes" : "no")); }};
 constexpr ColumnOf<CodeTableRow> kFunction = {
-    {"function", "function", Unit::kText, Shown::kAlways, "qualified, since CPython 3.11"},
+    {"function", "function", Unit::kShortText, Shown::kAlways, "qualified, since CPython 3.11"},
     [](const CodeTableRow& at) { return TextIfAny(at.row.function()); }};
 constexpr ColumnOf<CodeTableRow> kLine = {
     {"line", "line", Unit::kOrdinal, Shown::kAlways, "in the file"},
     [](const CodeTableRow& at) { return CellIf(at.row.line() > 0, std::int64_t{at.row.line()}); }};
 constexpr ColumnOf<CodeTableRow> kSource = {
-    {"text", "text", Unit::kText, Shown::kOnRequest,
+    {"text", "text", Unit::kShortText, Shown::kOnRequest,
      "of the line, where its file is here and unchanged"},
     [](const CodeTableRow& at) { return TextIfAny(at.row.text()); }};
 constexpr ColumnOf<CodeTableRow> kFile = {

@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kIndent = 2, kBetween = 2;
 // The name gets this much before further columns get any.
 constexpr std::size_t kRoomForName = 40;
+// Where there are short texts, these and the name get so much.
+constexpr std::size_t kRoomForShortText = 16, kRoomForNameBeside = 24;
 constexpr std::size_t kBarWidth = 8;
 
 double AsNumber(const Cell& cell) {
@@ -112,7 +114,7 @@ class Layout {
 
   std::vector<std::string> DropWhatDoesNotFit() {
     std::vector<std::string> dropped;
-    for (std::size_t i = others_.size(); i-- > 0 && Used() + NameNeeds() > options_.width;) {
+    for (std::size_t i = others_.size(); i-- > 0 && Needs() > options_.width;) {
       if (options_.all_columns || others_[i].column.shown == Shown::kAlways) continue;
       dropped.insert(dropped.begin(), std::string(others_[i].column.name));
       others_.erase(others_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -126,17 +128,24 @@ class Layout {
     const auto share = std::find_if(others_.begin(), others_.end(), [](const TextColumn& one) {
       return one.column.unit == Unit::kShare;
     });
-    if (share == others_.end() || Used() + kBarWidth + kBetween + NameNeeds() > options_.width)
-      return;
+    if (share == others_.end() || Needs() + kBarWidth + kBetween > options_.width) return;
     others_.insert(share + 1, *std::move(bars));
   }
 
-  void ShortenName() {
-    if (!name_) return;
-    const std::size_t used = Used();
-    const std::size_t room = options_.width > used ? options_.width - used : 0;
-    const std::size_t width = std::max(room, kRoomForName);
-    if (name_->width() > width) Shorten(*name_, width);
+  // What is left is for the short texts first, each in turn, as long as the name has half of it.
+  void ShortenNames() {
+    const std::size_t needs = Needs();
+    std::size_t left = options_.width > needs ? options_.width - needs : 0;
+    std::size_t for_name = NameNeeds() + left / 2;
+    if (name_ && name_->width() < for_name) for_name = name_->width();
+    left -= std::min(left, for_name - std::min(for_name, NameNeeds()));
+    for (TextColumn& one : others_) {
+      if (one.column.unit != Unit::kShortText) continue;
+      const std::size_t least = NeedsOf(one), most = least + left;
+      left -= std::min(one.width(), most) - least;
+      if (one.width() > most) Shorten(one, most);
+    }
+    if (name_ && name_->width() > for_name + left) Shorten(*name_, for_name + left);
   }
 
   std::string Text() const {
@@ -154,13 +163,22 @@ class Layout {
   }
 
  private:
-  // By all but the name.
-  std::size_t Used() const {
-    std::size_t used = kIndent;
-    for (const TextColumn& one : others_) used += one.width() + kBetween;
-    return used;
+  static std::size_t NeedsOf(const TextColumn& other) {
+    return other.column.unit == Unit::kShortText ? std::min(other.width(), kRoomForShortText)
+                                                 : other.width();
   }
-  std::size_t NameNeeds() const { return name_ ? std::min(name_->width(), kRoomForName) : 0; }
+  std::size_t Needs() const {
+    std::size_t needs = kIndent + NameNeeds();
+    for (const TextColumn& one : others_) needs += NeedsOf(one) + kBetween;
+    return needs;
+  }
+  std::size_t NameNeeds() const {
+    if (!name_) return 0;
+    const bool is_beside = std::any_of(others_.begin(), others_.end(), [](const TextColumn& one) {
+      return one.column.unit == Unit::kShortText;
+    });
+    return std::min(name_->width(), is_beside ? kRoomForNameBeside : kRoomForName);
+  }
 
   const TableTextOptions& options_;
   std::vector<TextColumn> others_;
@@ -224,7 +242,7 @@ std::vector<std::string> WriteTable(const Table& table, const TableTextOptions& 
   Layout layout(table, options);
   std::vector<std::string> dropped = layout.DropWhatDoesNotFit();
   layout.AddBars(Bars(table));
-  layout.ShortenName();
+  layout.ShortenNames();
   page.Text(layout.Text());
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     if (!table.columns[column].is_name() && !IsShown(table, column, options))

@@ -25,6 +25,7 @@ enum class Unit : std::uint8_t {
   kText,
   kName,        // likewise, shortened to the room there is, and last in the text; one in a table
   kKernelName,  // likewise, shortened as kernel names are
+  kShortText,   // shortened before a column beside it is left out
   kOrdinal,     // a number that counts nothing: of a rank, a step, a thread
   kMoment,      // ns after the first GPU operation; text shows seconds as --from takes them
   kTime,        // ns
@@ -50,10 +51,8 @@ struct TableColumn {
   Shown shown = Shown::kIfItFits;
   std::string_view help;
 
-  bool is_text() const {
-    return unit == Unit::kText || unit == Unit::kName || unit == Unit::kKernelName;
-  }
-  // May be shortened to fit.
+  bool is_text() const { return unit == Unit::kText || unit == Unit::kShortText || is_name(); }
+  // May be shortened to fit, and stands last.
   bool is_name() const { return unit == Unit::kName || unit == Unit::kKernelName; }
   bool operator==(const TableColumn&) const = default;
 };

@@ -96,6 +96,41 @@ TEST(TableTest, WhatDoesNotFitIsLeftOutAndSaid) {
             "  25.0 %  cherry\n");
 }
 
+// At every width as many columns as fit with the least of their texts, and no line is longer.
+TEST(TableTest, ShortTextsGiveWayBeforeOtherColumnsDo) {
+  const std::string function = "Optimizer.profile_hook_step.<locals>.wrapper",
+                    file = "/opt/venv/lib/python3.12/site-packages/torch/optim/optimizer.py";
+  const Table table{{{"idle_ns", "idle", Unit::kTime, Shown::kAlways, ""},
+                     {"cause", "cause", Unit::kText, Shown::kIfItFits, ""},
+                     {"function", "function", Unit::kShortText, Shown::kAlways, ""},
+                     {"line", "line", Unit::kOrdinal, Shown::kAlways, ""},
+                     {"file", "file", Unit::kName, Shown::kAlways, ""}},
+                    {{std::int64_t{1'500'000}, "python", function, std::int64_t{41}, file},
+                     {std::int64_t{500}, "sync", "f", std::int64_t{7}, "a.py"}}};
+  const auto written = [&](std::size_t width, Words* dropped) {
+    TextPage page(false);
+    *dropped = WriteTable(table, {.width = width}, page);
+    return page.text();
+  };
+  Words dropped;
+  for (std::size_t width = 68; width <= 160; ++width) {
+    const std::string text = written(width, &dropped);
+    EXPECT_EQ(dropped, Words()) << width;
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end + 1) {
+      end = text.find('\n', at);
+      EXPECT_LE(end - at, width) << text;
+    }
+  }
+  EXPECT_NE(written(160, &dropped).find(function), std::string::npos);
+  EXPECT_NE(written(160, &dropped).find(file), std::string::npos);
+  const std::string narrow = written(68, &dropped);
+  EXPECT_NE(narrow.find("  Optimi"), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("rapper  "), std::string::npos) << narrow;
+  EXPECT_NE(narrow.find("timizer.py\n"), std::string::npos) << narrow;
+  written(60, &dropped);
+  EXPECT_EQ(dropped, Words{"cause"});
+}
+
 TEST(TableTest, ColumnsOfWhichNothingIsKnownAreLeftOut) {
   const std::vector<Fruit> fruits = {{"apple", std::nullopt, 0.5, 1}};
   TextPage page(false);
