@@ -16,10 +16,11 @@ constexpr char kCodeAbout[] =
     "they launched.";
 constexpr char kCodeDefinitions[] =
     "Idle time of the GPU belongs to the innermost line of the program's own code that the\n"
-    "launching thread stood at; what is called of installed packages and the standard library\n"
-    "counts for the line that calls it. From samples (TRACEINJECT_STACKS_HZ), over the steps that\n"
-    "the verdict judges; the columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have\n"
-    "host_total_ns only, unless no code of the program was on the stack, or with --full-stacks.\n";
+    "launching thread stood at; after a call that waited for the GPU, to the line of that call.\n"
+    "What is called of installed packages and the standard library counts for the line that calls\n"
+    "it. From samples (TRACEINJECT_STACKS_HZ), over the steps that the verdict judges; the\n"
+    "columns *_low_ns and *_high_ns tell how sure that is. Rows of a library have host_total_ns\n"
+    "only, unless no code of the program was on the stack, or with --full-stacks.\n";
 constexpr char kCodeExamples[] =
     "  analyze code run.db --sort host_ns --limit 0\n"
     "  analyze code run.db --functions --filter model.py\n"

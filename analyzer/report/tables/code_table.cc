@@ -11,7 +11,7 @@ struct CodeTableRow {
 
 constexpr ColumnOf<CodeTableRow> kIdle = {
     {"idle_ns", "GPU idle", Unit::kTime, Shown::kAlways,
-     "the GPU did nothing meanwhile, in the regular steps"},
+     "the GPU did nothing meanwhile, in the judged steps"},
     [](const CodeTableRow& at) { return Cell(at.row.idle_ns()); }};
 constexpr ColumnOf<CodeTableRow> kIdleLow = {
     {"idle_low_ns", "at least", Unit::kTime, Shown::kOnRequest, "lower end of its 95 % interval"},
