@@ -19,114 +19,19 @@ constexpr std::array<std::string_view, 2> kNoFiles = {"<built-in>", "<nn.Module>
 // That profiler names files as they are found on Python's path: "torch/nn/functional.py",
 // "random.py". The packages and modules of the standard library that stand in stacks of training
 // programs.
-constexpr std::array<std::string_view, 108> kRelativeLibraries = {"IPython",
-                                                                  "PIL",
-                                                                  "_bootstrap",
-                                                                  "abc",
-                                                                  "accelerate",
-                                                                  "apex",
-                                                                  "argparse",
-                                                                  "ast",
-                                                                  "asyncio",
-                                                                  "base64",
-                                                                  "bisect",
-                                                                  "cloudpickle",
-                                                                  "codecs",
-                                                                  "collections",
-                                                                  "concurrent",
-                                                                  "contextlib",
-                                                                  "contextvars",
-                                                                  "copy",
-                                                                  "copyreg",
-                                                                  "csv",
-                                                                  "ctypes",
-                                                                  "cv2",
-                                                                  "dataclasses",
-                                                                  "datasets",
-                                                                  "datetime",
-                                                                  "deepspeed",
-                                                                  "diffusers",
-                                                                  "dill",
-                                                                  "einops",
-                                                                  "email",
-                                                                  "encodings",
-                                                                  "enum",
-                                                                  "fire",
-                                                                  "flash_attn",
-                                                                  "fnmatch",
-                                                                  "fsspec",
-                                                                  "functools",
-                                                                  "genericpath",
-                                                                  "glob",
-                                                                  "gzip",
-                                                                  "h5py",
-                                                                  "hashlib",
-                                                                  "heapq",
-                                                                  "http",
-                                                                  "huggingface_hub",
-                                                                  "hydra",
-                                                                  "importlib",
-                                                                  "inspect",
-                                                                  "io",
-                                                                  "ipykernel",
-                                                                  "jax",
-                                                                  "joblib",
-                                                                  "json",
-                                                                  "lightning",
-                                                                  "linecache",
-                                                                  "locale",
-                                                                  "logging",
-                                                                  "lzma",
-                                                                  "matplotlib",
-                                                                  "multiprocessing",
-                                                                  "ntpath",
-                                                                  "numpy",
-                                                                  "omegaconf",
-                                                                  "os",
-                                                                  "pandas",
-                                                                  "pathlib",
-                                                                  "peft",
-                                                                  "pickle",
-                                                                  "platform",
-                                                                  "posixpath",
-                                                                  "pyarrow",
-                                                                  "pytorch_lightning",
-                                                                  "queue",
-                                                                  "random",
-                                                                  "re",
-                                                                  "runpy",
-                                                                  "safetensors",
-                                                                  "scipy",
-                                                                  "selectors",
-                                                                  "shutil",
-                                                                  "signal",
-                                                                  "site-packages",
-                                                                  "sklearn",
-                                                                  "socket",
-                                                                  "ssl",
-                                                                  "string",
-                                                                  "struct",
-                                                                  "subprocess",
-                                                                  "tarfile",
-                                                                  "tempfile",
-                                                                  "tensorboard",
-                                                                  "threading",
-                                                                  "timm",
-                                                                  "tokenizers",
-                                                                  "torch",
-                                                                  "torch_geometric",
-                                                                  "torchaudio",
-                                                                  "torchvision",
-                                                                  "tqdm",
-                                                                  "traceback",
-                                                                  "transformers",
-                                                                  "triton",
-                                                                  "typing",
-                                                                  "urllib",
-                                                                  "wandb",
-                                                                  "warnings",
-                                                                  "weakref",
-                                                                  "zipfile"};
+constexpr std::string_view kRelativeLibraries =
+    " IPython PIL _bootstrap abc accelerate apex argparse ast asyncio base64 bisect"
+    " cloudpickle codecs collections concurrent contextlib contextvars copy copyreg csv ctypes"
+    " cv2 dataclasses datetime deepspeed diffusers dill einops email encodings enum fire"
+    " flash_attn fnmatch fsspec functools genericpath glob gzip h5py hashlib heapq http"
+    " huggingface_hub hydra importlib inspect io ipykernel jax joblib json lightning linecache"
+    " locale logging lzma matplotlib multiprocessing ntpath numpy omegaconf os pandas pathlib"
+    " peft pickle platform posixpath pyarrow pytorch_lightning queue random re runpy"
+    " safetensors scipy selectors shutil signal site-packages sklearn socket ssl string struct"
+    " subprocess tarfile tempfile tensorboard threading timm tokenizers torch torch_geometric"
+    " torchaudio torchvision tqdm traceback transformers triton typing urllib wandb warnings"
+    " weakref zipfile"
+    " ";
 constexpr std::string_view kStandardLibrary = "/python3";
 
 // "/usr/lib/python3.11/", "/opt/python311.zip/".
@@ -152,7 +57,7 @@ bool IsRelativeLibrary(std::string_view file) {
     if (!first.ends_with(".py")) return false;
     first.remove_suffix(3);
   }
-  return std::binary_search(kRelativeLibraries.begin(), kRelativeLibraries.end(), first);
+  return kRelativeLibraries.find(fmt::format(" {} ", first)) != std::string_view::npos;
 }
 
 // Where a process that was forked begins: what called it was its parent's business.
