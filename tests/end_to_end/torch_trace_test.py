@@ -74,12 +74,13 @@ class TorchTraces(harness.AnalyzeTestCase):
                 self.assertAlmostEqual(share, us / all_us, delta=0.03, msg=f"seed {seed}: {name}")
 
     def test_a_slow_line_is_named(self):
-        self.write(1)
+        # Longer than the GPU's part of the step: it would not be hidden either if the program did not wait at the end of each.
+        self.write(1, augment_us=30_000)
         verdict = self.told("report", "trace.json")["verdict"]
         self.assertEqual(verdict["label"], "host_code")
         self.assertEqual(verdict["code"][0]["place"], "train.py:88 in augment")
         self.assertEqual(verdict["code"][0]["library"], "choice")
-        self.assertAlmostEqual(int(verdict["code"][0]["ns"]), 4e6, delta=0.3e6)
+        self.assertAlmostEqual(int(verdict["code"][0]["ns"]), 30e6, delta=1e6)
 
     def test_an_imported_file_says_the_same(self):
         self.write(2)
