@@ -82,6 +82,13 @@ class TorchTraces(harness.AnalyzeTestCase):
         self.assertEqual(verdict["code"][0]["library"], "choice")
         self.assertAlmostEqual(int(verdict["code"][0]["ns"]), 30e6, delta=1e6)
 
+    def test_a_slow_line_that_a_wait_exposes(self):
+        """Shorter, it would be hidden if the program did not wait at the end of each step: the wait is blamed, and the line told."""
+        self.write(1)
+        verdict = self.told("report", "trace.json")["verdict"]
+        self.assertEqual((verdict["label"], verdict["code"][0]["place"]), ("sync_bound", "train.py:120 in main"))
+        self.assertTrue(any("after the waits the host was mostly at train.py:88 in augment" in line["text"] for line in verdict["evidence"]))
+
     def test_an_imported_file_says_the_same(self):
         self.write(2)
         self.run_tool(ANALYZE, "import", "trace.json", "-o", "run.db")

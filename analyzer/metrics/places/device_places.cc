@@ -171,7 +171,7 @@ void FindIdlePlaces(const DeviceAnalysis& judged, const std::vector<IdlePiece>& 
                     const Intervals& times, HostPlaces host, HostPlaces draining,
                     DevicePlaces& found) {
   std::array<PlaceTally, kIdleCauses> idle;
-  PlaceTally late, stretches;
+  PlaceTally late, stretches, after_waits;
   ForEachPart(pieces, times, [&](Interval part, const IdlePiece& piece) {
     PlaceTally& of_cause = idle[static_cast<std::size_t>(piece.cause)];
     const std::uint32_t thread = host.ThreadOf(piece.ended_by);
@@ -184,16 +184,19 @@ void FindIdlePlaces(const DeviceAnalysis& judged, const std::vector<IdlePiece>& 
         host.Add(part, thread, {&of_cause, &late});
       return;
     }
-    if (piece.cause == IdleCause::kDrainedBySync)
+    if (piece.cause == IdleCause::kDrainedBySync) {
       host.AddDrained(judged.timeline, part, of_cause);
-    else
+      host.Add(part, thread, {&after_waits});
+    } else {
       host.AddWaits(part, thread, of_cause);
+    }
   });
   draining.AddDraining(judged.timeline, times,
                        idle[static_cast<std::size_t>(IdleCause::kDrainedBySync)]);
   for (std::size_t i = 0; i < kIdleCauses; ++i) found.idle[i] = idle[i].Finish();
   found.late = late.Finish();
   found.stretches = stretches.Finish();
+  found.after_waits = after_waits.Finish();
 }
 
 TimeByPlace WaitsByPlace(const DeviceAnalysis& judged, const Intervals& times, HostPlaces host) {

@@ -28,12 +28,13 @@ inline constexpr TimeNs kLongStretchNs = 500'000;
 struct DevicePlaces {
   double steps = 1;
   std::array<TimeByPlace, kIdleCauses> idle;  // by IdleCause
-  TimeByPlace late;       // of launches: kLaunch, kPython and kHostWait together
-  TimeByPlace stretches;  // of that, in long stretches between calls
-  TimeByPlace waits;      // in calls that wait for the device, whether it idles or not
-  TimeByPlace workers;    // of kDataWait, what the loader's workers did
-  TimeByPlace kernels;    // by the line that launched them; kernels overlap
-  TimeByPlace backward;   // of that, what no line launched: by the line that waited meanwhile
+  TimeByPlace late;         // of launches: kLaunch, kPython and kHostWait together
+  TimeByPlace stretches;    // of that, in long stretches between calls
+  TimeByPlace after_waits;  // of kDrainedBySync, what the host did then
+  TimeByPlace waits;        // in calls that wait for the device, whether it idles or not
+  TimeByPlace workers;      // of kDataWait, what the loader's workers did
+  TimeByPlace kernels;      // by the line that launched them; kernels overlap
+  TimeByPlace backward;     // of that, what no line launched: by the line that waited meanwhile
 
   const TimeByPlace& of(IdleCause cause) const { return idle[static_cast<std::size_t>(cause)]; }
 };

@@ -178,6 +178,8 @@ TEST_F(DevicePlacesTest, AfterAWaitTimeBelongsToTheWait) {
   ASSERT_EQ(drained.places.size(), 1U);
   EXPECT_EQ(Text(drained.places[0]), "train.py:77 in main");
   EXPECT_NEAR(static_cast<double>(drained.total_ns) / found->steps, 5.0 * kMs, 0.1 * kMs);
+  ASSERT_EQ(found->after_waits.places.size(), 1U);
+  EXPECT_EQ(Text(found->after_waits.places[0]), "train.py:3 in main");
   // Of single ones where that call was looked at.
   int known = 0;
   const auto pieces = ExplainIdle(builder_.rank(), builder_.rank().devices.front(),

@@ -105,6 +105,18 @@ std::string Sentence(const LabelPlaces& places, double steps, const proto::CodeL
   return text;
 }
 
+// What the host did after the waits: without them the device would have had work meanwhile.
+void AddAfterWaits(const DeviceFigures& judged, const DevicePlaces& places, proto::Verdict& to) {
+  const TimeByPlace& after = places.after_waits;
+  if (after.places.empty() || after.share_of_first(1) < 0.5) return;
+  const PlaceTime& first = after.places.front();
+  if (first.site.place == kNone) return;
+  to.add_evidence()->set_text(
+      fmt::format("after the waits the host was mostly at {}: {} of {} per step",
+                  PlaceText(*judged.rank, first.site.place), Rounded(first.ns / places.steps),
+                  Rounded(static_cast<double>(after.total_ns) / places.steps)));
+}
+
 }  // namespace
 
 void AddCodeEvidence(const DeviceFigures& judged, std::string_view label, proto::Verdict& to) {
@@ -125,6 +137,7 @@ void AddCodeEvidence(const DeviceFigures& judged, std::string_view label, proto:
   const int at = label == kHostCodeLabel ? 0 : std::min(1, to.evidence_size() - 1);
   const auto begin = to.mutable_evidence()->pointer_begin();
   std::rotate(begin + at, begin + to.evidence_size() - 1, begin + to.evidence_size());
+  if (label == "sync_bound") AddAfterWaits(judged, places, to);
 }
 
 }  // namespace traceinject
