@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "analyzer/common/stop_flag.h"
 #include "analyzer/metrics/report/analyze_run.h"
 #include "analyzer/metrics/report/printable.h"
 #include "analyzer/metrics/report/report_code.h"
@@ -14,6 +15,7 @@ namespace traceinject {
 namespace {
 
 void WriteJudgedCode(const RunAnalysis& analysis, const Judgement& judgement, Report& report) {
+  if (IsStopped(analysis.options.stop)) return;  // not all devices may be there
   int index = 0;
   for (const DeviceFigures& found : analysis.devices) {
     if (&found == judgement.device)

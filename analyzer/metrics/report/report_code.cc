@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/common/stop_flag.h"
 #include "analyzer/common/whole.h"
 #include "analyzer/metrics/places/host_flame.h"
 #include "analyzer/metrics/places/source_line.h"
@@ -101,8 +102,10 @@ Report BuildReportWithCode(const Run& run, const ReportOptions& options, CodeGro
 Report WriteReportWithCode(const RunAnalysis& analysis, CodeGrouping grouping) {
   Report report = WriteFigures(analysis);
   int index = 0;
-  for (const DeviceFigures& found : analysis.devices)
+  for (const DeviceFigures& found : analysis.devices) {
+    if (IsStopped(analysis.options.stop)) break;  // not all devices may be there
     WriteRows(analysis, found, grouping, *report.mutable_devices(index++));
+  }
   MakePrintable(report);
   return report;
 }
