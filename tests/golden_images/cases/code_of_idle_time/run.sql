@@ -6,7 +6,7 @@ INSERT INTO device (proc, device, name) VALUES (1, 0, 'NVIDIA H200');
 INSERT INTO thread VALUES (1, 1, 4000, NULL);
 INSERT INTO stream (id, proc, device, context, stream_id) VALUES (1, 1, 0, 1, 7);
 INSERT INTO string VALUES (1, 'sm90_xmma_gemm_bf16bf16_bf16f32'), (2, 'train'), (3, 'load_batch'), (4, 'choice'), (5, 'Linear.forward'),
-  (6, '/work/train.py'), (7, '/work/data.py'), (8, '/opt/venv/lib/python3.12/site-packages/numpy/random/mtrand.py'),
+  (6, '/src/train.py'), (7, '/src/data.py'), (8, '/opt/venv/lib/python3.12/site-packages/numpy/random/mtrand.py'),
   (9, '/opt/venv/lib/python3.12/site-packages/torch/nn/modules/linear.py');
 INSERT INTO kernel_shape VALUES (1, 1, 64, 32, 1, 128, 1, 1, NULL, NULL, NULL, 168, 0, 98304, 0);
 INSERT INTO api_name VALUES (1, 1, 211, 'cudaLaunchKernel', 1);
