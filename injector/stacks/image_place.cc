@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "machine/proc_files.h"
@@ -41,9 +42,9 @@ std::optional<MappedFile> ParseMapsLine(std::string_view line) {
     return std::nullopt;
   TakeField(&line, ' ');  // permissions
   TakeField(&line, ' ');  // offset
-  const std::string_view device_and_inode =
-      line.substr(0, line.find(' ', std::min(line.find(' '), line.size() - 1) + 1));
-  if (!device_and_inode.ends_with(" 0")) mapped.file = device_and_inode;
+  const std::string_view rest = line;
+  const std::string_view device = TakeField(&line, ' '), inode = TakeField(&line, ' ');
+  if (inode != "0") mapped.file = rest.substr(0, device.size() + 1 + inode.size());
   return mapped;
 }
 

@@ -101,7 +101,10 @@ std::string WriteHangText(const proto::Report& report, const TextOptions& option
   const bool hangs = std::ranges::any_of(
       report.stalls(), [](const proto::Stall& stall) { return !stall.has_end_ns(); });
   if (!hangs)
-    page.Sentence("No process hangs at its end: this is where they were when last looked at.", 0);
+    page.Sentence(report.last_stacks().empty()
+                      ? "No process hangs at its end."
+                      : "No process hangs at its end: this is where they were when last looked at.",
+                  0);
   page.Heading(full ? "Where all threads stood at last"
                     : "Where the main threads stood at last (all: --full-stacks)");
   if (report.last_stacks().empty())
