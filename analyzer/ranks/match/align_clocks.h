@@ -26,6 +26,7 @@ struct ClockFit {
   double drift = 0;            // by how much this grows per nanosecond
   TimeNs reference = 0;        // on its own clock
   double sigma_ns = 0;         // of what ToJob gives, inside of the operations used
+  Interval used{0, 0};         // on its own clock, from the first to the last operation used
   std::size_t operations = 0;  // used on the way from the reference rank: the fewest
   std::string reason;          // why it is not aligned, or how sure that is; empty: nothing to say
 };

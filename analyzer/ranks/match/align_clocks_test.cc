@@ -87,6 +87,19 @@ TEST(AlignClocksTest, RanksOfAHostHaveOneClock) {
   EXPECT_LT(Errors(simulated, alignment).back(), 3'000);
 }
 
+// Nothing is known of clocks over a start-up of a minute: no drift is carried on into it.
+TEST(AlignClocksTest, ALongStartUpMakesNoHostDisagree) {
+  JobPlan plan = Plan(1, 8, 1);
+  plan.ranks_per_host = 8;
+  plan.end_noise_ns = 20'000;
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    SimulatedJob simulated = SimulateJob(plan, seed);
+    for (RankSummary& rank : simulated.job.ranks) rank.start -= 60'000'000'000;
+    const ClockAlignment alignment = Align(simulated);
+    EXPECT_TRUE(alignment.notes.empty()) << alignment.notes[0];
+  }
+}
+
 TEST(AlignClocksTest, HostsThatAreNotOneAreTold) {
   const JobPlan plan = Plan(1, 8, 1);
   SimulatedJob simulated = SimulateJob(plan);

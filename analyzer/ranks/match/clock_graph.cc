@@ -13,6 +13,8 @@ namespace {
 // What no statistics of an edge shows, such as ends that always come in the same order. Of ways
 // that are equally certain the one of fewer edges counts.
 constexpr double kEdgeSigmaNs = 1'000;
+// A clock is right about itself whenever it is asked.
+constexpr Interval kAlways{std::numeric_limits<TimeNs>::min(), kOpen};
 
 }  // namespace
 
@@ -23,6 +25,14 @@ ClockFit Composed(const ClockFit& outer, const ClockFit& inner) {
   fit.drift = inner.drift + outer.drift + inner.drift * outer.drift;
   fit.sigma_ns = std::hypot(inner.sigma_ns, outer.sigma_ns);
   fit.operations = std::min(inner.operations, outer.operations);
+  // Inside of what both have.
+  const auto on_inner = [&](TimeNs time) {
+    return time == kAlways.start || time == kAlways.end
+               ? time
+               : time - static_cast<TimeNs>(std::llround(inner.offset_ns));
+  };
+  fit.used = {std::max(inner.used.start, on_inner(outer.used.start)),
+              std::min(inner.used.end, on_inner(outer.used.end))};
   if (fit.reason.empty()) fit.reason = outer.reason;
   return fit;
 }
@@ -32,6 +42,7 @@ ClockFit Inverse(const ClockFit& fit) {
   inverse.reference = ToJob(fit, fit.reference);
   inverse.offset_ns = static_cast<double>(fit.reference - inverse.reference);
   inverse.drift = 1 / (1 + fit.drift) - 1;
+  inverse.used = {ToJob(fit, fit.used.start), ToJob(fit, fit.used.end)};
   return inverse;
 }
 
@@ -47,6 +58,7 @@ std::vector<ClockFit> FitsFrom(std::size_t reference, std::size_t ranks,
   std::priority_queue<std::pair<double, std::size_t>> next;  // the least uncertain first
   fits[reference].aligned = true;
   fits[reference].operations = std::numeric_limits<std::size_t>::max();
+  fits[reference].used = kAlways;
   variance[reference] = 0;
   next.emplace(0, reference);
   while (!next.empty()) {
